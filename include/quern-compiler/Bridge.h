@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// libquern opens libquern-compiler on the first miss and asks for this table. Only bytes and plain values cross. Every function is
-// thread-safe, returns a status of quern_status_t, never throws, and on failure sends one line to `error`.
+// libquern opens libquern-compiler on the first miss and asks for this table. Only bytes and plain values cross. Every
+// function is thread-safe, returns a status of quern_status_t, never throws, and on failure sends one line to `error`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_BRIDGE_H
@@ -38,9 +38,9 @@ enum quern_compiler_form {
 struct quern_compile_request {
   const void *descriptor; ///< PrimitiveDesc::canonicalBytes() of a verified problem
   size_t descriptor_size;
-  const char *target;     ///< Target::text()
-  int32_t form;           ///< quern_compiler_form
-  int32_t verify_ir;      ///< run MLIR's and LLVM's verifiers between stages
+  const char *target; ///< Target::text()
+  int32_t form;       ///< quern_compiler_form
+  int32_t verify_ir;  ///< run MLIR's and LLVM's verifiers between stages
 };
 
 struct quern_compiler_api {
@@ -48,9 +48,10 @@ struct quern_compiler_api {
   const char *build_id;
   /// A pure function of the request.
   int (*compile)(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error);
-  /// Links an ElfObject artifact with ORC. `entries` receives one address for each entry of the artifact (the caller gives room for
-  /// `entry_count`); `owner` keeps them alive until release().
-  int (*link)(const void *artifact, size_t size, void **entries, size_t entry_count, void **owner, const quern_byte_sink *error);
+  /// Links an ElfObject artifact with ORC. `entries` receives one address for each entry of the artifact (the caller
+  /// gives room for `entry_count`); `owner` keeps them alive until release().
+  int (*link)(const void *artifact, size_t size, void **entries, size_t entry_count, void **owner,
+          const quern_byte_sink *error);
   void (*release)(void *owner);
   /// Text, one line: how the problem would be scheduled and why.
   int (*explain)(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error);

@@ -30,17 +30,20 @@ extern "C" {
 
 /** Arguments of one call. */
 typedef struct quern_kernel_args {
-    /** Start of each tensor's buffer, in the order of the entry's argument list, or those that the step names. */
-    void *const *buffers;
-    /** At least the entry's scratch bytes, aligned to 64; null if it needs none. */
-    void *scratch;
-    /** At least the primitive's shared bytes, aligned to 64, the same memory for every call of one execution; null if it needs none. */
-    void *shared;
-    /**
-     * Runtime sizes: for each argument in order, its runtime dims, its runtime strides, its runtime offset; then those that an execution
-     * derives. Null if there are none.
-     */
-    const int64_t *sizes;
+  /** Start of each tensor's buffer, in the order of the entry's argument list, or those that the step names. */
+  void *const *buffers;
+  /** At least the entry's scratch bytes, aligned to 64; null if it needs none. */
+  void *scratch;
+  /**
+   * At least the primitive's shared bytes, aligned to 64, the same memory for every call of one execution; null if
+   * it needs none.
+   */
+  void *shared;
+  /**
+   * Runtime sizes: for each argument in order, its runtime dims, its runtime strides, its runtime offset; then those
+   * that an execution derives. Null if there are none.
+   */
+  const int64_t *sizes;
 } quern_kernel_args_t;
 
 /** Computes iterations [begin, end). Thread-safe for disjoint ranges with distinct scratch. */
@@ -49,9 +52,9 @@ typedef void (*quern_kernel_fn)(const quern_kernel_args_t *args, int64_t begin, 
 #ifdef __cplusplus
 } /* extern "C" */
 
-static_assert(offsetof(quern_kernel_args_t, buffers) == 0 && offsetof(quern_kernel_args_t, scratch) == 8
-                && offsetof(quern_kernel_args_t, shared) == 16 && offsetof(quern_kernel_args_t, sizes) == 24
-                && sizeof(quern_kernel_args_t) == 32,
+static_assert(offsetof(quern_kernel_args_t, buffers) == 0 && offsetof(quern_kernel_args_t, scratch) == 8 &&
+                      offsetof(quern_kernel_args_t, shared) == 16 && offsetof(quern_kernel_args_t, sizes) == 24 &&
+                      sizeof(quern_kernel_args_t) == 32,
         "generated code relies on this layout");
 #endif
 

@@ -132,13 +132,15 @@ struct post_ops : public handle<quern_post_ops_t> {
   }
   void append_prelu(int mask) { check(quern_post_ops_append_prelu(get(), mask)); }
 
-  void append_dw(memory::data_type weights, memory::data_type bias, memory::data_type dst, memory::dim kernel, memory::dim stride,
-                 memory::dim padding) {
+  void append_dw(memory::data_type weights, memory::data_type bias, memory::data_type dst, memory::dim kernel,
+          memory::dim stride, memory::dim padding) {
     check(quern_post_ops_append_dw(get(), static_cast<quern_data_type_t>(weights), static_cast<quern_data_type_t>(bias),
-                                   static_cast<quern_data_type_t>(dst), kernel, stride, padding));
+            static_cast<quern_data_type_t>(dst), kernel, stride, padding));
   }
 
-  void get_params_sum(int index, float &scale) const { read(quern_post_ops_get_params_sum(get(), index, &scale, nullptr, nullptr)); }
+  void get_params_sum(int index, float &scale) const {
+    read(quern_post_ops_get_params_sum(get(), index, &scale, nullptr, nullptr));
+  }
   void get_params_sum(int index, float &scale, int32_t &zero_point, memory::data_type &type) const {
     quern_data_type_t found;
     read(quern_post_ops_get_params_sum(get(), index, &scale, &zero_point, &found));
@@ -161,8 +163,8 @@ struct post_ops : public handle<quern_post_ops_t> {
     src1 = memory::desc::copy_of(operands[0]);
     src2 = memory::desc::copy_of(operands[1]);
   }
-  void get_params_dw(int index, memory::data_type &weights, memory::data_type &bias, memory::data_type &dst, memory::dim &kernel,
-                     memory::dim &stride, memory::dim &padding) const {
+  void get_params_dw(int index, memory::data_type &weights, memory::data_type &bias, memory::data_type &dst,
+          memory::dim &kernel, memory::dim &stride, memory::dim &padding) const {
     quern_data_type_t types[3];
     read(quern_post_ops_get_params_dw(get(), index, &types[0], &types[1], &types[2], &kernel, &stride, &padding));
     weights = static_cast<memory::data_type>(types[0]);
@@ -221,20 +223,19 @@ struct primitive_attr : public handle<quern_primitive_attr_t> {
     check(quern_primitive_attr_set_scratchpad_mode(get(), static_cast<quern_scratchpad_mode_t>(mode)));
   }
   void set_scales_mask(int arg, int mask) { check(quern_primitive_attr_set_scales_mask(get(), arg, mask)); }
-  void set_scales(int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::f32, bool is_on_host = false,
-                  quantization_mode mode = quantization_mode::static_sazp) {
-    check(quern_primitive_attr_set_scales_v3(get(), arg, mask, static_cast<int>(groups.size()), groups.empty() ? nullptr : groups.data(),
-                                             static_cast<quern_data_type_t>(type), is_on_host,
-                                             static_cast<quern_quantization_mode_t>(mode)));
+  void set_scales(int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::f32,
+          bool is_on_host = false, quantization_mode mode = quantization_mode::static_sazp) {
+    check(quern_primitive_attr_set_scales_v3(get(), arg, mask, static_cast<int>(groups.size()),
+            groups.empty() ? nullptr : groups.data(), static_cast<quern_data_type_t>(type), is_on_host,
+            static_cast<quern_quantization_mode_t>(mode)));
   }
   /// Bit d: dim d of the argument has scales of its own. 0 also where none are set.
   int get_scales_mask(int arg) const { return get_mask(quern_primitive_attr_get_scales, arg); }
   void set_zero_points_mask(int arg, int mask) { check(quern_primitive_attr_set_zero_points_mask(get(), arg, mask)); }
   void set_zero_points(int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::s32,
-                       bool is_on_host = false) {
+          bool is_on_host = false) {
     check(quern_primitive_attr_set_zero_points_v2(get(), arg, mask, static_cast<int>(groups.size()),
-                                                  groups.empty() ? nullptr : groups.data(), static_cast<quern_data_type_t>(type),
-                                                  is_on_host));
+            groups.empty() ? nullptr : groups.data(), static_cast<quern_data_type_t>(type), is_on_host));
   }
   /// As get_scales_mask().
   int get_zero_points_mask(int arg) const { return get_mask(quern_primitive_attr_get_zero_points, arg); }
@@ -246,9 +247,10 @@ struct primitive_attr : public handle<quern_primitive_attr_t> {
   void set_rounding_mode(int arg, rounding_mode mode) {
     check(quern_primitive_attr_set_rounding(get(), arg, static_cast<quern_rounding_mode_t>(mode)));
   }
-  void set_precomputed_reductions(int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::s32) {
+  void set_precomputed_reductions(
+          int arg, int mask, const memory::dims &groups, memory::data_type type = memory::data_type::s32) {
     check(quern_primitive_attr_set_precomputed_reductions(get(), arg, mask, static_cast<int>(groups.size()),
-                                                          groups.empty() ? nullptr : groups.data(), static_cast<quern_data_type_t>(type)));
+            groups.empty() ? nullptr : groups.data(), static_cast<quern_data_type_t>(type)));
   }
   /// A mask of zero dims: none is written.
   void get_dropout(memory::desc &mask) const {
@@ -268,7 +270,8 @@ struct primitive_attr : public handle<quern_primitive_attr_t> {
   }
   void set_dropout(const memory::desc &mask) { check(quern_primitive_attr_set_dropout(get(), mask.get())); }
   void set_dropout(const memory::desc &mask, memory::data_type seed_type, bool use_offset, bool use_host_scalars) {
-    check(quern_primitive_attr_set_dropout_v2(get(), mask.get(), static_cast<quern_data_type_t>(seed_type), use_offset, use_host_scalars));
+    check(quern_primitive_attr_set_dropout_v2(
+            get(), mask.get(), static_cast<quern_data_type_t>(seed_type), use_offset, use_host_scalars));
   }
   /// One value that an execution takes from a host scalar.
   void set_host_scale(int arg, memory::data_type type = memory::data_type::f32) {
@@ -286,18 +289,22 @@ struct primitive_attr : public handle<quern_primitive_attr_t> {
     return post_ops(copy);
   }
   void set_post_ops(const post_ops &ops) { check(quern_primitive_attr_set_post_ops(get(), ops.get())); }
-  void set_rnn_data_qparams(float scale, float shift) { check(quern_primitive_attr_set_rnn_data_qparams(get(), scale, shift)); }
+  void set_rnn_data_qparams(float scale, float shift) {
+    check(quern_primitive_attr_set_rnn_data_qparams(get(), scale, shift));
+  }
   void get_rnn_data_qparams(float &scale, float &shift) const {
     check(quern_primitive_attr_get_rnn_data_qparams(get(), &scale, &shift));
   }
   void set_rnn_weights_qparams(int mask, const std::vector<float> &scales) {
-    check(quern_primitive_attr_set_rnn_weights_qparams(get(), static_cast<quern_dim_t>(scales.size()), mask, scales.data()));
+    check(quern_primitive_attr_set_rnn_weights_qparams(
+            get(), static_cast<quern_dim_t>(scales.size()), mask, scales.data()));
   }
   void get_rnn_weights_qparams(int &mask, std::vector<float> &scales) const {
     get_scales(quern_primitive_attr_get_rnn_weights_qparams, mask, scales);
   }
   void set_rnn_weights_projection_qparams(int mask, const std::vector<float> &scales) {
-    check(quern_primitive_attr_set_rnn_weights_projection_qparams(get(), static_cast<quern_dim_t>(scales.size()), mask, scales.data()));
+    check(quern_primitive_attr_set_rnn_weights_projection_qparams(
+            get(), static_cast<quern_dim_t>(scales.size()), mask, scales.data()));
   }
   void get_rnn_weights_projection_qparams(int &mask, std::vector<float> &scales) const {
     get_scales(quern_primitive_attr_get_rnn_weights_projection_qparams, mask, scales);
@@ -311,7 +318,8 @@ private:
     check(status == quern_not_required ? quern_success : status);
     return mask;
   }
-  void get_scales(decltype(&quern_primitive_attr_get_rnn_weights_qparams) getter, int &mask, std::vector<float> &scales) const {
+  void get_scales(
+          decltype(&quern_primitive_attr_get_rnn_weights_qparams) getter, int &mask, std::vector<float> &scales) const {
     quern_dim_t count = 0;
     const float *values = nullptr;
     check(getter(get(), &count, &mask, &values));

@@ -13,12 +13,12 @@ extern "C" {
 #endif
 
 typedef struct {
-    uint64_t memory_hits, memory_misses, memory_evictions;
-    uint64_t disk_hits, disk_misses; /**< looked up after a memory miss, with the disk cache on */
-    uint64_t disk_rejected;          /**< of the misses: a file that was damaged, foreign or unsafe */
-    uint64_t disk_stores, disk_store_failures, disk_evictions;
-    uint64_t compilations;
-    uint64_t memory_entries, memory_bytes; /**< now */
+  uint64_t memory_hits, memory_misses, memory_evictions;
+  uint64_t disk_hits, disk_misses; /**< looked up after a memory miss, with the disk cache on */
+  uint64_t disk_rejected;          /**< of the misses: a file that was damaged, foreign or unsafe */
+  uint64_t disk_stores, disk_store_failures, disk_evictions;
+  uint64_t compilations;
+  uint64_t memory_entries, memory_bytes; /**< now */
 } quern_cache_statistics_t;
 
 QUERN_API quern_status_t quern_get_cache_statistics(quern_cache_statistics_t *statistics) QUERN_NOEXCEPT;
@@ -28,8 +28,9 @@ QUERN_API quern_status_t quern_get_primitive_cache_capacity_bytes(size_t *bytes)
 QUERN_API quern_status_t quern_set_primitive_cache_capacity_bytes(size_t bytes) QUERN_NOEXCEPT;
 
 /**
- * The directory of the disk cache; null or "" switches it off. It is made when first written. It must belong to this user and be
- * writable by nobody else, and must not be a symbolic link: runtime_error otherwise, and the cache is off. Initially QUERN_CACHE_DIR
+ * The directory of the disk cache; null or "" switches it off. It is made when first written. It must belong to this
+ * user and be writable by nobody else, and must not be a symbolic link: runtime_error otherwise, and the cache is off.
+ * Initially QUERN_CACHE_DIR
  * ("off" or "" for none), else $XDG_CACHE_HOME/quern, else ~/.cache/quern.
  */
 QUERN_API quern_status_t quern_set_disk_cache(const char *directory) QUERN_NOEXCEPT;

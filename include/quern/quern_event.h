@@ -12,31 +12,31 @@ extern "C" {
 #endif
 
 typedef enum QUERN_INT {
-    quern_event_create = 1,  /**< a primitive was created */
-    quern_event_execute = 2, /**< an execution has finished */
-    quern_event_fail = 4     /**< a function fails, other than with not_required or last_impl_reached */
+  quern_event_create = 1,  /**< a primitive was created */
+  quern_event_execute = 2, /**< an execution has finished */
+  quern_event_fail = 4     /**< a function fails, other than with not_required or last_impl_reached */
 } quern_event_kind_t;
 
 /** What does not belong to its kind is null or 0. */
 typedef struct {
-    quern_event_kind_t kind;
-    int64_t ns; /**< how long creation or execution took */
-    const_quern_primitive_desc_t primitive_desc; /**< create, execute */
-    const_quern_primitive_t primitive; /**< create, execute */
-    quern_origin_t origin; /**< create: where the kernel came from */
-    int nargs; /**< execute: the arguments as given */
-    const quern_exec_arg_t *args;
-    quern_status_t status; /**< fail */
-    const char *function; /**< fail: its name, "quern_primitive_create" */
-    const char *message; /**< fail: as quern_get_last_error_message() */
+  quern_event_kind_t kind;
+  int64_t ns;                                  /**< how long creation or execution took */
+  const_quern_primitive_desc_t primitive_desc; /**< create, execute */
+  const_quern_primitive_t primitive;           /**< create, execute */
+  quern_origin_t origin;                       /**< create: where the kernel came from */
+  int nargs;                                   /**< execute: the arguments as given */
+  const quern_exec_arg_t *args;
+  quern_status_t status; /**< fail */
+  const char *function;  /**< fail: its name, "quern_primitive_create" */
+  const char *message;   /**< fail: as quern_get_last_error_message() */
 } quern_event_t;
 /** Called on the thread where it happens; must not throw. What `event` points to lives as long as the call. */
 typedef void (*quern_listener_t)(void *context, const quern_event_t *event);
 
 /**
- * From now on `listener` is told of these `events` (bits of quern_event_kind_t). 0 takes it away: no thread is in it any more then. It is
- * known by function and context. It may call any function of Quern but this one; what it calls is not reported. Without listeners an
- * event costs one load.
+ * From now on `listener` is told of these `events` (bits of quern_event_kind_t). 0 takes it away: no thread is in it
+ * any more then. It is known by function and context. It may call any function of Quern but this one; what it calls is
+ * not reported. Without listeners an event costs one load.
  */
 QUERN_API quern_status_t quern_set_listener(quern_listener_t listener, void *context, unsigned events) QUERN_NOEXCEPT;
 

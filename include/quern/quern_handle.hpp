@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The C++ API is header-only over the C one and needs C++17. Classes are shared handles with value semantics: copying one shares the
-// object. Every failure throws quern::error with the status and the library's reason. Constructors and calls are as thread-safe as the C
-// functions.
+// The C++ API is header-only over the C one and needs C++17. Classes are shared handles with value semantics: copying
+// one shares the object. Every failure throws quern::error with the status and the library's reason. Constructors and
+// calls are as thread-safe as the C functions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_HANDLE_HPP
@@ -95,7 +95,8 @@ struct engine : public handle<quern_engine_t> {
   using handle::handle;
   engine(kind akind, size_t index) {
     quern_engine_t created = nullptr;
-    error::wrap_c_api(quern_engine_create(&created, static_cast<quern_engine_kind_t>(akind), index), "could not create an engine");
+    error::wrap_c_api(quern_engine_create(&created, static_cast<quern_engine_kind_t>(akind), index),
+            "could not create an engine");
     reset(created);
   }
   static size_t get_count(kind akind) { return quern_engine_get_count(static_cast<quern_engine_kind_t>(akind)); }
@@ -117,7 +118,8 @@ struct stream : public handle<quern_stream_t> {
   using handle::handle;
   explicit stream(const engine &aengine, flags aflags = flags::default_flags) {
     quern_stream_t created = nullptr;
-    error::wrap_c_api(quern_stream_create(&created, aengine.get(), static_cast<unsigned>(aflags)), "could not create a stream");
+    error::wrap_c_api(
+            quern_stream_create(&created, aengine.get(), static_cast<unsigned>(aflags)), "could not create a stream");
     reset(created);
   }
   engine get_engine() const {
@@ -144,14 +146,17 @@ enum class fpmath_mode {
 };
 
 inline void set_default_fpmath_mode(fpmath_mode mode) {
-  error::wrap_c_api(quern_set_default_fpmath_mode(static_cast<quern_fpmath_mode_t>(mode)), "could not set the default fpmath mode");
+  error::wrap_c_api(quern_set_default_fpmath_mode(static_cast<quern_fpmath_mode_t>(mode)),
+          "could not set the default fpmath mode");
 }
 inline fpmath_mode get_default_fpmath_mode() {
   quern_fpmath_mode_t mode;
   error::wrap_c_api(quern_get_default_fpmath_mode(&mode), "could not get the default fpmath mode");
   return static_cast<fpmath_mode>(mode);
 }
-inline void set_num_threads(int count) { error::wrap_c_api(quern_set_num_threads(count), "could not set the number of threads"); }
+inline void set_num_threads(int count) {
+  error::wrap_c_api(quern_set_num_threads(count), "could not set the number of threads");
+}
 inline int get_num_threads() {
   int count = 0;
   error::wrap_c_api(quern_get_num_threads(&count), "could not get the number of threads");

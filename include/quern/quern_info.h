@@ -12,8 +12,9 @@ extern "C" {
 #endif
 
 typedef struct {
-    const char *name;   /**< of the device; "cpu" */
-    const char *target; /**< what code is compiled for: an instruction set and caches, or a device's limits, as quern_compile() takes it */
+  const char *name;   /**< of the device; "cpu" */
+  const char *target; /**< what code is compiled for: an instruction set and caches, or a device's limits, as
+                         quern_compile() takes it */
 } quern_engine_info_t;
 
 /** The strings belong to the engine. */
@@ -28,21 +29,23 @@ typedef enum QUERN_INT {
 } quern_origin_t;
 
 typedef struct {
-    quern_origin_t origin;
-    int64_t create_ns;     /**< of quern_primitive_create() in all */
-    int64_t compile_ns;    /**< in the compiler, in this call or in the question that brought the kernel; 0 unless compiled */
-    int64_t load_ns;       /**< linking or mapping the code, likewise; 0 for quern_origin_memory */
-    int64_t code_bytes;    /**< mapped code and constants; of the object file where the compiler's linker loaded it */
-    int64_t scratch_bytes; /**< of each thread */
-    int64_t shared_bytes;  /**< of scratch common to the threads of one execution */
-    const char *implementation; /**< as quern_query_impl_info_str */
-    const char *plan;      /**< one line: how it was scheduled */
-    const char *target;    /**< what it was compiled for */
-    const char *linker;    /**< "orc", "loader", "driver" of a device, or "none" */
+  quern_origin_t origin;
+  int64_t create_ns;  /**< of quern_primitive_create() in all */
+  int64_t compile_ns; /**< in the compiler, in this call or in the question that brought the kernel; 0 unless compiled
+                       */
+  int64_t load_ns;    /**< linking or mapping the code, likewise; 0 for quern_origin_memory */
+  int64_t code_bytes; /**< mapped code and constants; of the object file where the compiler's linker loaded it */
+  int64_t scratch_bytes;      /**< of each thread */
+  int64_t shared_bytes;       /**< of scratch common to the threads of one execution */
+  const char *implementation; /**< as quern_query_impl_info_str */
+  const char *plan;           /**< one line: how it was scheduled */
+  const char *target;         /**< what it was compiled for */
+  const char *linker;         /**< "orc", "loader", "driver" of a device, or "none" */
 } quern_primitive_info_t;
 
 /** The strings belong to the primitive. */
-QUERN_API quern_status_t quern_primitive_get_info(const_quern_primitive_t primitive, quern_primitive_info_t *info) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_primitive_get_info(
+        const_quern_primitive_t primitive, quern_primitive_info_t *info) QUERN_NOEXCEPT;
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// memory::desc is a memory descriptor, memory a descriptor with a buffer. Layouts are named by their tags as strings ("abcd", "nchw",
-// "aBcd16b", "any").
+// memory::desc is a memory descriptor, memory a descriptor with a buffer. Layouts are named by their tags as strings
+// ("abcd", "nchw", "aBcd16b", "any").
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_MEMORY_HPP
@@ -58,7 +58,12 @@ struct memory : public handle<quern_memory_t> {
     sparse = quern_format_kind_sparse,
     host_scalar = quern_format_kind_host_scalar
   };
-  enum class sparse_encoding { undef = quern_sparse_encoding_undef, csr = quern_csr, packed = quern_packed, coo = quern_coo };
+  enum class sparse_encoding {
+    undef = quern_sparse_encoding_undef,
+    csr = quern_csr,
+    packed = quern_packed,
+    coo = quern_coo
+  };
 
   static quern_data_type_t convert_to_c(data_type type) { return static_cast<quern_data_type_t>(type); }
   static size_t data_type_size(data_type type) { return quern_data_type_size(static_cast<quern_data_type_t>(type)); }
@@ -68,7 +73,7 @@ struct memory : public handle<quern_memory_t> {
     desc() {
       quern_memory_desc_t zero = nullptr;
       error::wrap_c_api(quern_memory_desc_create_with_strides(&zero, 0, nullptr, quern_data_type_undef, nullptr),
-                        "could not create a zero memory descriptor");
+              "could not create a zero memory descriptor");
       reset(zero);
     }
     explicit desc(quern_memory_desc_t owned) : handle(owned) {}
@@ -80,7 +85,8 @@ struct memory : public handle<quern_memory_t> {
     }
     desc(const dims &adims, data_type type, const char *tag, bool allow_empty = false)
         : desc(make("could not create a memory descriptor by a tag", allow_empty, [&](quern_memory_desc_t *out) {
-            return quern_memory_desc_create_with_string_tag(out, rank(adims), adims.data(), static_cast<quern_data_type_t>(type), tag);
+            return quern_memory_desc_create_with_string_tag(
+                    out, rank(adims), adims.data(), static_cast<quern_data_type_t>(type), tag);
           })) {}
     desc(const dims &adims, data_type type, const std::string &tag, bool allow_empty = false)
         : desc(adims, type, tag.c_str(), allow_empty) {}
@@ -91,13 +97,14 @@ struct memory : public handle<quern_memory_t> {
         : desc(make("could not create a memory descriptor by strides", allow_empty, [&](quern_memory_desc_t *out) {
             if (!strides.empty() && strides.size() != adims.size())
               throw error(quern_invalid_arguments, "dims and strides differ in number");
-            return quern_memory_desc_create_with_strides(out, rank(adims), adims.data(), static_cast<quern_data_type_t>(type),
-                                                         strides.empty() ? nullptr : strides.data());
+            return quern_memory_desc_create_with_strides(out, rank(adims), adims.data(),
+                    static_cast<quern_data_type_t>(type), strides.empty() ? nullptr : strides.data());
           })) {}
     explicit desc(const std::vector<uint8_t> &blob)
         : desc(make("could not create a memory descriptor from a blob", false, [&](quern_memory_desc_t *out) {
             size_t size = 0;
-            error::wrap_c_api(quern_memory_desc_get_blob(nullptr, &size, desc().get()), "could not get the size of a blob");
+            error::wrap_c_api(
+                    quern_memory_desc_get_blob(nullptr, &size, desc().get()), "could not get the size of a blob");
             if (blob.size() < size)
               throw error(quern_invalid_arguments, "the blob is too short");
             return quern_memory_desc_create_with_blob(out, blob.data());
@@ -111,22 +118,27 @@ struct memory : public handle<quern_memory_t> {
     }
 
     /// Sparse tensors; `nnz` is the number of their values. No primitive takes one.
-    static desc csr(const dims &adims, data_type type, dim nnz, data_type index_type, data_type pointer_type, bool allow_empty = false) {
-      return desc(make("could not create a memory descriptor for CSR sparse encoding", allow_empty, [&](quern_memory_desc_t *out) {
-        return quern_memory_desc_create_with_csr_encoding(out, rank(adims), adims.data(), convert_to_c(type), nnz, convert_to_c(index_type),
-                                                          convert_to_c(pointer_type));
-      }));
+    static desc csr(const dims &adims, data_type type, dim nnz, data_type index_type, data_type pointer_type,
+            bool allow_empty = false) {
+      return desc(make("could not create a memory descriptor for CSR sparse encoding", allow_empty,
+              [&](quern_memory_desc_t *out) {
+                return quern_memory_desc_create_with_csr_encoding(out, rank(adims), adims.data(), convert_to_c(type),
+                        nnz, convert_to_c(index_type), convert_to_c(pointer_type));
+              }));
     }
     static desc coo(const dims &adims, data_type type, dim nnz, data_type index_type, bool allow_empty = false) {
-      return desc(make("could not create a memory descriptor for COO sparse encoding", allow_empty, [&](quern_memory_desc_t *out) {
-        return quern_memory_desc_create_with_coo_encoding(out, rank(adims), adims.data(), convert_to_c(type), nnz,
-                                                          convert_to_c(index_type));
-      }));
+      return desc(make("could not create a memory descriptor for COO sparse encoding", allow_empty,
+              [&](quern_memory_desc_t *out) {
+                return quern_memory_desc_create_with_coo_encoding(
+                        out, rank(adims), adims.data(), convert_to_c(type), nnz, convert_to_c(index_type));
+              }));
     }
     static desc packed(const dims &adims, data_type type, dim nnz, bool allow_empty = false) {
-      return desc(make("could not create a memory descriptor for packed sparse encoding", allow_empty, [&](quern_memory_desc_t *out) {
-        return quern_memory_desc_create_with_packed_encoding(out, rank(adims), adims.data(), convert_to_c(type), nnz);
-      }));
+      return desc(make("could not create a memory descriptor for packed sparse encoding", allow_empty,
+              [&](quern_memory_desc_t *out) {
+                return quern_memory_desc_create_with_packed_encoding(
+                        out, rank(adims), adims.data(), convert_to_c(type), nnz);
+              }));
     }
 
     desc submemory_desc(const dims &adims, const dims &offsets, bool allow_empty = false) const {
@@ -136,13 +148,15 @@ struct memory : public handle<quern_memory_t> {
       }));
     }
     desc reshape(const dims &adims, bool allow_empty = false) const {
-      return desc(make("could not reshape a memory descriptor", allow_empty,
-                       [&](quern_memory_desc_t *out) { return quern_memory_desc_reshape(out, get(), rank(adims), adims.data()); }));
+      return desc(make("could not reshape a memory descriptor", allow_empty, [&](quern_memory_desc_t *out) {
+        return quern_memory_desc_reshape(out, get(), rank(adims), adims.data());
+      }));
     }
     desc permute_axes(const std::vector<int> &permutation, bool allow_empty = false) const {
       check_rank(permutation);
-      return desc(make("could not permute the axes of a memory descriptor", allow_empty,
-                       [&](quern_memory_desc_t *out) { return quern_memory_desc_permute_axes(out, get(), permutation.data()); }));
+      return desc(make("could not permute the axes of a memory descriptor", allow_empty, [&](quern_memory_desc_t *out) {
+        return quern_memory_desc_permute_axes(out, get(), permutation.data());
+      }));
     }
 
     int get_ndims() const { return query<int>(quern_query_ndims_s32); }
@@ -151,13 +165,17 @@ struct memory : public handle<quern_memory_t> {
     dims get_padded_dims() const { return query_dims(quern_query_padded_dims); }
     dims get_padded_offsets() const { return query_dims(quern_query_padded_offsets); }
     /// Of the elements, or of another buffer of a sparse tensor.
-    data_type get_data_type(int index = 0) const { return static_cast<data_type>(query<quern_data_type_t>(quern_query_data_type, index)); }
+    data_type get_data_type(int index = 0) const {
+      return static_cast<data_type>(query<quern_data_type_t>(quern_query_data_type, index));
+    }
     int get_num_handles() const { return query<int>(quern_query_num_handles_s32); }
     dim get_nnz() const { return query<dim>(quern_query_nnz_s64); }
     sparse_encoding get_sparse_encoding() const {
       return static_cast<sparse_encoding>(query<quern_sparse_encoding_t>(quern_query_sparse_encoding));
     }
-    format_kind get_format_kind() const { return static_cast<format_kind>(query<quern_format_kind_t>(quern_query_format_kind)); }
+    format_kind get_format_kind() const {
+      return static_cast<format_kind>(query<quern_format_kind_t>(quern_query_format_kind));
+    }
     dim get_submemory_offset() const { return query<dim>(quern_query_submemory_offset_s64); }
     int get_inner_nblks() const { return query<int>(quern_query_inner_nblks_s32); }
     dims get_inner_blks() const { return query_dims(quern_query_inner_blks, get_inner_nblks()); }
@@ -203,20 +221,23 @@ struct memory : public handle<quern_memory_t> {
   /// `buffer` is the caller's, QUERN_MEMORY_ALLOCATE or QUERN_MEMORY_NONE.
   memory(const desc &md, const engine &aengine, void *buffer) {
     quern_memory_t created = nullptr;
-    error::wrap_c_api(quern_memory_create(&created, md.get(), aengine.get(), buffer), "could not create a memory object");
+    error::wrap_c_api(
+            quern_memory_create(&created, md.get(), aengine.get(), buffer), "could not create a memory object");
     reset(created);
   }
   memory(const desc &md, const engine &aengine) : memory(md, aengine, QUERN_MEMORY_ALLOCATE) {}
   /// One for each buffer of a sparse tensor.
   memory(const desc &md, const engine &aengine, std::vector<void *> buffers) {
     quern_memory_t created = nullptr;
-    error::wrap_c_api(quern_memory_create_v2(&created, md.get(), aengine.get(), static_cast<int>(buffers.size()), buffers.data()),
-                      "could not create a memory object");
+    error::wrap_c_api(
+            quern_memory_create_v2(&created, md.get(), aengine.get(), static_cast<int>(buffers.size()), buffers.data()),
+            "could not create a memory object");
     reset(created);
   }
 
   /// A host scalar; `value` is of the descriptor's type, of which only the size is checked.
-  template <typename T, typename = std::enable_if_t<std::is_trivially_copyable<T>::value && !std::is_base_of<engine, T>::value>>
+  template <typename T,
+          typename = std::enable_if_t<std::is_trivially_copyable<T>::value && !std::is_base_of<engine, T>::value>>
   memory(const desc &md, T value) {
     check_size<T>(md);
     quern_memory_t created = nullptr;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A primitive_desc is a verified problem; a primitive its kernel. Any primitive comes from its text form; most also have a
-// class of their own.
+// A primitive_desc is a verified problem; a primitive its kernel. Any primitive comes from its text form; most also
+// have a class of their own.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVE_HPP
@@ -100,7 +100,9 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
   }
   engine get_engine() const { return engine(query<quern_engine_t>(quern_query_engine), true); }
   const char *impl_info_str() const { return query<const char *>(quern_query_impl_info_str); }
-  primitive_kind get_kind() const { return static_cast<primitive_kind>(query<quern_primitive_kind_t>(quern_query_primitive_kind)); }
+  primitive_kind get_kind() const {
+    return static_cast<primitive_kind>(query<quern_primitive_kind_t>(quern_query_primitive_kind));
+  }
   prop_kind get_prop_kind() const { return static_cast<prop_kind>(query<quern_prop_kind_t>(quern_query_prop_kind)); }
   algorithm get_algorithm() const { return static_cast<algorithm>(query<quern_alg_kind_t>(quern_query_alg_kind)); }
   /// -1 if the primitive has none.
@@ -113,7 +115,9 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
     const_quern_memory_desc_t found = quern_primitive_desc_query_md(get(), what, index);
     return found ? memory::desc::copy_of(found) : memory::desc();
   }
-  memory::desc query_md(quern::query what, int index = 0) const { return query_md(static_cast<quern_query_t>(what), index); }
+  memory::desc query_md(quern::query what, int index = 0) const {
+    return query_md(static_cast<quern_query_t>(what), index);
+  }
   memory::desc src_desc(int index = 0) const { return query_md(quern_query_src_md, index); }
   memory::desc dst_desc(int index = 0) const { return query_md(quern_query_dst_md, index); }
   memory::desc diff_src_desc(int index = 0) const { return query_md(quern_query_diff_src_md, index); }
@@ -123,7 +127,8 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
   /// Brings the kernel; throws what compiling it fails with.
   memory::desc scratchpad_desc() const {
     const_quern_memory_desc_t found = nullptr;
-    error::wrap_c_api(quern_primitive_desc_query(get(), quern_query_scratchpad_md, 0, &found), "could not get the scratchpad descriptor");
+    error::wrap_c_api(quern_primitive_desc_query(get(), quern_query_scratchpad_md, 0, &found),
+            "could not get the scratchpad descriptor");
     return query_md(quern_query_scratchpad_md);
   }
   /// Of the queries whose name ends in _s64.
@@ -185,7 +190,7 @@ struct primitive : public handle<quern_primitive_t> {
   primitive(const quern::primitive_desc &pd, const std::vector<uint8_t> &cache_blob) {
     quern_primitive_t created = nullptr;
     error::wrap_c_api(quern_primitive_create_from_cache_blob(&created, pd.get(), cache_blob.size(), cache_blob.data()),
-                      "could not create a primitive from a cache blob");
+            "could not create a primitive from a cache blob");
     reset(created);
   }
   std::vector<uint8_t> get_cache_blob() const {
@@ -203,7 +208,7 @@ struct primitive : public handle<quern_primitive_t> {
   kind get_kind() const {
     quern_primitive_kind_t found;
     error::wrap_c_api(quern_primitive_desc_query(get_primitive_desc(), quern_query_primitive_kind, 0, &found),
-                      "could not get the kind of a primitive");
+            "could not get the kind of a primitive");
     return static_cast<kind>(found);
   }
   quern_primitive_info_t info() const {
@@ -214,11 +219,13 @@ struct primitive : public handle<quern_primitive_t> {
   /// QUERN_ARG_ indices in the order of a launch's buffers.
   std::vector<int> launch_arguments() const {
     int count = 0;
-    error::wrap_c_api(quern_primitive_get_launch_counts(get(), &count, nullptr, nullptr), "could not get the arguments of a launch");
+    error::wrap_c_api(quern_primitive_get_launch_counts(get(), &count, nullptr, nullptr),
+            "could not get the arguments of a launch");
     std::vector<int> arguments(static_cast<size_t>(count));
     for (int i = 0; i < count; ++i)
-      error::wrap_c_api(quern_primitive_get_launch_argument(get(), i, &arguments[static_cast<size_t>(i)], nullptr, nullptr),
-                        "could not get an argument of a launch");
+      error::wrap_c_api(
+              quern_primitive_get_launch_argument(get(), i, &arguments[static_cast<size_t>(i)], nullptr, nullptr),
+              "could not get an argument of a launch");
     return arguments;
   }
   struct launch_memory {
@@ -228,7 +235,7 @@ struct primitive : public handle<quern_primitive_t> {
   launch_memory get_launch_memory(const quern_launch_data_t *data = nullptr) const {
     launch_memory memory;
     error::wrap_c_api(quern_primitive_get_launch_memory(get(), data, &memory.scratch_bytes, &memory.shared_bytes),
-                      "could not get the memory of a launch");
+            "could not get the memory of a launch");
     return memory;
   }
   /// Calls visitor(const quern_launch_call_t &) for each call of an execution, in order. What it throws ends the visit.
@@ -257,19 +264,20 @@ struct primitive : public handle<quern_primitive_t> {
     for (const auto &arg : args)
       list.push_back({arg.first, arg.second.get(true)});
     error::wrap_c_api(quern_primitive_execute(get(), astream.get(), static_cast<int>(list.size()), list.data()),
-                      "could not execute a primitive");
+            "could not execute a primitive");
   }
 };
 
 struct softmax_forward : public primitive {
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
-    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src, const memory::desc &dst, int axis,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src,
+            const memory::desc &dst, int axis, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
       accept(quern_softmax_forward_primitive_desc_create(&created, aengine.get(), static_cast<quern_prop_kind_t>(prop),
-                                                         static_cast<quern_alg_kind_t>(alg), src.get(), dst.get(), axis, attr.get()),
-             created, allow_empty);
+                     static_cast<quern_alg_kind_t>(alg), src.get(), dst.get(), axis, attr.get()),
+              created, allow_empty);
     }
   };
   softmax_forward() = default;
@@ -281,12 +289,12 @@ struct softmax_backward : public primitive {
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
-                   const memory::desc &dst, int axis, const softmax_forward::primitive_desc &hint,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+            const memory::desc &dst, int axis, const softmax_forward::primitive_desc &hint,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
-      accept(quern_softmax_backward_primitive_desc_create(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg), diff_src.get(),
-                                                          diff_dst.get(), dst.get(), axis, hint.get(true), attr.get()),
-             created, allow_empty);
+      accept(quern_softmax_backward_primitive_desc_create(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg),
+                     diff_src.get(), diff_dst.get(), dst.get(), axis, hint.get(true), attr.get()),
+              created, allow_empty);
     }
   };
   softmax_backward() = default;
@@ -296,19 +304,20 @@ struct softmax_backward : public primitive {
 struct eltwise_forward : public primitive {
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
-    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src, const memory::desc &dst, float alpha,
-                   float beta, const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src,
+            const memory::desc &dst, float alpha, float beta, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
       accept(quern_eltwise_forward_primitive_desc_create(&created, aengine.get(), static_cast<quern_prop_kind_t>(prop),
-                                                         static_cast<quern_alg_kind_t>(alg), src.get(), dst.get(), alpha, beta,
-                                                         attr.get()),
-             created, allow_empty);
+                     static_cast<quern_alg_kind_t>(alg), src.get(), dst.get(), alpha, beta, attr.get()),
+              created, allow_empty);
     }
-    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src, const memory::desc &dst, float alpha,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src,
+            const memory::desc &dst, float alpha, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false)
         : primitive_desc(aengine, prop, alg, src, dst, alpha, 0.0f, attr, allow_empty) {}
-    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src, const memory::desc &dst,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm alg, const memory::desc &src,
+            const memory::desc &dst, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(aengine, prop, alg, src, dst, 0.0f, 0.0f, attr, allow_empty) {}
     float get_alpha() const { return query<float>(quern_query_alpha_f32); }
     float get_beta() const { return query<float>(quern_query_beta_f32); }
@@ -323,20 +332,20 @@ struct eltwise_backward : public primitive {
     primitive_desc() = default;
     /// `data` is forward's src, or its dst for an algorithm that ends in use_dst_for_bwd.
     primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
-                   const memory::desc &data, float alpha, float beta, const eltwise_forward::primitive_desc &hint,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+            const memory::desc &data, float alpha, float beta, const eltwise_forward::primitive_desc &hint,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
-      accept(quern_eltwise_backward_primitive_desc_create(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg), diff_src.get(),
-                                                          diff_dst.get(), data.get(), alpha, beta, hint.get(true), attr.get()),
-             created, allow_empty);
+      accept(quern_eltwise_backward_primitive_desc_create(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg),
+                     diff_src.get(), diff_dst.get(), data.get(), alpha, beta, hint.get(true), attr.get()),
+              created, allow_empty);
     }
     primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
-                   const memory::desc &data, float alpha, const eltwise_forward::primitive_desc &hint,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+            const memory::desc &data, float alpha, const eltwise_forward::primitive_desc &hint,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(aengine, alg, diff_src, diff_dst, data, alpha, 0.0f, hint, attr, allow_empty) {}
     primitive_desc(const engine &aengine, algorithm alg, const memory::desc &diff_src, const memory::desc &diff_dst,
-                   const memory::desc &data, const eltwise_forward::primitive_desc &hint, const primitive_attr &attr = primitive_attr(),
-                   bool allow_empty = false)
+            const memory::desc &data, const eltwise_forward::primitive_desc &hint,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(aengine, alg, diff_src, diff_dst, data, 0.0f, 0.0f, hint, attr, allow_empty) {}
     float get_alpha() const { return query<float>(quern_query_alpha_f32); }
     float get_beta() const { return query<float>(quern_query_beta_f32); }
@@ -352,13 +361,15 @@ struct reorder : public primitive {
     primitive_desc() = default;
     explicit primitive_desc(quern_primitive_desc_t owned) : quern::primitive_desc(owned) {}
     primitive_desc(const engine &src_engine, const memory::desc &src, const engine &dst_engine, const memory::desc &dst,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
-      accept(quern_reorder_primitive_desc_create(&created, src.get(), src_engine.get(), dst.get(), dst_engine.get(), attr.get()), created,
-             allow_empty);
+      accept(quern_reorder_primitive_desc_create(
+                     &created, src.get(), src_engine.get(), dst.get(), dst_engine.get(), attr.get()),
+              created, allow_empty);
     }
     /// For memories with these descriptors, on the engines that they are on.
-    primitive_desc(const memory &src, const memory &dst, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+    primitive_desc(const memory &src, const memory &dst, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false)
         : primitive_desc(src.get_engine(), src.get_desc(), dst.get_engine(), dst.get_desc(), attr, allow_empty) {}
     engine get_src_engine() const { return engine(query<quern_engine_t>(quern_query_reorder_src_engine), true); }
     engine get_dst_engine() const { return engine(query<quern_engine_t>(quern_query_reorder_dst_engine), true); }
@@ -380,20 +391,21 @@ struct reorder : public primitive {
 struct binary : public primitive {
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
-    primitive_desc(const engine &aengine, algorithm alg, const memory::desc &src0, const memory::desc &src1, const memory::desc &dst,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+    primitive_desc(const engine &aengine, algorithm alg, const memory::desc &src0, const memory::desc &src1,
+            const memory::desc &dst, const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
-      accept(quern_binary_primitive_desc_create(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg), src0.get(), src1.get(),
-                                                dst.get(), attr.get()),
-             created, allow_empty);
+      accept(quern_binary_primitive_desc_create(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg), src0.get(),
+                     src1.get(), dst.get(), attr.get()),
+              created, allow_empty);
     }
     /// With the condition of a select.
-    primitive_desc(const engine &aengine, algorithm alg, const memory::desc &src0, const memory::desc &src1, const memory::desc &src2,
-                   const memory::desc &dst, const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+    primitive_desc(const engine &aengine, algorithm alg, const memory::desc &src0, const memory::desc &src1,
+            const memory::desc &src2, const memory::desc &dst, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false) {
       quern_primitive_desc_t created = nullptr;
-      accept(quern_binary_primitive_desc_create_v2(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg), src0.get(), src1.get(),
-                                                   src2.get(), dst.get(), attr.get()),
-             created, allow_empty);
+      accept(quern_binary_primitive_desc_create_v2(&created, aengine.get(), static_cast<quern_alg_kind_t>(alg),
+                     src0.get(), src1.get(), src2.get(), dst.get(), attr.get()),
+              created, allow_empty);
     }
     memory::desc src0_desc() const { return src_desc(0); }
     memory::desc src1_desc() const { return src_desc(1); }
@@ -408,24 +420,25 @@ struct binary : public primitive {
 struct sum : public primitive {
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
-    primitive_desc(const engine &aengine, const memory::desc &dst, const std::vector<float> &scales, const std::vector<memory::desc> &srcs,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+    primitive_desc(const engine &aengine, const memory::desc &dst, const std::vector<float> &scales,
+            const std::vector<memory::desc> &srcs, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false)
         : primitive_desc(aengine, dst.get(), scales, srcs, attr, allow_empty) {}
     /// The type of the first source and a layout that the sources suggest.
     primitive_desc(const engine &aengine, const std::vector<float> &scales, const std::vector<memory::desc> &srcs,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(aengine, const_quern_memory_desc_t(), scales, srcs, attr, allow_empty) {}
 
   private:
     primitive_desc(const engine &aengine, const_quern_memory_desc_t dst, const std::vector<float> &scales,
-                   const std::vector<memory::desc> &srcs, const primitive_attr &attr, bool allow_empty) {
+            const std::vector<memory::desc> &srcs, const primitive_attr &attr, bool allow_empty) {
       if (scales.size() != srcs.size())
         error::wrap_c_api(quern_invalid_arguments, "counts of scales and sources are not equal");
       const std::vector<const_quern_memory_desc_t> descs = handles_of(srcs);
       quern_primitive_desc_t created = nullptr;
-      accept(quern_sum_primitive_desc_create(&created, aengine.get(), dst, static_cast<int>(descs.size()), scales.data(), descs.data(),
-                                             attr.get()),
-             created, allow_empty);
+      accept(quern_sum_primitive_desc_create(&created, aengine.get(), dst, static_cast<int>(descs.size()),
+                     scales.data(), descs.data(), attr.get()),
+              created, allow_empty);
     }
   };
   sum() = default;
@@ -436,22 +449,23 @@ struct sum : public primitive {
 struct concat : public primitive {
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
-    primitive_desc(const engine &aengine, const memory::desc &dst, int concat_dimension, const std::vector<memory::desc> &srcs,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+    primitive_desc(const engine &aengine, const memory::desc &dst, int concat_dimension,
+            const std::vector<memory::desc> &srcs, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false)
         : primitive_desc(aengine, dst.get(), concat_dimension, srcs, attr, allow_empty) {}
     /// The type of the first source and a layout that the sources suggest.
     primitive_desc(const engine &aengine, int concat_dimension, const std::vector<memory::desc> &srcs,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(aengine, const_quern_memory_desc_t(), concat_dimension, srcs, attr, allow_empty) {}
 
   private:
-    primitive_desc(const engine &aengine, const_quern_memory_desc_t dst, int concat_dimension, const std::vector<memory::desc> &srcs,
-                   const primitive_attr &attr, bool allow_empty) {
+    primitive_desc(const engine &aengine, const_quern_memory_desc_t dst, int concat_dimension,
+            const std::vector<memory::desc> &srcs, const primitive_attr &attr, bool allow_empty) {
       const std::vector<const_quern_memory_desc_t> descs = handles_of(srcs);
       quern_primitive_desc_t created = nullptr;
-      accept(quern_concat_primitive_desc_create(&created, aengine.get(), dst, static_cast<int>(descs.size()), concat_dimension,
-                                                descs.data(), attr.get()),
-             created, allow_empty);
+      accept(quern_concat_primitive_desc_create(&created, aengine.get(), dst, static_cast<int>(descs.size()),
+                     concat_dimension, descs.data(), attr.get()),
+              created, allow_empty);
     }
   };
   concat() = default;
@@ -461,7 +475,8 @@ struct concat : public primitive {
 
 inline std::string compile(const std::string &line, quern_code_form_t form, const std::string &target = "") {
   quern_blob_t blob = nullptr;
-  error::wrap_c_api(quern_compile(line.c_str(), target.empty() ? nullptr : target.c_str(), form, &blob), "could not compile");
+  error::wrap_c_api(
+          quern_compile(line.c_str(), target.empty() ? nullptr : target.c_str(), form, &blob), "could not compile");
   const void *data = nullptr;
   size_t size = 0;
   std::unique_ptr<quern_blob, quern_status_t (*)(quern_blob_t)> owner(blob, quern_blob_destroy);

@@ -11,7 +11,7 @@
 
 #include "quern/quern_types.h"
 
-/* --- Arguments of an execution ------------------------------------------------------------------------------------------------- */
+/* --- Arguments of an execution ----------------------------------------- */
 #define QUERN_ARG_UNDEF 0
 #define QUERN_ARG_SRC_0 1
 #define QUERN_ARG_SRC QUERN_ARG_SRC_0
@@ -71,7 +71,10 @@
 #define QUERN_ARG_DIFF_WEIGHTS_3 164
 #define QUERN_ARG_DIFF_WEIGHTS_PROJECTION QUERN_ARG_DIFF_WEIGHTS_3
 #define QUERN_ARG_DIFF_BIAS 169
-/** Of dropout: the place in the random sequence (s64), the mask (u8, an output), the probability (f32), the seed (s32 or s64). */
+/**
+ * Of dropout: the place in the random sequence (s64), the mask (u8, an output), the probability (f32), the seed (s32
+ * or s64).
+ */
 #define QUERN_ARG_ATTR_DROPOUT_OFFSET 507
 #define QUERN_ARG_ATTR_DROPOUT_MASK 509
 #define QUERN_ARG_ATTR_DROPOUT_PROBABILITY 510
@@ -86,55 +89,56 @@
 /** The tensor of post-op `idx`: QUERN_ARG_ATTR_MULTIPLE_POST_OP(idx) | QUERN_ARG_SRC_1. */
 #define QUERN_ARG_ATTR_MULTIPLE_POST_OP(idx) (QUERN_ARG_ATTR_MULTIPLE_POST_OP_BASE * ((idx) + 1))
 
-/* --- Queries ------------------------------------------------------------------------------------------------------------------- */
+/* --- Queries ----------------------------------------------------------- */
 /** What to ask of a primitive descriptor or a memory descriptor; the comment gives the type that `result` points to. */
 typedef enum QUERN_INT {
-    quern_query_undef = 0,
-    quern_query_engine = 1,                 /**< quern_engine_t */
-    quern_query_primitive_kind = 2,         /**< quern_primitive_kind_t */
-    quern_query_num_of_inputs_s32 = 3,      /**< int; tensors, those of post-ops included, scales and zero points not */
-    quern_query_num_of_outputs_s32 = 4,     /**< int */
-    quern_query_time_estimate_f64 = 5,      /**< double; seconds on one core, 0 if unknown */
-    quern_query_memory_consumption_s64 = 6, /**< int64_t; bytes that execution allocates in library mode */
-    quern_query_scratchpad_engine = 7,      /**< quern_engine_t */
-    quern_query_impl_info_str = 8,          /**< const char * */
-    quern_query_reorder_src_engine = 9,     /**< quern_engine_t */
-    quern_query_reorder_dst_engine = 10,    /**< quern_engine_t */
-    quern_query_prop_kind = 11,             /**< quern_prop_kind_t */
-    quern_query_cache_blob_id_size_s64 = 12, /**< int64_t */
-    quern_query_cache_blob_id = 13,         /**< const uint8_t * */
-    quern_query_strides = 14,               /**< const quern_dims_t *; of a memory descriptor */
-    quern_query_flags = 19,                 /**< unsigned; RNN */
-    quern_query_alg_kind = 20,              /**< quern_alg_kind_t */
-    quern_query_alpha_f32 = 21,             /**< float; eltwise, RNN activation */
-    quern_query_beta_f32 = 22,              /**< float; eltwise */
-    quern_query_axis_s32 = 23,              /**< int; softmax */
-    quern_query_cell_kind = 28,             /**< quern_alg_kind_t; RNN */
-    quern_query_direction = 29,             /**< quern_rnn_direction_t; RNN */
-    quern_query_activation_kind = 30,       /**< quern_alg_kind_t; RNN */
-    quern_query_some_md = 128,
-    quern_query_src_md = 129,               /**< const_quern_memory_desc_t; this and what follows take the index of the tensor */
-    quern_query_diff_src_md = 130,
-    quern_query_weights_md = 131,
-    quern_query_diff_weights_md = 132,
-    quern_query_dst_md = 133,
-    quern_query_diff_dst_md = 134,
-    quern_query_workspace_md = 135,
-    quern_query_scratchpad_md = 136,
-    quern_query_exec_arg_md = 255,          /**< the index is a QUERN_ARG_ value */
-    quern_query_ndims_s32 = 256,            /**< int; this and what follows are for memory descriptors */
-    quern_query_dims = 257,                 /**< const quern_dims_t * */
-    quern_query_data_type = 258,            /**< quern_data_type_t */
-    quern_query_submemory_offset_s64 = 259, /**< int64_t */
-    quern_query_padded_dims = 260,          /**< const quern_dims_t * */
-    quern_query_padded_offsets = 261,       /**< const quern_dims_t * */
-    quern_query_format_kind = 262,          /**< quern_format_kind_t */
-    quern_query_inner_nblks_s32 = 263,      /**< int */
-    quern_query_inner_blks = 264,           /**< const quern_dims_t * */
-    quern_query_inner_idxs = 265,           /**< const quern_dims_t * */
-    quern_query_sparse_encoding = 266,      /**< quern_sparse_encoding_t; this and what follows by quern_memory_desc_query_v2() */
-    quern_query_nnz_s64 = 267,              /**< int64_t; values of a sparse tensor */
-    quern_query_num_handles_s32 = 268       /**< int; buffers of a memory */
+  quern_query_undef = 0,
+  quern_query_engine = 1,                  /**< quern_engine_t */
+  quern_query_primitive_kind = 2,          /**< quern_primitive_kind_t */
+  quern_query_num_of_inputs_s32 = 3,       /**< int; tensors, those of post-ops included, scales and zero points not */
+  quern_query_num_of_outputs_s32 = 4,      /**< int */
+  quern_query_time_estimate_f64 = 5,       /**< double; seconds on one core, 0 if unknown */
+  quern_query_memory_consumption_s64 = 6,  /**< int64_t; bytes that execution allocates in library mode */
+  quern_query_scratchpad_engine = 7,       /**< quern_engine_t */
+  quern_query_impl_info_str = 8,           /**< const char * */
+  quern_query_reorder_src_engine = 9,      /**< quern_engine_t */
+  quern_query_reorder_dst_engine = 10,     /**< quern_engine_t */
+  quern_query_prop_kind = 11,              /**< quern_prop_kind_t */
+  quern_query_cache_blob_id_size_s64 = 12, /**< int64_t */
+  quern_query_cache_blob_id = 13,          /**< const uint8_t * */
+  quern_query_strides = 14,                /**< const quern_dims_t *; of a memory descriptor */
+  quern_query_flags = 19,                  /**< unsigned; RNN */
+  quern_query_alg_kind = 20,               /**< quern_alg_kind_t */
+  quern_query_alpha_f32 = 21,              /**< float; eltwise, RNN activation */
+  quern_query_beta_f32 = 22,               /**< float; eltwise */
+  quern_query_axis_s32 = 23,               /**< int; softmax */
+  quern_query_cell_kind = 28,              /**< quern_alg_kind_t; RNN */
+  quern_query_direction = 29,              /**< quern_rnn_direction_t; RNN */
+  quern_query_activation_kind = 30,        /**< quern_alg_kind_t; RNN */
+  quern_query_some_md = 128,
+  quern_query_src_md = 129, /**< const_quern_memory_desc_t; this and what follows take the index of the tensor */
+  quern_query_diff_src_md = 130,
+  quern_query_weights_md = 131,
+  quern_query_diff_weights_md = 132,
+  quern_query_dst_md = 133,
+  quern_query_diff_dst_md = 134,
+  quern_query_workspace_md = 135,
+  quern_query_scratchpad_md = 136,
+  quern_query_exec_arg_md = 255,          /**< the index is a QUERN_ARG_ value */
+  quern_query_ndims_s32 = 256,            /**< int; this and what follows are for memory descriptors */
+  quern_query_dims = 257,                 /**< const quern_dims_t * */
+  quern_query_data_type = 258,            /**< quern_data_type_t */
+  quern_query_submemory_offset_s64 = 259, /**< int64_t */
+  quern_query_padded_dims = 260,          /**< const quern_dims_t * */
+  quern_query_padded_offsets = 261,       /**< const quern_dims_t * */
+  quern_query_format_kind = 262,          /**< quern_format_kind_t */
+  quern_query_inner_nblks_s32 = 263,      /**< int */
+  quern_query_inner_blks = 264,           /**< const quern_dims_t * */
+  quern_query_inner_idxs = 265,           /**< const quern_dims_t * */
+  quern_query_sparse_encoding =
+          266,               /**< quern_sparse_encoding_t; this and what follows by quern_memory_desc_query_v2() */
+  quern_query_nnz_s64 = 267, /**< int64_t; values of a sparse tensor */
+  quern_query_num_handles_s32 = 268 /**< int; buffers of a memory */
 } quern_query_t;
 
 #endif /* QUERN_QUERY_H */

@@ -17,77 +17,83 @@ extern "C" {
 #endif
 
 /**
- * What an RNN is. Descriptors are read by the call, not kept; null or zero: there is no such tensor. Layouts may be `any`.
- * Set it to zeros, then `size` and what there is.
+ * What an RNN is. Descriptors are read by the call, not kept; null or zero: there is no such tensor. Layouts may be
+ * `any`. Set it to zeros, then `size` and what there is.
  */
 typedef struct {
-    size_t size;                                    /**< sizeof(quern_rnn_forward_t); what a caller does not know of is absent */
-    quern_prop_kind_t prop_kind;                    /**< forward_training or forward_inference */
-    quern_alg_kind_t cell_kind;                     /**< quern_vanilla_rnn to quern_lbr_augru */
-    quern_rnn_direction_t direction;
-    quern_alg_kind_t activation;                    /**< of vanilla_rnn: eltwise_relu, eltwise_tanh or eltwise_logistic; otherwise undef */
-    float alpha;                                    /**< the slope of relu below 0 */
-    float beta;                                     /**< no activation has one */
-    unsigned flags;                                 /**< bits of quern_rnn_flags_t */
-    const_quern_memory_desc_t src_layer_desc;       /**< T, N, SLC */
-    const_quern_memory_desc_t src_iter_desc;        /**< L, D, N, SIC; optional */
-    const_quern_memory_desc_t src_iter_c_desc;      /**< L, D, N, DHC; lstm, with src_iter */
-    const_quern_memory_desc_t attention_desc;       /**< T, N, 1; augru, lbr_augru */
-    const_quern_memory_desc_t seq_lengths_desc;     /**< s32, N; optional: the steps of each sequence, of T */
-    const_quern_memory_desc_t weights_layer_desc;   /**< L, D, SLC, G, DHC */
-    const_quern_memory_desc_t weights_iter_desc;    /**< L, D, SIC, G, DHC */
-    const_quern_memory_desc_t weights_peephole_desc;   /**< L, D, 3, DHC; lstm, optional */
-    const_quern_memory_desc_t weights_projection_desc; /**< L, D, DHC, DIC; lstm, optional */
-    const_quern_memory_desc_t bias_desc;            /**< L, D, G, DHC; linear before reset G + 1; optional */
-    const_quern_memory_desc_t dst_layer_desc;       /**< T, N, DIC; bidirectional_concat 2 DIC */
-    const_quern_memory_desc_t dst_iter_desc;        /**< L, D, N, DIC; optional */
-    const_quern_memory_desc_t dst_iter_c_desc;      /**< L, D, N, DHC; lstm, with dst_iter */
+  size_t size;                 /**< sizeof(quern_rnn_forward_t); what a caller does not know of is absent */
+  quern_prop_kind_t prop_kind; /**< forward_training or forward_inference */
+  quern_alg_kind_t cell_kind;  /**< quern_vanilla_rnn to quern_lbr_augru */
+  quern_rnn_direction_t direction;
+  quern_alg_kind_t activation; /**< of vanilla_rnn: eltwise_relu, eltwise_tanh or eltwise_logistic; otherwise undef */
+  float alpha;                 /**< the slope of relu below 0 */
+  float beta;                  /**< no activation has one */
+  unsigned flags;              /**< bits of quern_rnn_flags_t */
+  const_quern_memory_desc_t src_layer_desc;          /**< T, N, SLC */
+  const_quern_memory_desc_t src_iter_desc;           /**< L, D, N, SIC; optional */
+  const_quern_memory_desc_t src_iter_c_desc;         /**< L, D, N, DHC; lstm, with src_iter */
+  const_quern_memory_desc_t attention_desc;          /**< T, N, 1; augru, lbr_augru */
+  const_quern_memory_desc_t seq_lengths_desc;        /**< s32, N; optional: the steps of each sequence, of T */
+  const_quern_memory_desc_t weights_layer_desc;      /**< L, D, SLC, G, DHC */
+  const_quern_memory_desc_t weights_iter_desc;       /**< L, D, SIC, G, DHC */
+  const_quern_memory_desc_t weights_peephole_desc;   /**< L, D, 3, DHC; lstm, optional */
+  const_quern_memory_desc_t weights_projection_desc; /**< L, D, DHC, DIC; lstm, optional */
+  const_quern_memory_desc_t bias_desc;               /**< L, D, G, DHC; linear before reset G + 1; optional */
+  const_quern_memory_desc_t dst_layer_desc;          /**< T, N, DIC; bidirectional_concat 2 DIC */
+  const_quern_memory_desc_t dst_iter_desc;           /**< L, D, N, DIC; optional */
+  const_quern_memory_desc_t dst_iter_c_desc;         /**< L, D, N, DHC; lstm, with dst_iter */
 } quern_rnn_forward_t;
 
 /**
- * invalid_arguments and unimplemented: the message names the constraint of docs/primitives/rnn.md that is broken. `rnn` is larger than
- * this library's and has something behind its end: unimplemented.
+ * invalid_arguments and unimplemented: the message names the constraint of docs/primitives/rnn.md that is broken. `rnn`
+ * is larger than this library's and has something behind its end: unimplemented.
  */
-QUERN_API quern_status_t quern_rnn_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
-        const quern_rnn_forward_t *rnn, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_rnn_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc,
+        quern_engine_t engine, const quern_rnn_forward_t *rnn, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
 
-/* --- oneDNN's functions: the same with the parameters of one cell -------------------------------------------------------------- */
+/* --- oneDNN's functions: the same with the parameters of one cell ------ */
 
-QUERN_API quern_status_t quern_vanilla_rnn_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
-        quern_prop_kind_t prop_kind, const quern_alg_kind_t activation, const quern_rnn_direction_t direction,
+QUERN_API quern_status_t quern_vanilla_rnn_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc,
+        quern_engine_t engine, quern_prop_kind_t prop_kind, const quern_alg_kind_t activation,
+        const quern_rnn_direction_t direction, const_quern_memory_desc_t src_layer_desc,
+        const_quern_memory_desc_t src_iter_desc, const_quern_memory_desc_t weights_layer_desc,
+        const_quern_memory_desc_t weights_iter_desc, const_quern_memory_desc_t bias_desc,
+        const_quern_memory_desc_t dst_layer_desc, const_quern_memory_desc_t dst_iter_desc, unsigned flags, float alpha,
+        float beta, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_lstm_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc,
+        quern_engine_t engine, quern_prop_kind_t prop_kind, quern_rnn_direction_t direction,
+        const_quern_memory_desc_t src_layer_desc, const_quern_memory_desc_t src_iter_desc,
+        const_quern_memory_desc_t src_iter_c_desc, const_quern_memory_desc_t weights_layer_desc,
+        const_quern_memory_desc_t weights_iter_desc, const_quern_memory_desc_t weights_peephole_desc,
+        const_quern_memory_desc_t weights_projection_desc, const_quern_memory_desc_t bias_desc,
+        const_quern_memory_desc_t dst_layer_desc, const_quern_memory_desc_t dst_iter_desc,
+        const_quern_memory_desc_t dst_iter_c_desc, unsigned flags, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_gru_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc,
+        quern_engine_t engine, quern_prop_kind_t prop_kind, quern_rnn_direction_t direction,
         const_quern_memory_desc_t src_layer_desc, const_quern_memory_desc_t src_iter_desc,
         const_quern_memory_desc_t weights_layer_desc, const_quern_memory_desc_t weights_iter_desc,
-        const_quern_memory_desc_t bias_desc, const_quern_memory_desc_t dst_layer_desc, const_quern_memory_desc_t dst_iter_desc,
-        unsigned flags, float alpha, float beta, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
-QUERN_API quern_status_t quern_lstm_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
-        quern_prop_kind_t prop_kind, quern_rnn_direction_t direction, const_quern_memory_desc_t src_layer_desc,
-        const_quern_memory_desc_t src_iter_desc, const_quern_memory_desc_t src_iter_c_desc,
-        const_quern_memory_desc_t weights_layer_desc, const_quern_memory_desc_t weights_iter_desc,
-        const_quern_memory_desc_t weights_peephole_desc, const_quern_memory_desc_t weights_projection_desc,
-        const_quern_memory_desc_t bias_desc, const_quern_memory_desc_t dst_layer_desc, const_quern_memory_desc_t dst_iter_desc,
-        const_quern_memory_desc_t dst_iter_c_desc, unsigned flags, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
-QUERN_API quern_status_t quern_gru_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
-        quern_prop_kind_t prop_kind, quern_rnn_direction_t direction, const_quern_memory_desc_t src_layer_desc,
-        const_quern_memory_desc_t src_iter_desc, const_quern_memory_desc_t weights_layer_desc,
-        const_quern_memory_desc_t weights_iter_desc, const_quern_memory_desc_t bias_desc, const_quern_memory_desc_t dst_layer_desc,
+        const_quern_memory_desc_t bias_desc, const_quern_memory_desc_t dst_layer_desc,
         const_quern_memory_desc_t dst_iter_desc, unsigned flags, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
-QUERN_API quern_status_t quern_lbr_gru_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
-        quern_prop_kind_t prop_kind, quern_rnn_direction_t direction, const_quern_memory_desc_t src_layer_desc,
-        const_quern_memory_desc_t src_iter_desc, const_quern_memory_desc_t weights_layer_desc,
-        const_quern_memory_desc_t weights_iter_desc, const_quern_memory_desc_t bias_desc, const_quern_memory_desc_t dst_layer_desc,
+QUERN_API quern_status_t quern_lbr_gru_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc,
+        quern_engine_t engine, quern_prop_kind_t prop_kind, quern_rnn_direction_t direction,
+        const_quern_memory_desc_t src_layer_desc, const_quern_memory_desc_t src_iter_desc,
+        const_quern_memory_desc_t weights_layer_desc, const_quern_memory_desc_t weights_iter_desc,
+        const_quern_memory_desc_t bias_desc, const_quern_memory_desc_t dst_layer_desc,
         const_quern_memory_desc_t dst_iter_desc, unsigned flags, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
-QUERN_API quern_status_t quern_augru_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
-        quern_prop_kind_t prop_kind, quern_rnn_direction_t direction, const_quern_memory_desc_t src_layer_desc,
-        const_quern_memory_desc_t src_iter_desc, const_quern_memory_desc_t attention_desc,
-        const_quern_memory_desc_t weights_layer_desc, const_quern_memory_desc_t weights_iter_desc,
-        const_quern_memory_desc_t bias_desc, const_quern_memory_desc_t dst_layer_desc, const_quern_memory_desc_t dst_iter_desc,
-        unsigned flags, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
-QUERN_API quern_status_t quern_lbr_augru_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc, quern_engine_t engine,
-        quern_prop_kind_t prop_kind, quern_rnn_direction_t direction, const_quern_memory_desc_t src_layer_desc,
-        const_quern_memory_desc_t src_iter_desc, const_quern_memory_desc_t attention_desc,
-        const_quern_memory_desc_t weights_layer_desc, const_quern_memory_desc_t weights_iter_desc,
-        const_quern_memory_desc_t bias_desc, const_quern_memory_desc_t dst_layer_desc, const_quern_memory_desc_t dst_iter_desc,
-        unsigned flags, const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_augru_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc,
+        quern_engine_t engine, quern_prop_kind_t prop_kind, quern_rnn_direction_t direction,
+        const_quern_memory_desc_t src_layer_desc, const_quern_memory_desc_t src_iter_desc,
+        const_quern_memory_desc_t attention_desc, const_quern_memory_desc_t weights_layer_desc,
+        const_quern_memory_desc_t weights_iter_desc, const_quern_memory_desc_t bias_desc,
+        const_quern_memory_desc_t dst_layer_desc, const_quern_memory_desc_t dst_iter_desc, unsigned flags,
+        const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_lbr_augru_forward_primitive_desc_create(quern_primitive_desc_t *primitive_desc,
+        quern_engine_t engine, quern_prop_kind_t prop_kind, quern_rnn_direction_t direction,
+        const_quern_memory_desc_t src_layer_desc, const_quern_memory_desc_t src_iter_desc,
+        const_quern_memory_desc_t attention_desc, const_quern_memory_desc_t weights_layer_desc,
+        const_quern_memory_desc_t weights_iter_desc, const_quern_memory_desc_t bias_desc,
+        const_quern_memory_desc_t dst_layer_desc, const_quern_memory_desc_t dst_iter_desc, unsigned flags,
+        const_quern_primitive_attr_t attr) QUERN_NOEXCEPT;
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One class for each cell, in the shape of oneDNN's, and rnn_forward for all that an RNN may have. A descriptor that is empty stands for a
-// tensor that is not there. Weights of other frameworks: quern_rnn_weights.hpp.
+// One class for each cell, in the shape of oneDNN's, and rnn_forward for all that an RNN may have. A descriptor that is
+// empty stands for a tensor that is not there. Weights of other frameworks: quern_rnn_weights.hpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RNN_HPP
@@ -28,8 +28,12 @@ enum class rnn_flags : unsigned {
   /// Layers read both directions of the layer below, as PyTorch's do. Not oneDNN's.
   stack_concatenated = quern_rnn_flags_stack_concatenated
 };
-inline rnn_flags operator|(rnn_flags a, rnn_flags b) { return static_cast<rnn_flags>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); }
-inline rnn_flags operator&(rnn_flags a, rnn_flags b) { return static_cast<rnn_flags>(static_cast<unsigned>(a) & static_cast<unsigned>(b)); }
+inline rnn_flags operator|(rnn_flags a, rnn_flags b) {
+  return static_cast<rnn_flags>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+inline rnn_flags operator&(rnn_flags a, rnn_flags b) {
+  return static_cast<rnn_flags>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
+}
 
 /// What an RNN is; docs/primitives/rnn.md has the shapes. Layouts may be `any`.
 struct rnn_parameters {
@@ -49,7 +53,8 @@ struct rnn_parameters {
 struct rnn_primitive_desc_base : public quern::primitive_desc {
   rnn_primitive_desc_base() = default;
   using quern::primitive_desc::primitive_desc;
-  rnn_primitive_desc_base(const engine &aengine, const rnn_parameters &rnn, const primitive_attr &attr, bool allow_empty) {
+  rnn_primitive_desc_base(
+          const engine &aengine, const rnn_parameters &rnn, const primitive_attr &attr, bool allow_empty) {
     quern_rnn_forward_t given = {};
     given.size = sizeof(given);
     given.prop_kind = static_cast<quern_prop_kind_t>(rnn.prop);
@@ -58,12 +63,15 @@ struct rnn_primitive_desc_base : public quern::primitive_desc {
     given.activation = static_cast<quern_alg_kind_t>(rnn.activation);
     given.alpha = rnn.alpha;
     given.flags = static_cast<unsigned>(rnn.flags);
-    given.src_layer_desc = rnn.src_layer.get(), given.src_iter_desc = rnn.src_iter.get(), given.src_iter_c_desc = rnn.src_iter_c.get();
+    given.src_layer_desc = rnn.src_layer.get(), given.src_iter_desc = rnn.src_iter.get(),
+    given.src_iter_c_desc = rnn.src_iter_c.get();
     given.attention_desc = rnn.attention.get(), given.seq_lengths_desc = rnn.seq_lengths.get();
     given.weights_layer_desc = rnn.weights_layer.get(), given.weights_iter_desc = rnn.weights_iter.get();
-    given.weights_peephole_desc = rnn.weights_peephole.get(), given.weights_projection_desc = rnn.weights_projection.get();
+    given.weights_peephole_desc = rnn.weights_peephole.get(),
+    given.weights_projection_desc = rnn.weights_projection.get();
     given.bias_desc = rnn.bias.get();
-    given.dst_layer_desc = rnn.dst_layer.get(), given.dst_iter_desc = rnn.dst_iter.get(), given.dst_iter_c_desc = rnn.dst_iter_c.get();
+    given.dst_layer_desc = rnn.dst_layer.get(), given.dst_iter_desc = rnn.dst_iter.get(),
+    given.dst_iter_c_desc = rnn.dst_iter_c.get();
     quern_primitive_desc_t created = nullptr;
     accept(quern_rnn_forward_primitive_desc_create(&created, aengine.get(), &given, attr.get()), created, allow_empty);
   }
@@ -84,19 +92,25 @@ struct rnn_primitive_desc_base : public quern::primitive_desc {
   memory::desc dst_iter_c_desc() const { return argument(QUERN_ARG_DST_ITER_C); }
 
   algorithm get_cell_kind() const { return static_cast<algorithm>(query<quern_alg_kind_t>(quern_query_cell_kind)); }
-  algorithm get_activation_kind() const { return static_cast<algorithm>(query<quern_alg_kind_t>(quern_query_activation_kind)); }
-  rnn_direction get_direction() const { return static_cast<rnn_direction>(query<quern_rnn_direction_t>(quern_query_direction)); }
+  algorithm get_activation_kind() const {
+    return static_cast<algorithm>(query<quern_alg_kind_t>(quern_query_activation_kind));
+  }
+  rnn_direction get_direction() const {
+    return static_cast<rnn_direction>(query<quern_rnn_direction_t>(quern_query_direction));
+  }
   rnn_flags get_flags() const { return static_cast<rnn_flags>(query<unsigned>(quern_query_flags)); }
   float get_alpha() const { return query<float>(quern_query_alpha_f32); }
 
 protected:
   /// The parameters that every cell has.
-  static rnn_parameters parameters_of(prop_kind prop, algorithm cell, rnn_direction direction, const memory::desc &src_layer,
-                                      const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
-                                      const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter) {
+  static rnn_parameters parameters_of(prop_kind prop, algorithm cell, rnn_direction direction,
+          const memory::desc &src_layer, const memory::desc &src_iter, const memory::desc &weights_layer,
+          const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
+          const memory::desc &dst_iter) {
     rnn_parameters rnn;
     rnn.prop = prop, rnn.cell_kind = cell, rnn.direction = direction;
-    rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.weights_layer = weights_layer, rnn.weights_iter = weights_iter;
+    rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.weights_layer = weights_layer,
+    rnn.weights_iter = weights_iter;
     rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter;
     return rnn;
   }
@@ -114,7 +128,7 @@ struct rnn_forward : public primitive {
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, const rnn_parameters &rnn, const primitive_attr &attr = primitive_attr(),
-                   bool allow_empty = false)
+            bool allow_empty = false)
         : rnn_primitive_desc_base(aengine, rnn, attr, allow_empty) {}
   };
   rnn_forward() = default;
@@ -125,21 +139,22 @@ struct rnn_forward : public primitive {
 struct vanilla_rnn_forward : public primitive {
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
-    primitive_desc(const engine &aengine, prop_kind prop, algorithm activation, rnn_direction direction, const memory::desc &src_layer,
-                   const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
-                   const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter, float alpha,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm activation, rnn_direction direction,
+            const memory::desc &src_layer, const memory::desc &src_iter, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, float alpha, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false)
         : rnn_primitive_desc_base(aengine,
-                                  with_activation(parameters_of(prop, algorithm::vanilla_rnn, direction, src_layer, src_iter, weights_layer,
-                                                                weights_iter, bias, dst_layer, dst_iter),
-                                                  activation, alpha),
-                                  attr, allow_empty) {}
-    primitive_desc(const engine &aengine, prop_kind prop, algorithm activation, rnn_direction direction, const memory::desc &src_layer,
-                   const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
-                   const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
-        : primitive_desc(aengine, prop, activation, direction, src_layer, src_iter, weights_layer, weights_iter, bias, dst_layer, dst_iter,
-                         0.0f, attr, allow_empty) {}
+                  with_activation(parameters_of(prop, algorithm::vanilla_rnn, direction, src_layer, src_iter,
+                                          weights_layer, weights_iter, bias, dst_layer, dst_iter),
+                          activation, alpha),
+                  attr, allow_empty) {}
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm activation, rnn_direction direction,
+            const memory::desc &src_layer, const memory::desc &src_iter, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+        : primitive_desc(aengine, prop, activation, direction, src_layer, src_iter, weights_layer, weights_iter, bias,
+                  dst_layer, dst_iter, 0.0f, attr, allow_empty) {}
 
   private:
     static rnn_parameters with_activation(rnn_parameters rnn, algorithm activation, float alpha) {
@@ -156,35 +171,38 @@ struct lstm_forward : public primitive {
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
-                   const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
-                   const memory::desc &weights_iter, const memory::desc &weights_peephole, const memory::desc &weights_projection,
-                   const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter, const memory::desc &dst_iter_c,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+            const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &weights_peephole,
+            const memory::desc &weights_projection, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, const memory::desc &dst_iter_c, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false)
         : rnn_primitive_desc_base(aengine,
-                                  with_cells(parameters_of(prop, algorithm::vanilla_lstm, direction, src_layer, src_iter, weights_layer,
-                                                           weights_iter, bias, dst_layer, dst_iter),
-                                             src_iter_c, dst_iter_c, weights_peephole, weights_projection),
-                                  attr, allow_empty) {}
+                  with_cells(parameters_of(prop, algorithm::vanilla_lstm, direction, src_layer, src_iter, weights_layer,
+                                     weights_iter, bias, dst_layer, dst_iter),
+                          src_iter_c, dst_iter_c, weights_peephole, weights_projection),
+                  attr, allow_empty) {}
     /// Without a projection.
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
-                   const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
-                   const memory::desc &weights_iter, const memory::desc &weights_peephole, const memory::desc &bias,
-                   const memory::desc &dst_layer, const memory::desc &dst_iter, const memory::desc &dst_iter_c,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
-        : primitive_desc(aengine, prop, direction, src_layer, src_iter, src_iter_c, weights_layer, weights_iter, weights_peephole,
-                         memory::desc(), bias, dst_layer, dst_iter, dst_iter_c, attr, allow_empty) {}
+            const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &weights_peephole, const memory::desc &bias,
+            const memory::desc &dst_layer, const memory::desc &dst_iter, const memory::desc &dst_iter_c,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+        : primitive_desc(aengine, prop, direction, src_layer, src_iter, src_iter_c, weights_layer, weights_iter,
+                  weights_peephole, memory::desc(), bias, dst_layer, dst_iter, dst_iter_c, attr, allow_empty) {}
     /// Without peepholes and projection.
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
-                   const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
-                   const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
-                   const memory::desc &dst_iter_c, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
-        : primitive_desc(aengine, prop, direction, src_layer, src_iter, src_iter_c, weights_layer, weights_iter, memory::desc(),
-                         memory::desc(), bias, dst_layer, dst_iter, dst_iter_c, attr, allow_empty) {}
+            const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, const memory::desc &dst_iter_c, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false)
+        : primitive_desc(aengine, prop, direction, src_layer, src_iter, src_iter_c, weights_layer, weights_iter,
+                  memory::desc(), memory::desc(), bias, dst_layer, dst_iter, dst_iter_c, attr, allow_empty) {}
 
   private:
     static rnn_parameters with_cells(rnn_parameters rnn, const memory::desc &src_iter_c, const memory::desc &dst_iter_c,
-                                     const memory::desc &peephole, const memory::desc &projection) {
-      rnn.src_iter_c = src_iter_c, rnn.dst_iter_c = dst_iter_c, rnn.weights_peephole = peephole, rnn.weights_projection = projection;
+            const memory::desc &peephole, const memory::desc &projection) {
+      rnn.src_iter_c = src_iter_c, rnn.dst_iter_c = dst_iter_c, rnn.weights_peephole = peephole,
+      rnn.weights_projection = projection;
       return rnn;
     }
   };
@@ -197,13 +215,13 @@ struct gru_forward : public primitive {
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
-                   const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
-                   const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+            const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
+            const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : rnn_primitive_desc_base(aengine,
-                                  parameters_of(prop, algorithm::vanilla_gru, direction, src_layer, src_iter, weights_layer, weights_iter,
-                                                bias, dst_layer, dst_iter),
-                                  attr, allow_empty) {}
+                  parameters_of(prop, algorithm::vanilla_gru, direction, src_layer, src_iter, weights_layer,
+                          weights_iter, bias, dst_layer, dst_iter),
+                  attr, allow_empty) {}
   };
   gru_forward() = default;
   gru_forward(const primitive_desc &pd) : primitive(pd) {}
@@ -214,13 +232,13 @@ struct lbr_gru_forward : public primitive {
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
-                   const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
-                   const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+            const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
+            const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : rnn_primitive_desc_base(aengine,
-                                  parameters_of(prop, algorithm::lbr_gru, direction, src_layer, src_iter, weights_layer, weights_iter, bias,
-                                                dst_layer, dst_iter),
-                                  attr, allow_empty) {}
+                  parameters_of(prop, algorithm::lbr_gru, direction, src_layer, src_iter, weights_layer, weights_iter,
+                          bias, dst_layer, dst_iter),
+                  attr, allow_empty) {}
   };
   lbr_gru_forward() = default;
   lbr_gru_forward(const primitive_desc &pd) : primitive(pd) {}
@@ -231,14 +249,14 @@ struct augru_forward : public primitive {
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
-                   const memory::desc &src_iter, const memory::desc &attention, const memory::desc &weights_layer,
-                   const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+            const memory::desc &src_iter, const memory::desc &attention, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : rnn_primitive_desc_base(aengine,
-                                  with_attention(parameters_of(prop, algorithm::vanilla_augru, direction, src_layer, src_iter,
-                                                               weights_layer, weights_iter, bias, dst_layer, dst_iter),
-                                                 attention),
-                                  attr, allow_empty) {}
+                  with_attention(parameters_of(prop, algorithm::vanilla_augru, direction, src_layer, src_iter,
+                                         weights_layer, weights_iter, bias, dst_layer, dst_iter),
+                          attention),
+                  attr, allow_empty) {}
   };
   augru_forward() = default;
   augru_forward(const primitive_desc &pd) : primitive(pd) {}
@@ -249,14 +267,14 @@ struct lbr_augru_forward : public primitive {
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
-                   const memory::desc &src_iter, const memory::desc &attention, const memory::desc &weights_layer,
-                   const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
-                   const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+            const memory::desc &src_iter, const memory::desc &attention, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : rnn_primitive_desc_base(aengine,
-                                  with_attention(parameters_of(prop, algorithm::lbr_augru, direction, src_layer, src_iter, weights_layer,
-                                                               weights_iter, bias, dst_layer, dst_iter),
-                                                 attention),
-                                  attr, allow_empty) {}
+                  with_attention(parameters_of(prop, algorithm::lbr_augru, direction, src_layer, src_iter,
+                                         weights_layer, weights_iter, bias, dst_layer, dst_iter),
+                          attention),
+                  attr, allow_empty) {}
   };
   lbr_augru_forward() = default;
   lbr_augru_forward(const primitive_desc &pd) : primitive(pd) {}

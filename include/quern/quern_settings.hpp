@@ -35,7 +35,9 @@ enum class cpu_isa {
 };
 
 /// Reports its failure by the status, as dnnl.hpp's does.
-inline status set_max_cpu_isa(cpu_isa isa) { return static_cast<status>(quern_set_max_cpu_isa(static_cast<quern_cpu_isa_t>(isa))); }
+inline status set_max_cpu_isa(cpu_isa isa) {
+  return static_cast<status>(quern_set_max_cpu_isa(static_cast<quern_cpu_isa_t>(isa)));
+}
 inline cpu_isa get_effective_cpu_isa() { return static_cast<cpu_isa>(quern_get_effective_cpu_isa()); }
 inline status set_verbose(int level) { return static_cast<status>(quern_set_verbose(level)); }
 
@@ -49,15 +51,20 @@ inline void set_primitive_cache_capacity(int capacity) {
 }
 
 /// Durations in ns of the executions on a stream made for profiling, since the last reset.
-inline std::vector<uint64_t> get_profiling_data(const stream &astream, quern_profiling_data_kind_t kind = quern_profiling_data_kind_time) {
+inline std::vector<uint64_t> get_profiling_data(
+        const stream &astream, quern_profiling_data_kind_t kind = quern_profiling_data_kind_time) {
   int count = 0;
-  error::wrap_c_api(quern_query_profiling_data(astream.get(), kind, &count, nullptr), "could not get the number of profiling entries");
+  error::wrap_c_api(quern_query_profiling_data(astream.get(), kind, &count, nullptr),
+          "could not get the number of profiling entries");
   std::vector<uint64_t> data(static_cast<size_t>(count));
   if (count > 0)
-    error::wrap_c_api(quern_query_profiling_data(astream.get(), kind, &count, data.data()), "could not get profiling data");
+    error::wrap_c_api(
+            quern_query_profiling_data(astream.get(), kind, &count, data.data()), "could not get profiling data");
   return data;
 }
-inline void reset_profiling(const stream &astream) { error::wrap_c_api(quern_reset_profiling(astream.get()), "could not reset profiling"); }
+inline void reset_profiling(const stream &astream) {
+  error::wrap_c_api(quern_reset_profiling(astream.get()), "could not reset profiling");
+}
 
 } // namespace quern
 

@@ -19,8 +19,12 @@ extern "C" {
 QUERN_API quern_status_t quern_threadpool_interop_stream_create(
         quern_stream_t *stream, quern_engine_t engine, void *threadpool) QUERN_NOEXCEPT;
 /** invalid_arguments: the stream was not made by quern_threadpool_interop_stream_create(). */
-QUERN_API quern_status_t quern_threadpool_interop_stream_get_threadpool(quern_stream_t stream, void **threadpool) QUERN_NOEXCEPT;
-/** How many threads scratchpads of primitive descriptors made by this thread from now on provide for. Initially the default threads. */
+QUERN_API quern_status_t quern_threadpool_interop_stream_get_threadpool(
+        quern_stream_t stream, void **threadpool) QUERN_NOEXCEPT;
+/**
+ * How many threads scratchpads of primitive descriptors made by this thread from now on provide for. Initially the
+ * default threads.
+ */
 QUERN_API quern_status_t quern_threadpool_interop_set_max_concurrency(int max_concurrency) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_threadpool_interop_get_max_concurrency(int *max_concurrency) QUERN_NOEXCEPT;
 

@@ -24,17 +24,19 @@ namespace ze_interop {
 inline std::vector<uint8_t> get_engine_cache_blob_id(ze_driver_handle_t driver, ze_device_handle_t device) {
   size_t size = 0;
   error::wrap_c_api(quern_ze_interop_engine_get_cache_blob_id(driver, device, &size, nullptr),
-                    "could not get the size of an engine's cache blob id");
+          "could not get the size of an engine's cache blob id");
   std::vector<uint8_t> id(size);
-  error::wrap_c_api(quern_ze_interop_engine_get_cache_blob_id(driver, device, &size, id.data()), "could not get an engine's cache blob id");
+  error::wrap_c_api(quern_ze_interop_engine_get_cache_blob_id(driver, device, &size, id.data()),
+          "could not get an engine's cache blob id");
   return id;
 }
 inline std::vector<uint8_t> get_engine_cache_blob(const engine &aengine) {
   size_t size = 0;
   error::wrap_c_api(quern_ze_interop_engine_get_cache_blob(aengine.get(), &size, nullptr),
-                    "could not get the size of an engine's cache blob");
+          "could not get the size of an engine's cache blob");
   std::vector<uint8_t> blob(size);
-  error::wrap_c_api(quern_ze_interop_engine_get_cache_blob(aengine.get(), &size, blob.data()), "could not get an engine's cache blob");
+  error::wrap_c_api(quern_ze_interop_engine_get_cache_blob(aengine.get(), &size, blob.data()),
+          "could not get an engine's cache blob");
   return blob;
 }
 
@@ -45,16 +47,18 @@ inline engine make_engine(ze_driver_handle_t driver, ze_device_handle_t device, 
   return engine(created);
 }
 inline engine make_engine(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context,
-                          const std::vector<uint8_t> &cache_blob) {
+        const std::vector<uint8_t> &cache_blob) {
   quern_engine_t created = nullptr;
-  error::wrap_c_api(quern_ze_interop_engine_create_from_cache_blob(&created, driver, device, context, cache_blob.size(), cache_blob.data()),
-                    "could not create an engine from a cache blob");
+  error::wrap_c_api(quern_ze_interop_engine_create_from_cache_blob(
+                            &created, driver, device, context, cache_blob.size(), cache_blob.data()),
+          "could not create an engine from a cache blob");
   return engine(created);
 }
 
 inline ze_context_handle_t get_context(const engine &aengine) {
   ze_context_handle_t found = nullptr;
-  error::wrap_c_api(quern_ze_interop_engine_get_context(aengine.get(), &found), "could not get the context of an engine");
+  error::wrap_c_api(
+          quern_ze_interop_engine_get_context(aengine.get(), &found), "could not get the context of an engine");
   return found;
 }
 inline ze_device_handle_t get_device(const engine &aengine) {
@@ -71,22 +75,26 @@ inline ze_driver_handle_t get_driver(const engine &aengine) {
 /// On an immediate command list of the caller's.
 inline stream make_stream(const engine &aengine, ze_command_list_handle_t list, bool profiling = false) {
   quern_stream_t created = nullptr;
-  error::wrap_c_api(quern_ze_interop_stream_create(&created, aengine.get(), list, profiling ? 1 : 0), "could not create a stream");
+  error::wrap_c_api(quern_ze_interop_stream_create(&created, aengine.get(), list, profiling ? 1 : 0),
+          "could not create a stream");
   return stream(created);
 }
 inline ze_command_list_handle_t get_list(const stream &astream) {
   ze_command_list_handle_t found = nullptr;
-  error::wrap_c_api(quern_ze_interop_stream_get_list(astream.get(), &found), "could not get the command list of a stream");
+  error::wrap_c_api(
+          quern_ze_interop_stream_get_list(astream.get(), &found), "could not get the command list of a stream");
   return found;
 }
 
-/// A handle for each buffer of the descriptor: the caller's memory, QUERN_MEMORY_ALLOCATE or QUERN_MEMORY_NONE. None at all: allocated.
+/// A handle for each buffer of the descriptor: the caller's memory, QUERN_MEMORY_ALLOCATE or QUERN_MEMORY_NONE. None at
+/// all: allocated.
 inline memory make_memory(const memory::desc &desc, const engine &aengine, std::vector<void *> handles = {}) {
   if (handles.empty())
     handles.assign(static_cast<size_t>(desc.get_num_handles()), QUERN_MEMORY_ALLOCATE);
   quern_memory_t created = nullptr;
-  error::wrap_c_api(quern_ze_interop_memory_create(&created, desc.get(), aengine.get(), static_cast<int>(handles.size()), handles.data()),
-                    "could not create memory");
+  error::wrap_c_api(quern_ze_interop_memory_create(
+                            &created, desc.get(), aengine.get(), static_cast<int>(handles.size()), handles.data()),
+          "could not create memory");
   return memory(created);
 }
 inline memory make_memory(const memory::desc &desc, const engine &aengine, void *handle) {
@@ -94,16 +102,16 @@ inline memory make_memory(const memory::desc &desc, const engine &aengine, void 
 }
 
 /// Behind `deps`. The event is signalled at the end; it is the stream's, not to be destroyed or reset.
-inline ze_event_handle_t execute(const primitive &aprimitive, const stream &astream, const std::unordered_map<int, memory> &args,
-                                 const std::vector<ze_event_handle_t> &deps = {}) {
+inline ze_event_handle_t execute(const primitive &aprimitive, const stream &astream,
+        const std::unordered_map<int, memory> &args, const std::vector<ze_event_handle_t> &deps = {}) {
   std::vector<quern_exec_arg_t> list;
   list.reserve(args.size());
   for (const auto &arg : args)
     list.push_back({arg.first, arg.second.get(true)});
   ze_event_handle_t event = nullptr;
-  error::wrap_c_api(quern_ze_interop_primitive_execute(aprimitive.get(), astream.get(), static_cast<int>(list.size()), list.data(),
-                                                       static_cast<int>(deps.size()), deps.empty() ? nullptr : deps.data(), &event),
-                    "could not execute a primitive");
+  error::wrap_c_api(quern_ze_interop_primitive_execute(aprimitive.get(), astream.get(), static_cast<int>(list.size()),
+                            list.data(), static_cast<int>(deps.size()), deps.empty() ? nullptr : deps.data(), &event),
+          "could not execute a primitive");
   return event;
 }
 

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Format: magic (8 bytes), version (u32), XXH3-128 of the rest (16 bytes), then the fields in the order of the struct; strings and lists
-// have a 32-bit count, the code a 64-bit one; ProgramFormat.cpp has the launch. The checksum finds accidents; the checks of every count,
-// index and name are for files that somebody made.
+// Format: magic (8 bytes), version (u32), XXH3-128 of the rest (16 bytes), then the fields in the order of the struct;
+// strings and lists have a 32-bit count, the code a 64-bit one; ProgramFormat.cpp has the launch. The checksum finds
+// accidents; the checks of every count, index and name are for files that somebody made.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
@@ -29,14 +29,17 @@ bool isPrintable(std::string_view text) {
 
 bool isSymbol(std::string_view name) {
   auto isWordChar = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '$';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '$';
   };
-  return !name.empty() && name.size() <= 255 && !(name[0] >= '0' && name[0] <= '9') && std::all_of(name.begin(), name.end(), isWordChar);
+  return !name.empty() && name.size() <= 255 && !(name[0] >= '0' && name[0] <= '9') &&
+         std::all_of(name.begin(), name.end(), isWordChar);
 }
 
 void writePayload(const Artifact &artifact, ByteWriter &out) {
   out.put(artifact.codeKind);
-  for (const std::string *text : {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan})
+  for (const std::string *text :
+       {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan})
     out.putString(*text);
   out.put<uint32_t>(static_cast<uint32_t>(artifact.entries.size()));
   for (const std::string &entry : artifact.entries)
@@ -84,11 +87,12 @@ Result<void> readGroups(ByteReader &in, Artifact &artifact) {
     group.workItems = in.get<int32_t>();
     group.subGroupSize = in.get<int32_t>();
     group.memoryBytes = in.get<int64_t>();
-    const bool hasSubGroups = group.subGroupSize >= 0 && group.subGroupSize <= maxSubGroupSize &&
-                              (group.subGroupSize == 0 || std::has_single_bit(static_cast<uint32_t>(group.subGroupSize)));
+    const bool hasSubGroups =
+        group.subGroupSize >= 0 && group.subGroupSize <= maxSubGroupSize &&
+        (group.subGroupSize == 0 || std::has_single_bit(static_cast<uint32_t>(group.subGroupSize)));
     if (in.ok() && (group.workItems < 1 || group.workItems > maxWorkItems || !hasSubGroups || group.memoryBytes < 0))
-      return runtimeError("artifact entry ", i, " runs in groups of ", group.workItems, " work-items, sub-groups of ", group.subGroupSize,
-                          " and ", group.memoryBytes, " bytes");
+      return runtimeError("artifact entry ", i, " runs in groups of ", group.workItems, " work-items, sub-groups of ",
+                          group.subGroupSize, " and ", group.memoryBytes, " bytes");
     artifact.groups.push_back(group);
   }
   return {};
@@ -104,8 +108,8 @@ Result<void> readArguments(ByteReader &in, Artifact &artifact) {
     argument.isOutput = in.get<uint32_t>();
     argument.bytes = in.get<int64_t>();
     if (argument.index < 0 || argument.isOutput > 1 || argument.bytes < 0)
-      return runtimeError("artifact argument ", i, " has index ", argument.index, ", direction ", argument.isOutput, " and ",
-                          argument.bytes, " bytes");
+      return runtimeError("artifact argument ", i, " has index ", argument.index, ", direction ", argument.isOutput,
+                          " and ", argument.bytes, " bytes");
     artifact.arguments.push_back(argument);
   }
   return {};
@@ -115,7 +119,8 @@ Result<void> readTexts(ByteReader &in, Artifact &artifact) {
   artifact.codeKind = in.get<CodeKind>();
   if (artifact.codeKind < CodeKind::ElfObject || artifact.codeKind > CodeKind::DeviceBinary)
     return runtimeError("artifact has code of kind ", static_cast<uint32_t>(artifact.codeKind), "; 1 to 3 are known");
-  for (std::string *text : {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan})
+  for (std::string *text :
+       {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan})
     *text = in.getString();
   for (const std::string *text : {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.plan})
     if (!isPrintable(*text))
@@ -130,8 +135,8 @@ Result<void> readPayload(ByteReader &in, Artifact &artifact) {
   artifact.scratchBytesPerThread = in.get<int64_t>();
   artifact.sharedScratchBytes = in.get<int64_t>();
   if (artifact.scratchBytesPerThread < 0 || artifact.sharedScratchBytes < 0)
-    return runtimeError("artifact wants ", artifact.scratchBytesPerThread, " bytes of scratch and ", artifact.sharedScratchBytes,
-                        " of shared scratch; the least is 0");
+    return runtimeError("artifact wants ", artifact.scratchBytesPerThread, " bytes of scratch and ",
+                        artifact.sharedScratchBytes, " of shared scratch; the least is 0");
   artifact.code = in.getBytes(in.get<uint64_t>());
   return {};
 }

@@ -16,7 +16,8 @@ std::optional<int64_t> Polynomial::constant() const {
 
 bool Polynomial::dependsOnSizes() const {
   return std::any_of(terms.begin(), terms.end(), [](const Term &term) {
-    return std::any_of(term.symbols.begin(), term.symbols.end(), [](uint32_t symbol) { return symbol >= maxLoopDepth; });
+    return std::any_of(term.symbols.begin(), term.symbols.end(),
+                       [](uint32_t symbol) { return symbol >= maxLoopDepth; });
   });
 }
 
@@ -42,12 +43,15 @@ std::optional<SymbolRange> rangeOf(const Polynomial &polynomial, std::span<const
     for (uint32_t symbol : term.symbols) {
       const SymbolRange &other = symbols[symbol];
       int64_t ends[4];
-      if (__builtin_mul_overflow(product.low, other.low, &ends[0]) || __builtin_mul_overflow(product.low, other.high, &ends[1]) ||
-          __builtin_mul_overflow(product.high, other.low, &ends[2]) || __builtin_mul_overflow(product.high, other.high, &ends[3]))
+      if (__builtin_mul_overflow(product.low, other.low, &ends[0]) ||
+          __builtin_mul_overflow(product.low, other.high, &ends[1]) ||
+          __builtin_mul_overflow(product.high, other.low, &ends[2]) ||
+          __builtin_mul_overflow(product.high, other.high, &ends[3]))
         return std::nullopt;
       product = {*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)};
     }
-    if (__builtin_add_overflow(sum.low, product.low, &sum.low) || __builtin_add_overflow(sum.high, product.high, &sum.high))
+    if (__builtin_add_overflow(sum.low, product.low, &sum.low) ||
+        __builtin_add_overflow(sum.high, product.high, &sum.high))
       return std::nullopt;
   }
   return sum;

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A launch is data: steps in order, loops around ranges of them, and memory that steps pass values on in. Whatever an execution decides
-// (how often a loop runs, where in a tensor a step begins) is a polynomial of its sizes and of the indices of the loops around.
+// A launch is data: steps in order, loops around ranges of them, and memory that steps pass values on in. Whatever an
+// execution decides (how often a loop runs, where in a tensor a step begins) is a polynomial of its sizes and of the
+// indices of the loops around.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_ARTIFACT_PROGRAM_H
@@ -19,11 +20,11 @@
 namespace quern {
 
 /// No launch comes near these limits; they bound what a hostile file makes its reader do.
-inline constexpr uint32_t maxStepBuffers = 64, maxLoopDepth = 8, maxLoops = 4096, maxRegions = 256, maxDerivedSizes = 16, maxTerms = 64,
-                          maxTermSymbols = 8;
+inline constexpr uint32_t maxStepBuffers = 64, maxLoopDepth = 8, maxLoops = 4096, maxRegions = 256,
+                          maxDerivedSizes = 16, maxTerms = 64, maxTermSymbols = 8;
 
-/// coefficient · the product of symbols. Symbol i < maxLoopDepth is the index of the loop at depth i around a step, from the outermost, 0;
-/// any other is size i - maxLoopDepth of the execution.
+/// coefficient · the product of symbols. Symbol i < maxLoopDepth is the index of the loop at depth i around a step,
+/// from the outermost, 0; any other is size i - maxLoopDepth of the execution.
 struct Term {
   int64_t coefficient = 0;
   std::vector<uint32_t> symbols; ///< ascending
@@ -53,10 +54,12 @@ struct Polynomial {
 struct SymbolRange {
   int64_t low = 0, high = 0;
 };
-/// What a polynomial may be if symbol i is in `symbols[i]`, which has at least those that it depends on; nothing if that is beyond int64.
+/// What a polynomial may be if symbol i is in `symbols[i]`, which has at least those that it depends on; nothing if
+/// that is beyond int64.
 std::optional<SymbolRange> rangeOf(const Polynomial &polynomial, std::span<const SymbolRange> symbols);
 
-/// Multiplies the iterations of a step by sizes[sizeIndex] / divisor, rounded up, where the sizes are known at execution only.
+/// Multiplies the iterations of a step by sizes[sizeIndex] / divisor, rounded up, where the sizes are known at
+/// execution only.
 struct SizeFactor {
   uint32_t sizeIndex = 0; ///< into `quern_kernel_args::sizes`
   int64_t divisor = 1;
@@ -68,26 +71,27 @@ struct StepBuffer {
   Polynomial byteOffset;
 };
 
-/// Runs `entry` over [0, iterations · factors): the iterations are independent. Steps run in order, each after all of the one before,
-/// unless they are marked as independent of it.
+/// Runs `entry` over [0, iterations · factors): the iterations are independent. Steps run in order, each after all of
+/// the one before, unless they are marked as independent of it.
 struct LaunchStep {
   uint32_t entry = 0; ///< index into `entries`
   int64_t iterations = 0;
-  int64_t nsPerIteration = 0; ///< estimate on one core; 0: unknown. The runtime uses no more threads than the work is worth.
+  int64_t nsPerIteration =
+      0; ///< estimate on one core; 0: unknown. The runtime uses no more threads than the work is worth.
   std::vector<SizeFactor> factors;
   std::vector<StepBuffer> buffers{}; ///< what the entry gets; empty: the buffers of all arguments
   bool besidePrevious = false;       ///< the two may run at once
 };
 
-/// Runs steps [first, end) `trips` times, never if that is negative. A loop comes before those that are in it; other loops begin where it
-/// has ended.
+/// Runs steps [first, end) `trips` times, never if that is negative. A loop comes before those that are in it; other
+/// loops begin where it has ended.
 struct LaunchLoop {
   Polynomial trips; ///< of sizes
   uint32_t first = 0, end = 0;
 };
 
-/// A size that an execution finds behind those it is given: the greatest of `count` s32 elements of an argument, `stride` elements apart,
-/// but in [0, limit]. The three are polynomials of the given sizes.
+/// A size that an execution finds behind those it is given: the greatest of `count` s32 elements of an argument,
+/// `stride` elements apart, but in [0, limit]. The three are polynomials of the given sizes.
 struct DerivedSize {
   uint32_t argument = 0; ///< index into `arguments`
   Polynomial limit, count, stride;

@@ -76,16 +76,19 @@ Result<uint32_t> ProgramReader::readCount(const char *what, uint32_t limit) {
   return count;
 }
 
-Result<void> ProgramReader::readPolynomial(Polynomial &polynomial, uint32_t depth, uint32_t sizes, const char *what, size_t which) {
+Result<void> ProgramReader::readPolynomial(Polynomial &polynomial, uint32_t depth, uint32_t sizes, const char *what,
+                                           size_t which) {
   auto count = in.get<uint32_t>();
   if (count > maxTerms)
-    return runtimeError("artifact ", what, " ", which, " has a sum of ", count, " terms; at most ", maxTerms, " are possible");
+    return runtimeError("artifact ", what, " ", which, " has a sum of ", count, " terms; at most ", maxTerms,
+                        " are possible");
   for (uint32_t i = 0; i < count && in.ok(); ++i) {
     Term term;
     term.coefficient = in.get<int64_t>();
     auto symbols = in.get<uint32_t>();
     if (symbols > maxTermSymbols)
-      return runtimeError("artifact ", what, " ", which, " has a product of ", symbols, "; at most ", maxTermSymbols, " are possible");
+      return runtimeError("artifact ", what, " ", which, " has a product of ", symbols, "; at most ", maxTermSymbols,
+                          " are possible");
     for (uint32_t s = 0; s < symbols && in.ok(); ++s) {
       auto symbol = in.get<uint32_t>();
       const bool isIndex = symbol < maxLoopDepth;
@@ -149,10 +152,12 @@ Result<void> ProgramReader::checkLoops() {
       open.pop_back();
     const uint32_t end = open.empty() ? stepCount : open.back()->end;
     if (loop.first >= loop.end || loop.end > end || loop.first < begun)
-      return runtimeError("artifact loop ", i, " is around steps ", loop.first, " to ", loop.end, ", of ", begun, " to ", end);
+      return runtimeError("artifact loop ", i, " is around steps ", loop.first, " to ", loop.end, ", of ", begun,
+                          " to ", end);
     open.push_back(&loop);
     if (open.size() > maxLoopDepth)
-      return runtimeError("artifact loop ", i, " lies within ", open.size() - 1, " others; at most ", maxLoopDepth - 1, " are possible");
+      return runtimeError("artifact loop ", i, " lies within ", open.size() - 1, " others; at most ", maxLoopDepth - 1,
+                          " are possible");
     begun = loop.first;
     atEdge[loop.first] = atEdge[loop.end] = true;
     for (uint32_t step = loop.first; step < loop.end; ++step)
@@ -174,14 +179,15 @@ Result<void> ProgramReader::readRegions() {
 Result<void> ProgramReader::readFactors(LaunchStep &step) {
   auto count = in.get<uint32_t>();
   if (count > maxFactors)
-    return runtimeError("artifact step ", artifact.steps.size(), " has ", count, " factors; at most ", maxFactors, " are possible");
+    return runtimeError("artifact step ", artifact.steps.size(), " has ", count, " factors; at most ", maxFactors,
+                        " are possible");
   for (uint32_t i = 0; i < count && in.ok(); ++i) {
     SizeFactor factor;
     factor.sizeIndex = in.get<uint32_t>();
     factor.divisor = in.get<int64_t>();
     if (in.ok() && (factor.sizeIndex >= allSizes() || factor.divisor < 1))
-      return runtimeError("artifact step ", artifact.steps.size(), " divides size ", factor.sizeIndex, " of ", allSizes(), " by ",
-                          factor.divisor);
+      return runtimeError("artifact step ", artifact.steps.size(), " divides size ", factor.sizeIndex, " of ",
+                          allSizes(), " by ", factor.divisor);
     step.factors.push_back(factor);
   }
   return {};
@@ -210,7 +216,8 @@ Result<void> ProgramReader::readStep() {
   if (step.entry >= artifact.entries.size())
     return runtimeError("artifact step ", i, " runs entry ", step.entry, " of ", artifact.entries.size());
   if (step.iterations < 0 || step.nsPerIteration < 0)
-    return runtimeError("artifact step ", i, " has ", step.iterations, " iterations of ", step.nsPerIteration, " ns; the least is 0");
+    return runtimeError("artifact step ", i, " has ", step.iterations, " iterations of ", step.nsPerIteration,
+                        " ns; the least is 0");
   for (auto readPart : {&ProgramReader::readFactors, &ProgramReader::readBuffers})
     if (Result<void> read = (this->*readPart)(step); !read)
       return read;
@@ -230,7 +237,8 @@ Result<void> ProgramReader::readSteps() {
 }
 
 Result<void> ProgramReader::read() {
-  for (auto part : {&ProgramReader::readSizes, &ProgramReader::readLoops, &ProgramReader::readRegions, &ProgramReader::readSteps})
+  for (auto part :
+       {&ProgramReader::readSizes, &ProgramReader::readLoops, &ProgramReader::readRegions, &ProgramReader::readSteps})
     if (Result<void> done = (this->*part)(); !done || !in.ok())
       return done;
   return {};
@@ -286,8 +294,8 @@ Result<void> OffsetChecker::checkBuffer(uint32_t step, const StepBuffer &buffer,
   const std::optional<SymbolRange> range = rangeOf(buffer.byteOffset, indices);
   const std::optional<int64_t> bytes = bytesOf(buffer.buffer);
   if (!range || range->low < 0 || (bytes && range->high > *bytes))
-    return runtimeError("artifact step ", step, " passes buffer ", buffer.buffer, " from byte ", buffer.byteOffset.text(), " on, of ",
-                        bytes.value_or(INT64_MAX));
+    return runtimeError("artifact step ", step, " passes buffer ", buffer.buffer, " from byte ",
+                        buffer.byteOffset.text(), " on, of ", bytes.value_or(INT64_MAX));
   return {};
 }
 

@@ -56,23 +56,31 @@ Result<Request> readRequest(const quern_compile_request *request) {
   return Request{std::move(*desc), *target};
 }
 
-int compile(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error) noexcept {
+int compile(const quern_compile_request *request, const quern_byte_sink *result,
+            const quern_byte_sink *error) noexcept {
   Result<Request> read = readRequest(request);
   if (!read)
     return report(read.error(), error);
   return deliver(compileProblem(read->desc, read->target, request->form, request->verify_ir != 0), result, error);
 }
 
-int explain(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error) noexcept {
+int explain(const quern_compile_request *request, const quern_byte_sink *result,
+            const quern_byte_sink *error) noexcept {
   Result<Request> read = readRequest(request);
   if (!read)
     return report(read.error(), error);
   return deliver(explainProblem(read->desc, read->target), result, error);
 }
 
-int link(const void *artifact, size_t size, void **entries, size_t entryCount, void **owner, const quern_byte_sink *error) noexcept {
+int link(const void *artifact, size_t size, void **entries, size_t entryCount, void **owner,
+         const quern_byte_sink *error) noexcept {
   if (!artifact || !entries || !owner)
-    return report(invalidArguments("link: ", !artifact ? "the artifact" : !entries ? "the entries" : "the owner", " is null"), error);
+    return report(invalidArguments("link: ",
+                                   !artifact  ? "the artifact"
+                                   : !entries ? "the entries"
+                                              : "the owner",
+                                   " is null"),
+                  error);
   *owner = nullptr;
   Result<Artifact> parsed = Artifact::parse({static_cast<const char *>(artifact), size});
   if (!parsed)
@@ -80,9 +88,11 @@ int link(const void *artifact, size_t size, void **entries, size_t entryCount, v
   if (parsed->codeKind != CodeKind::ElfObject)
     return report(invalidArguments("link: the artifact holds no ELF object"), error);
   if (parsed->buildId != compilerBuildId())
-    return report(invalidArguments("link: the artifact is of build ", parsed->buildId, ", this is ", compilerBuildId()), error);
+    return report(invalidArguments("link: the artifact is of build ", parsed->buildId, ", this is ", compilerBuildId()),
+                  error);
   if (parsed->entries.size() != entryCount)
-    return report(invalidArguments("link: room for ", entryCount, " entries; the artifact has ", parsed->entries.size()), error);
+    return report(
+        invalidArguments("link: room for ", entryCount, " entries; the artifact has ", parsed->entries.size()), error);
   Result<std::unique_ptr<LinkedObject>> linked = linkObject(parsed->code, parsed->entries);
   if (!linked)
     return report(linked.error(), error);
@@ -104,6 +114,7 @@ int stageTimes(const quern_byte_sink *result) noexcept {
 extern "C" __attribute__((visibility("default"))) const quern_compiler_api *quern_compiler_get_api(uint32_t version) {
   static const std::string buildId(quern::compilerBuildId());
   static const quern_compiler_api api = {
-      QUERN_COMPILER_API_VERSION, buildId.c_str(), quern::compile, quern::link, quern::release, quern::explain, quern::stageTimes};
+      QUERN_COMPILER_API_VERSION, buildId.c_str(), quern::compile, quern::link, quern::release, quern::explain,
+      quern::stageTimes};
   return version == QUERN_COMPILER_API_VERSION ? &api : nullptr;
 }

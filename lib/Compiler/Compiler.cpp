@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// After `emit` nothing reads the descriptor but the artifact's header fields. Every text form opens with the problem's line and the target
-// as a comment, so that a dump says what it is and can be replayed by quern-opt.
+// After `emit` nothing reads the descriptor but the artifact's header fields. Every text form opens with the problem's
+// line and the target as a comment, so that a dump says what it is and can be replayed by quern-opt.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/Compiler.h"
@@ -36,7 +36,9 @@ thread_local StageTimes threadStageTimes;
 class Timer {
 public:
   explicit Timer(uint64_t &sum) : sum(sum), start(Clock::now()) {}
-  ~Timer() { sum += static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count()); }
+  ~Timer() {
+    sum += static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+  }
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -57,7 +59,9 @@ public:
           return success();
         }) {}
   /// The text up to its first line break, or a stand-in.
-  std::string firstLine() const { return first.empty() ? "failed without a diagnostic" : first.substr(0, first.find('\n')); }
+  std::string firstLine() const {
+    return first.empty() ? "failed without a diagnostic" : first.substr(0, first.find('\n'));
+  }
 
 private:
   std::string first;
@@ -69,7 +73,8 @@ class Compilation {
 public:
   Compilation(VerifiedProblem problem, const Target &target, bool verifyIr, StageTimes &times)
       : problem(std::move(problem)), target(target), verifyIr(verifyIr), times(times), lease(takeLease(times)),
-        backend(takeBackend(*lease, target, times)), capture(lease->context), module(ModuleOp::create(UnknownLoc::get(&lease->context))) {}
+        backend(takeBackend(*lease, target, times)), capture(lease->context),
+        module(ModuleOp::create(UnknownLoc::get(&lease->context))) {}
 
   Result<void> emit();
   Result<void> schedule();
@@ -147,7 +152,8 @@ Result<std::string> Compilation::codegen(CodeForm form) {
   Timer timer(times.codegenNs);
   Result<std::string> code = backend.codegen(*module, target, form, verifyIr);
   if (!code)
-    return Error{code.error().status, concat(code.error().message, " in '", problem.desc.text(), "' for ", target.text())};
+    return Error{code.error().status,
+                 concat(code.error().message, " in '", problem.desc.text(), "' for ", target.text())};
   return code;
 }
 
@@ -176,8 +182,10 @@ std::string Compilation::moduleText() {
 
 /// The position of an argument, or nothing.
 std::optional<uint32_t> Compilation::argumentNamed(StringRef name) const {
-  auto found = llvm::find_if(problem.arguments, [&](const ArgumentInfo &argument) { return StringRef(argument.name) == name; });
-  return found == problem.arguments.end() ? std::nullopt : std::optional(static_cast<uint32_t>(found - problem.arguments.begin()));
+  auto found =
+      llvm::find_if(problem.arguments, [&](const ArgumentInfo &argument) { return StringRef(argument.name) == name; });
+  return found == problem.arguments.end() ? std::nullopt
+                                          : std::optional(static_cast<uint32_t>(found - problem.arguments.begin()));
 }
 
 int64_t Compilation::sizeCount() const {
@@ -188,7 +196,8 @@ int64_t Compilation::sizeCount() const {
   return count;
 }
 
-/// The buffers of a call by position among the problem's arguments and then the regions; none if they are all arguments.
+/// The buffers of a call by position among the problem's arguments and then the regions; none if they are all
+/// arguments.
 Result<std::vector<StepBuffer>> Compilation::buffersOf(const KernelCall &call, ArrayRef<Launch::Region> regions) {
   std::vector<StepBuffer> buffers;
   bool areAll = call.buffers.size() == problem.arguments.size();
@@ -196,9 +205,10 @@ Result<std::vector<StepBuffer>> Compilation::buffersOf(const KernelCall &call, A
     std::optional<uint32_t> position = argumentNamed(buffer.name);
     auto region = llvm::find_if(regions, [&](const Launch::Region &region) { return region.name == buffer.name; });
     if (!position == (region == regions.end()))
-      return failed(Stage::Codegen, Status::Internal,
-                    concat("a kernel takes '", buffer.name.str(),
-                           position ? "', which is an argument and a region" : "', which is no argument and no region"));
+      return failed(
+          Stage::Codegen, Status::Internal,
+          concat("a kernel takes '", buffer.name.str(),
+                 position ? "', which is an argument and a region" : "', which is no argument and no region"));
     if (!position)
       position = static_cast<uint32_t>(problem.arguments.size() + static_cast<size_t>(region - regions.begin()));
     areAll &= *position == buffers.size() && buffer.byteOffset.terms.empty();
@@ -207,7 +217,8 @@ Result<std::vector<StepBuffer>> Compilation::buffersOf(const KernelCall &call, A
   if (areAll)
     buffers.clear();
   if (buffers.size() > maxStepBuffers)
-    return failed(Stage::Codegen, Status::Internal, concat("a kernel takes ", buffers.size(), " buffers; the limit is ", maxStepBuffers));
+    return failed(Stage::Codegen, Status::Internal,
+                  concat("a kernel takes ", buffers.size(), " buffers; the limit is ", maxStepBuffers));
   return buffers;
 }
 
@@ -220,14 +231,15 @@ Result<void> Compilation::addStep(Artifact &artifact, const KernelCall &call, Ar
     artifact.entries.push_back(symbol);
     auto lowered = attrOf<LoweredAttr>(call.kernel); // none yet of what is only explained
     if (kernel.getGroupSize())
-      artifact.groups.push_back({static_cast<int32_t>(kernel.getGroupSize()), static_cast<int32_t>(kernel.getSubGroupSize()),
+      artifact.groups.push_back({static_cast<int32_t>(kernel.getGroupSize()),
+                                 static_cast<int32_t>(kernel.getSubGroupSize()),
                                  lowered ? lowered.getGroupBytes() : 0});
   }
   Result<std::vector<StepBuffer>> buffers = buffersOf(call, regions);
   if (!buffers)
     return buffers.takeError();
-  artifact.steps.push_back(
-      {position, kernel.getSpace(), kernel.getNsPerIteration(), factorsOf(kernel), std::move(*buffers), call.besidePrevious});
+  artifact.steps.push_back({position, kernel.getSpace(), kernel.getNsPerIteration(), factorsOf(kernel),
+                            std::move(*buffers), call.besidePrevious});
   artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, kernel.getScratchBytes());
   artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, kernel.getSharedBytes());
   return {};
@@ -246,11 +258,14 @@ Result<void> Compilation::addLaunch(Artifact &artifact) {
   for (Launch::Maximum &maximum : launch->maxima) {
     std::optional<uint32_t> argument = argumentNamed(maximum.argument);
     if (!argument)
-      return failed(Stage::Codegen, Status::Internal, concat("a maximum is of '", maximum.argument.str(), "', which is no argument"));
-    artifact.derivedSizes.push_back({*argument, std::move(maximum.limit), std::move(maximum.count), std::move(maximum.stride)});
+      return failed(Stage::Codegen, Status::Internal,
+                    concat("a maximum is of '", maximum.argument.str(), "', which is no argument"));
+    artifact.derivedSizes.push_back(
+        {*argument, std::move(maximum.limit), std::move(maximum.count), std::move(maximum.stride)});
   }
   for (const ArgumentInfo &argument : problem.arguments) {
-    artifact.arguments.push_back({argument.index, argument.isOutput ? 1u : 0u, std::max<int64_t>(argument.desc.bytes(), 0)});
+    artifact.arguments.push_back(
+        {argument.index, argument.isOutput ? 1u : 0u, std::max<int64_t>(argument.desc.bytes(), 0)});
     artifact.sizeCount += static_cast<uint32_t>(argument.runtimeSizes());
   }
   return {};
@@ -276,7 +291,8 @@ Result<std::string> Compilation::artifact() {
 Result<VerifiedProblem> verifyForCode(const PrimitiveDesc &desc, const Target &target) {
   Result<VerifiedProblem> problem = verify(desc, target);
   if (problem && problem->isNoop)
-    return Error{Status::NotRequired, concat("nothing to compile: a tensor of '", problem->desc.text(), "' has no elements")};
+    return Error{Status::NotRequired,
+                 concat("nothing to compile: a tensor of '", problem->desc.text(), "' has no elements")};
   return problem;
 }
 
@@ -286,7 +302,8 @@ std::string iterationsOf(const Artifact &artifact) {
   for (uint32_t entry = 0; entry < artifact.entries.size(); ++entry) {
     auto runs = [&](const LaunchStep &step) { return step.entry == entry; };
     auto steps = llvm::count_if(artifact.steps, runs);
-    text += concat(text.empty() ? "" : " + ", steps > 1 ? concat(steps, " x ") : "", llvm::find_if(artifact.steps, runs)->iterations);
+    text += concat(text.empty() ? "" : " + ", steps > 1 ? concat(steps, " x ") : "",
+                   llvm::find_if(artifact.steps, runs)->iterations);
   }
   return text;
 }
@@ -334,8 +351,8 @@ Result<std::string> runStages(Compilation &run, quern_compiler_form form) {
 std::string StageTimes::text() const {
   auto ms = [](uint64_t ns) { return static_cast<double>(ns) * 1e-6; };
   char line[160];
-  std::snprintf(line, sizeof(line), "context %.3f emit %.3f schedule %.3f lower %.3f codegen %.3f total %.3f ms", ms(contextNs), ms(emitNs),
-                ms(scheduleNs), ms(lowerNs), ms(codegenNs), ms(totalNs()));
+  std::snprintf(line, sizeof(line), "context %.3f emit %.3f schedule %.3f lower %.3f codegen %.3f total %.3f ms",
+                ms(contextNs), ms(emitNs), ms(scheduleNs), ms(lowerNs), ms(codegenNs), ms(totalNs()));
   return line;
 }
 
@@ -344,8 +361,8 @@ const StageTimes &lastStageTimes() { return threadStageTimes; }
 Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, int32_t form, bool verifyIr) {
   threadStageTimes = {};
   if (form < QUERN_COMPILER_EMIT || form > QUERN_COMPILER_ARTIFACT)
-    return invalidArguments("code form ", form, " is unknown; the forms are ", static_cast<int>(QUERN_COMPILER_EMIT), " to ",
-                            static_cast<int>(QUERN_COMPILER_ARTIFACT));
+    return invalidArguments("code form ", form, " is unknown; the forms are ", static_cast<int>(QUERN_COMPILER_EMIT),
+                            " to ", static_cast<int>(QUERN_COMPILER_ARTIFACT));
   Result<VerifiedProblem> problem = verifyForCode(desc, target);
   if (!problem)
     return problem.takeError();
@@ -376,8 +393,9 @@ Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &targ
   std::string regions;
   for (const Polynomial &bytes : artifact.regions)
     regions += (regions.empty() ? "; regions of " : ", ") + bytes.text();
-  return concat(implementation, "; ", run.plan(), "; ", iterationsOf(artifact), " iterations, ", artifact.scratchBytesPerThread,
-                " bytes of scratch per thread", shared ? concat(", ", shared, " shared") : "", regions + (regions.empty() ? "" : " bytes"),
+  return concat(implementation, "; ", run.plan(), "; ", iterationsOf(artifact), " iterations, ",
+                artifact.scratchBytesPerThread, " bytes of scratch per thread",
+                shared ? concat(", ", shared, " shared") : "", regions + (regions.empty() ? "" : " bytes"),
                 artifact.loops.empty() && artifact.regions.empty() ? "" : concat("; ", artifact.launchText()));
 }
 

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Runs verify, emit, schedule, lower and codegen on one problem, as far as the wanted form needs. A pure function of its arguments: the
-// same problem, target and build give the same bytes. Diagnostics never reach a stream; they become the error, with stage and repro line.
+// Runs verify, emit, schedule, lower and codegen on one problem, as far as the wanted form needs. A pure function of
+// its arguments: the same problem, target and build give the same bytes. Diagnostics never reach a stream; they become
+// the error, with stage and repro line.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_COMPILER_H
@@ -28,9 +29,9 @@ struct StageTimes {
   std::string text() const;
 };
 
-/// The text, object or artifact of a problem; `form` is a quern_compiler_form, from outside and unchecked. Thread-safe; threads do not wait
-/// for each other. Errors: whatever verification returns; `unimplemented` when no recipe matches or the form does not apply to the target;
-/// `not_required` for a problem without elements; `internal` for our bugs.
+/// The text, object or artifact of a problem; `form` is a quern_compiler_form, from outside and unchecked. Thread-safe;
+/// threads do not wait for each other. Errors: whatever verification returns; `unimplemented` when no recipe matches or
+/// the form does not apply to the target; `not_required` for a problem without elements; `internal` for our bugs.
 Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, int32_t form, bool verifyIr);
 
 /// One line: the implementation, the plan, the iteration space and the scratch.

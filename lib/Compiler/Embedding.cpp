@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Implements quern-compiler/Compiler.h on the caller's contexts. Patterns are built for each call here, unlike in the compiler's own warm
-// contexts: an embedder's context is not ours to attach state to.
+// Implements quern-compiler/Compiler.h on the caller's contexts. Patterns are built for each call here, unlike in the
+// compiler's own warm contexts: an embedder's context is not ours to attach state to.
 //
 //===----------------------------------------------------------------------===//
 #include "quern-compiler/Compiler.h"
@@ -110,11 +110,13 @@ FailureOr<LoadedKernel> load(ModuleOp module, StringRef target, ArrayRef<StringR
   if (failed(parsed))
     return failure();
   if (!parsed->isCpu() || parsed->isa > detectedIsa())
-    return module.emitError() << "load: this machine is " << StringRef(nameOfIsa(detectedIsa())) << " and cannot run " << target;
+    return module.emitError() << "load: this machine is " << StringRef(nameOfIsa(detectedIsa())) << " and cannot run "
+                              << target;
   FailureOr<std::string> object = codegen(module, target, CodeForm::Object);
   if (failed(object))
     return failure();
-  Result<std::unique_ptr<LinkedObject>> linked = linkObject(*object, std::vector<std::string>(symbols.begin(), symbols.end()));
+  Result<std::unique_ptr<LinkedObject>> linked =
+      linkObject(*object, std::vector<std::string>(symbols.begin(), symbols.end()));
   if (!linked)
     return module.emitError() << linked.error().message;
   LoadedKernel kernel;

@@ -29,14 +29,17 @@ template <typename Derived> struct StagePass : PassWrapper<Derived, OperationPas
   explicit StagePass(StringRef text) { target = text.str(); }
   StagePass(const StagePass &other) : PassWrapper<Derived, OperationPass<ModuleOp>>(other) {}
   void getDependentDialects(DialectRegistry &registry) const override { registerAllStageDialects(registry); }
-  Pass::Option<std::string> target{*this, "target", llvm::cl::desc("an instruction set, or native"), llvm::cl::init("native")};
+  Pass::Option<std::string> target{*this, "target", llvm::cl::desc("an instruction set, or native"),
+                                   llvm::cl::init("native")};
 };
 
 struct SchedulePass : StagePass<SchedulePass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SchedulePass)
   using StagePass::StagePass;
   StringRef getArgument() const override { return "quern-schedule"; }
-  StringRef getDescription() const override { return "Schedule linalg problems into vector kernels by the recipe that matches"; }
+  StringRef getDescription() const override {
+    return "Schedule linalg problems into vector kernels by the recipe that matches";
+  }
   void runOnOperation() override {
     if (failed(schedule(getOperation(), target)))
       signalPassFailure();
@@ -47,7 +50,9 @@ struct LowerPass : StagePass<LowerPass> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerPass)
   using StagePass::StagePass;
   StringRef getArgument() const override { return "quern-lower"; }
-  StringRef getDescription() const override { return "Lower scheduled kernels to the LLVM dialect, with the kernel ABI"; }
+  StringRef getDescription() const override {
+    return "Lower scheduled kernels to the LLVM dialect, with the kernel ABI";
+  }
   void runOnOperation() override {
     if (failed(lower(getOperation(), target)))
       signalPassFailure();

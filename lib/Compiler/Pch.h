@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// MLIR's headers cost ten to twenty seconds a file without this one. Only headers of libraries belong here: a header of Quern would make
-// every edit of it a full rebuild. Sources still include what they use, so that they compile without the precompiled header too.
+// MLIR's headers cost ten to twenty seconds a file without this one. Only headers of libraries belong here: a header of
+// Quern would make every edit of it a full rebuild. Sources still include what they use, so that they compile without
+// the precompiled header too.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_PCH_H

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A pass runs one recipe on every problem of a module and says why if it refuses one. Its options are the fields of the recipe's strategy:
-// what is not given is what the target contributes.
+// A pass runs one recipe on every problem of a module and says why if it refuses one. Its options are the fields of the
+// recipe's strategy: what is not given is what the target contributes.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/RecipePasses.h"
@@ -56,9 +56,12 @@ template <typename Strategy> std::string whatTargetLacks(const Strategy &asked, 
         missing = optionNameOf(field) + ": not on this target";
   });
   if (!isPowerOfTwo(asked.vectorBytes) || asked.vectorBytes > own.vectorBytes)
-    return llvm::formatv("vector-bytes={0}: a power of two, at most {1} on this target", asked.vectorBytes, own.vectorBytes);
-  if (asked.narrowestMask && (!own.narrowestMask || !isPowerOfTwo(asked.narrowestMask) || asked.narrowestMask < own.narrowestMask))
-    return llvm::formatv("narrowest-mask={0}: {1} on this target, a greater power of two, or 0", asked.narrowestMask, own.narrowestMask);
+    return llvm::formatv("vector-bytes={0}: a power of two, at most {1} on this target", asked.vectorBytes,
+                         own.vectorBytes);
+  if (asked.narrowestMask &&
+      (!own.narrowestMask || !isPowerOfTwo(asked.narrowestMask) || asked.narrowestMask < own.narrowestMask))
+    return llvm::formatv("narrowest-mask={0}: {1} on this target, a greater power of two, or 0", asked.narrowestMask,
+                         own.narrowestMask);
   return missing;
 }
 
@@ -68,7 +71,8 @@ std::string whatTargetLacks(const DeviceStrategy &asked, const DeviceStrategy &o
   if (!isPowerOfTwo(asked.maxGroup) || asked.maxGroup > own.maxGroup)
     return llvm::formatv("max-group={0}: a power of two, at most {1} on this target", asked.maxGroup, own.maxGroup);
   if (asked.groupMemoryBytes > own.groupMemoryBytes)
-    return llvm::formatv("group-memory-bytes={0}: at most {1} on this target", asked.groupMemoryBytes, own.groupMemoryBytes);
+    return llvm::formatv("group-memory-bytes={0}: at most {1} on this target", asked.groupMemoryBytes,
+                         own.groupMemoryBytes);
   if (asked.subGroupSizes.empty() || !llvm::is_sorted(asked.subGroupSizes))
     return "sub-group-sizes: at least one, in ascending order";
   const bool usesNone = asked.subGroupSizes == SmallVector<int64_t>{1};
@@ -82,7 +86,9 @@ template <typename Strategy> class RecipePass : public PassWrapper<RecipePass<St
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RecipePass)
   explicit RecipePass(const Recipe<Strategy> &recipe) : recipe(recipe) { addOptions(); }
-  RecipePass(const RecipePass &other) : PassWrapper<RecipePass, OperationPass<ModuleOp>>(other), recipe(other.recipe) { addOptions(); }
+  RecipePass(const RecipePass &other) : PassWrapper<RecipePass, OperationPass<ModuleOp>>(other), recipe(other.recipe) {
+    addOptions();
+  }
 
   StringRef getArgument() const override { return recipe.pass; }
   StringRef getDescription() const override { return recipe.summary; }
@@ -91,7 +97,9 @@ public:
   void runOnOperation() override {
     std::string whyNot;
     std::optional<Strategy> strategy = readStrategy(whyNot);
-    auto scheduler = [&](func::FuncOp problem, std::string &reason) { return recipe.schedule(problem, *strategy, &reason); };
+    auto scheduler = [&](func::FuncOp problem, std::string &reason) {
+      return recipe.schedule(problem, *strategy, &reason);
+    };
     if (strategy && succeeded(scheduleProblems(this->getOperation(), scheduler, whyNot)))
       return;
     this->getOperation().emitError(recipe.pass) << ": " << whyNot;
@@ -119,8 +127,9 @@ private:
   }
 
   void addOptions() {
-    Strategy::visitFields(
-        [&](const char *field, auto member, double least, const char *what) { addOption(optionNameOf(field), member, least, what); });
+    Strategy::visitFields([&](const char *field, auto member, double least, const char *what) {
+      addOption(optionNameOf(field), member, least, what);
+    });
   }
   template <typename T> void addOption(std::string name, T Strategy::*member, double least, const char *what) {
     auto option = std::make_shared<Option<T>>(*this, names.emplace_back(std::move(name)), llvm::cl::desc(what));
@@ -129,11 +138,13 @@ private:
         return;
       strategy.*member = option->getValue();
       if (static_cast<double>(option->getValue()) < least)
-        whyNot = llvm::formatv("{0}={1}: at least {2}", option->ArgStr, option->getValue(), static_cast<int64_t>(least));
+        whyNot =
+            llvm::formatv("{0}={1}: at least {2}", option->ArgStr, option->getValue(), static_cast<int64_t>(least));
     });
   }
   void addOption(std::string name, SmallVector<int64_t> Strategy::*member, double least, const char *what) {
-    auto option = std::make_shared<typename Pass::ListOption<int64_t>>(*this, names.emplace_back(std::move(name)), llvm::cl::desc(what));
+    auto option = std::make_shared<typename Pass::ListOption<int64_t>>(*this, names.emplace_back(std::move(name)),
+                                                                       llvm::cl::desc(what));
     assignments.push_back([option, member, least](Strategy &strategy, std::string &whyNot) {
       if (!option->hasValue())
         return;
@@ -147,7 +158,8 @@ private:
   Recipe<Strategy> recipe;
   std::deque<std::string> names;
   std::vector<std::function<void(Strategy &, std::string &whyNot)>> assignments;
-  Option<std::string> target{*this, "target", llvm::cl::desc("whose strategy the options change"), llvm::cl::init("native")};
+  Option<std::string> target{*this, "target", llvm::cl::desc("whose strategy the options change"),
+                             llvm::cl::init("native")};
 };
 
 template <typename Strategy> void add(const Recipe<Strategy> &recipe) {
@@ -159,17 +171,18 @@ DeviceStrategy strategyOfDevice(const Target &target) { return deviceStrategyFor
 } // namespace
 
 void registerRecipePasses() {
-  add<MapStrategy>(
-      {"quern-schedule-map", "Schedule elementwise operations in lines and tiles", TargetKind::Cpu, mapStrategyFor, scheduleMap});
-  add<ContractionStrategy>({"quern-schedule-contraction", "Schedule products that add up, in blocks of registers", TargetKind::Cpu,
-                            contractionStrategyFor, scheduleContraction});
-  add<RowsStrategy>({"quern-schedule-rows", "Schedule chains of operations with reductions, in sweeps over rows", TargetKind::Cpu,
-                     rowsStrategyFor, scheduleRows});
-  add<DeviceStrategy>({"quern-schedule-device-map", "Schedule elementwise operations for work-items", TargetKind::Spirv, strategyOfDevice,
-                       scheduleDeviceMap});
-  add<DeviceStrategy>({"quern-schedule-device-contraction", "Schedule products that add up for sub-groups", TargetKind::Spirv,
-                       strategyOfDevice, scheduleDeviceContraction});
-  add<DeviceStrategy>({"quern-schedule-device-rows", "Schedule chains of operations with reductions for sub-groups and work-groups",
+  add<MapStrategy>({"quern-schedule-map", "Schedule elementwise operations in lines and tiles", TargetKind::Cpu,
+                    mapStrategyFor, scheduleMap});
+  add<ContractionStrategy>({"quern-schedule-contraction", "Schedule products that add up, in blocks of registers",
+                            TargetKind::Cpu, contractionStrategyFor, scheduleContraction});
+  add<RowsStrategy>({"quern-schedule-rows", "Schedule chains of operations with reductions, in sweeps over rows",
+                     TargetKind::Cpu, rowsStrategyFor, scheduleRows});
+  add<DeviceStrategy>({"quern-schedule-device-map", "Schedule elementwise operations for work-items", TargetKind::Spirv,
+                       strategyOfDevice, scheduleDeviceMap});
+  add<DeviceStrategy>({"quern-schedule-device-contraction", "Schedule products that add up for sub-groups",
+                       TargetKind::Spirv, strategyOfDevice, scheduleDeviceContraction});
+  add<DeviceStrategy>({"quern-schedule-device-rows",
+                       "Schedule chains of operations with reductions for sub-groups and work-groups",
                        TargetKind::Spirv, strategyOfDevice, scheduleDeviceRows});
 }
 

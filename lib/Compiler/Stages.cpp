@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A context interns types and attributes for as long as it lives, so a lease retires it after a number of compilations instead of letting
-// a long-running process grow. Idle contexts beyond a few are freed.
+// A context interns types and attributes for as long as it lives, so a lease retires it after a number of compilations
+// instead of letting a long-running process grow. Idle contexts beyond a few are freed.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/Stages.h"
@@ -67,7 +67,9 @@ LogicalResult scheduleModule(ModuleOp module, const Backend &backend, const Targ
   pairElements(module);
   if (failed(unpackElements(module, whyNot)))
     return failure();
-  auto scheduler = [&](func::FuncOp problem, std::string &reasons) { return backend.schedule(problem, target, reasons); };
+  auto scheduler = [&](func::FuncOp problem, std::string &reasons) {
+    return backend.schedule(problem, target, reasons);
+  };
   return scheduleProblems(module, scheduler, whyNot);
 }
 

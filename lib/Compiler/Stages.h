@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the compiler, the passes for embedders and quern-opt share: scheduling a module by whichever recipe matches, and a context with
-// everything that lowering and code generation reuse from one kernel to the next.
+// What the compiler, the passes for embedders and quern-opt share: scheduling a module by whichever recipe matches, and
+// a context with everything that lowering and code generation reuse from one kernel to the next.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_STAGES_H
@@ -25,15 +25,17 @@ namespace quern {
 /// Makes kernels of a problem, or says in one line why not.
 using Scheduler = llvm::function_ref<Kernels(mlir::func::FuncOp problem, std::string &whyNot)>;
 
-/// Replaces every problem of `module` (a func.func without `quern.kernel`) by the kernels that `scheduler` makes of it, in the order in
-/// which they run. On failure `whyNot` has, in one line, why the first problem that was not taken was not; the module is then partly
-/// scheduled. Nothing is diagnosed.
+/// Replaces every problem of `module` (a func.func without `quern.kernel`) by the kernels that `scheduler` makes of it,
+/// in the order in which they run. On failure `whyNot` has, in one line, why the first problem that was not taken was
+/// not; the module is then partly scheduled. Nothing is diagnosed.
 mlir::LogicalResult scheduleProblems(mlir::ModuleOp module, Scheduler scheduler, std::string &whyNot);
 
 /// Likewise by the first recipe of `target` that takes it, half bytes made whole before.
-mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Backend &backend, const Target &target, std::string &whyNot);
+mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Backend &backend, const Target &target,
+                                   std::string &whyNot);
 
-/// The context of one compilation at a time, kept warm between compilations: making one costs as much as compiling a small kernel.
+/// The context of one compilation at a time, kept warm between compilations: making one costs as much as compiling a
+/// small kernel.
 class CompileContext {
 public:
   CompileContext();

@@ -19,9 +19,11 @@ bool PostOp::operator==(const PostOp &other) const { return sameFields(*this, ot
 bool RnnQuantization::operator==(const RnnQuantization &other) const { return sameFields(*this, other); }
 bool RnnQuantization::isIdentity() const {
   const auto areOne = [](int32_t mask, const std::vector<float> &scales) {
-    return (mask == 0 || !scales.empty()) && std::all_of(scales.begin(), scales.end(), [](float scale) { return scale == 1; });
+    return (mask == 0 || !scales.empty()) &&
+           std::all_of(scales.begin(), scales.end(), [](float scale) { return scale == 1; });
   };
-  return dataScale == 1 && dataShift == 0 && areOne(weightsMask, weightsScales) && areOne(projectionMask, projectionScales);
+  return dataScale == 1 && dataShift == 0 && areOne(weightsMask, weightsScales) &&
+         areOne(projectionMask, projectionScales);
 }
 
 bool Attributes::operator==(const Attributes &other) const { return sameFields(*this, other); }
@@ -58,10 +60,11 @@ Result<void> checkQuantParams(const char *what, const std::map<int32_t, QuantPar
     if (params.dataType == DataType::Undef)
       return invalidArguments(what, " of argument ", argument, " have no data type");
     if (params.isOnHost && (params.mask != 0 || !params.groups.empty()))
-      return invalidArguments(what, " of argument ", argument, " are on the host with mask ", params.mask, " and ", params.groups.size(),
-                              " group sizes; a host scalar has mask 0 and no groups");
+      return invalidArguments(what, " of argument ", argument, " are on the host with mask ", params.mask, " and ",
+                              params.groups.size(), " group sizes; a host scalar has mask 0 and no groups");
     if (!params.groups.empty() && params.groups.size() != 2)
-      return invalidArguments(what, " of argument ", argument, " have ", params.groups.size(), " group sizes; 0 or 2 are possible");
+      return invalidArguments(what, " of argument ", argument, " have ", params.groups.size(),
+                              " group sizes; 0 or 2 are possible");
     for (int64_t group : params.groups)
       if (group < 1)
         return invalidArguments(what, " of argument ", argument, " have a group of size ", group, "; the least is 1");
@@ -72,7 +75,8 @@ Result<void> checkQuantParams(const char *what, const std::map<int32_t, QuantPar
 bool isBetween(Alg alg, Alg first, Alg last) { return alg >= first && alg <= last; }
 
 bool isEltwise(Alg alg) {
-  return isBetween(alg, Alg::EltwiseRelu, Alg::EltwiseHardswish) || isBetween(alg, Alg::EltwiseReluDst, Alg::EltwiseClipV2Dst);
+  return isBetween(alg, Alg::EltwiseRelu, Alg::EltwiseHardswish) ||
+         isBetween(alg, Alg::EltwiseReluDst, Alg::EltwiseClipV2Dst);
 }
 
 /// The same post-op with only the fields that its kind has.
@@ -115,9 +119,11 @@ Result<void> checkBinary(const PostOp &op) {
 
 Result<void> refuseUncomputed(const UncomputedAttributes &attr) {
   if (!attr.quantizationModes.empty())
-    return unimplemented("scales of argument ", attr.quantizationModes.begin()->first, " are dynamic; only static ones are implemented");
+    return unimplemented("scales of argument ", attr.quantizationModes.begin()->first,
+                         " are dynamic; only static ones are implemented");
   if (!attr.roundingModes.empty())
-    return unimplemented("rounding of argument ", attr.roundingModes.begin()->first, " is stochastic, which is not implemented");
+    return unimplemented("rounding of argument ", attr.roundingModes.begin()->first,
+                         " is stochastic, which is not implemented");
   if (!attr.precomputedReductions.empty())
     return unimplemented("precomputed reductions are not implemented");
   return {};
@@ -131,7 +137,8 @@ Result<void> PostOp::validate() const {
   if (!isKnown(kind))
     return invalidArguments("post-op kind ", static_cast<int32_t>(kind), " is unknown");
   if (kind == Kind::Eltwise && !isEltwise(alg))
-    return invalidArguments("post-op eltwise has algorithm '", nameOf(alg), "'; it takes one of relu to clip_v2_use_dst_for_bwd");
+    return invalidArguments("post-op eltwise has algorithm '", nameOf(alg),
+                            "'; it takes one of relu to clip_v2_use_dst_for_bwd");
   if (kind == Kind::Binary)
     if (Result<void> ok = checkBinary(*this); !ok)
       return ok;
@@ -148,12 +155,14 @@ Result<void> Dropout::validate() const {
   if (isSet() && seedType != DataType::S32 && seedType != DataType::S64)
     return invalidArguments("seeds of dropout are of type ", nameOf(seedType), "; s32 or s64 is possible");
   if (!mask.isZero() && mask.dataType != DataType::U8)
-    return invalidArguments("the mask of dropout is of type ", nameOf(mask.dataType), "; it must be u8, or the zero descriptor for none");
+    return invalidArguments("the mask of dropout is of type ", nameOf(mask.dataType),
+                            "; it must be u8, or the zero descriptor for none");
   return mask.validate();
 }
 
 UncomputedAttributes &Attributes::changeUncomputed() {
-  auto copy = uncomputed ? std::make_shared<UncomputedAttributes>(*uncomputed) : std::make_shared<UncomputedAttributes>();
+  auto copy =
+      uncomputed ? std::make_shared<UncomputedAttributes>(*uncomputed) : std::make_shared<UncomputedAttributes>();
   uncomputed = copy;
   return *copy;
 }

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What modifies a primitive besides its tensors. A primitive uses an attribute or refuses it at creation; none is ignored. Each struct
-// lists its fields once, in visitFields(): equality (floats by their bits), canonical bytes, key and text form derive from that list (see
-// FieldVisitor.h).
+// What modifies a primitive besides its tensors. A primitive uses an attribute or refuses it at creation; none is
+// ignored. Each struct lists its fields once, in visitFields(): equality (floats by their bits), canonical bytes, key
+// and text form derive from that list (see FieldVisitor.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_ATTRIBUTES_H
@@ -20,7 +20,8 @@
 
 namespace quern {
 
-/// Scales or zero points of one execution argument: which dims carry their own value, and groups over the last two dims.
+/// Scales or zero points of one execution argument: which dims carry their own value, and groups over the last two
+/// dims.
 struct QuantParams {
   int32_t mask = 0;
   DataType dataType = DataType::F32;
@@ -49,9 +50,9 @@ struct PostOp {
     int64_t kernel = 0, stride = 0, padding = 0;
   } depthwise;
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
-    visit("kind", self.kind), visit("alg", self.alg), visit("alpha", self.alpha), visit("beta", self.beta), visit("scale", self.scale),
-        visit("zero_point", self.zeroPoint), visit("type", self.dataType), visit("src1", self.src1), visit("src2", self.src2),
-        visit("mask", self.mask);
+    visit("kind", self.kind), visit("alg", self.alg), visit("alpha", self.alpha), visit("beta", self.beta),
+        visit("scale", self.scale), visit("zero_point", self.zeroPoint), visit("type", self.dataType),
+        visit("src1", self.src1), visit("src2", self.src2), visit("mask", self.mask);
   }
   bool operator==(const PostOp &other) const;
   /// Refuses an algorithm of another kind, missing tensors and fields that mean nothing for `kind`.
@@ -75,8 +76,8 @@ struct RnnQuantization {
         visit("projection_scales", self.projectionScales);
   }
   bool operator==(const RnnQuantization &other) const;
-  /// Whether it changes nothing: the scales that are given are 1, whatever their mask, and the shift is 0 of either sign. Every primitive
-  /// takes that, as what was not set.
+  /// Whether it changes nothing: the scales that are given are 1, whatever their mask, and the shift is 0 of either
+  /// sign. Every primitive takes that, as what was not set.
   bool isIdentity() const;
 };
 
@@ -87,19 +88,21 @@ struct Dropout {
   bool isOnHost = false;               ///< it gives these numbers as host scalars
   TensorDesc mask;                     ///< an output of u8, 1 where an element was kept; zero: none is written
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
-    visit("seed", self.seedType), visit("offset", self.usesOffset), visit("host", self.isOnHost), visit("mask", self.mask);
+    visit("seed", self.seedType), visit("offset", self.usesOffset), visit("host", self.isOnHost),
+        visit("mask", self.mask);
   }
   bool isSet() const { return seedType != DataType::Undef; }
-  /// Refuses a mask that is not of u8 and types of seeds that are no such. A text may have its fields in any order, so that the other
-  /// fields may be there before the type of seeds; verify() refuses them without it.
+  /// Refuses a mask that is not of u8 and types of seeds that are no such. A text may have its fields in any order, so
+  /// that the other fields may be there before the type of seeds; verify() refuses them without it.
   Result<void> validate() const;
 };
 
-/// What oneDNN has and no primitive here computes: kept for its getters. Attributes::validate() refuses all of it, so none of it is ever
-/// part of a problem, its bytes or its text.
+/// What oneDNN has and no primitive here computes: kept for its getters. Attributes::validate() refuses all of it, so
+/// none of it is ever part of a problem, its bytes or its text.
 struct UncomputedAttributes {
-  std::map<int32_t, int32_t> quantizationModes; ///< of scales that are not static, by execution argument: dnnl_quantization_mode_t
-  std::map<int32_t, int32_t> roundingModes;     ///< those that are not of the environment: dnnl_rounding_mode_t
+  std::map<int32_t, int32_t>
+      quantizationModes; ///< of scales that are not static, by execution argument: dnnl_quantization_mode_t
+  std::map<int32_t, int32_t> roundingModes; ///< those that are not of the environment: dnnl_rounding_mode_t
   std::map<int32_t, QuantParams> precomputedReductions;
 };
 
@@ -118,9 +121,10 @@ struct Attributes {
   Dropout dropout;
   std::shared_ptr<const UncomputedAttributes> uncomputed; ///< null: none
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
-    visit("scratchpad", self.scratchpadMode), visit("fpmath", self.fpmathMode), visit("fpmath_int", self.fpmathApplyToInt),
-        visit("accumulation", self.accumulationMode), visit("deterministic", self.deterministic), visit("scales", self.scales),
-        visit("zero_points", self.zeroPoints), visit("post_ops", self.postOps), visit("rnn", self.rnn), visit("dropout", self.dropout);
+    visit("scratchpad", self.scratchpadMode), visit("fpmath", self.fpmathMode),
+        visit("fpmath_int", self.fpmathApplyToInt), visit("accumulation", self.accumulationMode),
+        visit("deterministic", self.deterministic), visit("scales", self.scales), visit("zero_points", self.zeroPoints),
+        visit("post_ops", self.postOps), visit("rnn", self.rnn), visit("dropout", self.dropout);
   }
   bool operator==(const Attributes &other) const;
   /// A copy of its own, to change.

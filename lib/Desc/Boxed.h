@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Copies, compares and lists its fields as the value does, but takes the room of a pointer: what makes a large alternative of a variant
-// cost nothing where it is not used.
+// Copies, compares and lists its fields as the value does, but takes the room of a pointer: what makes a large
+// alternative of a variant cost nothing where it is not used.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_BOXED_H
@@ -35,7 +35,9 @@ public:
   operator const T &() const { return *value; }
   bool operator==(const Boxed &other) const { return *value == *other.value; }
 
-  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) { T::visitFields(*self, visit); }
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    T::visitFields(*self, visit);
+  }
 
 private:
   std::unique_ptr<T> value;

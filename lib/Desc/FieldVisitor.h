@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A descriptor lists its fields once, in visitFields(self, visit), which calls visit(name, field) for each. From that list this file
-// derives the canonical bytes, their bounds-checked reader and equality; TextForm derives the text. A type without a rule here does not
-// compile, so a field cannot be left out silently.
+// A descriptor lists its fields once, in visitFields(self, visit), which calls visit(name, field) for each. From that
+// list this file derives the canonical bytes, their bounds-checked reader and equality; TextForm derives the text. A
+// type without a rule here does not compile, so a field cannot be left out silently.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_FIELDVISITOR_H
@@ -121,8 +121,8 @@ private:
     reason = read.error().message;
     in.fail();
   }
-  /// Each element takes at least a byte, which bounds the memory that a false count can ask for; tensors, much larger than their bytes,
-  /// have a limit of their own.
+  /// Each element takes at least a byte, which bounds the memory that a false count can ask for; tensors, much larger
+  /// than their bytes, have a limit of their own.
   uint32_t readCount(size_t limit = SIZE_MAX) {
     uint32_t count = in.get<uint32_t>();
     if (count > std::min(limit, in.remaining()))

@@ -20,8 +20,8 @@ struct KernelKey {
   bool operator==(const KernelKey &other) const { return digest == other.digest && bytes == other.bytes; }
 };
 
-/// Identifies the code generator: a hash of its sources and LLVM's version, fixed when Quern is built. Artifacts of another build are
-/// misses.
+/// Identifies the code generator: a hash of its sources and LLVM's version, fixed when Quern is built. Artifacts of
+/// another build are misses.
 std::string_view compilerBuildId();
 
 /// Of every field; keyOf() (Primitives/Registry.h) leaves out what changes no code.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The kind, the operation's fields, the attributes. fromBytes() accepts exactly what canonicalBytes() writes: it writes what it read once
-// more and compares.
+// The kind, the operation's fields, the attributes. fromBytes() accepts exactly what canonicalBytes() writes: it writes
+// what it read once more and compares.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/FieldVisitor.h"
@@ -13,7 +13,7 @@
 
 namespace quern {
 
-#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                                        \
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                    \
   bool NAME##Desc::operator==(const NAME##Desc &other) const { return sameFields(*this, other); }
 #include "Desc/Primitives.def"
 bool PrimitiveDesc::operator==(const PrimitiveDesc &other) const { return op == other.op && attr == other.attr; }
@@ -52,13 +52,14 @@ Result<PrimitiveDesc> PrimitiveDesc::fromBytes(std::string_view bytes) {
   ByteReader in(bytes);
   auto kind = in.get<PrimitiveKind>();
   if (!in.ok() || !desc.setKind(kind))
-    return invalidArguments("descriptor bytes are of primitive kind ", static_cast<int32_t>(kind), ", which is unknown");
+    return invalidArguments("descriptor bytes are of primitive kind ", static_cast<int32_t>(kind),
+                            ", which is unknown");
   FieldReader reader{in, {}, {}};
   std::visit([&](auto &fields) { reader.readValue(fields); }, desc.op);
   reader.readValue(desc.attr);
   if (!in.ok())
-    return invalidArguments("descriptor bytes are malformed at field '", reader.failedField, "'", reader.reason.empty() ? "" : ": ",
-                            reader.reason);
+    return invalidArguments("descriptor bytes are malformed at field '", reader.failedField, "'",
+                            reader.reason.empty() ? "" : ": ", reader.reason);
   if (!in.atEnd())
     return invalidArguments("descriptor bytes go on for ", in.remaining(), " bytes after their end");
   if (Result<void> valid = desc.attr.validate(); !valid)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The value that everything else is derived from. Equality, canonical bytes, key, text form and parser all derive from visitFields(),
-// so that a field cannot be forgotten in one of them.
+// The value that everything else is derived from. Equality, canonical bytes, key, text form and parser all derive from
+// visitFields(), so that a field cannot be forgotten in one of them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_PRIMITIVEDESC_H

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An instruction set counts only if the operating system saves its registers (XGETBV; for AMX Linux must also let the process use the
-// tile data). What is asked of the machine is asked once and kept.
+// An instruction set counts only if the operating system saves its registers (XGETBV; for AMX Linux must also let the
+// process use the tile data). What is asked of the machine is asked once and kept.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Target.h"
@@ -71,7 +71,8 @@ uint64_t savedState() {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
-/// Asks Linux to let this process use the data of tiles, which it then may in all threads. One that does not know the question refuses.
+/// Asks Linux to let this process use the data of tiles, which it then may in all threads. One that does not know the
+/// question refuses.
 bool kernelGivesTiles() {
   constexpr long requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
@@ -85,7 +86,8 @@ CpuIsa detectIsa() {
   uint64_t state = savedState();
   constexpr uint64_t avxState = 0x6, avx512State = 0xe6, amxState = 0x60000;
   // FMA, MOVBE, F16C, AVX; BMI1, AVX2, BMI2; LZCNT.
-  bool avx2 = (state & avxState) == avxState && has(one.c, {12, 22, 28, 29}) && has(seven.b, {3, 5, 8}) && has(cpuid(0x80000001, 0).c, {5});
+  bool avx2 = (state & avxState) == avxState && has(one.c, {12, 22, 28, 29}) && has(seven.b, {3, 5, 8}) &&
+              has(cpuid(0x80000001, 0).c, {5});
   if (!avx2)
     return CpuIsa::Sse42;
   // F, DQ, CD, BW, VL.
@@ -115,7 +117,8 @@ void detectCaches(Target &target) {
       break;
     if (type == 2 || level < 1 || level > 3) // 2: instructions
       continue;
-    uint64_t ways = (words.b >> 22) + 1, partitions = (words.b >> 12 & 1023) + 1, line = (words.b & 4095) + 1, sets = uint64_t(words.c) + 1;
+    uint64_t ways = (words.b >> 22) + 1, partitions = (words.b >> 12 & 1023) + 1, line = (words.b & 4095) + 1,
+             sets = uint64_t(words.c) + 1;
     uint64_t kib = ways * partitions * line * sets / 1024;
     if (kib > 0 && kib <= INT32_MAX)
       *sizes[level - 1] = static_cast<int32_t>(kib);
@@ -162,7 +165,8 @@ std::string_view nameOfIsa(CpuIsa isa) {
 std::optional<CpuIsa> isaFromName(std::string_view name) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   for (const IsaName &entry : isaNames)
-    if (std::equal(name.begin(), name.end(), entry.name.begin(), entry.name.end(), [&](char a, char b) { return lower(a) == b; }))
+    if (std::equal(name.begin(), name.end(), entry.name.begin(), entry.name.end(),
+                   [&](char a, char b) { return lower(a) == b; }))
       return entry.isa;
   return std::nullopt;
 }

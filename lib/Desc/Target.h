@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A target is a value with a text form: of a CPU ("avx512_core_bf16", "avx2:l2=1024,l3=32768") the instruction set and the cache sizes that
-// strategies read, of a device ("spirv64:sg=16+32,group=1024,slm=65536,vec=16,f16") the limits that its kernels keep. Two machines with
-// equal targets run each other's kernels. Detection asks CPUID and the operating system; LLVM is not needed for it.
+// A target is a value with a text form: of a CPU ("avx512_core_bf16", "avx2:l2=1024,l3=32768") the instruction set and
+// the cache sizes that strategies read, of a device ("spirv64:sg=16+32,group=1024,slm=65536,vec=16,f16") the limits
+// that its kernels keep. Two machines with equal targets run each other's kernels. Detection asks CPUID and the
+// operating system; LLVM is not needed for it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TARGET_H
@@ -38,14 +39,16 @@ enum class TargetKind : int32_t {
 
 /// What a kernel on a device may ask for.
 struct DeviceTraits {
-  uint32_t subGroupSizes = 16 | 32;    ///< each a power of two up to 128, added up
-  int32_t maxGroupSize = 1024;         ///< work-items in a group
-  int32_t groupMemoryBytes = 65536;    ///< that the work-items of a group share
-  int32_t vectorBytes = 0;             ///< that one work-item should move at once; 0 where the driver makes vectors of work-items
+  uint32_t subGroupSizes = 16 | 32; ///< each a power of two up to 128, added up
+  int32_t maxGroupSize = 1024;      ///< work-items in a group
+  int32_t groupMemoryBytes = 65536; ///< that the work-items of a group share
+  int32_t vectorBytes = 0; ///< that one work-item should move at once; 0 where the driver makes vectors of work-items
   bool hasF16 = false, hasF64 = false; ///< arithmetic in the type; f16 data needs none
 
   static constexpr int32_t gpuVectorBytes = 16; ///< of a GPU
-  bool hasSubGroups(int32_t size) const { return size > 0 && (subGroupSizes & static_cast<uint32_t>(size)) == static_cast<uint32_t>(size); }
+  bool hasSubGroups(int32_t size) const {
+    return size > 0 && (subGroupSizes & static_cast<uint32_t>(size)) == static_cast<uint32_t>(size);
+  }
   bool operator==(const DeviceTraits &) const = default;
 };
 
@@ -60,8 +63,9 @@ struct Target {
 
   /// This machine, capped by QUERN_MAX_CPU_ISA and setMaxCpuIsa(). Cheap after the first call; thread-safe.
   static const Target &host();
-  /// "native", an ISA name, or an ISA name with ":l1=..,l2=..,l3=.." in KiB. `native` is host(). Of a device: "spirv64" alone is a
-  /// GPU; else with sub-group sizes, the greatest group, group memory and vectors in bytes and features that it has:
+  /// "native", an ISA name, or an ISA name with ":l1=..,l2=..,l3=.." in KiB. `native` is host(). Of a device: "spirv64"
+  /// alone is a GPU; else with sub-group sizes, the greatest group, group memory and vectors in bytes and features that
+  /// it has:
   /// ":sg=8+16,group=512,slm=65536,vec=16,f16,f64".
   static Result<Target> parse(std::string_view text);
   /// Complete: parse(text()) == *this.
@@ -82,7 +86,8 @@ std::string_view nameOfIsa(CpuIsa isa);
 std::optional<CpuIsa> isaFromName(std::string_view name);
 /// What the CPU and operating system have, before any cap.
 CpuIsa detectedIsa();
-/// Caps host() for the rest of the process. Fails (`invalid_arguments`) once host() has been used, as oneDNN's does; thread-safe.
+/// Caps host() for the rest of the process. Fails (`invalid_arguments`) once host() has been used, as oneDNN's does;
+/// thread-safe.
 Result<void> setMaxCpuIsa(CpuIsa isa);
 
 } // namespace quern

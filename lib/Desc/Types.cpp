@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One table for each enum, read in both directions. A value without an entry is not part of the enum: that is how values from outside are
-// checked (isKnown() in FieldVisitor.h).
+// One table for each enum, read in both directions. A value without an entry is not part of the enum: that is how
+// values from outside are checked (isKnown() in FieldVisitor.h).
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Types.h"
@@ -20,11 +20,12 @@ template <typename Enum> struct Named {
 };
 
 constexpr Named<DataType> dataTypeNames[] = {
-    {DataType::Undef, "undef"},     {DataType::F16, "f16"},        {DataType::BF16, "bf16"},      {DataType::F32, "f32"},
-    {DataType::S32, "s32"},         {DataType::S8, "s8"},          {DataType::U8, "u8"},          {DataType::F64, "f64"},
-    {DataType::Boolean, "boolean"}, {DataType::F8E5M2, "f8_e5m2"}, {DataType::F8E4M3, "f8_e4m3"}, {DataType::S4, "s4"},
-    {DataType::U4, "u4"},           {DataType::E8M0, "e8m0"},      {DataType::F4E2M1, "f4_e2m1"}, {DataType::F4E3M0, "f4_e3m0"},
-    {DataType::S64, "s64"},
+    {DataType::Undef, "undef"},    {DataType::F16, "f16"},        {DataType::BF16, "bf16"},
+    {DataType::F32, "f32"},        {DataType::S32, "s32"},        {DataType::S8, "s8"},
+    {DataType::U8, "u8"},          {DataType::F64, "f64"},        {DataType::Boolean, "boolean"},
+    {DataType::F8E5M2, "f8_e5m2"}, {DataType::F8E4M3, "f8_e4m3"}, {DataType::S4, "s4"},
+    {DataType::U4, "u4"},          {DataType::E8M0, "e8m0"},      {DataType::F4E2M1, "f4_e2m1"},
+    {DataType::F4E3M0, "f4_e3m0"}, {DataType::S64, "s64"},
 };
 
 constexpr Named<PrimitiveKind> primitiveKindNames[] = {
@@ -98,7 +99,8 @@ constexpr Named<RnnDirection> rnnDirectionNames[] = {{RnnDirection::Undef, "unde
                                                      {RnnDirection::BidirectionalConcat, "bidirectional_concat"},
                                                      {RnnDirection::BidirectionalSum, "bidirectional_sum"}};
 
-constexpr Named<ScratchpadMode> scratchpadModeNames[] = {{ScratchpadMode::Library, "library"}, {ScratchpadMode::User, "user"}};
+constexpr Named<ScratchpadMode> scratchpadModeNames[] = {{ScratchpadMode::Library, "library"},
+                                                         {ScratchpadMode::User, "user"}};
 
 constexpr Named<FpmathMode> fpmathModeNames[] = {{FpmathMode::Strict, "strict"},
                                                  {FpmathMode::BF16, "bf16"},
@@ -106,14 +108,15 @@ constexpr Named<FpmathMode> fpmathModeNames[] = {{FpmathMode::Strict, "strict"},
                                                  {FpmathMode::Any, "any"},
                                                  {FpmathMode::TF32, "tf32"}};
 
-constexpr Named<AccumulationMode> accumulationModeNames[] = {{AccumulationMode::Strict, "strict"}, {AccumulationMode::Relaxed, "relaxed"},
-                                                             {AccumulationMode::Any, "any"},       {AccumulationMode::S32, "s32"},
-                                                             {AccumulationMode::F32, "f32"},       {AccumulationMode::F16, "f16"}};
+constexpr Named<AccumulationMode> accumulationModeNames[] = {
+    {AccumulationMode::Strict, "strict"}, {AccumulationMode::Relaxed, "relaxed"}, {AccumulationMode::Any, "any"},
+    {AccumulationMode::S32, "s32"},       {AccumulationMode::F32, "f32"},         {AccumulationMode::F16, "f16"}};
 
 constexpr Named<GemmOffset> gemmOffsetNames[] = {
     {GemmOffset::None, "none"}, {GemmOffset::Fixed, "fixed"}, {GemmOffset::Column, "column"}, {GemmOffset::Row, "row"}};
 
-constexpr Named<EngineKind> engineKindNames[] = {{EngineKind::Any, "any"}, {EngineKind::Cpu, "cpu"}, {EngineKind::Gpu, "gpu"}};
+constexpr Named<EngineKind> engineKindNames[] = {
+    {EngineKind::Any, "any"}, {EngineKind::Cpu, "cpu"}, {EngineKind::Gpu, "gpu"}};
 
 template <typename Enum, size_t N> constexpr std::string_view findName(const Named<Enum> (&table)[N], Enum value) {
   for (const auto &entry : table)
@@ -122,7 +125,8 @@ template <typename Enum, size_t N> constexpr std::string_view findName(const Nam
   return "undef";
 }
 
-template <typename Enum, size_t N> constexpr std::optional<Enum> findValue(const Named<Enum> (&table)[N], std::string_view name) {
+template <typename Enum, size_t N>
+constexpr std::optional<Enum> findValue(const Named<Enum> (&table)[N], std::string_view name) {
   for (const auto &entry : table)
     if (entry.name == name)
       return entry.value;
@@ -143,9 +147,9 @@ template <typename Enum, size_t N> std::string joinNames(const Named<Enum> (&tab
 
 } // namespace
 
-#define QUERN_DEFINE_NAMES(ENUM, TABLE)                                                                                                    \
-  template <> std::string_view nameOf<ENUM>(ENUM value) { return findName(TABLE, value); }                                                 \
-  template <> std::optional<ENUM> fromName<ENUM>(std::string_view name) { return findValue(TABLE, name); }                                 \
+#define QUERN_DEFINE_NAMES(ENUM, TABLE)                                                                                \
+  template <> std::string_view nameOf<ENUM>(ENUM value) { return findName(TABLE, value); }                             \
+  template <> std::optional<ENUM> fromName<ENUM>(std::string_view name) { return findValue(TABLE, name); }             \
   template <> std::string namesOf<ENUM>(std::string_view prefix) { return joinNames(TABLE, prefix); }
 QUERN_DEFINE_NAMES(DataType, dataTypeNames)
 QUERN_DEFINE_NAMES(PrimitiveKind, primitiveKindNames)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The values are oneDNN 3.x's, so that the C API and a drop-in convert by a cast. Each enum has one table of names, used by the text form
-// in both directions.
+// The values are oneDNN 3.x's, so that the C API and a drop-in convert by a cast. Each enum has one table of names,
+// used by the text form in both directions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TYPES_H
@@ -19,8 +19,8 @@ namespace quern {
 
 // clang-format off: rows of values
 enum class DataType : int32_t {
-  Undef = 0, F16 = 1, BF16 = 2, F32 = 3, S32 = 4, S8 = 5, U8 = 6, F64 = 7, Boolean = 8, F8E5M2 = 9, F8E4M3 = 10, S4 = 11, U4 = 12,
-  E8M0 = 13, F4E2M1 = 14, F4E3M0 = 15, S64 = 16, ///< S64: of the indices of sparse tensors
+  Undef = 0, F16 = 1, BF16 = 2, F32 = 3, S32 = 4, S8 = 5, U8 = 6, F64 = 7, Boolean = 8, F8E5M2 = 9, F8E4M3 = 10,
+  S4 = 11, U4 = 12, E8M0 = 13, F4E2M1 = 14, F4E3M0 = 15, S64 = 16, ///< S64: of the indices of sparse tensors
 };
 
 enum class FormatKind : int32_t { Undef = 0, Any = 1, Blocked = 2, Sparse = 4, HostScalar = 5 };
@@ -34,28 +34,38 @@ enum class PrimitiveKind : int32_t {
 };
 
 enum class PropKind : int32_t {
-  Undef = 0, ForwardTraining = 64, ForwardInference = 96, Backward = 128, BackwardData = 160, BackwardWeights = 192, BackwardBias = 193,
+  Undef = 0, ForwardTraining = 64, ForwardInference = 96, Backward = 128, BackwardData = 160, BackwardWeights = 192,
+  BackwardBias = 193,
 };
 
 enum class Alg : int32_t {
   Undef = 0,
-  EltwiseRelu = 0x20, EltwiseTanh, EltwiseElu, EltwiseSquare, EltwiseAbs, EltwiseSqrt, EltwiseLinear, EltwiseSoftRelu, EltwiseHardsigmoid,
-  EltwiseLogistic, EltwiseExp, EltwiseGeluTanh, EltwiseSwish, EltwiseLog, EltwiseClip, EltwiseClipV2, EltwisePow, EltwiseGeluErf,
-  EltwiseRound, EltwiseMish, EltwiseHardswish,
-  EltwiseReluDst = 0x100, EltwiseTanhDst, EltwiseEluDst, EltwiseSqrtDst, EltwiseLogisticDst, EltwiseExpDst, EltwiseClipV2Dst,
-  VanillaRnn = 0x1fff, VanillaLstm = 0x2fff, VanillaGru = 0x3fff, LbrGru = 0x4fff, VanillaAugru = 0x5fff, LbrAugru = 0x6fff,
-  BinaryAdd = 0x1fff0, BinaryMul, BinaryMax, BinaryMin, BinaryDiv, BinarySub, BinaryGe, BinaryGt, BinaryLe, BinaryLt, BinaryEq, BinaryNe,
-  BinarySelect,
+  EltwiseRelu = 0x20, EltwiseTanh, EltwiseElu, EltwiseSquare, EltwiseAbs, EltwiseSqrt, EltwiseLinear, EltwiseSoftRelu,
+  EltwiseHardsigmoid, EltwiseLogistic, EltwiseExp, EltwiseGeluTanh, EltwiseSwish, EltwiseLog, EltwiseClip,
+  EltwiseClipV2, EltwisePow, EltwiseGeluErf, EltwiseRound, EltwiseMish, EltwiseHardswish,
+  EltwiseReluDst = 0x100, EltwiseTanhDst, EltwiseEluDst, EltwiseSqrtDst, EltwiseLogisticDst, EltwiseExpDst,
+  EltwiseClipV2Dst,
+  VanillaRnn = 0x1fff, VanillaLstm = 0x2fff, VanillaGru = 0x3fff, LbrGru = 0x4fff, VanillaAugru = 0x5fff,
+  LbrAugru = 0x6fff,
+  BinaryAdd = 0x1fff0, BinaryMul, BinaryMax, BinaryMin, BinaryDiv, BinarySub, BinaryGe, BinaryGt, BinaryLe, BinaryLt,
+  BinaryEq, BinaryNe, BinarySelect,
   SoftmaxAccurate = 0x30000, SoftmaxLog, SoftmaxAccurateInfAsZero,
 };
 // clang-format on
 
-enum class RnnDirection : int32_t { Undef = 0, Left2Right = 1, Right2Left = 2, BidirectionalConcat = 3, BidirectionalSum = 4 };
+enum class RnnDirection : int32_t {
+  Undef = 0,
+  Left2Right = 1,
+  Right2Left = 2,
+  BidirectionalConcat = 3,
+  BidirectionalSum = 4
+};
 enum class ScratchpadMode : int32_t { Library = 0, User = 1 };
 enum class FpmathMode : int32_t { Strict = 0, BF16 = 1, F16 = 2, Any = 3, TF32 = 4 };
 enum class AccumulationMode : int32_t { Strict = 0, Relaxed = 1, Any = 2, S32 = 3, F32 = 4, F16 = 5 };
 enum class EngineKind : int32_t { Any = 0, Cpu = 1, Gpu = 2 };
-/// What is added to a product of matrices: nothing, one value, one for each row of it (they make a column), or one for each column.
+/// What is added to a product of matrices: nothing, one value, one for each row of it (they make a column), or one for
+/// each column.
 enum class GemmOffset : int32_t { None = 0, Fixed = 1, Column = 2, Row = 3 };
 
 /// Bits in one element: 4 for the packed types, 0 for Undef.
@@ -72,9 +82,9 @@ template <typename Enum> std::optional<Enum> fromName(std::string_view name);
 /// The names that start with `prefix`, without it, separated by ", ": for messages.
 template <typename Enum> std::string namesOf(std::string_view prefix = {});
 
-#define QUERN_DECLARE_NAMES(ENUM)                                                                                                          \
-  template <> std::string_view nameOf<ENUM>(ENUM value);                                                                                   \
-  template <> std::optional<ENUM> fromName<ENUM>(std::string_view name);                                                                   \
+#define QUERN_DECLARE_NAMES(ENUM)                                                                                      \
+  template <> std::string_view nameOf<ENUM>(ENUM value);                                                               \
+  template <> std::optional<ENUM> fromName<ENUM>(std::string_view name);                                               \
   template <> std::string namesOf<ENUM>(std::string_view prefix)
 QUERN_DECLARE_NAMES(DataType);
 QUERN_DECLARE_NAMES(PrimitiveKind);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A call of a program names a problem, whose kernels say so in their KernelAttr and take all of its arguments: each is called in turn,
-// with the same buffers.
+// A call of a program names a problem, whose kernels say so in their KernelAttr and take all of its arguments: each is
+// called in turn, with the same buffers.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/Launch.h"
@@ -85,7 +85,8 @@ LogicalResult ProgramReader::collectProblems() {
       return error() << "@" << symbol << " does not say which problem it is of";
     Problem &problem = problems[name];
     if (!problem.kernels.empty() && problem.arguments != tensors->size())
-      return error() << "the kernels of @" << name << " take " << problem.arguments << " and " << tensors->size() << " arguments";
+      return error() << "the kernels of @" << name << " take " << problem.arguments << " and " << tensors->size()
+                     << " arguments";
     problem.kernels.push_back(&op);
     problem.arguments = tensors->size();
   }
@@ -139,14 +140,16 @@ LogicalResult ProgramReader::readCall(CallAttr call, unsigned depth, bool isFirs
     return error() << "the module has no @" << name;
   Problem &problem = found->second;
   if (call.getBuffers().size() != problem.arguments)
-    return error() << "@" << name << " takes " << problem.arguments << " buffers; a call names " << call.getBuffers().size();
+    return error() << "@" << name << " takes " << problem.arguments << " buffers; a call names "
+                   << call.getBuffers().size();
   if (call.getBeside() && isFirst)
     return error() << "a call of @" << name << " is beside the one before, and there is none";
   problem.isCalled = true;
   KernelCall read{nullptr, {}, call.getBeside()};
   for (BufferAttr buffer : call.getBuffers()) {
     KernelCall::Buffer &passed = read.buffers.emplace_back(KernelCall::Buffer{buffer.getName(), {}});
-    if (failed(readValue(passed.byteOffset, buffer.getOffset(), depth, "the offset in '" + buffer.getName() + "' of a call of @" + name)))
+    if (failed(readValue(passed.byteOffset, buffer.getOffset(), depth,
+                         "the offset in '" + buffer.getName() + "' of a call of @" + name)))
       return failure();
   }
   for (Operation *kernel : problem.kernels) { // those of one execution share one scratch, from one to the next

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A module with a ProgramAttr says which problems run when and on what. In one without, each kernel runs once, where it stands, on what its
-// arguments are named after. This is either, flat and multiplied out.
+// A module with a ProgramAttr says which problems run when and on what. In one without, each kernel runs once, where it
+// stands, on what its arguments are named after. This is either, flat and multiplied out.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_IR_LAUNCH_H
@@ -41,8 +41,8 @@ struct Launch {
   std::vector<Maximum> maxima;
 };
 
-/// The launch of the scheduled or lowered kernels of `module`, and of those problems that its program calls and that are not scheduled yet.
-/// Diagnoses a program that is none of this module, in one line: what the verifier finds out.
+/// The launch of the scheduled or lowered kernels of `module`, and of those problems that its program calls and that
+/// are not scheduled yet. Diagnoses a program that is none of this module, in one line: what the verifier finds out.
 mlir::FailureOr<Launch> launchOf(mlir::ModuleOp module);
 
 } // namespace quern

@@ -27,7 +27,8 @@ public:
       return Sum{{{}, constant.getValue()}};
     if (auto dim = dyn_cast<AffineDimExpr>(expression)) {
       if (dim.getPosition() >= depth)
-        return refuse("depends on loop " + std::to_string(dim.getPosition()) + "; " + std::to_string(depth) + " are around it");
+        return refuse("depends on loop " + std::to_string(dim.getPosition()) + "; " + std::to_string(depth) +
+                      " are around it");
       return Sum{{{dim.getPosition()}, 1}};
     }
     if (auto symbol = dyn_cast<AffineSymbolExpr>(expression))
@@ -53,7 +54,8 @@ private:
     if (__builtin_add_overflow(old, coefficient, &old))
       return refuse("is beyond int64");
     if (to.size() > maxTerms || symbols.size() > maxTermSymbols)
-      return refuse("has more than " + std::to_string(maxTerms) + " terms of " + std::to_string(maxTermSymbols) + " factors");
+      return refuse("has more than " + std::to_string(maxTerms) + " terms of " + std::to_string(maxTermSymbols) +
+                    " factors");
     return success();
   }
   FailureOr<Sum> sum(Sum left, const Sum &right) {
@@ -95,7 +97,8 @@ FailureOr<Polynomial> quern::polynomialOf(AffineExpr expression, unsigned depth,
   return polynomial;
 }
 
-std::optional<int64_t> quern::valueOf(const Polynomial &polynomial, ArrayRef<int64_t> indices, ArrayRef<int64_t> sizes) {
+std::optional<int64_t> quern::valueOf(const Polynomial &polynomial, ArrayRef<int64_t> indices,
+                                      ArrayRef<int64_t> sizes) {
   SmallVector<SymbolRange> symbols(maxLoopDepth);
   for (auto [symbol, index] : llvm::zip(symbols, indices))
     symbol = {index, index};

@@ -82,9 +82,9 @@ void QuernDialect::initialize() {
       >();
 }
 
-LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError, DenseI64ArrayAttr factors, int64_t groupSize,
-                                 int64_t nsPerIteration, StringRef, StringRef, int64_t scratchBytes, int64_t sharedBytes, int64_t space,
-                                 int64_t subGroupSize) {
+LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError, DenseI64ArrayAttr factors,
+                                 int64_t groupSize, int64_t nsPerIteration, StringRef, StringRef, int64_t scratchBytes,
+                                 int64_t sharedBytes, int64_t space, int64_t subGroupSize) {
   for (int64_t number : {groupSize, nsPerIteration, scratchBytes, sharedBytes, space, subGroupSize})
     if (number < 0)
       return emitError() << "a kernel's numbers must not be negative; one is " << number;
@@ -96,8 +96,8 @@ LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError, D
 }
 
 KernelAttr KernelAttr::withSharedBytes(int64_t bytes) const {
-  return get(getContext(), getFactors(), getGroupSize(), getNsPerIteration(), getPlan(), getProblem(), getScratchBytes(), bytes, getSpace(),
-             getSubGroupSize());
+  return get(getContext(), getFactors(), getGroupSize(), getNsPerIteration(), getPlan(), getProblem(),
+             getScratchBytes(), bytes, getSpace(), getSubGroupSize());
 }
 
 /// What an op of this kind may have.
@@ -123,7 +123,8 @@ LogicalResult QuernDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return require(isa<IntegerAttr>(value) && isa<ModuleOp>(op), "a number of a module");
   if (name == ProgramAttr::name) {
     auto module = dyn_cast<ModuleOp>(op);
-    return module && isa<ProgramAttr>(value) ? success(succeeded(launchOf(module))) : require(false, "#quern.program<…> of a module");
+    return module && isa<ProgramAttr>(value) ? success(succeeded(launchOf(module)))
+                                             : require(false, "#quern.program<…> of a module");
   }
   if (name != LicenceAttr::name)
     return op->emitError() << name << " is no attribute of an operation";
@@ -132,7 +133,8 @@ LogicalResult QuernDialect::verifyOperationAttribute(Operation *op, NamedAttribu
                  "#quern.licence<…> of what " + op->getName().getStringRef() + " may be allowed");
 }
 
-LogicalResult QuernDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument, NamedAttribute attribute) {
+LogicalResult QuernDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+                                                     NamedAttribute attribute) {
   StringRef name = attribute.getName();
   Attribute value = attribute.getValue();
   auto function = dyn_cast<FunctionOpInterface>(op);
@@ -148,6 +150,8 @@ LogicalResult QuernDialect::verifyRegionArgAttribute(Operation *op, unsigned, un
     return refuse("is no attribute of an argument");
   if (!isa<UnitAttr>(value) || !kernel)
     return refuse(kernel ? "must have no value" : "is for kernels");
-  bool hasBytes = name == attr::scratch ? kernel.getScratchBytes() : name == attr::shared ? kernel.getSharedBytes() : true;
+  bool hasBytes = name == attr::scratch  ? kernel.getScratchBytes()
+                  : name == attr::shared ? kernel.getSharedBytes()
+                                         : true;
   return hasBytes ? success() : refuse("is memory, and the kernel does not say how many bytes");
 }

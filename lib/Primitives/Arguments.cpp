@@ -15,7 +15,8 @@
 namespace quern::arg {
 namespace {
 
-void appendVector(const std::map<int32_t, QuantParams> &all, const ArgumentInfo &of, int32_t index, std::vector<ArgumentInfo> &arguments) {
+void appendVector(const std::map<int32_t, QuantParams> &all, const ArgumentInfo &of, int32_t index,
+                  std::vector<ArgumentInfo> &arguments) {
   auto found = all.find(of.index);
   if (found == all.end())
     return;
@@ -66,7 +67,9 @@ TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of) {
   int64_t count = 1;
   for (int dim = 0; dim < of.ndims; ++dim)
     if (params.mask >> dim & 1)
-      count = count == runtimeDim || of.dims[dim] == runtimeDim ? runtimeDim : count * (of.dims[dim] / groupAlong(params, of.ndims, dim));
+      count = count == runtimeDim || of.dims[dim] == runtimeDim
+                  ? runtimeDim
+                  : count * (of.dims[dim] / groupAlong(params, of.ndims, dim));
   vector.dims[0] = vector.paddedDims[0] = count;
   return vector;
 }
@@ -89,7 +92,8 @@ TensorDesc gridOf(const QuantParams &params, const TensorDesc &of) {
   return grid;
 }
 
-void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized, std::vector<ArgumentInfo> &arguments) {
+void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized,
+                              std::vector<ArgumentInfo> &arguments) {
   if (attr.scales.empty() && attr.zeroPoints.empty() && attr.postOps.empty() && !attr.dropout.isSet())
     return;
   const std::vector<ArgumentInfo> tensors(quantized.begin(), quantized.end()); // `quantized` may lie in `arguments`

@@ -16,13 +16,14 @@ Result<void> checkDropout(Dropout &dropout, const TensorDesc &dst, const Dropout
   if (!dropout.isSet())
     return {};
   if (dst.hasRuntimeDims())
-    return unimplemented(rules.subject, " is not implemented with dropout where sizes are given at execution; dst is ", textOf(dst),
-                         rules.support);
+    return unimplemented(rules.subject, " is not implemented with dropout where sizes are given at execution; dst is ",
+                         textOf(dst), rules.support);
   TensorDesc &mask = dropout.mask;
   if (mask.isZero())
     return {};
   if (!mask.sameShape(dst))
-    return invalidArguments("the mask of dropout is ", textOf(mask), "; it must have the dims of dst, ", textOf(dst), rules.shape);
+    return invalidArguments("the mask of dropout is ", textOf(mask), "; it must have the dims of dst, ", textOf(dst),
+                            rules.shape);
   Result<TensorDesc> dense = TensorDesc::dense(dst.shape(), DataType::U8);
   if (!dense)
     return Error{dense.error().status, concat("the mask of dropout: ", dense.error().message, rules.shape)};
@@ -32,8 +33,8 @@ Result<void> checkDropout(Dropout &dropout, const TensorDesc &dst, const Dropout
   atStart.offset0 = 0;
   const bool isDense = dst.hasZeroDim() ? mask.isPlain() : atStart.sameStorage(*dense);
   if (!isDense || mask.extras.flags)
-    return unimplemented(rules.subject, " is not implemented with the mask of dropout as ", textOf(mask), "; it is with ", textOf(*dense),
-                         rules.support);
+    return unimplemented(rules.subject, " is not implemented with the mask of dropout as ", textOf(mask),
+                         "; it is with ", textOf(*dense), rules.support);
   return {};
 }
 

@@ -19,8 +19,8 @@ struct DropoutRules {
   std::string_view shape, support; ///< citations: of the mask's dims, of layouts and sizes that are not implemented
 };
 
-/// Of dropout that is well-formed: where it is set, its mask, if any, has the dims of `dst`, which are known, and is dense and row-major.
-/// Resolves a mask with layout `any`.
+/// Of dropout that is well-formed: where it is set, its mask, if any, has the dims of `dst`, which are known, and is
+/// dense and row-major. Resolves a mask with layout `any`.
 Result<void> checkDropout(Dropout &dropout, const TensorDesc &dst, const DropoutRules &rules);
 
 } // namespace quern

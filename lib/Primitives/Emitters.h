@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `emit` stage: the last place that reads a descriptor. An emitter writes the problem as the specification states it, one linalg op per
-// mathematical step on strided memrefs, with every licence to deviate explicit in the IR. Lowered naively, the result is the oracle.
+// The `emit` stage: the last place that reads a descriptor. An emitter writes the problem as the specification states
+// it, one linalg op per mathematical step on strided memrefs, with every licence to deviate explicit in the IR. Lowered
+// naively, the result is the oracle.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMITTERS_H
@@ -17,14 +18,15 @@
 
 namespace quern {
 
-/// Appends the problem's functions to `module`: `@<primitive>`, then those that run after it (`@<primitive>_padding0`, the zeros of a
-/// padded destination). Each has all of `problem.arguments`, named by `quern.arg`; a memref may be a view of a part of the tensor.
-/// `problem` is verified and not a no-op. Fails with a diagnostic on `module` for a kind of primitive without an emitter.
-/// The context must have func, linalg, memref, arith and math loaded.
+/// Appends the problem's functions to `module`: `@<primitive>`, then those that run after it (`@<primitive>_padding0`,
+/// the zeros of a padded destination). Each has all of `problem.arguments`, named by `quern.arg`; a memref may be a
+/// view of a part of the tensor. `problem` is verified and not a no-op. Fails with a diagnostic on `module` for a kind
+/// of primitive without an emitter. The context must have func, linalg, memref, arith and math loaded.
 mlir::LogicalResult emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 // One emitter for each primitive, in Primitives/<Name>/Emit.cpp.
-#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) void emit##NAME(mlir::ModuleOp module, const VerifiedProblem &problem);
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                    \
+  void emit##NAME(mlir::ModuleOp module, const VerifiedProblem &problem);
 #include "Desc/Primitives.def"
 
 } // namespace quern

@@ -13,17 +13,19 @@
 namespace quern {
 namespace {
 
-Result<void> checkOperand(const std::string &name, TensorDesc &operand, const TensorDesc &dst, const PostOpRules &rules) {
+Result<void> checkOperand(const std::string &name, TensorDesc &operand, const TensorDesc &dst,
+                          const PostOpRules &rules) {
   if (operand.ndims != dst.ndims)
     return invalidArguments(name, " is of rank ", operand.ndims, ", dst of rank ", dst.ndims, rules.shape);
   for (int d = 0; d < dst.ndims; ++d)
     if (operand.dims[d] != 1 && operand.dims[d] != dst.dims[d])
-      return invalidArguments("dim ", d, " of ", name, " is ", operand.dims[d] == runtimeDim ? "unknown" : std::to_string(operand.dims[d]),
-                              "; it must be 1 or dst's ", dst.dims[d] == runtimeDim ? "unknown one" : std::to_string(dst.dims[d]),
-                              rules.shape);
+      return invalidArguments("dim ", d, " of ", name, " is ",
+                              operand.dims[d] == runtimeDim ? "unknown" : std::to_string(operand.dims[d]),
+                              "; it must be 1 or dst's ",
+                              dst.dims[d] == runtimeDim ? "unknown one" : std::to_string(dst.dims[d]), rules.shape);
   if (!rules.types.contains(operand.dataType))
-    return unimplemented(rules.subject, " is not implemented for ", name, " of type ", nameOf(operand.dataType), "; it is for ",
-                         rules.types.names(), rules.type);
+    return unimplemented(rules.subject, " is not implemented for ", name, " of type ", nameOf(operand.dataType),
+                         "; it is for ", rules.types.names(), rules.type);
   if (!operand.isAny())
     return rules.checkLayout(name, operand);
   Result<TensorDesc> resolved = TensorDesc::dense(operand.shape(), operand.dataType);
@@ -46,11 +48,11 @@ Result<void> checkSum(const PostOp &op, const TensorDesc &dst, const PostOpRules
   if (op.dataType == DataType::Undef)
     return {};
   if (bitsOf(op.dataType) != bitsOf(dst.dataType))
-    return invalidArguments("post-op sum reads dst as ", nameOf(op.dataType), ", which has not the size of ", nameOf(dst.dataType),
-                            rules.sum);
+    return invalidArguments("post-op sum reads dst as ", nameOf(op.dataType), ", which has not the size of ",
+                            nameOf(dst.dataType), rules.sum);
   if (!rules.types.contains(op.dataType))
-    return unimplemented(rules.subject, " is not implemented with a sum that reads dst as ", nameOf(op.dataType), "; it is for ",
-                         rules.types.names(), rules.type);
+    return unimplemented(rules.subject, " is not implemented with a sum that reads dst as ", nameOf(op.dataType),
+                         "; it is for ", rules.types.names(), rules.type);
   return {};
 }
 
@@ -63,9 +65,9 @@ Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst, c
     sums += op.kind == PostOp::Kind::Sum;
     bool takesSum = !rules.sum.empty();
     if (op.kind == PostOp::Kind::Prelu || sums > (takesSum ? 1 : 0))
-      return unimplemented(rules.subject, " is not implemented with a ", sums > 1 ? "second " : "", "post-op ", nameOf(op.kind),
-                           ", which is number ", i, "; it is with ", takesSum ? "eltwise, binary and one sum" : "eltwise and binary",
-                           rules.kinds);
+      return unimplemented(rules.subject, " is not implemented with a ", sums > 1 ? "second " : "", "post-op ",
+                           nameOf(op.kind), ", which is number ", i, "; it is with ",
+                           takesSum ? "eltwise, binary and one sum" : "eltwise and binary", rules.kinds);
     Result<void> ok = op.kind == PostOp::Kind::Sum      ? checkSum(op, dst, rules)
                       : op.kind == PostOp::Kind::Binary ? checkOperands(op, i, dst, rules)
                                                         : Result<void>();
@@ -75,22 +77,25 @@ Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst, c
   return {};
 }
 
-Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<PostOp> &postOps, const PostOpRules &rules) {
+Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<PostOp> &postOps,
+                           const PostOpRules &rules) {
   int32_t position = quantization.argument / arg::postOpBase - 1, operand = quantization.argument % arg::postOpBase;
-  bool isOperand = position >= 0 && static_cast<size_t>(position) < postOps.size() && postOps[position].kind == PostOp::Kind::Binary &&
+  bool isOperand = position >= 0 && static_cast<size_t>(position) < postOps.size() &&
+                   postOps[position].kind == PostOp::Kind::Binary &&
                    (operand == arg::src1 || (operand == arg::src2 && postOps[position].alg == Alg::BinarySelect));
   if (!isOperand)
-    return invalidArguments(quantization.of(), " (argument ", quantization.argument, ") are given; the problem has no such tensor",
-                            rules.missing);
+    return invalidArguments(quantization.of(), " (argument ", quantization.argument,
+                            ") are given; the problem has no such tensor", rules.missing);
   if (operand != arg::src1)
-    return unimplemented(rules.subject, " is not implemented with ", quantization.of(), "; it is with those of src_1", rules.params);
+    return unimplemented(rules.subject, " is not implemented with ", quantization.of(), "; it is with those of src_1",
+                         rules.params);
   const TensorDesc &tensor = postOps[position].src1;
   if (Result<void> ok = rules.checkParams(quantization, tensor); !ok)
     return ok;
   for (int d = 0; d < tensor.ndims; ++d)
     if (quantization.isMasked(d) && tensor.dims[d] == runtimeDim)
-      return unimplemented(rules.subject, " is not implemented with ", quantization.of(), " along dim ", d, ", which is given at execution",
-                           rules.params);
+      return unimplemented(rules.subject, " is not implemented with ", quantization.of(), " along dim ", d,
+                           ", which is given at execution", rules.params);
   return {};
 }
 

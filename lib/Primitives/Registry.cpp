@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What holds of every primitive is checked here, once, as its constraint C1: each tensor and the attributes are well-formed. So a verifier
-// may query the descriptors it is given without care.
+// What holds of every primitive is checked here, once, as its constraint C1: each tensor and the attributes are
+// well-formed. So a verifier may query the descriptors it is given without care.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Registry.h"
@@ -113,8 +113,8 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind()) {
       if (desc.attr.dropout.isSet() && !primitive.takesDropout)
-        return illFormed(desc,
-                         unimplemented("dropout is not implemented for ", nameOf(desc.kind()), "; it is for eltwise, binary and softmax"));
+        return illFormed(desc, unimplemented("dropout is not implemented for ", nameOf(desc.kind()),
+                                             "; it is for eltwise, binary and softmax"));
       Result<VerifiedProblem> problem = primitive.verify(desc, target, forwardHint);
       if (!problem)
         return problem;

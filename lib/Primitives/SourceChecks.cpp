@@ -15,30 +15,33 @@ constexpr TypeSet sourceTypes = {DataType::F64,    DataType::F32,  DataType::BF1
 Result<void> checkSource(const TensorDesc &source, size_t position, const SourceRules &rules) {
   if (source.isZero() || source.isAny())
     return invalidArguments(arg::nameOf(arg::sourceAt(position)),
-                            source.isAny() ? " has layout `any`; only a destination may" : " is absent", rules.presence);
+                            source.isAny() ? " has layout `any`; only a destination may" : " is absent",
+                            rules.presence);
   return checkElements(arg::nameOf(arg::sourceAt(position)), source, rules);
 }
 
 Result<void> checkElements(std::string_view name, const TensorDesc &tensor, const SourceRules &rules) {
   if (!sourceTypes.contains(tensor.dataType))
-    return unimplemented(rules.layout.subject, " is not implemented for ", name, " of type ", nameOf(tensor.dataType), "; it is for ",
-                         sourceTypes.names(), rules.type);
+    return unimplemented(rules.layout.subject, " is not implemented for ", name, " of type ", nameOf(tensor.dataType),
+                         "; it is for ", sourceTypes.names(), rules.type);
   return checkLayout(name, tensor, rules.layout);
 }
 
-Result<void> checkSameDims(std::string_view name, const TensorDesc &tensor, const TensorDesc &first, int axis, std::string_view citation) {
+Result<void> checkSameDims(std::string_view name, const TensorDesc &tensor, const TensorDesc &first, int axis,
+                           std::string_view citation) {
   if (tensor.ndims != first.ndims)
     return invalidArguments(name, " is of rank ", tensor.ndims, ", srcs.0 of rank ", first.ndims, citation);
   for (int d = 0; d < first.ndims; ++d)
     if (d != axis && tensor.dims[d] != first.dims[d])
-      return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(tensor.dims[d]), ", of srcs.0 ", textOfDim(first.dims[d]),
-                              citation);
+      return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(tensor.dims[d]), ", of srcs.0 ",
+                              textOfDim(first.dims[d]), citation);
   return {};
 }
 
 size_t firstBlocked(const std::vector<TensorDesc> &sources) {
-  return static_cast<size_t>(std::find_if(sources.begin(), sources.end(), [](const TensorDesc &source) { return !source.isPlain(); }) -
-                             sources.begin());
+  return static_cast<size_t>(
+      std::find_if(sources.begin(), sources.end(), [](const TensorDesc &source) { return !source.isPlain(); }) -
+      sources.begin());
 }
 
 void listSources(const std::vector<TensorDesc> &sources, std::vector<ArgumentInfo> &arguments) {

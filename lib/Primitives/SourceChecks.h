@@ -27,7 +27,8 @@ Result<void> checkSource(const TensorDesc &source, size_t position, const Source
 Result<void> checkElements(std::string_view name, const TensorDesc &tensor, const SourceRules &rules);
 
 /// The same rank and dims as the first source's, but for `axis` (-1: none).
-Result<void> checkSameDims(std::string_view name, const TensorDesc &tensor, const TensorDesc &first, int axis, std::string_view citation);
+Result<void> checkSameDims(std::string_view name, const TensorDesc &tensor, const TensorDesc &first, int axis,
+                           std::string_view citation);
 
 /// The first source with inner blocks; the number of sources if none has any.
 size_t firstBlocked(const std::vector<TensorDesc> &sources);

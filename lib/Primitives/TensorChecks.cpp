@@ -23,12 +23,12 @@ Result<void> checkLayout(std::string_view name, const TensorDesc &tensor, const 
                                                : "compensation",
                          " in ", name, ", which has sizes that are given at execution", rules.plain);
   if (tensor.extras.flags != 0 && !rules.compensation.empty())
-    return unimplemented(rules.subject, " is not implemented for compensation in ", name, "; its flags are ", tensor.extras.flags,
-                         rules.compensation);
+    return unimplemented(rules.subject, " is not implemented for compensation in ", name, "; its flags are ",
+                         tensor.extras.flags, rules.compensation);
   for (int d = 0; d < tensor.ndims; ++d)
     if (tensor.paddedOffsets[d] != 0)
-      return unimplemented(rules.subject, " is not implemented for padded offsets; that of dim ", d, " of ", name, " is ",
-                           tensor.paddedOffsets[d], rules.offsets);
+      return unimplemented(rules.subject, " is not implemented for padded offsets; that of dim ", d, " of ", name,
+                           " is ", tensor.paddedOffsets[d], rules.offsets);
   return {};
 }
 
@@ -37,7 +37,8 @@ Result<void> checkOutput(std::string_view name, const TensorDesc &tensor, std::s
   tensor.blockSizes(blocks);
   for (int d = 0; d < tensor.ndims && tensor.isBlockedFormat(); ++d)
     if (tensor.strides[d] == 0 && (tensor.paddedDims[d] == runtimeDim || tensor.paddedDims[d] > blocks[d]))
-      return invalidArguments(name, " has stride 0 over dim ", d, ", which is longer than 1; only a source may broadcast", citation);
+      return invalidArguments(name, " has stride 0 over dim ", d,
+                              ", which is longer than 1; only a source may broadcast", citation);
   return {};
 }
 
@@ -46,8 +47,8 @@ Result<void> resolveLike(std::string_view name, TensorDesc &tensor, std::string_
   if (!tensor.isAny())
     return {};
   if (like.hasRuntimeDims())
-    return invalidArguments(name, " has layout `any`, which cannot follow ", likeName, ": its strides or offset are given at execution",
-                            citation);
+    return invalidArguments(name, " has layout `any`, which cannot follow ", likeName,
+                            ": its strides or offset are given at execution", citation);
   Result<TensorDesc> resolved = like.denseLike(tensor.dataType);
   if (!resolved)
     return Error{resolved.error().status, concat(name, ": ", resolved.error().message, citation)};

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Layouts that no kernel takes, outputs that nothing can be written to and the meaning of `any` are the same in every primitive; what
-// differs is the numbers of their constraints. A citation is as " (softmax C11)".
+// Layouts that no kernel takes, outputs that nothing can be written to and the meaning of `any` are the same in every
+// primitive; what differs is the numbers of their constraints. A citation is as " (softmax C11)".
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_TENSORCHECKS_H
@@ -25,7 +25,8 @@ std::string textOfDim(int64_t dim);
 /// What one primitive says of a layout.
 struct LayoutRules {
   std::string_view subject; ///< "softmax", "a reorder"
-  std::string_view plain;   ///< citation: what has sizes that are given at execution has no inner blocks, no padding and no compensation
+  std::string_view plain; ///< citation: what has sizes that are given at execution has no inner blocks, no padding and
+                          ///< no compensation
   std::string_view compensation; ///< citation: there is none; empty: there may be
   std::string_view offsets;      ///< citation: there are no padded offsets
 };
@@ -36,7 +37,8 @@ Result<void> checkLayout(std::string_view name, const TensorDesc &tensor, const 
 /// An output does not broadcast: no stride 0 over more than one element or block. `any` passes.
 Result<void> checkOutput(std::string_view name, const TensorDesc &tensor, std::string_view citation);
 
-/// Gives `tensor`, if it has layout `any`, the order of dims and the blocks of `like`, dense. Fails where those are given at execution.
+/// Gives `tensor`, if it has layout `any`, the order of dims and the blocks of `like`, dense. Fails where those are
+/// given at execution.
 Result<void> resolveLike(std::string_view name, TensorDesc &tensor, std::string_view likeName, const TensorDesc &like,
                          std::string_view citation);
 

@@ -15,8 +15,12 @@ namespace quern {
 
 class TypeSet {
 public:
-  constexpr TypeSet(std::initializer_list<DataType> list) : count(list.size()) { std::copy(list.begin(), list.end(), types.begin()); }
-  constexpr bool contains(DataType type) const { return std::find(types.begin(), types.begin() + count, type) != types.begin() + count; }
+  constexpr TypeSet(std::initializer_list<DataType> list) : count(list.size()) {
+    std::copy(list.begin(), list.end(), types.begin());
+  }
+  constexpr bool contains(DataType type) const {
+    return std::find(types.begin(), types.begin() + count, type) != types.begin() + count;
+  }
   /// "f64, f32", in the order in which they were given.
   std::string names() const {
     std::string text;
@@ -31,8 +35,9 @@ private:
 };
 
 /// Of elements that arithmetic is done with.
-inline constexpr TypeSet elementTypes = {DataType::F64,    DataType::F32, DataType::BF16, DataType::F16, DataType::F8E5M2,
-                                         DataType::F8E4M3, DataType::S32, DataType::S8,   DataType::U8};
+inline constexpr TypeSet elementTypes = {DataType::F64, DataType::F32,    DataType::BF16,
+                                         DataType::F16, DataType::F8E5M2, DataType::F8E4M3,
+                                         DataType::S32, DataType::S8,     DataType::U8};
 /// Of scales and zero points in memory.
 inline constexpr TypeSet scaleTypes = {DataType::F32, DataType::BF16, DataType::F16};
 inline constexpr TypeSet scaleTypesWithPowers = {DataType::F32, DataType::BF16, DataType::F16, DataType::E8M0};

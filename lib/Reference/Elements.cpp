@@ -41,7 +41,9 @@ template <typename T> T toInteger(double value) {
 }
 
 /// Two to a byte, the even element in the lower half.
-uint32_t loadHalfByte(const void *buffer, int64_t offset) { return loadRaw<uint8_t>(buffer, offset / 2) >> offset % 2 * 4 & 15; }
+uint32_t loadHalfByte(const void *buffer, int64_t offset) {
+  return loadRaw<uint8_t>(buffer, offset / 2) >> offset % 2 * 4 & 15;
+}
 
 void storeHalfByte(void *buffer, int64_t offset, uint32_t value) {
   int shift = static_cast<int>(offset % 2 * 4);
@@ -185,14 +187,16 @@ void forEachElement(const TensorDesc &desc, const std::function<void(int64_t, in
 
 std::vector<double> gather(const TensorDesc &desc, const void *buffer) {
   std::vector<double> values(desc.isZero() ? 0 : static_cast<size_t>(desc.elements()));
-  forEachElement(
-      desc, [&](int64_t position, int64_t offset) { values[static_cast<size_t>(position)] = loadElement(desc.dataType, buffer, offset); });
+  forEachElement(desc, [&](int64_t position, int64_t offset) {
+    values[static_cast<size_t>(position)] = loadElement(desc.dataType, buffer, offset);
+  });
   return values;
 }
 
 void scatter(const TensorDesc &desc, void *buffer, std::span<const double> values) {
-  forEachElement(
-      desc, [&](int64_t position, int64_t offset) { storeElement(desc.dataType, buffer, offset, values[static_cast<size_t>(position)]); });
+  forEachElement(desc, [&](int64_t position, int64_t offset) {
+    storeElement(desc.dataType, buffer, offset, values[static_cast<size_t>(position)]);
+  });
 }
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See EltwiseReference.h. Where a formula of oneDNN's page overflows, an equal one that does not stands here: far out the derivative is its
-// limit.
+// See EltwiseReference.h. Where a formula of oneDNN's page overflows, an equal one that does not stands here: far out
+// the derivative is its limit.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/EltwiseFunctions.h"
@@ -45,7 +45,9 @@ Derivative geluTanh(Real x) {
 }
 
 /// Φ(x) + x·φ(x), the normal distribution and its density.
-Derivative geluErf(Real x) { return sumOf(std::erfc(-x / sqrt2) / 2, vanishing(x, std::exp(-x * x / 2)) / std::sqrt(2 * pi)); }
+Derivative geluErf(Real x) {
+  return sumOf(std::erfc(-x / sqrt2) / 2, vanishing(x, std::exp(-x * x / 2)) / std::sqrt(2 * pi));
+}
 
 /// tanh(s) + x·(1 - tanh²(s))·σ(x), s = log(1 + e^x). With u = e^x: tanh(s) = n / (n + 2), n = u² + 2u.
 Derivative mish(Real x) {

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The backward formulas of the eltwise algorithms as oneDNN 3.x defines them, to be read beside docs/primitives/eltwise.md; the functions
-// themselves are in PostOpsReference.h. Derivatives jump and pass through zero, which is why a value comes with what it is judged by.
+// The backward formulas of the eltwise algorithms as oneDNN 3.x defines them, to be read beside
+// docs/primitives/eltwise.md; the functions themselves are in PostOpsReference.h. Derivatives jump and pass through
+// zero, which is why a value comes with what it is judged by.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_ELTWISEFUNCTIONS_H
@@ -25,8 +26,8 @@ struct Derivative {
   bool isJump = false; ///< αx + β may be on either side of a jump
 };
 
-/// f'(x) of eltwise(); for the *_use_dst_for_bwd algorithms f' as a function of f(x), which `x` then is. `epsilon` is that of the
-/// arithmetic that is judged. NaN for round, which has none.
+/// f'(x) of eltwise(); for the *_use_dst_for_bwd algorithms f' as a function of f(x), which `x` then is. `epsilon` is
+/// that of the arithmetic that is judged. NaN for round, which has none.
 Derivative eltwiseDerivative(Alg alg, float alpha, float beta, long double x, long double epsilon);
 
 } // namespace quern

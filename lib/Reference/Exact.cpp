@@ -26,7 +26,8 @@ public:
   Ending(std::function<Real(int64_t, Real)> after, DataType type) : after(std::move(after)), type(type) {}
 
   double at(int64_t position, Real x) const { return roundTo(type, static_cast<double>(beforeRounding(position, x))); }
-  /// Monotone but for a division by 0, and for the sign, which e8m0 drops. A NaN is one here even where the type has none.
+  /// Monotone but for a division by 0, and for the sign, which e8m0 drops. A NaN is one here even where the type has
+  /// none.
   Interval at(int64_t position, const Interval &x) const {
     Interval image;
     auto include = [&](Real end) {
@@ -58,7 +59,8 @@ private:
 };
 
 /// The old values of dst as the sum reads them; none if there is no sum.
-Result<std::vector<double>> readOld(const std::vector<PostOp> &postOps, const TensorDesc &dst, const ReferenceInputs &inputs) {
+Result<std::vector<double>> readOld(const std::vector<PostOp> &postOps, const TensorDesc &dst,
+                                    const ReferenceInputs &inputs) {
   for (const PostOp &sum : postOps) {
     if (sum.kind != PostOp::Kind::Sum)
       continue;
@@ -94,8 +96,8 @@ Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attribute
     return dropped.takeError();
   const auto dropout = [&](int64_t position, Real x) { return dropped->kept.empty() ? x : dropped->at(position, x); };
   const auto before = [&](int64_t position) { return dropout(position, formula.before(position)); };
-  bool areSums =
-      std::all_of(attr.postOps.begin(), attr.postOps.end(), [](const PostOp &postOp) { return postOp.kind == PostOp::Kind::Sum; });
+  bool areSums = std::all_of(attr.postOps.begin(), attr.postOps.end(),
+                             [](const PostOp &postOp) { return postOp.kind == PostOp::Kind::Sum; });
   out.criterion = Criterion::Value;
   if (areSums) {
     Result<std::vector<double>> old = readOld(attr.postOps, dst, inputs);
@@ -105,8 +107,8 @@ Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attribute
     for (size_t i = 0; i < out.exact.size(); ++i) {
       auto position = static_cast<int64_t>(i);
       const Real start = before(position);
-      out.magnitude[i] =
-          std::fabs(static_cast<double>(formula.size ? dropout(position, static_cast<Real>(formula.size(position))) : start));
+      out.magnitude[i] = std::fabs(
+          static_cast<double>(formula.size ? dropout(position, static_cast<Real>(formula.size(position))) : start));
       const Real x = withSums<Real>(attr.postOps, *old, i, start, out.magnitude[i]);
       out.beforeAttributes[i] = static_cast<double>(x);
       out.exact[i] = ending.at(position, x);
@@ -127,12 +129,14 @@ Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attribute
     out.beforeAttributes[i] = static_cast<double>(before(position));
     out.exact[i] = ending.at(position, static_cast<Real>(chain->apply(position, out.beforeAttributes[i])));
   }
-  out.range = [ending, chain](int64_t position, const Interval &start) { return ending.at(position, chain->range(position, start)); };
+  out.range = [ending, chain](int64_t position, const Interval &start) {
+    return ending.at(position, chain->range(position, start));
+  };
   return {};
 }
 
-template Result<void> computeRounded<float>(const RoundedFormula<float> &, const Attributes &, const TensorDesc &, const ReferenceInputs &,
-                                            ReferenceOutput &);
+template Result<void> computeRounded<float>(const RoundedFormula<float> &, const Attributes &, const TensorDesc &,
+                                            const ReferenceInputs &, ReferenceOutput &);
 template Result<void> computeRounded<double>(const RoundedFormula<double> &, const Attributes &, const TensorDesc &,
                                              const ReferenceInputs &, ReferenceOutput &);
 

@@ -53,7 +53,9 @@ struct Rule {
   }
 
   /// Whether NaN is what a number between these becomes.
-  bool isOfOverflow(double low, double high) const { return std::isnan(roundTo(type, infinity)) && (std::isinf(low) || std::isinf(high)); }
+  bool isOfOverflow(double low, double high) const {
+    return std::isnan(roundTo(type, infinity)) && (std::isinf(low) || std::isinf(high));
+  }
 
   /// At least the distance between denormals, which no arithmetic can tell apart.
   double toleranceOf(double exact, double magnitude) const {
@@ -66,8 +68,8 @@ struct Rule {
   /// What a NaN of either sign becomes: integers have 0 for it, f4_e2m1 its limits.
   bool isOfNan(double got) const { return std::isnan(got) || got == roundTo(type, NAN) || got == roundTo(type, -NAN); }
 
-  /// Where scales or post-ops follow: any value of the interval that they make of values near the exact one is right. Errors are in units
-  /// of the distance from the exact value to the end of the interval.
+  /// Where scales or post-ops follow: any value of the interval that they make of values near the exact one is right.
+  /// Errors are in units of the distance from the exact value to the end of the interval.
   double errorIn(const Interval &possible, double exact, double got) const {
     if (isRounded(got, exact) || (possible.mayBeNan && isOfNan(got)))
       return 0;
@@ -82,20 +84,23 @@ struct Rule {
     return std::isfinite(got) && std::isfinite(error) ? std::max(error, std::nextafter(1.0, 2.0)) : infinity;
   }
 
-  /// The output is not the rounded exact value. It may be what a value within the tolerance rounds to (the neighbour, where the exact
-  /// value is near the midpoint), or lie closer than f32 arithmetic can tell.
+  /// The output is not the rounded exact value. It may be what a value within the tolerance rounds to (the neighbour,
+  /// where the exact value is near the midpoint), or lie closer than f32 arithmetic can tell.
   double narrowError(double exact, double rounded, double tolerance, double got) const {
     if (data == DataKind::Designed && std::fabs(got - rounded) < epsilonOf(DataType::F32))
       return std::fabs(got - rounded) / epsilonOf(DataType::F32);
     double low = stored(exact - tolerance), high = stored(exact + tolerance);
     if (low <= got && got <= high)
-      return std::min(std::fabs(exact - (rounded + got) / 2) / tolerance, 1.0); // from the midpoint, or within the tolerance anyway
+      return std::min(std::fabs(exact - (rounded + got) / 2) / tolerance,
+                      1.0); // from the midpoint, or within the tolerance anyway
     return std::isfinite(got) ? std::max(std::fabs(got - exact) / tolerance, std::nextafter(1.0, 2.0)) : infinity;
   }
 };
 
 /// Of a gate.
-double productsOf(const RnnDesc &rnn) { return static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]); }
+double productsOf(const RnnDesc &rnn) {
+  return static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]);
+}
 
 double thresholdOfRnn(const RnnDesc &rnn) {
   double products = productsOf(rnn) * static_cast<double>(rnn.srcLayer.dims[0]);
@@ -108,8 +113,8 @@ double thresholdOfRnn(const RnnDesc &rnn) {
 
 bool hasExactResults(PrimitiveKind kind) {
   switch (kind) {
-#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                                        \
-  case PrimitiveKind::NAME:                                                                                                                \
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                    \
+  case PrimitiveKind::NAME:                                                                                            \
     return IS_EXACT;
 #include "Desc/Primitives.def"
   case PrimitiveKind::Undef:
@@ -134,8 +139,8 @@ double thresholdOf(const PrimitiveDesc &desc, DataType outputType) {
 namespace {
 
 /// In units of the threshold, of the element at `position`, whose value is `got`.
-double errorAt(const Rule &rule, const ReferenceOutput &expected, int64_t position, int64_t offset, const void *buffer, double exact,
-               double got) {
+double errorAt(const Rule &rule, const ReferenceOutput &expected, int64_t position, int64_t offset, const void *buffer,
+               double exact, double got) {
   auto at = static_cast<size_t>(position);
   if (expected.criterion == Criterion::Bits)
     return loadBits(rule.type, buffer, offset) == expected.bits[at] ? 0 : infinity;
@@ -164,7 +169,8 @@ Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const 
   return judge(desc, expected, ReferenceInputs{{expected.argument, buffer}}, data);
 }
 
-Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const ReferenceInputs &results, DataKind data) {
+Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const ReferenceInputs &results,
+              DataKind data) {
   Verdict verdict;
   const auto *rnn = std::get_if<Boxed<RnnDesc>>(&desc.op);
   Rule rule{expected.desc.dataType, thresholdOf(desc, expected.desc.dataType), data, rnn ? productsOf(*rnn) : 1};
@@ -172,7 +178,9 @@ Verdict judge(const PrimitiveDesc &desc, const ReferenceOutput &expected, const 
   const void *buffer = results.at(expected.argument);
   const PossibleValues possible = expected.possibleOf ? expected.possibleOf(results) : PossibleValues();
   const std::vector<double> derived = expected.exactOf ? expected.exactOf(results) : std::vector<double>();
-  const std::vector<double> &values = expected.possibleOf ? possible.exact : expected.exactOf ? derived : expected.exact;
+  const std::vector<double> &values = expected.possibleOf ? possible.exact
+                                      : expected.exactOf  ? derived
+                                                          : expected.exact;
   forEachElement(expected.desc, [&](int64_t position, int64_t offset) {
     double exact = values[static_cast<size_t>(position)], got = loadElement(expected.desc.dataType, buffer, offset);
     double error = expected.possibleOf ? rule.errorIn(intervalAt(possible, static_cast<size_t>(position)), exact, got)

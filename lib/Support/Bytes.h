@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The one way bytes are laid out in keys, artifacts and cache files. A ByteReader never reads past its end: the first short read makes it
-// fail, and it stays failed, so that a caller checks once.
+// The one way bytes are laid out in keys, artifacts and cache files. A ByteReader never reads past its end: the first
+// short read makes it fail, and it stays failed, so that a caller checks once.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_BYTES_H

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sizes of tensors come from outside. A CheckedInt carries an overflow through a whole expression, so that it is checked once, at the end.
+// Sizes of tensors come from outside. A CheckedInt carries an overflow through a whole expression, so that it is
+// checked once, at the end.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_CHECKEDMATH_H

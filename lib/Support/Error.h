@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every fallible function of the LLVM-free half returns Result<T>: a value, or an Error with a status and one line that names the
-// offending value and the limit. Nothing here throws on its own (std::bad_alloc may pass through and is mapped at the C boundary).
+// Every fallible function of the LLVM-free half returns Result<T>: a value, or an Error with a status and one line that
+// names the offending value and the limit. Nothing here throws on its own (std::bad_alloc may pass through and is
+// mapped at the C boundary).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_ERROR_H
@@ -43,9 +44,15 @@ template <typename... Parts> std::string concat(const Parts &...parts) {
   return os.str();
 }
 
-template <typename... Parts> Error invalidArguments(const Parts &...parts) { return {Status::InvalidArguments, concat(parts...)}; }
-template <typename... Parts> Error unimplemented(const Parts &...parts) { return {Status::Unimplemented, concat(parts...)}; }
-template <typename... Parts> Error runtimeError(const Parts &...parts) { return {Status::RuntimeError, concat(parts...)}; }
+template <typename... Parts> Error invalidArguments(const Parts &...parts) {
+  return {Status::InvalidArguments, concat(parts...)};
+}
+template <typename... Parts> Error unimplemented(const Parts &...parts) {
+  return {Status::Unimplemented, concat(parts...)};
+}
+template <typename... Parts> Error runtimeError(const Parts &...parts) {
+  return {Status::RuntimeError, concat(parts...)};
+}
 template <typename... Parts> Error internalError(const Parts &...parts) { return {Status::Internal, concat(parts...)}; }
 
 /// A value or an Error. `Result<void>` is success or an Error.

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The formats, which the code generator goes by, too, and conversions for the tools and the references, written for exactness rather than
-// speed: one rounding from double, to nearest even, whatever the caller's rounding mode; denormals are kept. Every narrow value is exact in
-// double.
+// The formats, which the code generator goes by, too, and conversions for the tools and the references, written for
+// exactness rather than speed: one rounding from double, to nearest even, whatever the caller's rounding mode;
+// denormals are kept. Every narrow value is exact in double.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_NARROWFLOAT_H
@@ -20,8 +20,8 @@ namespace quern {
 
 /// A sign bit, then the exponent, then the mantissa.
 struct NarrowFormat {
-  /// What is not a number. IEEE: the largest exponent holds infinity and NaN. AllOnesIsNan: that pattern only, and what is too large
-  /// (infinity included) becomes it. None: what is too large, and NaN too, becomes the largest value.
+  /// What is not a number. IEEE: the largest exponent holds infinity and NaN. AllOnesIsNan: that pattern only, and what
+  /// is too large (infinity included) becomes it. None: what is too large, and NaN too, becomes the largest value.
   enum class Special { Ieee, AllOnesIsNan, None };
 
   int exponentBits, mantissaBits;
@@ -34,12 +34,14 @@ struct NarrowFormat {
   /// What a number becomes that rounds beyond the largest.
   constexpr uint32_t overflow() const { return isIeee() ? infinity() : signBit() - 1; }
   constexpr uint32_t quietNan() const { return isIeee() ? infinity() | 1u << (mantissaBits - 1) : signBit() - 1; }
-  constexpr uint32_t largest() const { return isIeee() ? infinity() - 1 : signBit() - (special == Special::None ? 1 : 2); }
+  constexpr uint32_t largest() const {
+    return isIeee() ? infinity() - 1 : signBit() - (special == Special::None ? 1 : 2);
+  }
 };
 
-inline constexpr NarrowFormat bf16Format{8, 7, NarrowFormat::Special::Ieee}, f16Format{5, 10, NarrowFormat::Special::Ieee},
-    f8E5M2Format{5, 2, NarrowFormat::Special::Ieee}, f8E4M3Format{4, 3, NarrowFormat::Special::AllOnesIsNan},
-    f4E2M1Format{2, 1, NarrowFormat::Special::None};
+inline constexpr NarrowFormat bf16Format{8, 7, NarrowFormat::Special::Ieee},
+    f16Format{5, 10, NarrowFormat::Special::Ieee}, f8E5M2Format{5, 2, NarrowFormat::Special::Ieee},
+    f8E4M3Format{4, 3, NarrowFormat::Special::AllOnesIsNan}, f4E2M1Format{2, 1, NarrowFormat::Special::None};
 
 /// The nearest value of the format, ties to even, as bits.
 inline uint32_t encodeNarrow(double value, const NarrowFormat &format) {
@@ -84,15 +86,17 @@ inline double decodeNarrow(uint32_t bits, const NarrowFormat &format) {
   return negative ? -value : value;
 }
 
-/// e8m0 is an exponent alone, for scales: 2^(bits - 127), and NaN. The result is the largest power of two that is not above the magnitude;
-/// the least one below that, 0 included. The sign is dropped; infinity and NaN give NaN.
+/// e8m0 is an exponent alone, for scales: 2^(bits - 127), and NaN. The result is the largest power of two that is not
+/// above the magnitude; the least one below that, 0 included. The sign is dropped; infinity and NaN give NaN.
 inline uint8_t encodeE8M0(double value) {
   if (!std::isfinite(value))
     return 0xff;
   return value == 0 ? 0 : static_cast<uint8_t>(std::clamp(std::ilogb(value) + 127, 0, 254));
 }
 
-inline double decodeE8M0(uint8_t bits) { return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, bits - 127); }
+inline double decodeE8M0(uint8_t bits) {
+  return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, bits - 127);
+}
 
 } // namespace quern
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Everything in which kinds of targets differ behind `emit`: which recipes schedule a problem, in which order, how kernels are lowered,
-// what code is made of them. The compiler knows no more of a target than this.
+// Everything in which kinds of targets differ behind `emit`: which recipes schedule a problem, in which order, how
+// kernels are lowered, what code is made of them. The compiler knows no more of a target than this.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_BACKEND_H
@@ -37,27 +37,29 @@ struct Schedule {
 struct BackendTraits {
   CodeKind codeKind;           ///< of its artifacts
   const char *assemblyComment; ///< what a comment begins with in the assembly that it makes
-  bool passesSizes;            ///< runtime sizes are arguments of a kernel, by value; else they are in the context of the execution
+  bool
+      passesSizes; ///< runtime sizes are arguments of a kernel, by value; else they are in the context of the execution
   llvm::ArrayRef<Schedule> schedules;
 };
 
-/// The targets of one kind. Keeps what lowering and code generation reuse from one kernel to the next: of one thread and one context at a
-/// time.
+/// The targets of one kind. Keeps what lowering and code generation reuse from one kernel to the next: of one thread
+/// and one context at a time.
 class Backend {
 public:
   static std::unique_ptr<Backend> create(TargetKind kind);
   virtual ~Backend() = default;
 
-  /// Makes kernels of `problem`, behind it, by the first schedule that takes it; where none does, those that have a last resort are asked
-  /// for it. `problem` stays. Fails without a diagnostic where that, too, is refused; `whyNot` then has the reason of each, in one line.
+  /// Makes kernels of `problem`, behind it, by the first schedule that takes it; where none does, those that have a
+  /// last resort are asked for it. `problem` stays. Fails without a diagnostic where that, too, is refused; `whyNot`
+  /// then has the reason of each, in one line.
   Kernels schedule(const Problem &problem, const Target &target, std::string &whyNot) const;
 
   /// Builds for `context`, which has all dialects loaded, what `lower` otherwise builds when it is first called.
   virtual void prepare(mlir::MLIRContext &context) = 0;
   /// Turns the kernels of `module` into functions of the LLVM dialect. Diagnoses what cannot be lowered.
   virtual mlir::LogicalResult lower(mlir::ModuleOp module, const Target &target, bool verifyIr) = 0;
-  /// A lowered module in the given form; `module` is unchanged. `unimplemented` names what LLVM's back end or the target does not take, any
-  /// other error is `internal`. With `verifyIr`, LLVM's verifiers run, too.
+  /// A lowered module in the given form; `module` is unchanged. `unimplemented` names what LLVM's back end or the
+  /// target does not take, any other error is `internal`. With `verifyIr`, LLVM's verifiers run, too.
   virtual Result<std::string> codegen(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) = 0;
 
   const BackendTraits traits;

@@ -32,9 +32,9 @@ using namespace mlir;
 using namespace quern;
 
 void quern::registerAllStageDialects(DialectRegistry &registry) {
-  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
-                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect, QuernDialect, scf::SCFDialect,
-                  ub::UBDialect, vector::VectorDialect>();
+  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                  gpu::GPUDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                  QuernDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }
@@ -56,8 +56,8 @@ void quern::prepareForBarePointers(func::FuncOp function) {
     if (isa<MemRefType>(choice.getType()))
       choice.getResult().setType(choice.getTrueValue().getType());
   });
-  function.setFunctionType(
-      FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(), function.getResultTypes()));
+  function.setFunctionType(FunctionType::get(function.getContext(), function.getBody().front().getArgumentTypes(),
+                                             function.getResultTypes()));
 }
 
 void quern::forwardDescriptorFields(LLVM::LLVMFuncOp function) {
@@ -94,7 +94,8 @@ void quern::eraseUnusedSums(LLVM::LLVMFuncOp function) {
   });
 }
 
-KernelConversion::KernelConversion(MLIRContext &context, function_ref<void(LLVMTypeConverter &, RewritePatternSet &)> addOwn) {
+KernelConversion::KernelConversion(MLIRContext &context,
+                                   function_ref<void(LLVMTypeConverter &, RewritePatternSet &)> addOwn) {
   LowerToLLVMOptions options(&context);
   options.useBarePtrCallConv = true;
   types = std::make_unique<LLVMTypeConverter>(&context, options);

@@ -30,22 +30,24 @@ void registerAllStageDialects(mlir::DialectRegistry &registry);
 /// An argument of a kernel that is a tensor.
 ArgumentAttr describeArgument(mlir::func::FuncOp function, unsigned argument);
 
-/// The conversion to bare pointers wants static extents, which nothing reads: a flat buffer of unknown extent gets one. Annotations that
-/// the LLVM dialect does not carry are dropped.
+/// The conversion to bare pointers wants static extents, which nothing reads: a flat buffer of unknown extent gets one.
+/// Annotations that the LLVM dialect does not carry are dropped.
 void prepareForBarePointers(mlir::func::FuncOp function);
 
-/// Reads of a memref descriptor's fields become the fields: nothing builds descriptors but the prologue, and every access would otherwise
-/// take its own apart again.
+/// Reads of a memref descriptor's fields become the fields: nothing builds descriptors but the prologue, and every
+/// access would otherwise take its own apart again.
 void forwardDescriptorFields(mlir::LLVM::LLVMFuncOp function);
 
 /// Sums that served as indices alone, before an access took their constants.
 void eraseUnusedSums(mlir::LLVM::LLVMFuncOp function);
 
-/// The conversion of kernels to the LLVM dialect in one context, reusable for any number of modules of that context, one at a time.
+/// The conversion of kernels to the LLVM dialect in one context, reusable for any number of modules of that context,
+/// one at a time.
 class KernelConversion {
 public:
   /// `addOwn` adds a target's own patterns and conversions of types to those that all targets have.
-  KernelConversion(mlir::MLIRContext &context, llvm::function_ref<void(mlir::LLVMTypeConverter &, mlir::RewritePatternSet &)> addOwn);
+  KernelConversion(mlir::MLIRContext &context,
+                   llvm::function_ref<void(mlir::LLVMTypeConverter &, mlir::RewritePatternSet &)> addOwn);
   ~KernelConversion();
 
   mlir::LogicalResult run(mlir::ModuleOp module) const;

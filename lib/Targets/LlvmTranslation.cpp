@@ -52,8 +52,9 @@ Result<const llvm::Target *> llvmTargetOf(const llvm::Triple &triple) {
   return target;
 }
 
-Result<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp module, llvm::LLVMContext &context, llvm::TargetMachine &machine,
-                                                      bool verifyIr, llvm::function_ref<void(llvm::Module &)> prepare) {
+Result<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                                      llvm::TargetMachine &machine, bool verifyIr,
+                                                      llvm::function_ref<void(llvm::Module &)> prepare) {
   std::unique_ptr<llvm::Module> translated = mlir::translateModuleToLLVMIR(module, context, "quern", !verifyIr);
   if (!translated)
     return internalError("codegen: the module does not translate to LLVM IR");

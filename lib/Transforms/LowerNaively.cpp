@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Shares nothing with the recipes: upstream makes the loops. Widening exists because a serial f32 sum of a thousand terms alone can exceed
-// the error that a schedule is allowed.
+// Shares nothing with the recipes: upstream makes the loops. Widening exists because a serial f32 sum of a thousand
+// terms alone can exceed the error that a schedule is allowed.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"
@@ -30,7 +30,8 @@ namespace {
 class Widening {
 public:
   explicit Widening(func::FuncOp function)
-      : function(function), f32(Float32Type::get(function.getContext())), f64(Float64Type::get(function.getContext())) {}
+      : function(function), f32(Float32Type::get(function.getContext())), f64(Float64Type::get(function.getContext())) {
+  }
 
   void run() {
     function.walk<WalkOrder::PreOrder>([&](Operation *op) { operations.push_back(op); });
@@ -116,7 +117,8 @@ int64_t placeIntermediates(ArrayRef<memref::AllocOp> allocs, Value scratch) {
     auto view = memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), scratch, offset, ValueRange());
     alloc.getResult().replaceAllUsesWith(view);
     alloc.erase();
-    int64_t size = view.getType().getNumElements() * static_cast<int64_t>(llvm::divideCeil(view.getType().getElementTypeBitWidth(), 8));
+    int64_t size = view.getType().getNumElements() *
+                   static_cast<int64_t>(llvm::divideCeil(view.getType().getElementTypeBitWidth(), 8));
     bytes = static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes + size), alignment));
   }
   return bytes;
@@ -133,7 +135,8 @@ void castSubviews(func::FuncOp function) {
     if (!type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) || ShapedType::isDynamic(offset))
       continue;
     OpBuilder builder(view);
-    auto cast = memref::ReinterpretCastOp::create(builder, view.getLoc(), type, view.getSource(), offset, type.getShape(), strides);
+    auto cast = memref::ReinterpretCastOp::create(builder, view.getLoc(), type, view.getSource(), offset,
+                                                  type.getShape(), strides);
     view.replaceAllUsesWith(cast.getResult());
     view.erase();
   }
@@ -154,8 +157,8 @@ LogicalResult convertToLoops(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
-/// Appends scratch (if there are intermediates), begin and end to the arguments, keeping the attributes of those before. Returns the bytes
-/// of scratch.
+/// Appends scratch (if there are intermediates), begin and end to the arguments, keeping the attributes of those
+/// before. Returns the bytes of scratch.
 int64_t appendKernelArguments(func::FuncOp function, ArrayRef<memref::AllocOp> allocs) {
   MLIRContext *context = function.getContext();
   Builder builder(context);
@@ -211,7 +214,8 @@ LogicalResult lowerNaively(func::FuncOp problem, bool widen) {
   });
   int64_t scratchBytes = appendKernelArguments(problem, allocs);
   moveIntoSpace(problem);
-  problem->setAttr(KernelAttr::name, KernelAttr::get(problem.getContext(), /*space=*/1, "naive", problem.getName(), scratchBytes));
+  problem->setAttr(KernelAttr::name,
+                   KernelAttr::get(problem.getContext(), /*space=*/1, "naive", problem.getName(), scratchBytes));
   problem.setName((problem.getName() + "_kernel").str());
   return convertToLoops(problem);
 }

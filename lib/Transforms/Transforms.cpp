@@ -30,7 +30,8 @@ namespace {
 struct InstructionsPass : PassWrapper<InstructionsPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InstructionsPass)
   using Function = void (*)(func::FuncOp, VectorIsa);
-  InstructionsPass(StringRef name, StringRef description, Function function) : name(name), description(description), function(function) {}
+  InstructionsPass(StringRef name, StringRef description, Function function)
+      : name(name), description(description), function(function) {}
   InstructionsPass(const InstructionsPass &other)
       : PassWrapper(other), name(other.name), description(other.description), function(other.function) {}
 
@@ -48,14 +49,16 @@ struct InstructionsPass : PassWrapper<InstructionsPass, OperationPass<func::Func
 
   StringRef name, description;
   Function function;
-  Option<std::string> isa{*this, "isa", llvm::cl::desc("sse42, avx2, avx512, avx512_vnni or avx512_bf16"), llvm::cl::init("avx512")};
+  Option<std::string> isa{*this, "isa", llvm::cl::desc("sse42, avx2, avx512, avx512_vnni or avx512_bf16"),
+                          llvm::cl::init("avx512")};
 };
 
 /// What is done to a module of problems or kernels, as a pass.
 struct BuffersPass : PassWrapper<BuffersPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BuffersPass)
   using Function = LogicalResult (*)(ModuleOp, std::string &);
-  BuffersPass(StringRef name, StringRef description, Function function) : name(name), description(description), function(function) {}
+  BuffersPass(StringRef name, StringRef description, Function function)
+      : name(name), description(description), function(function) {}
 
   StringRef getArgument() const override { return name; }
   StringRef getDescription() const override { return description; }
@@ -75,7 +78,8 @@ struct BuffersPass : PassWrapper<BuffersPass, OperationPass<ModuleOp>> {
 };
 
 void registerInstructions(StringRef name, StringRef description, InstructionsPass::Function function) {
-  registerPass([=]() -> std::unique_ptr<Pass> { return std::make_unique<InstructionsPass>(name, description, function); });
+  registerPass(
+      [=]() -> std::unique_ptr<Pass> { return std::make_unique<InstructionsPass>(name, description, function); });
 }
 
 void registerBuffers(StringRef name, StringRef description, BuffersPass::Function function) {
@@ -115,8 +119,8 @@ llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
 }
 
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name) {
-  for (VectorIsa isa :
-       {VectorIsa::Device, VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Vnni, VectorIsa::Avx512Bf16})
+  for (VectorIsa isa : {VectorIsa::Device, VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Vnni,
+                        VectorIsa::Avx512Bf16})
     if (name == nameOfVectorIsa(isa))
       return isa;
   return std::nullopt;
@@ -127,7 +131,8 @@ void registerTransformPasses() {
   std::call_once(once, [] {
     registerPass([] { return createExpandMathPass(); });
     registerPass([] { return createExpandNarrowFloatsPass(); });
-    registerInstructions("quern-expand-saturation", "Convert floats to integers of a range in fewer instructions", expandSaturation);
+    registerInstructions("quern-expand-saturation", "Convert floats to integers of a range in fewer instructions",
+                         expandSaturation);
     registerInstructions("quern-expand-byte-sums", "Sum neighbouring bytes by instructions on bytes", expandByteSums);
     registerInstructions("quern-expand-dots", "Multiply what is packed in 32-bit lanes by one instruction", expandDots);
     registerBuffers("quern-pair-elements", "Compute the two half bytes of a byte in one iteration", pairAllElements);

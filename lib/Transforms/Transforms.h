@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each pass is a plain function, for the compiler, which runs a fixed list without a pass manager, and a registered pass, for quern-opt and
-// embedders. They know vectors and instruction-set levels; they read neither descriptors nor primitive names.
+// Each pass is a plain function, for the compiler, which runs a fixed list without a pass manager, and a registered
+// pass, for quern-opt and embedders. They know vectors and instruction-set levels; they read neither descriptors nor
+// primitive names.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_TRANSFORMS_H
@@ -33,7 +34,8 @@ std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name);
 
 enum class ExpMethod {
   Polynomial, ///< below one ULP
-  Table,      ///< 32 entries and degree 2: shorter, below 2.5 ULP for |x| <= 12, below 6 ULP at the ends of the range. f32 on AVX-512 only
+  Table, ///< 32 entries and degree 2: shorter, below 2.5 ULP for |x| <= 12, below 6 ULP at the ends of the range. f32
+         ///< on AVX-512 only
 };
 
 struct MathOptions {
@@ -42,44 +44,47 @@ struct MathOptions {
   bool hasF64 = true; ///< without it powf of f32, whose expansion computes in f64, is left as it is
 };
 
-/// Replaces exp, exp2, expm1, tanh, log, log2, log1p, erf, erfc and powf on f32 and f64 (scalars and vectors of rank 1, any length) by
-/// arithmetic that needs no library, accurate to 3 ULP; and fma where the level has none. Denormal arguments and results, zeros, infinities
-/// and NaN are right. An exp or expm1 marked `quern.nonpositive` promises an argument <= 0 or NaN and is cheaper; an exp with fastmath<afn>
-/// may come by ExpMethod::Table; one marked `quern.unrounded` takes the two terms of a sum apart, the second tiny. Fails with a diagnostic
-/// on a math operation that has neither an expansion nor an instruction at this level. The result expects round-to-nearest and denormals
+/// Replaces exp, exp2, expm1, tanh, log, log2, log1p, erf, erfc and powf on f32 and f64 (scalars and vectors of rank 1,
+/// any length) by arithmetic that needs no library, accurate to 3 ULP; and fma where the level has none. Denormal
+/// arguments and results, zeros, infinities and NaN are right. An exp or expm1 marked `quern.nonpositive` promises an
+/// argument <= 0 or NaN and is cheaper; an exp with fastmath<afn> may come by ExpMethod::Table; one marked
+/// `quern.unrounded` takes the two terms of a sum apart, the second tiny. Fails with a diagnostic on a math operation
+/// that has neither an expansion nor an instruction at this level. The result expects round-to-nearest and denormals
 /// kept.
 mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &options);
 
-/// Removes bf16, f16, the floats of 8 bits, f4E2M1FN and i4 from a function: they become i16 and i8 in memory and registers, and
-/// conversions become integer arithmetic (F16C where the level has it). Rounds once, to nearest even, also from f64; NaN stays NaN where
-/// the type has one; denormals are kept; f4E2M1FN saturates, what is too large for f8E4M3FN is NaN; f8E8M0FNU takes the exponent
-/// alone. AVX-512 BF16's own conversion, which flushes denormals, is taken for vectors without any. Fails with a diagnostic on arithmetic
-/// in a narrow type.
+/// Removes bf16, f16, the floats of 8 bits, f4E2M1FN and i4 from a function: they become i16 and i8 in memory and
+/// registers, and conversions become integer arithmetic (F16C where the level has it). Rounds once, to nearest even,
+/// also from f64; NaN stays NaN where the type has one; denormals are kept; f4E2M1FN saturates, what is too large for
+/// f8E4M3FN is NaN; f8E8M0FNU takes the exponent alone. AVX-512 BF16's own conversion, which flushes denormals, is
+/// taken for vectors without any. Fails with a diagnostic on arithmetic in a narrow type.
 mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa isa);
 
-/// Shortens what emission writes for a float that becomes the nearest integer of a range (clamp, round to even, convert; NaN becomes 0) on
-/// vectors of whole registers. The result is the same.
+/// Shortens what emission writes for a float that becomes the nearest integer of a range (clamp, round to even,
+/// convert; NaN becomes 0) on vectors of whole registers. The result is the same.
 void expandSaturation(mlir::func::FuncOp function, VectorIsa isa);
 
-/// Replaces sums of four neighbouring bytes (an add-reduction along dim 1 of Nx4 words that a vector of bytes was extended and cast to) by
-/// instructions on the bytes, where these fill a register. The result is the same.
+/// Replaces sums of four neighbouring bytes (an add-reduction along dim 1 of Nx4 words that a vector of bytes was
+/// extended and cast to) by instructions on the bytes, where these fill a register. The result is the same.
 void expandByteSums(mlir::func::FuncOp function, VectorIsa isa);
 
-/// Replaces products of what is packed in 32-bit lanes (a vector.contract of vectors k or lanes x k, lanes x k and lanes that adds) by the
-/// instruction that the level has for a register of them: pairs of bf16, which may come from f32 by truncf, unsigned with signed bytes in
-/// fours, pairs extended from 16 bits. The order of a lane's sum is the instruction's, and pairs of bf16 flush denormals.
+/// Replaces products of what is packed in 32-bit lanes (a vector.contract of vectors k or lanes x k, lanes x k and
+/// lanes that adds) by the instruction that the level has for a register of them: pairs of bf16, which may come from
+/// f32 by truncf, unsigned with signed bytes in fours, pairs extended from 16 bits. The order of a lane's sum is the
+/// instruction's, and pairs of bf16 flush denormals.
 void expandDots(mlir::func::FuncOp function, VectorIsa isa);
 
-/// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel `@<name>_kernel` that upstream's
-/// linalg-to-loops gives, one scalar at a time. Its iteration space is 1; intermediates lie in scratch at problem size. With `widen`, what
-/// the problem computes in f32 is computed and kept in f64, and only what it writes is rounded.
+/// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel
+/// `@<name>_kernel` that upstream's linalg-to-loops gives, one scalar at a time. Its iteration space is 1;
+/// intermediates lie in scratch at problem size. With `widen`, what the problem computes in f32 is computed and kept in
+/// f64, and only what it writes is rounded.
 mlir::LogicalResult lowerNaively(mlir::func::FuncOp problem, bool widen);
 
 std::unique_ptr<mlir::Pass> createExpandMathPass(const MathOptions &options = {});
 std::unique_ptr<mlir::Pass> createExpandNarrowFloatsPass(VectorIsa isa = VectorIsa::Avx512);
 
-/// Makes the above known to pass pipelines, as quern-expand-math and so on, with quern-pair-elements, quern-unpack-elements
-/// (PackedElements.h) and quern-bind-shared-buffers (SharedBuffers.h). Idempotent.
+/// Makes the above known to pass pipelines, as quern-expand-math and so on, with quern-pair-elements,
+/// quern-unpack-elements (PackedElements.h) and quern-bind-shared-buffers (SharedBuffers.h). Idempotent.
 void registerTransformPasses();
 
 } // namespace quern

@@ -29,7 +29,8 @@ template <typename Mode, typename Public> Result<void> setMode(const char *name,
 /// The QUERN_ARG_ values that may carry scales or zero points: below the attribute bits, or a post-op's tensor.
 Result<void> checkQuantArgument(const char *what, int arg) {
   const bool isTensor = arg > 0 && arg < QUERN_ARG_ATTR_SCALES;
-  const bool isPostOp = arg >= QUERN_ARG_ATTR_MULTIPLE_POST_OP_BASE && arg < QUERN_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(maxPostOps));
+  const bool isPostOp = arg >= QUERN_ARG_ATTR_MULTIPLE_POST_OP_BASE &&
+                        arg < QUERN_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(maxPostOps));
   if (isTensor || isPostOp)
     return {};
   return invalidArguments(what, " are set for ", arg, ", which is no QUERN_ARG_ tensor");
@@ -37,12 +38,13 @@ Result<void> checkQuantArgument(const char *what, int arg) {
 
 using QuantMap = std::map<int32_t, QuantParams>;
 
-Result<void> setQuant(const char *what, QuantMap &map, int arg, int mask, int groupCount, const int64_t *groups, quern_data_type_t type,
-                      bool isOnHost = false) {
+Result<void> setQuant(const char *what, QuantMap &map, int arg, int mask, int groupCount, const int64_t *groups,
+                      quern_data_type_t type, bool isOnHost = false) {
   if (Result<void> checked = checkQuantArgument(what, arg); !checked)
     return checked;
   if (isOnHost && (mask != 0 || groupCount != 0))
-    return invalidArguments(what, " on the host are one value, with mask 0 and no groups; mask is ", mask, ", groups are ", groupCount);
+    return invalidArguments(what, " on the host are one value, with mask 0 and no groups; mask is ", mask,
+                            ", groups are ", groupCount);
   if (mask < 0 || mask >= 1 << maxDims)
     return invalidArguments("the mask of ", what, " is ", mask, "; it must be 0 to ", (1 << maxDims) - 1);
   if (groupCount != 0 && groupCount != 2)
@@ -50,7 +52,8 @@ Result<void> setQuant(const char *what, QuantMap &map, int arg, int mask, int gr
   if (groupCount && !groups)
     return invalidArguments("group_dims is null");
   if (groupCount && std::any_of(groups, groups + groupCount, [](int64_t size) { return size < 1; }))
-    return invalidArguments("a group size of ", what, " is ", std::min(groups[0], groups[1]), "; it must be at least 1");
+    return invalidArguments("a group size of ", what, " is ", std::min(groups[0], groups[1]),
+                            "; it must be at least 1");
   Result<DataType> element = checkedEnum<DataType>("data type", type);
   if (!element)
     return element.takeError();
@@ -80,7 +83,8 @@ Result<void> getQuant(const char *what, const QuantMap &map, int arg, int *mask,
   return {};
 }
 
-Result<void> setWeightsScales(std::vector<float> &kept, int32_t &keptMask, int64_t count, int mask, const float *scales) {
+Result<void> setWeightsScales(std::vector<float> &kept, int32_t &keptMask, int64_t count, int mask,
+                              const float *scales) {
   if (count < 1 || count > INT32_MAX)
     return invalidArguments("the number of weights scales is ", count, "; it must be 1 to ", INT32_MAX);
   if (mask < 0 || mask >= 1 << maxDims)
@@ -93,7 +97,8 @@ Result<void> setWeightsScales(std::vector<float> &kept, int32_t &keptMask, int64
 }
 
 /// Without scales set: one scale of 1.
-void getWeightsScales(const std::vector<float> &kept, int32_t keptMask, quern_dim_t *count, int *mask, const float **scales) {
+void getWeightsScales(const std::vector<float> &kept, int32_t keptMask, quern_dim_t *count, int *mask,
+                      const float **scales) {
   static constexpr float one = 1;
   if (count)
     *count = kept.empty() ? 1 : static_cast<quern_dim_t>(kept.size());
@@ -120,7 +125,8 @@ quern_status_t quern_primitive_attr_create(quern_primitive_attr_t *attr) noexcep
   });
 }
 
-quern_status_t quern_primitive_attr_clone(quern_primitive_attr_t *attr, const_quern_primitive_attr_t existing) noexcept {
+quern_status_t quern_primitive_attr_clone(quern_primitive_attr_t *attr,
+                                          const_quern_primitive_attr_t existing) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     *attr = nullptr;
@@ -135,7 +141,8 @@ quern_status_t quern_primitive_attr_destroy(quern_primitive_attr_t attr) noexcep
   return quern_success;
 }
 
-quern_status_t quern_primitive_attr_get_fpmath_mode(const_quern_primitive_attr_t attr, quern_fpmath_mode_t *mode) noexcept {
+quern_status_t quern_primitive_attr_get_fpmath_mode(const_quern_primitive_attr_t attr,
+                                                    quern_fpmath_mode_t *mode) noexcept {
   return quern_primitive_attr_get_fpmath_mode_v2(attr, mode, nullptr);
 }
 
@@ -154,7 +161,8 @@ quern_status_t quern_primitive_attr_get_fpmath_mode_v2(const_quern_primitive_att
   });
 }
 
-quern_status_t quern_primitive_attr_set_fpmath_mode_v2(quern_primitive_attr_t attr, quern_fpmath_mode_t mode, int applyToInt) noexcept {
+quern_status_t quern_primitive_attr_set_fpmath_mode_v2(quern_primitive_attr_t attr, quern_fpmath_mode_t mode,
+                                                       int applyToInt) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     if (Result<void> set = setMode("fpmath mode", unwrap(attr)->fpmathMode, mode); !set)
@@ -180,7 +188,8 @@ quern_status_t quern_primitive_attr_set_deterministic(quern_primitive_attr_t att
   });
 }
 
-quern_status_t quern_primitive_attr_get_accumulation_mode(const_quern_primitive_attr_t attr, quern_accumulation_mode_t *mode) noexcept {
+quern_status_t quern_primitive_attr_get_accumulation_mode(const_quern_primitive_attr_t attr,
+                                                          quern_accumulation_mode_t *mode) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr, "mode", mode);
     *mode = toC<quern_accumulation_mode_t>(unwrap(attr)->accumulationMode);
@@ -188,14 +197,16 @@ quern_status_t quern_primitive_attr_get_accumulation_mode(const_quern_primitive_
   });
 }
 
-quern_status_t quern_primitive_attr_set_accumulation_mode(quern_primitive_attr_t attr, quern_accumulation_mode_t mode) noexcept {
+quern_status_t quern_primitive_attr_set_accumulation_mode(quern_primitive_attr_t attr,
+                                                          quern_accumulation_mode_t mode) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     return setMode("accumulation mode", unwrap(attr)->accumulationMode, mode);
   });
 }
 
-quern_status_t quern_primitive_attr_get_scratchpad_mode(const_quern_primitive_attr_t attr, quern_scratchpad_mode_t *mode) noexcept {
+quern_status_t quern_primitive_attr_get_scratchpad_mode(const_quern_primitive_attr_t attr,
+                                                        quern_scratchpad_mode_t *mode) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr, "mode", mode);
     *mode = toC<quern_scratchpad_mode_t>(unwrap(attr)->scratchpadMode);
@@ -203,7 +214,8 @@ quern_status_t quern_primitive_attr_get_scratchpad_mode(const_quern_primitive_at
   });
 }
 
-quern_status_t quern_primitive_attr_set_scratchpad_mode(quern_primitive_attr_t attr, quern_scratchpad_mode_t mode) noexcept {
+quern_status_t quern_primitive_attr_set_scratchpad_mode(quern_primitive_attr_t attr,
+                                                        quern_scratchpad_mode_t mode) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     return setMode("scratchpad mode", unwrap(attr)->scratchpadMode, mode);
@@ -214,23 +226,27 @@ quern_status_t quern_primitive_attr_set_scales_mask(quern_primitive_attr_t attr,
   return quern_primitive_attr_set_scales(attr, arg, mask, 0, nullptr, quern_f32);
 }
 
-quern_status_t quern_primitive_attr_set_scales(quern_primitive_attr_t attr, int arg, int mask, int groupCount, const quern_dims_t groups,
-                                               quern_data_type_t type) noexcept {
+quern_status_t quern_primitive_attr_set_scales(quern_primitive_attr_t attr, int arg, int mask, int groupCount,
+                                               const quern_dims_t groups, quern_data_type_t type) noexcept {
   return quern_primitive_attr_set_scales_v2(attr, arg, mask, groupCount, groups, type, 0);
 }
 
-quern_status_t quern_primitive_attr_set_scales_v2(quern_primitive_attr_t attr, int arg, int mask, int groupCount, const quern_dims_t groups,
-                                                  quern_data_type_t type, int isOnHost) noexcept {
-  return quern_primitive_attr_set_scales_v3(attr, arg, mask, groupCount, groups, type, isOnHost, quern_quantization_mode_static_sazp);
+quern_status_t quern_primitive_attr_set_scales_v2(quern_primitive_attr_t attr, int arg, int mask, int groupCount,
+                                                  const quern_dims_t groups, quern_data_type_t type,
+                                                  int isOnHost) noexcept {
+  return quern_primitive_attr_set_scales_v3(attr, arg, mask, groupCount, groups, type, isOnHost,
+                                            quern_quantization_mode_static_sazp);
 }
 
-quern_status_t quern_primitive_attr_set_scales_v3(quern_primitive_attr_t attr, int arg, int mask, int groupCount, const quern_dims_t groups,
-                                                  quern_data_type_t type, int isOnHost, quern_quantization_mode_t mode) noexcept {
+quern_status_t quern_primitive_attr_set_scales_v3(quern_primitive_attr_t attr, int arg, int mask, int groupCount,
+                                                  const quern_dims_t groups, quern_data_type_t type, int isOnHost,
+                                                  quern_quantization_mode_t mode) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     if (mode < quern_quantization_mode_static_sazp || mode > quern_quantization_mode_dynamic_fp)
       return invalidArguments("the quantization mode is ", static_cast<int>(mode), "; it must be 1 to 3");
-    if (Result<void> set = setQuant("scales", unwrap(attr)->scales, arg, mask, groupCount, groups, type, isOnHost != 0); !set)
+    if (Result<void> set = setQuant("scales", unwrap(attr)->scales, arg, mask, groupCount, groups, type, isOnHost != 0);
+        !set)
       return set;
     if (mode != quern_quantization_mode_static_sazp)
       unwrap(attr)->changeUncomputed().quantizationModes[arg] = mode;
@@ -240,8 +256,8 @@ quern_status_t quern_primitive_attr_set_scales_v3(quern_primitive_attr_t attr, i
   });
 }
 
-quern_status_t quern_primitive_attr_get_scales(const_quern_primitive_attr_t attr, int arg, int *mask, int *groupCount, quern_dims_t groups,
-                                               quern_data_type_t *type) noexcept {
+quern_status_t quern_primitive_attr_get_scales(const_quern_primitive_attr_t attr, int arg, int *mask, int *groupCount,
+                                               quern_dims_t groups, quern_data_type_t *type) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     return getQuant("scales", unwrap(attr)->scales, arg, mask, groupCount, groups, type);
@@ -258,7 +274,8 @@ quern_status_t quern_primitive_attr_set_zero_points(quern_primitive_attr_t attr,
 }
 
 quern_status_t quern_primitive_attr_set_zero_points_v2(quern_primitive_attr_t attr, int arg, int mask, int groupCount,
-                                                       const quern_dims_t groups, quern_data_type_t type, int isOnHost) noexcept {
+                                                       const quern_dims_t groups, quern_data_type_t type,
+                                                       int isOnHost) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     return setQuant("zero points", unwrap(attr)->zeroPoints, arg, mask, groupCount, groups, type, isOnHost != 0);
@@ -273,15 +290,17 @@ int quern_primitive_attr_is_on_host(const_quern_primitive_attr_t attr, int arg) 
   return found != map.end() && found->second.isOnHost;
 }
 
-quern_status_t quern_primitive_attr_get_zero_points(const_quern_primitive_attr_t attr, int arg, int *mask, int *groupCount,
-                                                    quern_dims_t groups, quern_data_type_t *type) noexcept {
+quern_status_t quern_primitive_attr_get_zero_points(const_quern_primitive_attr_t attr, int arg, int *mask,
+                                                    int *groupCount, quern_dims_t groups,
+                                                    quern_data_type_t *type) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     return getQuant("zero points", unwrap(attr)->zeroPoints, arg, mask, groupCount, groups, type);
   });
 }
 
-quern_status_t quern_primitive_attr_get_post_ops(const_quern_primitive_attr_t attr, const_quern_post_ops_t *postOps) noexcept {
+quern_status_t quern_primitive_attr_get_post_ops(const_quern_primitive_attr_t attr,
+                                                 const_quern_post_ops_t *postOps) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr, "post_ops", postOps);
     wrap(&unwrap(attr)->postOps, postOps);
@@ -297,7 +316,8 @@ quern_status_t quern_primitive_attr_set_post_ops(quern_primitive_attr_t attr, co
   });
 }
 
-quern_status_t quern_primitive_attr_set_rnn_data_qparams(quern_primitive_attr_t attr, const float scale, const float shift) noexcept {
+quern_status_t quern_primitive_attr_set_rnn_data_qparams(quern_primitive_attr_t attr, const float scale,
+                                                         const float shift) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     if (!std::isfinite(scale) || !std::isfinite(shift))
@@ -308,7 +328,8 @@ quern_status_t quern_primitive_attr_set_rnn_data_qparams(quern_primitive_attr_t 
   });
 }
 
-quern_status_t quern_primitive_attr_get_rnn_data_qparams(const_quern_primitive_attr_t attr, float *scale, float *shift) noexcept {
+quern_status_t quern_primitive_attr_get_rnn_data_qparams(const_quern_primitive_attr_t attr, float *scale,
+                                                         float *shift) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     if (scale)
@@ -328,8 +349,8 @@ quern_status_t quern_primitive_attr_set_rnn_weights_qparams(quern_primitive_attr
   });
 }
 
-quern_status_t quern_primitive_attr_get_rnn_weights_qparams(const_quern_primitive_attr_t attr, quern_dim_t *count, int *mask,
-                                                            const float **scales) noexcept {
+quern_status_t quern_primitive_attr_get_rnn_weights_qparams(const_quern_primitive_attr_t attr, quern_dim_t *count,
+                                                            int *mask, const float **scales) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     getWeightsScales(unwrap(attr)->rnn.weightsScales, unwrap(attr)->rnn.weightsMask, count, mask, scales);
@@ -337,8 +358,8 @@ quern_status_t quern_primitive_attr_get_rnn_weights_qparams(const_quern_primitiv
   });
 }
 
-quern_status_t quern_primitive_attr_set_rnn_weights_projection_qparams(quern_primitive_attr_t attr, quern_dim_t count, int mask,
-                                                                       const float *scales) noexcept {
+quern_status_t quern_primitive_attr_set_rnn_weights_projection_qparams(quern_primitive_attr_t attr, quern_dim_t count,
+                                                                       int mask, const float *scales) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr, "scales", scales);
     RnnQuantization &rnn = unwrap(attr)->rnn;
@@ -346,7 +367,8 @@ quern_status_t quern_primitive_attr_set_rnn_weights_projection_qparams(quern_pri
   });
 }
 
-quern_status_t quern_primitive_attr_get_rnn_weights_projection_qparams(const_quern_primitive_attr_t attr, quern_dim_t *count, int *mask,
+quern_status_t quern_primitive_attr_get_rnn_weights_projection_qparams(const_quern_primitive_attr_t attr,
+                                                                       quern_dim_t *count, int *mask,
                                                                        const float **scales) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
@@ -355,13 +377,15 @@ quern_status_t quern_primitive_attr_get_rnn_weights_projection_qparams(const_que
   });
 }
 
-quern_status_t quern_primitive_attr_set_dropout_v2(quern_primitive_attr_t attr, const_quern_memory_desc_t mask, quern_data_type_t seedType,
-                                                   int useOffset, int useHostScalars) noexcept {
+quern_status_t quern_primitive_attr_set_dropout_v2(quern_primitive_attr_t attr, const_quern_memory_desc_t mask,
+                                                   quern_data_type_t seedType, int useOffset,
+                                                   int useHostScalars) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr, "mask_desc", mask);
     const auto type = static_cast<DataType>(seedType);
     if (type != DataType::S32 && type != DataType::S64)
-      return invalidArguments("the type of dropout seeds is ", static_cast<int>(seedType), "; it must be s32 (4) or s64 (16)");
+      return invalidArguments("the type of dropout seeds is ", static_cast<int>(seedType),
+                              "; it must be s32 (4) or s64 (16)");
     const Dropout dropout{type, useOffset != 0, useHostScalars != 0, *unwrap(mask)};
     if (Result<void> valid = dropout.validate(); !valid)
       return valid;
@@ -375,7 +399,8 @@ quern_status_t quern_primitive_attr_set_dropout(quern_primitive_attr_t attr, con
 }
 
 quern_status_t quern_primitive_attr_get_dropout_v2(const_quern_primitive_attr_t attr, const_quern_memory_desc_t *mask,
-                                                   quern_data_type_t *seedType, int *useOffset, int *useHostScalars) noexcept {
+                                                   quern_data_type_t *seedType, int *useOffset,
+                                                   int *useHostScalars) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     const Dropout &dropout = unwrap(attr)->dropout;
@@ -391,7 +416,8 @@ quern_status_t quern_primitive_attr_get_dropout_v2(const_quern_primitive_attr_t 
   });
 }
 
-quern_status_t quern_primitive_attr_get_dropout(const_quern_primitive_attr_t attr, const_quern_memory_desc_t *mask) noexcept {
+quern_status_t quern_primitive_attr_get_dropout(const_quern_primitive_attr_t attr,
+                                                const_quern_memory_desc_t *mask) noexcept {
   return quern_primitive_attr_get_dropout_v2(attr, mask, nullptr, nullptr, nullptr);
 }
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Rounding modes and precomputed reductions. The default rounding asks for nothing; anything else is refused when a primitive descriptor
-// is created.
+// Rounding modes and precomputed reductions. The default rounding asks for nothing; anything else is refused when a
+// primitive descriptor is created.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -15,13 +15,15 @@ using namespace quern::api;
 
 extern "C" {
 
-quern_status_t quern_primitive_attr_set_rounding(quern_primitive_attr_t attr, int arg, quern_rounding_mode_t mode) noexcept {
+quern_status_t quern_primitive_attr_set_rounding(quern_primitive_attr_t attr, int arg,
+                                                 quern_rounding_mode_t mode) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     if (mode != quern_rounding_mode_environment && mode != quern_rounding_mode_stochastic)
       return invalidArguments("the rounding mode is ", static_cast<int>(mode), "; it must be 0 or 1");
     if (arg != QUERN_ARG_DST && arg != QUERN_ARG_DIFF_SRC && arg != QUERN_ARG_DIFF_WEIGHTS)
-      return invalidArguments("rounding is set for argument ", arg, "; it must be dst (17), diff_src (129) or diff_weights (161)");
+      return invalidArguments("rounding is set for argument ", arg,
+                              "; it must be dst (17), diff_src (129) or diff_weights (161)");
     if (mode == quern_rounding_mode_environment)
       unwrap(attr)->changeUncomputed().roundingModes.erase(arg);
     else
@@ -30,17 +32,20 @@ quern_status_t quern_primitive_attr_set_rounding(quern_primitive_attr_t attr, in
   });
 }
 
-quern_status_t quern_primitive_attr_get_rounding(quern_primitive_attr_t attr, int arg, quern_rounding_mode_t *mode) noexcept {
+quern_status_t quern_primitive_attr_get_rounding(quern_primitive_attr_t attr, int arg,
+                                                 quern_rounding_mode_t *mode) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr, "mode", mode);
     const UncomputedAttributes *kept = unwrap(attr)->uncomputed.get();
-    *mode = kept && kept->roundingModes.contains(arg) ? quern_rounding_mode_stochastic : quern_rounding_mode_environment;
+    *mode =
+        kept && kept->roundingModes.contains(arg) ? quern_rounding_mode_stochastic : quern_rounding_mode_environment;
     return {};
   });
 }
 
-quern_status_t quern_primitive_attr_set_precomputed_reductions(quern_primitive_attr_t attr, int arg, int mask, int groupCount,
-                                                               const quern_dims_t groups, quern_data_type_t type) noexcept {
+quern_status_t quern_primitive_attr_set_precomputed_reductions(quern_primitive_attr_t attr, int arg, int mask,
+                                                               int groupCount, const quern_dims_t groups,
+                                                               quern_data_type_t type) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("attr", attr);
     if (arg != QUERN_ARG_SRC)

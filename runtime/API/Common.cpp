@@ -30,7 +30,8 @@ thread_local std::string lastMessage;
 std::atomic<int> &defaultFpmathMode() {
   static std::atomic<int> mode{[] {
     const char *text = std::getenv("QUERN_DEFAULT_FPMATH_MODE");
-    return static_cast<int>(fromName<FpmathMode>(text ? text : "").value_or(FpmathMode::Strict)); // unknown values are ignored
+    return static_cast<int>(
+        fromName<FpmathMode>(text ? text : "").value_or(FpmathMode::Strict)); // unknown values are ignored
   }()};
   return mode;
 }
@@ -57,7 +58,8 @@ constexpr IsaLevel isaLevels[] = {
 Result<void> createStream(quern_stream_t *stream, Engine *engine, unsigned flags) {
   constexpr unsigned known = quern_stream_in_order | quern_stream_out_of_order | quern_stream_profiling;
   if ((flags & ~known) || !(flags & (quern_stream_in_order | quern_stream_out_of_order)))
-    return invalidArguments("stream flags 0x", std::hex, flags, " are not an order (0x1 or 0x2) with or without profiling (0x4)");
+    return invalidArguments("stream flags 0x", std::hex, flags,
+                            " are not an order (0x1 or 0x2) with or without profiling (0x4)");
   const bool isProfiling = flags & quern_stream_profiling;
   if (!engine->device) {
     wrap(new CpuStream(engine, isProfiling), stream);
@@ -72,7 +74,8 @@ Result<void> createStream(quern_stream_t *stream, Engine *engine, unsigned flags
 }
 
 Result<void> requireProfiling(const Stream &stream) {
-  return stream.isProfiling ? Result<void>() : Result<void>(invalidArguments("the stream was created without quern_stream_profiling"));
+  return stream.isProfiling ? Result<void>()
+                            : Result<void>(invalidArguments("the stream was created without quern_stream_profiling"));
 }
 
 void deliver(const Event &event, quern_listener_t listener, void *context) {
@@ -125,7 +128,7 @@ const quern_version_t *quern_version(void) noexcept {
   return &version;
 }
 
-// --- Engine ------------------------------------------------------------------------------------------------------------------------------
+// --- Engine ---------------------------------------------------------------
 
 size_t quern_engine_get_count(quern_engine_kind_t kind) noexcept {
   size_t count = kind == quern_cpu ? 1 : 0;
@@ -152,7 +155,8 @@ quern_status_t quern_engine_create(quern_engine_t *engine, quern_engine_kind_t k
       return devices.takeError();
     const size_t count = kind == quern_gpu ? devices->size() : 1;
     if (index >= count)
-      return invalidArguments("there is no ", kind == quern_cpu ? "cpu" : "gpu", " engine ", index, ": their number is ", count);
+      return invalidArguments("there is no ", kind == quern_cpu ? "cpu" : "gpu", " engine ", index,
+                              ": their number is ", count);
     Engine *created = kind == quern_gpu ? new Engine((*devices)[index]) : new Engine(EngineKind::Cpu);
     EngineRef::retain(created);
     wrap(created, engine);
@@ -190,7 +194,7 @@ quern_status_t quern_engine_destroy(quern_engine_t engine) noexcept {
   });
 }
 
-// --- Stream ------------------------------------------------------------------------------------------------------------------------------
+// --- Stream ---------------------------------------------------------------
 
 quern_status_t quern_stream_create(quern_stream_t *stream, quern_engine_t engine, unsigned flags) noexcept {
   return guarded([&]() -> Result<void> {
@@ -230,7 +234,8 @@ quern_status_t quern_reset_profiling(quern_stream_t stream) noexcept {
   });
 }
 
-quern_status_t quern_query_profiling_data(quern_stream_t stream, quern_profiling_data_kind_t kind, int *count, uint64_t *data) noexcept {
+quern_status_t quern_query_profiling_data(quern_stream_t stream, quern_profiling_data_kind_t kind, int *count,
+                                          uint64_t *data) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("stream", stream, "num_entries", count);
     if (Result<void> checked = requireProfiling(*unwrap(stream)); !checked)
@@ -249,7 +254,8 @@ quern_status_t quern_query_profiling_data(quern_stream_t stream, quern_profiling
   });
 }
 
-quern_status_t quern_threadpool_interop_stream_create(quern_stream_t *stream, quern_engine_t engine, void *threadpool) noexcept {
+quern_status_t quern_threadpool_interop_stream_create(quern_stream_t *stream, quern_engine_t engine,
+                                                      void *threadpool) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("stream", stream);
     *stream = nullptr;
@@ -284,7 +290,7 @@ quern_status_t quern_threadpool_interop_get_max_concurrency(int *threads) noexce
   });
 }
 
-// --- Settings ----------------------------------------------------------------------------------------------------------------------------
+// --- Settings -------------------------------------------------------------
 
 quern_status_t quern_get_default_fpmath_mode(quern_fpmath_mode_t *mode) noexcept {
   return guarded([&]() -> Result<void> {

@@ -17,8 +17,8 @@ namespace quern::api {
 Attributes attributesOf(const_quern_primitive_attr_t attr);
 
 /// Verifies the problem, which runs on `engine`; `hint` is that of the forward pass, or null.
-Result<void> create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
-                    ReorderSides sides = {});
+Result<void> create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc,
+                    const PrimitiveDesc *hint, ReorderSides sides = {});
 
 /// Refuses what is no forward propagation of `primitive`.
 Result<void> checkForward(const char *primitive, quern_prop_kind_t prop);

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every C entry runs inside guarded(): a failing Result or an exception becomes a status and the thread's last message; nothing escapes.
+// Every C entry runs inside guarded(): a failing Result or an exception becomes a status and the thread's last message;
+// nothing escapes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_API_GUARD_H
@@ -40,15 +41,20 @@ template <typename Body> quern_status_t guarded(Body &&body, const char *functio
 
 /// The first null of name-pointer pairs, as an error.
 template <typename... Rest> Result<void> requireNonNull() { return {}; }
-template <typename Pointer, typename... Rest> Result<void> requireNonNull(const char *name, Pointer pointer, Rest... rest) {
+template <typename Pointer, typename... Rest>
+Result<void> requireNonNull(const char *name, Pointer pointer, Rest... rest) {
   if (!pointer)
     return invalidArguments(name, " is null");
   return requireNonNull(rest...);
 }
 
 /// An enumerator that came from C: any int may be in it.
-template <typename Internal, typename Public> Internal fromC(Public value) { return static_cast<Internal>(static_cast<int32_t>(value)); }
-template <typename Public, typename Internal> Public toC(Internal value) { return static_cast<Public>(static_cast<int32_t>(value)); }
+template <typename Internal, typename Public> Internal fromC(Public value) {
+  return static_cast<Internal>(static_cast<int32_t>(value));
+}
+template <typename Public, typename Internal> Public toC(Internal value) {
+  return static_cast<Public>(static_cast<int32_t>(value));
+}
 
 /// Checks a value against the names of its enumeration (whose table lists every member).
 template <typename Internal, typename Public> Result<Internal> checkedEnum(const char *what, Public value) {
@@ -60,8 +66,8 @@ template <typename Internal, typename Public> Result<Internal> checkedEnum(const
 
 } // namespace quern::api
 
-#define QUERN_REQUIRE(...)                                                                                                                 \
-  if (::quern::Result<void> quernChecked = ::quern::api::requireNonNull(__VA_ARGS__); !quernChecked)                                       \
+#define QUERN_REQUIRE(...)                                                                                             \
+  if (::quern::Result<void> quernChecked = ::quern::api::requireNonNull(__VA_ARGS__); !quernChecked)                   \
   return quernChecked
 
 #endif // QUERN_RUNTIME_API_GUARD_H

@@ -22,11 +22,13 @@ struct Blob {
 
 using PostOps = std::vector<PostOp>;
 
-#define QUERN_HANDLE(NAME, OBJECT)                                                                                                         \
-  inline OBJECT *unwrap(quern_##NAME *handle) { return reinterpret_cast<OBJECT *>(handle); }                                               \
-  inline const OBJECT *unwrap(const quern_##NAME *handle) { return reinterpret_cast<const OBJECT *>(handle); }                             \
-  inline void wrap(OBJECT *object, quern_##NAME **handle) { *handle = reinterpret_cast<quern_##NAME *>(object); }                          \
-  inline void wrap(const OBJECT *object, const quern_##NAME **handle) { *handle = reinterpret_cast<const quern_##NAME *>(object); }
+#define QUERN_HANDLE(NAME, OBJECT)                                                                                     \
+  inline OBJECT *unwrap(quern_##NAME *handle) { return reinterpret_cast<OBJECT *>(handle); }                           \
+  inline const OBJECT *unwrap(const quern_##NAME *handle) { return reinterpret_cast<const OBJECT *>(handle); }         \
+  inline void wrap(OBJECT *object, quern_##NAME **handle) { *handle = reinterpret_cast<quern_##NAME *>(object); }      \
+  inline void wrap(const OBJECT *object, const quern_##NAME **handle) {                                                \
+    *handle = reinterpret_cast<const quern_##NAME *>(object);                                                          \
+  }
 QUERN_HANDLE(engine, Engine)
 QUERN_HANDLE(stream, Stream)
 QUERN_HANDLE(memory_desc, TensorDesc)

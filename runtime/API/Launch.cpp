@@ -21,7 +21,8 @@ namespace {
 
 constexpr quern_launch_data_t noData = {nullptr, nullptr, nullptr};
 
-/// Calls body(executable), null for an empty tensor, which has no kernel; `required` are names and pointers that may not be null.
+/// Calls body(executable), null for an empty tensor, which has no kernel; `required` are names and pointers that may
+/// not be null.
 template <typename Body, typename... Required>
 Result<void> withExecutable(const_quern_primitive_t handle, Body body, const Required &...required) {
   QUERN_REQUIRE("primitive", handle, required...);
@@ -122,12 +123,13 @@ Result<void> visitProgram(const Executable &executable, const LaunchNumbers &num
       const Program::Step &step = program.step(group.firstStep + i);
       void *named[maxStepBuffers];
       const size_t count = step.call->buffers.empty() ? executable.arguments().size() : step.call->buffers.size();
-      const quern_launch_call_t call = {step.call->function,
-                                        {run.buffersOf(step, cursor.indices(), named), nullptr, data.shared, numbers.sizes},
-                                        static_cast<int32_t>(count),
-                                        i > 0,
-                                        numbers.bound[step.iterations],
-                                        step.call->nsPerIteration};
+      const quern_launch_call_t call = {
+          step.call->function,
+          {run.buffersOf(step, cursor.indices(), named), nullptr, data.shared, numbers.sizes},
+          static_cast<int32_t>(count),
+          i > 0,
+          numbers.bound[step.iterations],
+          step.call->nsPerIteration};
       if (const quern_status_t status = visitor(context, &call); status != quern_success)
         return endedBy(status);
     }
@@ -157,8 +159,8 @@ quern_status_t quern_primitive_get_launch_counts(const_quern_primitive_t handle,
   return guarded([&] { return withExecutable(handle, count); });
 }
 
-quern_status_t quern_primitive_get_launch_argument(const_quern_primitive_t handle, int position, int *arg, int *isOutput,
-                                                   int64_t *bytes) noexcept {
+quern_status_t quern_primitive_get_launch_argument(const_quern_primitive_t handle, int position, int *arg,
+                                                   int *isOutput, int64_t *bytes) noexcept {
   const auto describe = [&](const Executable *executable) -> Result<void> {
     const size_t count = executable ? executable->arguments().size() : 0;
     if (position < 0 || static_cast<size_t>(position) >= count)
@@ -175,7 +177,8 @@ quern_status_t quern_primitive_get_launch_argument(const_quern_primitive_t handl
   return guarded([&] { return withExecutable(handle, describe); });
 }
 
-quern_status_t quern_primitive_get_launch_function(const_quern_primitive_t handle, int position, quern_kernel_fn *function) noexcept {
+quern_status_t quern_primitive_get_launch_function(const_quern_primitive_t handle, int position,
+                                                   quern_kernel_fn *function) noexcept {
   const auto find = [&](const Executable *executable) -> Result<void> {
     const std::vector<quern_kernel_fn> functions = functionsOf(executable);
     if (position < 0 || static_cast<size_t>(position) >= functions.size())
@@ -186,8 +189,8 @@ quern_status_t quern_primitive_get_launch_function(const_quern_primitive_t handl
   return guarded([&] { return withExecutable(handle, find, "function", function); });
 }
 
-quern_status_t quern_primitive_get_launch_memory(const_quern_primitive_t handle, const quern_launch_data_t *data, size_t *scratchBytes,
-                                                 size_t *sharedBytes) noexcept {
+quern_status_t quern_primitive_get_launch_memory(const_quern_primitive_t handle, const quern_launch_data_t *data,
+                                                 size_t *scratchBytes, size_t *sharedBytes) noexcept {
   const auto measure = [&](const Executable *executable) -> Result<void> {
     *scratchBytes = *sharedBytes = 0;
     if (!executable)
@@ -202,11 +205,12 @@ quern_status_t quern_primitive_get_launch_memory(const_quern_primitive_t handle,
     *sharedBytes = static_cast<size_t>(*shared);
     return {};
   };
-  return guarded([&] { return withExecutable(handle, measure, "scratch_bytes", scratchBytes, "shared_bytes", sharedBytes); });
+  return guarded(
+      [&] { return withExecutable(handle, measure, "scratch_bytes", scratchBytes, "shared_bytes", sharedBytes); });
 }
 
-quern_status_t quern_primitive_visit_launch(const_quern_primitive_t handle, const quern_launch_data_t *data, quern_launch_visitor_t visitor,
-                                            void *context) noexcept {
+quern_status_t quern_primitive_visit_launch(const_quern_primitive_t handle, const quern_launch_data_t *data,
+                                            quern_launch_visitor_t visitor, void *context) noexcept {
   const auto visit = [&](const Executable *executable) -> Result<void> {
     if (!executable)
       return {};

@@ -23,13 +23,18 @@ ze::Device *deviceOf(quern_engine_t engine) { return dynamic_cast<ze::Device *>(
 ze::Stream *onDevice(quern_stream_t stream) { return dynamic_cast<ze::Stream *>(unwrap(stream)); }
 
 Result<void> requireDevice(quern_engine_t engine) {
-  return deviceOf(engine) ? Result<void>() : Result<void>(invalidArguments("the engine is a cpu, not a device of Level Zero"));
+  return deviceOf(engine) ? Result<void>()
+                          : Result<void>(invalidArguments("the engine is a cpu, not a device of Level Zero"));
 }
 
-/// Of an engine's cache blob. An engine has no kernels: its blob says for which device, driver and build it was made, and for what target.
-std::string blobIdOf(const std::string &identity) { return concat("quern engine ", compilerBuildId(), ' ', identity, '\n'); }
+/// Of an engine's cache blob. An engine has no kernels: its blob says for which device, driver and build it was made,
+/// and for what target.
+std::string blobIdOf(const std::string &identity) {
+  return concat("quern engine ", compilerBuildId(), ' ', identity, '\n');
+}
 
-Result<void> createEngine(quern_engine_t *engine, ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context) {
+Result<void> createEngine(quern_engine_t *engine, ze_driver_handle_t driver, ze_device_handle_t device,
+                          ze_context_handle_t context) {
   Result<std::shared_ptr<ze::Device>> lent = ze::Device::lend(driver, device, context);
   if (!lent)
     return lent.takeError();
@@ -40,8 +45,8 @@ Result<void> createEngine(quern_engine_t *engine, ze_driver_handle_t driver, ze_
 }
 
 template <typename Handle>
-quern_status_t giveHandle(quern_engine_t engine, Handle (ze::Device::*handleOf)() const, const char *name, Handle *handle,
-                          const char *function = __builtin_FUNCTION()) noexcept {
+quern_status_t giveHandle(quern_engine_t engine, Handle (ze::Device::*handleOf)() const, const char *name,
+                          Handle *handle, const char *function = __builtin_FUNCTION()) noexcept {
   const auto give = [&]() -> Result<void> {
     QUERN_REQUIRE("engine", engine, name, handle);
     Result<void> ok = requireDevice(engine);
@@ -56,8 +61,8 @@ quern_status_t giveHandle(quern_engine_t engine, Handle (ze::Device::*handleOf)(
 
 extern "C" {
 
-quern_status_t quern_ze_interop_engine_create(quern_engine_t *engine, ze_driver_handle_t driver, ze_device_handle_t device,
-                                              ze_context_handle_t context) noexcept {
+quern_status_t quern_ze_interop_engine_create(quern_engine_t *engine, ze_driver_handle_t driver,
+                                              ze_device_handle_t device, ze_context_handle_t context) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("engine", engine);
     *engine = nullptr;
@@ -66,8 +71,8 @@ quern_status_t quern_ze_interop_engine_create(quern_engine_t *engine, ze_driver_
   });
 }
 
-quern_status_t quern_ze_interop_engine_get_cache_blob_id(ze_driver_handle_t driver, ze_device_handle_t device, size_t *size,
-                                                         uint8_t *id) noexcept {
+quern_status_t quern_ze_interop_engine_get_cache_blob_id(ze_driver_handle_t driver, ze_device_handle_t device,
+                                                         size_t *size, uint8_t *id) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("driver", driver, "device", device, "size", size);
     const Result<std::string> identity = ze::Device::identityOf(driver, device);
@@ -84,8 +89,9 @@ quern_status_t quern_ze_interop_engine_get_cache_blob(quern_engine_t engine, siz
   });
 }
 
-quern_status_t quern_ze_interop_engine_create_from_cache_blob(quern_engine_t *engine, ze_driver_handle_t driver, ze_device_handle_t device,
-                                                              ze_context_handle_t context, size_t size, const uint8_t *blob) noexcept {
+quern_status_t quern_ze_interop_engine_create_from_cache_blob(quern_engine_t *engine, ze_driver_handle_t driver,
+                                                              ze_device_handle_t device, ze_context_handle_t context,
+                                                              size_t size, const uint8_t *blob) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("engine", engine);
     *engine = nullptr;
@@ -111,15 +117,16 @@ quern_status_t quern_ze_interop_engine_get_driver(quern_engine_t engine, ze_driv
   return giveHandle(engine, &ze::Device::driverHandle, "driver", driver);
 }
 
-quern_status_t quern_ze_interop_stream_create(quern_stream_t *stream, quern_engine_t engine, ze_command_list_handle_t list,
-                                              int profiling) noexcept {
+quern_status_t quern_ze_interop_stream_create(quern_stream_t *stream, quern_engine_t engine,
+                                              ze_command_list_handle_t list, int profiling) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("stream", stream);
     *stream = nullptr;
     QUERN_REQUIRE("engine", engine, "list", list);
     if (Result<void> ok = requireDevice(engine); !ok)
       return ok;
-    Result<std::unique_ptr<Stream>> made = ze::Stream::create(unwrap(engine), *deviceOf(engine), true, profiling != 0, list);
+    Result<std::unique_ptr<Stream>> made =
+        ze::Stream::create(unwrap(engine), *deviceOf(engine), true, profiling != 0, list);
     if (!made)
       return made.takeError();
     wrap(made->release(), stream);
@@ -137,8 +144,8 @@ quern_status_t quern_ze_interop_stream_get_list(quern_stream_t stream, ze_comman
   });
 }
 
-quern_status_t quern_ze_interop_memory_create(quern_memory_t *memory, const_quern_memory_desc_t desc, quern_engine_t engine, int nhandles,
-                                              void **handles) noexcept {
+quern_status_t quern_ze_interop_memory_create(quern_memory_t *memory, const_quern_memory_desc_t desc,
+                                              quern_engine_t engine, int nhandles, void **handles) noexcept {
   const quern_status_t checked = guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory);
     *memory = nullptr;
@@ -149,8 +156,8 @@ quern_status_t quern_ze_interop_memory_create(quern_memory_t *memory, const_quer
 }
 
 quern_status_t quern_ze_interop_primitive_execute(const_quern_primitive_t primitive, quern_stream_t stream, int nargs,
-                                                  const quern_exec_arg_t *args, int ndeps, const ze_event_handle_t *deps,
-                                                  ze_event_handle_t *event) noexcept {
+                                                  const quern_exec_arg_t *args, int ndeps,
+                                                  const ze_event_handle_t *deps, ze_event_handle_t *event) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive", primitive, "stream", stream);
     if (nargs < 0 || ndeps < 0)

@@ -20,7 +20,8 @@ using namespace quern::api;
 namespace {
 
 Result<void> requireHostScalar(const Memory &memory) {
-  return memory.desc.isHostScalar() ? Result<void>() : Result<void>(invalidArguments("the memory is not a host scalar"));
+  return memory.desc.isHostScalar() ? Result<void>()
+                                    : Result<void>(invalidArguments("the memory is not a host scalar"));
 }
 
 /// Mapping keeps a copy, which the interface takes for no change.
@@ -33,7 +34,8 @@ Result<void> checkBuffer(const Memory &memory, int index) {
 }
 
 /// Of the first buffers; the others stay without.
-Result<void> createMemory(quern_memory_t *memory, const_quern_memory_desc_t desc, quern_engine_t engine, std::span<void *const> handles) {
+Result<void> createMemory(quern_memory_t *memory, const_quern_memory_desc_t desc, quern_engine_t engine,
+                          std::span<void *const> handles) {
   const TensorDesc &tensor = *unwrap(desc);
   if (tensor.isAny() || (tensor.isSparse() && sparseLayoutOf(tensor).encoding == SparseEncoding::Packed))
     return invalidArguments("memory needs a layout, not `", tensor.isAny() ? "any" : "packed",
@@ -41,10 +43,13 @@ Result<void> createMemory(quern_memory_t *memory, const_quern_memory_desc_t desc
   if (Result<void> ok = refuseHostScalar(tensor, "is made by quern_memory_create_host_scalar()"); !ok)
     return ok;
   if (tensor.hasRuntimeDims())
-    return invalidArguments("memory cannot be made of a descriptor with runtime dims, strides or offset; it is ", textOf(tensor));
+    return invalidArguments("memory cannot be made of a descriptor with runtime dims, strides or offset; it is ",
+                            textOf(tensor));
   auto created = std::make_unique<Memory>(unwrap(engine), tensor);
   for (int index = 0; void *handle : handles) {
-    if (Result<void> done = handle == QUERN_MEMORY_ALLOCATE ? created->allocate(index) : created->setBuffer(index, handle); !done)
+    if (Result<void> done =
+            handle == QUERN_MEMORY_ALLOCATE ? created->allocate(index) : created->setBuffer(index, handle);
+        !done)
       return done;
     ++index;
   }
@@ -56,18 +61,20 @@ Result<void> createMemory(quern_memory_t *memory, const_quern_memory_desc_t desc
 
 extern "C" {
 
-quern_status_t quern_memory_create(quern_memory_t *memory, const_quern_memory_desc_t desc, quern_engine_t engine, void *handle) noexcept {
+quern_status_t quern_memory_create(quern_memory_t *memory, const_quern_memory_desc_t desc, quern_engine_t engine,
+                                   void *handle) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory);
     *memory = nullptr;
     QUERN_REQUIRE("memory_desc", desc, "engine", engine);
-    const std::vector<void *> all(handle == QUERN_MEMORY_ALLOCATE ? static_cast<size_t>(bufferCount(*unwrap(desc))) : 1, handle);
+    const std::vector<void *> all(handle == QUERN_MEMORY_ALLOCATE ? static_cast<size_t>(bufferCount(*unwrap(desc))) : 1,
+                                  handle);
     return createMemory(memory, desc, engine, all);
   });
 }
 
-quern_status_t quern_memory_create_v2(quern_memory_t *memory, const_quern_memory_desc_t desc, quern_engine_t engine, int nhandles,
-                                      void **handles) noexcept {
+quern_status_t quern_memory_create_v2(quern_memory_t *memory, const_quern_memory_desc_t desc, quern_engine_t engine,
+                                      int nhandles, void **handles) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory);
     *memory = nullptr;
@@ -81,7 +88,8 @@ quern_status_t quern_memory_create_v2(quern_memory_t *memory, const_quern_memory
   });
 }
 
-quern_status_t quern_memory_create_host_scalar(quern_memory_t *memory, const_quern_memory_desc_t desc, void *value) noexcept {
+quern_status_t quern_memory_create_host_scalar(quern_memory_t *memory, const_quern_memory_desc_t desc,
+                                               void *value) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory", memory);
     *memory = nullptr;

@@ -60,8 +60,8 @@ Result<void> queryDesc(const TensorDesc &desc, quern_query_t what, void *result)
   default:
     break;
   }
-  if (!isBlocked && (what == quern_query_strides || what == quern_query_inner_nblks_s32 || what == quern_query_inner_blks ||
-                     what == quern_query_inner_idxs))
+  if (!isBlocked && (what == quern_query_strides || what == quern_query_inner_nblks_s32 ||
+                     what == quern_query_inner_blks || what == quern_query_inner_idxs))
     return invalidArguments("the memory descriptor has no strides: it is not of the blocked format kind");
   switch (what) {
   case quern_query_strides:
@@ -79,8 +79,9 @@ Result<void> queryDesc(const TensorDesc &desc, quern_query_t what, void *result)
 
 Result<void> queryBuffer(const TensorDesc &desc, quern_query_t what, int buffer, void *result) {
   if (buffer != 0 && (what != quern_query_data_type || buffer < 0 || buffer >= bufferCount(desc)))
-    return invalidArguments("index is ", buffer, "; query ", static_cast<int>(what), " of this memory descriptor takes ",
-                            what == quern_query_data_type && bufferCount(desc) > 1 ? concat("0 to ", bufferCount(desc) - 1) : "0");
+    return invalidArguments(
+        "index is ", buffer, "; query ", static_cast<int>(what), " of this memory descriptor takes ",
+        what == quern_query_data_type && bufferCount(desc) > 1 ? concat("0 to ", bufferCount(desc) - 1) : "0");
   if ((what == quern_query_sparse_encoding || what == quern_query_nnz_s64) && !desc.isSparse())
     return invalidArguments("the memory descriptor is not of a sparse tensor");
   switch (what) {
@@ -98,8 +99,8 @@ Result<void> queryBuffer(const TensorDesc &desc, quern_query_t what, int buffer,
 }
 
 /// `types` has as many index types as the encoding.
-Result<void> createSparse(quern_memory_desc_t *desc, int ndims, const int64_t *dims, quern_data_type_t type, SparseEncoding encoding,
-                          int64_t nonzeros, std::initializer_list<quern_data_type_t> types) {
+Result<void> createSparse(quern_memory_desc_t *desc, int ndims, const int64_t *dims, quern_data_type_t type,
+                          SparseEncoding encoding, int64_t nonzeros, std::initializer_list<quern_data_type_t> types) {
   QUERN_REQUIRE("memory_desc", desc);
   *desc = nullptr;
   Result<std::span<const int64_t>> shape = dimsFrom("dims", ndims, dims);
@@ -124,8 +125,8 @@ Result<void> createSparse(quern_memory_desc_t *desc, int ndims, const int64_t *d
 
 extern "C" {
 
-quern_status_t quern_memory_desc_create_with_strides(quern_memory_desc_t *desc, int ndims, const quern_dims_t dims, quern_data_type_t type,
-                                                     const quern_dims_t strides) noexcept {
+quern_status_t quern_memory_desc_create_with_strides(quern_memory_desc_t *desc, int ndims, const quern_dims_t dims,
+                                                     quern_data_type_t type, const quern_dims_t strides) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory_desc", desc);
     *desc = nullptr;
@@ -137,23 +138,28 @@ quern_status_t quern_memory_desc_create_with_strides(quern_memory_desc_t *desc, 
     Result<DataType> element = checkedEnum<DataType>("data type", type);
     if (!element)
       return element.takeError();
-    return give(strides ? TensorDesc::fromStrides(*shape, *element, {strides, shape->size()}) : TensorDesc::dense(*shape, *element), desc);
+    return give(strides ? TensorDesc::fromStrides(*shape, *element, {strides, shape->size()})
+                        : TensorDesc::dense(*shape, *element),
+                desc);
   });
 }
 
 quern_status_t quern_memory_desc_create_with_csr_encoding(quern_memory_desc_t *desc, int ndims, const quern_dims_t dims,
-                                                          quern_data_type_t type, quern_dim_t nnz, quern_data_type_t indices,
+                                                          quern_data_type_t type, quern_dim_t nnz,
+                                                          quern_data_type_t indices,
                                                           quern_data_type_t pointers) noexcept {
   return guarded([&] { return createSparse(desc, ndims, dims, type, SparseEncoding::Csr, nnz, {indices, pointers}); });
 }
 
 quern_status_t quern_memory_desc_create_with_coo_encoding(quern_memory_desc_t *desc, int ndims, const quern_dims_t dims,
-                                                          quern_data_type_t type, quern_dim_t nnz, quern_data_type_t indices) noexcept {
+                                                          quern_data_type_t type, quern_dim_t nnz,
+                                                          quern_data_type_t indices) noexcept {
   return guarded([&] { return createSparse(desc, ndims, dims, type, SparseEncoding::Coo, nnz, {indices}); });
 }
 
-quern_status_t quern_memory_desc_create_with_packed_encoding(quern_memory_desc_t *desc, int ndims, const quern_dims_t dims,
-                                                             quern_data_type_t type, quern_dim_t nnz) noexcept {
+quern_status_t quern_memory_desc_create_with_packed_encoding(quern_memory_desc_t *desc, int ndims,
+                                                             const quern_dims_t dims, quern_data_type_t type,
+                                                             quern_dim_t nnz) noexcept {
   return guarded([&] { return createSparse(desc, ndims, dims, type, SparseEncoding::Packed, nnz, {}); });
 }
 
@@ -197,8 +203,8 @@ quern_status_t quern_memory_desc_set_data_type(quern_memory_desc_t desc, quern_d
   });
 }
 
-quern_status_t quern_memory_desc_create_submemory(quern_memory_desc_t *desc, const_quern_memory_desc_t parent, const quern_dims_t dims,
-                                                  const quern_dims_t offsets) noexcept {
+quern_status_t quern_memory_desc_create_submemory(quern_memory_desc_t *desc, const_quern_memory_desc_t parent,
+                                                  const quern_dims_t dims, const quern_dims_t offsets) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory_desc", desc);
     *desc = nullptr;
@@ -221,7 +227,8 @@ quern_status_t quern_memory_desc_reshape(quern_memory_desc_t *out, const_quern_m
   });
 }
 
-quern_status_t quern_memory_desc_permute_axes(quern_memory_desc_t *out, const_quern_memory_desc_t in, const int *permutation) noexcept {
+quern_status_t quern_memory_desc_permute_axes(quern_memory_desc_t *out, const_quern_memory_desc_t in,
+                                              const int *permutation) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("out_memory_desc", out);
     *out = nullptr;
@@ -285,7 +292,8 @@ quern_status_t quern_memory_desc_query(const_quern_memory_desc_t desc, quern_que
   });
 }
 
-quern_status_t quern_memory_desc_query_v2(const_quern_memory_desc_t desc, quern_query_t what, int index, void *result) noexcept {
+quern_status_t quern_memory_desc_query_v2(const_quern_memory_desc_t desc, quern_query_t what, int index,
+                                          void *result) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("memory_desc", desc, "result", result);
     return queryBuffer(*unwrap(desc), what, index, result);
@@ -302,12 +310,18 @@ int quern_memory_desc_equal(const_quern_memory_desc_t lhs, const_quern_memory_de
   return a == b || (!hasExtras && a.dataType == b.dataType && a.sameShape(b) && a.sameStorage(b));
 }
 
-size_t quern_memory_desc_get_size(const_quern_memory_desc_t desc) noexcept { return desc ? static_cast<size_t>(unwrap(desc)->bytes()) : 0; }
-
-size_t quern_memory_desc_get_size_v2(const_quern_memory_desc_t desc, int index) noexcept {
-  return desc && index >= 0 && index < bufferCount(*unwrap(desc)) ? static_cast<size_t>(bytesOfBuffer(*unwrap(desc), index)) : 0;
+size_t quern_memory_desc_get_size(const_quern_memory_desc_t desc) noexcept {
+  return desc ? static_cast<size_t>(unwrap(desc)->bytes()) : 0;
 }
 
-size_t quern_data_type_size(quern_data_type_t type) noexcept { return static_cast<size_t>((bitsOf(fromC<DataType>(type)) + 7) / 8); }
+size_t quern_memory_desc_get_size_v2(const_quern_memory_desc_t desc, int index) noexcept {
+  return desc && index >= 0 && index < bufferCount(*unwrap(desc))
+             ? static_cast<size_t>(bytesOfBuffer(*unwrap(desc), index))
+             : 0;
+}
+
+size_t quern_data_type_size(quern_data_type_t type) noexcept {
+  return static_cast<size_t>((bitsOf(fromC<DataType>(type)) + 7) / 8);
+}
 
 } // extern "C"

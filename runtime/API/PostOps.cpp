@@ -17,7 +17,8 @@ using namespace quern::api;
 namespace {
 
 bool isEltwise(Alg alg) {
-  return (alg >= Alg::EltwiseRelu && alg <= Alg::EltwiseHardswish) || (alg >= Alg::EltwiseReluDst && alg <= Alg::EltwiseClipV2Dst);
+  return (alg >= Alg::EltwiseRelu && alg <= Alg::EltwiseHardswish) ||
+         (alg >= Alg::EltwiseReluDst && alg <= Alg::EltwiseClipV2Dst);
 }
 bool isBinary(Alg alg) { return alg >= Alg::BinaryAdd && alg <= Alg::BinarySelect; }
 
@@ -40,7 +41,8 @@ Result<const PostOp *> find(const_quern_post_ops_t list, int index, PostOp::Kind
   return &op;
 }
 
-Result<void> appendBinary(quern_post_ops_t list, quern_alg_kind_t alg, const_quern_memory_desc_t src1, const_quern_memory_desc_t src2) {
+Result<void> appendBinary(quern_post_ops_t list, quern_alg_kind_t alg, const_quern_memory_desc_t src1,
+                          const_quern_memory_desc_t src2) {
   PostOp op;
   op.kind = PostOp::Kind::Binary;
   op.alg = fromC<Alg>(alg);
@@ -82,7 +84,9 @@ quern_status_t quern_post_ops_destroy(quern_post_ops_t postOps) noexcept {
   return quern_success;
 }
 
-int quern_post_ops_len(const_quern_post_ops_t postOps) noexcept { return postOps ? static_cast<int>(unwrap(postOps)->size()) : -1; }
+int quern_post_ops_len(const_quern_post_ops_t postOps) noexcept {
+  return postOps ? static_cast<int>(unwrap(postOps)->size()) : -1;
+}
 
 quern_primitive_kind_t quern_post_ops_get_kind(const_quern_post_ops_t postOps, int index) noexcept {
   if (!postOps || index < 0 || static_cast<size_t>(index) >= unwrap(postOps)->size())
@@ -102,7 +106,8 @@ quern_primitive_kind_t quern_post_ops_get_kind(const_quern_post_ops_t postOps, i
   return quern_undefined_primitive;
 }
 
-quern_status_t quern_post_ops_append_sum(quern_post_ops_t postOps, float scale, int32_t zeroPoint, quern_data_type_t type) noexcept {
+quern_status_t quern_post_ops_append_sum(quern_post_ops_t postOps, float scale, int32_t zeroPoint,
+                                         quern_data_type_t type) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("post_ops", postOps);
     Result<DataType> element = checkedEnum<DataType>("data type", type);
@@ -117,8 +122,8 @@ quern_status_t quern_post_ops_append_sum(quern_post_ops_t postOps, float scale, 
   });
 }
 
-quern_status_t quern_post_ops_get_params_sum(const_quern_post_ops_t postOps, int index, float *scale, int32_t *zeroPoint,
-                                             quern_data_type_t *type) noexcept {
+quern_status_t quern_post_ops_get_params_sum(const_quern_post_ops_t postOps, int index, float *scale,
+                                             int32_t *zeroPoint, quern_data_type_t *type) noexcept {
   return guarded([&]() -> Result<void> {
     Result<const PostOp *> op = find(postOps, index, PostOp::Kind::Sum, "sum");
     if (!op)
@@ -133,7 +138,8 @@ quern_status_t quern_post_ops_get_params_sum(const_quern_post_ops_t postOps, int
   });
 }
 
-quern_status_t quern_post_ops_append_eltwise(quern_post_ops_t postOps, quern_alg_kind_t alg, float alpha, float beta) noexcept {
+quern_status_t quern_post_ops_append_eltwise(quern_post_ops_t postOps, quern_alg_kind_t alg, float alpha,
+                                             float beta) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("post_ops", postOps);
     PostOp op;
@@ -148,8 +154,8 @@ quern_status_t quern_post_ops_append_eltwise(quern_post_ops_t postOps, quern_alg
   });
 }
 
-quern_status_t quern_post_ops_get_params_eltwise(const_quern_post_ops_t postOps, int index, quern_alg_kind_t *alg, float *alpha,
-                                                 float *beta) noexcept {
+quern_status_t quern_post_ops_get_params_eltwise(const_quern_post_ops_t postOps, int index, quern_alg_kind_t *alg,
+                                                 float *alpha, float *beta) noexcept {
   return guarded([&]() -> Result<void> {
     Result<const PostOp *> op = find(postOps, index, PostOp::Kind::Eltwise, "eltwise");
     if (!op)
@@ -164,11 +170,13 @@ quern_status_t quern_post_ops_get_params_eltwise(const_quern_post_ops_t postOps,
   });
 }
 
-quern_status_t quern_post_ops_append_binary(quern_post_ops_t postOps, quern_alg_kind_t alg, const_quern_memory_desc_t src1) noexcept {
+quern_status_t quern_post_ops_append_binary(quern_post_ops_t postOps, quern_alg_kind_t alg,
+                                            const_quern_memory_desc_t src1) noexcept {
   return quern_post_ops_append_binary_v2(postOps, alg, src1, nullptr);
 }
 
-quern_status_t quern_post_ops_append_binary_v2(quern_post_ops_t postOps, quern_alg_kind_t alg, const_quern_memory_desc_t src1,
+quern_status_t quern_post_ops_append_binary_v2(quern_post_ops_t postOps, quern_alg_kind_t alg,
+                                               const_quern_memory_desc_t src1,
                                                const_quern_memory_desc_t src2) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("post_ops", postOps, "src1_desc", src1);
@@ -182,7 +190,8 @@ quern_status_t quern_post_ops_get_params_binary(const_quern_post_ops_t postOps, 
 }
 
 quern_status_t quern_post_ops_get_params_binary_v2(const_quern_post_ops_t postOps, int index, quern_alg_kind_t *alg,
-                                                   const_quern_memory_desc_t *src1, const_quern_memory_desc_t *src2) noexcept {
+                                                   const_quern_memory_desc_t *src1,
+                                                   const_quern_memory_desc_t *src2) noexcept {
   return guarded([&]() -> Result<void> {
     Result<const PostOp *> op = find(postOps, index, PostOp::Kind::Binary, "binary");
     if (!op)
@@ -220,14 +229,15 @@ quern_status_t quern_post_ops_get_params_prelu(const_quern_post_ops_t postOps, i
   });
 }
 
-quern_status_t quern_post_ops_append_dw(quern_post_ops_t postOps, quern_data_type_t weights, quern_data_type_t bias, quern_data_type_t dst,
-                                        quern_dim_t kernel, quern_dim_t stride, quern_dim_t padding) noexcept {
+quern_status_t quern_post_ops_append_dw(quern_post_ops_t postOps, quern_data_type_t weights, quern_data_type_t bias,
+                                        quern_data_type_t dst, quern_dim_t kernel, quern_dim_t stride,
+                                        quern_dim_t padding) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("post_ops", postOps);
     PostOp op;
     op.kind = PostOp::Kind::Depthwise;
-    for (auto [kept, given] :
-         {std::pair(&op.depthwise.weights, weights), std::pair(&op.depthwise.bias, bias), std::pair(&op.depthwise.dst, dst)}) {
+    for (auto [kept, given] : {std::pair(&op.depthwise.weights, weights), std::pair(&op.depthwise.bias, bias),
+                               std::pair(&op.depthwise.dst, dst)}) {
       Result<DataType> element = checkedEnum<DataType>("data type", given);
       if (!element)
         return element.takeError();
@@ -243,9 +253,9 @@ quern_status_t quern_post_ops_append_dw(quern_post_ops_t postOps, quern_data_typ
   });
 }
 
-quern_status_t quern_post_ops_get_params_dw(const_quern_post_ops_t postOps, int index, quern_data_type_t *weights, quern_data_type_t *bias,
-                                            quern_data_type_t *dst, quern_dim_t *kernel, quern_dim_t *stride,
-                                            quern_dim_t *padding) noexcept {
+quern_status_t quern_post_ops_get_params_dw(const_quern_post_ops_t postOps, int index, quern_data_type_t *weights,
+                                            quern_data_type_t *bias, quern_data_type_t *dst, quern_dim_t *kernel,
+                                            quern_dim_t *stride, quern_dim_t *padding) noexcept {
   return guarded([&]() -> Result<void> {
     Result<const PostOp *> op = find(postOps, index, PostOp::Kind::Depthwise, "convolution");
     if (!op)
@@ -255,7 +265,8 @@ quern_status_t quern_post_ops_get_params_dw(const_quern_post_ops_t postOps, int 
         *result = static_cast<std::remove_pointer_t<decltype(result)>>(value);
     };
     const auto &kept = (*op)->depthwise;
-    give(weights, static_cast<int>(kept.weights)), give(bias, static_cast<int>(kept.bias)), give(dst, static_cast<int>(kept.dst));
+    give(weights, static_cast<int>(kept.weights)), give(bias, static_cast<int>(kept.bias)),
+        give(dst, static_cast<int>(kept.dst));
     give(kernel, kept.kernel), give(stride, kept.stride), give(padding, kept.padding);
     return {};
   });

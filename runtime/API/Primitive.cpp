@@ -65,7 +65,7 @@ Result<void> give(Result<std::string> bytes, quern_blob_t *blob) {
 
 extern "C" {
 
-// --- Primitives --------------------------------------------------------------------------------------------------------------------------
+// --- Primitives -----------------------------------------------------------
 
 quern_status_t quern_primitive_create(quern_primitive_t *handle, const_quern_primitive_desc_t desc) noexcept {
   return guarded([&]() -> Result<void> {
@@ -76,8 +76,8 @@ quern_status_t quern_primitive_create(quern_primitive_t *handle, const_quern_pri
   });
 }
 
-quern_status_t quern_primitive_create_from_cache_blob(quern_primitive_t *handle, const_quern_primitive_desc_t desc, size_t size,
-                                                      const uint8_t *blob) noexcept {
+quern_status_t quern_primitive_create_from_cache_blob(quern_primitive_t *handle, const_quern_primitive_desc_t desc,
+                                                      size_t size, const uint8_t *blob) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive", handle);
     *handle = nullptr;
@@ -105,7 +105,8 @@ quern_status_t quern_primitive_execute(const_quern_primitive_t handle, quern_str
   });
 }
 
-quern_status_t quern_primitive_get_primitive_desc(const_quern_primitive_t handle, const_quern_primitive_desc_t *desc) noexcept {
+quern_status_t quern_primitive_get_primitive_desc(const_quern_primitive_t handle,
+                                                  const_quern_primitive_desc_t *desc) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive", handle, "primitive_desc", desc);
     wrap(&unwrap(handle)->descriptor(), desc);
@@ -126,9 +127,10 @@ quern_status_t quern_primitive_destroy(quern_primitive_t handle) noexcept {
   return quern_success;
 }
 
-// --- The compiler ------------------------------------------------------------------------------------------------------------------------
+// --- The compiler ---------------------------------------------------------
 
-quern_status_t quern_compile(const char *line, const char *target, quern_code_form_t form, quern_blob_t *blob) noexcept {
+quern_status_t quern_compile(const char *line, const char *target, quern_code_form_t form,
+                             quern_blob_t *blob) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("blob", blob);
     *blob = nullptr;
@@ -170,7 +172,7 @@ quern_status_t quern_blob_destroy(quern_blob_t blob) noexcept {
   return quern_success;
 }
 
-// --- The caches --------------------------------------------------------------------------------------------------------------------------
+// --- The caches -----------------------------------------------------------
 
 quern_status_t quern_get_primitive_cache_capacity(int *capacity) noexcept {
   return guarded([&]() -> Result<void> {

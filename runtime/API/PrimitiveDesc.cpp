@@ -22,8 +22,8 @@ Attributes api::attributesOf(const_quern_primitive_attr_t attr) {
   return defaults;
 }
 
-Result<void> api::create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
-                         ReorderSides sides) {
+Result<void> api::create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc,
+                         const PrimitiveDesc *hint, ReorderSides sides) {
   // What no primitive computes is not in the bytes of a problem: it is refused before anything is looked up by those.
   if (desc.attr.uncomputed)
     if (Result<void> refused = desc.attr.validate(); !refused)
@@ -71,10 +71,10 @@ Result<void> quern::api::checkForward(const char *primitive, quern_prop_kind_t p
 
 extern "C" {
 
-quern_status_t quern_softmax_forward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, quern_prop_kind_t prop,
-                                                           quern_alg_kind_t alg, const_quern_memory_desc_t src,
-                                                           const_quern_memory_desc_t dst, int axis,
-                                                           const_quern_primitive_attr_t attr) noexcept {
+quern_status_t quern_softmax_forward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine,
+                                                           quern_prop_kind_t prop, quern_alg_kind_t alg,
+                                                           const_quern_memory_desc_t src, const_quern_memory_desc_t dst,
+                                                           int axis, const_quern_primitive_attr_t attr) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);
     *handle = nullptr;
@@ -96,9 +96,11 @@ quern_status_t quern_softmax_forward_primitive_desc_create(quern_primitive_desc_
   });
 }
 
-quern_status_t quern_softmax_backward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, quern_alg_kind_t alg,
-                                                            const_quern_memory_desc_t diffSrc, const_quern_memory_desc_t diffDst,
-                                                            const_quern_memory_desc_t dst, int axis, const_quern_primitive_desc_t hint,
+quern_status_t quern_softmax_backward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine,
+                                                            quern_alg_kind_t alg, const_quern_memory_desc_t diffSrc,
+                                                            const_quern_memory_desc_t diffDst,
+                                                            const_quern_memory_desc_t dst, int axis,
+                                                            const_quern_primitive_desc_t hint,
                                                             const_quern_primitive_attr_t attr) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);
@@ -119,9 +121,10 @@ quern_status_t quern_softmax_backward_primitive_desc_create(quern_primitive_desc
   });
 }
 
-quern_status_t quern_eltwise_forward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, quern_prop_kind_t prop,
-                                                           quern_alg_kind_t alg, const_quern_memory_desc_t src,
-                                                           const_quern_memory_desc_t dst, float alpha, float beta,
+quern_status_t quern_eltwise_forward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine,
+                                                           quern_prop_kind_t prop, quern_alg_kind_t alg,
+                                                           const_quern_memory_desc_t src, const_quern_memory_desc_t dst,
+                                                           float alpha, float beta,
                                                            const_quern_primitive_attr_t attr) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);
@@ -142,10 +145,12 @@ quern_status_t quern_eltwise_forward_primitive_desc_create(quern_primitive_desc_
   });
 }
 
-quern_status_t quern_eltwise_backward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, quern_alg_kind_t alg,
-                                                            const_quern_memory_desc_t diffSrc, const_quern_memory_desc_t diffDst,
+quern_status_t quern_eltwise_backward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine,
+                                                            quern_alg_kind_t alg, const_quern_memory_desc_t diffSrc,
+                                                            const_quern_memory_desc_t diffDst,
                                                             const_quern_memory_desc_t data, float alpha, float beta,
-                                                            const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
+                                                            const_quern_primitive_desc_t hint,
+                                                            const_quern_primitive_attr_t attr) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);
     *handle = nullptr;
@@ -164,8 +169,9 @@ quern_status_t quern_eltwise_backward_primitive_desc_create(quern_primitive_desc
   });
 }
 
-quern_status_t quern_reorder_primitive_desc_create(quern_primitive_desc_t *handle, const_quern_memory_desc_t src, quern_engine_t srcEngine,
-                                                   const_quern_memory_desc_t dst, quern_engine_t dstEngine,
+quern_status_t quern_reorder_primitive_desc_create(quern_primitive_desc_t *handle, const_quern_memory_desc_t src,
+                                                   quern_engine_t srcEngine, const_quern_memory_desc_t dst,
+                                                   quern_engine_t dstEngine,
                                                    const_quern_primitive_attr_t attr) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);
@@ -176,20 +182,24 @@ quern_status_t quern_reorder_primitive_desc_create(quern_primitive_desc_t *handl
     reorder.dst = *unwrap(dst);
     reorder.srcEngine = unwrap(srcEngine)->kind;
     reorder.dstEngine = unwrap(dstEngine)->kind;
-    quern_engine_t engine = reorder.srcEngine == EngineKind::Cpu && reorder.dstEngine == EngineKind::Gpu ? dstEngine : srcEngine;
-    return create(handle, engine, {std::move(reorder), attributesOf(attr)}, nullptr, {unwrap(srcEngine), unwrap(dstEngine)});
+    quern_engine_t engine =
+        reorder.srcEngine == EngineKind::Cpu && reorder.dstEngine == EngineKind::Gpu ? dstEngine : srcEngine;
+    return create(handle, engine, {std::move(reorder), attributesOf(attr)}, nullptr,
+                  {unwrap(srcEngine), unwrap(dstEngine)});
   });
 }
 
-quern_status_t quern_binary_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, quern_alg_kind_t alg,
-                                                  const_quern_memory_desc_t src0, const_quern_memory_desc_t src1,
-                                                  const_quern_memory_desc_t dst, const_quern_primitive_attr_t attr) noexcept {
+quern_status_t quern_binary_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine,
+                                                  quern_alg_kind_t alg, const_quern_memory_desc_t src0,
+                                                  const_quern_memory_desc_t src1, const_quern_memory_desc_t dst,
+                                                  const_quern_primitive_attr_t attr) noexcept {
   return quern_binary_primitive_desc_create_v2(handle, engine, alg, src0, src1, nullptr, dst, attr);
 }
 
-quern_status_t quern_binary_primitive_desc_create_v2(quern_primitive_desc_t *handle, quern_engine_t engine, quern_alg_kind_t alg,
-                                                     const_quern_memory_desc_t src0, const_quern_memory_desc_t src1,
-                                                     const_quern_memory_desc_t src2, const_quern_memory_desc_t dst,
+quern_status_t quern_binary_primitive_desc_create_v2(quern_primitive_desc_t *handle, quern_engine_t engine,
+                                                     quern_alg_kind_t alg, const_quern_memory_desc_t src0,
+                                                     const_quern_memory_desc_t src1, const_quern_memory_desc_t src2,
+                                                     const_quern_memory_desc_t dst,
                                                      const_quern_primitive_attr_t attr) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);
@@ -208,8 +218,9 @@ quern_status_t quern_binary_primitive_desc_create_v2(quern_primitive_desc_t *han
   });
 }
 
-quern_status_t quern_sum_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, const_quern_memory_desc_t dst, int n,
-                                               const float *scales, const const_quern_memory_desc_t *srcs,
+quern_status_t quern_sum_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine,
+                                               const_quern_memory_desc_t dst, int n, const float *scales,
+                                               const const_quern_memory_desc_t *srcs,
                                                const_quern_primitive_attr_t attr) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);
@@ -227,8 +238,9 @@ quern_status_t quern_sum_primitive_desc_create(quern_primitive_desc_t *handle, q
   });
 }
 
-quern_status_t quern_concat_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine, const_quern_memory_desc_t dst,
-                                                  int n, int axis, const const_quern_memory_desc_t *srcs,
+quern_status_t quern_concat_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine,
+                                                  const_quern_memory_desc_t dst, int n, int axis,
+                                                  const const_quern_memory_desc_t *srcs,
                                                   const_quern_primitive_attr_t attr) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);
@@ -246,7 +258,8 @@ quern_status_t quern_concat_primitive_desc_create(quern_primitive_desc_t *handle
   });
 }
 
-quern_status_t quern_primitive_desc_create_from_text(quern_primitive_desc_t *handle, quern_engine_t engine, const char *line) noexcept {
+quern_status_t quern_primitive_desc_create_from_text(quern_primitive_desc_t *handle, quern_engine_t engine,
+                                                     const char *line) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);
     *handle = nullptr;
@@ -267,11 +280,13 @@ quern_status_t quern_primitive_desc_get_text(const_quern_primitive_desc_t handle
 quern_status_t quern_primitive_desc_next_impl(quern_primitive_desc_t handle) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);
-    return Error{Status::LastImplReached, concat("there is no implementation after ", unwrap(handle)->problem->verified().implementation)};
+    return Error{Status::LastImplReached,
+                 concat("there is no implementation after ", unwrap(handle)->problem->verified().implementation)};
   });
 }
 
-quern_status_t quern_primitive_desc_clone(quern_primitive_desc_t *handle, const_quern_primitive_desc_t existing) noexcept {
+quern_status_t quern_primitive_desc_clone(quern_primitive_desc_t *handle,
+                                          const_quern_primitive_desc_t existing) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);
     *handle = nullptr;
@@ -281,7 +296,8 @@ quern_status_t quern_primitive_desc_clone(quern_primitive_desc_t *handle, const_
   });
 }
 
-quern_status_t quern_primitive_desc_get_attr(const_quern_primitive_desc_t handle, const_quern_primitive_attr_t *attr) noexcept {
+quern_status_t quern_primitive_desc_get_attr(const_quern_primitive_desc_t handle,
+                                             const_quern_primitive_attr_t *attr) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle, "attr", attr);
     wrap(&unwrap(handle)->problem->verified().desc.attr, attr);

@@ -25,7 +25,9 @@ template <typename T, typename Value> Result<void> answerEnum(void *result, Valu
   return {};
 }
 
-Error notConcerned(quern_query_t what) { return unimplemented("query ", static_cast<int>(what), " does not concern this primitive"); }
+Error notConcerned(quern_query_t what) {
+  return unimplemented("query ", static_cast<int>(what), " does not concern this primitive");
+}
 
 bool isOfDropout(int index) { return index >= QUERN_ARG_ATTR_DROPOUT_OFFSET && index <= QUERN_ARG_ATTR_DROPOUT_SEED; }
 
@@ -64,7 +66,8 @@ Result<void> queryCommon(const Problem &problem, quern_query_t what, void *resul
   case quern_query_time_estimate_f64:
     return answerResult<double>(result, problem.estimatedSeconds());
   case quern_query_memory_consumption_s64:
-    return problem.usesCallerScratchpad() ? answer<int64_t>(result, 0) : answerResult<int64_t>(result, problem.scratchpadBytes());
+    return problem.usesCallerScratchpad() ? answer<int64_t>(result, 0)
+                                          : answerResult<int64_t>(result, problem.scratchpadBytes());
   default:
     return notConcerned(what);
   }
@@ -175,7 +178,8 @@ Role roleOf(const Problem &problem, quern_query_t what) {
   }
 }
 
-/// The argument of one role by its index: weights (layer, iter, [peephole, projection,] bias) count only those that are there.
+/// The argument of one role by its index: weights (layer, iter, [peephole, projection,] bias) count only those that are
+/// there.
 const TensorDesc *findByRole(const Problem &problem, Role role, int index) {
   if (role.first != QUERN_ARG_WEIGHTS_0 && role.first != QUERN_ARG_DIFF_WEIGHTS_0)
     return index >= 0 && index < role.count ? findArgument(problem, role.first + index) : nullptr;
@@ -195,8 +199,9 @@ Result<const TensorDesc *> queryDesc(const Problem &problem, quern_query_t what,
   const Role role = roleOf(problem, what);
   if (what != quern_query_exec_arg_md && what != quern_query_workspace_md && role.count == 0)
     return notConcerned(what);
-  const TensorDesc *desc = role.count > 0 ? findByRole(problem, role, index)
-                                          : findArgument(problem, what == quern_query_workspace_md ? QUERN_ARG_WORKSPACE : index);
+  const TensorDesc *desc = role.count > 0
+                               ? findByRole(problem, role, index)
+                               : findArgument(problem, what == quern_query_workspace_md ? QUERN_ARG_WORKSPACE : index);
   return desc ? desc : &zeroDesc;
 }
 
@@ -216,14 +221,16 @@ Result<void> query(const Problem &problem, quern_query_t what, int index, void *
 
 extern "C" {
 
-quern_status_t quern_primitive_desc_query(const_quern_primitive_desc_t handle, quern_query_t what, int index, void *result) noexcept {
+quern_status_t quern_primitive_desc_query(const_quern_primitive_desc_t handle, quern_query_t what, int index,
+                                          void *result) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle, "result", result);
     return query(*unwrap(handle)->problem, what, index, result);
   });
 }
 
-const_quern_memory_desc_t quern_primitive_desc_query_md(const_quern_primitive_desc_t handle, quern_query_t what, int index) noexcept {
+const_quern_memory_desc_t quern_primitive_desc_query_md(const_quern_primitive_desc_t handle, quern_query_t what,
+                                                        int index) noexcept {
   const_quern_memory_desc_t desc = nullptr;
   (void)guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle);

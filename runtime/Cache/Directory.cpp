@@ -29,7 +29,8 @@ std::optional<std::string> whyUnsafe(const struct stat &info) {
   if (info.st_uid != geteuid())
     return concat("it belongs to user ", info.st_uid, ", not to ", geteuid());
   if (info.st_mode & (S_IWGRP | S_IWOTH))
-    return concat("others may write it (mode 0", (info.st_mode >> 6) & 7, (info.st_mode >> 3) & 7, info.st_mode & 7, ")");
+    return concat("others may write it (mode 0", (info.st_mode >> 6) & 7, (info.st_mode >> 3) & 7, info.st_mode & 7,
+                  ")");
   return std::nullopt;
 }
 
@@ -131,7 +132,8 @@ Result<std::vector<OpenDirectory::File>> OpenDirectory::files() const {
   return found;
 }
 
-Result<std::optional<std::string>> OpenDirectory::read(const std::string &name, uint64_t limit, int64_t touchAfterSeconds) const {
+Result<std::optional<std::string>> OpenDirectory::read(const std::string &name, uint64_t limit,
+                                                       int64_t touchAfterSeconds) const {
   Descriptor file{openat(fd, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
   if (file.fd < 0) {
     if (errno == ENOENT)

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The file-system half of the disk cache. Every access goes through the descriptor of a directory that was checked when it was opened
-// (ours, writable by nobody else, not a symbolic link), with O_NOFOLLOW, so that nobody can swap a path in between.
+// The file-system half of the disk cache. Every access goes through the descriptor of a directory that was checked when
+// it was opened (ours, writable by nobody else, not a symbolic link), with O_NOFOLLOW, so that nobody can swap a path
+// in between.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_DIRECTORY_H
@@ -37,8 +38,8 @@ public:
   };
   /// Regular files only.
   Result<std::vector<File>> files() const;
-  /// Nothing if there is no such file; an error if it is not a regular file of ours of at most `limit` bytes or cannot be read whole. Sets
-  /// the time of modification to now if it is older than `touchAfterSeconds`.
+  /// Nothing if there is no such file; an error if it is not a regular file of ours of at most `limit` bytes or cannot
+  /// be read whole. Sets the time of modification to now if it is older than `touchAfterSeconds`.
   Result<std::optional<std::string>> read(const std::string &name, uint64_t limit, int64_t touchAfterSeconds) const;
   /// Writes a file that did not exist; on failure none is left behind.
   Result<void> writeNew(const std::string &name, std::string_view bytes) const;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Names, validation, accounting and eviction; the file-system calls are in Directory.cpp. Damage is found by the artifact's own checksum,
-// so nothing is synced: after a power failure a file is whole, absent or rejected.
+// Names, validation, accounting and eviction; the file-system calls are in Directory.cpp. Damage is found by the
+// artifact's own checksum, so nothing is synced: after a power failure a file is whole, absent or rejected.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Disk.h"
@@ -51,7 +51,8 @@ std::string temporaryName() {
   static std::atomic<uint64_t> counter{0};
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now); // a process may inherit the pid of one that left a file behind
-  return concat(temporaryPrefix, getpid(), '-', now.tv_sec, '-', now.tv_nsec, '-', counter.fetch_add(1, std::memory_order_relaxed));
+  return concat(temporaryPrefix, getpid(), '-', now.tv_sec, '-', now.tv_nsec, '-',
+                counter.fetch_add(1, std::memory_order_relaxed));
 }
 
 } // namespace
@@ -67,7 +68,8 @@ std::string DiskCache::defaultDirectory() {
   return "";
 }
 
-DiskCache::DiskCache(std::string directory, uint64_t capacityBytes) : path(std::move(directory)), capacity(capacityBytes) {
+DiskCache::DiskCache(std::string directory, uint64_t capacityBytes)
+    : path(std::move(directory)), capacity(capacityBytes) {
   std::error_code ignored; // without a working directory the path stays relative and opening it reports why
   if (!path.empty() && path[0] != '/')
     if (std::filesystem::path absolute = std::filesystem::absolute(path, ignored); !ignored)
@@ -130,7 +132,8 @@ Result<void> DiskCache::store(const KernelKey &key, std::string_view artifactByt
   if (isOff() || artifactBytes.size() > capacity.load(std::memory_order_relaxed) || artifactBytes.size() > maxFileBytes)
     return {};
   Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/true);
-  Result<void> written = directory ? writeFile(**directory, nameOf(key), artifactBytes) : Result<void>(directory.takeError());
+  Result<void> written =
+      directory ? writeFile(**directory, nameOf(key), artifactBytes) : Result<void>(directory.takeError());
   stats.stores += written ? 1 : 0;
   stats.storeFailures += written ? 0 : 1;
   if (written)

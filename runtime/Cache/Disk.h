@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One file per kernel, `<digest of the key>.qk`, holding Artifact::serialize(). Nothing in the directory is trusted: a file counts only if
-// it parses and its key bytes are the ones asked for. Files appear whole (written under a temporary name, then renamed), and no symbolic
-// link is followed. Any failure costs the cache, never the result.
+// One file per kernel, `<digest of the key>.qk`, holding Artifact::serialize(). Nothing in the directory is trusted: a
+// file counts only if it parses and its key bytes are the ones asked for. Files appear whole (written under a temporary
+// name, then renamed), and no symbolic link is followed. Any failure costs the cache, never the result.
 //
 // Built as the library quern_cache, which the command links as well.
 //
@@ -48,8 +48,8 @@ class DiskCache {
 public:
   static constexpr uint64_t defaultCapacityBytes = 512ull << 20;
 
-  /// QUERN_CACHE_DIR ("off" or "" for none), else $XDG_CACHE_HOME/quern, else $HOME/.cache/quern; "" if there is none. The environment
-  /// is ignored in a set-user-ID program.
+  /// QUERN_CACHE_DIR ("off" or "" for none), else $XDG_CACHE_HOME/quern, else $HOME/.cache/quern; "" if there is none.
+  /// The environment is ignored in a set-user-ID program.
   static std::string defaultDirectory();
 
   /// "" gives a cache that is off. Nothing is opened or made before it is needed.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Bounded by entries and by bytes. A hit compares the whole key. Threads that ask for the same missing key at once make it once: the first
-// makes it outside the lock, the others wait for its result.
+// Bounded by entries and by bytes. A hit compares the whole key. Threads that ask for the same missing key at once make
+// it once: the first makes it outside the lock, the others wait for its result.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_MEMORY_H
@@ -36,8 +36,9 @@ public:
     Value value;
     bool wasMade = false; ///< by this call; else it was there or another thread made it meanwhile
   };
-  /// The value of `key`, from `make` if it is not there. A failure goes to everyone who waited for it and is not kept. With a capacity of
-  /// 0 entries every call makes, apart from those at the same time. Thread-safe; `make` runs without a lock and must not ask for `key`.
+  /// The value of `key`, from `make` if it is not there. A failure goes to everyone who waited for it and is not kept.
+  /// With a capacity of 0 entries every call makes, apart from those at the same time. Thread-safe; `make` runs without
+  /// a lock and must not ask for `key`.
   Result<Found> getOrMake(const KernelKey &key, const Maker &make);
 
   /// Takes out whatever `isDropped`; that is no eviction.

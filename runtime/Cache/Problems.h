@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A program that makes a primitive where it needs it asks for the same descriptor again and again. Problems are immutable, so that the one
-// made first can answer: what remains is to write the request as bytes and to find it. Bounded, oldest out first; failures are not kept.
+// A program that makes a primitive where it needs it asks for the same descriptor again and again. Problems are
+// immutable, so that the one made first can answer: what remains is to write the request as bytes and to find it.
+// Bounded, oldest out first; failures are not kept.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_PROBLEMS_H

@@ -25,7 +25,8 @@ extern char **environ;
 namespace quern {
 namespace {
 
-/// The descriptor as one above standard error, which a redirection in the process does not overwrite and this program may have closed.
+/// The descriptor as one above standard error, which a redirection in the process does not overwrite and this program
+/// may have closed.
 int above(int descriptor) {
   if (descriptor < 0 || descriptor > STDERR_FILENO)
     return descriptor;
@@ -40,8 +41,8 @@ void closeIfOpen(int &descriptor) {
   descriptor = -1;
 }
 
-/// What the process gets of this one: the two descriptors, no blocked or ignored signals, and a group of its own, so that an interrupt from
-/// the terminal does not reach it. It closes everything else itself.
+/// What the process gets of this one: the two descriptors, no blocked or ignored signals, and a group of its own, so
+/// that an interrupt from the terminal does not reach it. It closes everything else itself.
 int spawn(pid_t &process, const std::string &program, char *const *arguments, int input, int errors) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -98,7 +99,8 @@ Result<void> CompilerChild::start(const CompilerChildSettings &settings) {
     return {};
   }
   abandon();
-  return runtimeError("a kernel must be compiled, but the compiler's process cannot be started: ", program, ": ", std::strerror(error));
+  return runtimeError("a kernel must be compiled, but the compiler's process cannot be started: ", program, ": ",
+                      std::strerror(error));
 }
 
 Result<void> CompilerChild::greet(Deadline deadline) {
@@ -107,7 +109,8 @@ Result<void> CompilerChild::greet(Deadline deadline) {
     Error how = end();
     if (outcome == Outcome::TooLong)
       how.message = "did not start in time";
-    return Error{how.status == Status::OutOfMemory ? how.status : Status::RuntimeError, concat("the compiler's process ", how.message)};
+    return Error{how.status == Status::OutOfMemory ? how.status : Status::RuntimeError,
+                 concat("the compiler's process ", how.message)};
   }
   ByteReader reader(frame);
   const auto status = static_cast<Status>(reader.get<int32_t>());
@@ -206,8 +209,8 @@ bool CompilerChild::reap(siginfo_t &how) {
     kill(process, SIGKILL);
   int failed;
   do
-    failed =
-        handle >= 0 ? waitid(P_PIDFD, static_cast<id_t>(handle), &how, WEXITED) : waitid(P_PID, static_cast<id_t>(process), &how, WEXITED);
+    failed = handle >= 0 ? waitid(P_PIDFD, static_cast<id_t>(handle), &how, WEXITED)
+                         : waitid(P_PID, static_cast<id_t>(process), &how, WEXITED);
   while (failed && errno == EINTR);
   process = -1;
   return !failed;

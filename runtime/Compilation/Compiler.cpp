@@ -24,7 +24,8 @@ Result<Compiler> Compiler::get() {
   return Compiler(*library);
 }
 
-Result<std::string> Compiler::compile(std::string_view descriptor, const std::string &target, int form, std::string *stageTimes) const {
+Result<std::string> Compiler::compile(std::string_view descriptor, const std::string &target, int form,
+                                      std::string *stageTimes) const {
   if (!library)
     return CompilerProcess::compile(descriptor, target, form, stageTimes);
   Result<std::string> bytes = library->compile(descriptor, target, form);

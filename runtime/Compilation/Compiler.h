@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the runtime asks to compile and to explain. QUERN_COMPILER=process has it done by other processes (CompilerProcess.h), anything
-// else by the library that this one opens (CompilerLibrary.h).
+// What the runtime asks to compile and to explain. QUERN_COMPILER=process has it done by other processes
+// (CompilerProcess.h), anything else by the library that this one opens (CompilerLibrary.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_COMPILATION_COMPILER_H
@@ -21,16 +21,18 @@ class CompilerLibrary;
 
 class Compiler {
 public:
-  /// Reads QUERN_COMPILER. `invalid_arguments`: it is neither `library` nor `process`; `runtime_error`: the library cannot be opened.
+  /// Reads QUERN_COMPILER. `invalid_arguments`: it is neither `library` nor `process`; `runtime_error`: the library
+  /// cannot be opened.
   static Result<Compiler> get();
 
   /// Null if another process compiles.
   const CompilerLibrary *linkingLibrary() const { return library; }
 
-  /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text(), `form` a quern_compiler_form.
-  /// `stageTimes`, if not null, gets one line: the wall time of each stage. Of another process also `internal_error` (it crashed, or took
-  /// longer than it may) and `out_of_memory`.
-  Result<std::string> compile(std::string_view descriptor, const std::string &target, int form, std::string *stageTimes = nullptr) const;
+  /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text(), `form` a
+  /// quern_compiler_form. `stageTimes`, if not null, gets one line: the wall time of each stage. Of another process
+  /// also `internal_error` (it crashed, or took longer than it may) and `out_of_memory`.
+  Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
+                              std::string *stageTimes = nullptr) const;
   Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
 
 private:

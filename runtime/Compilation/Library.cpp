@@ -20,7 +20,8 @@ namespace {
 
 constexpr const char *libraryName = "libquern-compiler.so.0";
 
-/// A sink that appends to a string. What it throws must not pass through the compiler, which is built without exceptions.
+/// A sink that appends to a string. What it throws must not pass through the compiler, which is built without
+/// exceptions.
 struct StringSink {
   std::string text;
   bool failed = false;
@@ -42,7 +43,8 @@ Result<const quern_compiler_api *> openLibrary() {
   void *handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *reason = dlerror();
-    return runtimeError("a kernel must be compiled, but the compiler cannot be loaded: ", reason ? reason : "unknown error");
+    return runtimeError("a kernel must be compiled, but the compiler cannot be loaded: ",
+                        reason ? reason : "unknown error");
   }
   auto getApi = reinterpret_cast<decltype(&quern_compiler_get_api)>(dlsym(handle, "quern_compiler_get_api"));
   const quern_compiler_api *api = getApi ? getApi(QUERN_COMPILER_API_VERSION) : nullptr;
@@ -130,7 +132,8 @@ Result<CompilerLibrary::Linked> CompilerLibrary::link(std::string_view artifact,
   Linked linked;
   linked.entries.resize(entryCount);
   void *owner = nullptr;
-  const int status = api->link(artifact.data(), artifact.size(), linked.entries.data(), entryCount, &owner, &error.sink);
+  const int status =
+      api->link(artifact.data(), artifact.size(), linked.entries.data(), entryCount, &owner, &error.sink);
   if (Result<std::string> done = finish(status, none, error); !done)
     return done.takeError();
   linked.owner = std::shared_ptr<void>(owner, api->release);

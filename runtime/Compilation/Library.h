@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The runtime's side of Bridge.h. The library is looked for in QUERN_COMPILER_LIBRARY (a path), else beside libquern; it must be of the
-// same build. Once loaded it stays: LLVM does not support being unloaded.
+// The runtime's side of Bridge.h. The library is looked for in QUERN_COMPILER_LIBRARY (a path), else beside libquern;
+// it must be of the same build. Once loaded it stays: LLVM does not support being unloaded.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_COMPILATION_LIBRARY_H
@@ -20,7 +20,8 @@
 
 namespace quern {
 
-/// The path that a variable of the environment gives, else that of a file in the folder of libquern. `runtime_error`: that is not known.
+/// The path that a variable of the environment gives, else that of a file in the folder of libquern. `runtime_error`:
+/// that is not known.
 Result<std::string> fileBesideLibrary(const char *variable, const char *name);
 
 class CompilerLibrary {
@@ -28,8 +29,8 @@ public:
   static Result<std::string> path();
   /// Whether this build has the compiler verify what each stage makes.
   static bool verifiesIr();
-  /// Loads it if that has not happened. `runtime_error`: it is absent or of another build; the next call tries again. Thread-safe, as are
-  /// all the others.
+  /// Loads it if that has not happened. `runtime_error`: it is absent or of another build; the next call tries again.
+  /// Thread-safe, as are all the others.
   static Result<const CompilerLibrary *> get();
 
   /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text().

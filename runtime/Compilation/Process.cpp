@@ -103,7 +103,8 @@ Pool::Pool() {
   pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); }, [] { process().forgetInFork(); });
 }
 
-/// In the child of a fork, whose processes these are not. As long as it had their sockets they would outlive the parent.
+/// In the child of a fork, whose processes these are not. As long as it had their sockets they would outlive the
+/// parent.
 void Pool::forgetInFork() {
   for (CompilerChild *child : all)
     child->abandon(); // those at work belong to threads that are not here
@@ -178,8 +179,8 @@ std::string requestOf(RequestKind kind, std::string_view descriptor, const std::
 }
 
 /// One exchange. `mayRetry`: it failed for what a process was before this request.
-Result<std::string> ask(const Limits &limits, std::string_view request, std::string_view descriptor, const std::string &target,
-                        bool &mayRetry) {
+Result<std::string> ask(const Limits &limits, std::string_view request, std::string_view descriptor,
+                        const std::string &target, bool &mayRetry) {
   Pool::Lease lease;
   if (Result<void> acquired = Pool::process().acquire(limits, lease); !acquired)
     return acquired.takeError();
@@ -198,7 +199,8 @@ Result<std::string> ask(const Limits &limits, std::string_view request, std::str
   return Error{how.status, concat("the compiler's process ", how.message, reproduction(descriptor, target))};
 }
 
-Result<std::string> answerTo(RequestKind kind, std::string_view descriptor, const std::string &target, int form, std::string *stageTimes) {
+Result<std::string> answerTo(RequestKind kind, std::string_view descriptor, const std::string &target, int form,
+                             std::string *stageTimes) {
   Result<Limits> now = limits();
   if (!now)
     return now.takeError();
@@ -224,7 +226,8 @@ Result<std::string> answerTo(RequestKind kind, std::string_view descriptor, cons
 
 } // namespace
 
-Result<std::string> CompilerProcess::compile(std::string_view descriptor, const std::string &target, int form, std::string *stageTimes) {
+Result<std::string> CompilerProcess::compile(std::string_view descriptor, const std::string &target, int form,
+                                             std::string *stageTimes) {
   return answerTo(RequestKind::Compile, descriptor, target, form, stageTimes);
 }
 

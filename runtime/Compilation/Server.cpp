@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern-compiler-process LIBRARY MIB: opens the compiler and answers requests on standard input (CompilerMessages.h), until that is
-// closed. Started by libquern for QUERN_COMPILER=process, by nobody else.
+// quern-compiler-process LIBRARY MIB: opens the compiler and answers requests on standard input (CompilerMessages.h),
+// until that is closed. Started by libquern for QUERN_COMPILER=process, by nobody else.
 //
 //===----------------------------------------------------------------------===//
 #include "Compilation/Messages.h"
@@ -101,7 +101,8 @@ Result<const quern_compiler_api *> openCompiler(const char *path) {
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *reason = dlerror();
-    return runtimeError("a kernel must be compiled, but the compiler cannot be loaded: ", reason ? reason : "unknown error");
+    return runtimeError("a kernel must be compiled, but the compiler cannot be loaded: ",
+                        reason ? reason : "unknown error");
   }
   auto getApi = reinterpret_cast<decltype(&quern_compiler_get_api)>(dlsym(handle, "quern_compiler_get_api"));
   const quern_compiler_api *api = getApi ? getApi(QUERN_COMPILER_API_VERSION) : nullptr;
@@ -140,7 +141,8 @@ int main(int argc, char **argv) {
   std::set_new_handler([] { _exit(exitOutOfMemory); });
   std::thread(watch).detach();
   Result<const quern_compiler_api *> api = openCompiler(argv[1]);
-  if (!send(api ? reply(0, (*api)->build_id) : reply(static_cast<int>(api.error().status), api.error().message)) || !api)
+  if (!send(api ? reply(0, (*api)->build_id) : reply(static_cast<int>(api.error().status), api.error().message)) ||
+      !api)
     _exit(api ? 0 : 1);
   (void)!chdir("/"); // keep no folder busy
   for (uint64_t size; receive(&size, sizeof(size)) && size <= maxFrameBytes;) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The interface to whatever is not the CPU. A folder beside this one implements it, and only the public functions of that kind of device
-// include its headers: it is runtime/LevelZero, which also defines the functions here.
+// The interface to whatever is not the CPU. A folder beside this one implements it, and only the public functions of
+// that kind of device include its headers: it is runtime/LevelZero, which also defines the functions here.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_DEVICE_H
@@ -53,19 +53,22 @@ public:
   /// Between memory of the device and of the host, and waits. What streams have to do is not waited for.
   virtual Result<void> copy(void *to, const void *from, size_t bytes) = 0;
 
-  /// Fails if the artifact is none for this device or not of this problem; `runtime_error` with the driver's log if it does not build. With
-  /// `native`, what Executable::nativeCode() gave for this artifact, the driver has less to do; it is left aside if the driver refuses it.
-  virtual Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                         std::string_view native) = 0;
+  /// Fails if the artifact is none for this device or not of this problem; `runtime_error` with the driver's log if it
+  /// does not build. With `native`, what Executable::nativeCode() gave for this artifact, the driver has less to do; it
+  /// is left aside if the driver refuses it.
+  virtual Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes,
+                                                         const VerifiedProblem &problem, std::string_view native) = 0;
   /// For an engine on this device.
   virtual Result<std::unique_ptr<Stream>> makeStream(Engine *engine, bool isInOrder, bool isProfiling) = 0;
 };
 
-/// Those of all drivers, found at the first question and the same from then on; none without a driver, or in a child of fork() whose parent
-/// has some. If finding them fails the error is given, and the next question tries again. Thread-safe.
+/// Those of all drivers, found at the first question and the same from then on; none without a driver, or in a child of
+/// fork() whose parent has some. If finding them fails the error is given, and the next question tries again.
+/// Thread-safe.
 Result<std::span<const std::shared_ptr<Device>>> allDevices();
 
-/// What a pointer leads to on any device that is in use in this process: Unknown, without a call of a driver, if there is none.
+/// What a pointer leads to on any device that is in use in this process: Unknown, without a call of a driver, if there
+/// is none.
 Result<PointedMemory> findAnywhere(const void *pointer);
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each line is one write, so that lines of several threads do not mix. Listeners are called under a shared lock: a thread that takes one
-// away knows that it runs no more.
+// Each line is one write, so that lines of several threads do not mix. Listeners are called under a shared lock: a
+// thread that takes one away knows that it runs no more.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Events.h"
@@ -67,11 +67,12 @@ bool printsAt(int level) {
   return observers.verbose >= level;
 }
 
-void printLine(const char *event, const std::string &detail, const VerifiedProblem &verified, const std::string &text, int64_t ns) {
+void printLine(const char *event, const std::string &detail, const VerifiedProblem &verified, const std::string &text,
+               int64_t ns) {
   char time[32];
   std::snprintf(time, sizeof(time), "%.6g", static_cast<double>(ns) * 1e-6);
-  const std::string line =
-      concat("quern,", event, ",", detail, ",", nameOf(verified.desc.kind()), ",", verified.implementation, ",", text, ",", time, "\n");
+  const std::string line = concat("quern,", event, ",", detail, ",", nameOf(verified.desc.kind()), ",",
+                                  verified.implementation, ",", text, ",", time, "\n");
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
 }
@@ -105,12 +106,14 @@ void setVerboseLevel(int level) {
 Result<void> setListener(quern_listener_t listener, void *context, unsigned events, EventDelivery deliver) {
   constexpr unsigned known = quern_event_create | quern_event_execute | quern_event_fail;
   if (events & ~known)
-    return invalidArguments("events 0x", std::hex, events, " are not of quern_event_kind_t; all of those are 0x", known);
+    return invalidArguments("events 0x", std::hex, events, " are not of quern_event_kind_t; all of those are 0x",
+                            known);
   if (inListener)
     return invalidArguments("a listener cannot set listeners");
   Observers &observers = Observers::process();
   std::lock_guard lock(observers.mutex);
-  std::erase_if(observers.listeners, [&](const Listener &old) { return old.function == listener && old.context == context; });
+  std::erase_if(observers.listeners,
+                [&](const Listener &old) { return old.function == listener && old.context == context; });
   if (events)
     observers.listeners.push_back({listener, context, events, deliver});
   observers.update();
@@ -122,7 +125,8 @@ bool isInListener() { return inListener; }
 void reportCreated(const Primitive &primitive) {
   const quern_primitive_info_t info = primitive.info();
   if (printsAt(2))
-    printLine("create", nameOfOrigin(info.origin), primitive.problem().verified(), primitive.problem().text(), info.create_ns);
+    printLine("create", nameOfOrigin(info.origin), primitive.problem().verified(), primitive.problem().text(),
+              info.create_ns);
   tell({.kind = quern_event_create, .ns = info.create_ns, .primitive = &primitive, .origin = info.origin});
 }
 

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// QUERN_VERBOSE or quern_set_verbose() prints lines: 1 executions, 2 creations and compilations as well. Fields are separated by commas,
-// the text form is the last but one, the time in ms the last. A listener (quern_set_listener) is told the same things and failures, in
-// structs. While nobody wants an event it costs one load.
+// QUERN_VERBOSE or quern_set_verbose() prints lines: 1 executions, 2 creations and compilations as well. Fields are
+// separated by commas, the text form is the last but one, the time in ms the last. A listener (quern_set_listener) is
+// told the same things and failures, in structs. While nobody wants an event it costs one load.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_EVENTS_H
@@ -60,7 +60,8 @@ using EventDelivery = void (*)(const Event &event, quern_listener_t listener, vo
 void setVerboseLevel(int level);
 /// `events` 0 removes the listener; `deliver` calls it.
 Result<void> setListener(quern_listener_t listener, void *context, unsigned events, EventDelivery deliver);
-/// Whether this thread is in a listener: what that calls is not reported, nor does its failure replace the thread's message.
+/// Whether this thread is in a listener: what that calls is not reported, nor does its failure replace the thread's
+/// message.
 bool isInListener();
 
 // Call these if the event is wanted. `ns` is how long it took.

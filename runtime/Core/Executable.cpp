@@ -38,12 +38,14 @@ Result<void> Executable::checkArguments(const Artifact &artifact, const Verified
   if (artifact.sizeCount != sizes)
     return runtimeError("the artifact takes ", artifact.sizeCount, " runtime sizes; the problem has ", sizes);
   if (artifact.arguments.size() != problem.arguments.size())
-    return runtimeError("the artifact takes ", artifact.arguments.size(), " arguments; the problem has ", problem.arguments.size());
+    return runtimeError("the artifact takes ", artifact.arguments.size(), " arguments; the problem has ",
+                        problem.arguments.size());
   for (size_t i = 0; i < artifact.arguments.size(); ++i) {
     const ArtifactArgument &given = artifact.arguments[i];
     const ArgumentInfo &wanted = problem.arguments[i];
     if (given.index != wanted.index || (given.isOutput != 0) != wanted.isOutput)
-      return runtimeError("argument ", i, " of the artifact is ", given.index, "; the problem has ", wanted.index, " (", wanted.name, ")");
+      return runtimeError("argument ", i, " of the artifact is ", given.index, "; the problem has ", wanted.index, " (",
+                          wanted.name, ")");
   }
   return {};
 }

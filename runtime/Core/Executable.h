@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An artifact whose code is loaded: launch steps and argument order, checked once so that execution need not. Immutable and shared by every
-// primitive of the same key. How its entries are called is the business of the device: runtime/Cpu and runtime/LevelZero derive from it.
+// An artifact whose code is loaded: launch steps and argument order, checked once so that execution need not. Immutable
+// and shared by every primitive of the same key. How its entries are called is the business of the device: runtime/Cpu
+// and runtime/LevelZero derive from it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_EXECUTABLE_H

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// With alpha 1 and beta 0, and with offsets of 0, integers take kernels that do not have them; a float's alpha costs nothing.
+// With alpha 1 and beta 0, and with offsets of 0, integers take kernels that do not have them; a float's alpha costs
+// nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Gemm.h"
@@ -27,7 +28,8 @@ struct GemmKind {
   bool isFloat() const { return srcType == DataType::F32; }
   size_t index() const {
     const size_t type = srcType == DataType::F32 ? 0 : srcType == DataType::U8 ? 1 : 2;
-    return (((((type * 2 + transposesA) * 2 + transposesB) * 2 + scales) * 2 + adds) * 2 + hasOffsets) * 4 + static_cast<size_t>(dstOffset);
+    return (((((type * 2 + transposesA) * 2 + transposesB) * 2 + scales) * 2 + adds) * 2 + hasOffsets) * 4 +
+           static_cast<size_t>(dstOffset);
   }
   static constexpr size_t count = 3 * 2 * 2 * 2 * 2 * 2 * 4;
 };
@@ -86,19 +88,24 @@ Result<void> checkApart(const GemmCall &call) {
   const bool transposesA = isOneOf(call.transa, "Tt"), transposesB = isOneOf(call.transb, "Tt");
   if (Result<void> ok = check("A", matrixOf(call.m, call.k, call.lda, transposesA, call.srcType), call.a); !ok)
     return ok;
-  if (Result<void> ok = check("B", matrixOf(call.k, call.n, call.ldb, transposesB, isFloat ? DataType::F32 : DataType::S8), call.b); !ok)
+  if (Result<void> ok =
+          check("B", matrixOf(call.k, call.n, call.ldb, transposesB, isFloat ? DataType::F32 : DataType::S8), call.b);
+      !ok)
     return ok;
   const int64_t offsets = isOneOf(call.offsetc, "Cc") ? call.m : isOneOf(call.offsetc, "Rr") ? call.n : 1;
   return isFloat ? Result<void>() : check("co", matrixOf(1, offsets, offsets, false, DataType::S32), call.co);
 }
 
 GemmKind sortOf(const GemmCall &call) {
-  GemmKind kind{call.srcType, isOneOf(call.transa, "Tt"), isOneOf(call.transb, "Tt"), true, call.beta != 0, false, GemmOffset::None};
+  GemmKind kind{call.srcType,    isOneOf(call.transa, "Tt"), isOneOf(call.transb, "Tt"), true, call.beta != 0, false,
+                GemmOffset::None};
   if (kind.isFloat())
     return kind;
   kind.scales = call.alpha != 1 || kind.adds;
   kind.hasOffsets = call.ao != 0 || call.bo != 0;
-  kind.dstOffset = isOneOf(call.offsetc, "Cc") ? GemmOffset::Column : isOneOf(call.offsetc, "Rr") ? GemmOffset::Row : GemmOffset::Fixed;
+  kind.dstOffset = isOneOf(call.offsetc, "Cc")   ? GemmOffset::Column
+                   : isOneOf(call.offsetc, "Rr") ? GemmOffset::Row
+                                                 : GemmOffset::Fixed;
   return kind;
 }
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A call is checked, sorted into one of few kinds, and run by the kernel of that kind, whose sizes are all open. Kernels stay for the life
-// of the process.
+// A call is checked, sorted into one of few kinds, and run by the kernel of that kind, whose sizes are all open.
+// Kernels stay for the life of the process.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_GEMM_H

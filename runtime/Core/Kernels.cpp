@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// QUERN_LINKER=orc or loader forces who links: tests run every kernel with each. Without it a kernel just compiled is linked by ORC, for
-// its debugger and profiler registrations, and one from a cache, or compiled by another process, by the loader, which needs no LLVM.
+// QUERN_LINKER=orc or loader forces who links: tests run every kernel with each. Without it a kernel just compiled is
+// linked by ORC, for its debugger and profiler registrations, and one from a cache, or compiled by another process, by
+// the loader, which needs no LLVM.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Kernels.h"
@@ -34,8 +35,8 @@ Linker linkerFor(bool wasCompiledHere) {
 }
 
 /// For the host. `compiler` is who has compiled it, if that was now.
-Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                     std::optional<Compiler> compiler) {
+Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::string bytes,
+                                                     const VerifiedProblem &problem, std::optional<Compiler> compiler) {
   const Linker linker = linkerFor(compiler && compiler->linkingLibrary());
   if (linker == Linker::Orc && !compiler) {
     Result<Compiler> found = Compiler::get();
@@ -45,18 +46,21 @@ Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::str
   }
   if (linker == Linker::Orc && !compiler->linkingLibrary())
     return invalidArguments("QUERN_LINKER is orc; with QUERN_COMPILER=process kernels are linked by the loader");
-  return CpuExecutable::load(std::move(artifact), std::move(bytes), problem, linker, compiler ? compiler->linkingLibrary() : nullptr);
+  return CpuExecutable::load(std::move(artifact), std::move(bytes), problem, linker,
+                             compiler ? compiler->linkingLibrary() : nullptr);
 }
 
-/// For a device. With a disk cache the driver's own binary is taken from there, or put there if there is none that the driver takes.
-Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                       const Kernels::DeviceRef &device, DiskCache *disk) {
+/// For a device. With a disk cache the driver's own binary is taken from there, or put there if there is none that the
+/// driver takes.
+Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::string bytes,
+                                                       const VerifiedProblem &problem, const Kernels::DeviceRef &device,
+                                                       DiskCache *disk) {
   if (!disk || disk->isOff())
     return device->load(std::move(artifact), std::move(bytes), problem, {});
   const KernelKey key = nativeKeyOf(artifact.keyBytes, *device);
   std::optional<DiskCache::Hit> kept = disk->lookup(key);
-  auto loaded =
-      device->load(std::move(artifact), std::move(bytes), problem, kept ? std::string_view(kept->artifact.code) : std::string_view());
+  auto loaded = device->load(std::move(artifact), std::move(bytes), problem,
+                             kept ? std::string_view(kept->artifact.code) : std::string_view());
   if (!loaded || (*loaded)->isFromNative())
     return loaded;
   if (kept)
@@ -66,8 +70,9 @@ Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::s
   return loaded;
 }
 
-Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const VerifiedProblem &problem, quern_origin_t origin,
-                                  const Kernels::DeviceRef &device, DiskCache *disk, std::optional<Compiler> compiler = std::nullopt) {
+Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
+                                  quern_origin_t origin, const Kernels::DeviceRef &device, DiskCache *disk,
+                                  std::optional<Compiler> compiler = std::nullopt) {
   const int64_t start = nowNs();
   auto executable = device ? loadOnDevice(std::move(artifact), std::move(bytes), problem, device, disk)
                            : loadOnHost(std::move(artifact), std::move(bytes), problem, compiler);
@@ -79,7 +84,8 @@ Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const Ve
 /// The driver's binary in a blob; empty if there is none of this artifact for this driver and device.
 std::string nativeIn(std::string_view part, const std::string &keyBytes, const Device &device) {
   Result<Artifact> native = part.empty() ? Result<Artifact>(Error{Status::NotRequired, ""}) : Artifact::parse(part);
-  const bool fits = native && native->codeKind == CodeKind::DeviceBinary && native->keyBytes == nativeKeyOf(keyBytes, device).bytes;
+  const bool fits =
+      native && native->codeKind == CodeKind::DeviceBinary && native->keyBytes == nativeKeyOf(keyBytes, device).bytes;
   return fits ? std::move(native->code) : std::string();
 }
 
@@ -105,7 +111,8 @@ KernelKey keyOnDevice(const KernelKey &key, const Kernels::DeviceRef &device) {
 } // namespace
 
 int64_t nowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 Kernels &Kernels::process() {
@@ -150,8 +157,8 @@ Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const Request &request
   std::optional<DiskCache::Hit> hit = disk.lookup(request.key);
   if (!hit)
     return AcquiredKernel{};
-  Result<AcquiredKernel> loaded =
-      loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem, quern_origin_disk, request.device, &disk);
+  Result<AcquiredKernel> loaded = loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem,
+                                             quern_origin_disk, request.device, &disk);
   if (!loaded && loaded.error().status != Status::OutOfMemory)
     disk.reject(request.key);
   return loaded;
@@ -164,8 +171,8 @@ Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request)
   const bool isReported = isWanted(EventCompile);
   std::string stageTimes;
   const int64_t start = nowNs();
-  Result<std::string> bytes = compiler->compile(request.problem.desc.canonicalBytes(), request.target.text(), QUERN_COMPILER_ARTIFACT,
-                                                isReported ? &stageTimes : nullptr);
+  Result<std::string> bytes = compiler->compile(request.problem.desc.canonicalBytes(), request.target.text(),
+                                                QUERN_COMPILER_ARTIFACT, isReported ? &stageTimes : nullptr);
   const int64_t compileNs = nowNs() - start;
   if (!bytes)
     return bytes.takeError();
@@ -178,8 +185,8 @@ Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request)
   if (artifact->keyBytes != request.key.bytes)
     return internalError("the compiler gave an artifact of another key");
   (void)disk.store(request.key, *bytes); // counted there; a full disk costs the cache, not the result
-  Result<AcquiredKernel> loaded =
-      loadKernel(std::move(*artifact), std::move(*bytes), request.problem, quern_origin_compiled, request.device, &disk, *compiler);
+  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::move(*bytes), request.problem,
+                                             quern_origin_compiled, request.device, &disk, *compiler);
   if (loaded)
     loaded->compileNs = compileNs;
   return loaded;
@@ -193,13 +200,15 @@ Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedP
     return invalidArguments("the cache blob cannot be used: ", artifact.error().message);
   Result<Target> compiledFor = Target::parse(artifact->target);
   if (!compiledFor || keyOf(problem.desc, *compiledFor).bytes != artifact->keyBytes)
-    return invalidArguments("the cache blob is of another problem or build: ", artifact->descriptor, " by ", artifact->buildId);
+    return invalidArguments("the cache blob is of another problem or build: ", artifact->descriptor, " by ",
+                            artifact->buildId);
   const bool runs = target.isCpu() ? compiledFor->isCpu() && compiledFor->isa <= target.isa : *compiledFor == target;
   if (!runs)
     return invalidArguments("the cache blob is for ", compiledFor->name(), "; the engine has ", target.name());
   if (device)
     return loadBlobOnDevice(std::move(*artifact), parts, problem, device);
-  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob, nullptr, nullptr);
+  Result<AcquiredKernel> loaded =
+      loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob, nullptr, nullptr);
   if (!loaded && loaded.error().status == Status::RuntimeError)
     return invalidArguments("the cache blob cannot be used: ", loaded.error().message);
   return loaded;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The stages lookup, compile and load: the memory cache, then the disk cache, then the compiler. The one place that holds state of the
-// whole process besides the default threads.
+// The stages lookup, compile and load: the memory cache, then the disk cache, then the compiler. The one place that
+// holds state of the whole process besides the default threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_KERNELS_H
@@ -46,12 +46,13 @@ public:
   /// Looks in the caches, else compiles. Concurrent requests for one key share the work. Thread-safe.
   Result<AcquiredKernel> acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                  const DeviceRef &device = nullptr);
-  /// Loads an artifact given by the caller; `invalid_arguments` if it is damaged, of another problem or build, or for an instruction set
-  /// that `target` does not include. Cache sizes may differ: they decide speed, not results.
+  /// Loads an artifact given by the caller; `invalid_arguments` if it is damaged, of another problem or build, or for
+  /// an instruction set that `target` does not include. Cache sizes may differ: they decide speed, not results.
   Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
                                   const DeviceRef &device = nullptr);
 
-  /// What loadBlob() takes: of a device with what its driver has made of the code, which spares it the work if it is the same driver.
+  /// What loadBlob() takes: of a device with what its driver has made of the code, which spares it the work if it is
+  /// the same driver.
   static Result<std::string> blobOf(const Executable &executable);
   /// Nothing that is loaded for the device stays in the memory cache.
   void forget(const Device &device);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A driver's binary goes where the artifact goes: beside it in the disk cache, behind it in a cache blob. It is an artifact, too, whose key
-// names the driver and the device, so that nobody else's is tried.
+// A driver's binary goes where the artifact goes: beside it in the disk cache, behind it in a cache blob. It is an
+// artifact, too, whose key names the driver and the device, so that nobody else's is tried.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_NATIVECODE_H

@@ -48,8 +48,9 @@ Result<void> Memory::setBuffer(int index, void *handle) {
   if (!found)
     return found.takeError();
   if (handle && isOnDevice && found->kind == MemoryKind::Unknown)
-    return invalidArguments("the handle is no memory that ", engine->device->name(),
-                            " can use: it takes device, host and shared memory that Level Zero allocated in the engine's context");
+    return invalidArguments(
+        "the handle is no memory that ", engine->device->name(),
+        " can use: it takes device, host and shared memory that Level Zero allocated in the engine's context");
   if (!isOnDevice && found->kind == MemoryKind::Device)
     return invalidArguments("the handle is memory of a Level Zero device, which a cpu engine cannot reach");
   replace(index, handle, found->kind != MemoryKind::Device);
@@ -90,7 +91,8 @@ Result<void> Memory::unmap(int index, const void *given) {
 
 Result<void> Memory::allocate(int index) {
   if (desc.isAny())
-    return invalidArguments("memory cannot be allocated for layout `any`: ask the primitive descriptor for its descriptor");
+    return invalidArguments(
+        "memory cannot be allocated for layout `any`: ask the primitive descriptor for its descriptor");
   const int64_t needed = bytesOfBuffer(desc, index);
   if (needed == runtimeDim)
     return invalidArguments("memory cannot be allocated for a descriptor with runtime dimensions");

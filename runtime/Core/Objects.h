@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The objects behind the C handles that are not primitives. An engine is counted, so that handles may be destroyed in any order.
+// The objects behind the C handles that are not primitives. An engine is counted, so that handles may be destroyed in
+// any order.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_OBJECTS_H
@@ -80,14 +81,16 @@ struct HostBuffer {
   bool isRead, isWritten; ///< copied before the kernels, and back after them
 };
 
-/// One execution. Pointers are needed during the call only, memory until the stream has been waited for. Without an executable nothing
-/// runs, but for a copy of buffer 0 to buffer 1 if one is the host's.
+/// One execution. Pointers are needed during the call only, memory until the stream has been waited for. Without an
+/// executable nothing runs, but for a copy of buffer 0 to buffer 1 if one is the host's.
 struct Call {
-  const Executable *executable = nullptr; ///< loaded for the stream's engine, and shared by streams for as long as they need it
-  std::span<void *const> buffers;         ///< of the arguments
-  std::span<const uint64_t> allocations;  ///< the numbers of their memory; 0 of what is not the device's
-  std::span<const bool> isScalar;         ///< of a buffer: it is 8 bytes of the host's, to be copied for a device; empty: none is
-  const int64_t *sizes = nullptr;         ///< the given ones
+  const Executable *executable =
+      nullptr;                    ///< loaded for the stream's engine, and shared by streams for as long as they need it
+  std::span<void *const> buffers; ///< of the arguments
+  std::span<const uint64_t> allocations; ///< the numbers of their memory; 0 of what is not the device's
+  std::span<const bool>
+      isScalar; ///< of a buffer: it is 8 bytes of the host's, to be copied for a device; empty: none is
+  const int64_t *sizes = nullptr; ///< the given ones
   const int64_t *bufferBytes = nullptr;
   void *scratchpad = nullptr; ///< the caller's; null: the stream's
   uint64_t scratchpadAllocation = 0;
@@ -95,7 +98,8 @@ struct Call {
   const HostBuffer *host = nullptr; ///< null: the engine reaches all buffers
 };
 
-/// What orders an execution among events of the caller's. Each kind of device derives its own, and its streams take no other.
+/// What orders an execution among events of the caller's. Each kind of device derives its own, and its streams take no
+/// other.
 struct EventLinks {};
 
 /// Where executions run. Thread-safe.
@@ -122,7 +126,8 @@ public:
 /// A descriptor with a buffer, or several of a sparse tensor, or a host scalar with its value, which has no engine.
 class Memory {
 public:
-  Memory(Engine *engine, const TensorDesc &desc) : engine(engine), desc(desc), bytes(desc.bytes()), firstByte(firstByteOf(desc)) {
+  Memory(Engine *engine, const TensorDesc &desc)
+      : engine(engine), desc(desc), bytes(desc.bytes()), firstByte(firstByteOf(desc)) {
     if (desc.isSparse())
       others.resize(static_cast<size_t>(bufferCount(desc)) - 1);
   }
@@ -133,8 +138,8 @@ public:
   /// Buffers are 0, and more of a sparse tensor.
   bool hasBuffer(int index) const { return index >= 0 && index <= static_cast<int>(others.size()); }
   void *buffer(int index) const { return index == 0 ? data : others[static_cast<size_t>(index) - 1].data; }
-  /// Takes a buffer of the caller's, or null. `invalid_arguments` if the engine cannot use it: on a device what is not Level Zero's memory
-  /// there, on the CPU memory of a device.
+  /// Takes a buffer of the caller's, or null. `invalid_arguments` if the engine cannot use it: on a device what is not
+  /// Level Zero's memory there, on the CPU memory of a device.
   Result<void> setBuffer(int index, void *handle);
   /// Copies the value of a host scalar.
   void setScalar(const void *value) {
@@ -143,7 +148,8 @@ public:
   }
   /// A buffer of its own, aligned to 64 bytes, in the device's memory. An empty tensor gets none.
   Result<void> allocate(int index);
-  /// Where the host may read and write a buffer until it is unmapped: the buffer itself, or a copy of what only the device can reach.
+  /// Where the host may read and write a buffer until it is unmapped: the buffer itself, or a copy of what only the
+  /// device can reach.
   Result<void *> map(int index);
   /// Brings a copy back to the device.
   Result<void> unmap(int index, const void *given);
@@ -163,7 +169,9 @@ private:
   int64_t bytesOf(int index) const { return index == 0 ? bytes : bytesOfBuffer(desc, index); }
   void *&owned(int index) { return index == 0 ? firstOwned : others[static_cast<size_t>(index) - 1].owned; }
   void *&mapped(int index) { return index == 0 ? firstMapped : others[static_cast<size_t>(index) - 1].mapped; }
-  bool &reachable(int index) { return index == 0 ? isFirstReachable : others[static_cast<size_t>(index) - 1].isReachable; }
+  bool &reachable(int index) {
+    return index == 0 ? isFirstReachable : others[static_cast<size_t>(index) - 1].isReachable;
+  }
   void replace(int index, void *handle, bool isReachable);
   void release(int index);
 

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The distance between two elements is a sum of strides with bounded coefficients. With the strides in decreasing order, what is left after
-// each choice must be within what the smaller ones reach, which leaves one or two coefficients to try at most places. Distances are in half
-// bytes.
+// The distance between two elements is a sum of strides with bounded coefficients. With the strides in decreasing
+// order, what is left after each choice must be within what the smaller ones reach, which leaves one or two
+// coefficients to try at most places. Distances are in half bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Overlap.h"

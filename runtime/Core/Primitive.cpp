@@ -24,22 +24,24 @@ const std::string scratchpadName = "scratchpad";
 /// Up to so many are searched one by one.
 constexpr size_t fewSlots = 16;
 
-/// a == b, for descriptors that are valid: what the rank leaves unused of them, most of their 768 bytes, is not looked at.
+/// a == b, for descriptors that are valid: what the rank leaves unused of them, most of their 768 bytes, is not looked
+/// at.
 bool sameDesc(const TensorDesc &a, const TensorDesc &b) {
   if (a.ndims != b.ndims || a.dataType != b.dataType || a.formatKind != b.formatKind || a.offset0 != b.offset0 ||
       a.innerBlockCount != b.innerBlockCount || (a.extras.flags | b.extras.flags))
     return a == b;
   int64_t difference = 0;
   for (int d = 0; d < a.ndims; ++d)
-    difference |= (a.dims[d] ^ b.dims[d]) | (a.paddedDims[d] ^ b.paddedDims[d]) | (a.paddedOffsets[d] ^ b.paddedOffsets[d]) |
-                  (a.strides[d] ^ b.strides[d]);
+    difference |= (a.dims[d] ^ b.dims[d]) | (a.paddedDims[d] ^ b.paddedDims[d]) |
+                  (a.paddedOffsets[d] ^ b.paddedOffsets[d]) | (a.strides[d] ^ b.strides[d]);
   for (int i = 0; i < a.innerBlockCount; ++i)
     difference |= (a.innerBlocks[i] ^ b.innerBlocks[i]) | (a.innerIndices[i] ^ b.innerIndices[i]);
   return difference == 0;
 }
 
-/// Memory of another descriptor serves as well if it has the same elements in the same places: dims of 1 may be added, left out and have
-/// any stride, a vector of scales may have the dims that they belong to. What is read may have compensation behind it, for others to read.
+/// Memory of another descriptor serves as well if it has the same elements in the same places: dims of 1 may be added,
+/// left out and have any stride, a vector of scales may have the dims that they belong to. What is read may have
+/// compensation behind it, for others to read.
 bool servesAs(const TensorDesc &given, const TensorDesc &declared, bool isOutput) {
   const uint64_t unwanted = isOutput ? given.extras.flags : given.extras.flags & ExtraScaleAdjust;
   return given.dataType == declared.dataType && (unwanted | declared.extras.flags) == 0 && given.sameStorage(declared);
@@ -56,7 +58,8 @@ Result<std::unique_ptr<Primitive>> Primitive::create(std::shared_ptr<const Probl
   return make(std::move(problem), std::move(acquired), start);
 }
 
-Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<const Problem> problem, std::string_view blob) {
+Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<const Problem> problem,
+                                                             std::string_view blob) {
   const int64_t start = nowNs();
   if (!problem->hasKernel())
     return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0}, start);
@@ -67,7 +70,8 @@ Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<con
   return make(std::move(problem), std::move(acquired), start);
 }
 
-Result<std::unique_ptr<Primitive>> Primitive::make(std::shared_ptr<const Problem> problem, Result<AcquiredKernel> acquired, int64_t start) {
+Result<std::unique_ptr<Primitive>> Primitive::make(std::shared_ptr<const Problem> problem,
+                                                   Result<AcquiredKernel> acquired, int64_t start) {
   if (!acquired)
     return acquired.takeError();
   std::unique_ptr<Primitive> primitive(new Primitive(std::move(problem), std::move(*acquired)));
@@ -86,28 +90,32 @@ Result<void> Primitive::addSlots() {
   slots.reserve(arguments.size() + 1);
   for (const ArgumentInfo &argument : arguments)
     slots.push_back({argument.index, &argument.desc, &argument.name, static_cast<size_t>(argument.runtimeSizes()),
-                     problem().engineOf(argument.index), argument.isOutput, argument.isUpdated, argument.overwrittenBy, argument.inPlace});
+                     problem().engineOf(argument.index), argument.isOutput, argument.isUpdated, argument.overwrittenBy,
+                     argument.inPlace});
   for (const Slot &slot : slots) {
     sizeCount += slot.sizeCount;
     if (slot.engine->device != problem().engine()->device)
       elsewhere = static_cast<size_t>(&slot - slots.data());
   }
   if (sizeCount > maxRuntimeSizes)
-    return unimplemented("the primitive has ", sizeCount, " runtime dims, strides and offsets; the limit is ", maxRuntimeSizes);
+    return unimplemented("the primitive has ", sizeCount, " runtime dims, strides and offsets; the limit is ",
+                         maxRuntimeSizes);
   if (problem().usesCallerScratchpad() && kernel && (kernel->scratch().any() || kernel->program().hasOpenRegions())) {
     Result<const TensorDesc *> scratchpad = problem().scratchpadDesc();
     if (!scratchpad)
       return scratchpad.takeError();
-    if (const int64_t needed = scratchpadBytes(kernel->scratch(), problem().scratchpadThreads()); needed > (*scratchpad)->bytes())
-      return unimplemented("the kernel needs a scratchpad of ", needed, " bytes; the descriptor's, from another kernel, has ",
-                           (*scratchpad)->bytes());
+    if (const int64_t needed = scratchpadBytes(kernel->scratch(), problem().scratchpadThreads());
+        needed > (*scratchpad)->bytes())
+      return unimplemented("the kernel needs a scratchpad of ", needed,
+                           " bytes; the descriptor's, from another kernel, has ", (*scratchpad)->bytes());
     slots.push_back({arg::scratchpad, *scratchpad, &scratchpadName, 0, problem().engine().get(), false, false});
   }
   if (slots.size() <= fewSlots)
     return {};
   slotsByIndex.resize(slots.size());
   std::iota(slotsByIndex.begin(), slotsByIndex.end(), size_t(0));
-  std::sort(slotsByIndex.begin(), slotsByIndex.end(), [&](size_t a, size_t b) { return slots[a].index < slots[b].index; });
+  std::sort(slotsByIndex.begin(), slotsByIndex.end(),
+            [&](size_t a, size_t b) { return slots[a].index < slots[b].index; });
   return {};
 }
 
@@ -115,8 +123,9 @@ size_t Primitive::findSlot(int32_t index, size_t likely) const {
   if (likely < slots.size() && slots[likely].index == index)
     return likely;
   if (slotsByIndex.empty())
-    return static_cast<size_t>(std::find_if(slots.begin(), slots.end(), [&](const Slot &slot) { return slot.index == index; }) -
-                               slots.begin());
+    return static_cast<size_t>(
+        std::find_if(slots.begin(), slots.end(), [&](const Slot &slot) { return slot.index == index; }) -
+        slots.begin());
   const auto found = std::lower_bound(slotsByIndex.begin(), slotsByIndex.end(), index,
                                       [&](size_t slot, int32_t wanted) { return slots[slot].index < wanted; });
   return found != slotsByIndex.end() && slots[*found].index == index ? *found : slots.size();
@@ -125,13 +134,15 @@ size_t Primitive::findSlot(int32_t index, size_t likely) const {
 Error Primitive::missing(const SlotSet &given) const {
   for (size_t i = 0; i < slots.size(); ++i)
     if (!given[i])
-      return invalidArguments("argument ", slots[i].index, " (", *slots[i].name, ") is missing", problem().verified().citations.missing);
+      return invalidArguments("argument ", slots[i].index, " (", *slots[i].name, ") is missing",
+                              problem().verified().citations.missing);
   return internalError("no argument is missing");
 }
 
 Error Primitive::misplaced(const Slot &slot, const Memory &memory) const {
   const bool isOfKind = memory.engine->kind == slot.engine->kind;
-  return invalidArguments("argument ", slot.index, " (", *slot.name, ") is on another ", isOfKind ? "device" : "kind of engine", " than ",
+  return invalidArguments("argument ", slot.index, " (", *slot.name, ") is on another ",
+                          isOfKind ? "device" : "kind of engine", " than ",
                           slot.engine->device == problem().engine()->device ? "the stream" : "the primitive has it");
 }
 
@@ -149,13 +160,15 @@ Result<void> Primitive::collect(std::span<const quern_exec_arg_t> arguments, Giv
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is given twice");
     if (!memory)
       return invalidArguments("the memory of argument ", slot->index, " (", *slot->name, ") is null");
-    if (slot->sizeCount == 0 && !sameDesc(memory->desc, *slot->desc) && !servesAs(memory->desc, *slot->desc, slot->isOutput))
-      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is ", textOf(memory->desc), "; the primitive takes ",
-                              textOf(*slot->desc));
+    if (slot->sizeCount == 0 && !sameDesc(memory->desc, *slot->desc) &&
+        !servesAs(memory->desc, *slot->desc, slot->isOutput))
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") is ", textOf(memory->desc),
+                              "; the primitive takes ", textOf(*slot->desc));
     if (memory->engine.get() && memory->engine->device != slot->engine->device) // a host scalar is on none
       return misplaced(*slot, *memory);
     if (!memory->data && memory->bytes > 0)
-      return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", memory->bytes, " bytes");
+      return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", memory->bytes,
+                              " bytes");
     present.set(position);
     ++count;
     given.buffers[position] = memory->data;
@@ -180,7 +193,8 @@ Result<void> Primitive::collectSizes(Given &given) const {
     if (slots[i].sizeCount == 0)
       continue;
     const ArgumentInfo &argument = verified.arguments[i];
-    Result<void> taken = argument.grid ? takeGridSizes(verified, i, {descs, i + 1}, left) : takeRuntimeSizes(argument, *descs[i], left);
+    Result<void> taken =
+        argument.grid ? takeGridSizes(verified, i, {descs, i + 1}, left) : takeRuntimeSizes(argument, *descs[i], left);
     if (!taken)
       return taken;
     left = left.subspan(slots[i].sizeCount);
@@ -195,7 +209,9 @@ Result<void> Primitive::checkOverlap(const Given &given) const {
   const auto startOf = [](const Memory &memory) {
     return reinterpret_cast<uintptr_t>(memory.data) + static_cast<uintptr_t>(memory.firstByte);
   };
-  const auto endOf = [](const Memory &memory) { return reinterpret_cast<uintptr_t>(memory.data) + static_cast<uintptr_t>(memory.bytes); };
+  const auto endOf = [](const Memory &memory) {
+    return reinterpret_cast<uintptr_t>(memory.data) + static_cast<uintptr_t>(memory.bytes);
+  };
   for (size_t o = 0; o < slots.size(); ++o) {
     if (!slots[o].isWritten())
       continue;
@@ -205,9 +221,10 @@ Result<void> Primitive::checkOverlap(const Given &given) const {
       if (i == o || startOf(other) >= endOf(output) || startOf(output) >= endOf(other)) // nearly always
         continue;
       const PlacedTensor written{output.desc, output.data}, read{other.desc, other.data};
-      const bool isAllowed = slots[i].overwrittenBy == slots[o].index && areInPlace(written, read) &&
-                             (slots[o].sizeCount + slots[i].sizeCount == 0 || mayBeInPlace(*slots[o].desc, *slots[i].desc)) &&
-                             (slots[i].inPlace == InPlace::ElementSize || output.desc.dataType == other.desc.dataType);
+      const bool isAllowed =
+          slots[i].overwrittenBy == slots[o].index && areInPlace(written, read) &&
+          (slots[o].sizeCount + slots[i].sizeCount == 0 || mayBeInPlace(*slots[o].desc, *slots[i].desc)) &&
+          (slots[i].inPlace == InPlace::ElementSize || output.desc.dataType == other.desc.dataType);
       if (!isAllowed && shareBytes(written, read))
         return overlapping(slots[o], output, slots[i], other);
     }
@@ -216,15 +233,19 @@ Result<void> Primitive::checkOverlap(const Given &given) const {
 }
 
 Error Primitive::overlapping(const Slot &output, const Memory &written, const Slot &other, const Memory &read) const {
-  const auto distance = static_cast<int64_t>(reinterpret_cast<uintptr_t>(written.data) - reinterpret_cast<uintptr_t>(read.data));
+  const auto distance =
+      static_cast<int64_t>(reinterpret_cast<uintptr_t>(written.data) - reinterpret_cast<uintptr_t>(read.data));
   const char *limit = other.overwrittenBy != output.index ? "must be apart from it"
-                      : other.inPlace == InPlace::Type    ? "may only be at the same address with the same layout and type"
-                                                          : "may only be at the same address with the same layout and element size";
-  return invalidArguments(*output.name, " overlaps ", *other.name, ": ", textOf(written.desc), " begins ", distance, " bytes behind ",
-                          textOf(read.desc), "; it ", limit, problem().verified().citations.overlapping);
+                      : other.inPlace == InPlace::Type
+                          ? "may only be at the same address with the same layout and type"
+                          : "may only be at the same address with the same layout and element size";
+  return invalidArguments(*output.name, " overlaps ", *other.name, ": ", textOf(written.desc), " begins ", distance,
+                          " bytes behind ", textOf(read.desc), "; it ", limit,
+                          problem().verified().citations.overlapping);
 }
 
-/// Whether a runtime dim of this execution is 0. That one of several sources has no elements says nothing of the others.
+/// Whether a runtime dim of this execution is 0. That one of several sources has no elements says nothing of the
+/// others.
 bool Primitive::isEmpty(const Given &given) const {
   const auto isSource = [](const Slot &slot) {
     return slot.index >= QUERN_ARG_MULTIPLE_SRC && slot.index < QUERN_ARG_MULTIPLE_SRC + static_cast<int>(maxSources);
@@ -235,7 +256,8 @@ bool Primitive::isEmpty(const Given &given) const {
   return false;
 }
 
-Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t> arguments, const EventLinks *links) const {
+Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t> arguments,
+                                const EventLinks *links) const {
   if (stream.engine.get() != problem().engine().get())
     return invalidArguments("the stream is of another engine than the primitive");
   Given given;
@@ -284,8 +306,10 @@ Result<void> Primitive::run(Stream &stream, const Given &given, const EventLinks
   return elsewhere < count ? runAcross(stream, given, call, links) : stream.execute(call, links);
 }
 
-/// With one tensor on the host, whose memory the device gets a copy of; or on another device, by way of the host and waiting.
-Result<void> Primitive::runAcross(Stream &stream, const Given &given, const Call &onDevice, const EventLinks *links) const {
+/// With one tensor on the host, whose memory the device gets a copy of; or on another device, by way of the host and
+/// waiting.
+Result<void> Primitive::runAcross(Stream &stream, const Given &given, const Call &onDevice,
+                                  const EventLinks *links) const {
   const Slot &slot = slots[elsewhere];
   const Memory &memory = *given.memories[elsewhere];
   const bool keepsBytes = slot.isOutput && (slot.isUpdated || !isWithoutGaps(memory.desc));

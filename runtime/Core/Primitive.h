@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A problem with its executable and what the execution checks, laid out for a call that takes some tens of nanoseconds. Immutable: any
-// number of threads may execute one primitive at once.
+// A problem with its executable and what the execution checks, laid out for a call that takes some tens of nanoseconds.
+// Immutable: any number of threads may execute one primitive at once.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_PRIMITIVE_H
@@ -31,11 +31,13 @@ public:
 
   /// Brings the kernel from a cache or compiles it.
   static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem);
-  static Result<std::unique_ptr<Primitive>> createFromBlob(std::shared_ptr<const Problem> problem, std::string_view blob);
+  static Result<std::unique_ptr<Primitive>> createFromBlob(std::shared_ptr<const Problem> problem,
+                                                           std::string_view blob);
 
-  /// Checks the arguments, then runs the launch steps. Arguments that are not the primitive's are ignored. `links`, if not null, orders it
-  /// among a device's events. Thread-safe.
-  Result<void> execute(Stream &stream, std::span<const quern_exec_arg_t> arguments, const EventLinks *links = nullptr) const;
+  /// Checks the arguments, then runs the launch steps. Arguments that are not the primitive's are ignored. `links`, if
+  /// not null, orders it among a device's events. Thread-safe.
+  Result<void> execute(Stream &stream, std::span<const quern_exec_arg_t> arguments,
+                       const EventLinks *links = nullptr) const;
 
   const PrimitiveDescObject &descriptor() const { return desc; }
   const Problem &problem() const { return *desc.problem; }
@@ -72,7 +74,8 @@ private:
     int64_t sizes[maxRuntimeSizes]; ///< as quern_kernel_args::sizes
   };
 
-  static Result<std::unique_ptr<Primitive>> make(std::shared_ptr<const Problem> problem, Result<AcquiredKernel> acquired, int64_t start);
+  static Result<std::unique_ptr<Primitive>> make(std::shared_ptr<const Problem> problem,
+                                                 Result<AcquiredKernel> acquired, int64_t start);
   Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired);
   Result<void> addSlots();
   /// The slot of an argument, or slots.size(); `likely` is looked at first.
@@ -89,7 +92,7 @@ private:
 
   PrimitiveDescObject desc;
   std::shared_ptr<const Executable> kernel;
-  std::vector<Slot> slots;          ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
+  std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
   std::vector<size_t> slotsByIndex; ///< sorted by argument, where there are many
   size_t sizeCount = 0;             ///< of all slots
   size_t elsewhere = maxArguments;  ///< the slot whose memory is not the engine's; maxArguments: none

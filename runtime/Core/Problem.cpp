@@ -18,7 +18,8 @@ namespace {
 
 thread_local int concurrency = 0; ///< 0: the default threads
 
-/// Visits the tensors of an operation with their names and positions; those in a list of sources are not among them, being never `any`.
+/// Visits the tensors of an operation with their names and positions; those in a list of sources are not among them,
+/// being never `any`.
 template <typename Body> struct TensorVisitor {
   Body body;
   int position = 0;
@@ -121,8 +122,8 @@ KernelKey requestOf(const Engine *engine, const PrimitiveDesc &desc, const Primi
 
 } // namespace
 
-Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
-                                                       ReorderSides sides) {
+Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const PrimitiveDesc &desc,
+                                                       const PrimitiveDesc *hint, ReorderSides sides) {
   const KernelKey request = requestOf(engine, desc, hint, sides);
   if (std::shared_ptr<const Problem> known = ProblemCache::process().find(request))
     return known;
@@ -139,9 +140,11 @@ Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const Pri
   return problem;
 }
 
-Problem::Problem(Engine *engine, const EngineRef &src, const EngineRef &dst, VerifiedProblem &&verified, uint64_t anyFields)
-    : device(engine), srcDevice(src), dstDevice(dst), problem(std::move(verified)), kernelKey(keyOf(problem.desc, engine->target)),
-      anyFields(anyFields), copies(src->device != dst->device && isByteCopy(problem)), threads(maxConcurrency()) {}
+Problem::Problem(Engine *engine, const EngineRef &src, const EngineRef &dst, VerifiedProblem &&verified,
+                 uint64_t anyFields)
+    : device(engine), srcDevice(src), dstDevice(dst), problem(std::move(verified)),
+      kernelKey(keyOf(problem.desc, engine->target)), anyFields(anyFields),
+      copies(src->device != dst->device && isByteCopy(problem)), threads(maxConcurrency()) {}
 
 bool Problem::choseLayout(int32_t argument) const {
   bool chosen = false;
@@ -204,8 +207,9 @@ Result<int64_t> Problem::scratchpadBytes() const {
   if (!executable)
     return executable.takeError();
   if (*executable && (*executable)->program().hasOpenRegions())
-    return unimplemented("the scratchpad depends on sizes that only executions know; its bytes, and scratchpad mode user, need them at "
-                         "creation");
+    return unimplemented(
+        "the scratchpad depends on sizes that only executions know; its bytes, and scratchpad mode user, need them at "
+        "creation");
   return *executable ? quern::scratchpadBytes((*executable)->scratch(), threads) : 0;
 }
 

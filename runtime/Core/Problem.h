@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a primitive descriptor is: immutable and shared by its clones and by the primitives made from it. What takes compiling to know (the
-// scratchpad) is found out at the first question.
+// What a primitive descriptor is: immutable and shared by its clones and by the primitives made from it. What takes
+// compiling to know (the scratchpad) is found out at the first question.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_PROBLEM_H
@@ -23,8 +23,8 @@ struct ReorderSides {
 class Problem {
 public:
   /// Verifies `desc` for the engine's target. `hint` is the forward problem of a backward one, or null.
-  static Result<std::shared_ptr<const Problem>> create(Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint,
-                                                       ReorderSides sides = {});
+  static Result<std::shared_ptr<const Problem>> create(Engine *engine, const PrimitiveDesc &desc,
+                                                       const PrimitiveDesc *hint, ReorderSides sides = {});
 
   const EngineRef &engine() const { return device; }
   const EngineRef &srcEngine() const { return srcDevice; }
@@ -45,7 +45,8 @@ public:
   /// The threads that a scratchpad given by the caller provides for.
   int scratchpadThreads() const { return threads; }
 
-  /// The kernel; the one already held if a question brought it. The first to take that is told where the question found it.
+  /// The kernel; the one already held if a question brought it. The first to take that is told where the question found
+  /// it.
   Result<AcquiredKernel> acquire() const;
   /// The text form; made at the first call.
   const std::string &text() const;

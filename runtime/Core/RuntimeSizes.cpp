@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Descriptors of memories have been validated when they were made, so that elements of one tensor lie apart unless a stride is 0.
+// Descriptors of memories have been validated when they were made, so that elements of one tensor lie apart unless a
+// stride is 0.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/RuntimeSizes.h"
@@ -19,17 +20,20 @@ std::string textOf(int64_t value) { return value == runtimeDim ? "?" : std::to_s
 Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &given) {
   const TensorDesc &wanted = declared.desc;
   if (given.dataType != wanted.dataType)
-    return invalidArguments(declared.name, " is of type ", nameOf(given.dataType), "; the primitive takes ", nameOf(wanted.dataType));
+    return invalidArguments(declared.name, " is of type ", nameOf(given.dataType), "; the primitive takes ",
+                            nameOf(wanted.dataType));
   if (given.ndims != wanted.ndims)
     return invalidArguments(declared.name, " is of rank ", given.ndims, "; the primitive takes ", wanted.ndims);
   if (!given.isPlain())
     return invalidArguments(declared.name, " is not plain; an argument with runtime dims must be");
-  if (declared.isOutput ? given.extras.flags : given.extras.flags & ExtraScaleAdjust) // a source may have compensation behind it
-    return invalidArguments(declared.name, " has compensation or an adjusted scale; an argument with runtime dims has none");
+  if (declared.isOutput ? given.extras.flags
+                        : given.extras.flags & ExtraScaleAdjust) // a source may have compensation behind it
+    return invalidArguments(declared.name,
+                            " has compensation or an adjusted scale; an argument with runtime dims has none");
   for (int d = 0; d < given.ndims; ++d)
     if (given.paddedDims[d] != given.dims[d] || given.paddedOffsets[d] != 0)
-      return invalidArguments("dim ", d, " of ", declared.name, " is ", given.dims[d], ", padded to ", given.paddedDims[d],
-                              "; an argument with runtime dims has no padding");
+      return invalidArguments("dim ", d, " of ", declared.name, " is ", given.dims[d], ", padded to ",
+                              given.paddedDims[d], "; an argument with runtime dims has no padding");
   return {};
 }
 
@@ -44,7 +48,8 @@ Result<void> take(const char *what, int d, const std::string &name, int64_t give
   return {};
 }
 
-Result<void> takeSizes(const std::string &name, const TensorDesc &wanted, const TensorDesc &given, std::span<int64_t> sizes) {
+Result<void> takeSizes(const std::string &name, const TensorDesc &wanted, const TensorDesc &given,
+                       std::span<int64_t> sizes) {
   int64_t *next = sizes.data();
   for (int d = 0; d < given.ndims; ++d)
     if (Result<void> taken = take("dim", d, name, given.dims[d], wanted.dims[d], next); !taken)
@@ -81,12 +86,14 @@ Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &gi
   return {};
 }
 
-Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given, std::span<int64_t> sizes) {
+Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given,
+                           std::span<int64_t> sizes) {
   const ArgumentInfo &vector = problem.arguments[i];
   if (Result<void> fixed = checkFixedParts(vector, *given[i]); !fixed)
     return fixed;
   if (given[i]->strides[0] != 1 || given[i]->offset0 != 0)
-    return invalidArguments(vector.name, " has stride ", given[i]->strides[0], " and offset ", given[i]->offset0, "; it must be dense");
+    return invalidArguments(vector.name, " has stride ", given[i]->strides[0], " and offset ", given[i]->offset0,
+                            "; it must be dense");
   return takeSizes(vector.name, *vector.grid, arg::gridOf(paramsOf(problem, i), *given[ownerOf(problem, i)]), sizes);
 }
 
@@ -98,8 +105,9 @@ Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const Ten
     for (int d = 0; d < given[i]->ndims; ++d) {
       bool isOpen = arguments[i].desc.dims[d] == runtimeDim;
       if (isOpen && given[i]->dims[d] != given[0]->dims[d])
-        return invalidArguments("dim ", d, " of ", arguments[i].name, " is ", given[i]->dims[d], ", of ", arguments[0].name, " ",
-                                given[0]->dims[d], "; runtime dims must be the same in all tensors");
+        return invalidArguments("dim ", d, " of ", arguments[i].name, " is ", given[i]->dims[d], ", of ",
+                                arguments[0].name, " ", given[0]->dims[d],
+                                "; runtime dims must be the same in all tensors");
     }
   }
   return {};
@@ -114,7 +122,8 @@ Result<void> checkVectors(const VerifiedProblem &problem, std::span<const Tensor
     const size_t owner = ownerOf(problem, i);
     const int64_t wanted = arg::vectorOf(paramsOf(problem, i), *given[owner]).dims[0];
     if (given[i]->dims[0] != wanted)
-      return invalidArguments(arguments[i].name, " has ", given[i]->dims[0], " values; ", arguments[owner].name, " needs ", wanted);
+      return invalidArguments(arguments[i].name, " has ", given[i]->dims[0], " values; ", arguments[owner].name,
+                              " needs ", wanted);
   }
   return {};
 }

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A problem may leave dims, strides and offsets of plain tensors open. Its kernel reads them from one list, quern_kernel_args::sizes: for
-// each argument in order its runtime dims in order, then its runtime strides, then its runtime offset. The memories of an execution say
-// what they are.
+// A problem may leave dims, strides and offsets of plain tensors open. Its kernel reads them from one list,
+// quern_kernel_args::sizes: for each argument in order its runtime dims in order, then its runtime strides, then its
+// runtime offset. The memories of an execution say what they are.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_RUNTIMESIZES_H
@@ -17,22 +17,25 @@
 
 namespace quern {
 
-/// Most sizes of one problem: dims, strides and offset of two tensors and two operands of each of 32 post-ops. They lie on the stack of an
-/// execution, which writes only those that the problem has.
+/// Most sizes of one problem: dims, strides and offset of two tensors and two operands of each of 32 post-ops. They lie
+/// on the stack of an execution, which writes only those that the problem has.
 inline constexpr size_t maxRuntimeSizes = (2 + 2 * maxPostOps) * (2 * maxDims + 1);
 
-/// Whether `given` is `declared` with every runtime value filled in, and writable if the argument is an output; then writes those values to
-/// `sizes`. The message says what differs, beginning with the name of the argument.
+/// Whether `given` is `declared` with every runtime value filled in, and writable if the argument is an output; then
+/// writes those values to `sizes`. The message says what differs, beginning with the name of the argument.
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes);
 
-/// The same of a vector that has a grid, argument `i` of those given up to it: its sizes are those of the tensor that it belongs to.
-Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given, std::span<int64_t> sizes);
+/// The same of a vector that has a grid, argument `i` of those given up to it: its sizes are those of the tensor that
+/// it belongs to.
+Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given,
+                           std::span<int64_t> sizes);
 
-/// Whether the tensors of an execution agree: a dim that one of them leaves open is the dim of the first argument, wherever the ranks are
-/// equal. `given` in the order of `arguments`.
+/// Whether the tensors of an execution agree: a dim that one of them leaves open is the dim of the first argument,
+/// wherever the ranks are equal. `given` in the order of `arguments`.
 Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given);
 
-/// Whether vectors of scales and zero points that are along a runtime dim have the length that the tensor asks for which they belong to.
+/// Whether vectors of scales and zero points that are along a runtime dim have the length that the tensor asks for
+/// which they belong to.
 Result<void> checkVectors(const VerifiedProblem &problem, std::span<const TensorDesc *const> given);
 
 } // namespace quern

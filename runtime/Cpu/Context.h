@@ -11,7 +11,8 @@
 
 namespace quern {
 
-/// Sets MXCSR to round-to-nearest with denormals kept and all exceptions masked; gives the caller's back, its sticky flags included.
+/// Sets MXCSR to round-to-nearest with denormals kept and all exceptions masked; gives the caller's back, its sticky
+/// flags included.
 class DefaultFloatEnvironment {
 public:
   static constexpr unsigned defaultControl = 0x1f80, flagBits = 0x3f;
@@ -34,12 +35,13 @@ private:
 struct ExecutionContext {
   int threads = 1;                                      ///< at most
   threadpool_interop::threadpool_iface *pool = nullptr; ///< null: oneTBB
-  void *scratchpad = nullptr;                           ///< the caller's, with `threads` slots; null: buffers of the threads
-  const int64_t *sizes = nullptr;                       ///< the runtime sizes that the executable's program takes, none negative
-  const int64_t *bufferBytes = nullptr;                 ///< of the arguments' buffers, for programs whose sizes are open; null: unknown
+  void *scratchpad = nullptr;           ///< the caller's, with `threads` slots; null: buffers of the threads
+  const int64_t *sizes = nullptr;       ///< the runtime sizes that the executable's program takes, none negative
+  const int64_t *bufferBytes = nullptr; ///< of the arguments' buffers, for programs whose sizes are open; null: unknown
 };
 
-/// Calls function(argument, chunk) for each chunk on the threads of `context`, and leaves the caller's floating-point environment alone.
+/// Calls function(argument, chunk) for each chunk on the threads of `context`, and leaves the caller's floating-point
+/// environment alone.
 inline void runOnThreads(const ExecutionContext &context, int chunks, ChunkFunction function, void *argument) {
   DefaultFloatEnvironment environment; // the pool's own arithmetic must not leave flags in the caller's either
   if (context.pool)

@@ -13,10 +13,12 @@
 
 namespace quern {
 
-Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                              Linker linker, const CompilerLibrary *compiler) {
+Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact, std::string bytes,
+                                                              const VerifiedProblem &problem, Linker linker,
+                                                              const CompilerLibrary *compiler) {
   if (artifact.codeKind != CodeKind::ElfObject)
-    return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind), ", not an x86-64 object");
+    return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind),
+                        ", not an x86-64 object");
   if (Result<void> checked = checkArguments(artifact, problem); !checked)
     return checked.takeError();
 

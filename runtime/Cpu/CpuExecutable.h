@@ -17,9 +17,10 @@ enum class Linker { Orc, Loader };
 /// An artifact whose code is mapped.
 class CpuExecutable final : public Executable {
 public:
-  /// Loads an artifact that came as `bytes`. With Linker::Orc `compiler` must be given. Fails if the artifact's arguments are not those of
-  /// the problem, or if the linker refuses its code.
-  static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem, Linker linker,
+  /// Loads an artifact that came as `bytes`. With Linker::Orc `compiler` must be given. Fails if the artifact's
+  /// arguments are not those of the problem, or if the linker refuses its code.
+  static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes,
+                                                        const VerifiedProblem &problem, Linker linker,
                                                         const CompilerLibrary *compiler);
 
   const char *linkerName() const override { return linkedBy == Linker::Orc ? "orc" : "loader"; }

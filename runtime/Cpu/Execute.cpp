@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The split is static and contiguous: chunk c of n gets [I·c/n, I·(c+1)/n). What is one step takes the shortest way: with one thread there
-// is neither an allocation nor a lock. A program of several is bound to this execution first.
+// The split is static and contiguous: chunk c of n gets [I·c/n, I·(c+1)/n). What is one step takes the shortest way:
+// with one thread there is neither an allocation nor a lock. A program of several is bound to this execution first.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Execute.h"
@@ -55,7 +55,8 @@ Error noSharedMemory(int64_t bytes) {
   return {Status::OutOfMemory, concat("no memory for ", bytes, " bytes of scratch that the threads share")};
 }
 
-Result<void> runStep(const Executable &executable, void *const *buffers, void *shared, const ExecutionContext &context) {
+Result<void> runStep(const Executable &executable, void *const *buffers, void *shared,
+                     const ExecutionContext &context) {
   const KernelStep &step = executable.steps()[0];
   int64_t total = step.iterations;
   int threads = executable.program().plainThreads();
@@ -142,7 +143,8 @@ Result<void> runSteps(const Executable &executable, void *const *buffers, const 
   const Program &program = executable.program();
   if (!program.isPlain()) {
     const int64_t *fixed = program.fixedNumbers();
-    return fixed ? runBound(executable, buffers, fixed, context.sizes, context) : bindAndRun(executable, buffers, context);
+    return fixed ? runBound(executable, buffers, fixed, context.sizes, context)
+                 : bindAndRun(executable, buffers, context);
   }
   const int64_t sharedBytes = executable.scratch().shared;
   const SharedScratch owned(context.scratchpad ? 0 : static_cast<size_t>(sharedBytes));

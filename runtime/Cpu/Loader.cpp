@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Three steps: read and check the section table, lay the sections out (code first, constants on later pages) and copy them, then apply the
-// relocations and set the protection. Structures are copied out of the file, so that its alignment does not matter. The image is limited to
-// 64 MiB, which is why 32-bit displacements within it cannot overflow; they are checked all the same, since addends are free.
+// Three steps: read and check the section table, lay the sections out (code first, constants on later pages) and copy
+// them, then apply the relocations and set the protection. Structures are copied out of the file, so that its alignment
+// does not matter. The image is limited to 64 MiB, which is why 32-bit displacements within it cannot overflow; they
+// are checked all the same, since addends are free.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -65,7 +66,9 @@ private:
       return std::nullopt;
     return table.substr(offset, end - offset);
   }
-  std::string_view contents(const Section &section) const { return file.substr(section.header.sh_offset, section.header.sh_size); }
+  std::string_view contents(const Section &section) const {
+    return file.substr(section.header.sh_offset, section.header.sh_size);
+  }
   Result<void> place(bool code);
   Result<uint64_t> addressOf(const Elf64_Sym &symbol, std::string_view name) const;
   Result<void> relocateSection(char *image, const Section &table) const;
@@ -82,11 +85,12 @@ Result<void> ObjectLoader::readSections() {
   std::optional<Elf64_Ehdr> header = at<Elf64_Ehdr>(0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
     return runtimeError("the object is not an ELF file");
-  if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != EM_X86_64 ||
-      header->e_type != ET_REL)
+  if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+      header->e_machine != EM_X86_64 || header->e_type != ET_REL)
     return runtimeError("the object is not a relocatable x86-64 ELF file");
   if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum == 0)
-    return runtimeError("the object's section table is malformed: ", header->e_shnum, " entries of ", header->e_shentsize, " bytes");
+    return runtimeError("the object's section table is malformed: ", header->e_shnum, " entries of ",
+                        header->e_shentsize, " bytes");
   for (uint64_t i = 0; i < header->e_shnum; ++i) {
     std::optional<Elf64_Shdr> section;
     if (header->e_shoff <= file.size()) // else the sum could wrap
@@ -114,18 +118,21 @@ Result<void> ObjectLoader::place(bool code) {
   for (Section &section : sections) {
     const Elf64_Shdr &header = section.header;
     const bool isCode = header.sh_flags & SHF_EXECINSTR;
-    const bool isSkipped = header.sh_type == SHT_NOTE || section.name == ".eh_frame" || section.name.starts_with(".note");
+    const bool isSkipped =
+        header.sh_type == SHT_NOTE || section.name == ".eh_frame" || section.name.starts_with(".note");
     if (!(header.sh_flags & SHF_ALLOC) || header.sh_size == 0 || isSkipped || isCode != code)
       continue;
     if (header.sh_type != SHT_PROGBITS)
-      return runtimeError("section ", section.name, " has type ", header.sh_type, "; only code and constants are loaded");
+      return runtimeError("section ", section.name, " has type ", header.sh_type,
+                          "; only code and constants are loaded");
     // Nothing is writable at run time; .data.rel.ro is marked so only until its relocations are applied.
     if ((header.sh_flags & SHF_WRITE) && (isCode || !section.name.starts_with(".data.rel.ro")))
       return runtimeError("section ", section.name, " is writable");
     if (header.sh_flags & (SHF_TLS | SHF_COMPRESSED))
       return runtimeError("section ", section.name, " is thread-local or compressed");
     if (header.sh_addralign > 4096 || (header.sh_addralign & (header.sh_addralign - 1)))
-      return runtimeError("section ", section.name, " asks for an alignment of ", header.sh_addralign, "; the limit is 4096");
+      return runtimeError("section ", section.name, " asks for an alignment of ", header.sh_addralign,
+                          "; the limit is 4096");
     section.offset = alignUp(imageBytes, std::max<uint64_t>(header.sh_addralign, 64));
     if (header.sh_size > LoadedObject::maxImageBytes || section.offset > LoadedObject::maxImageBytes - header.sh_size)
       return runtimeError("the object's image exceeds ", LoadedObject::maxImageBytes, " bytes");
@@ -232,7 +239,8 @@ Result<void> ObjectLoader::relocateSection(char *image, const Section &table) co
       return target.takeError();
     char *place = image + section.offset + relocation.r_offset;
     if (!applyRelocation(place, type, reinterpret_cast<uint64_t>(image) + *target, relocation.r_addend))
-      return runtimeError("a relocation of ", section.name, " against \"", name, "\" has type ", type, " or is out of range");
+      return runtimeError("a relocation of ", section.name, " against \"", name, "\" has type ", type,
+                          " or is out of range");
   }
   return {};
 }
@@ -242,7 +250,8 @@ Result<void> ObjectLoader::relocate(char *image) const {
     if (table.header.sh_type != SHT_RELA && table.header.sh_type != SHT_REL)
       continue;
     if (table.header.sh_info >= sections.size())
-      return runtimeError("relocations ", table.name, " are for section ", table.header.sh_info, " of ", sections.size());
+      return runtimeError("relocations ", table.name, " are for section ", table.header.sh_info, " of ",
+                          sections.size());
     if (sections[table.header.sh_info].offset == notLoaded)
       continue;
     if (table.header.sh_type == SHT_REL)
@@ -301,7 +310,8 @@ Result<LoadedObject> LoadedObject::load(std::string_view object, std::span<const
 }
 
 LoadedObject::LoadedObject(LoadedObject &&other) noexcept
-    : image(std::exchange(other.image, nullptr)), imageBytes(other.imageBytes), entryAddresses(std::move(other.entryAddresses)) {}
+    : image(std::exchange(other.image, nullptr)), imageBytes(other.imageBytes),
+      entryAddresses(std::move(other.entryAddresses)) {}
 
 LoadedObject &LoadedObject::operator=(LoadedObject &&other) noexcept {
   std::swap(image, other.image);

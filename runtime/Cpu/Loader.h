@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The hit path: a relocatable x86-64 object becomes executable pages. Strict, since the bytes may be hostile: every offset, size, index and
-// range is checked, nothing outside the object can be referred to, and code and constants end up in pages of their own (read-execute and
-// read-only; never writable and executable at once).
+// The hit path: a relocatable x86-64 object becomes executable pages. Strict, since the bytes may be hostile: every
+// offset, size, index and range is checked, nothing outside the object can be referred to, and code and constants end
+// up in pages of their own (read-execute and read-only; never writable and executable at once).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CPU_LOADER_H

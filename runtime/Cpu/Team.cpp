@@ -3,13 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every member of the team walks the whole program. A group's space is cut into slots; member i takes slot i, so that what a slot has in
-// the caches stays with its thread from step to step, and then whatever slots nobody has taken. The next group begins when as many slots
-// have been finished as all groups so far have, wherever they ran: one member alone gets through, members may come late, and a pool may run
-// them one after the other.
+// Every member of the team walks the whole program. A group's space is cut into slots; member i takes slot i, so that
+// what a slot has in the caches stays with its thread from step to step, and then whatever slots nobody has taken. The
+// next group begins when as many slots have been finished as all groups so far have, wherever they ran: one member
+// alone gets through, members may come late, and a pool may run them one after the other.
 //
-// Groups are numbered in the order in which they run. To take a slot of group n is to raise the slot's number to n: a member that lags
-// behind fails at that, since all slots of a finished group have its number or a later one.
+// Groups are numbered in the order in which they run. To take a slot of group n is to raise the slot's number to n: a
+// member that lags behind fails at that, since all slots of a finished group have its number or a later one.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Team.h"
@@ -83,7 +83,8 @@ void Team::runLeft(const ProgramCursor &cursor, const Turn &turn, void *scratch)
     runSlot(cursor, turn, slot, scratch);
 }
 
-/// Waits for the slots of others, and takes those whose members have not come or do not get on; false if the program has been given up.
+/// Waits for the slots of others, and takes those whose members have not come or do not get on; false if the program
+/// has been given up.
 bool Team::finish(const ProgramCursor &cursor, const Turn &turn, void *scratch) {
   bool hasHelped = false;
   for (int spins = 0; !isDone(turn); ++spins) {
@@ -140,7 +141,8 @@ Result<void> runAlone(const ProgramRun &run, const ScratchNeeds &needs, const Ex
 } // namespace
 
 Error noSlotMemory(const ScratchNeeds &needs, int threads) {
-  return {Status::OutOfMemory, concat("no memory for ", needs.perThread, " bytes of scratch on each of ", threads, " threads")};
+  return {Status::OutOfMemory,
+          concat("no memory for ", needs.perThread, " bytes of scratch on each of ", threads, " threads")};
 }
 
 Result<void> runProgram(const ProgramRun &run, const ScratchNeeds &needs, const ExecutionContext &context) {

@@ -72,7 +72,8 @@ Result<void> setDefaultThreadCount(int count) {
 }
 
 void runOnDefaultThreads(int chunks, ChunkFunction function, void *context) {
-  currentArena()->execute([&] { tbb::parallel_for(0, chunks, [&](int chunk) { function(context, chunk); }, tbb::static_partitioner()); });
+  currentArena()->execute(
+      [&] { tbb::parallel_for(0, chunks, [&](int chunk) { function(context, chunk); }, tbb::static_partitioner()); });
 }
 
 void runOnPool(threadpool_interop::threadpool_iface &pool, int chunks, ChunkFunction function, void *context) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Runs a function once for each chunk of a launch step: on oneTBB by default, on the embedder's pool if the stream has one, otherwise on
-// the calling thread. Which thread runs which chunk is left to the pool; results do not depend on it.
+// Runs a function once for each chunk of a launch step: on oneTBB by default, on the embedder's pool if the stream has
+// one, otherwise on the calling thread. Which thread runs which chunk is left to the pool; results do not depend on it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CPU_THREADS_H
@@ -25,8 +25,8 @@ int defaultThreadCount();
 /// `invalid_arguments` outside 1..maxThreadCount. Executions that have begun keep their threads.
 Result<void> setDefaultThreadCount(int count);
 
-/// Calls function(context, chunk) for chunk in [0, chunks) in an arena of defaultThreadCount() threads and waits. May throw what oneTBB
-/// throws when it cannot make its threads.
+/// Calls function(context, chunk) for chunk in [0, chunks) in an arena of defaultThreadCount() threads and waits. May
+/// throw what oneTBB throws when it cannot make its threads.
 void runOnDefaultThreads(int chunks, ChunkFunction function, void *context);
 /// The same on the embedder's pool, whatever its flags.
 void runOnPool(threadpool_interop::threadpool_iface &pool, int chunks, ChunkFunction function, void *context);

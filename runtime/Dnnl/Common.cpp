@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a process sets by a function or by one of oneDNN's environment variables. Each variable is read as ONEDNN_X, else as DNNL_X.
+// What a process sets by a function or by one of oneDNN's environment variables. Each variable is read as ONEDNN_X,
+// else as DNNL_X.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -99,7 +100,8 @@ extern "C" {
 
 /// The version whose interface this is; the hash names the build of Quern.
 QUERN_API const quern_version_t *dnnl_version(void) noexcept {
-  static const quern_version_t version{3, 13, 2, quern_version()->hash, quern_version()->cpu_runtime, quern_version()->gpu_runtime};
+  static const quern_version_t version{
+      3, 13, 2, quern_version()->hash, quern_version()->cpu_runtime, quern_version()->gpu_runtime};
   return &version;
 }
 
@@ -160,12 +162,14 @@ QUERN_API quern_cpu_isa_t dnnl_get_effective_cpu_isa(void) noexcept {
   return quern_get_effective_cpu_isa();
 }
 
-/// A hint that changes nothing: the strategy of each problem chooses the width of its vectors. It is set once, before it is read.
+/// A hint that changes nothing: the strategy of each problem chooses the width of its vectors. It is set once, before
+/// it is read.
 QUERN_API quern_status_t dnnl_set_cpu_isa_hints(int hints) noexcept {
   if (hints != 0 && hints != 1)
     return quern_invalid_arguments;
   int unknown = hintsUnknown;
-  return isaHints.compare_exchange_strong(unknown, hints, std::memory_order_relaxed) ? quern_success : quern_runtime_error;
+  return isaHints.compare_exchange_strong(unknown, hints, std::memory_order_relaxed) ? quern_success
+                                                                                     : quern_runtime_error;
 }
 
 QUERN_API int dnnl_get_cpu_isa_hints(void) noexcept {

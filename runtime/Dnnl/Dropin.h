@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The drop-in is a library of its own above libquern's C interface: oneDNN's functions, enums and structs are libquern's under other names,
-// so its code speaks of quern_ types throughout. An enum of oneDNN's that libquern does not have is an int here.
+// The drop-in is a library of its own above libquern's C interface: oneDNN's functions, enums and structs are
+// libquern's under other names, so its code speaks of quern_ types throughout. An enum of oneDNN's that libquern does
+// not have is an int here.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_DNNL_DROPIN_H
@@ -16,15 +17,15 @@
 
 namespace quern::dropin {
 
-/// Hands oneDNN's environment variables on to libquern, at the first call in a process. What a program sets by a function comes later and
-/// wins, so every function that reads or sets such a value calls this first.
+/// Hands oneDNN's environment variables on to libquern, at the first call in a process. What a program sets by a
+/// function comes later and wins, so every function that reads or sets such a value calls this first.
 void readEnvironment() noexcept;
 
 /// What ONEDNN_JIT_DUMP and ONEDNN_JIT_PROFILE say; flags as of dnnl_set_jit_profiling_flags().
 void configureJit(int dump, int profile) noexcept;
 
-/// Fails with `unimplemented`. With verbose on there is a line for it: "primitive,create:dispatch", the kind of a primitive and the name of
-/// the function that creates it, or "common" and the name of another function.
+/// Fails with `unimplemented`. With verbose on there is a line for it: "primitive,create:dispatch", the kind of a
+/// primitive and the name of the function that creates it, or "common" and the name of another function.
 quern_status_t refusePrimitive(const char *kind, const char *function) noexcept;
 quern_status_t refuse(const char *function) noexcept;
 

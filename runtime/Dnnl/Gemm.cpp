@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The only computations without an engine: such a function may be a program's first call, and the environment says which instructions it
-// may use. So they are no plain aliases, and print their own lines: libquern tells events of primitives only.
+// The only computations without an engine: such a function may be a program's first call, and the environment says
+// which instructions it may use. So they are no plain aliases, and print their own lines: libquern tells events of
+// primitives only.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -30,8 +31,9 @@ bool isTransposed(char letter) { return letter == 'T' || letter == 't'; }
 
 std::string describe(const Product &product) {
   const bool isABa = isTransposed(product.transa), isBBa = isTransposed(product.transb);
-  std::string text = std::string("cpu,gemm_api,,undef,src_") + product.types[0] + "::blocked:" + (isABa ? "ba" : "ab") + ":f0 wei_" +
-                     product.types[1] + "::blocked:" + (isBBa ? "ba" : "ab") + ":f0 dst_" + product.types[2] + "::blocked:ab:f0,";
+  std::string text = std::string("cpu,gemm_api,,undef,src_") + product.types[0] + "::blocked:" + (isABa ? "ba" : "ab") +
+                     ":f0 wei_" + product.types[1] + "::blocked:" + (isBBa ? "ba" : "ab") + ":f0 dst_" +
+                     product.types[2] + "::blocked:ab:f0,";
   if (product.lda != (isABa ? product.M : product.K))
     text += "lda:" + std::to_string(product.lda) + " ";
   if (product.ldb != (isBBa ? product.K : product.N))
@@ -45,7 +47,8 @@ std::string describe(const Product &product) {
 }
 
 template <typename... Parameters, typename... Arguments>
-quern_status_t inEnvironment(const Product &product, quern_status_t (*function)(Parameters...) noexcept, Arguments... arguments) noexcept {
+quern_status_t inEnvironment(const Product &product, quern_status_t (*function)(Parameters...) noexcept,
+                             Arguments... arguments) noexcept {
   readEnvironment();
   if (!isVerbose(VerboseExecProfile))
     return function(arguments...);
@@ -64,33 +67,38 @@ quern_status_t inEnvironment(const Product &product, quern_status_t (*function)(
 
 extern "C" {
 
-QUERN_API quern_status_t dnnl_sgemm(char transa, char transb, quern_dim_t M, quern_dim_t N, quern_dim_t K, float alpha, const float *A,
-                                    quern_dim_t lda, const float *B, quern_dim_t ldb, float beta, float *C, quern_dim_t ldc) noexcept {
+QUERN_API quern_status_t dnnl_sgemm(char transa, char transb, quern_dim_t M, quern_dim_t N, quern_dim_t K, float alpha,
+                                    const float *A, quern_dim_t lda, const float *B, quern_dim_t ldb, float beta,
+                                    float *C, quern_dim_t ldc) noexcept {
   const Product product{{"f32", "f32", "f32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};
   return inEnvironment(product, quern_sgemm, transa, transb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
-QUERN_API quern_status_t dnnl_threadpool_interop_sgemm(char transa, char transb, quern_dim_t M, quern_dim_t N, quern_dim_t K, float alpha,
-                                                       const float *A, quern_dim_t lda, const float *B, quern_dim_t ldb, float beta,
-                                                       float *C, quern_dim_t ldc, void *threadpool) noexcept {
+QUERN_API quern_status_t dnnl_threadpool_interop_sgemm(char transa, char transb, quern_dim_t M, quern_dim_t N,
+                                                       quern_dim_t K, float alpha, const float *A, quern_dim_t lda,
+                                                       const float *B, quern_dim_t ldb, float beta, float *C,
+                                                       quern_dim_t ldc, void *threadpool) noexcept {
   const Product product{{"f32", "f32", "f32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};
-  return inEnvironment(product, quern_threadpool_interop_sgemm, transa, transb, M, N, K, alpha, A, lda, B, ldb, beta, C, ldc, threadpool);
+  return inEnvironment(product, quern_threadpool_interop_sgemm, transa, transb, M, N, K, alpha, A, lda, B, ldb, beta, C,
+                       ldc, threadpool);
 }
 
-#define INTEGER_GEMM(NAME, LEFT, TYPE)                                                                                                     \
-  QUERN_API quern_status_t dnnl_##NAME(char transa, char transb, char offsetc, quern_dim_t M, quern_dim_t N, quern_dim_t K, float alpha,   \
-                                       const LEFT *A, quern_dim_t lda, LEFT ao, const int8_t *B, quern_dim_t ldb, int8_t bo, float beta,   \
-                                       int32_t *C, quern_dim_t ldc, const int32_t *co) noexcept {                                          \
-    const Product product{{TYPE, "s8", "s32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};                                            \
-    return inEnvironment(product, quern_##NAME, transa, transb, offsetc, M, N, K, alpha, A, lda, ao, B, ldb, bo, beta, C, ldc, co);        \
-  }                                                                                                                                        \
-  QUERN_API quern_status_t dnnl_threadpool_interop_##NAME(char transa, char transb, char offsetc, quern_dim_t M, quern_dim_t N,            \
-                                                          quern_dim_t K, float alpha, const LEFT *A, quern_dim_t lda, LEFT ao,             \
-                                                          const int8_t *B, quern_dim_t ldb, int8_t bo, float beta, int32_t *C,             \
-                                                          quern_dim_t ldc, const int32_t *co, void *pool) noexcept {                       \
-    const Product product{{TYPE, "s8", "s32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};                                            \
-    return inEnvironment(product, quern_threadpool_interop_##NAME, transa, transb, offsetc, M, N, K, alpha, A, lda, ao, B, ldb, bo, beta,  \
-                         C, ldc, co, pool);                                                                                                \
+#define INTEGER_GEMM(NAME, LEFT, TYPE)                                                                                 \
+  QUERN_API quern_status_t dnnl_##NAME(char transa, char transb, char offsetc, quern_dim_t M, quern_dim_t N,           \
+                                       quern_dim_t K, float alpha, const LEFT *A, quern_dim_t lda, LEFT ao,            \
+                                       const int8_t *B, quern_dim_t ldb, int8_t bo, float beta, int32_t *C,            \
+                                       quern_dim_t ldc, const int32_t *co) noexcept {                                  \
+    const Product product{{TYPE, "s8", "s32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};                        \
+    return inEnvironment(product, quern_##NAME, transa, transb, offsetc, M, N, K, alpha, A, lda, ao, B, ldb, bo, beta, \
+                         C, ldc, co);                                                                                  \
+  }                                                                                                                    \
+  QUERN_API quern_status_t dnnl_threadpool_interop_##NAME(                                                             \
+      char transa, char transb, char offsetc, quern_dim_t M, quern_dim_t N, quern_dim_t K, float alpha, const LEFT *A, \
+      quern_dim_t lda, LEFT ao, const int8_t *B, quern_dim_t ldb, int8_t bo, float beta, int32_t *C, quern_dim_t ldc,  \
+      const int32_t *co, void *pool) noexcept {                                                                        \
+    const Product product{{TYPE, "s8", "s32"}, transa, transb, M, N, K, lda, ldb, alpha, beta};                        \
+    return inEnvironment(product, quern_threadpool_interop_##NAME, transa, transb, offsetc, M, N, K, alpha, A, lda,    \
+                         ao, B, ldb, bo, beta, C, ldc, co, pool);                                                      \
   }
 INTEGER_GEMM(gemm_u8s8s32, uint8_t, "u8")
 INTEGER_GEMM(gemm_s8s8s32, int8_t, "s8")

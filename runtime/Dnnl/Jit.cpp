@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // With dumping on, each kernel that enters the process is written to the working directory as an object file,
-// dnnl_dump_cpu_<primitive>.<number>.o. The profiling flags ask for a perf map (/tmp/perf-<pid>.map) and for a jitdump file
+// dnnl_dump_cpu_<primitive>.<number>.o. The profiling flags ask for a perf map (/tmp/perf-<pid>.map) and for a jitdump
+// file
 // (<dir>/.debug/jit/dnnl.XXXXXX/jit-<pid>.dump), the two forms by which `perf` names code that was made at run time.
 //
 //===----------------------------------------------------------------------===//
@@ -49,8 +50,8 @@ uint64_t endOfMapping(uint64_t address) {
   return end;
 }
 
-/// The functions of a primitive, numbered in the order in which they are first called. Where one ends is not known: at the next one or with
-/// the code.
+/// The functions of a primitive, numbered in the order in which they are first called. Where one ends is not known: at
+/// the next one or with the code.
 std::vector<Code> codeOf(const_quern_primitive_t primitive, const std::string &name) {
   std::vector<Code> code;
   int count = 0;
@@ -66,7 +67,8 @@ std::vector<Code> codeOf(const_quern_primitive_t primitive, const std::string &n
   std::sort(code.begin(), code.end(), [](const Code &a, const Code &b) { return a.address < b.address; });
   for (size_t i = 0; i < code.size(); ++i) {
     const uint64_t mapped = endOfMapping(code[i].address);
-    const uint64_t end = i + 1 < code.size() ? code[i + 1].address : code[0].address + static_cast<uint64_t>(info.code_bytes);
+    const uint64_t end =
+        i + 1 < code.size() ? code[i + 1].address : code[0].address + static_cast<uint64_t>(info.code_bytes);
     code[i].bytes = std::min(end, mapped) - code[i].address;
   }
   return code;
@@ -92,13 +94,15 @@ public:
     if (!file)
       return;
     struct {
-      uint32_t magic = 0x4A695444, version = 1, bytes = 40, machine = EM_X86_64, pad = 0, pid = static_cast<uint32_t>(getpid());
+      uint32_t magic = 0x4A695444, version = 1, bytes = 40, machine = EM_X86_64, pad = 0,
+               pid = static_cast<uint32_t>(getpid());
       uint64_t time = now(), flags = 0;
     } header;
     static_assert(sizeof(header) == 40);
     std::fwrite(&header, sizeof(header), 1, file);
     std::fflush(file);
-    failed = mmap(nullptr, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0) == MAP_FAILED;
+    failed = mmap(nullptr, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file),
+                  0) == MAP_FAILED;
   }
 
   void write(const Code &code) {

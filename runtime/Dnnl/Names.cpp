@@ -29,14 +29,16 @@ template <size_t count> const char *find(const Name (&names)[count], unsigned va
   return unknown;
 }
 
-constexpr Name statusNames[] = {{0, "success"},           {1, "out_of_memory"}, {2, "invalid_arguments"}, {3, "unimplemented"},
-                                {4, "last_impl_reached"}, {5, "runtime_error"}, {6, "not_required"},      {7, "invalid_graph"},
-                                {8, "invalid_graph_op"},  {9, "invalid_shape"}, {10, "invalid_data_type"}};
+constexpr Name statusNames[] = {{0, "success"},       {1, "out_of_memory"},     {2, "invalid_arguments"},
+                                {3, "unimplemented"}, {4, "last_impl_reached"}, {5, "runtime_error"},
+                                {6, "not_required"},  {7, "invalid_graph"},     {8, "invalid_graph_op"},
+                                {9, "invalid_shape"}, {10, "invalid_data_type"}};
 constexpr Name dtNames[] = {{0, "undef"}, {1, "f16"},   {2, "bf16"},     {3, "f32"},     {4, "s32"},      {5, "s8"},
                             {6, "u8"},    {7, "f64"},   {8, "boolean"},  {9, "f8_e5m2"}, {10, "f8_e4m3"}, {11, "s4"},
                             {12, "u4"},   {13, "e8m0"}, {14, "f4_e2m1"}, {0x10, "s64"}};
 constexpr Name fpmathModeNames[] = {{0, "strict"}, {1, "bf16"}, {2, "f16"}, {3, "any"}, {4, "tf32"}};
-constexpr Name accumulationModeNames[] = {{0, "strict"}, {1, "relaxed"}, {2, "any"}, {3, "s32"}, {4, "f32"}, {5, "f16"}};
+constexpr Name accumulationModeNames[] = {{0, "strict"}, {1, "relaxed"}, {2, "any"},
+                                          {3, "s32"},    {4, "f32"},     {5, "f16"}};
 constexpr Name engineKindNames[] = {{0, "any"}, {1, "cpu"}, {2, "gpu"}};
 constexpr Name sparseEncodingNames[] = {{0, "undef"}, {1, "csr"}, {2, "packed"}, {3, "coo"}};
 constexpr Name propKindNames[] = {{0, "undef"},           {0x40, "forward_training"}, {0x60, "forward_inference"},
@@ -173,7 +175,9 @@ bool quern::dropin::sameIgnoringCase(std::string_view name, std::string_view low
   return std::equal(name.begin(), name.end(), lower.begin(), lower.end(), [&](char a, char b) { return fold(a) == b; });
 }
 
-const char *quern::dropin::formatTagName(int tag) noexcept { return quern::name_of(static_cast<quern::format_tag>(tag)); }
+const char *quern::dropin::formatTagName(int tag) noexcept {
+  return quern::name_of(static_cast<quern::format_tag>(tag));
+}
 
 int quern::dropin::cpuIsaOf(std::string_view name) noexcept {
   // Names by which older releases know two of the levels, and another one for the default.
@@ -198,11 +202,15 @@ extern "C" {
 
 QUERN_API const char *dnnl_status2str(unsigned value) noexcept { return find(statusNames, value, "unknown status"); }
 QUERN_API const char *dnnl_dt2str(unsigned value) noexcept { return find(dtNames, value, "unknown dt"); }
-QUERN_API const char *dnnl_fpmath_mode2str(unsigned value) noexcept { return find(fpmathModeNames, value, "unknown fpmath_mode"); }
+QUERN_API const char *dnnl_fpmath_mode2str(unsigned value) noexcept {
+  return find(fpmathModeNames, value, "unknown fpmath_mode");
+}
 QUERN_API const char *dnnl_accumulation_mode2str(unsigned value) noexcept {
   return find(accumulationModeNames, value, "unknown accumulation_mode");
 }
-QUERN_API const char *dnnl_engine_kind2str(unsigned value) noexcept { return find(engineKindNames, value, "unknown engine_kind"); }
+QUERN_API const char *dnnl_engine_kind2str(unsigned value) noexcept {
+  return find(engineKindNames, value, "unknown engine_kind");
+}
 QUERN_API const char *dnnl_sparse_encoding2str(unsigned value) noexcept {
   return find(sparseEncodingNames, value, "unknown sparse_encoding");
 }
@@ -210,21 +218,37 @@ QUERN_API const char *dnnl_fmt_tag2str(int value) noexcept {
   const char *name = formatTagName(value);
   return name ? name : "unknown fmt_tag";
 }
-QUERN_API const char *dnnl_prop_kind2str(unsigned value) noexcept { return find(propKindNames, value, "unknown prop_kind"); }
-QUERN_API const char *dnnl_prim_kind2str(unsigned value) noexcept { return find(primKindNames, value, "unknown prim_kind"); }
-QUERN_API const char *dnnl_alg_kind2str(unsigned value) noexcept { return find(algKindNames, value, "unknown alg_kind"); }
-QUERN_API const char *dnnl_rnn_flags2str(unsigned value) noexcept { return find(rnnFlagsNames, value, "unknown rnn_flags"); }
-QUERN_API const char *dnnl_rnn_direction2str(unsigned value) noexcept { return find(rnnDirectionNames, value, "unknown rnn_direction"); }
+QUERN_API const char *dnnl_prop_kind2str(unsigned value) noexcept {
+  return find(propKindNames, value, "unknown prop_kind");
+}
+QUERN_API const char *dnnl_prim_kind2str(unsigned value) noexcept {
+  return find(primKindNames, value, "unknown prim_kind");
+}
+QUERN_API const char *dnnl_alg_kind2str(unsigned value) noexcept {
+  return find(algKindNames, value, "unknown alg_kind");
+}
+QUERN_API const char *dnnl_rnn_flags2str(unsigned value) noexcept {
+  return find(rnnFlagsNames, value, "unknown rnn_flags");
+}
+QUERN_API const char *dnnl_rnn_direction2str(unsigned value) noexcept {
+  return find(rnnDirectionNames, value, "unknown rnn_direction");
+}
 QUERN_API const char *dnnl_scratchpad_mode2str(unsigned value) noexcept {
   return find(scratchpadModeNames, value, "unknown scratchpad_mode");
 }
-QUERN_API const char *dnnl_rounding_mode2str(unsigned value) noexcept { return find(roundingModeNames, value, "unknown rounding_mode"); }
+QUERN_API const char *dnnl_rounding_mode2str(unsigned value) noexcept {
+  return find(roundingModeNames, value, "unknown rounding_mode");
+}
 QUERN_API const char *dnnl_quantization_mode2str(unsigned value) noexcept {
   return find(quantizationModeNames, value, "unknown quantization_mode");
 }
 QUERN_API const char *dnnl_cpu_isa2str(unsigned value) noexcept { return find(cpuIsaNames, value, "unknown cpu_isa"); }
-QUERN_API const char *dnnl_cpu_isa_hints2str(unsigned value) noexcept { return find(cpuIsaHintsNames, value, "unknown cpu_isa_hints"); }
+QUERN_API const char *dnnl_cpu_isa_hints2str(unsigned value) noexcept {
+  return find(cpuIsaHintsNames, value, "unknown cpu_isa_hints");
+}
 QUERN_API const char *dnnl_runtime2str(unsigned value) noexcept { return find(runtimeNames, value, "unknown"); }
-QUERN_API const char *dnnl_fmt_kind2str(unsigned value) noexcept { return find(fmtKindNames, value, "unknown fmt_kind"); }
+QUERN_API const char *dnnl_fmt_kind2str(unsigned value) noexcept {
+  return find(fmtKindNames, value, "unknown fmt_kind");
+}
 
 } // extern "C"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The functions of Exports.def that fail. Callers pass more arguments than are declared here; the callee of an x86-64 function neither
-// counts nor removes them, and all of these begin with the result.
+// The functions of Exports.def that fail. Callers pass more arguments than are declared here; the callee of an x86-64
+// function neither counts nor removes them, and all of these begin with the result.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -13,14 +13,14 @@ using namespace quern::dropin;
 
 extern "C" {
 
-#define PRIMITIVE(NAME, KIND)                                                                                                              \
-  QUERN_API quern_status_t dnnl_##NAME(quern_primitive_desc_t *desc) noexcept {                                                            \
-    if (!desc)                                                                                                                             \
-      return quern_invalid_arguments;                                                                                                      \
-    *desc = nullptr;                                                                                                                       \
-    return refusePrimitive(KIND, "dnnl_" #NAME);                                                                                           \
+#define PRIMITIVE(NAME, KIND)                                                                                          \
+  QUERN_API quern_status_t dnnl_##NAME(quern_primitive_desc_t *desc) noexcept {                                        \
+    if (!desc)                                                                                                         \
+      return quern_invalid_arguments;                                                                                  \
+    *desc = nullptr;                                                                                                   \
+    return refusePrimitive(KIND, "dnnl_" #NAME);                                                                       \
   }
-#define UNIMPLEMENTED(NAME)                                                                                                                \
+#define UNIMPLEMENTED(NAME)                                                                                            \
   QUERN_API quern_status_t dnnl_##NAME(void) noexcept { return refuse("dnnl_" #NAME); }
 #include "Dnnl/Exports.def"
 

@@ -38,10 +38,30 @@ Settings &settings() {
   return *process;
 }
 
-constexpr std::string_view componentNames[] = {
-    "primitive", "reorder",       "shuffle", "concat",   "sum",    "convolution", "deconvolution",       "eltwise",
-    "lrn",       "inner_product", "rnn",     "binary",   "matmul", "resampling",  "batch_normalization", "pooling",
-    "reduction", "prelu",         "softmax", "gemm_api", "graph",  "ukernel",     "layer_normalization", "group_normalization"};
+constexpr std::string_view componentNames[] = {"primitive",
+                                               "reorder",
+                                               "shuffle",
+                                               "concat",
+                                               "sum",
+                                               "convolution",
+                                               "deconvolution",
+                                               "eltwise",
+                                               "lrn",
+                                               "inner_product",
+                                               "rnn",
+                                               "binary",
+                                               "matmul",
+                                               "resampling",
+                                               "batch_normalization",
+                                               "pooling",
+                                               "reduction",
+                                               "prelu",
+                                               "softmax",
+                                               "gemm_api",
+                                               "graph",
+                                               "ukernel",
+                                               "layer_normalization",
+                                               "group_normalization"};
 
 /// `pattern` is an extended regular expression.
 void setFilter(const std::string &pattern) {
@@ -119,15 +139,18 @@ void printHeader() {
   const quern_version_t &version = *dnnl_version();
   int threads = 1;
   quern_get_num_threads(&threads);
-  std::string lines = start + "info,oneDNN v" + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
-                      std::to_string(version.patch) + " (commit " + version.hash + ")\n";
+  std::string lines = start + "info,oneDNN v" + std::to_string(version.major) + "." + std::to_string(version.minor) +
+                      "." + std::to_string(version.patch) + " (commit " + version.hash + ")\n";
   const quern_version_t &own = *quern_version();
-  lines += start + "info,Quern v" + std::to_string(own.major) + "." + std::to_string(own.minor) + "." + std::to_string(own.patch) + "\n";
-  lines += start + "info,cpu,runtime:" + dnnl_runtime2str(version.cpu_runtime) + ",nthr:" + std::to_string(threads) + "\n";
+  lines += start + "info,Quern v" + std::to_string(own.major) + "." + std::to_string(own.minor) + "." +
+           std::to_string(own.patch) + "\n";
+  lines +=
+      start + "info,cpu,runtime:" + dnnl_runtime2str(version.cpu_runtime) + ",nthr:" + std::to_string(threads) + "\n";
   lines += start + "info,cpu,isa:" + nameOfIsa() + "\n";
   lines += start + "info,gpu,runtime:" + dnnl_runtime2str(version.gpu_runtime) + "\n";
   lines += start + "primitive,info,template:" + (settings().timestamps ? "timestamp," : "") +
-           "operation,engine,primitive,implementation,prop_kind,memory_descriptors,attributes,auxiliary,problem_desc,exec_time\n";
+           "operation,engine,primitive,implementation,prop_kind,memory_descriptors,attributes,auxiliary,problem_desc,"
+           "exec_time\n";
   if (!settings().filterLine.empty())
     lines += start + settings().filterLine + "\n";
   write(lines);
@@ -148,11 +171,12 @@ void printExecuted(const quern_event_t &event) {
   const double ms = static_cast<double>(event.ns) * 1e-6;
   quern_primitive_kind_t kind = quern_undefined_primitive;
   quern_primitive_desc_query(event.primitive_desc, quern_query_primitive_kind, 0, &kind);
-  printVerbose(dnnl_prim_kind2str(kind), "primitive,exec," + describe(event.primitive_desc, event.nargs, event.args) + "," + textOf(ms),
-               ms);
+  printVerbose(dnnl_prim_kind2str(kind),
+               "primitive,exec," + describe(event.primitive_desc, event.nargs, event.args) + "," + textOf(ms), ms);
 }
 
-/// The component that a function is of, and whether that is a primitive: "softmax" for "softmax_forward_primitive_desc_create".
+/// The component that a function is of, and whether that is a primitive: "softmax" for
+/// "softmax_forward_primitive_desc_create".
 struct Component {
   std::string_view name;
   bool isPrimitive;
@@ -196,7 +220,13 @@ void printFailed(const quern_event_t &event) {
   if (!isVerbose(kind))
     return;
   std::string line = component.isPrimitive ? "primitive," : "common,";
-  line.append(what).append(",").append(component.name).append(",").append(fieldOf(event.message)).append(",dnnl_").append(function);
+  line.append(what)
+      .append(",")
+      .append(component.name)
+      .append(",")
+      .append(fieldOf(event.message))
+      .append(",dnnl_")
+      .append(function);
   printVerbose(component.name, line);
 }
 
@@ -247,7 +277,9 @@ void quern::dropin::setVerbose(unsigned kinds) noexcept {
   quern_set_listener(onEvent, nullptr, events);
 }
 
-bool quern::dropin::isVerbose(unsigned kinds) noexcept { return (settings().kinds.load(std::memory_order_relaxed) & kinds) != 0; }
+bool quern::dropin::isVerbose(unsigned kinds) noexcept {
+  return (settings().kinds.load(std::memory_order_relaxed) & kinds) != 0;
+}
 
 void quern::dropin::printVerbose(std::string_view component, const std::string &line, double ms) {
   const Settings &by = settings();

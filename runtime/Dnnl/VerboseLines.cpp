@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The fields in order: engine, primitive, implementation, kind of propagation, tensors, attributes, what else the primitive has, its sizes.
-// All of it is asked through libquern's C interface.
+// The fields in order: engine, primitive, implementation, kind of propagation, tensors, attributes, what else the
+// primitive has, its sizes. All of it is asked through libquern's C interface.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -34,15 +34,16 @@ template <typename T> T ask(const_quern_primitive_desc_t desc, quern_query_t wha
 /// One primitive, with the arguments of an execution of it or none.
 class Line {
 public:
-  Line(const_quern_primitive_desc_t desc, int nargs, const quern_exec_arg_t *args) : desc(desc), nargs(nargs), args(args) {}
+  Line(const_quern_primitive_desc_t desc, int nargs, const quern_exec_arg_t *args)
+      : desc(desc), nargs(nargs), args(args) {}
 
   std::string text() const {
     const auto kind = ask<quern_primitive_kind_t>(desc, quern_query_primitive_kind);
     const_quern_primitive_attr_t attr = nullptr;
     quern_primitive_desc_get_attr(desc, &attr);
     const Fields fields = fieldsOf(kind);
-    return std::string("cpu,") + dnnl_prim_kind2str(kind) + "," + ask<const char *>(desc, quern_query_impl_info_str) + "," +
-           dnnl_prop_kind2str(ask<quern_prop_kind_t>(desc, quern_query_prop_kind)) + "," + fields.tensors + "," +
+    return std::string("cpu,") + dnnl_prim_kind2str(kind) + "," + ask<const char *>(desc, quern_query_impl_info_str) +
+           "," + dnnl_prop_kind2str(ask<quern_prop_kind_t>(desc, quern_query_prop_kind)) + "," + fields.tensors + "," +
            describeAttributes(attr, sources()) + "," + fields.auxiliary + "," + fields.sizes;
   }
 
@@ -112,7 +113,8 @@ private:
     return joined(layout.dims, layout.ndims);
   }
   std::string algorithm() const {
-    return std::string("alg:") + dnnl_alg_kind2str(static_cast<unsigned>(ask<quern_alg_kind_t>(desc, quern_query_alg_kind)));
+    return std::string("alg:") +
+           dnnl_alg_kind2str(static_cast<unsigned>(ask<quern_alg_kind_t>(desc, quern_query_alg_kind)));
   }
   bool isForward() const {
     const auto prop = ask<quern_prop_kind_t>(desc, quern_query_prop_kind);
@@ -155,8 +157,9 @@ private:
 
   Fields binary() const {
     const std::string third = has(QUERN_ARG_SRC_2) ? ":" + sizes(QUERN_ARG_SRC_2) : "";
-    return {said({{"src", QUERN_ARG_SRC_0}, {"src", QUERN_ARG_SRC_1}, {"src", QUERN_ARG_SRC_2}, {"dst", QUERN_ARG_DST}}), algorithm(),
-            sizes(QUERN_ARG_SRC_0) + ":" + sizes(QUERN_ARG_SRC_1) + third};
+    return {
+        said({{"src", QUERN_ARG_SRC_0}, {"src", QUERN_ARG_SRC_1}, {"src", QUERN_ARG_SRC_2}, {"dst", QUERN_ARG_DST}}),
+        algorithm(), sizes(QUERN_ARG_SRC_0) + ":" + sizes(QUERN_ARG_SRC_1) + third};
   }
 
   static constexpr int firstOfMany = 1024; ///< the argument of the first source of sum and concat
@@ -201,15 +204,18 @@ private:
     const auto cell = ask<quern_alg_kind_t>(desc, quern_query_cell_kind);
     const auto activation = ask<quern_alg_kind_t>(desc, quern_query_activation_kind);
     const auto direction = ask<quern_rnn_direction_t>(desc, quern_query_direction);
-    std::string auxiliary = std::string("alg:") + dnnl_alg_kind2str(cell) + " direction:" + dnnl_rnn_direction2str(direction) +
-                            " activation:" + dnnl_alg_kind2str(activation) +
-                            " flags:" + (ask<unsigned>(desc, quern_query_flags) & quern_rnn_flags_diff_weights_overwrite ? "O" : "");
+    std::string auxiliary =
+        std::string("alg:") + dnnl_alg_kind2str(cell) + " direction:" + dnnl_rnn_direction2str(direction) +
+        " activation:" + dnnl_alg_kind2str(activation) +
+        " flags:" + (ask<unsigned>(desc, quern_query_flags) & quern_rnn_flags_diff_weights_overwrite ? "O" : "");
     const quern::TensorDesc src = layoutOf(tensor(QUERN_ARG_SRC_LAYER)), dst = layoutOf(tensor(QUERN_ARG_DST_LAYER));
-    const quern::TensorDesc layer = layoutOf(tensor(QUERN_ARG_WEIGHTS_LAYER)), iter = layoutOf(tensor(QUERN_ARG_WEIGHTS_ITER));
+    const quern::TensorDesc layer = layoutOf(tensor(QUERN_ARG_WEIGHTS_LAYER)),
+                            iter = layoutOf(tensor(QUERN_ARG_WEIGHTS_ITER));
     const int64_t dic = direction == quern_bidirectional_concat ? dst.dims[2] / 2 : dst.dims[2];
     return {std::move(tensors), std::move(auxiliary),
             "l" + textOfDim(layer.dims[0]) + "t" + textOfDim(src.dims[0]) + "mb" + textOfDim(src.dims[1]) + "sic" +
-                textOfDim(iter.dims[2]) + "slc" + textOfDim(layer.dims[2]) + "dhc" + textOfDim(layer.dims[4]) + "dic" + textOfDim(dic)};
+                textOfDim(iter.dims[2]) + "slc" + textOfDim(layer.dims[2]) + "dhc" + textOfDim(layer.dims[4]) + "dic" +
+                textOfDim(dic)};
   }
 
   const_quern_primitive_desc_t desc;

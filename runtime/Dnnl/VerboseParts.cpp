@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A tensor: name, type, flags (a: the layout was `any`; p: padded; o: padded in front; 0: it begins behind the buffer's start), format
-// kind, layout, strides if there are gaps, extras. Attributes: those that are not the default, with blanks between them.
+// A tensor: name, type, flags (a: the layout was `any`; p: padded; o: padded in front; 0: it begins behind the buffer's
+// start), format kind, layout, strides if there are gaps, extras. Attributes: those that are not the default, with
+// blanks between them.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -46,7 +47,8 @@ std::string tagOf(const TensorDesc &desc) {
   }
   const auto outer = [&](int d) { return desc.paddedDims[d] / blocks[static_cast<size_t>(d)]; };
   std::sort(order.begin(), order.end(), [&](int a, int b) {
-    const auto strideOfA = static_cast<uint64_t>(desc.strides[a] - 1), strideOfB = static_cast<uint64_t>(desc.strides[b] - 1);
+    const auto strideOfA = static_cast<uint64_t>(desc.strides[a] - 1),
+               strideOfB = static_cast<uint64_t>(desc.strides[b] - 1);
     if (strideOfA != strideOfB)
       return strideOfA > strideOfB;
     return outer(a) != outer(b) ? outer(a) > outer(b) : a < b;
@@ -108,7 +110,9 @@ std::string nameOfArgument(int argument) {
     return "po" + std::to_string(argument / QUERN_ARG_ATTR_MULTIPLE_POST_OP_BASE - 1);
   if (argument >= firstOfMany)
     return "msrc" + std::to_string(argument - firstOfMany);
-  return argument == QUERN_ARG_DST ? "dst" : argument == QUERN_ARG_WEIGHTS ? "wei" : "src" + std::to_string(argument - QUERN_ARG_SRC);
+  return argument == QUERN_ARG_DST       ? "dst"
+         : argument == QUERN_ARG_WEIGHTS ? "wei"
+                                         : "src" + std::to_string(argument - QUERN_ARG_SRC);
 }
 
 using QuantGetter = decltype(&quern_primitive_attr_get_scales);
@@ -169,8 +173,8 @@ std::string binaryOf(const_quern_post_ops_t ops, int index) {
     mask |= (layout.dims[d] != 1) << d;
     wide += layout.dims[d] != 1;
   }
-  std::string text =
-      std::string(dnnl_alg_kind2str(alg)) + ":" + dnnl_dt2str(static_cast<unsigned>(layout.dataType)) + ":" + std::to_string(mask);
+  std::string text = std::string(dnnl_alg_kind2str(alg)) + ":" + dnnl_dt2str(static_cast<unsigned>(layout.dataType)) +
+                     ":" + std::to_string(mask);
   if (layout.isAny())
     return text + ":any";
   return wide > 1 ? text + ":" + tagOf(layout) : text;
@@ -206,7 +210,8 @@ std::string rnnQuantizationOf(const_quern_primitive_attr_t attr) {
   return scale == 1 && shift == 0 ? "" : textOf(scale) + ":" + textOf(shift) + ";";
 }
 
-/// The mask's tag ("undef" without a mask), the type of seeds, and whether there is an offset and numbers are host scalars.
+/// The mask's tag ("undef" without a mask), the type of seeds, and whether there is an offset and numbers are host
+/// scalars.
 std::string dropoutOf(const_quern_primitive_attr_t attr) {
   const_quern_memory_desc_t mask = nullptr;
   quern_data_type_t seeds = quern_data_type_undef;
@@ -216,7 +221,8 @@ std::string dropoutOf(const_quern_primitive_attr_t attr) {
     return "";
   const TensorDesc layout = layoutOf(mask);
   const std::string tag = layout.ndims == 0 ? "undef" : layout.isAny() ? "any" : tagOf(layout);
-  return tag + ":" + dnnl_dt2str(static_cast<unsigned>(seeds)) + ":" + std::to_string(usesOffset) + ":" + std::to_string(usesHostScalars);
+  return tag + ":" + dnnl_dt2str(static_cast<unsigned>(seeds)) + ":" + std::to_string(usesOffset) + ":" +
+         std::to_string(usesHostScalars);
 }
 
 } // namespace
@@ -226,8 +232,8 @@ std::string quern::dropin::describeTensor(std::string_view name, const_quern_mem
   const std::string start = std::string(name) + ":";
   if (layout.ndims == 0)
     return start + "undef::undef:::";
-  const std::string head = start + dnnl_dt2str(static_cast<unsigned>(layout.dataType)) + ":" + flagsOf(layout, wasAny) + ":" +
-                           dnnl_fmt_kind2str(static_cast<unsigned>(layout.formatKind)) + ":";
+  const std::string head = start + dnnl_dt2str(static_cast<unsigned>(layout.dataType)) + ":" + flagsOf(layout, wasAny) +
+                           ":" + dnnl_fmt_kind2str(static_cast<unsigned>(layout.formatKind)) + ":";
   return head + (layout.isAny() ? "any:" : tagOf(layout) + ":" + stridesOf(layout)) + extrasOf(layout.extras);
 }
 
@@ -243,7 +249,8 @@ std::string quern::dropin::describeAttributes(const_quern_primitive_attr_t attr,
   quern_fpmath_mode_t fpmath = quern_fpmath_mode_strict;
   int forIntegers = 0;
   quern_primitive_attr_get_fpmath_mode_v2(attr, &fpmath, &forIntegers);
-  add("attr-fpmath", fpmath || forIntegers ? std::string(dnnl_fpmath_mode2str(fpmath)) + (forIntegers ? ":true" : "") : "");
+  add("attr-fpmath",
+      fpmath || forIntegers ? std::string(dnnl_fpmath_mode2str(fpmath)) + (forIntegers ? ":true" : "") : "");
   quern_accumulation_mode_t accumulation = quern_accumulation_mode_strict;
   quern_primitive_attr_get_accumulation_mode(attr, &accumulation);
   add("attr-acc-mode", accumulation ? dnnl_accumulation_mode2str(accumulation) : "");
@@ -252,7 +259,9 @@ std::string quern::dropin::describeAttributes(const_quern_primitive_attr_t attr,
   add("attr-deterministic", deterministic ? "1" : "");
   const_quern_post_ops_t ops = nullptr;
   quern_primitive_attr_get_post_ops(attr, &ops);
-  const auto quantization = [&](QuantGetter get, int flag) { return quantizationOf(attr, get, flag, sources, quern_post_ops_len(ops)); };
+  const auto quantization = [&](QuantGetter get, int flag) {
+    return quantizationOf(attr, get, flag, sources, quern_post_ops_len(ops));
+  };
   add("attr-scales", quantization(quern_primitive_attr_get_scales, QUERN_ARG_ATTR_SCALES));
   add("attr-zero-points", quantization(quern_primitive_attr_get_zero_points, QUERN_ARG_ATTR_ZERO_POINTS));
   add("attr-post-ops", postOpsOf(ops));

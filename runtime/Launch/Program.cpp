@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The numbers lie as: trips of loops; starts of regions and their end; iterations of steps; coefficients of buffers; size and slots of
-// groups; the threads that are worth waking.
+// The numbers lie as: trips of loops; starts of regions and their end; iterations of steps; coefficients of buffers;
+// size and slots of groups; the threads that are worth waking.
 //
 //===----------------------------------------------------------------------===//
 #include "Launch/Program.h"
@@ -38,10 +38,13 @@ int64_t workOf(int64_t iterations, int64_t nsPerIteration) {
 }
 
 int64_t worth(int64_t iterations, int64_t nsPerIteration, int64_t nsWorthOne) {
-  return std::clamp<int64_t>(workOf(iterations, nsPerIteration) / nsWorthOne, 1, std::clamp<int64_t>(iterations, 1, maxThreadCount));
+  return std::clamp<int64_t>(workOf(iterations, nsPerIteration) / nsWorthOne, 1,
+                             std::clamp<int64_t>(iterations, 1, maxThreadCount));
 }
 
-Error beyondInt64(const char *what) { return unimplemented("the ", what, " of this execution's sizes are beyond int64"); }
+Error beyondInt64(const char *what) {
+  return unimplemented("the ", what, " of this execution's sizes are beyond int64");
+}
 
 /// The value of a polynomial of sizes alone.
 CheckedInt evaluate(const Polynomial &polynomial, const int64_t *sizes) {
@@ -57,11 +60,13 @@ CheckedInt evaluate(const Polynomial &polynomial, const int64_t *sizes) {
 
 /// One step that runs once on tensors, from where it is known that they have begun and not ended.
 bool isPlainLaunch(const Artifact &artifact) {
-  if (artifact.steps.size() != 1 || !artifact.loops.empty() || !artifact.regions.empty() || !artifact.derivedSizes.empty())
+  if (artifact.steps.size() != 1 || !artifact.loops.empty() || !artifact.regions.empty() ||
+      !artifact.derivedSizes.empty())
     return false;
   return std::ranges::all_of(artifact.steps[0].buffers, [&](const StepBuffer &buffer) {
     const std::optional<int64_t> offset = buffer.byteOffset.constant();
-    return offset && buffer.buffer < artifact.arguments.size() && *offset >= 0 && *offset <= artifact.arguments[buffer.buffer].bytes;
+    return offset && buffer.buffer < artifact.arguments.size() && *offset >= 0 &&
+           *offset <= artifact.arguments[buffer.buffer].bytes;
   });
 }
 
@@ -71,8 +76,8 @@ Result<std::vector<KernelStep>> stepsOf(const Artifact &artifact, std::span<void
   std::vector<KernelStep> steps;
   for (const LaunchStep &step : artifact.steps) {
     if (step.entry >= functions.size() || step.iterations < 0)
-      return runtimeError("a launch step of the artifact runs entry ", step.entry, " of ", functions.size(), " over ", step.iterations,
-                          " iterations");
+      return runtimeError("a launch step of the artifact runs entry ", step.entry, " of ", functions.size(), " over ",
+                          step.iterations, " iterations");
     steps.push_back({step, reinterpret_cast<quern_kernel_fn>(functions[step.entry])});
   }
   return steps;
@@ -131,8 +136,8 @@ Result<void> Program::addStep(const KernelStep &call) {
   step.coefficients = numbers;
   numbers += static_cast<uint32_t>(call.buffers.size()) * (1 + step.productCount);
   for (const Part &part : parts) {
-    Addend &addend =
-        addends.emplace_back(Addend{step.coefficients + part.buffer * (1 + step.productCount) + part.product, part.term->coefficient, {}});
+    Addend &addend = addends.emplace_back(
+        Addend{step.coefficients + part.buffer * (1 + step.productCount) + part.product, part.term->coefficient, {}});
     for (uint32_t symbol : std::span(part.term->symbols).subspan(part.depths))
       addend.sizes.push_back(symbol - maxLoopDepth);
   }
@@ -275,9 +280,10 @@ int64_t Program::bytesOf(uint32_t place, const int64_t *bufferBytes, const int64
   return bufferBytes ? bufferBytes[place] : INT64_MAX;
 }
 
-/// No buffer of a step begins outside of its argument or region, for any indices of the loops around. Products of indices are taken as if
-/// each were independent of the others.
-Result<void> Program::checkStep(const Step &step, const int64_t *bufferBytes, const int64_t *bound, std::span<const int64_t> trips) const {
+/// No buffer of a step begins outside of its argument or region, for any indices of the loops around. Products of
+/// indices are taken as if each were independent of the others.
+Result<void> Program::checkStep(const Step &step, const int64_t *bufferBytes, const int64_t *bound,
+                                std::span<const int64_t> trips) const {
   int64_t last[maxStepProducts];
   for (uint32_t p = 0; p < step.productCount; ++p) {
     const Product &product = products[step.firstProduct + p];
@@ -294,8 +300,8 @@ Result<void> Program::checkStep(const Step &step, const int64_t *bufferBytes, co
       (*coefficient < 0 ? low : high) += CheckedInt(*coefficient) * last[p];
     const int64_t bytes = bytesOf(place, bufferBytes, bound);
     if (low.overflowed() || high.overflowed() || low.value() < 0 || high.value() > bytes)
-      return runtimeError("launch step ", &step - steps.data(), " begins between bytes ", low.value(), " and ", high.value(), " of buffer ",
-                          place, ", which has ", bytes);
+      return runtimeError("launch step ", &step - steps.data(), " begins between bytes ", low.value(), " and ",
+                          high.value(), " of buffer ", place, ", which has ", bytes);
   }
   return {};
 }
@@ -338,7 +344,8 @@ Result<void> Program::deriveSizes(void *const *buffers, const int64_t *given, in
   std::copy(given, given + (given ? givenSizes : 0), sizes);
   for (size_t i = 0; i < derived.size(); ++i) {
     const DerivedSize &size = derived[i];
-    const CheckedInt limit = evaluate(size.limit, given), count = evaluate(size.count, given), stride = evaluate(size.stride, given);
+    const CheckedInt limit = evaluate(size.limit, given), count = evaluate(size.count, given),
+                     stride = evaluate(size.stride, given);
     if (limit.overflowed() || count.overflowed() || stride.overflowed())
       return beyondInt64("derived sizes");
     const auto *elements = static_cast<const int32_t *>(buffers[size.argument]);

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Steps, loops and regions as an execution needs them: instructions to walk, and one row of numbers. A number is how often a loop runs,
-// where a region begins, how many iterations a step has, or for a buffer of a step where it begins and how far it moves with the loops
-// around. Numbers that depend on no size are found once, at load; those of an open program by each execution.
+// Steps, loops and regions as an execution needs them: instructions to walk, and one row of numbers. A number is how
+// often a loop runs, where a region begins, how many iterations a step has, or for a buffer of a step where it begins
+// and how far it moves with the loops around. Numbers that depend on no size are found once, at load; those of an open
+// program by each execution.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_LAUNCH_PROGRAM_H
@@ -51,7 +52,8 @@ public:
   Program() = default;
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
-  /// `calls`, one for each step of the artifact, must outlive the program. Fails where what depends on no size makes no sense.
+  /// `calls`, one for each step of the artifact, must outlive the program. Fails where what depends on no size makes no
+  /// sense.
   Result<void> take(const Artifact &artifact, std::span<const KernelStep> calls);
 
   /// One step that runs once on tensors: nothing of what is here helps to run it.
@@ -67,8 +69,9 @@ public:
   size_t numberCount() const { return numbers; }
   /// Null where sizes decide, and for a plain one.
   const int64_t *fixedNumbers() const { return fixed.empty() ? nullptr : fixed.data(); }
-  /// Fills numberCount() numbers. `sizes` are the given ones, then the derived ones; `bufferBytes` are of the arguments' buffers, null if
-  /// they are not known. `unimplemented` if something is beyond int64, `runtime_error` if an offset leads out of its buffer.
+  /// Fills numberCount() numbers. `sizes` are the given ones, then the derived ones; `bufferBytes` are of the
+  /// arguments' buffers, null if they are not known. `unimplemented` if something is beyond int64, `runtime_error` if
+  /// an offset leads out of its buffer.
   Result<void> bind(const int64_t *sizes, const int64_t *bufferBytes, int64_t *bound) const;
 
   /// Copies the given sizes and adds the derived ones. `buffers` are those of the arguments.
@@ -80,7 +83,9 @@ public:
   std::span<const Instruction> instructions() const { return code; }
   const Group &group(uint32_t index) const { return groups[index]; }
   const Step &step(uint32_t index) const { return steps[index]; }
-  std::span<const Product> productsOf(const Step &step) const { return {products.data() + step.firstProduct, step.productCount}; }
+  std::span<const Product> productsOf(const Step &step) const {
+    return {products.data() + step.firstProduct, step.productCount};
+  }
   /// Depths of loops.
   const uint32_t *factors() const { return productFactors.data(); }
   /// For each buffer of a step an argument's position or, behind them all, a region's.
@@ -115,7 +120,8 @@ private:
   void countThreads(int64_t *bound) const;
   int64_t bytesOf(uint32_t place, const int64_t *bufferBytes, const int64_t *bound) const;
   Result<void> checkOffsets(const int64_t *bufferBytes, const int64_t *bound) const;
-  Result<void> checkStep(const Step &step, const int64_t *bufferBytes, const int64_t *bound, std::span<const int64_t> trips) const;
+  Result<void> checkStep(const Step &step, const int64_t *bufferBytes, const int64_t *bound,
+                         std::span<const int64_t> trips) const;
 
   bool plain = true, open = false, openRegions = false;
   int threadsOfPlain = 1;

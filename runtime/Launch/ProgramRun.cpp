@@ -33,15 +33,15 @@ void *const *ProgramRun::buffersOf(const Program::Step &step, const int64_t *ind
     int64_t offset = *coefficient++; // bind() has shown that no sum here overflows
     for (size_t p = 0; p < count; ++p)
       offset += *coefficient++ * products[p];
-    char *start =
-        places[b] < arguments ? static_cast<char *>(buffers[places[b]]) : regions + program.regionStart(bound, places[b] - arguments);
+    char *start = places[b] < arguments ? static_cast<char *>(buffers[places[b]])
+                                        : regions + program.regionStart(bound, places[b] - arguments);
     named[b] = start + offset;
   }
   return named;
 }
 
-void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, void *scratch, bool isBackward, int64_t begin,
-                          int64_t end) const {
+void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, void *scratch, bool isBackward,
+                          int64_t begin, int64_t end) const {
   if (begin >= end)
     return;
   void *named[maxStepBuffers];
@@ -52,7 +52,8 @@ void ProgramRun::callStep(const Program::Step &step, const int64_t *indices, voi
     invoke(*step.call, arguments, i, i + 1);
 }
 
-void ProgramRun::runGroup(uint32_t group, const int64_t *indices, void *scratch, bool isBackward, int64_t low, int64_t high) const {
+void ProgramRun::runGroup(uint32_t group, const int64_t *indices, void *scratch, bool isBackward, int64_t low,
+                          int64_t high) const {
   const Program::Group &steps = program.group(group);
   if (steps.stepCount == 1)
     return callStep(program.step(steps.firstStep), indices, scratch, isBackward, low, high);
@@ -60,7 +61,9 @@ void ProgramRun::runGroup(uint32_t group, const int64_t *indices, void *scratch,
   for (uint32_t i = 0; i < steps.stepCount && start < high; ++i) {
     const Program::Step &step = program.step(steps.firstStep + i);
     const int64_t weight = std::max<int64_t>(1, step.call->nsPerIteration), length = bound[step.iterations] * weight;
-    const auto firstFrom = [&](int64_t place) { return ceilDivide(std::clamp<int64_t>(place - start, 0, length), weight); };
+    const auto firstFrom = [&](int64_t place) {
+      return ceilDivide(std::clamp<int64_t>(place - start, 0, length), weight);
+    };
     callStep(step, indices, scratch, isBackward, firstFrom(low), firstFrom(high));
     start += length;
   }

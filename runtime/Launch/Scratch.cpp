@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Two buffers for each thread, which only grow; see the header. With QUERN_GUARD_SCRATCH=1, for tests, each kernel gets memory of its own
-// that ends at a page which nobody may touch.
+// Two buffers for each thread, which only grow; see the header. With QUERN_GUARD_SCRATCH=1, for tests, each kernel gets
+// memory of its own that ends at a page which nobody may touch.
 //
 //===----------------------------------------------------------------------===//
 #include "Launch/Scratch.h"
@@ -125,10 +125,13 @@ int64_t scratchpadBytes(const ScratchNeeds &needs, int threads) {
   return total; // one alignment more than the parts: the caller's buffer may start anywhere
 }
 
-void *scratchpadShared(void *scratchpad) { return reinterpret_cast<void *>(roundUp(reinterpret_cast<uintptr_t>(scratchpad))); }
+void *scratchpadShared(void *scratchpad) {
+  return reinterpret_cast<void *>(roundUp(reinterpret_cast<uintptr_t>(scratchpad)));
+}
 
 void *scratchpadSlot(void *scratchpad, const ScratchNeeds &needs, int slot) {
-  return static_cast<char *>(scratchpadShared(scratchpad)) + roundedUp(needs.shared) + roundedUp(needs.perThread) * slot;
+  return static_cast<char *>(scratchpadShared(scratchpad)) + roundedUp(needs.shared) +
+         roundedUp(needs.perThread) * slot;
 }
 
 } // namespace quern

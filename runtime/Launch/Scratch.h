@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// In library mode a kernel's scratch comes from a buffer of the thread that runs it, and what the threads of one execution share from a
-// buffer of the thread that started it, so that one primitive may run on many threads at once without a lock or an allocation per call.
+// In library mode a kernel's scratch comes from a buffer of the thread that runs it, and what the threads of one
+// execution share from a buffer of the thread that started it, so that one primitive may run on many threads at once
+// without a lock or an allocation per call.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_LAUNCH_SCRATCH_H
@@ -17,14 +18,15 @@ namespace quern {
 
 inline constexpr size_t scratchAlignment = 64;
 
-/// At least `bytes` of uninitialised memory aligned to scratchAlignment, or null if there is none. Valid until the thread's next call. A
-/// buffer of up to 8 MiB is kept for the next kernel on this thread and freed when the thread ends.
+/// At least `bytes` of uninitialised memory aligned to scratchAlignment, or null if there is none. Valid until the
+/// thread's next call. A buffer of up to 8 MiB is kept for the next kernel on this thread and freed when the thread
+/// ends.
 void *threadScratch(size_t bytes);
 /// Frees what is larger than is kept.
 void trimThreadScratch();
 
-/// Memory for the threads of one execution in common, kept by this thread for its next one up to 64 MiB. An execution that starts within
-/// another on this thread (an embedder's pool may do that while it waits) gets memory of its own.
+/// Memory for the threads of one execution in common, kept by this thread for its next one up to 64 MiB. An execution
+/// that starts within another on this thread (an embedder's pool may do that while it waits) gets memory of its own.
 class SharedScratch {
 public:
   /// Nothing is allocated for 0 bytes.
@@ -69,7 +71,8 @@ public:
   SlotScratch(void *scratchpad, const ScratchNeeds &needs, int slot)
       : isOwn(!scratchpad && needs.perThread > 0), isNeeded(needs.perThread > 0) {
     if (isNeeded)
-      memory = scratchpad ? scratchpadSlot(scratchpad, needs, slot) : threadScratch(static_cast<size_t>(needs.perThread));
+      memory =
+          scratchpad ? scratchpadSlot(scratchpad, needs, slot) : threadScratch(static_cast<size_t>(needs.perThread));
   }
   ~SlotScratch() {
     if (isOwn)

@@ -62,7 +62,8 @@ Result<Target> readTarget(ze_device_handle_t device, ze_device_type_t type, Devi
   if (!target.device.subGroupSizes)
     return unimplemented("the device has no sub-groups of a power of two up to 128");
   target.device.maxGroupSize = clamped(std::min(compute.maxTotalGroupSize, compute.maxGroupSizeX));
-  target.device.groupMemoryBytes = clamped(std::max(compute.maxSharedLocalMemory, 1u)); // targets have some; no kernel takes so little
+  target.device.groupMemoryBytes =
+      clamped(std::max(compute.maxSharedLocalMemory, 1u)); // targets have some; no kernel takes so little
   // A driver for a CPU makes vectors of neighbouring work-items, and vectors within them are in its way.
   target.device.vectorBytes = type == ZE_DEVICE_TYPE_GPU ? DeviceTraits::gpuVectorBytes : 0;
   target.device.hasF16 = module.flags & ZE_DEVICE_MODULE_FLAG_FP16;
@@ -160,7 +161,8 @@ Result<void> requireLoader() {
 
 Device::Device(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context, OwnedContext owned,
                DeviceProperties traits)
-    : driver(driver), device(device), contextHandle(context), ownedContext(std::move(owned)), traits(std::move(traits)) {
+    : driver(driver), device(device), contextHandle(context), ownedContext(std::move(owned)),
+      traits(std::move(traits)) {
   std::lock_guard lock(known().mutex);
   known().devices.push_back(this);
   pid_t none = 0;
@@ -174,8 +176,8 @@ Device::~Device() {
   --known().count;
 }
 
-Result<std::shared_ptr<Device>> Device::make(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context,
-                                             OwnedContext owned) {
+Result<std::shared_ptr<Device>> Device::make(ze_driver_handle_t driver, ze_device_handle_t device,
+                                             ze_context_handle_t context, OwnedContext owned) {
   Result<DeviceProperties> properties = readProperties(driver, device);
   if (!properties)
     return properties.takeError();
@@ -189,7 +191,8 @@ Result<std::shared_ptr<Device>> Device::create(ze_driver_handle_t driver, ze_dev
   return make(driver, device, context, OwnedContext(context));
 }
 
-Result<std::shared_ptr<Device>> Device::lend(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context) {
+Result<std::shared_ptr<Device>> Device::lend(ze_driver_handle_t driver, ze_device_handle_t device,
+                                             ze_context_handle_t context) {
   if (Result<void> ok = requireLoader(); !ok)
     return ok.takeError();
   {
@@ -211,7 +214,8 @@ Result<std::string> Device::identityOf(ze_driver_handle_t driver, ze_device_hand
 
 Result<void *> Device::allocate(int64_t bytes) const {
   if (static_cast<uint64_t>(bytes) > traits.maxAllocationBytes)
-    return Error{Status::OutOfMemory, concat("cannot allocate ", bytes, " bytes; ", traits.name, " allows ", traits.maxAllocationBytes)};
+    return Error{Status::OutOfMemory,
+                 concat("cannot allocate ", bytes, " bytes; ", traits.name, " allows ", traits.maxAllocationBytes)};
   const auto desc = empty<ze_device_mem_alloc_desc_t>(ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC);
   void *memory = nullptr;
   QUERN_ZE_TRY(zeMemAllocDevice, contextHandle, &desc, static_cast<size_t>(bytes), alignment, device, &memory);
@@ -307,8 +311,8 @@ void Device::waitForStreams() const {
     (void)stream->wait();
 }
 
-Result<std::shared_ptr<const Executable>> Device::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                       std::string_view native) {
+Result<std::shared_ptr<const Executable>> Device::load(Artifact artifact, std::string bytes,
+                                                       const VerifiedProblem &problem, std::string_view native) {
   return DeviceExecutable::load(std::move(artifact), std::move(bytes), problem, shared_from_this(), native);
 }
 

@@ -47,8 +47,9 @@ Result<OwnedModule> buildModule(const Device &device, ze_module_format_t format,
 } // namespace
 
 Result<void> DeviceExecutable::build(const Artifact &artifact, std::string_view native) {
-  Result<OwnedModule> built = native.empty() ? Result<OwnedModule>(Error{Status::NotRequired, "there is no native binary"})
-                                             : buildModule(*owner, ZE_MODULE_FORMAT_NATIVE, native);
+  Result<OwnedModule> built = native.empty()
+                                  ? Result<OwnedModule>(Error{Status::NotRequired, "there is no native binary"})
+                                  : buildModule(*owner, ZE_MODULE_FORMAT_NATIVE, native);
   fromNative = static_cast<bool>(built);
   if (!built)
     built = buildModule(*owner, ZE_MODULE_FORMAT_IL_SPIRV, artifact.code);
@@ -76,16 +77,20 @@ Result<std::string> DeviceExecutable::nativeCode() const {
   return binary;
 }
 
-Result<std::shared_ptr<const Executable>> DeviceExecutable::load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                                 std::shared_ptr<Device> device, std::string_view native) {
+Result<std::shared_ptr<const Executable>> DeviceExecutable::load(Artifact artifact, std::string bytes,
+                                                                 const VerifiedProblem &problem,
+                                                                 std::shared_ptr<Device> device,
+                                                                 std::string_view native) {
   if (artifact.codeKind != CodeKind::SpirV)
     return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind), ", not SPIR-V");
   if (Result<void> checked = checkArguments(artifact, problem); !checked)
     return checked.takeError();
   if (artifact.groups.size() != artifact.entries.size())
-    return runtimeError("the artifact has ", artifact.entries.size(), " entries and groups of ", artifact.groups.size());
+    return runtimeError("the artifact has ", artifact.entries.size(), " entries and groups of ",
+                        artifact.groups.size());
   if (artifact.scratchBytesPerThread != 0)
-    return runtimeError("the artifact asks for ", artifact.scratchBytesPerThread, " bytes of scratch per thread; a device has none");
+    return runtimeError("the artifact asks for ", artifact.scratchBytesPerThread,
+                        " bytes of scratch per thread; a device has none");
   std::shared_ptr<DeviceExecutable> executable(new DeviceExecutable());
   executable->owner = std::move(device);
   if (Result<void> built = executable->build(artifact, native); !built)
@@ -96,8 +101,9 @@ Result<std::shared_ptr<const Executable>> DeviceExecutable::load(Artifact artifa
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 
-Result<void> DeviceExecutable::appendLaunch(ze_command_list_handle_t list, const KernelStep &step, const Arguments &arguments,
-                                            int64_t groups, ze_event_handle_t signal) const {
+Result<void> DeviceExecutable::appendLaunch(ze_command_list_handle_t list, const KernelStep &step,
+                                            const Arguments &arguments, int64_t groups,
+                                            ze_event_handle_t signal) const {
   if (static_cast<uint64_t>(groups) > owner->properties().maxGroupCount)
     return unimplemented("a launch step has ", groups, " work-groups; ", owner->properties().name, " takes ",
                          owner->properties().maxGroupCount);

@@ -16,8 +16,9 @@ namespace quern::ze {
 class DeviceExecutable final : public Executable, public std::enable_shared_from_this<DeviceExecutable> {
 public:
   /// As Device::load().
-  static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                                        std::shared_ptr<Device> device, std::string_view native);
+  static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes,
+                                                        const VerifiedProblem &problem, std::shared_ptr<Device> device,
+                                                        std::string_view native);
 
   const char *linkerName() const override { return "driver"; }
   size_t codeBytes() const override { return moduleBytes; }
@@ -32,9 +33,10 @@ public:
     void *shared;         ///< null if the kernels share no scratch
     const int64_t *sizes; ///< the given and the derived ones
   };
-  /// Appends a launch of `groups` > 0 groups; the arguments are copied. `unimplemented` if that is more than the device takes. Thread-safe.
-  Result<void> appendLaunch(ze_command_list_handle_t list, const KernelStep &step, const Arguments &arguments, int64_t groups,
-                            ze_event_handle_t signal) const;
+  /// Appends a launch of `groups` > 0 groups; the arguments are copied. `unimplemented` if that is more than the device
+  /// takes. Thread-safe.
+  Result<void> appendLaunch(ze_command_list_handle_t list, const KernelStep &step, const Arguments &arguments,
+                            int64_t groups, ze_event_handle_t signal) const;
 
 private:
   DeviceExecutable() = default;

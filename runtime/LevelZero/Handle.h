@@ -11,12 +11,14 @@
 
 namespace quern::ze {
 
-/// Destroys a handle with a function of the loader. What that gives is not looked at: nobody could do anything about it.
+/// Destroys a handle with a function of the loader. What that gives is not looked at: nobody could do anything about
+/// it.
 template <typename Type, auto Destroy> struct Destroyer {
   using pointer = Type;
   void operator()(Type handle) const { (void)(api().*Destroy)(handle); }
 };
-template <typename Type, auto Destroy> using Owned = std::unique_ptr<std::remove_pointer_t<Type>, Destroyer<Type, Destroy>>;
+template <typename Type, auto Destroy>
+using Owned = std::unique_ptr<std::remove_pointer_t<Type>, Destroyer<Type, Destroy>>;
 
 using OwnedContext = Owned<ze_context_handle_t, &Functions::zeContextDestroy>;
 using OwnedModule = Owned<ze_module_handle_t, &Functions::zeModuleDestroy>;

@@ -16,7 +16,8 @@ struct NamedResult {
 };
 
 #define QUERN_ZE_RESULT(name, status) {name, #name, Status::status}
-/// All of API 1.4. What says that an argument is wrong means a handle or pointer of the caller's: the rest is checked before.
+/// All of API 1.4. What says that an argument is wrong means a handle or pointer of the caller's: the rest is checked
+/// before.
 constexpr NamedResult results[] = {
     QUERN_ZE_RESULT(ZE_RESULT_NOT_READY, RuntimeError),
     QUERN_ZE_RESULT(ZE_RESULT_ERROR_DEVICE_LOST, RuntimeError),
@@ -76,8 +77,8 @@ const Functions *load() {
   if (!library)
     return nullptr;
   static Functions loaded;
-#define QUERN_ZE_LOAD(name)                                                                                                                \
-  if (!(loaded.name = reinterpret_cast<decltype(loaded.name)>(dlsym(library, #name))))                                                     \
+#define QUERN_ZE_LOAD(name)                                                                                            \
+  if (!(loaded.name = reinterpret_cast<decltype(loaded.name)>(dlsym(library, #name))))                                 \
     return nullptr;
   QUERN_ZE_FUNCTIONS(QUERN_ZE_LOAD)
 #undef QUERN_ZE_LOAD

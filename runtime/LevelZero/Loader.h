@@ -52,8 +52,8 @@ Error errorOf(ze_result_t result, const char *call);
 } // namespace quern::ze
 
 /// Calls a function of the loader; leaves the function around, which gives a Result, if it fails.
-#define QUERN_ZE_TRY(function, ...)                                                                                                        \
-  if (const ze_result_t quernResult = ::quern::ze::api().function(__VA_ARGS__))                                                            \
+#define QUERN_ZE_TRY(function, ...)                                                                                    \
+  if (const ze_result_t quernResult = ::quern::ze::api().function(__VA_ARGS__))                                        \
   return ::quern::ze::errorOf(quernResult, #function)
 
 #endif // QUERN_RUNTIME_LEVELZERO_LOADER_H

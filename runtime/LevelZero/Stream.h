@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What is one launch goes to an immediate command list. A program of several is recorded once into a regular list, which a queue replays as
-// long as nothing that it was recorded with changes. Two events order list and queue where executions change from one to the other, without
-// the host. In order, each execution is behind a barrier; out of order only those are that share scratch.
+// What is one launch goes to an immediate command list. A program of several is recorded once into a regular list,
+// which a queue replays as long as nothing that it was recorded with changes. Two events order list and queue where
+// executions change from one to the other, without the host. In order, each execution is behind a barrier; out of order
+// only those are that share scratch.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_LEVELZERO_STREAM_H
@@ -43,8 +44,8 @@ public:
   Result<void> resetProfile() override;
 
 private:
-  /// What a recording has of an argument: the address, and the number of the memory there, since a driver may keep what it knows of memory
-  /// in the list and other memory may come to have its address. Of a scalar the value.
+  /// What a recording has of an argument: the address, and the number of the memory there, since a driver may keep what
+  /// it knows of memory in the list and other memory may come to have its address. Of a scalar the value.
   struct Recorded {
     uint64_t value = 0, allocation = 0;
     bool operator==(const Recorded &) const = default;
@@ -112,7 +113,8 @@ private:
   bool isLent = false;
   OwnedQueue queue; ///< made by the first recording
   Events events, timedEvents;
-  /// Set by a barrier: for the host at the end of a wait, and between list and queue, where the other one waits for it and resets it.
+  /// Set by a barrier: for the host at the end of a wait, and between list and queue, where the other one waits for it
+  /// and resets it.
   struct Signal {
     ze_event_handle_t event = nullptr;
     bool isOpen = false; ///< something failed between setting and resetting

@@ -18,10 +18,14 @@ constexpr size_t maxRecordings = 16;
 constexpr size_t maxScalars = 512;
 
 bool isScalarAt(const Call &call, size_t position) { return !call.isScalar.empty() && call.isScalar[position]; }
-bool hasScalars(const Call &call) { return std::find(call.isScalar.begin(), call.isScalar.end(), true) != call.isScalar.end(); }
+bool hasScalars(const Call &call) {
+  return std::find(call.isScalar.begin(), call.isScalar.end(), true) != call.isScalar.end();
+}
 
 /// What a call runs: its executable is loaded for this device.
-const DeviceExecutable &executableOf(const Call &call) { return static_cast<const DeviceExecutable &>(*call.executable); }
+const DeviceExecutable &executableOf(const Call &call) {
+  return static_cast<const DeviceExecutable &>(*call.executable);
+}
 
 size_t sizeCountOf(const Program &program) { return program.sizeCount() + program.derivedSizeCount(); }
 
@@ -143,12 +147,14 @@ Result<std::shared_ptr<void>> Stream::copyScalars(const Call &call, std::vector<
 Result<void> Stream::copyOnList(void *to, const void *from, const HostBuffer &range) {
   if (Result<void> done = goToList(isInOrder || staging.memory); !done)
     return done;
-  QUERN_ZE_TRY(zeCommandListAppendMemoryCopy, list, static_cast<char *>(to) + range.first, static_cast<const char *>(from) + range.first,
-               static_cast<size_t>(range.bytes - range.first), nullptr, 0, nullptr);
+  QUERN_ZE_TRY(zeCommandListAppendMemoryCopy, list, static_cast<char *>(to) + range.first,
+               static_cast<const char *>(from) + range.first, static_cast<size_t>(range.bytes - range.first), nullptr,
+               0, nullptr);
   return {};
 }
 
-/// What the host has is copied to memory that the stream keeps, and back. Executions that do so follow each other in any case.
+/// What the host has is copied to memory that the stream keeps, and back. Executions that do so follow each other in
+/// any case.
 Result<void> Stream::runWithHost(const Call &call) {
   const HostBuffer &host = *call.host;
   std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
@@ -196,7 +202,8 @@ Result<void> Stream::runPlain(const Call &call, bool isPart) {
   }
   void *named[maxStepBuffers];
   const DeviceExecutable::Arguments arguments{plainBuffersOf(step, buffers, named),
-                                              step.buffers.empty() ? call.buffers.size() : step.buffers.size(), *shared, call.sizes};
+                                              step.buffers.empty() ? call.buffers.size() : step.buffers.size(), *shared,
+                                              call.sizes};
   const bool isTimed = isProfiling && !isPart;
   Result<ze_event_handle_t> timing = isTimed ? timedEvents.take() : Result<ze_event_handle_t>(nullptr);
   if (!timing)
@@ -224,7 +231,9 @@ Result<std::vector<int64_t>> Stream::deriveSizes(const Call &call) {
     const int64_t known = call.executable->arguments()[derived.argument].bytes;
     const int64_t bytes = known > 0 || !call.bufferBytes ? known : call.bufferBytes[derived.argument];
     copies.push_back(std::make_unique<char[]>(static_cast<size_t>(bytes)));
-    if (Result<void> copied = owner->copy(copies.back().get(), call.buffers[derived.argument], static_cast<size_t>(bytes)); !copied)
+    if (Result<void> copied =
+            owner->copy(copies.back().get(), call.buffers[derived.argument], static_cast<size_t>(bytes));
+        !copied)
       return copied.takeError();
     onHost[derived.argument] = copies.back().get();
   }
@@ -249,7 +258,8 @@ Stream::Recorded Stream::scratchFor(const Call &call) const {
 }
 
 bool Stream::serves(const Recording &recording, const Call &call, const int64_t *sizes) const {
-  if (recording.executable.get() != call.executable || (recording.scratch != Recorded() && recording.scratch != scratchFor(call)))
+  if (recording.executable.get() != call.executable ||
+      (recording.scratch != Recorded() && recording.scratch != scratchFor(call)))
     return false;
   for (size_t i = 0; i < call.buffers.size(); ++i)
     if (recording.buffers[i] != recordedOf(call, i))
@@ -277,7 +287,8 @@ Result<void> Stream::runProgram(const Call &call, bool isPart) {
     derived = std::move(*found);
     sizes = derived.data();
   }
-  const auto known = std::find_if(recordings.begin(), recordings.end(), [&](const Recording &r) { return serves(r, call, sizes); });
+  const auto known =
+      std::find_if(recordings.begin(), recordings.end(), [&](const Recording &r) { return serves(r, call, sizes); });
   if (known != recordings.end()) {
     recordings.splice(recordings.begin(), recordings, known);
     return replay(recordings.front());
@@ -321,7 +332,8 @@ Result<void> Stream::record(const Run &run, Recording recording) {
   if (!made)
     return made.takeError();
   recording.list = std::move(*made);
-  QUERN_ZE_TRY(zeCommandListAppendBarrier, recording.list.get(), nullptr, 0, nullptr); // behind what the queue ran before
+  QUERN_ZE_TRY(zeCommandListAppendBarrier, recording.list.get(), nullptr, 0,
+               nullptr); // behind what the queue ran before
   if (Result<void> appended = appendProgram(run, recording.list.get()); !appended)
     return appended;
   QUERN_ZE_TRY(zeCommandListClose, recording.list.get());
@@ -400,7 +412,8 @@ Result<void> Stream::appendProgram(const Run &run, ze_command_list_handle_t to) 
       needsBarrier = true;
       void *named[maxStepBuffers];
       const size_t count = step.call->buffers.empty() ? run.executable.arguments().size() : step.call->buffers.size();
-      const DeviceExecutable::Arguments arguments{walk.buffersOf(step, cursor.indices(), named), count, run.shared, run.sizes};
+      const DeviceExecutable::Arguments arguments{walk.buffersOf(step, cursor.indices(), named), count, run.shared,
+                                                  run.sizes};
       if (Result<void> done = run.executable.appendLaunch(to, *step.call, arguments, groups, nullptr); !done)
         return done;
     }

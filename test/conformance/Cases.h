@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A primitive is a folder beside this file: it draws random legal problems, counts what they reached, and lists mistakes that must be
-// refused. Everything else (running, judging, comparing, damaging lines) is the same for all of them, in Suite.
+// A primitive is a folder beside this file: it draws random legal problems, counts what they reached, and lists
+// mistakes that must be refused. Everything else (running, judging, comparing, damaging lines) is the same for all of
+// them, in Suite.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_CASES_H
@@ -31,7 +32,8 @@ struct Case {
   DataOptions data;
 };
 
-/// A line with one mistake in it. @n, @m: two small extents; @b: a number from 2 to 100; @t: one of PrimitiveCases::refusedTypes().
+/// A line with one mistake in it. @n, @m: two small extents; @b: a number from 2 to 100; @t: one of
+/// PrimitiveCases::refusedTypes().
 struct Mistake {
   const char *what;
   const char *line;
@@ -88,11 +90,15 @@ public:
   /// Why the peer of this version is not asked: it is known to crash. Empty if it is.
   virtual std::string unsafeForPeer(const PrimitiveDesc &, std::string_view) const { return {}; }
   /// Whether both results of an element are right.
-  virtual bool agrees(const PeerComparison &, size_t, double ours, double theirs) const { return isSameValue(ours, theirs); }
+  virtual bool agrees(const PeerComparison &, size_t, double ours, double theirs) const {
+    return isSameValue(ours, theirs);
+  }
   virtual Difference knownDifference(const PeerComparison &, size_t, double, double) const { return {}; }
 
-  /// With judgesPeer(): what the peer computes instead, where it is known, of inputs by argument; and what it is called.
-  virtual std::optional<Difference> expectOfPeer(const PeerComparison &, const ReferenceInputs &, std::vector<ReferenceOutput> &) const {
+  /// With judgesPeer(): what the peer computes instead, where it is known, of inputs by argument; and what it is
+  /// called.
+  virtual std::optional<Difference> expectOfPeer(const PeerComparison &, const ReferenceInputs &,
+                                                 std::vector<ReferenceOutput> &) const {
     return std::nullopt;
   }
 

@@ -30,14 +30,15 @@ int32_t drawMask(Random &random, const std::vector<bool> &isOpen) {
 }
 
 void drawModes(Random &random, Attributes &attributes) {
-  attributes.fpmathMode = random.pick({FpmathMode::BF16, FpmathMode::F16, FpmathMode::TF32, FpmathMode::Any, FpmathMode::Strict});
+  attributes.fpmathMode =
+      random.pick({FpmathMode::BF16, FpmathMode::F16, FpmathMode::TF32, FpmathMode::Any, FpmathMode::Strict});
   attributes.accumulationMode = random.pick({AccumulationMode::Relaxed, AccumulationMode::Any, AccumulationMode::F32});
   attributes.deterministic = random.oneIn(3);
 }
 
 PostOp drawEltwise(Random &random) {
-  return drawEltwise(random,
-                     static_cast<Alg>(random.between(static_cast<int64_t>(Alg::EltwiseRelu), static_cast<int64_t>(Alg::EltwiseHardswish))));
+  return drawEltwise(random, static_cast<Alg>(random.between(static_cast<int64_t>(Alg::EltwiseRelu),
+                                                             static_cast<int64_t>(Alg::EltwiseHardswish))));
 }
 
 PostOp drawEltwise(Random &random, Alg alg) {
@@ -122,9 +123,10 @@ void drawQuantization(Random &random, const TensorDesc &open, int32_t argument, 
 PostOp drawBinary(Random &random, const OperandShape &shape, int index, Attributes &open, PostOp &actual) {
   PostOp op;
   op.kind = PostOp::Kind::Binary;
-  op.alg = static_cast<Alg>(random.between(static_cast<int64_t>(Alg::BinaryAdd), static_cast<int64_t>(Alg::BinarySelect)));
-  DataType type = random.pick({DataType::F32, DataType::F32, DataType::BF16, DataType::F16, DataType::F64, DataType::S8, DataType::U8,
-                               DataType::S32, DataType::F8E5M2, DataType::F8E4M3});
+  op.alg =
+      static_cast<Alg>(random.between(static_cast<int64_t>(Alg::BinaryAdd), static_cast<int64_t>(Alg::BinarySelect)));
+  DataType type = random.pick({DataType::F32, DataType::F32, DataType::BF16, DataType::F16, DataType::F64, DataType::S8,
+                               DataType::U8, DataType::S32, DataType::F8E5M2, DataType::F8E4M3});
   actual = op;
   actual.src1 = drawOperandOf(random, shape, type, op.src1);
   if (op.alg == Alg::BinarySelect)
@@ -152,7 +154,9 @@ void appendSum(Random &random, DataType dst, AttributesDraw &drawn) {
   sum.kind = PostOp::Kind::Sum;
   sum.scale = random.pick({1.0f, 0.5f, -1.5f, 0.1f, 3.0f, 0.0f});
   if (random.oneIn(2))
-    sum.dataType = dst == DataType::S8 && random.oneIn(2) ? DataType::U8 : dst == DataType::U8 && random.oneIn(2) ? DataType::S8 : dst;
+    sum.dataType = dst == DataType::S8 && random.oneIn(2)   ? DataType::U8
+                   : dst == DataType::U8 && random.oneIn(2) ? DataType::S8
+                                                            : dst;
   if (!isFloating(dst))
     sum.zeroPoint = random.pick({0, 0, 3, -7, 128});
   drawn.open.postOps.push_back(sum);
@@ -168,7 +172,8 @@ void drawDropout(Random &random, const TensorDesc &dst, Attributes &attributes) 
   if (random.oneIn(3))
     return;
   const bool isAny = random.oneIn(4);
-  attributes.dropout.mask = isAny ? *TensorDesc::fromTag(dst.shape(), DataType::U8, "any") : *TensorDesc::dense(dst.shape(), DataType::U8);
+  attributes.dropout.mask =
+      isAny ? *TensorDesc::fromTag(dst.shape(), DataType::U8, "any") : *TensorDesc::dense(dst.shape(), DataType::U8);
 }
 
 void appendSizes(const AttributesDraw &drawn, std::vector<int64_t> &sizes) {

@@ -21,7 +21,8 @@ std::string_view nameOf(LayoutFamily family) {
 }
 
 Dims drawShape(Random &random, int64_t leastRank, int64_t mostRank, double budget) {
-  int64_t rank = random.oneIn(3) ? random.between(leastRank, mostRank) : random.between(leastRank, std::min<int64_t>(mostRank, 5));
+  int64_t rank =
+      random.oneIn(3) ? random.between(leastRank, mostRank) : random.between(leastRank, std::min<int64_t>(mostRank, 5));
   Dims dims(static_cast<size_t>(rank), 1);
   std::vector<size_t> order(dims.size());
   std::iota(order.begin(), order.end(), 0);
@@ -63,7 +64,8 @@ Blocks drawNested(Random &random, const Dims &dims) {
 } // namespace
 
 UnevenBlocks drawUneven(Random &random) {
-  return random.pick<UnevenBlocks>({{48, 32}, {32, 48}, {3, 2}, {24, 16}, {6, 4}, {5, 8}, {12, 16}, {40, 16}, {16, 24}, {64, 48}});
+  return random.pick<UnevenBlocks>(
+      {{48, 32}, {32, 48}, {3, 2}, {24, 16}, {6, 4}, {5, 8}, {12, 16}, {40, 16}, {16, 24}, {64, 48}});
 }
 
 /// Sometimes with a block of another dim inside or around.

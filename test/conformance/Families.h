@@ -39,8 +39,8 @@ std::string_view nameOf(LayoutFamily family);
 /// Of any rank and size up to `budget` elements, sizes around every vector width; one in 50 has no element.
 Dims drawShape(Random &random, int64_t leastRank, int64_t mostRank, double budget);
 
-/// One tensor of a family that a single tensor can be of: neither Runtime nor Broadcast. Of a type of half bytes it is written only without
-/// gaps, and of another family then.
+/// One tensor of a family that a single tensor can be of: neither Runtime nor Broadcast. Of a type of half bytes it is
+/// written only without gaps, and of another family then.
 TensorDesc drawSide(Random &random, LayoutFamily family, const Dims &dims, DataType type, bool isWritten);
 /// One that is in most respects simple.
 TensorDesc drawSimple(Random &random, const Dims &dims, DataType type);

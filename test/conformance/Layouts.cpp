@@ -53,7 +53,8 @@ TensorDesc drawPlain(Random &random, const Dims &dims, DataType type, PlainDraw 
     random.shuffle(order);
   Dims strides(dims.size());
   int64_t stride = draw.gaps && random.oneIn(4) ? random.between(2, 3) : 1;
-  size_t repeated = draw.broadcast ? static_cast<size_t>(random.between(0, static_cast<int64_t>(dims.size()) - 1)) : dims.size();
+  size_t repeated =
+      draw.broadcast ? static_cast<size_t>(random.between(0, static_cast<int64_t>(dims.size()) - 1)) : dims.size();
   for (size_t dim : order) {
     strides[dim] = dim == repeated ? 0 : stride;
     stride *= dim == repeated ? 1 : std::max<int64_t>(dims[dim], 1);
@@ -83,7 +84,9 @@ TensorDesc drawBlocked(Random &random, const Dims &dims, DataType type, const Bl
 
 int64_t drawBlock(Random &random) { return random.pick<int64_t>({2, 4, 8, 8, 16, 16, 16, 32, 64, 3}); }
 
-int drawDim(Random &random, const Dims &dims) { return static_cast<int>(random.between(0, static_cast<int64_t>(dims.size()) - 1)); }
+int drawDim(Random &random, const Dims &dims) {
+  return static_cast<int>(random.between(0, static_cast<int64_t>(dims.size()) - 1));
+}
 
 Blocks drawSeveralBlocks(Random &random, int axis, int other) {
   int64_t small = random.pick<int64_t>({2, 4, 8}), large = random.pick<int64_t>({4, 8, 16});
@@ -131,15 +134,15 @@ TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, const 
     offsets[d] = random.oneIn(3) ? block * random.between(1, 2) : 0;
     whole[d] = offsets[d] + dims[d] + (mayEndEarly && random.oneIn(3) ? random.between(1, 5) : 0);
     const int64_t times = (whole[d] + block) / std::max<int64_t>(dims[d], block); // at least
-    if (times * grown > mostTimes) {                                              // or many dims of one element would make gigabytes
+    if (times * grown > mostTimes) { // or many dims of one element would make gigabytes
       offsets[d] = 0;
       whole[d] = dims[d];
     } else {
       grown *= times;
     }
   }
-  TensorDesc parent =
-      blocks.empty() ? drawPlain(random, whole, type, {random.oneIn(3), false, false}) : drawBlocked(random, whole, type, blocks);
+  TensorDesc parent = blocks.empty() ? drawPlain(random, whole, type, {random.oneIn(3), false, false})
+                                     : drawBlocked(random, whole, type, blocks);
   return taken(parent.submemory(dims, offsets));
 }
 
@@ -178,7 +181,8 @@ RuntimeTensors drawRuntimeTensors(Random &random, const Dims &dims, const std::v
       random.shuffle(letters);
       tag.assign(letters.begin(), letters.end());
     }
-    TensorDesc actual = taken(TensorDesc::fromTag(dims, type, tag)), open = taken(TensorDesc::fromTag(openDims, type, tag));
+    TensorDesc actual = taken(TensorDesc::fromTag(dims, type, tag)),
+               open = taken(TensorDesc::fromTag(openDims, type, tag));
     if (hasGaps) {
       actual = drawPlain(random, dims, type, {true, true, false});
       open = taken(TensorDesc::fromStrides(openDims, type, actual.outerStrides()));

@@ -28,7 +28,8 @@ bool isOfOtherOrder(const ReferenceOutput &exact, size_t element, double theirs)
   if (!results)
     return false;
   const double start = exact.beforeAttributes[element], terms = exact.magnitude.empty() ? 0 : exact.magnitude[element];
-  const Interval image = results(static_cast<int64_t>(element), Interval::around(start, few * std::max(std::fabs(start), terms)));
+  const Interval image =
+      results(static_cast<int64_t>(element), Interval::around(start, few * std::max(std::fabs(start), terms)));
   if (std::isnan(theirs) || image.isEmpty())
     return std::isnan(theirs) && image.mayBeNan;
   const auto low = static_cast<double>(image.low), high = static_cast<double>(image.high);
@@ -56,8 +57,10 @@ bool isBesideDomain(const PeerComparison &with, size_t element, double ours, dou
   auto hasDomain = [](const PostOp &post) {
     return post.alg == Alg::EltwiseSqrt || post.alg == Alg::EltwiseLog || post.alg == Alg::EltwisePow;
   };
-  const std::ptrdiff_t behindOther = with.desc.kind() == PrimitiveKind::Eltwise ? 0 : 1; // an eltwise is less exact itself
-  if (static_cast<std::ptrdiff_t>(postOps.size()) <= behindOther || std::none_of(postOps.begin() + behindOther, postOps.end(), hasDomain))
+  const std::ptrdiff_t behindOther =
+      with.desc.kind() == PrimitiveKind::Eltwise ? 0 : 1; // an eltwise is less exact itself
+  if (static_cast<std::ptrdiff_t>(postOps.size()) <= behindOther ||
+      std::none_of(postOps.begin() + behindOther, postOps.end(), hasDomain))
     return false;
   const bool isNanOfInteger = !isFloating(with.exact.desc.dataType) && std::isnan(with.exact.exact[element]);
   return isNanOfInteger || std::isnan(ours) != std::isnan(theirs);
@@ -68,11 +71,13 @@ static bool hasEltwise(const PeerComparison &with, Alg alg) {
 }
 
 bool isLogisticOfNan(const PeerComparison &with, double ours, double theirs) {
-  return std::isnan(ours) && !std::isnan(theirs) && with.implementation.starts_with("ref") && hasEltwise(with, Alg::EltwiseLogistic);
+  return std::isnan(ours) && !std::isnan(theirs) && with.implementation.starts_with("ref") &&
+         hasEltwise(with, Alg::EltwiseLogistic);
 }
 
 bool isExpOfNan(const PeerComparison &with, double ours, double theirs) {
-  return std::isnan(ours) && std::isinf(theirs) && with.implementation.starts_with("jit") && hasEltwise(with, Alg::EltwiseExp);
+  return std::isnan(ours) && std::isinf(theirs) && with.implementation.starts_with("jit") &&
+         hasEltwise(with, Alg::EltwiseExp);
 }
 
 bool hasGaps(const TensorDesc &desc) {

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The cells of SourceCells, types, and how a peer's result is judged: of oneDNN's, both are reorders one after the other.
+// The cells of SourceCells, types, and how a peer's result is judged: of oneDNN's, both are reorders one after the
+// other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SOURCECASES_H
@@ -24,7 +25,8 @@ public:
   int64_t allRounds() const override { return cells.allRounds(); }
   std::span<const Mistake> mistakes() const override { return illegal; }
   std::span<const DataType> refusedTypes() const override {
-    static constexpr DataType types[] = {DataType::Boolean, DataType::F4E3M0, DataType::F4E2M1, DataType::S4, DataType::U4};
+    static constexpr DataType types[] = {DataType::Boolean, DataType::F4E3M0, DataType::F4E2M1, DataType::S4,
+                                         DataType::U4};
     return types;
   }
   void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *) override {

@@ -15,8 +15,8 @@ namespace quern {
 namespace {
 
 std::string textOf(const SourceCell &cell) {
-  return concat(nameOf(cell.from), "->", nameOf(cell.to), ", ", nameOf(cell.family), ", ", sourceCounts[cell.count].least, " to ",
-                sourceCounts[cell.count].most, " sources");
+  return concat(nameOf(cell.from), "->", nameOf(cell.to), ", ", nameOf(cell.family), ", ",
+                sourceCounts[cell.count].least, " to ", sourceCounts[cell.count].most, " sources");
 }
 
 } // namespace
@@ -27,9 +27,11 @@ std::string_view nameOf(SourceFamily family) {
   return names[static_cast<size_t>(family)];
 }
 
-/// The number of sources differs from each neighbour of a cell, so that one round has all of them with each type and family.
+/// The number of sources differs from each neighbour of a cell, so that one round has all of them with each type and
+/// family.
 SourceCell SourceCells::at(int64_t number) const {
-  constexpr auto types = static_cast<int64_t>(std::size(sourceTypes)), counts = static_cast<int64_t>(std::size(sourceCounts));
+  constexpr auto types = static_cast<int64_t>(std::size(sourceTypes)),
+                 counts = static_cast<int64_t>(std::size(sourceCounts));
   const int64_t round = number / firstRound() % counts, place = number % firstRound();
   const int64_t from = place % types, to = place / types % types, family = place / types / types;
   return {sourceTypes[from], sourceTypes[to], families[static_cast<size_t>(family)],
@@ -47,7 +49,8 @@ void SourceCells::print(std::ostream &os) const {
     os << std::setw(11) << nameOf(family);
   os << '\n';
   for (int count = 0; count < static_cast<int>(std::size(sourceCounts)); ++count) {
-    os << std::setw(12) << std::left << concat(sourceCounts[count].least, " to ", sourceCounts[count].most) << std::right;
+    os << std::setw(12) << std::left << concat(sourceCounts[count].least, " to ", sourceCounts[count].most)
+       << std::right;
     for (SourceFamily family : families) {
       int64_t sum = 0;
       for (const auto &[cell, number] : counts)

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The number of a case gives its cell: type of the first source, type of dst, layouts, and how many sources. A first round has every
-// combination of the first three and every number of sources with each of them; as many rounds as there are numbers have all.
+// The number of a case gives its cell: type of the first source, type of dst, layouts, and how many sources. A first
+// round has every combination of the first three and every number of sources with each of them; as many rounds as there
+// are numbers have all.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SOURCECELLS_H
@@ -41,8 +42,9 @@ struct SourceCell {
   auto operator<=>(const SourceCell &) const = default;
 };
 
-inline constexpr DataType sourceTypes[] = {DataType::F64,    DataType::F32,  DataType::BF16, DataType::F16, DataType::F8E5M2,
-                                           DataType::F8E4M3, DataType::E8M0, DataType::S32,  DataType::S8,  DataType::U8};
+inline constexpr DataType sourceTypes[] = {DataType::F64,    DataType::F32,    DataType::BF16, DataType::F16,
+                                           DataType::F8E5M2, DataType::F8E4M3, DataType::E8M0, DataType::S32,
+                                           DataType::S8,     DataType::U8};
 
 struct CountRange {
   int64_t least, most;
@@ -55,7 +57,9 @@ std::string_view nameOf(SourceFamily family);
 class SourceCells {
 public:
   explicit SourceCells(std::span<const SourceFamily> families) : families(families) {}
-  int64_t firstRound() const { return static_cast<int64_t>(std::size(sourceTypes) * std::size(sourceTypes) * families.size()); }
+  int64_t firstRound() const {
+    return static_cast<int64_t>(std::size(sourceTypes) * std::size(sourceTypes) * families.size());
+  }
   int64_t allRounds() const { return firstRound() * static_cast<int64_t>(std::size(sourceCounts)); }
   SourceCell at(int64_t number) const;
 

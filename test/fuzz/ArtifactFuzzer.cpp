@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The input is taken as it is, for an artifact and for the bytes of a problem; and its payload is given the header that it needs, so that
-// the fuzzer gets past the version and the checksum. An input without a header is all payload.
+// The input is taken as it is, for an artifact and for the bytes of a problem; and its payload is given the header that
+// it needs, so that the fuzzer gets past the version and the checksum. An input without a header is all payload.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"

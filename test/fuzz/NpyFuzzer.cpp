@@ -13,7 +13,8 @@
 using namespace quern;
 
 static DataType typeOf(const NpyArray &array) {
-  for (DataType type : {DataType::F64, DataType::F32, DataType::F16, DataType::BF16, DataType::S32, DataType::S8, DataType::U8})
+  for (DataType type :
+       {DataType::F64, DataType::F32, DataType::F16, DataType::BF16, DataType::S32, DataType::S8, DataType::U8})
     if (npyTypeOf(type)[1] == array.kind && npyTypeOf(type)[2] - '0' == array.itemBytes)
       return type;
   return DataType::Undef;

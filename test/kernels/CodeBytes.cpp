@@ -116,8 +116,8 @@ Result<std::string> objectBytes(const Artifact &artifact) {
     }
   }
   for (const std::string &entry : artifact.entries) {
-    auto found =
-        std::find_if(object.symbols.begin(), object.symbols.end(), [&](const Elf64_Sym &symbol) { return object.nameOf(symbol) == entry; });
+    auto found = std::find_if(object.symbols.begin(), object.symbols.end(),
+                              [&](const Elf64_Sym &symbol) { return object.nameOf(symbol) == entry; });
     if (found == object.symbols.end())
       return internalError("an object has no symbol ", entry);
     out.put(found->st_value);

@@ -49,8 +49,8 @@ Result<bool> compareCosts(const std::string &before, const std::string &after, d
     const double limit = percent > 0 ? percent : what.first == "instructions" ? 1 : 10;
     const bool hasGrown = ratio > 1 + limit / 100;
     isGood &= !hasGrown;
-    table.addRow(
-        {what.second, what.first, formatFixed(cost, 0), formatFixed(found->second, 0), formatFixed(ratio, 4), hasGrown ? "grown" : ""});
+    table.addRow({what.second, what.first, formatFixed(cost, 0), formatFixed(found->second, 0), formatFixed(ratio, 4),
+                  hasGrown ? "grown" : ""});
   }
   if (now->size() > old->size())
     return invalidArguments(before, " has not all costs that ", after, " has");

@@ -46,7 +46,9 @@ std::string primitiveOf(const KernelDigest &digest) {
 }
 
 /// As compiled, or why not.
-std::string outcomeOf(const KernelDigest &digest) { return digest.isCompiled() ? "compiled" : concat(digest.code, ": ", digest.reason); }
+std::string outcomeOf(const KernelDigest &digest) {
+  return digest.isCompiled() ? "compiled" : concat(digest.code, ": ", digest.reason);
+}
 
 void DigestComparison::add(const KernelDigest &before, const KernelDigest &after) {
   Counts &own = counts[{primitiveOf(before), before.request.target}];
@@ -81,8 +83,9 @@ bool DigestComparison::print(size_t shown, std::ostream &os) const {
   for (const auto &[where, own] : counts) {
     different += own.different;
     if (own.different)
-      table.addRow({where.first, where.second, std::to_string(own.all), std::to_string(own.different), std::to_string(own.code),
-                    std::to_string(own.plan), std::to_string(own.program), std::to_string(own.reason)});
+      table.addRow({where.first, where.second, std::to_string(own.all), std::to_string(own.different),
+                    std::to_string(own.code), std::to_string(own.plan), std::to_string(own.program),
+                    std::to_string(own.reason)});
   }
   os << different << " of " << compared << " kernels differ";
   if (onlyOld || onlyNew)

@@ -26,7 +26,8 @@ std::string firstLine(const std::string &message) { return message.substr(0, mes
 
 /// Whatever is launched and how, without the code.
 std::string programBytes(Artifact artifact) {
-  for (std::string *text : {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan, &artifact.code})
+  for (std::string *text :
+       {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan, &artifact.code})
     text->clear();
   return artifact.serialize();
 }
@@ -64,8 +65,8 @@ std::string_view takeWord(std::string_view &text) {
 } // namespace
 
 std::string KernelDigest::text() const {
-  return concat(code, ' ', isCompiled() ? plan : "-", ' ', isCompiled() ? program : "-", ' ', request.target, ' ', request.line,
-                isCompiled() ? "" : reasonMark, reason);
+  return concat(code, ' ', isCompiled() ? plan : "-", ' ', isCompiled() ? program : "-", ' ', request.target, ' ',
+                request.line, isCompiled() ? "" : reasonMark, reason);
 }
 
 std::optional<KernelDigest> KernelDigest::parse(std::string_view line) {

@@ -55,7 +55,8 @@ Result<std::vector<KernelRequest>> requestsOf(const std::string &path) {
 }
 
 int digest(const DigestOptions &options) {
-  Result<std::vector<KernelRequest>> requests = options.again.empty() ? corpusOf(options.corpus) : requestsOf(options.again);
+  Result<std::vector<KernelRequest>> requests =
+      options.again.empty() ? corpusOf(options.corpus) : requestsOf(options.again);
   if (!requests)
     return reportError(requests.error());
   reportCrashes();
@@ -109,9 +110,14 @@ int compare(const ComparisonOptions &options) {
 }
 
 void addCorpusOptions(Command &command, CorpusOptions &corpus) {
-  command.option("--count", corpus.count, "Problems that are drawn of each set for each target").notNegative().showDefault();
+  command.option("--count", corpus.count, "Problems that are drawn of each set for each target")
+      .notNegative()
+      .showDefault();
   command.option("--seed", corpus.seed, "Of what is drawn").showDefault();
-  command.option("--cases", corpus.sets, "Sets of cases of the conformance program").commas().choices(allSets()).showDefault();
+  command.option("--cases", corpus.sets, "Sets of cases of the conformance program")
+      .commas()
+      .choices(allSets())
+      .showDefault();
   command.option("--targets", corpus.targets, "As `quern compile` takes them, with spaces between them").showDefault();
 }
 
@@ -140,11 +146,13 @@ void addCostCommand(CommandLine &program, int &exitCode) {
 
 void addCompareCommand(CommandLine &program, int &exitCode) {
   auto options = std::make_shared<ComparisonOptions>();
-  Command command = program.subcommand("compare", "Say what differs between two files of digests or costs. Exit 1 if so");
+  Command command =
+      program.subcommand("compare", "Say what differs between two files of digests or costs. Exit 1 if so");
   command.option("OLD", options->before, "A file of `digest` or `cost`").required();
   command.option("NEW", options->after, "Another one").required();
   command.option("--show", options->shown, "How many differences to show").notNegative().showDefault();
-  command.option("--percent", options->percent, "By how much a cost may have grown; 0: by 1 of instructions, 10 of time")
+  command
+      .option("--percent", options->percent, "By how much a cost may have grown; 0: by 1 of instructions, 10 of time")
       .notNegative()
       .showDefault();
   command.callback([options, &exitCode] { exitCode = compare(*options); });

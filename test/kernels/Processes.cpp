@@ -36,7 +36,8 @@ struct Worker {
 class SharedCounter {
 public:
   SharedCounter() {
-    void *memory = mmap(nullptr, sizeof(std::atomic<size_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *memory =
+        mmap(nullptr, sizeof(std::atomic<size_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     next = memory == MAP_FAILED ? nullptr : new (memory) std::atomic<size_t>(0);
   }
   ~SharedCounter() {
@@ -52,7 +53,8 @@ private:
   std::atomic<size_t> *next;
 };
 
-[[noreturn]] void work(size_t count, SharedCounter &counter, FILE *output, const std::function<std::string(size_t)> &make) {
+[[noreturn]] void work(size_t count, SharedCounter &counter, FILE *output,
+                       const std::function<std::string(size_t)> &make) {
   try {
     for (size_t i = counter.take(); i < count; i = counter.take())
       std::fprintf(output, "%zu %s\n", i, make(i).c_str());
@@ -96,7 +98,8 @@ Result<void> finish(Worker &worker, std::vector<std::string> &lines) {
 
 } // namespace
 
-Result<std::vector<std::string>> inProcesses(size_t count, int64_t processes, const std::function<std::string(size_t)> &make) {
+Result<std::vector<std::string>> inProcesses(size_t count, int64_t processes,
+                                             const std::function<std::string(size_t)> &make) {
   SharedCounter counter;
   if (!counter.isValid())
     return runtimeError("cannot map memory: ", std::strerror(errno));

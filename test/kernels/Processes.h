@@ -21,7 +21,8 @@ namespace quern {
 /// The lines that `make` gives for 0 to `count` - 1, by their numbers. Each process takes the next number when it is
 /// done with one. Must be called before this process starts threads. `internal`: a process crashed; `runtime_error`: it
 /// could not be started.
-Result<std::vector<std::string>> inProcesses(size_t count, int64_t processes, const std::function<std::string(size_t)> &make);
+Result<std::vector<std::string>> inProcesses(size_t count, int64_t processes,
+                                             const std::function<std::string(size_t)> &make);
 
 } // namespace quern
 

@@ -17,7 +17,7 @@ import re
 import sys
 
 MAX_LINES = 600
-MAX_COLUMNS = 140
+MAX_COLUMNS = 120
 SOURCE_SUFFIXES = (".c", ".cpp", ".h", ".hpp", ".td", ".py", ".sh", ".cmake")
 LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All instructions of AMX have a VEX prefix of three bytes; which one it is follows from the prefix's `pp` and the opcode:
+// All instructions of AMX have a VEX prefix of three bytes; which one it is follows from the prefix's `pp` and the
+// opcode:
 //
 //           no prefix                66            F3            F2
 //   49      ldtilecfg, tilerelease   sttilecfg     -             tilezero
@@ -11,8 +12,8 @@
 //   5C      -                        -             tdpbf16ps     tdpfp16ps
 //   5E      tdpbuud                  tdpbusd       tdpbsud       tdpbssd
 //
-// A machine with AMX has AVX-512 FP16 as well, of which LLVM uses vmovw (a word between memory and a vector register) for words of any
-// kind: that is emulated, too.
+// A machine with AMX has AVX-512 FP16 as well, of which LLVM uses vmovw (a word between memory and a vector register)
+// for words of any kind: that is emulated, too.
 //
 // Operations are those of Intel's Software Developer's Manual, volume 2.
 //
@@ -61,7 +62,8 @@ uint64_t registerOf(const ucontext_t &context, int number) {
   return static_cast<uint64_t>(context.uc_mcontext.gregs[order[number]]);
 }
 
-/// Reads displacement and registers of a memory operand behind the ModRM byte, which is at `at`. A displacement of a byte counts `scale`.
+/// Reads displacement and registers of a memory operand behind the ModRM byte, which is at `at`. A displacement of a
+/// byte counts `scale`.
 void decodeMemory(const ucontext_t &context, const uint8_t *code, int at, int scale, Instruction &own) {
   bool x = !(code[1] & 0x40), b = !(code[1] & 0x20);
   int mod = code[at++] >> 6, base = own.rm;
@@ -96,7 +98,8 @@ std::optional<Instruction> decode(const ucontext_t &context) {
   if (!isMap0F38 || !isW0L0)
     return std::nullopt;
   int mod = code[4] >> 6;
-  Instruction own{static_cast<Prefix>(code[2] & 3), code[3], 5, mod != 3, code[4] >> 3 & 7, code[4] & 7, ~(code[2] >> 3) & 15};
+  Instruction own{
+      static_cast<Prefix>(code[2] & 3), code[3], 5, mod != 3, code[4] >> 3 & 7, code[4] & 7, ~(code[2] >> 3) & 15};
   if (own.isMemory)
     decodeMemory(context, code, 4, 1, own);
   return own;
@@ -116,7 +119,8 @@ bool configure(const uint8_t *from) {
   for (int reserved = 2; reserved < 16; ++reserved)
     if (from[reserved])
       return false;
-  if (from[0] != 1 || from[1] != 0) // of palette 0, which releases, and of a load that was interrupted, nothing here makes use
+  if (from[0] != 1 ||
+      from[1] != 0) // of palette 0, which releases, and of a load that was interrupted, nothing here makes use
     return false;
   state = next;
   return true;
@@ -125,12 +129,14 @@ bool configure(const uint8_t *from) {
 void load(Matrix &to, uint64_t base, uint64_t stride) {
   std::memset(to.data, 0, sizeof to.data);
   for (int row = 0; row < to.rows; ++row)
-    std::memcpy(to.data[row], reinterpret_cast<const void *>(base + static_cast<uint64_t>(row) * stride), static_cast<size_t>(to.bytes));
+    std::memcpy(to.data[row], reinterpret_cast<const void *>(base + static_cast<uint64_t>(row) * stride),
+                static_cast<size_t>(to.bytes));
 }
 
 void store(const Matrix &from, uint64_t base, uint64_t stride) {
   for (int row = 0; row < from.rows; ++row)
-    std::memcpy(reinterpret_cast<void *>(base + static_cast<uint64_t>(row) * stride), from.data[row], static_cast<size_t>(from.bytes));
+    std::memcpy(reinterpret_cast<void *>(base + static_cast<uint64_t>(row) * stride), from.data[row],
+                static_cast<size_t>(from.bytes));
 }
 
 template <typename T> T get(const Matrix &matrix, int row, int column) {
@@ -148,7 +154,9 @@ float ofBf16(uint16_t bits) {
   return flushed(value);
 }
 
-template <typename T> void put(Matrix &matrix, int row, int column, T value) { std::memcpy(matrix.data[row] + column * 4, &value, 4); }
+template <typename T> void put(Matrix &matrix, int row, int column, T value) {
+  std::memcpy(matrix.data[row] + column * 4, &value, 4);
+}
 
 /// Products at even and at odd places are summed apart, from zero.
 void multiplyBf16(Matrix &sums, const Matrix &a, const Matrix &b) {
@@ -157,7 +165,8 @@ void multiplyBf16(Matrix &sums, const Matrix &a, const Matrix &b) {
       float halves[2] = {0, 0};
       for (int k = 0; k < a.bytes / 4; ++k)
         for (int i = 0; i < 2; ++i)
-          halves[i] = flushed(std::fma(ofBf16(get<uint16_t>(a, m, 2 * k + i)), ofBf16(get<uint16_t>(b, k, 2 * n + i)), halves[i]));
+          halves[i] = flushed(
+              std::fma(ofBf16(get<uint16_t>(a, m, 2 * k + i)), ofBf16(get<uint16_t>(b, k, 2 * n + i)), halves[i]));
       put(sums, m, n, flushed(flushed(get<float>(sums, m, n)) + flushed(halves[0] + halves[1])));
     }
 }
@@ -173,12 +182,13 @@ template <typename A, typename B> void multiplyBytes(Matrix &sums, const Matrix 
 }
 
 bool multiply(const Instruction &own) {
-  if (own.reg >= registerCount || own.vvvv >= registerCount || own.reg == own.rm || own.reg == own.vvvv || own.rm == own.vvvv)
+  if (own.reg >= registerCount || own.vvvv >= registerCount || own.reg == own.rm || own.reg == own.vvvv ||
+      own.rm == own.vvvv)
     return false;
   Matrix &sums = state.matrices[own.reg];
   const Matrix &a = state.matrices[own.rm], &b = state.matrices[own.vvvv];
-  bool fits = sums.bytes % 4 == 0 && a.bytes % 4 == 0 && b.bytes % 4 == 0 && a.rows == sums.rows && b.bytes == sums.bytes &&
-              a.bytes / 4 == b.rows && sums.rows && a.bytes && b.bytes;
+  bool fits = sums.bytes % 4 == 0 && a.bytes % 4 == 0 && b.bytes % 4 == 0 && a.rows == sums.rows &&
+              b.bytes == sums.bytes && a.bytes / 4 == b.rows && sums.rows && a.bytes && b.bytes;
   if (!fits)
     return false;
   if (own.opcode == 0x5c && own.prefix == PF3)
@@ -258,7 +268,8 @@ struct VectorWord {
 
 bool moveWord(ucontext_t &context) {
   const auto *code = reinterpret_cast<const uint8_t *>(context.uc_mcontext.gregs[REG_RIP]);
-  bool isVmovw = code[0] == 0x62 && (code[1] & 7) == 5 && (code[2] & 3) == 1 && (code[4] == 0x6e || code[4] == 0x7e) && (code[5] >> 6) != 3;
+  bool isVmovw = code[0] == 0x62 && (code[1] & 7) == 5 && (code[2] & 3) == 1 && (code[4] == 0x6e || code[4] == 0x7e) &&
+                 (code[5] >> 6) != 3;
   if (!isVmovw)
     return false;
   VectorWord word{context, (code[5] >> 3 & 7) | (code[1] & 0x80 ? 0 : 8) | (code[1] & 0x10 ? 0 : 16)};

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lets a test run kernels that were made for AMX: the machine refuses each of its instructions, and the handler of that signal does what
-// the instruction would have done, bit for bit.
+// Lets a test run kernels that were made for AMX: the machine refuses each of its instructions, and the handler of that
+// signal does what the instruction would have done, bit for bit.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_SUPPORT_AMXEMULATOR_H
@@ -14,8 +14,8 @@
 
 namespace quern::test {
 
-/// From now on, until the process ends. An instruction of AMX that the processor would refuse (shapes that do not fit, rows out of range),
-/// and any other that this one does not have, still ends the process.
+/// From now on, until the process ends. An instruction of AMX that the processor would refuse (shapes that do not fit,
+/// rows out of range), and any other that this one does not have, still ends the process.
 void emulateAmx();
 
 /// Instructions emulated so far, of all threads.

@@ -37,7 +37,9 @@ bool useTestDriver(char **argv) {
   return true;
 }
 
-void failDriverCall(int64_t n, int32_t result) { driverFunction<void(int64_t, int32_t)>("zeOverOpenClFail")(n, result); }
+void failDriverCall(int64_t n, int32_t result) {
+  driverFunction<void(int64_t, int32_t)>("zeOverOpenClFail")(n, result);
+}
 int64_t driverCalls() { return driverFunction<int64_t()>("zeOverOpenClCalls")(); }
 int64_t driverObjects() { return driverFunction<int64_t()>("zeOverOpenClLive")(); }
 

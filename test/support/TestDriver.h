@@ -9,10 +9,10 @@
 
 namespace quern::test {
 
-/// Before the first use of Level Zero: lets the loader open the driver in test/support/ze-over-opencl, with the OpenCL runtime that
-/// `tools/peers.sh intel-opencl` installs, unless the environment names others ("none" is no other). False if that runtime is not there.
-/// Starts the program again with the runtime's folder in LD_LIBRARY_PATH, which only a starting process reads: it needs a newer oneTBB than
-/// the system has.
+/// Before the first use of Level Zero: lets the loader open the driver in test/support/ze-over-opencl, with the OpenCL
+/// runtime that `tools/peers.sh intel-opencl` installs, unless the environment names others ("none" is no other). False
+/// if that runtime is not there. Starts the program again with the runtime's folder in LD_LIBRARY_PATH, which only a
+/// starting process reads: it needs a newer oneTBB than the system has.
 bool useTestDriver(char **argv);
 
 // Of the driver that is loaded; see its Tables.cpp.

@@ -21,7 +21,8 @@ char runningCase[8192];
 
 void report() {
   constexpr std::string_view what = "FAILED: crashed\n  ";
-  bool isWritten = write(STDOUT_FILENO, what.data(), what.size()) > 0 && write(STDOUT_FILENO, runningCase, std::strlen(runningCase)) > 0;
+  bool isWritten = write(STDOUT_FILENO, what.data(), what.size()) > 0 &&
+                   write(STDOUT_FILENO, runningCase, std::strlen(runningCase)) > 0;
   (void)(isWritten && write(STDOUT_FILENO, "\n", 1) > 0);
 }
 

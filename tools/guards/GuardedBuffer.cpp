@@ -29,8 +29,8 @@ size_t pageBytes() {
   return bytes;
 }
 
-/// Accessible pages between two that are not. Suites make hundreds of thousands of small buffers, and two system calls and a fault for
-/// each would be most of their time; so pages that are given back are kept, by their number.
+/// Accessible pages between two that are not. Suites make hundreds of thousands of small buffers, and two system calls
+/// and a fault for each would be most of their time; so pages that are given back are kept, by their number.
 class PagePool {
 public:
   char *take(int64_t count) {
@@ -104,7 +104,8 @@ GuardedBuffer::GuardedBuffer(int64_t bytes, const Placement &placement) : bytes(
     throw std::bad_alloc();
   pageCount = std::max<int64_t>((bytes + slack + page - 1) / page, 1);
   pages = pool().take(pageCount);
-  const int64_t room = pageCount * page - bytes - placement.misalignment; // the pages begin at a multiple of every alignment
+  const int64_t room =
+      pageCount * page - bytes - placement.misalignment; // the pages begin at a multiple of every alignment
   begin = pages + placement.misalignment + (isAtEnd ? room / step * step : 0);
   std::memset(pages, canary, static_cast<size_t>(begin - pages));
   char *end = begin + bytes;

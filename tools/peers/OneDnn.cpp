@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See OneDnn.h. The library stays open until the process ends: its thread pools do not survive a dlclose. Descriptors with an offset cannot
-// be created, so the pointer is moved instead; blocked layouts are named by their tags, and what has no tag is given as a blob.
+// See OneDnn.h. The library stays open until the process ends: its thread pools do not survive a dlclose. Descriptors
+// with an offset cannot be created, so the pointer is moved instead; blocked layouts are named by their tags, and what
+// has no tag is given as a blob.
 //
 //===----------------------------------------------------------------------===//
 #include "OneDnn.h"
@@ -72,11 +73,14 @@ struct OneDnn::Functions {
   int (*appendBinary)(void *, int, const void *);
   int (*appendSum)(void *, float, int32_t, int);
   int (*eltwiseForward)(void **, void *, int, int, const void *, const void *, float, float, const void *);
-  int (*eltwiseBackward)(void **, void *, int, const void *, const void *, const void *, float, float, const void *, const void *);
+  int (*eltwiseBackward)(void **, void *, int, const void *, const void *, const void *, float, float, const void *,
+                         const void *);
   int (*softmaxForward)(void **, void *, int, int, const void *, const void *, int, const void *);
-  int (*softmaxBackward)(void **, void *, int, const void *, const void *, const void *, int, const void *, const void *);
+  int (*softmaxBackward)(void **, void *, int, const void *, const void *, const void *, int, const void *,
+                         const void *);
   int (*binary)(void **, void *, int, const void *, const void *, const void *, const void *);
-  int (*binaryV2)(void **, void *, int, const void *, const void *, const void *, const void *, const void *) = nullptr; ///< from 3.6 on
+  int (*binaryV2)(void **, void *, int, const void *, const void *, const void *, const void *,
+                  const void *) = nullptr; ///< from 3.6 on
   int (*reorder)(void **, const void *, void *, const void *, void *, const void *);
   int (*sum)(void **, void *, const void *, int, const float *, const void *const *, const void *);
   int (*concat)(void **, void *, const void *, int, int, const void *const *, const void *);
@@ -194,7 +198,8 @@ OneDnnPrimitive::~OneDnnPrimitive() {
     library.api->mdDestroy(desc);
 }
 
-/// The blob of 3.13 is its descriptor, which is ours but for the first eight bytes: those are taken from a descriptor of the same rank.
+/// The blob of 3.13 is its descriptor, which is ours but for the first eight bytes: those are taken from a descriptor
+/// of the same rank.
 Result<void *> OneDnnPrimitive::describeByBlob(const TensorDesc &tensor) {
   TensorDesc blob;
   size_t size = 0;
@@ -209,7 +214,8 @@ Result<void *> OneDnnPrimitive::describeByBlob(const TensorDesc &tensor) {
     return unimplemented("oneDNN: its blobs are of ", size, " bytes instead of ", sizeof(blob));
   api.mdGetBlob(reinterpret_cast<uint8_t *>(&blob), &size, dense);
   std::memcpy(reinterpret_cast<char *>(&blob) + offsetof(TensorDesc, dims),
-              reinterpret_cast<const char *>(&tensor) + offsetof(TensorDesc, dims), sizeof(blob) - offsetof(TensorDesc, dims));
+              reinterpret_cast<const char *>(&tensor) + offsetof(TensorDesc, dims),
+              sizeof(blob) - offsetof(TensorDesc, dims));
   if (api.mdCreateWithBlob(&desc, reinterpret_cast<const uint8_t *>(&blob)) != 0)
     return unimplemented("oneDNN: refused the blob of ", textOf(tensor));
   descs.push_back(desc);
@@ -242,9 +248,11 @@ Result<void *> OneDnnPrimitive::describe(const TensorDesc &tensor) {
 
 Result<void> OneDnnPrimitive::appendPostOp(void *postOps, const PostOp &post) {
   if (post.kind == PostOp::Kind::Eltwise)
-    return explained(library.api->appendEltwise(postOps, static_cast<int>(post.alg), post.alpha, post.beta), "the eltwise post-op");
+    return explained(library.api->appendEltwise(postOps, static_cast<int>(post.alg), post.alpha, post.beta),
+                     "the eltwise post-op");
   if (post.kind == PostOp::Kind::Sum)
-    return explained(library.api->appendSum(postOps, post.scale, post.zeroPoint, static_cast<int>(post.dataType)), "the sum post-op");
+    return explained(library.api->appendSum(postOps, post.scale, post.zeroPoint, static_cast<int>(post.dataType)),
+                     "the sum post-op");
   if (post.kind != PostOp::Kind::Binary || post.alg == Alg::BinarySelect)
     return unimplemented("oneDNN: no post-op ", nameOf(post.alg), " in every 3.x");
   Result<void *> desc = describe(post.src1);
@@ -260,8 +268,8 @@ Result<void> OneDnnPrimitive::describeQuantization() {
   auto set = [&](int32_t argument, const QuantParams &params, DataType simple, auto setMask, auto setGroups) {
     if (params.groups.empty() && params.dataType == simple)
       return setMask(attributes, argument, params.mask) == 0;
-    return setGroups && setGroups(attributes, argument, params.mask, static_cast<int>(params.groups.size()), params.groups.data(),
-                                  static_cast<int>(params.dataType)) == 0;
+    return setGroups && setGroups(attributes, argument, params.mask, static_cast<int>(params.groups.size()),
+                                  params.groups.data(), static_cast<int>(params.dataType)) == 0;
   };
   for (const auto &[argument, scales] : attr.scales)
     if (!set(argument, scales, DataType::F32, api.setScales, api.setGroupedScales))
@@ -271,12 +279,15 @@ Result<void> OneDnnPrimitive::describeQuantization() {
       return unimplemented("oneDNN: no such zero points of argument ", argument);
   const RnnQuantization &rnn = attr.rnn;
   if (rnn.dataScale != 1 || rnn.dataShift != 0)
-    if (Result<void> set = explained(api.setRnnData(attributes, rnn.dataScale, rnn.dataShift), "quantization of RNN data"); !set)
+    if (Result<void> set =
+            explained(api.setRnnData(attributes, rnn.dataScale, rnn.dataShift), "quantization of RNN data");
+        !set)
       return set;
   auto setWeights = [&](auto function, int32_t mask, const std::vector<float> &scales) -> Result<void> {
     if (scales.empty())
       return {};
-    return explained(function(attributes, static_cast<int64_t>(scales.size()), mask, scales.data()), "quantization of RNN weights");
+    return explained(function(attributes, static_cast<int64_t>(scales.size()), mask, scales.data()),
+                     "quantization of RNN weights");
   };
   if (Result<void> set = setWeights(api.setRnnWeights, rnn.weightsMask, rnn.weightsScales); !set)
     return set;
@@ -298,10 +309,12 @@ Result<void> OneDnnPrimitive::describeDropout() {
   Result<void *> mask = none ? Result<void *>(none) : describe(dropout.mask);
   if (!mask)
     return mask.takeError();
-  return explained(library.api->setDropout(attributes, *mask, static_cast<int>(dropout.seedType), dropout.usesOffset, 0), "dropout");
+  return explained(
+      library.api->setDropout(attributes, *mask, static_cast<int>(dropout.seedType), dropout.usesOffset, 0), "dropout");
 }
 
-/// Permissions (fpmath, accumulation mode, determinism) are not passed on: the peer is to compute as exactly as it does by default.
+/// Permissions (fpmath, accumulation mode, determinism) are not passed on: the peer is to compute as exactly as it does
+/// by default.
 Result<void> OneDnnPrimitive::describeAttributes() {
   const Attributes &attr = problem.desc.attr;
   if (Result<void> made = explained(library.api->attrCreate(&attributes), "attributes"); !made)
@@ -340,19 +353,20 @@ Result<void *> OneDnnPrimitive::createDesc(const EltwiseDesc &op) {
   const int alg = static_cast<int>(op.alg);
   const bool forward = isForward(op.prop);
   // Backward's hint has the types of the data that it reads.
-  Result<void *> data = describe(forward || !usesDst(op.alg) ? op.src : op.dst), result = forward ? describe(op.dst) : data;
+  Result<void *> data = describe(forward || !usesDst(op.alg) ? op.src : op.dst),
+                 result = forward ? describe(op.dst) : data;
   if (!data || !result)
     return data ? result.takeError() : data.takeError();
   const int prop = static_cast<int>(forward ? op.prop : PropKind::ForwardTraining);
   void *desc = nullptr;
-  int status =
-      library.api->eltwiseForward(&desc, library.engine, prop, alg, *data, *result, op.alpha, op.beta, forward ? attributes : nullptr);
+  int status = library.api->eltwiseForward(&desc, library.engine, prop, alg, *data, *result, op.alpha, op.beta,
+                                           forward ? attributes : nullptr);
   if (status == 0 && !forward) {
     void *hint = desc;
     Result<void *> diffSrc = describe(op.diffSrc), diffDst = describe(op.diffDst);
-    status = diffSrc && diffDst
-                 ? library.api->eltwiseBackward(&desc, library.engine, alg, *diffSrc, *diffDst, *data, op.alpha, op.beta, hint, attributes)
-                 : unimplementedStatus;
+    status = diffSrc && diffDst ? library.api->eltwiseBackward(&desc, library.engine, alg, *diffSrc, *diffDst, *data,
+                                                               op.alpha, op.beta, hint, attributes)
+                                : unimplementedStatus;
     library.api->pdDestroy(hint);
   }
   if (status != 0)
@@ -419,7 +433,9 @@ Result<void *> OneDnnPrimitive::createDesc(const ConcatDesc &op) {
 }
 
 /// Likewise.
-Result<void *> OneDnnPrimitive::createDesc(const GemmDesc &) { return unimplemented("oneDNN: gemm is a function, not a primitive"); }
+Result<void *> OneDnnPrimitive::createDesc(const GemmDesc &) {
+  return unimplemented("oneDNN: gemm is a function, not a primitive");
+}
 Result<void *> OneDnnPrimitive::createDesc(const SoftmaxDesc &op) {
   // On finite data both kinds of accurate are the same, and oneDNN's public headers have only one of them.
   int alg = static_cast<int>(op.alg == Alg::SoftmaxAccurateInfAsZero ? Alg::SoftmaxAccurate : op.alg);
@@ -434,7 +450,8 @@ Result<void *> OneDnnPrimitive::createDesc(const SoftmaxDesc &op) {
   if (status == 0 && !forward) {
     void *hint = desc;
     Result<void *> diffDst = describe(op.diffDst);
-    status = diffDst ? library.api->softmaxBackward(&desc, library.engine, alg, *first, *diffDst, *dst, op.axis, hint, attributes)
+    status = diffDst ? library.api->softmaxBackward(&desc, library.engine, alg, *first, *diffDst, *dst, op.axis, hint,
+                                                    attributes)
                      : unimplementedStatus;
     library.api->pdDestroy(hint);
   }
@@ -475,7 +492,8 @@ Result<void> OneDnnPrimitive::addMemory(const ArgumentInfo &argument, void *data
   if (!desc)
     return desc.takeError();
   void *memory = nullptr;
-  if (Result<void> made = explained(library.api->memoryCreate(&memory, *desc, library.engine, isOwn ? allocateMemory : data), "memory");
+  if (Result<void> made =
+          explained(library.api->memoryCreate(&memory, *desc, library.engine, isOwn ? allocateMemory : data), "memory");
       !made)
     return made;
   memories.push_back({argument.index, memory});
@@ -512,7 +530,8 @@ Result<void> OneDnnPrimitive::bind(const std::map<int32_t, void *> &buffers) {
     auto found = buffers.find(argument.index);
     if (found == buffers.end())
       return invalidArguments("no buffer for argument ", argument.index, " (", argument.name, ")");
-    if (Result<void> added = addMemory(argument, static_cast<char *>(found->second) + offsetBytes(argument.desc)); !added)
+    if (Result<void> added = addMemory(argument, static_cast<char *>(found->second) + offsetBytes(argument.desc));
+        !added)
       return added;
   }
   return {};
@@ -528,7 +547,9 @@ Result<void> OneDnnPrimitive::allocate(const std::function<void(const ArgumentIn
       return desc.takeError();
     GuardedBuffer &buffer = buffers.emplace_back(static_cast<int64_t>(library.api->mdGetSize(*desc)), lines);
     void *memory = nullptr;
-    if (Result<void> made = explained(library.api->memoryCreate(&memory, *desc, library.engine, buffer.data()), "memory"); !made)
+    if (Result<void> made =
+            explained(library.api->memoryCreate(&memory, *desc, library.engine, buffer.data()), "memory");
+        !made)
       return made;
     memories.push_back({argument.index, memory});
     argument.desc.offset0 = 0;
@@ -549,8 +570,8 @@ Result<void> OneDnnPrimitive::execute(int64_t calls) {
   for (const Memory &memory : memories)
     args.push_back({memory.argument, memory.handle});
   for (int64_t call = 0; call < calls; ++call)
-    if (Result<void> done =
-            explained(library.api->execute(primitive, library.stream, static_cast<int>(args.size()), args.data()), "execution");
+    if (Result<void> done = explained(
+            library.api->execute(primitive, library.stream, static_cast<int>(args.size()), args.data()), "execution");
         !done)
       return done;
   return explained(library.api->streamWait(library.stream), "waiting");

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Any oneDNN 3.x through dlopen and the few functions of its C API that are needed, so that one program serves every version and none is
-// needed to build. Enumerations have Quern's values, which are oneDNN's. What the differential tests and the benchmarks compare with.
+// Any oneDNN 3.x through dlopen and the few functions of its C API that are needed, so that one program serves every
+// version and none is needed to build. Enumerations have Quern's values, which are oneDNN's. What the differential
+// tests and the benchmarks compare with.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PEERS_ONEDNN_H
@@ -48,8 +49,8 @@ public:
   const std::string &implementation() const { return kernel; }
   /// Uses the caller's buffers, by argument, laid out as the problem's descriptors say.
   Result<void> bind(const std::map<int32_t, void *> &buffers);
-  /// Uses buffers of this object's, whole lines in front of an inaccessible page; `fill` is called once for each, with the argument and its
-  /// start.
+  /// Uses buffers of this object's, whole lines in front of an inaccessible page; `fill` is called once for each, with
+  /// the argument and its start.
   Result<void> allocate(const std::function<void(const ArgumentInfo &, char *)> &fill);
   /// Executes `calls` times and waits once.
   Result<void> execute(int64_t calls = 1);
@@ -81,7 +82,8 @@ private:
   Result<const void *> describeRnn(int32_t argument, const TensorDesc &tensor);
   Result<void *> describeAny(const TensorDesc &tensor);
   Result<void> keepOwnLayouts(const void *primitiveDesc);
-  /// Fills a memory with a layout of the library's own from `data`, the first element in ours; leaves a workspace as it is.
+  /// Fills a memory with a layout of the library's own from `data`, the first element in ours; leaves a workspace as it
+  /// is.
   Result<void> fillOwn(const ArgumentInfo &argument, void *memory, const void *data);
   Result<void> reorderInto(const TensorDesc &plain, void *values, const void *desc, void *memory);
   Result<void *> layoutOf(const ArgumentInfo &argument);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Packed weights and workspaces have a layout of the library's own: it is asked for them (`any`), and weights are reordered into what it
-// answers when buffers are bound.
+// Packed weights and workspaces have a layout of the library's own: it is asked for them (`any`), and weights are
+// reordered into what it answers when buffers are bound.
 //
 //===----------------------------------------------------------------------===//
 #include "OneDnn.h"
@@ -19,14 +19,20 @@ namespace quern {
 namespace {
 
 using Desc = const void *;
-using Vanilla = int(void **, void *, int, int, int, Desc, Desc, Desc, Desc, Desc, Desc, Desc, unsigned, float, float, const void *);
-using Lstm = int(void **, void *, int, int, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, unsigned, const void *);
+using Vanilla = int(void **, void *, int, int, int, Desc, Desc, Desc, Desc, Desc, Desc, Desc, unsigned, float, float,
+                    const void *);
+using Lstm = int(void **, void *, int, int, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, unsigned,
+                 const void *);
 using Gru = int(void **, void *, int, int, Desc, Desc, Desc, Desc, Desc, Desc, Desc, unsigned, const void *);
 using Augru = int(void **, void *, int, int, Desc, Desc, Desc, Desc, Desc, Desc, Desc, Desc, unsigned, const void *);
 
-template <typename Function> Function *find(void *library, const char *name) { return reinterpret_cast<Function *>(dlsym(library, name)); }
+template <typename Function> Function *find(void *library, const char *name) {
+  return reinterpret_cast<Function *>(dlsym(library, name));
+}
 
-bool isWeight(int32_t argument) { return argument == arg::weights || argument == arg::weights1 || argument == arg::weights3; }
+bool isWeight(int32_t argument) {
+  return argument == arg::weights || argument == arg::weights1 || argument == arg::weights3;
+}
 /// Whether the library has a word for this layout of weights, and takes it.
 bool isTakenAsItIs(const TensorDesc &weights) { return weights.isPlain() && weights.dataType != DataType::S8; }
 
@@ -62,8 +68,9 @@ Result<void *> OneDnnPrimitive::createDesc(const RnnDesc &op) {
   std::map<int32_t, const void *> at;
   for (const auto &[argument, tensor] :
        {std::pair{arg::src, &op.srcLayer}, std::pair{arg::src1, &op.srcIter}, std::pair{arg::src2, &op.srcIterC},
-        std::pair{arg::attention, &op.attention}, std::pair{arg::weights, &op.weightsLayer}, std::pair{arg::weights1, &op.weightsIter},
-        std::pair{arg::weights2, &op.weightsPeephole}, std::pair{arg::weights3, &op.weightsProjection}, std::pair{arg::bias, &op.bias},
+        std::pair{arg::attention, &op.attention}, std::pair{arg::weights, &op.weightsLayer},
+        std::pair{arg::weights1, &op.weightsIter}, std::pair{arg::weights2, &op.weightsPeephole},
+        std::pair{arg::weights3, &op.weightsProjection}, std::pair{arg::bias, &op.bias},
         std::pair{arg::dst, &op.dstLayer}, std::pair{arg::dst1, &op.dstIter}, std::pair{arg::dst2, &op.dstIterC}}) {
     Result<const void *> desc = describeRnn(argument, *tensor);
     if (!desc)
@@ -77,24 +84,26 @@ Result<void *> OneDnnPrimitive::createDesc(const RnnDesc &op) {
       status = call(function);
   };
   auto gru = [&](Gru *create) {
-    return create(&desc, engine, prop, direction, at[arg::src], at[arg::src1], at[arg::weights], at[arg::weights1], at[arg::bias],
-                  at[arg::dst], at[arg::dst1], op.flags, attributes);
+    return create(&desc, engine, prop, direction, at[arg::src], at[arg::src1], at[arg::weights], at[arg::weights1],
+                  at[arg::bias], at[arg::dst], at[arg::dst1], op.flags, attributes);
   };
   auto augru = [&](Augru *create) {
-    return create(&desc, engine, prop, direction, at[arg::src], at[arg::src1], at[arg::attention], at[arg::weights], at[arg::weights1],
-                  at[arg::bias], at[arg::dst], at[arg::dst1], op.flags, attributes);
+    return create(&desc, engine, prop, direction, at[arg::src], at[arg::src1], at[arg::attention], at[arg::weights],
+                  at[arg::weights1], at[arg::bias], at[arg::dst], at[arg::dst1], op.flags, attributes);
   };
   switch (op.cell) {
   case Alg::VanillaRnn:
     from.operator()<Vanilla>("dnnl_vanilla_rnn_forward_primitive_desc_create", [&](Vanilla *create) {
-      return create(&desc, engine, prop, static_cast<int>(op.activation), direction, at[arg::src], at[arg::src1], at[arg::weights],
-                    at[arg::weights1], at[arg::bias], at[arg::dst], at[arg::dst1], op.flags, op.alpha, op.beta, attributes);
+      return create(&desc, engine, prop, static_cast<int>(op.activation), direction, at[arg::src], at[arg::src1],
+                    at[arg::weights], at[arg::weights1], at[arg::bias], at[arg::dst], at[arg::dst1], op.flags, op.alpha,
+                    op.beta, attributes);
     });
     break;
   case Alg::VanillaLstm:
     from.operator()<Lstm>("dnnl_lstm_forward_primitive_desc_create", [&](Lstm *create) {
-      return create(&desc, engine, prop, direction, at[arg::src], at[arg::src1], at[arg::src2], at[arg::weights], at[arg::weights1],
-                    at[arg::weights2], at[arg::weights3], at[arg::bias], at[arg::dst], at[arg::dst1], at[arg::dst2], op.flags, attributes);
+      return create(&desc, engine, prop, direction, at[arg::src], at[arg::src1], at[arg::src2], at[arg::weights],
+                    at[arg::weights1], at[arg::weights2], at[arg::weights3], at[arg::bias], at[arg::dst], at[arg::dst1],
+                    at[arg::dst2], op.flags, attributes);
     });
     break;
   case Alg::VanillaGru:

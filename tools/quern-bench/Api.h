@@ -29,7 +29,8 @@ inline void check(quern_status_t status) {
 template <auto Destroy> struct Destroyer {
   template <typename T> void operator()(T *handle) const { Destroy(handle); }
 };
-template <typename Handle, auto Destroy> using Owner = std::unique_ptr<std::remove_pointer_t<Handle>, Destroyer<Destroy>>;
+template <typename Handle, auto Destroy>
+using Owner = std::unique_ptr<std::remove_pointer_t<Handle>, Destroyer<Destroy>>;
 using Engine = Owner<quern_engine_t, quern_engine_destroy>;
 using Stream = Owner<quern_stream_t, quern_stream_destroy>;
 using Memory = Owner<quern_memory_t, quern_memory_destroy>;

@@ -90,8 +90,9 @@ std::string describeCalls(const std::vector<CallRow> &rows, const Settings &sett
     head += " " + name + " |";
     line += "---|";
   }
-  std::string text = head + " drop-in less native |" + (hasPeer ? std::string(" ") + fairPeer + " over drop-in |" : "") + "\n" + line +
-                     "---|" + (hasPeer ? "---|" : "") + "\n";
+  std::string text = head + " drop-in less native |" +
+                     (hasPeer ? std::string(" ") + fairPeer + " over drop-in |" : "") + "\n" + line + "---|" +
+                     (hasPeer ? "---|" : "") + "\n";
   char cell[64];
   for (const CallRow &row : rows) {
     text += "| " + row.call + " |";
@@ -101,11 +102,13 @@ std::string describeCalls(const std::vector<CallRow> &rows, const Settings &sett
       text += cell;
     }
     const Measurement &dropIn = row.results.at(dropInName), &native = row.results.at(nativeName);
-    std::snprintf(cell, sizeof(cell), " %.0f / %.0f |", dropIn.minimum() - native.minimum(), dropIn.median() - native.median());
+    std::snprintf(cell, sizeof(cell), " %.0f / %.0f |", dropIn.minimum() - native.minimum(),
+                  dropIn.median() - native.median());
     text += cell;
     if (hasPeer) {
       const Measurement &peer = row.results.at(fairPeer);
-      std::snprintf(cell, sizeof(cell), " %.2f / %.2f |", peer.minimum() / dropIn.minimum(), peer.median() / dropIn.median());
+      std::snprintf(cell, sizeof(cell), " %.2f / %.2f |", peer.minimum() / dropIn.minimum(),
+                    peer.median() / dropIn.median());
       text += cell;
     }
     text += "\n";

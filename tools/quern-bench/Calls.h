@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Descriptors, primitives found in a cache, and executions of tensors so small that the call is what counts: through Quern's own interface,
-// through the drop-in's and through genuine oneDNN's, by the same code, which knows no more of each than the address of its functions.
+// Descriptors, primitives found in a cache, and executions of tensors so small that the call is what counts: through
+// Quern's own interface, through the drop-in's and through genuine oneDNN's, by the same code, which knows no more of
+// each than the address of its functions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_CALLS_H
@@ -27,8 +28,8 @@ struct CallRow {
   std::map<std::string, Measurement> results; ///< by interface
 };
 
-/// Measures every call in alternating processes on the first CPU, with those of `settings.peers` that are oneDNN. Throws
-/// std::runtime_error.
+/// Measures every call in alternating processes on the first CPU, with those of `settings.peers` that are oneDNN.
+/// Throws std::runtime_error.
 std::vector<CallRow> measureCalls(const Settings &settings);
 
 /// A table of minima and medians, and what of it docs/performance.md promises.

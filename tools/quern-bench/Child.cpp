@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// posix_spawn keeps the start cheap, since the time from start to first result is one of the things measured. The affinity is inherited:
-// it is set around the spawn.
+// posix_spawn keeps the start cheap, since the time from start to first result is one of the things measured. The
+// affinity is inherited: it is set around the spawn.
 //
 //===----------------------------------------------------------------------===//
 #include "Child.h"
@@ -24,7 +24,9 @@ namespace quern::bench {
 
 namespace {
 
-std::runtime_error failure(const std::string &what, int error) { return std::runtime_error(what + ": " + std::strerror(error)); }
+std::runtime_error failure(const std::string &what, int error) {
+  return std::runtime_error(what + ": " + std::strerror(error));
+}
 
 std::vector<std::string> mergedEnvironment(const std::map<std::string, std::string> &added) {
   std::vector<std::string> merged;
@@ -60,7 +62,8 @@ Affinity::Affinity(const std::vector<int> &cpus) {
 
 Affinity::~Affinity() { sched_setaffinity(0, sizeof(saved), &saved); }
 
-Child::Child(const std::vector<std::string> &command, const std::vector<int> &cpus, const std::map<std::string, std::string> &environment) {
+Child::Child(const std::vector<std::string> &command, const std::vector<int> &cpus,
+             const std::map<std::string, std::string> &environment) {
   int toChild[2], fromChild[2];
   if (pipe2(toChild, O_CLOEXEC) != 0 || pipe2(fromChild, O_CLOEXEC) != 0)
     throw failure("pipe", errno);
@@ -74,7 +77,8 @@ Child::Child(const std::vector<std::string> &command, const std::vector<int> &cp
   int error;
   {
     Affinity pinned(cpus);
-    error = posix_spawnp(&process, command[0].c_str(), &actions, nullptr, pointersTo(arguments).data(), pointersTo(variables).data());
+    error = posix_spawnp(&process, command[0].c_str(), &actions, nullptr, pointersTo(arguments).data(),
+                         pointersTo(variables).data());
   }
   posix_spawn_file_actions_destroy(&actions);
   close(toChild[0]);

@@ -20,7 +20,8 @@ namespace quern::bench {
 class Child {
 public:
   /// `environment` is added to this process's. Throws std::runtime_error.
-  Child(const std::vector<std::string> &command, const std::vector<int> &cpus, const std::map<std::string, std::string> &environment);
+  Child(const std::vector<std::string> &command, const std::vector<int> &cpus,
+        const std::map<std::string, std::string> &environment);
   ~Child();
   Child(const Child &) = delete;
   Child &operator=(const Child &) = delete;

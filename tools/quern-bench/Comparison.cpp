@@ -46,10 +46,13 @@ void useTestDriver(Start &start, const Settings &settings) {
 
 Start startOf(const std::string &name, const Settings &settings) {
   std::string threads = std::to_string(settings.threads), home = settings.peersFolder + "/" + name;
-  std::vector<std::string> self = {"/proc/self/exe", "--threads=" + threads, settings.onDevice ? "--engine=gpu" : "--engine=cpu"};
+  std::vector<std::string> self = {"/proc/self/exe", "--threads=" + threads,
+                                   settings.onDevice ? "--engine=gpu" : "--engine=cpu"};
   Start start;
-  start.environment = {
-      {"OMP_NUM_THREADS", threads}, {"OMP_PROC_BIND", "true"}, {"DPCPP_CPU_NUM_CUS", threads}, {"QUERN_NUM_THREADS", threads}};
+  start.environment = {{"OMP_NUM_THREADS", threads},
+                       {"OMP_PROC_BIND", "true"},
+                       {"DPCPP_CPU_NUM_CUS", threads},
+                       {"QUERN_NUM_THREADS", threads}};
   if (name == quernName || name == copyName || name == baselineName) {
     self.push_back(std::string("--serve=") + (name == copyName ? copyName : quernName));
     if (name == baselineName) {
@@ -72,8 +75,10 @@ Start startOf(const std::string &name, const Settings &settings) {
     setRuntime(start, settings, home);
   } else {
     start.command = {home + "/bin/python", settings.driversFolder + "/" + name + "_driver.py", threads};
-    // They allocate their results anew in each call. Memory that is given back and mapped again would be cleared each time.
-    start.environment.insert({{"MALLOC_MMAP_MAX_", "0"}, {"MALLOC_TRIM_THRESHOLD_", "1000000000000"}, {"MALLOC_ARENA_MAX", "1"}});
+    // They allocate their results anew in each call. Memory that is given back and mapped again would be cleared each
+    // time.
+    start.environment.insert(
+        {{"MALLOC_MMAP_MAX_", "0"}, {"MALLOC_TRIM_THRESHOLD_", "1000000000000"}, {"MALLOC_ARENA_MAX", "1"}});
   }
   return start;
 }
@@ -109,7 +114,8 @@ Comparison::Comparison(const Settings &settings) : settings(settings), order({qu
       children[name] = std::make_unique<Child>(start.command, settings.cpus, start.environment);
       ask(name, "hello"); // refused, by one that runs
     } catch (const std::exception &error) {
-      throw std::runtime_error(name + " does not start (" + error.what() + "); tools/peers.sh " + name + " installs a peer");
+      throw std::runtime_error(name + " does not start (" + error.what() + "); tools/peers.sh " + name +
+                               " installs a peer");
     }
   }
 }

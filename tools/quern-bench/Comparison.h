@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every contestant has a process of its own on the same CPUs, and they take turns several times, so that a drift of the machine meets all
-// of them. Whose turn it is not is stopped: some runtimes spin while they wait. Ratios are only ever taken between numbers of one
-// comparison.
+// Every contestant has a process of its own on the same CPUs, and they take turns several times, so that a drift of the
+// machine meets all of them. Whose turn it is not is stopped: some runtimes spin while they wait. Ratios are only ever
+// taken between numbers of one comparison.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_COMPARISON_H
@@ -53,7 +53,8 @@ struct Settings {
 };
 
 /// What tools/peers.sh can install.
-inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", "onnxruntime", "jax", "torch", "iree", "intel-opencl"};
+inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", "onnxruntime", "jax",
+                                                   "torch",       "iree",       "intel-opencl"};
 /// Names of the contestant that is always there, and of the one that is unless it is a device that is measured.
 inline constexpr const char *quernName = "quern", *copyName = "copy";
 inline constexpr const char *openClName = "intel-opencl";

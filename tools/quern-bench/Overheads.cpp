@@ -60,7 +60,8 @@ void requireOrigin(const Primitive &primitive, quern_origin_t origin) {
   quern_primitive_info_t info;
   check(quern_primitive_get_info(primitive.get(), &info));
   if (info.origin != origin)
-    throw std::runtime_error("a kernel came from elsewhere than was to be measured: origin " + std::to_string(info.origin));
+    throw std::runtime_error("a kernel came from elsewhere than was to be measured: origin " +
+                             std::to_string(info.origin));
 }
 
 /// A folder that goes with the object.
@@ -127,7 +128,8 @@ Compilation measureCompilation(const Engine &engine, const Problem &problem) {
   Compilation found{problem, bounds, summarize("cold compile, " + problem.title(), "ms", samples, bounds.compileMs),
                     static_cast<double>(codeBytesOf(problem.line)) / 1024, std::nullopt};
   if (bounds.executeNs > 0)
-    found.call = summarize("execute, kernel included, " + problem.title(), "ns", timeWholeCalls(engine, problem), bounds.executeNs);
+    found.call = summarize("execute, kernel included, " + problem.title(), "ns", timeWholeCalls(engine, problem),
+                           bounds.executeNs);
   return found;
 }
 
@@ -158,11 +160,13 @@ std::vector<Overhead> summarizeKind(const ProblemKind &kind, const std::vector<C
   }
   std::vector<Overhead> rows;
   if (!compileNs.empty()) {
-    rows.push_back(summarize(kind.name() + ": cold compile, compiler warm, over the problems", "ms", compileNs, bounds.compileMs));
+    rows.push_back(
+        summarize(kind.name() + ": cold compile, compiler warm, over the problems", "ms", compileNs, bounds.compileMs));
     rows.push_back(summarize(kind.name() + ": code and constants, over the problems", "KiB", codeKib, bounds.codeKib));
   }
   if (!callNs.empty())
-    rows.push_back(summarize(kind.name() + ": execute, kernel included, over the tiny problems", "ns", callNs, bounds.executeNs));
+    rows.push_back(
+        summarize(kind.name() + ": execute, kernel included, over the tiny problems", "ns", callNs, bounds.executeNs));
   return rows;
 }
 
@@ -190,8 +194,8 @@ Samples timeDescriptorAndMemoryHits(const Engine &engine) {
   const_quern_memory_desc_t md = quern_primitive_desc_query_md(desc.get(), quern_query_src_md, 0);
   return timeCalls([&] {
     quern_primitive_desc_t again;
-    check(quern_softmax_forward_primitive_desc_create(&again, engine.get(), quern_forward_inference, quern_softmax_accurate, md, md, 1,
-                                                      nullptr));
+    check(quern_softmax_forward_primitive_desc_create(&again, engine.get(), quern_forward_inference,
+                                                      quern_softmax_accurate, md, md, 1, nullptr));
     createPrimitive(PrimitiveDesc(again));
   });
 }
@@ -229,8 +233,9 @@ Samples timeProcesses(const std::string &what, const std::string &cacheFolder, i
     std::unique_ptr<Child> child; // its end is not part of the time
     std::string reply;
     samples.push_back(elapsedNs([&] {
-      child = std::make_unique<Child>(std::vector<std::string>{"/proc/self/exe", "--serve=" + what}, std::vector<int>{cpu},
-                                      std::map<std::string, std::string>{{"QUERN_CACHE_DIR", cacheFolder}, {"QUERN_NUM_THREADS", "1"}});
+      child = std::make_unique<Child>(
+          std::vector<std::string>{"/proc/self/exe", "--serve=" + what}, std::vector<int>{cpu},
+          std::map<std::string, std::string>{{"QUERN_CACHE_DIR", cacheFolder}, {"QUERN_NUM_THREADS", "1"}});
       reply = child->readLine();
     }));
     if (reply != "ok")
@@ -255,11 +260,12 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
   found.push_back(summarize("memory hit, descriptor at hand", "µs", timeMemoryHits(engine), 1));
   found.push_back(summarize("memory hit, verification and key included", "µs", timeDescriptorAndMemoryHits(engine), 0));
   found.push_back(summarize("execute, beyond the kernel", "ns", timeExecution(engine), 150));
+  found.push_back(summarize("process start to first result, nothing cached", "ms",
+                            timeProcesses("first-result", "off", cpu, processRuns), 60));
+  found.push_back(summarize("process start to first result, disk cache warm", "ms",
+                            timeProcesses("first-result", folder.path, cpu, processRuns), 8));
   found.push_back(
-      summarize("process start to first result, nothing cached", "ms", timeProcesses("first-result", "off", cpu, processRuns), 60));
-  found.push_back(
-      summarize("process start to first result, disk cache warm", "ms", timeProcesses("first-result", folder.path, cpu, processRuns), 8));
-  found.push_back(summarize("process start, nothing computed", "ms", timeProcesses("nothing", "off", cpu, processRuns), 0));
+      summarize("process start, nothing computed", "ms", timeProcesses("nothing", "off", cpu, processRuns), 0));
   for (const Compilation &one : compilations) {
     if (one.call)
       found.push_back(*one.call);
@@ -273,8 +279,8 @@ std::string describeOverheads(const std::vector<Overhead> &overheads) {
   for (const Overhead &overhead : overheads) {
     char line[256];
     const char *unit = overhead.unit.c_str();
-    std::snprintf(line, sizeof(line), "| %s | %.2f %s | %.2f %s | %.2f %s |", overhead.name.c_str(), overhead.minimum, unit,
-                  overhead.median, unit, overhead.maximum, unit);
+    std::snprintf(line, sizeof(line), "| %s | %.2f %s | %.2f %s | %.2f %s |", overhead.name.c_str(), overhead.minimum,
+                  unit, overhead.median, unit, overhead.maximum, unit);
     text += line;
     std::snprintf(line, sizeof(line), " %g %s |\n", overhead.bound, unit);
     text += overhead.bound > 0 ? line : " – |\n";

@@ -21,8 +21,8 @@ struct Overhead {
   double bound; ///< what docs/performance.md promises of the median, in the same unit
 };
 
-/// Measures on the given CPU. `lines` are the problems whose compilation, and where a bound is promised whose calls, are timed; each has
-/// rows of its own at the end. Throws std::runtime_error.
+/// Measures on the given CPU. `lines` are the problems whose compilation, and where a bound is promised whose calls,
+/// are timed; each has rows of its own at the end. Throws std::runtime_error.
 std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, int cpu);
 
 std::string describeOverheads(const std::vector<Overhead> &overheads);

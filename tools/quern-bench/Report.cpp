@@ -29,15 +29,20 @@ template <typename... Args> std::string format(const char *pattern, Args... args
   return text;
 }
 
-std::string showTime(double ns) { return format(ns < 1e3 ? "%.3f" : ns < 100e3 ? "%.2f" : ns < 1e6 ? "%.1f" : "%.0f", ns / 1e3); }
+std::string showTime(double ns) {
+  return format(ns < 1e3 ? "%.3f" : ns < 100e3 ? "%.2f" : ns < 1e6 ? "%.1f" : "%.0f", ns / 1e3);
+}
 
 std::string showTimes(const Measurement &measurement) {
   if (!measurement.done())
     return "refused";
-  return showTime(measurement.minimum()) + " / " + showTime(measurement.median()) + (measurement.isReference() ? " (ref)" : "");
+  return showTime(measurement.minimum()) + " / " + showTime(measurement.median()) +
+         (measurement.isReference() ? " (ref)" : "");
 }
 
-std::string showRatio(const std::optional<Ratio> &ratio) { return ratio ? format("%.2f / %.2f", ratio->minimum, ratio->median) : "–"; }
+std::string showRatio(const std::optional<Ratio> &ratio) {
+  return ratio ? format("%.2f / %.2f", ratio->minimum, ratio->median) : "–";
+}
 
 class GeometricMean {
 public:
@@ -85,15 +90,18 @@ bool isLeftToReference(const Row &row, const Settings &settings) {
 /// Which rows a line of the table of means is over.
 struct Selection {
   std::string title, family, group; ///< of the two that is not empty
-  /// Only rows that oneDNN left to its reference code, or only others. A column of one oneDNN asks that one, all other columns ask
-  /// every oneDNN.
+  /// Only rows that oneDNN left to its reference code, or only others. A column of one oneDNN asks that one, all other
+  /// columns ask every oneDNN.
   std::optional<bool> reference = std::nullopt;
 
-  bool holds(const Row &row) const { return family.empty() ? row.problem.group() == group : row.problem.family() == family; }
+  bool holds(const Row &row) const {
+    return family.empty() ? row.problem.group() == group : row.problem.family() == family;
+  }
   bool holdsFor(const Row &row, const std::string &peer, const Settings &settings) const {
     if (!reference)
       return true;
-    return (peer.starts_with("onednn") && find(row, peer) ? isLeftToReference(row, peer) : isLeftToReference(row, settings)) == *reference;
+    return (peer.starts_with("onednn") && find(row, peer) ? isLeftToReference(row, peer)
+                                                          : isLeftToReference(row, settings)) == *reference;
   }
 };
 
@@ -180,13 +188,15 @@ std::string describeMachine() {
   std::time_t now = std::time(nullptr);
   char date[32];
   std::strftime(date, sizeof(date), "%Y-%m-%d", std::gmtime(&now));
-  return format("%s; Quern %d.%d.%d (%s); %s\n", cpu.c_str(), version->major, version->minor, version->patch, version->hash, date);
+  return format("%s; Quern %d.%d.%d (%s); %s\n", cpu.c_str(), version->major, version->minor, version->patch,
+                version->hash, date);
 }
 
 std::string describeComparison(const Report &report) {
   const Settings &settings = report.settings;
-  std::string text = format("%d thread%s%s, times in µs (minimum / median of %d or more), ratios peer / Quern\n\n", settings.threads,
-                            settings.threads == 1 ? "" : "s", settings.onDevice ? " of a device, by its clock" : "", settings.runs);
+  std::string text =
+      format("%d thread%s%s, times in µs (minimum / median of %d or more), ratios peer / Quern\n\n", settings.threads,
+             settings.threads == 1 ? "" : "s", settings.onDevice ? " of a device, by its clock" : "", settings.runs);
   std::string rule = settings.onDevice ? "|---|---|---|" : "|---|---|---|---|---|";
   text += settings.onDevice ? "| problem | Quern | GB/s |" : "| problem | Quern | GB/s | copy | vs copy |";
   for (const std::string &peer : settings.peers)
@@ -197,8 +207,8 @@ std::string describeComparison(const Report &report) {
   for (const Row &row : report.rows) {
     const Measurement *ours = find(row, quernName);
     double rate = ours ? static_cast<double>(row.problem.trafficBytes()) / ours->minimum() : 0;
-    text += "| " + row.problem.title() + (row.sameBits ? "" : " (BITS DIFFER)") + " | " + showTimes(row.results.at(quernName)) + " | " +
-            format("%.1f", rate) + " |";
+    text += "| " + row.problem.title() + (row.sameBits ? "" : " (BITS DIFFER)") + " | " +
+            showTimes(row.results.at(quernName)) + " | " + format("%.1f", rate) + " |";
     if (!settings.onDevice)
       text += " " + showTimes(row.results.at(copyName)) + " | " + showRatio(ratioTo(row, copyName)) + " |";
     for (const std::string &peer : settings.peers)
@@ -220,8 +230,9 @@ std::string describeRefusals(const Report &report) {
 }
 
 std::string describeScaling(const Report &one, const Report &many) {
-  std::string text = format("| %d over %d threads, tensors of 32 MiB and more | Quern | copy of the same bytes |\n|---|---|---|\n",
-                            many.settings.threads, one.settings.threads);
+  std::string text =
+      format("| %d over %d threads, tensors of 32 MiB and more | Quern | copy of the same bytes |\n|---|---|---|\n",
+             many.settings.threads, one.settings.threads);
   for (size_t i = 0; i < one.rows.size(); ++i) {
     const Problem &problem = one.rows[i].problem;
     if (problem.trafficBytes() < scalingBytes)

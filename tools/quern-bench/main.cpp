@@ -53,7 +53,9 @@ void declare(CLI::App &app, Options &options) {
          "--engine", [&](const std::string &engine) { options.onDevice = engine == "gpu"; },
          "gpu: Quern on the first Level Zero device, beside intel-opencl or none; times are the devices' own")
       ->check(CLI::IsMember({"cpu", "gpu"}));
-  app.add_option("-f,--problems", options.problems, "Files of problems, one line each")->delimiter(',')->check(CLI::ExistingFile);
+  app.add_option("-f,--problems", options.problems, "Files of problems, one line each")
+      ->delimiter(',')
+      ->check(CLI::ExistingFile);
   app.add_option("--filter", options.filter, "Only problems whose line contains this text");
   app.add_option("--cpus", options.cpus, "CPUs to pin to; the first as many as there are threads")->delimiter(',');
   app.add_option("--runs", options.runs, "Samples of each contestant and problem")->check(CLI::Range(1, 100000));
@@ -62,7 +64,8 @@ void declare(CLI::App &app, Options &options) {
   app.add_option("--baseline", options.baseline, "bin/quern-bench of another build of Quern, which is one more peer")
       ->check(CLI::ExistingFile);
   app.add_flag("--overheads", options.overheads, "Instead measure compiling, the caches, calls and process start");
-  app.add_flag("--calls", options.calls, "Instead measure single calls: Quern's interface, the drop-in's, and oneDNN's");
+  app.add_flag("--calls", options.calls,
+               "Instead measure single calls: Quern's interface, the drop-in's, and oneDNN's");
   app.add_option("--serve", options.serveAs, "Be one contestant (internal)")->group("");
   app.add_option("--library", options.library, "Path of libdnnl.so.3 or of OpenCL (internal)")->group("");
 }
@@ -88,7 +91,8 @@ int serveContestant(const Options &options) {
 
 Settings settingsFor(const Options &options, int threads) {
   if (static_cast<int>(options.cpus.size()) < threads)
-    throw std::runtime_error(std::to_string(threads) + " threads, but only " + std::to_string(options.cpus.size()) + " CPUs");
+    throw std::runtime_error(std::to_string(threads) + " threads, but only " + std::to_string(options.cpus.size()) +
+                             " CPUs");
   Settings settings;
   settings.threads = threads;
   settings.onDevice = options.onDevice;
@@ -96,7 +100,8 @@ Settings settingsFor(const Options &options, int threads) {
   settings.runs = options.runs;
   settings.cpus.assign(options.cpus.begin(), options.cpus.begin() + threads);
   if (options.peers.empty())
-    settings.peers = options.onDevice ? std::vector<std::string>{openClName} : std::vector<std::string>{"onednn-3.13", "onednn-3.2"};
+    settings.peers =
+        options.onDevice ? std::vector<std::string>{openClName} : std::vector<std::string>{"onednn-3.13", "onednn-3.2"};
   else if (options.peers != std::vector<std::string>{"none"})
     settings.peers = options.peers;
   if (options.onDevice && !settings.peers.empty() && settings.peers != std::vector<std::string>{openClName})
@@ -196,7 +201,8 @@ int runComparison(const Options &options) {
 
 int main(int argc, char **argv) {
   Options options;
-  CLI::App app("Measures Quern beside genuine oneDNN, ONNX Runtime, JAX, PyTorch and IREE, in alternating processes on the same CPUs.");
+  CLI::App app("Measures Quern beside genuine oneDNN, ONNX Runtime, JAX, PyTorch and IREE, in alternating processes on "
+               "the same CPUs.");
   declare(app, options);
   CLI11_PARSE(app, argc, argv);
   try {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Takes IR of any stage, as `quern dump` prints it, carries it further and shows or runs it. Exit codes: 0 all is well; 1 the IR does not
-// parse, a stage failed or --check found a difference; 2 bad options.
+// Takes IR of any stage, as `quern dump` prints it, carries it further and shows or runs it. Exit codes: 0 all is well;
+// 1 the IR does not parse, a stage failed or --check found a difference; 2 bad options.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Target.h"
@@ -37,9 +37,11 @@ namespace {
 
 struct Options {
   cl::OptionCategory category{"quern-opt options"};
-  cl::opt<std::string> input{cl::Positional, cl::desc("<IR file, - for standard input>"), cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> input{cl::Positional, cl::desc("<IR file, - for standard input>"), cl::init("-"),
+                             cl::cat(category)};
   cl::opt<std::string> output{"o", cl::desc("Output file, - for standard output"), cl::init("-"), cl::cat(category)};
-  cl::opt<std::string> target{"target", cl::desc("An instruction set, or native"), cl::init("native"), cl::cat(category)};
+  cl::opt<std::string> target{"target", cl::desc("An instruction set, or native"), cl::init("native"),
+                              cl::cat(category)};
   PassPipelineCLParser passes{"", "Passes to run first"};
   cl::opt<bool> schedule{"schedule", cl::desc("Stop after scheduling by the recipe that matches"), cl::cat(category)};
   cl::opt<bool> naive{"naive", cl::desc("Make scalar loops in f64 instead of scheduling"), cl::cat(category)};
@@ -47,21 +49,29 @@ struct Options {
   cl::opt<bool> lower{"lower", cl::desc("Stop after lowering to the LLVM dialect"), cl::cat(category)};
   cl::opt<bool> llvmIr{"llvm", cl::desc("Print LLVM IR"), cl::cat(category)};
   cl::opt<bool> codegen{"codegen", cl::desc("Print assembly"), cl::cat(category)};
-  cl::opt<bool> run{"run", cl::desc("Run the kernel on data made from --seed and print a digest of what it changed"), cl::cat(category)};
-  cl::opt<bool> check{"check", cl::desc("Run the passes, schedule, run, and compare with the naive loops of the input on the same data"),
-                      cl::cat(category)};
-  cl::opt<bool> allowEmpty{"allow-empty", cl::desc("Let --check pass where a masked access without an active lane lies behind a buffer"),
-                           cl::cat(category)};
-  cl::opt<bool> time{"time", cl::desc("Time compiling and running, on one thread, beside a measured peak"), cl::cat(category)};
-  cl::opt<std::string> peak{"peak", cl::desc("What --time takes for the peak: f32, f64, bf16 or int8 multiply-adds"), cl::init("f32"),
-                            cl::cat(category)};
+  cl::opt<bool> run{"run", cl::desc("Run the kernel on data made from --seed and print a digest of what it changed"),
+                    cl::cat(category)};
+  cl::opt<bool> check{
+      "check",
+      cl::desc("Run the passes, schedule, run, and compare with the naive loops of the input on the same data"),
+      cl::cat(category)};
+  cl::opt<bool> allowEmpty{
+      "allow-empty", cl::desc("Let --check pass where a masked access without an active lane lies behind a buffer"),
+      cl::cat(category)};
+  cl::opt<bool> time{"time", cl::desc("Time compiling and running, on one thread, beside a measured peak"),
+                     cl::cat(category)};
+  cl::opt<std::string> peak{"peak", cl::desc("What --time takes for the peak: f32, f64, bf16 or int8 multiply-adds"),
+                            cl::init("f32"), cl::cat(category)};
   cl::opt<uint64_t> seed{"seed", cl::desc("Seed of the data of --run and --check"), cl::init(1), cl::cat(category)};
-  cl::opt<int64_t> values{"values", cl::desc("Values that --run prints of each buffer"), cl::init(0), cl::cat(category)};
-  cl::list<int64_t> sizes{"sizes", cl::desc("Runtime sizes of --check, --run and --time, in the order of the kernel's list"),
+  cl::opt<int64_t> values{"values", cl::desc("Values that --run prints of each buffer"), cl::init(0),
+                          cl::cat(category)};
+  cl::list<int64_t> sizes{"sizes",
+                          cl::desc("Runtime sizes of --check, --run and --time, in the order of the kernel's list"),
                           cl::CommaSeparated, cl::cat(category)};
-  cl::opt<double> tolerance{"tolerance",
-                            cl::desc("Largest relative error that --check accepts (default: 32 last places, one of types below f32)"),
-                            cl::init(0), cl::cat(category)};
+  cl::opt<double> tolerance{
+      "tolerance",
+      cl::desc("Largest relative error that --check accepts (default: 32 last places, one of types below f32)"),
+      cl::init(0), cl::cat(category)};
 };
 
 /// Of all that LLVM's libraries register, --help has this tool's options and the passes.
@@ -72,7 +82,8 @@ void hideOptionsOfLibraries(Options &options) {
   cl::HideUnrelatedOptions(options.category);
 }
 
-/// A module of problems (linalg), kernels (vector, scf) or lowered kernels (LLVM dialect), carried through the stages on request.
+/// A module of problems (linalg), kernels (vector, scf) or lowered kernels (LLVM dialect), carried through the stages
+/// on request.
 class Driver {
 public:
   Driver(const Options &options, llvm::raw_ostream &os) : options(options), os(os) {}
@@ -108,7 +119,9 @@ private:
   }
   /// Without one, every operation is meant to round as it is written.
   static bool hasReduction(func::FuncOp function) {
-    auto reduces = [](linalg::LinalgOp op) { return op.getNumReductionLoops() ? WalkResult::interrupt() : WalkResult::advance(); };
+    auto reduces = [](linalg::LinalgOp op) {
+      return op.getNumReductionLoops() ? WalkResult::interrupt() : WalkResult::advance();
+    };
     return function.walk(reduces).wasInterrupted();
   }
   LogicalResult schedule(ModuleOp module, bool naive) {
@@ -137,7 +150,8 @@ private:
   }
   LogicalResult printCode(ModuleOp module) {
     using quern::compiler::CodeForm;
-    FailureOr<std::string> text = quern::compiler::codegen(module, options.target, options.codegen ? CodeForm::Assembly : CodeForm::LlvmIr);
+    FailureOr<std::string> text =
+        quern::compiler::codegen(module, options.target, options.codegen ? CodeForm::Assembly : CodeForm::LlvmIr);
     if (failed(text))
       return failure();
     os << *text;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Data are multiples of 1/64 in [-4, 4), rounded to the type, drawn by splitmix64 from the seed and the argument's position; integers have
-// 16 times, 32-bit ones 128 times as much.
+// Data are multiples of 1/64 in [-4, 4), rounded to the type, drawn by splitmix64 from the seed and the argument's
+// position; integers have 16 times, 32-bit ones 128 times as much.
 //
 //===----------------------------------------------------------------------===//
 #include "Replay.h"
@@ -48,8 +48,8 @@ const NarrowFormat *narrowFormatOf(Type element) {
 }
 
 bool isSupported(Type element) {
-  return element.isF64() || element.isF32() || narrowFormatOf(element) || element.isInteger(8) || element.isInteger(16) ||
-         element.isInteger(32);
+  return element.isF64() || element.isF32() || narrowFormatOf(element) || element.isInteger(8) ||
+         element.isInteger(16) || element.isInteger(32);
 }
 
 uint64_t splitmix64(uint64_t &state) {
@@ -100,9 +100,11 @@ FailureOr<int64_t> extentOf(MemRefType type) {
 
 Buffer makeBuffer(const KernelInfo::Argument &argument, uint64_t seed) {
   Type element = argument.element;
-  Buffer buffer{argument.name, element, std::vector<char>(static_cast<size_t>(argument.elements * bytesOf(element))), {}};
+  Buffer buffer{
+      argument.name, element, std::vector<char>(static_cast<size_t>(argument.elements * bytesOf(element))), {}};
   for (int64_t i = 0; i < argument.elements; ++i)
-    store(element, buffer.bytes.data() + i * bytesOf(element), (static_cast<double>(splitmix64(seed) % 512) - 256) / 64);
+    store(element, buffer.bytes.data() + i * bytesOf(element),
+          (static_cast<double>(splitmix64(seed) % 512) - 256) / 64);
   buffer.before = buffer.bytes;
   return buffer;
 }
@@ -126,7 +128,8 @@ private:
   FailureOr<int64_t> evaluate(const Polynomial &polynomial) {
     if (std::optional<int64_t> value = valueOf(polynomial, indices, sizes.values))
       return *value;
-    return module.emitError("run: ") << polynomial.text() << " depends on more sizes than there are, or is beyond int64";
+    return module.emitError("run: ") << polynomial.text()
+                                     << " depends on more sizes than there are, or is beyond int64";
   }
 
   ModuleOp module;
@@ -142,14 +145,16 @@ LogicalResult LaunchUnroller::addBuffer(const KernelCall &call, const KernelCall
   FailureOr<int64_t> elements = extentOf(type), offset = evaluate(passed.byteOffset);
   if (failed(offset))
     return failure();
-  auto found = llvm::find_if(info.arguments, [&](const KernelInfo::Argument &known) { return StringRef(known.name) == passed.name; });
+  auto found = llvm::find_if(info.arguments,
+                             [&](const KernelInfo::Argument &known) { return StringRef(known.name) == passed.name; });
   bool isRegion = found != info.arguments.end() && found->isRegion;
   int64_t size = bytesOf(type.getElementType());
   bool fits = found == info.arguments.end() || isRegion || found->element == type.getElementType();
   if (failed(elements) || !isSupported(type.getElementType()) || !fits || *offset < 0 || *offset % size)
     return call.kernel->emitError("run: no buffer for argument '") << passed.name << "' of type " << type;
   if (isRegion && *offset + *elements * size > found->elements)
-    return call.kernel->emitError("run: region '") << passed.name << "' of " << found->elements << " bytes ends before " << type;
+    return call.kernel->emitError("run: region '")
+           << passed.name << "' of " << found->elements << " bytes ends before " << type;
   if (found == info.arguments.end()) {
     info.arguments.push_back({passed.name.str(), type.getElementType()});
     found = info.arguments.end() - 1;
@@ -253,8 +258,8 @@ double Buffer::at(int64_t index) const {
   return element.isInteger(16) ? get<int16_t>(place) : get<int32_t>(place);
 }
 
-FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef target, uint64_t seed, const RuntimeSizes &sizes,
-                                                GuardedSide side) {
+FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef target, uint64_t seed,
+                                                const RuntimeSizes &sizes, GuardedSide side) {
   FailureOr<KernelInfo> info = kernelsOf(module, sizes);
   if (failed(info))
     return failure();
@@ -277,9 +282,11 @@ FailureOr<std::unique_ptr<Replay>> Replay::load(ModuleOp module, StringRef targe
   return replay;
 }
 
-Replay::Replay(ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel, std::vector<int64_t> sizes, GuardedSide side)
-    : module(module), info(std::move(info)), kernel(std::move(kernel)), scratch(this->info.scratchBytes, {side, lineBytes}),
-      shared(this->info.sharedBytes, {side, lineBytes}), sizes(std::move(sizes)) {}
+Replay::Replay(ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel, std::vector<int64_t> sizes,
+               GuardedSide side)
+    : module(module), info(std::move(info)), kernel(std::move(kernel)),
+      scratch(this->info.scratchBytes, {side, lineBytes}), shared(this->info.sharedBytes, {side, lineBytes}),
+      sizes(std::move(sizes)) {}
 
 void Replay::run() {
   for (auto [i, step] : llvm::enumerate(info.steps)) {
@@ -298,8 +305,8 @@ FailureOr<std::vector<Buffer>> Replay::results() {
     std::memcpy(buffer.bytes.data(), arena.data(), buffer.bytes.size());
   }
   if (!scratch.guardsIntact() || !shared.guardsIntact())
-    return module.emitError("run: @") << symbol << " wrote beside its " << info.scratchBytes << " bytes of scratch or " << info.sharedBytes
-                                      << " of shared scratch";
+    return module.emitError("run: @") << symbol << " wrote beside its " << info.scratchBytes << " bytes of scratch or "
+                                      << info.sharedBytes << " of shared scratch";
   std::vector<Buffer> arguments;
   for (auto [buffer, argument] : llvm::zip_equal(buffers, info.arguments))
     if (!argument.isRegion)
@@ -316,8 +323,10 @@ FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_
     (*loaded)->run();
     return (*loaded)->results();
   };
-  FailureOr<std::vector<Buffer>> first = runAt(GuardedSide::Beginning); // there stores behind an end meet canaries, and not the page
-  FailureOr<std::vector<Buffer>> second = failed(first) ? FailureOr<std::vector<Buffer>>(failure()) : runAt(GuardedSide::End);
+  FailureOr<std::vector<Buffer>> first =
+      runAt(GuardedSide::Beginning); // there stores behind an end meet canaries, and not the page
+  FailureOr<std::vector<Buffer>> second =
+      failed(first) ? FailureOr<std::vector<Buffer>>(failure()) : runAt(GuardedSide::End);
   if (failed(second))
     return failure();
   for (auto [buffer, other] : llvm::zip_equal(*first, *second))
@@ -343,7 +352,8 @@ std::string describe(const Buffer &buffer, int64_t values) {
   return text;
 }
 
-/// Relative: 32 spacings of the type's values at 1; one of a type that sums in f32 are rounded to. Integers agree exactly.
+/// Relative: 32 spacings of the type's values at 1; one of a type that sums in f32 are rounded to. Integers agree
+/// exactly.
 static double toleranceOf(Type element) {
   auto type = dyn_cast<FloatType>(element);
   if (!type)
@@ -360,7 +370,8 @@ static double magnitudeOf(const Buffer &buffer) {
   return std::sqrt(sum / static_cast<double>(std::max<int64_t>(1, buffer.elements())));
 }
 
-bool agree(const std::vector<Buffer> &results, const std::vector<Buffer> &oracle, double tolerance, std::string &report) {
+bool agree(const std::vector<Buffer> &results, const std::vector<Buffer> &oracle, double tolerance,
+           std::string &report) {
   llvm::raw_string_ostream os(report);
   if (results.size() != oracle.size()) {
     os << "the kernels take " << results.size() << " and " << oracle.size() << " arguments\n";
@@ -368,7 +379,8 @@ bool agree(const std::vector<Buffer> &results, const std::vector<Buffer> &oracle
   }
   bool all = true;
   for (auto [result, expected] : llvm::zip_equal(results, oracle)) {
-    double allowed = tolerance > 0 ? tolerance : toleranceOf(result.element), worst = 0, magnitude = magnitudeOf(expected);
+    double allowed = tolerance > 0 ? tolerance : toleranceOf(result.element), worst = 0,
+           magnitude = magnitudeOf(expected);
     bool same = result.element == expected.element && result.elements() == expected.elements();
     int64_t wrong = 0;
     for (int64_t i = 0; same && i < result.elements(); ++i) {

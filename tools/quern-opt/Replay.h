@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Buffers come from what the kernel says of its arguments, never from a descriptor, so that edited IR of any stage can be run. Every buffer
-// lies at an inaccessible page (GuardedBuffer.h): what a kernel writes beside it is reported, what it reads there ends the program.
+// Buffers come from what the kernel says of its arguments, never from a descriptor, so that edited IR of any stage can
+// be run. Every buffer lies at an inaccessible page (GuardedBuffer.h): what a kernel writes beside it is reported, what
+// it reads there ends the program.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_OPT_REPLAY_H
@@ -49,8 +50,8 @@ struct KernelInfo {
   std::vector<Argument> arguments;
 };
 
-/// Diagnoses a module without kernels, with open sizes that `sizes` does not tell, or with some that cannot run on the same arguments: one
-/// name is one buffer.
+/// Diagnoses a module without kernels, with open sizes that `sizes` does not tell, or with some that cannot run on the
+/// same arguments: one name is one buffer.
 mlir::FailureOr<KernelInfo> kernelsOf(mlir::ModuleOp module, const RuntimeSizes &sizes);
 
 /// One argument's memory, before and after.
@@ -75,7 +76,8 @@ public:
   mlir::FailureOr<std::vector<Buffer>> results();
 
 private:
-  Replay(mlir::ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel, std::vector<int64_t> sizes, GuardedSide side);
+  Replay(mlir::ModuleOp module, KernelInfo info, compiler::LoadedKernel kernel, std::vector<int64_t> sizes,
+         GuardedSide side);
 
   mlir::ModuleOp module;
   KernelInfo info;
@@ -87,18 +89,21 @@ private:
   std::vector<std::vector<void *>> pointers; ///< by step
 };
 
-/// Generates code for `target`, fills every argument from `seed`, and runs the whole space of every kernel, with buffers that begin and
-/// with buffers that end at an inaccessible page. The same seed gives the same data for every stage and target. Fails with a diagnostic on
-/// `module` if it cannot be compiled, run here, writes outside its buffers, or gives other bits where these lie elsewhere.
-mlir::FailureOr<std::vector<Buffer>> replay(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed, const RuntimeSizes &sizes);
+/// Generates code for `target`, fills every argument from `seed`, and runs the whole space of every kernel, with
+/// buffers that begin and with buffers that end at an inaccessible page. The same seed gives the same data for every
+/// stage and target. Fails with a diagnostic on `module` if it cannot be compiled, run here, writes outside its
+/// buffers, or gives other bits where these lie elsewhere.
+mlir::FailureOr<std::vector<Buffer>> replay(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed,
+                                            const RuntimeSizes &sizes);
 
 /// "dst: digest …, first 4: …", or that it is unchanged.
 std::string describe(const Buffer &buffer, int64_t values);
 
-/// Compares what two runs left in their buffers: |a − b| <= tolerance·max(|b|, r), r the root mean square of the oracle's buffer; NaN
-/// equals NaN. One line for each buffer in `report`; tolerance 0 stands for 32 last places of the element type, one of a type narrower than
-/// f32; integers then are equal.
-bool agree(const std::vector<Buffer> &results, const std::vector<Buffer> &oracle, double tolerance, std::string &report);
+/// Compares what two runs left in their buffers: |a − b| <= tolerance·max(|b|, r), r the root mean square of the
+/// oracle's buffer; NaN equals NaN. One line for each buffer in `report`; tolerance 0 stands for 32 last places of the
+/// element type, one of a type narrower than f32; integers then are equal.
+bool agree(const std::vector<Buffer> &results, const std::vector<Buffer> &oracle, double tolerance,
+           std::string &report);
 
 } // namespace quern
 

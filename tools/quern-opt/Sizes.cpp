@@ -49,14 +49,16 @@ void closeBody(func::FuncOp problem) {
       auto type = cast<MemRefType>(dim.getSource().getType());
       if (auto which = dim.getConstantIndex(); which && !type.isDynamicDim(static_cast<unsigned>(*which)))
         dim.replaceAllUsesWith(
-            arith::ConstantIndexOp::create(builder, op.getLoc(), type.getDimSize(static_cast<unsigned>(*which))).getResult());
+            arith::ConstantIndexOp::create(builder, op.getLoc(), type.getDimSize(static_cast<unsigned>(*which)))
+                .getResult());
     } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
       SmallVector<int64_t> shape;
       for (OpFoldResult size : alloc.getMixedSizes())
         shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
       if (!ShapedType::isDynamicShape(shape) && alloc.getType().getNumDynamicDims())
         alloc.replaceAllUsesWith(
-            memref::AllocOp::create(builder, op.getLoc(), MemRefType::Builder(alloc.getType()).setShape(shape)).getResult());
+            memref::AllocOp::create(builder, op.getLoc(), MemRefType::Builder(alloc.getType()).setShape(shape))
+                .getResult());
     } else if (auto view = dyn_cast<memref::SubViewOp>(op)) {
       auto numbers = [&](ArrayRef<OpFoldResult> mixed) {
         return llvm::map_to_vector(mixed, [&](OpFoldResult size) -> OpFoldResult {
@@ -64,8 +66,9 @@ void closeBody(func::FuncOp problem) {
           return number ? OpFoldResult(builder.getIndexAttr(*number)) : size;
         });
       };
-      view.replaceAllUsesWith(memref::SubViewOp::create(builder, op.getLoc(), view.getSource(), numbers(view.getMixedOffsets()),
-                                                        numbers(view.getMixedSizes()), numbers(view.getMixedStrides()))
+      view.replaceAllUsesWith(memref::SubViewOp::create(builder, op.getLoc(), view.getSource(),
+                                                        numbers(view.getMixedOffsets()), numbers(view.getMixedSizes()),
+                                                        numbers(view.getMixedStrides()))
                                   .getResult());
     }
     if (isa<memref::DimOp, memref::AllocOp, memref::SubViewOp>(op) && op.use_empty())

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The kernel of a problem with open sizes runs with the numbers of --sizes; its oracle is the same problem with these numbers in its types.
+// The kernel of a problem with open sizes runs with the numbers of --sizes; its oracle is the same problem with these
+// numbers in its types.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_OPT_SIZES_H
@@ -22,8 +23,8 @@ struct RuntimeSizes {
   llvm::StringMap<mlir::MemRefType> types;
 };
 
-/// Puts `values`, in the order of a kernel's list of sizes, for what is open in the problems of `module`, of which each has the same list.
-/// Fails with a diagnostic if there are not as many as that.
+/// Puts `values`, in the order of a kernel's list of sizes, for what is open in the problems of `module`, of which each
+/// has the same list. Fails with a diagnostic if there are not as many as that.
 mlir::FailureOr<RuntimeSizes> closeSizes(mlir::ModuleOp module, llvm::ArrayRef<int64_t> values);
 
 } // namespace quern

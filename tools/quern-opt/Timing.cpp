@@ -54,7 +54,10 @@ PeakKernel peakKernel(StringRef kind, const Target &target) {
   bool isDouble = kind == "f64", isPairs = kind == "bf16", isQuads = kind == "int8";
   int64_t lanes = isDouble ? target.lanes32() / 2 : target.lanes32(), packed = isPairs ? 2 : isQuads ? 4 : 1;
   std::string sum = isDouble ? "f64" : isQuads ? "i32" : "f32", n = std::to_string(lanes), k = std::to_string(packed);
-  std::string element = isPairs ? "bf16" : isQuads ? "i8" : sum, sums = "vector<" + n + "x" + sum + ">", zero = isQuads ? "0" : "0.0";
+  std::string element = isPairs   ? "bf16"
+                        : isQuads ? "i8"
+                                  : sum,
+              sums = "vector<" + n + "x" + sum + ">", zero = isQuads ? "0" : "0.0";
   std::string many = "vector<" + n + "x" + k + "x", one = "vector<" + k + "x", carried, types, dots, yielded;
   for (int64_t i = 0; i < peakSums; ++i) {
     std::string number = std::to_string(i), comma = i ? ", " : "";
@@ -62,36 +65,41 @@ PeakKernel peakKernel(StringRef kind, const Target &target) {
     types += comma + sums;
     yielded += comma + "%r" + number;
     if (packed == 1 && target.isa < CpuIsa::Avx2) {
-      dots += "      %p" + number + " = arith.mulf %x, %x : " + sums + "\n      %r" + number + " = arith.addf %s" + number + ", %p" +
-              number + " : " + sums + "\n";
+      dots += "      %p" + number + " = arith.mulf %x, %x : " + sums + "\n      %r" + number + " = arith.addf %s" +
+              number + ", %p" + number + " : " + sums + "\n";
       continue;
     }
     dots += "      %r" + number + " = ";
     if (packed == 1)
       dots += "math.fma %x, %x, %s" + number + " : " + sums + "\n";
     else
-      dots += "vector.contract {indexing_maps = [affine_map<(l, k) -> (k)>, affine_map<(l, k) -> (l, k)>, affine_map<(l, k) -> (l)>], "
+      dots += "vector.contract {indexing_maps = [affine_map<(l, k) -> (k)>, affine_map<(l, k) -> (l, k)>, "
+              "affine_map<(l, k) -> (l)>], "
               "iterator_types = [\"parallel\", \"reduction\"], kind = #vector.kind<add>} %one, %many, %s" +
-              number + " : " + one + (isQuads ? "i32" : element) + ">, " + many + (isQuads ? "i32" : element) + "> into " + sums + "\n";
+              number + " : " + one + (isQuads ? "i32" : element) + ">, " + many + (isQuads ? "i32" : element) +
+              "> into " + sums + "\n";
   }
-  std::string flat = std::to_string(lanes * packed), few = isPairs ? "%one" : "%few", shaped = isPairs ? "%many" : "%shaped", loads;
+  std::string flat = std::to_string(lanes * packed), few = isPairs ? "%one" : "%few",
+              shaped = isPairs ? "%many" : "%shaped", loads;
   if (packed == 1)
     loads = "  %x = vector.load %data[%c0] : memref<64x" + element + ">, " + sums + "\n";
   else
     loads = "  " + few + " = vector.load %data[%c0] : memref<64x" + element + ">, " + one + element +
-            ">\n  %flat = vector.load %data[%c0] : memref<64x" + element + ">, vector<" + flat + "x" + element + ">\n  " + shaped +
-            " = vector.shape_cast %flat : vector<" + flat + "x" + element + "> to " + many + element + ">\n";
+            ">\n  %flat = vector.load %data[%c0] : memref<64x" + element + ">, vector<" + flat + "x" + element +
+            ">\n  " + shaped + " = vector.shape_cast %flat : vector<" + flat + "x" + element + "> to " + many +
+            element + ">\n";
   if (isQuads)
-    loads += "  %one = arith.extui %few : " + one + "i8> to " + one + "i32>\n  %many = arith.extsi %shaped : " + many + "i8> to " + many +
-             "i32>\n";
+    loads += "  %one = arith.extui %few : " + one + "i8> to " + one + "i32>\n  %many = arith.extsi %shaped : " + many +
+             "i8> to " + many + "i32>\n";
   PeakKernel kernel;
   kernel.operations = 2.0 * static_cast<double>(lanes * packed * peakSums * peakSteps);
-  kernel.text = "func.func @peak(%data: memref<64x" + element + ">, %result: memref<16x" + sum +
-                ">, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<plan = \"peak\", space = 1>} {\n"
-                "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %steps = arith.constant " +
-                std::to_string(peakSteps) + " : index\n  %zero = arith.constant dense<" + zero + "> : " + sums + "\n" + loads +
-                "  %r:" + std::to_string(peakSums) + " = scf.for %i = %c0 to %steps step %c1 iter_args(" + carried + ") -> (" + types +
-                ") {\n" + dots + "      scf.yield " + yielded + " : " + types + "\n  }\n";
+  kernel.text =
+      "func.func @peak(%data: memref<64x" + element + ">, %result: memref<16x" + sum +
+      ">, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<plan = \"peak\", space = 1>} {\n"
+      "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %steps = arith.constant " +
+      std::to_string(peakSteps) + " : index\n  %zero = arith.constant dense<" + zero + "> : " + sums + "\n" + loads +
+      "  %r:" + std::to_string(peakSums) + " = scf.for %i = %c0 to %steps step %c1 iter_args(" + carried + ") -> (" +
+      types + ") {\n" + dots + "      scf.yield " + yielded + " : " + types + "\n  }\n";
   for (int64_t i = 0; i < peakSums; ++i)
     kernel.text += "  vector.store %r#" + std::to_string(i) + ", %result[%c0] : memref<16x" + sum + ">, " + sums + "\n";
   kernel.text += "  return\n}\n";
@@ -122,7 +130,8 @@ LogicalResult compileOften(ModuleOp module, StringRef target, ProblemTiming &tim
     if (works)
       lower.push_back(nsOf([&] { works &= succeeded(lowering.run(*lowered, parsed, /*verifyIr=*/false)); }));
     if (works)
-      codegen.push_back(nsOf([&] { works &= bool(generator.run(*lowered, parsed, CodeForm::Binary, /*verifyIr=*/false)); }));
+      codegen.push_back(
+          nsOf([&] { works &= bool(generator.run(*lowered, parsed, CodeForm::Binary, /*verifyIr=*/false)); }));
   }
   if (!works)
     return failure();
@@ -137,14 +146,16 @@ LogicalResult compileOften(ModuleOp module, StringRef target, ProblemTiming &tim
 std::string ProblemTiming::text() const {
   std::string out;
   llvm::raw_string_ostream os(out);
-  os << llvm::format("compile: %.2f ms (schedule %.2f, lower %.2f, codegen %.2f)\n", scheduleMs + lowerMs + codegenMs, scheduleMs, lowerMs,
-                     codegenMs);
-  os << llvm::format("run: %.2f us, %.1f operations/ns, %.1f %% of the peak of ", ns / 1e3, operations / ns, shareOfPeak * 100) << peak
-     << llvm::format(", %.1f\n", peakPerNs);
+  os << llvm::format("compile: %.2f ms (schedule %.2f, lower %.2f, codegen %.2f)\n", scheduleMs + lowerMs + codegenMs,
+                     scheduleMs, lowerMs, codegenMs);
+  os << llvm::format("run: %.2f us, %.1f operations/ns, %.1f %% of the peak of ", ns / 1e3, operations / ns,
+                     shareOfPeak * 100)
+     << peak << llvm::format(", %.1f\n", peakPerNs);
   return out;
 }
 
-FailureOr<ProblemTiming> timeProblem(ModuleOp module, StringRef target, StringRef peak, uint64_t seed, ArrayRef<int64_t> values) {
+FailureOr<ProblemTiming> timeProblem(ModuleOp module, StringRef target, StringRef peak, uint64_t seed,
+                                     ArrayRef<int64_t> values) {
   if (peak != "f32" && peak != "f64" && peak != "bf16" && peak != "int8")
     return module.emitError("time: the peak is f32, f64, bf16 or int8, not '") << peak << "'";
   ProblemTiming timing;
@@ -158,7 +169,8 @@ FailureOr<ProblemTiming> timeProblem(ModuleOp module, StringRef target, StringRe
   PeakKernel kernel = peakKernel(peak, *Target::parse(target.str()));
   auto peakModule = parseSourceString<ModuleOp>(kernel.text, ParserConfig(module.getContext()));
   OwningOpRef<ModuleOp> lowered;
-  if (!peakModule || failed(compileOften(module, target, timing, lowered)) || failed(compiler::lower(*peakModule, target)))
+  if (!peakModule || failed(compileOften(module, target, timing, lowered)) ||
+      failed(compiler::lower(*peakModule, target)))
     return failure();
   auto own = Replay::load(*lowered, target, seed, sizes), other = Replay::load(*peakModule, target, seed, {});
   if (failed(own) || failed(other))

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The peak is a loop of independent multiply-adds on registers, compiled by the same stages and run in turns with the kernels, so that both
-// meet the same clock.
+// The peak is a loop of independent multiply-adds on registers, compiled by the same stages and run in turns with the
+// kernels, so that both meet the same clock.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_OPT_TIMING_H
@@ -25,11 +25,11 @@ struct ProblemTiming {
   std::string text() const;                                      ///< two lines
 };
 
-/// Schedules the problems of `module`, which stays, and times compiling and running. `peak` is f32, f64, bf16 or int8; what the target has
-/// no instruction for is refused with a diagnostic, as is a problem that does not compile or run here. `values`: of what is open, as in
-/// Sizes.h.
-mlir::FailureOr<ProblemTiming> timeProblem(mlir::ModuleOp module, llvm::StringRef target, llvm::StringRef peak, uint64_t seed,
-                                           llvm::ArrayRef<int64_t> values);
+/// Schedules the problems of `module`, which stays, and times compiling and running. `peak` is f32, f64, bf16 or int8;
+/// what the target has no instruction for is refused with a diagnostic, as is a problem that does not compile or run
+/// here. `values`: of what is open, as in Sizes.h.
+mlir::FailureOr<ProblemTiming> timeProblem(mlir::ModuleOp module, llvm::StringRef target, llvm::StringRef peak,
+                                           uint64_t seed, llvm::ArrayRef<int64_t> values);
 
 } // namespace quern
 

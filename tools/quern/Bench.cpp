@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Times problems: minimum and median of many executions for each number of threads. Comparing with other libraries is quern-bench's work.
+// Times problems: minimum and median of many executions for each number of threads. Comparing with other libraries is
+// quern-bench's work.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
@@ -39,8 +40,10 @@ Result<std::vector<Measurement>> benchOne(const BenchOptions &options, const Dev
   Result<Problem> given = readProblem(line, Target::host());
   if (!given)
     return given.takeError();
-  Result<std::string> sizedLine = options.sizes.empty() ? Result<std::string>(given->text) : withSizes(line, options.sizes);
-  Result<Problem> problem = sizedLine ? readProblem(*sizedLine, Target::host()) : Result<Problem>(sizedLine.takeError());
+  Result<std::string> sizedLine =
+      options.sizes.empty() ? Result<std::string>(given->text) : withSizes(line, options.sizes);
+  Result<Problem> problem =
+      sizedLine ? readProblem(*sizedLine, Target::host()) : Result<Problem>(sizedLine.takeError());
   if (!problem)
     return problem.takeError();
   Result<Kernel> kernel = Kernel::create(device, given->text);
@@ -61,7 +64,8 @@ Result<std::vector<Measurement>> benchOne(const BenchOptions &options, const Dev
       return warm.takeError();
     Measurement measurement{given->text, threads, problem->bytesMoved(), kernel->info().compile_ns, {}};
     constexpr int64_t minRuns = 10;
-    if (Result<void> done = measure([&] { return kernel->execute(); }, minRuns, options.seconds, measurement.timing); !done)
+    if (Result<void> done = measure([&] { return kernel->execute(); }, minRuns, options.seconds, measurement.timing);
+        !done)
       return done.takeError();
     measurements.push_back(measurement);
   }
@@ -136,7 +140,9 @@ void addBenchCommand(Command &program, int &exitCode) {
       .commas()
       .oneArgument()
       .range(1, 4096);
-  command.option("--sizes", options->sizes, "For each `?` of a line its value, as in 8,1000; one value serves all").commas().oneArgument();
+  command.option("--sizes", options->sizes, "For each `?` of a line its value, as in 8,1000; one value serves all")
+      .commas()
+      .oneArgument();
   command.option("--seconds", options->seconds, "Time for each measurement").range(0.0, 3600.0).showDefault();
   command.option("--seed", options->seed, "Of the values").showDefault();
   command.flag("--json", options->json, "Print JSON");

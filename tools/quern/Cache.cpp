@@ -68,9 +68,13 @@ int list(const CacheOptions &options) {
     std::string problem = artifact ? artifact->descriptor : "(" + artifact.error().message + ")";
     std::string target = artifact ? artifact->target : "";
     total += file.bytes;
-    table.addRow({file.name, formatBytes(static_cast<int64_t>(file.bytes)), timeText(file.lastUsedSeconds), target, problem});
-    all.push_back(
-        {{"file", file.name}, {"bytes", file.bytes}, {"last_used", file.lastUsedSeconds}, {"target", target}, {"problem", problem}});
+    table.addRow(
+        {file.name, formatBytes(static_cast<int64_t>(file.bytes)), timeText(file.lastUsedSeconds), target, problem});
+    all.push_back({{"file", file.name},
+                   {"bytes", file.bytes},
+                   {"last_used", file.lastUsedSeconds},
+                   {"target", target},
+                   {"problem", problem}});
   }
   if (options.json) {
     printJson(Json{{"directory", *directory}, {"bytes", total}, {"files", all}});
@@ -78,8 +82,8 @@ int list(const CacheOptions &options) {
   }
   if (!files->empty())
     table.print(std::cout);
-  std::cout << files->size() << (files->size() == 1 ? " kernel, " : " kernels, ") << formatBytes(static_cast<int64_t>(total)) << " in "
-            << *directory << '\n';
+  std::cout << files->size() << (files->size() == 1 ? " kernel, " : " kernels, ")
+            << formatBytes(static_cast<int64_t>(total)) << " in " << *directory << '\n';
   return exitOk;
 }
 
@@ -139,11 +143,14 @@ Json describe(const Artifact &artifact) {
     json["regions"].push_back({{"bytes", bytes.text()}});
   json["derived_sizes"] = Json::array();
   for (const DerivedSize &size : artifact.derivedSizes)
-    json["derived_sizes"].push_back(
-        {{"argument", size.argument}, {"limit", size.limit.text()}, {"count", size.count.text()}, {"stride", size.stride.text()}});
+    json["derived_sizes"].push_back({{"argument", size.argument},
+                                     {"limit", size.limit.text()},
+                                     {"count", size.count.text()},
+                                     {"stride", size.stride.text()}});
   json["arguments"] = Json::array();
   for (const ArtifactArgument &argument : artifact.arguments)
-    json["arguments"].push_back({{"index", argument.index}, {"is_output", argument.isOutput != 0}, {"bytes", argument.bytes}});
+    json["arguments"].push_back(
+        {{"index", argument.index}, {"is_output", argument.isOutput != 0}, {"bytes", argument.bytes}});
   return json;
 }
 
@@ -170,14 +177,16 @@ int show(const CacheOptions &options) {
   }
   for (const auto &[key, value] : json.items())
     if (!value.is_array())
-      std::cout << key << std::string(26 - key.size(), ' ') << (value.is_string() ? value.get<std::string>() : value.dump()) << '\n';
+      std::cout << key << std::string(26 - key.size(), ' ')
+                << (value.is_string() ? value.get<std::string>() : value.dump()) << '\n';
   for (const auto &step : json["steps"])
-    std::cout << "step                      " << step["entry"].get<std::string>() << " over " << step["iterations"] << " iterations\n";
+    std::cout << "step                      " << step["entry"].get<std::string>() << " over " << step["iterations"]
+              << " iterations\n";
   for (const auto &region : json["regions"])
     std::cout << "region                    " << region["bytes"].get<std::string>() << " bytes\n";
   for (const auto &argument : json["arguments"])
-    std::cout << "argument                  " << argument["index"] << (argument["is_output"].get<bool>() ? ", written, " : ", read, ")
-              << argument["bytes"] << " bytes\n";
+    std::cout << "argument                  " << argument["index"]
+              << (argument["is_output"].get<bool>() ? ", written, " : ", read, ") << argument["bytes"] << " bytes\n";
   return exitOk;
 }
 
@@ -192,8 +201,10 @@ int verifyFiles(const CacheOptions &options) {
   Json all = Json::array();
   for (const DiskCacheVerdict &verdict : *verdicts) {
     bad += !verdict.problem.empty();
-    all.push_back(
-        {{"file", verdict.file.name}, {"ok", verdict.problem.empty()}, {"problem", verdict.problem}, {"removed", verdict.removed}});
+    all.push_back({{"file", verdict.file.name},
+                   {"ok", verdict.problem.empty()},
+                   {"problem", verdict.problem},
+                   {"removed", verdict.removed}});
     if (!options.json && !verdict.problem.empty())
       std::cout << verdict.file.name << ": " << verdict.problem << (verdict.removed ? " (removed)" : "") << '\n';
   }
@@ -242,9 +253,10 @@ int prewarm(const CacheOptions &options) {
   }
   quern_cache_statistics_t statistics{};
   if (quern_get_cache_statistics(&statistics) == quern_success && statistics.disk_store_failures)
-    exitCode =
-        moreSerious(exitCode, reportError(runtimeError(statistics.disk_store_failures, " kernels could not be written to ", *directory)));
-  std::cout << compiled << " compiled, " << present << " already there, " << refused << " refused in " << *directory << '\n';
+    exitCode = moreSerious(exitCode, reportError(runtimeError(statistics.disk_store_failures,
+                                                              " kernels could not be written to ", *directory)));
+  std::cout << compiled << " compiled, " << present << " already there, " << refused << " refused in " << *directory
+            << '\n';
   return exitCode;
 }
 
@@ -256,7 +268,8 @@ void addCacheCommand(Command &program, int &exitCode) {
   command.requireSubcommand();
   auto add = [&](const char *name, const char *help, int (*action)(const CacheOptions &)) {
     Command sub = command.subcommand(name, help);
-    sub.option("--dir", options->directory, "The cache's directory; default: QUERN_CACHE_DIR, else $XDG_CACHE_HOME/quern");
+    sub.option("--dir", options->directory,
+               "The cache's directory; default: QUERN_CACHE_DIR, else $XDG_CACHE_HOME/quern");
     sub.callback([options, action, &exitCode] { exitCode = action(*options); });
     return sub;
   };

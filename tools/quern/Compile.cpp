@@ -32,7 +32,8 @@ int compile(const CompileOptions &options) {
   quern_code_form_t form = forms.at(options.form);
   bool isBinary = form == quern_form_object || form == quern_form_spirv || form == quern_form_artifact;
   if (isBinary && options.output == "-" && isatty(STDOUT_FILENO))
-    return reportError(invalidArguments("--emit=", options.form, " is binary and standard output is a terminal: give -o FILE"));
+    return reportError(
+        invalidArguments("--emit=", options.form, " is binary and standard output is a terminal: give -o FILE"));
   Result<std::string> bytes = compileTo(problem->text, problem->target.text(), form);
   if (!bytes)
     return reportError(bytes.error());
@@ -50,9 +51,12 @@ void addCompileCommand(Command &program, int &exitCode) {
     names.push_back(name);
   command.option("LINE", options->line, "A problem in text form").required();
   command
-      .option("--target", options->target, "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
+      .option("--target", options->target,
+              "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
       .showDefault();
-  command.option("--emit", options->form, "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, spirv or artifact")
+  command
+      .option("--emit", options->form,
+              "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, spirv or artifact")
       .choices(names)
       .showDefault();
   command.option("-o", options->output, "Output file; - is standard output").showDefault();

@@ -30,8 +30,8 @@ std::string cpuName() {
 
 std::vector<std::string> targetNames() {
   std::vector<std::string> names;
-  for (CpuIsa isa :
-       {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx})
+  for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni, CpuIsa::Avx512Bf16,
+                     CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx})
     names.emplace_back(nameOfIsa(isa));
   return names;
 }
@@ -40,8 +40,14 @@ Json describeCpu() {
   const Target &target = Target::host();
   int threads = 0;
   (void)quern_get_num_threads(&threads);
-  return {{"kind", "cpu"},           {"name", cpuName()},  {"isa", nameOfIsa(target.isa)}, {"detected_isa", nameOfIsa(detectedIsa())},
-          {"target", target.text()}, {"threads", threads}, {"l1_kib", target.l1Kib},       {"l2_kib", target.l2Kib},
+  return {{"kind", "cpu"},
+          {"name", cpuName()},
+          {"isa", nameOfIsa(target.isa)},
+          {"detected_isa", nameOfIsa(detectedIsa())},
+          {"target", target.text()},
+          {"threads", threads},
+          {"l1_kib", target.l1Kib},
+          {"l2_kib", target.l2Kib},
           {"l3_kib", target.l3Kib}};
 }
 
@@ -69,12 +75,14 @@ Result<Json> describeGpu(size_t index) {
 
 void printGpu(const Json &gpu) {
   const int64_t vector = gpu["vector_bytes"].get<int64_t>();
-  std::cout << "gpu" << gpu["index"] << ' ' << gpu["name"].get<std::string>() << "\n     sub-groups       " << gpu["sub_group_sizes"].dump()
-            << "\n     group            up to " << gpu["max_group_size"] << " work-items, "
-            << formatBytes(gpu["group_memory_bytes"].get<int64_t>()) << " of memory\n     a work-item      moves "
-            << (vector ? concat("vectors of ", vector, " bytes") : "elements; the driver makes vectors") << "\n     arithmetic       f32"
-            << (gpu["f16"].get<bool>() ? ", f16" : "") << (gpu["f64"].get<bool>() ? ", f64" : "") << "\n     target           "
-            << gpu["target"].get<std::string>() << '\n';
+  std::cout << "gpu" << gpu["index"] << ' ' << gpu["name"].get<std::string>() << "\n     sub-groups       "
+            << gpu["sub_group_sizes"].dump() << "\n     group            up to " << gpu["max_group_size"]
+            << " work-items, " << formatBytes(gpu["group_memory_bytes"].get<int64_t>())
+            << " of memory\n     a work-item      moves "
+            << (vector ? concat("vectors of ", vector, " bytes") : "elements; the driver makes vectors")
+            << "\n     arithmetic       f32" << (gpu["f16"].get<bool>() ? ", f16" : "")
+            << (gpu["f64"].get<bool>() ? ", f64" : "") << "\n     target           " << gpu["target"].get<std::string>()
+            << '\n';
 }
 
 void printText(const Json &cpu, const std::vector<Json> &gpus) {
@@ -82,8 +90,10 @@ void printText(const Json &cpu, const std::vector<Json> &gpus) {
   if (cpu["isa"] != cpu["detected_isa"])
     std::cout << " (the machine has " << cpu["detected_isa"].get<std::string>() << "; QUERN_MAX_CPU_ISA caps it)";
   std::cout << "\n     threads          " << cpu["threads"] << "\n     caches           L1 "
-            << formatBytes(cpu["l1_kib"].get<int64_t>() * 1024) << ", L2 " << formatBytes(cpu["l2_kib"].get<int64_t>() * 1024) << ", L3 "
-            << formatBytes(cpu["l3_kib"].get<int64_t>() * 1024) << "\n     target           " << cpu["target"].get<std::string>() << '\n';
+            << formatBytes(cpu["l1_kib"].get<int64_t>() * 1024) << ", L2 "
+            << formatBytes(cpu["l2_kib"].get<int64_t>() * 1024) << ", L3 "
+            << formatBytes(cpu["l3_kib"].get<int64_t>() * 1024) << "\n     target           "
+            << cpu["target"].get<std::string>() << '\n';
   for (const Json &gpu : gpus)
     printGpu(gpu);
   if (gpus.empty())

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Shows a problem after each stage of compilation. The output holds nothing that changes from run to run, so that tests can compare it,
-// and each text is complete, so that quern-opt can take it up again.
+// Shows a problem after each stage of compilation. The output holds nothing that changes from run to run, so that tests
+// can compare it, and each text is complete, so that quern-opt can take it up again.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
@@ -40,7 +40,8 @@ constexpr StageOutput stageOutputs[] = {
     {"codegen", quern_form_spirv, "4-codegen.spv", false, false, true},
 };
 
-Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, const Problem &problem, const std::string &target) {
+Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, const Problem &problem,
+                     const std::string &target) {
   Result<std::string> bytes = compileTo(problem.text, target, output.form);
   if (!bytes)
     return bytes.takeError();
@@ -78,7 +79,8 @@ int dump(const DumpOptions &options) {
     if (failure)
       return reportError(runtimeError("cannot make directory '", options.directory, "': ", failure.message()));
     std::string about = concat(problem->text, "\n# target ", problem->target.text(), "\n");
-    if (Result<void> written = writeOutput((std::filesystem::path(options.directory) / "problem.desc").string(), about); !written)
+    if (Result<void> written = writeOutput((std::filesystem::path(options.directory) / "problem.desc").string(), about);
+        !written)
       return reportError(written.error());
   }
   for (const StageOutput &output : stageOutputs)
@@ -94,11 +96,14 @@ void addDumpCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<DumpOptions>();
   Command command = program.subcommand("dump", "Show a problem after each stage of compilation");
   command.option("LINE", options->line, "A problem in text form").required();
-  command.option("--stage", options->stage, "emit (linalg), schedule (vector and scf), lower (LLVM dialect), codegen, or all")
+  command
+      .option("--stage", options->stage,
+              "emit (linalg), schedule (vector and scf), lower (LLVM dialect), codegen, or all")
       .choices({"emit", "schedule", "lower", "codegen", "all"})
       .showDefault();
   command
-      .option("--target", options->target, "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
+      .option("--target", options->target,
+              "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
       .showDefault();
   command.option("-o", options->directory, "Write files into a directory, made if need be");
   command.callback([options, &exitCode] { exitCode = dump(*options); });

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Why a problem runs as it does: the layouts that were chosen, the implementation, and the plan that the recipe made (tile, unrolling,
-// sweeps); or why it is refused.
+// Why a problem runs as it does: the layouts that were chosen, the implementation, and the plan that the recipe made
+// (tile, unrolling, sweeps); or why it is refused.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
@@ -32,11 +32,13 @@ std::string layoutOf(const TensorDesc &desc) {
   for (int dim = 0; dim < desc.ndims; ++dim)
     text += (dim ? "x" : "") + (desc.strides[dim] == runtimeDim ? "?" : std::to_string(desc.strides[dim]));
   for (int block = 0; block < desc.innerBlockCount; ++block)
-    text += (block ? "" : ", blocks ") + std::to_string(desc.innerBlocks[block]) + static_cast<char>('a' + desc.innerIndices[block]);
+    text += (block ? "" : ", blocks ") + std::to_string(desc.innerBlocks[block]) +
+            static_cast<char>('a' + desc.innerIndices[block]);
   return text;
 }
 
-/// Why a tensor has its layout. `any` follows the tensor that comes before in the problem; an operand of a post-op has none to follow.
+/// Why a tensor has its layout. `any` follows the tensor that comes before in the problem; an operand of a post-op has
+/// none to follow.
 const char *layoutReason(const Problem &problem, const ArgumentInfo &argument) {
   if (!problem.wasAny(argument.name))
     return "given";
@@ -88,7 +90,8 @@ int explainProblem(const ExplainOptions &options) {
     return reportError(plan.error());
   while (plan->ends_with('\n'))
     plan->pop_back();
-  options.json ? printAsJson(*problem, problem->target.text(), *plan) : printAsText(*problem, problem->target.text(), *plan);
+  options.json ? printAsJson(*problem, problem->target.text(), *plan)
+               : printAsText(*problem, problem->target.text(), *plan);
   return exitOk;
 }
 
@@ -99,7 +102,8 @@ void addExplainCommand(Command &program, int &exitCode) {
   Command command = program.subcommand("explain", "Say why a problem is scheduled as it is, or why it is refused");
   command.option("LINE", options->line, "A problem in text form").required();
   command
-      .option("--target", options->target, "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
+      .option("--target", options->target,
+              "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
       .showDefault();
   command.flag("--json", options->json, "Print JSON");
   command.callback([options, &exitCode] { exitCode = explainProblem(*options); });

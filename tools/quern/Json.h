@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The output of every --json. Keys keep their order; what is no UTF-8 (a line may hold any bytes) is replaced, so that it is JSON always.
+// The output of every --json. Keys keep their order; what is no UTF-8 (a line may hold any bytes) is replaced, so that
+// it is JSON always.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_JSON_H
@@ -17,7 +18,9 @@ namespace quern {
 
 using Json = nlohmann::ordered_json;
 
-inline void printJson(const Json &json) { std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n'; }
+inline void printJson(const Json &json) {
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
 
 } // namespace quern
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Runs problems on real buffers: where each kernel came from, how long compiling and running took, and, with --check, whether the result
-// is right.
+// Runs problems on real buffers: where each kernel came from, how long compiling and running took, and, with --check,
+// whether the result is right.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
@@ -45,8 +45,9 @@ struct RunOptions {
 
 /// What checks a problem as here, on one side.
 std::string commandOf(const RunOptions &options, const std::string &problem, GuardedSide side) {
-  std::string command = concat("quern run '", problem, options.engine == "gpu" ? "' --engine=gpu" : "'", " --check --data=", options.data,
-                               " --seed=", options.seed, options.inPlace ? " --in-place" : "");
+  std::string command =
+      concat("quern run '", problem, options.engine == "gpu" ? "' --engine=gpu" : "'", " --check --data=", options.data,
+             " --seed=", options.seed, options.inPlace ? " --in-place" : "");
   if (options.misalignment)
     command += concat(" --misalign=", options.misalignment);
   for (size_t i = 0; i < options.sizes.size(); ++i)
@@ -156,44 +157,50 @@ private:
   }
 
   /// Calls `visit(argument, file)` for each "argument=file".
-  template <typename Visit> static Result<void> forEachFile(const ProblemData &data, const std::vector<std::string> &pairs, Visit visit) {
+  template <typename Visit>
+  static Result<void> forEachFile(const ProblemData &data, const std::vector<std::string> &pairs, Visit visit) {
     for (const std::string &pair : pairs) {
       size_t equals = std::min(pair.find('='), pair.size());
       const ArgumentInfo *argument = data.find(std::string_view(pair).substr(0, equals));
       if (!argument || equals == pair.size())
-        return invalidArguments(equals == pair.size() ? concat("'", pair, "' is not of the form ARGUMENT=FILE")
-                                                      : concat("this problem has no argument ", pair.substr(0, equals)));
+        return invalidArguments(equals == pair.size()
+                                    ? concat("'", pair, "' is not of the form ARGUMENT=FILE")
+                                    : concat("this problem has no argument ", pair.substr(0, equals)));
       std::string file = pair.substr(equals + 1);
       if (Result<void> done = visit(*argument, file); !done)
-        return done.error().message.starts_with(file) ? done : Error{done.error().status, concat(file, ": ", done.error().message)};
+        return done.error().message.starts_with(file)
+                   ? done
+                   : Error{done.error().status, concat(file, ": ", done.error().message)};
     }
     return {};
   }
 
   Result<void> loadInputs(ProblemData &data) const {
-    Result<void> loaded = forEachFile(data, options.inputs, [&](const ArgumentInfo &argument, const std::string &file) -> Result<void> {
-      if (argument.isOutput)
-        return invalidArguments(argument.name, " is written, not read");
-      Result<std::string> bytes = readFile(file);
-      if (!bytes)
-        return bytes.takeError();
-      Result<NpyArray> array = parseNpy(*bytes);
-      if (!array)
-        return array.takeError();
-      Result<void> copied = copyNpyTo(*array, argument.desc, data.buffer(argument.index));
-      if (copied)
-        appendRnnSums(argument.desc, data.buffer(argument.index));
-      return copied;
-    });
+    Result<void> loaded =
+        forEachFile(data, options.inputs, [&](const ArgumentInfo &argument, const std::string &file) -> Result<void> {
+          if (argument.isOutput)
+            return invalidArguments(argument.name, " is written, not read");
+          Result<std::string> bytes = readFile(file);
+          if (!bytes)
+            return bytes.takeError();
+          Result<NpyArray> array = parseNpy(*bytes);
+          if (!array)
+            return array.takeError();
+          Result<void> copied = copyNpyTo(*array, argument.desc, data.buffer(argument.index));
+          if (copied)
+            appendRnnSums(argument.desc, data.buffer(argument.index));
+          return copied;
+        });
     data.keepInputs();
     return loaded;
   }
 
   Result<void> storeOutputs(ProblemData &data) const {
-    return forEachFile(data, options.outputs, [&](const ArgumentInfo &argument, const std::string &file) -> Result<void> {
-      Result<std::string> bytes = writeNpy(argument.desc, data.buffer(argument.index));
-      return bytes ? writeOutput(file, *bytes) : Result<void>(bytes.takeError());
-    });
+    return forEachFile(data, options.outputs,
+                       [&](const ArgumentInfo &argument, const std::string &file) -> Result<void> {
+                         Result<std::string> bytes = writeNpy(argument.desc, data.buffer(argument.index));
+                         return bytes ? writeOutput(file, *bytes) : Result<void>(bytes.takeError());
+                       });
   }
 
   const RunOptions &options;
@@ -296,11 +303,14 @@ void addRunCommand(Command &program, int &exitCode) {
   command.flag("--check", options->check, "Compare with the reference; exit 1 if wrong");
   command.option("--engine", options->engine, "cpu or gpu").choices({"cpu", "gpu"}).showDefault();
   command.option("--index", options->index, "Which engine of its kind, as `quern devices` counts them").showDefault();
-  command.option("--arg", options->inputs, "ARGUMENT=FILE: take an input from a .npy file (bf16 and f8 as raw words)").oneArgument();
+  command.option("--arg", options->inputs, "ARGUMENT=FILE: take an input from a .npy file (bf16 and f8 as raw words)")
+      .oneArgument();
   command.option("--out", options->outputs, "ARGUMENT=FILE: write an output to a .npy file").oneArgument();
   command.option("--src", options->src, "Short for --arg src=FILE");
   command.option("--dst", options->dst, "Short for --out dst=FILE");
-  command.option("--sizes", options->sizes, "For each `?` of the line its value in this run, as in 8,1000; one value serves all")
+  command
+      .option("--sizes", options->sizes,
+              "For each `?` of the line its value in this run, as in 8,1000; one value serves all")
       .commas()
       .oneArgument()
       .notNegative();
@@ -309,8 +319,12 @@ void addRunCommand(Command &program, int &exitCode) {
       .showDefault();
   command.option("--seed", options->seed, "Of the values").showDefault();
   command.flag("--in-place", options->inPlace, "The output overwrites the input (diff_src: diff_dst)");
-  command.option("--misalign", options->misalignment, "Elements by which buffers miss a multiple of 64 bytes").range(0, 64).showDefault();
-  command.option("--guard", options->guard, "The side of each buffer that lies at an inaccessible page; --check executes at both")
+  command.option("--misalign", options->misalignment, "Elements by which buffers miss a multiple of 64 bytes")
+      .range(0, 64)
+      .showDefault();
+  command
+      .option("--guard", options->guard,
+              "The side of each buffer that lies at an inaccessible page; --check executes at both")
       .choices({"end", "beginning", "both"})
       .showDefault();
   command.option("--repeat", options->repeat, "Timed executions").range(1, 1000000).showDefault();

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Exit codes, error output and the registration of subcommands, one file each. Results go to standard output; errors and progress go to
-// standard error, so that output can be piped.
+// Exit codes, error output and the registration of subcommands, one file each. Results go to standard output; errors
+// and progress go to standard error, so that output can be piped.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_COMMAND_H
@@ -18,7 +18,8 @@
 
 namespace quern {
 
-/// The command's exit status. With several problems it is that of the most serious failure: failed, then wrong, usage, unimplemented.
+/// The command's exit status. With several problems it is that of the most serious failure: failed, then wrong, usage,
+/// unimplemented.
 enum ExitCode : int {
   exitOk = 0,
   exitWrong = 1,         ///< a result failed its check, or a cache file did

@@ -29,7 +29,8 @@ Result<std::string> takeBlob(OwnedBlob blob) {
 bool hasRuntimeDims(const_quern_memory_desc_t md) {
   TensorDesc desc;
   size_t size = sizeof(desc);
-  return quern_memory_desc_get_blob(reinterpret_cast<uint8_t *>(&desc), &size, md) == quern_success && desc.hasRuntimeDims();
+  return quern_memory_desc_get_blob(reinterpret_cast<uint8_t *>(&desc), &size, md) == quern_success &&
+         desc.hasRuntimeDims();
 }
 
 } // namespace
@@ -84,9 +85,11 @@ Result<Kernel> Kernel::create(const Device &device, const std::string &line) {
 quern_engine_t Kernel::engineOf(int32_t argument) const {
   quern_engine_t engine = device->engine();
   if (argument == QUERN_ARG_SRC || argument == QUERN_ARG_DST) {
-    const quern_query_t side = argument == QUERN_ARG_SRC ? quern_query_reorder_src_engine : quern_query_reorder_dst_engine;
+    const quern_query_t side =
+        argument == QUERN_ARG_SRC ? quern_query_reorder_src_engine : quern_query_reorder_dst_engine;
     quern_primitive_kind_t kind{};
-    if (quern_primitive_desc_query(desc.get(), quern_query_primitive_kind, 0, &kind) == quern_success && kind == quern_reorder)
+    if (quern_primitive_desc_query(desc.get(), quern_query_primitive_kind, 0, &kind) == quern_success &&
+        kind == quern_reorder)
       (void)quern_primitive_desc_query(desc.get(), side, 0, &engine);
   }
   return engine;
@@ -114,14 +117,16 @@ Result<void> Kernel::placeOnDevice(const std::map<int32_t, BoundBuffer> &buffers
     if (copies.empty() || std::less<>()(copies.back().end(), range.data))
       copies.push_back(range);
     else
-      copies.back().bytes = static_cast<size_t>(std::max(copies.back().end(), range.end(), std::less<>()) - copies.back().data);
+      copies.back().bytes =
+          static_cast<size_t>(std::max(copies.back().end(), range.end(), std::less<>()) - copies.back().data);
   for (Copy &range : copies) {
     quern_memory_desc_t desc = nullptr;
     const quern_dim_t bytes = static_cast<quern_dim_t>(range.bytes), stride = 1;
     if (Result<void> made = checked(quern_memory_desc_create_with_strides(&desc, 1, &bytes, quern_u8, &stride)); !made)
       return made;
     const Owned<quern_memory_desc_t, quern_memory_desc_destroy> owned(desc);
-    if (Result<void> made = checked(quern_memory_create(&range.memory, desc, device->engine(), QUERN_MEMORY_ALLOCATE)); !made)
+    if (Result<void> made = checked(quern_memory_create(&range.memory, desc, device->engine(), QUERN_MEMORY_ALLOCATE));
+        !made)
       return made;
     memories.emplace_back(range.memory);
   }
@@ -131,7 +136,8 @@ Result<void> Kernel::placeOnDevice(const std::map<int32_t, BoundBuffer> &buffers
 /// Where a buffer of the host is on the device.
 Result<void *> Kernel::onDevice(const void *data) const {
   for (const Copy &range : copies)
-    if (const char *at = static_cast<const char *>(data); !std::less<>()(at, range.data) && std::less<>()(at, range.end())) {
+    if (const char *at = static_cast<const char *>(data);
+        !std::less<>()(at, range.data) && std::less<>()(at, range.end())) {
       void *handle = nullptr;
       if (Result<void> got = checked(quern_memory_get_data_handle(range.memory, &handle)); !got)
         return got.takeError();
@@ -152,8 +158,9 @@ Result<quern_memory_t> Kernel::makeMemory(int32_t argument, const BoundBuffer &b
     data = *there;
   }
   quern_memory_t memory = nullptr;
-  const quern_status_t made = buffer.desc->isHostScalar() ? quern_memory_create_host_scalar(&memory, desc, data)
-                                                          : quern_memory_create(&memory, desc, engineOf(argument), data);
+  const quern_status_t made = buffer.desc->isHostScalar()
+                                  ? quern_memory_create_host_scalar(&memory, desc, data)
+                                  : quern_memory_create(&memory, desc, engineOf(argument), data);
   if (Result<void> done = checked(made); !done)
     return done.takeError();
   return memory;
@@ -179,7 +186,9 @@ Result<void> Kernel::bind(const std::map<int32_t, BoundBuffer> &buffers) {
     return placed;
   for (const auto &[argument, buffer] : buffers) {
     quern_memory_desc_t made = nullptr;
-    if (Result<void> done = checked(quern_memory_desc_create_with_blob(&made, reinterpret_cast<const uint8_t *>(buffer.desc))); !done)
+    if (Result<void> done =
+            checked(quern_memory_desc_create_with_blob(&made, reinterpret_cast<const uint8_t *>(buffer.desc)));
+        !done)
       return done;
     Owned<quern_memory_desc_t, quern_memory_desc_destroy> md(made);
     const_quern_memory_desc_t known = quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, argument);
@@ -198,7 +207,8 @@ Result<void> Kernel::bind(const std::map<int32_t, BoundBuffer> &buffers) {
 
 Result<int64_t> Kernel::scratchpadBytes() const {
   const_quern_memory_desc_t md = quern_primitive_desc_query_md(desc.get(), quern_query_scratchpad_md, 0);
-  return md ? static_cast<int64_t>(quern_memory_desc_get_size(md)) : Result<int64_t>(internalError("there is no scratchpad descriptor"));
+  return md ? static_cast<int64_t>(quern_memory_desc_get_size(md))
+            : Result<int64_t>(internalError("there is no scratchpad descriptor"));
 }
 
 Result<void> Kernel::execute() const {
@@ -210,7 +220,8 @@ Result<void> Kernel::execute() const {
 }
 
 Result<void> Kernel::run() const {
-  quern_status_t status = quern_primitive_execute(primitive.get(), device->stream(), static_cast<int>(arguments.size()), arguments.data());
+  quern_status_t status =
+      quern_primitive_execute(primitive.get(), device->stream(), static_cast<int>(arguments.size()), arguments.data());
   return checked(status == quern_success ? quern_stream_wait(device->stream()) : status);
 }
 

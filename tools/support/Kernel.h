@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The tools are users of the public C API; this gives its handles owners and its statuses the form of Error. Not thread-safe.
+// The tools are users of the public C API; this gives its handles owners and its statuses the form of Error. Not
+// thread-safe.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_KERNEL_H
@@ -51,7 +52,8 @@ private:
   Owned<quern_stream_t, quern_stream_destroy> ownedStream;
 };
 
-/// A buffer of the caller's with the layout that it has at execution: all sizes known. `desc` is needed only while binding.
+/// A buffer of the caller's with the layout that it has at execution: all sizes known. `desc` is needed only while
+/// binding.
 struct BoundBuffer {
   const TensorDesc *desc;
   void *data;
@@ -61,8 +63,8 @@ struct BoundBuffer {
 class Kernel {
 public:
   static Result<Kernel> create(const Device &device, const std::string &line);
-  /// Buffers by execution argument. They stay bound until the next bind(). A device other than the CPU gets memory of its own for them, in
-  /// which they share bytes as they do here.
+  /// Buffers by execution argument. They stay bound until the next bind(). A device other than the CPU gets memory of
+  /// its own for them, in which they share bytes as they do here.
   Result<void> bind(const std::map<int32_t, BoundBuffer> &buffers);
   /// What the caller has to give beside the tensors; 0 but in user mode.
   Result<int64_t> scratchpadBytes() const;
@@ -70,7 +72,8 @@ public:
   Result<void> execute() const;
   /// The same without moving anything: for timing.
   Result<void> run() const;
-  /// Whether an argument is the caller's buffer itself. One that is not shares no bytes with one that is, wherever their buffers lie.
+  /// Whether an argument is the caller's buffer itself. One that is not shares no bytes with one that is, wherever
+  /// their buffers lie.
   Result<bool> isOnHost(int32_t argument) const;
   const quern_primitive_info_t &info() const { return details; }
 

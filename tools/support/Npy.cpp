@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Npy.h. The header is a Python dict literal; this reads the subset that NumPy itself writes: the keys descr, fortran_order and shape,
-// once each, in any order.
+// See Npy.h. The header is a Python dict literal; this reads the subset that NumPy itself writes: the keys descr,
+// fortran_order and shape, once each, in any order.
 //
 //===----------------------------------------------------------------------===//
 #include "Npy.h"
@@ -32,7 +32,10 @@ public:
     while (reason.empty() && !accept('}')) {
       std::string_view key = quoted();
       expect(':');
-      bool *seen = key == "descr" ? &hasType : key == "fortran_order" ? &hasOrder : key == "shape" ? &hasShape : nullptr;
+      bool *seen = key == "descr"           ? &hasType
+                   : key == "fortran_order" ? &hasOrder
+                   : key == "shape"         ? &hasShape
+                                            : nullptr;
       if (!seen)
         fail(concat("unknown key '", key, "'"));
       else if (*seen)
@@ -98,7 +101,8 @@ private:
 
   void parseType(NpyArray &array) {
     std::string_view type = quoted();
-    bool wellFormed = type.size() == 3 && (type[0] == '<' || type[0] == '|') && std::string_view("fiuV").find(type[1]) != type.npos &&
+    bool wellFormed = type.size() == 3 && (type[0] == '<' || type[0] == '|') &&
+                      std::string_view("fiuV").find(type[1]) != type.npos &&
                       std::string_view("1248").find(type[2]) != type.npos;
     if (!wellFormed)
       return fail(concat("descr '", type, "' is not a little-endian type of 1, 2, 4 or 8 bytes"));
@@ -169,7 +173,8 @@ Result<void> checkDataSize(const NpyArray &array) {
   if (isEmpty)
     bytes = 0;
   if (bytes != array.data.size())
-    return invalidArguments("npy: shape ", shapeText(array.shape), " needs ", bytes, " bytes of data; the file has ", array.data.size());
+    return invalidArguments("npy: shape ", shapeText(array.shape), " needs ", bytes, " bytes of data; the file has ",
+                            array.data.size());
   return {};
 }
 
@@ -222,7 +227,8 @@ Result<NpyArray> parseNpy(std::string_view bytes) {
 
 Result<void> copyNpyTo(const NpyArray &array, const TensorDesc &desc, void *buffer) {
   if (!typeMatches(array, desc.dataType))
-    return invalidArguments("npy: element type ", array.kind, array.itemBytes, " does not match ", nameOf(desc.dataType), ", which needs ",
+    return invalidArguments("npy: element type ", array.kind, array.itemBytes, " does not match ",
+                            nameOf(desc.dataType), ", which needs ",
                             npyTypeOf(desc.dataType) ? npyTypeOf(desc.dataType) : "a type with whole bytes");
   std::span<const int64_t> shape = desc.shape();
   if (!std::equal(shape.begin(), shape.end(), array.shape.begin(), array.shape.end()))
@@ -253,7 +259,8 @@ Result<std::string> writeNpy(const TensorDesc &desc, const void *buffer) {
   const char *type = npyTypeOf(desc.dataType);
   if (!type)
     return unimplemented("npy: ", nameOf(desc.dataType), " has no form in a .npy file");
-  std::string header = concat("{'descr': '", type, "', 'fortran_order': False, 'shape': ", shapeText(desc.shape()), ", }");
+  std::string header =
+      concat("{'descr': '", type, "', 'fortran_order': False, 'shape': ", shapeText(desc.shape()), ", }");
   // Magic, version, length, header and newline together fill whole 64-byte lines, as the format asks.
   constexpr size_t preamble = magic.size() + 4;
   header.append(63 - (preamble + header.size()) % 64, ' ');

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Reads format versions 1 to 3 and writes version 1. The reader believes nothing: every length is checked before it is used, and a file
-// whose size is not exactly header plus data is refused. bf16 and f8 have no NumPy type: they travel as raw 16- and 8-bit words.
+// Reads format versions 1 to 3 and writes version 1. The reader believes nothing: every length is checked before it is
+// used, and a file whose size is not exactly header plus data is refused. bf16 and f8 have no NumPy type: they travel
+// as raw 16- and 8-bit words.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_NPY_H
@@ -30,7 +31,8 @@ struct NpyArray {
 /// `invalid_arguments` with the reason for anything that is not a well-formed file of little-endian numbers.
 Result<NpyArray> parseNpy(std::string_view bytes);
 
-/// Copies the array into a buffer of this descriptor; shape and element type must match (see npyTypeOf; raw words also as kind V).
+/// Copies the array into a buffer of this descriptor; shape and element type must match (see npyTypeOf; raw words also
+/// as kind V).
 Result<void> copyNpyTo(const NpyArray &array, const TensorDesc &desc, void *buffer);
 
 /// The file of a tensor, in C order.

@@ -34,7 +34,9 @@ Option Option::positive() { return Option(option->check(CLI::PositiveNumber)); }
 
 Option Option::notNegative() { return Option(option->check(CLI::NonNegativeNumber)); }
 
-Command Command::subcommand(const std::string &name, const std::string &help) { return Command(app->add_subcommand(name, help)); }
+Command Command::subcommand(const std::string &name, const std::string &help) {
+  return Command(app->add_subcommand(name, help));
+}
 
 void Command::requireSubcommand() { app->require_subcommand(1); }
 
@@ -66,7 +68,9 @@ Option Command::option(const std::string &names, std::vector<int64_t> &values, c
   return Option(app->add_option(names, values, help));
 }
 
-Option Command::flag(const std::string &names, bool &value, const std::string &help) { return Option(app->add_flag(names, value, help)); }
+Option Command::flag(const std::string &names, bool &value, const std::string &help) {
+  return Option(app->add_flag(names, value, help));
+}
 
 void Command::callback(std::function<void()> action) { app->callback(std::move(action)); }
 

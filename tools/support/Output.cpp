@@ -17,7 +17,9 @@ namespace quern {
 namespace {
 
 /// Three significant digits for values below 1000.
-std::string withUnit(double value, const char *unit) { return formatFixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + " " + unit; }
+std::string withUnit(double value, const char *unit) {
+  return formatFixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + " " + unit;
+}
 
 } // namespace
 
@@ -75,7 +77,8 @@ void Table::print(std::ostream &os) const {
     printRow(row);
 }
 
-ProgressBar::ProgressBar(std::string title, size_t total) : title(std::move(title)), total(total), isTerminal(isatty(STDERR_FILENO)) {
+ProgressBar::ProgressBar(std::string title, size_t total)
+    : title(std::move(title)), total(total), isTerminal(isatty(STDERR_FILENO)) {
   draw();
 }
 
@@ -94,8 +97,8 @@ void ProgressBar::draw() const {
     return;
   constexpr size_t width = 32;
   size_t filled = width * done / total;
-  std::cerr << '\r' << title << " [" << std::string(filled, '=') << std::string(width - filled, ' ') << "] " << done << '/' << total
-            << std::flush;
+  std::cerr << '\r' << title << " [" << std::string(filled, '=') << std::string(width - filled, ' ') << "] " << done
+            << '/' << total << std::flush;
 }
 
 } // namespace quern

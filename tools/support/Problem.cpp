@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Problem.h. The parser places its own carets. Verification knows fields rather than columns, so its messages are matched to the
-// words of the line: the field that a message names first is where the caret goes.
+// See Problem.h. The parser places its own carets. Verification knows fields rather than columns, so its messages are
+// matched to the words of the line: the field that a message names first is where the caret goes.
 //
 //===----------------------------------------------------------------------===//
 #include "Problem.h"
@@ -31,7 +31,8 @@ std::vector<Word> wordsOf(std::string_view line) {
     size_t end = std::min(line.find_first_of(" \t", start), line.size());
     std::string_view word = line.substr(start, end - start);
     size_t equals = word.find('=');
-    words.push_back({start, word.substr(0, equals), equals == word.npos ? std::string_view() : word.substr(equals + 1)});
+    words.push_back(
+        {start, word.substr(0, equals), equals == word.npos ? std::string_view() : word.substr(equals + 1)});
     start = end;
   }
   return words;
@@ -50,8 +51,8 @@ size_t findName(std::string_view message, std::string_view name) {
   return message.npos;
 }
 
-/// Where a message speaks of a word of the line. Messages write "post-ops" for post_ops and "zero points" for zero_points; the bare word
-/// after the primitive is the propagation kind.
+/// Where a message speaks of a word of the line. Messages write "post-ops" for post_ops and "zero points" for
+/// zero_points; the bare word after the primitive is the propagation kind.
 size_t findWord(std::string_view message, const Word &word) {
   std::string name(word.value.empty() ? "propagation" : word.key.substr(word.key.rfind('.') + 1));
   size_t best = message.npos;
@@ -83,13 +84,16 @@ std::string withCaret(std::string_view message, std::string_view line) {
   }
   if (best == message.npos)
     return text;
-  return concat(text, "\n  ", line, "\n  ", std::string(column, ' '), '^', std::string(length > 1 ? length - 1 : 0, '~'));
+  return concat(text, "\n  ", line, "\n  ", std::string(column, ' '), '^',
+                std::string(length > 1 ? length - 1 : 0, '~'));
 }
 
 int64_t Problem::bytesMoved() const {
   int64_t bytes = 0;
   for (const ArgumentInfo &argument : verified.arguments)
-    bytes += argument.desc.isZero() || argument.desc.hasRuntimeDims() ? 0 : argument.desc.elements() * bitsOf(argument.desc.dataType) / 8;
+    bytes += argument.desc.isZero() || argument.desc.hasRuntimeDims()
+                 ? 0
+                 : argument.desc.elements() * bitsOf(argument.desc.dataType) / 8;
   return bytes;
 }
 

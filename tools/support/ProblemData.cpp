@@ -48,24 +48,29 @@ bool areUnchanged(const TensorDesc &desc, const char *before, const char *data, 
 
 /// Asking for more would not fail but drive the machine into swapping.
 Result<void> checkMemory(const VerifiedProblem &verified) {
-  double needed = 0, present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  double needed = 0,
+         present = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   for (const ArgumentInfo &info : verified.arguments)
     needed += static_cast<double>(std::max<int64_t>(info.desc.bytes(), 0));
   if (needed <= present)
     return {};
-  return Error{Status::OutOfMemory, concat("the tensors need ", needed / 0x1p30, " GiB; this machine has ", present / 0x1p30)};
+  return Error{Status::OutOfMemory,
+               concat("the tensors need ", needed / 0x1p30, " GiB; this machine has ", present / 0x1p30)};
 }
 
 } // namespace
 
 /// In place the result lies on a source; the mask of dropout lies apart.
-bool ProblemData::liesOnInput(const ArgumentInfo &info) const { return options.inPlace && info.isOutput && info.index != arg::dropoutMask; }
+bool ProblemData::liesOnInput(const ArgumentInfo &info) const {
+  return options.inPlace && info.isOutput && info.index != arg::dropoutMask;
+}
 
 Placement ProblemData::placementOf(const TensorDesc &desc) const {
   return {options.guarded, options.isTimed ? 64 : elementBytes(desc), options.misalignment * elementBytes(desc)};
 }
 
-/// A scratchpad may begin anywhere and is made for the worst place: a byte behind a line, where all but the last byte of it is used.
+/// A scratchpad may begin anywhere and is made for the worst place: a byte behind a line, where all but the last byte
+/// of it is used.
 Placement ProblemData::scratchpadPlacement() const {
   return options.guarded == GuardedSide::End ? Placement{GuardedSide::End, 1, 1} : Placement{GuardedSide::Beginning};
 }
@@ -82,7 +87,8 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
     size_t buffer = data.storage.size();
     if (data.liesOnInput(info)) {
       auto partner = std::find_if(data.slots.begin(), data.slots.end(), [&](const Slot &slot) {
-        bool isSource = slot.info.index >= arg::multipleSrc && slot.info.index < arg::multipleSrc + static_cast<int32_t>(maxSources);
+        bool isSource = slot.info.index >= arg::multipleSrc &&
+                        slot.info.index < arg::multipleSrc + static_cast<int32_t>(maxSources);
         if (isSource) // the first that fits, of several
           return slot.info.desc == info.desc;
         return slot.info.index == (info.index == QUERN_ARG_DST ? QUERN_ARG_SRC : QUERN_ARG_DIFF_DST);
@@ -97,7 +103,8 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
   }
   for (const Slot &slot : data.slots)
     if (slot.isRead() && !data.liesOnInput(slot.info))
-      fillInput(problem.desc(), slot.info.index, slot.info.desc, options.fill, options.seed, data.storage[slot.buffer].data());
+      fillInput(problem.desc(), slot.info.index, slot.info.desc, options.fill, options.seed,
+                data.storage[slot.buffer].data());
   data.keepInputs();
   return data;
 }
@@ -207,7 +214,8 @@ Verdict ProblemData::judgeOutputs(const ReferenceOutput **judged) const {
   for (const ReferenceOutput &output : expected) {
     if (problem->verified.isNoop) // nothing is written
       break;
-    auto slot = std::find_if(slots.begin(), slots.end(), [&](const Slot &s) { return s.info.index == output.argument; });
+    auto slot =
+        std::find_if(slots.begin(), slots.end(), [&](const Slot &s) { return s.info.index == output.argument; });
     if (slot == slots.end())
       continue;
     Verdict verdict = judge(problem->desc(), output, results, judgedAs(options.fill));
@@ -222,7 +230,8 @@ Verdict ProblemData::judgeOutputs(const ReferenceOutput **judged) const {
 
 std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
   bool isPacked = bitsOf(desc.dataType) == 4;
-  std::vector<Place> places(static_cast<size_t>(isPacked ? desc.bytes() * 2 : desc.bytes() / elementBytes(desc)), Place::Gap);
+  std::vector<Place> places(static_cast<size_t>(isPacked ? desc.bytes() * 2 : desc.bytes() / elementBytes(desc)),
+                            Place::Gap);
   if (desc.hasZeroDim()) // nothing is stored, padding neither
     return places;
   if (isPacked) // the other half of the last byte
@@ -246,7 +255,8 @@ std::vector<ProblemData::Place> ProblemData::placesOf(const TensorDesc &desc) {
 std::vector<size_t> ProblemData::bytesWrittenOf(const TensorDesc &desc) {
   std::vector<size_t> bytes;
   const std::vector<Place> places = placesOf(desc);
-  const auto size = static_cast<size_t>(elementBytes(desc)), perByte = static_cast<size_t>(bitsOf(desc.dataType) == 4 ? 2 : 1);
+  const auto size = static_cast<size_t>(elementBytes(desc)),
+             perByte = static_cast<size_t>(bitsOf(desc.dataType) == 4 ? 2 : 1);
   for (size_t i = 0; i < places.size(); ++i)
     for (size_t byte = 0; byte < size && places[i] != Place::Gap; ++byte)
       bytes.push_back(i / perByte * size + byte);
@@ -267,7 +277,8 @@ std::vector<ProblemData::Run> ProblemData::straysOf(const TensorDesc &desc) {
 
 std::string ProblemData::strayWritesInto(const Slot &slot) const {
   // In place the bytes around the elements are those of the input.
-  const char *data = storage[slot.buffer].data(), *before = kept[slot.buffer].empty() ? nullptr : kept[slot.buffer].data();
+  const char *data = storage[slot.buffer].data(),
+             *before = kept[slot.buffer].empty() ? nullptr : kept[slot.buffer].data();
   const TensorDesc &desc = slot.info.desc;
   for (const Run &run : slot.strays) {
     bool isPadding = run.place == Place::Padding;
@@ -281,7 +292,8 @@ std::string ProblemData::strayWritesInto(const Slot &slot) const {
     while (areRight(wrong, 1))
       ++wrong;
     return isPadding ? concat("the padding of ", slot.info.name, " is not zero at element ", wrong, " of the buffer")
-                     : concat("a gap between the elements of ", slot.info.name, " was overwritten at element ", wrong, " of the buffer");
+                     : concat("a gap between the elements of ", slot.info.name, " was overwritten at element ", wrong,
+                              " of the buffer");
   }
   return {};
 }

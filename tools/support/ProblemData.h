@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Inputs filled from a seed, outputs and gaps filled with 0xFF, and an inaccessible page at one end of every buffer and canaries at the
-// other, so that a kernel that reads or writes where it must not is caught. Used by `quern run` and by the conformance programs, which
-// therefore see the same data for the same seed.
+// Inputs filled from a seed, outputs and gaps filled with 0xFF, and an inaccessible page at one end of every buffer and
+// canaries at the other, so that a kernel that reads or writes where it must not is caught. Used by `quern run` and by
+// the conformance programs, which therefore see the same data for the same seed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_PROBLEMDATA_H
@@ -29,14 +29,15 @@ struct DataOptions {
   bool inPlace = false;     ///< the output shares its input's buffer: dst that of src, diff_src that of diff_dst
   int64_t misalignment = 0; ///< of every buffer, in elements of its type
   GuardedSide guarded = GuardedSide::End;
-  /// Every buffer begins at a multiple of 64 bytes, as those that allocators give: for timing. At the end less than a line is unguarded.
+  /// Every buffer begins at a multiple of 64 bytes, as those that allocators give: for timing. At the end less than a
+  /// line is unguarded.
   bool isTimed = false;
 };
 
 class ProblemData {
 public:
-  /// `invalid_arguments` if the data is to be in place and input and output differ in type or layout; `out_of_memory` if the tensors are
-  /// larger than the machine's memory; `unimplemented` for sizes that are known only at execution.
+  /// `invalid_arguments` if the data is to be in place and input and output differ in type or layout; `out_of_memory`
+  /// if the tensors are larger than the machine's memory; `unimplemented` for sizes that are known only at execution.
   static Result<ProblemData> create(const Problem &problem, const DataOptions &options);
 
   /// For Kernel::bind: the arguments, and the scratchpad if there is one.
@@ -63,8 +64,8 @@ public:
   Verdict judgeOutputs(const ReferenceOutput **judged = nullptr) const;
   /// What computeExpected() found.
   const std::vector<ReferenceOutput> &expectedOutputs() const { return expected; }
-  /// Empty, or what was written that must not be (canaries, inputs, gaps between the elements of outputs, anything where there is nothing
-  /// to compute), or padding that is not zero.
+  /// Empty, or what was written that must not be (canaries, inputs, gaps between the elements of outputs, anything
+  /// where there is nothing to compute), or padding that is not zero.
   std::string strayWrites() const;
   /// The bytes of a buffer of this layout that an output writes: of its elements, its padding and what is appended.
   static std::vector<size_t> bytesWrittenOf(const TensorDesc &desc);

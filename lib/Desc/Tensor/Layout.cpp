@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sizes are computed in CheckedInt: a descriptor whose sizes do not fit int64 is refused when it is made or validated, so that queries of
-// a valid descriptor cannot overflow.
+// Sizes are computed in CheckedInt: a descriptor whose sizes do not fit int64 is refused when it is made or validated,
+// so that queries of a valid descriptor cannot overflow.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/Layout.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What construction, tags, checks and reshapes of TensorDesc share. Internal to lib/Desc; a descriptor given to these functions has a rank
-// of at most maxDims and positive inner blocks.
+// What construction, tags, checks and reshapes of TensorDesc share. Internal to lib/Desc; a descriptor given to these
+// functions has a rank of at most maxDims and positive inner blocks.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TENSOR_LAYOUT_H

@@ -16,7 +16,8 @@ namespace quern {
 namespace {
 
 constexpr int csrBuffers = 3, packedBuffers = 3;
-static_assert(sizeof(SparseLayout) == 24 && offsetof(SparseLayout, nonzeros) == 8 && offsetof(SparseLayout, indexTypes) == 16,
+static_assert(sizeof(SparseLayout) == 24 && offsetof(SparseLayout, nonzeros) == 8 &&
+                  offsetof(SparseLayout, indexTypes) == 16,
               "as oneDNN has it");
 
 /// How many entries a buffer has.
@@ -27,7 +28,8 @@ CheckedInt entriesOf(const TensorDesc &desc, const SparseLayout &layout, int buf
 }
 
 bool isOpen(const TensorDesc &desc, const SparseLayout &layout) {
-  return layout.nonzeros == runtimeDim || std::find(desc.dims, desc.dims + desc.ndims, runtimeDim) != desc.dims + desc.ndims;
+  return layout.nonzeros == runtimeDim ||
+         std::find(desc.dims, desc.dims + desc.ndims, runtimeDim) != desc.dims + desc.ndims;
 }
 
 Result<void> checkLayout(const TensorDesc &desc, const SparseLayout &layout) {

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A tag lists the dims a..l from the outermost to the innermost, in capitals where a dim is blocked, then the inner blocks from the
-// outermost to the innermost ("ABcd4b16a4b"). Aliases name dims by their meaning ("nhwc", "gOIhw16i16o"): the letters of a canonical word
-// stand for the dims in order, and any permutation of them is an alias. This yields every alias of the specification and of oneDNN 3.x.
+// A tag lists the dims a..l from the outermost to the innermost, in capitals where a dim is blocked, then the inner
+// blocks from the outermost to the innermost ("ABcd4b16a4b"). Aliases name dims by their meaning ("nhwc",
+// "gOIhw16i16o"): the letters of a canonical word stand for the dims in order, and any permutation of them is an alias.
+// This yields every alias of the specification and of oneDNN 3.x.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/Layout.h"
@@ -15,9 +16,11 @@
 namespace quern {
 namespace {
 
-/// Words whose i-th letter is dim i. No two have the same set of letters, and each has one beyond `l`, so that an alias is never a tag.
-constexpr std::string_view canonicalWords[] = {"x",    "nc",   "ncw", "nchw", "ncdhw", "tn",    "tnc",  "ldnc",  "ldigo",
-                                               "ldio", "ldgo", "oi",  "oiw",  "oihw",  "oidhw", "goiw", "goihw", "goidhw"};
+/// Words whose i-th letter is dim i. No two have the same set of letters, and each has one beyond `l`, so that an alias
+/// is never a tag.
+constexpr std::string_view canonicalWords[] = {"x",   "nc",   "ncw",   "nchw", "ncdhw", "tn",
+                                               "tnc", "ldnc", "ldigo", "ldio", "ldgo",  "oi",
+                                               "oiw", "oihw", "oidhw", "goiw", "goihw", "goidhw"};
 
 bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
 char toLower(char c) { return isUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -26,7 +29,9 @@ bool isLetter(char c) { return isUpper(c) || (c >= 'a' && c <= 'z'); }
 /// The canonical word of which `word` (in any case) is a permutation; empty if there is none.
 std::string_view canonicalWordOf(std::string_view word) {
   for (std::string_view canonical : canonicalWords) {
-    auto isIn = [&](char c) { return word.find(c) != word.npos || word.find(static_cast<char>(c - 'a' + 'A')) != word.npos; };
+    auto isIn = [&](char c) {
+      return word.find(c) != word.npos || word.find(static_cast<char>(c - 'a' + 'A')) != word.npos;
+    };
     if (canonical.size() == word.size() && std::all_of(canonical.begin(), canonical.end(), isIn))
       return canonical;
   }
@@ -57,14 +62,16 @@ ParsedTag split(std::string_view tag) {
 }
 
 /// Fills `order` with the dims, outermost first, and notes which are blocked.
-Result<void> readOuter(std::string_view tag, const ParsedTag &parsed, int rank, int (&order)[maxDims], bool (&isBlocked)[maxDims]) {
+Result<void> readOuter(std::string_view tag, const ParsedTag &parsed, int rank, int (&order)[maxDims],
+                       bool (&isBlocked)[maxDims]) {
   if (parsed.outer.size() != static_cast<size_t>(rank))
     return invalidArguments("tag '", tag, "' is of rank ", parsed.outer.size(), ", the tensor of rank ", rank);
   bool seen[maxDims] = {};
   for (int i = 0; i < rank; ++i) {
     int dim = parsed.dimOf(parsed.outer[i]);
     if (dim >= rank)
-      return invalidArguments("tag '", tag, "' is unknown: '", parsed.outer[i], "' is no dim of a tensor of rank ", rank);
+      return invalidArguments("tag '", tag, "' is unknown: '", parsed.outer[i], "' is no dim of a tensor of rank ",
+                              rank);
     if (seen[dim])
       return invalidArguments("tag '", tag, "' is unknown: dim '", parsed.outer[i], "' occurs twice");
     seen[dim] = true;
@@ -74,18 +81,20 @@ Result<void> readOuter(std::string_view tag, const ParsedTag &parsed, int rank, 
   return {};
 }
 
-Result<void> readInner(std::string_view tag, const ParsedTag &parsed, const bool (&isBlocked)[maxDims], TensorDesc &desc) {
+Result<void> readInner(std::string_view tag, const ParsedTag &parsed, const bool (&isBlocked)[maxDims],
+                       TensorDesc &desc) {
   const char *at = parsed.inner.data(), *end = at + parsed.inner.size();
   bool hasBlock[maxDims] = {};
   while (at != end) {
     int32_t size = 0;
     auto [next, error] = std::from_chars(at, end, size);
     if (error != std::errc() || size < 1 || next == end)
-      return invalidArguments("tag '", tag, "' is unknown: after the letters come blocks, each a size from 1 to ", INT32_MAX,
-                              " and a letter");
+      return invalidArguments("tag '", tag, "' is unknown: after the letters come blocks, each a size from 1 to ",
+                              INT32_MAX, " and a letter");
     int dim = isUpper(*next) ? maxDims : parsed.dimOf(*next);
     if (dim >= desc.ndims || !isBlocked[dim])
-      return invalidArguments("tag '", tag, "' is unknown: block ", size, *next, " is of a dim that has no capital letter");
+      return invalidArguments("tag '", tag, "' is unknown: block ", size, *next,
+                              " is of a dim that has no capital letter");
     if (desc.innerBlockCount == maxDims)
       return invalidArguments("tag '", tag, "' has more than ", maxDims, " inner blocks");
     desc.innerBlocks[desc.innerBlockCount] = size;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// validate() is the gate for descriptors from outside: after it every query stays within the arrays and within int64. Order matters: each
-// check may rely on those before it.
+// validate() is the gate for descriptors from outside: after it every query stays within the arrays and within int64.
+// Order matters: each check may rely on those before it.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/FieldVisitor.h"
@@ -42,13 +42,16 @@ Result<void> checkAny(const TensorDesc &desc) {
 
 Result<void> checkBlocks(const TensorDesc &desc) {
   if (desc.innerBlockCount < 0 || desc.innerBlockCount > maxDims)
-    return invalidArguments("a tensor has ", desc.innerBlockCount, " inner blocks; between 0 and ", maxDims, " are possible");
+    return invalidArguments("a tensor has ", desc.innerBlockCount, " inner blocks; between 0 and ", maxDims,
+                            " are possible");
   CheckedInt product = 1;
   for (int b = 0; b < desc.innerBlockCount; ++b) {
     if (desc.innerIndices[b] < 0 || desc.innerIndices[b] >= desc.ndims)
-      return invalidArguments("inner block ", b, " splits dim ", desc.innerIndices[b], " of a tensor of rank ", desc.ndims);
+      return invalidArguments("inner block ", b, " splits dim ", desc.innerIndices[b], " of a tensor of rank ",
+                              desc.ndims);
     if (desc.innerBlocks[b] < 1 || desc.innerBlocks[b] > INT32_MAX)
-      return invalidArguments("inner block ", b, " has size ", desc.innerBlocks[b], "; between 1 and ", INT32_MAX, " is possible");
+      return invalidArguments("inner block ", b, " has size ", desc.innerBlocks[b], "; between 1 and ", INT32_MAX,
+                              " is possible");
     product *= desc.innerBlocks[b];
   }
   if (product.overflowed())
@@ -71,7 +74,8 @@ Result<void> checkPadding(const TensorDesc &desc) {
     }
     CheckedInt least = CheckedInt(desc.dims[d]) + CheckedInt(offset);
     if (least.overflowed() || padded < least.value())
-      return invalidArguments("padded dim ", d, " is ", padded, "; dim and padded offset need ", desc.dims[d], " + ", offset);
+      return invalidArguments("padded dim ", d, " is ", padded, "; dim and padded offset need ", desc.dims[d], " + ",
+                              offset);
     const bool isPartOfBlock = padded == desc.dims[d] && padded < blocks[d] && desc.extras.flags == 0;
     if (padded % blocks[d] != 0 && !isPartOfBlock)
       return invalidArguments("padded dim ", d, " is ", padded, ", not a multiple of its block ", blocks[d]);
@@ -82,8 +86,8 @@ Result<void> checkPadding(const TensorDesc &desc) {
   return {};
 }
 
-/// Sorted by stride, each stride is at least the next smaller one times its extent: no two elements share a place, but for stride 0, which
-/// broadcasts.
+/// Sorted by stride, each stride is at least the next smaller one times its extent: no two elements share a place, but
+/// for stride 0, which broadcasts.
 Result<void> checkStrides(const TensorDesc &desc) {
   int64_t extents[maxDims];
   layout::outerExtents(desc, extents);
@@ -117,13 +121,14 @@ Result<void> checkExtras(const TensorDesc &desc) {
     if (!flagged && mask != 0)
       return invalidArguments(name, " is ", mask, " without its flag");
     if (mask < 0 || mask >= (1 << desc.ndims))
-      return invalidArguments(name, " is ", mask, "; a tensor of rank ", desc.ndims, " allows 0 to ", (1 << desc.ndims) - 1);
+      return invalidArguments(name, " is ", mask, "; a tensor of rank ", desc.ndims, " allows 0 to ",
+                              (1 << desc.ndims) - 1);
     return {};
   };
   if (Result<void> mask = checkMask("compensation mask", extras.compensationMask, extras.flags & compensated); !mask)
     return mask;
-  if (Result<void> mask =
-          checkMask("asymmetric compensation mask", extras.asymmetricCompensationMask, extras.flags & ExtraAsymmetricSource);
+  if (Result<void> mask = checkMask("asymmetric compensation mask", extras.asymmetricCompensationMask,
+                                    extras.flags & ExtraAsymmetricSource);
       !mask)
     return mask;
   if (!(extras.flags & ExtraScaleAdjust) && std::bit_cast<uint32_t>(extras.scaleAdjust) != 0)
@@ -137,8 +142,8 @@ Result<void> checkSize(const TensorDesc &desc) {
   CheckedInt data = layout::bytesOfElements(layout::footprint(desc), desc.dataType);
   CheckedInt all = data + CheckedInt(4) + layout::compensationBytes(desc);
   if (all.overflowed())
-    return invalidArguments("a tensor of dims ", textOfDims(desc.shape()), " and strides ", textOfDims(desc.outerStrides()),
-                            " needs more than ", INT64_MAX, " bytes");
+    return invalidArguments("a tensor of dims ", textOfDims(desc.shape()), " and strides ",
+                            textOfDims(desc.outerStrides()), " needs more than ", INT64_MAX, " bytes");
   return {};
 }
 

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The canonical bytes hold only what is not implied: padding, offsets, blocks and extras have a bit each in a byte of flags, and the reader
-// refuses a part that is present but says nothing. So equal descriptors, and only they, have equal bytes.
+// The canonical bytes hold only what is not implied: padding, offsets, blocks and extras have a bit each in a byte of
+// flags, and the reader refuses a part that is present but says nothing. So equal descriptors, and only they, have
+// equal bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/Layout.h"
@@ -17,7 +18,8 @@ namespace quern {
 
 using layout::rankOf;
 
-Result<TensorDesc> TensorDesc::fromStrides(std::span<const int64_t> dims, DataType type, std::span<const int64_t> strides) {
+Result<TensorDesc> TensorDesc::fromStrides(std::span<const int64_t> dims, DataType type,
+                                           std::span<const int64_t> strides) {
   if (strides.size() != dims.size())
     return invalidArguments(strides.size(), " strides are given for ", dims.size(), " dims");
   Result<TensorDesc> desc = layout::startBlocked(dims, type);
@@ -106,7 +108,9 @@ static int64_t productOf(std::span<const int64_t> dims) {
 
 int64_t TensorDesc::elements() const { return isZero() ? 0 : productOf(shape()); }
 
-int64_t TensorDesc::paddedElements() const { return isZero() ? 0 : productOf({paddedDims, static_cast<size_t>(ndims)}); }
+int64_t TensorDesc::paddedElements() const {
+  return isZero() ? 0 : productOf({paddedDims, static_cast<size_t>(ndims)});
+}
 
 Result<TensorDesc> TensorDesc::hostScalar(DataType type) {
   if (bitsOf(type) == 0 || type == DataType::Boolean)
@@ -162,9 +166,9 @@ bool TensorDesc::samePlaces(const TensorDesc &other) const {
     return true;
   auto equal = [](const int64_t *a, const int64_t *b, int count) { return std::equal(a, a + count, b); };
   int rank = rankOf(*this), blocks = layout::blockCountOf(*this);
-  return equal(paddedDims, other.paddedDims, rank) && equal(paddedOffsets, other.paddedOffsets, rank) && offset0 == other.offset0 &&
-         equal(strides, other.strides, rank) && innerBlockCount == other.innerBlockCount && equal(innerBlocks, other.innerBlocks, blocks) &&
-         equal(innerIndices, other.innerIndices, blocks);
+  return equal(paddedDims, other.paddedDims, rank) && equal(paddedOffsets, other.paddedOffsets, rank) &&
+         offset0 == other.offset0 && equal(strides, other.strides, rank) && innerBlockCount == other.innerBlockCount &&
+         equal(innerBlocks, other.innerBlocks, blocks) && equal(innerIndices, other.innerIndices, blocks);
 }
 
 namespace {
@@ -210,12 +214,14 @@ TensorDesc withStridesThatDoNotMatter(TensorDesc other, const TensorDesc &desc) 
 bool TensorDesc::sameStorage(const TensorDesc &other) const {
   if (samePlaces(other))
     return true;
-  if (!isBlockedFormat() || !other.isBlockedFormat() || hasZeroDim() || other.hasZeroDim() || hasRuntimeDims() || other.hasRuntimeDims())
+  if (!isBlockedFormat() || !other.isBlockedFormat() || hasZeroDim() || other.hasZeroDim() || hasRuntimeDims() ||
+      other.hasRuntimeDims())
     return false;
   if (!isPlainWithoutPadding(*this) || !isPlainWithoutPadding(other))
     return sameShape(other) && samePlaces(withStridesThatDoNotMatter(other, *this));
   const Runs mine = runsOf(*this), theirs = runsOf(other);
-  return offset0 == other.offset0 && mine.count == theirs.count && std::equal(mine.sizes, mine.sizes + mine.count, theirs.sizes) &&
+  return offset0 == other.offset0 && mine.count == theirs.count &&
+         std::equal(mine.sizes, mine.sizes + mine.count, theirs.sizes) &&
          std::equal(mine.strides, mine.strides + mine.count, theirs.strides);
 }
 
@@ -228,7 +234,9 @@ bool TensorDesc::sameLayout(const TensorDesc &other) const {
           extras.asymmetricCompensationMask == other.extras.asymmetricCompensationMask);
 }
 
-bool TensorDesc::operator==(const TensorDesc &other) const { return sameLayout(other) && (isZero() || dataType == other.dataType); }
+bool TensorDesc::operator==(const TensorDesc &other) const {
+  return sameLayout(other) && (isZero() || dataType == other.dataType);
+}
 
 //===----------------------------------------------------------------------===//
 // Canonical bytes
@@ -248,8 +256,8 @@ void getAll(ByteReader &in, int64_t *values, int count) {
     std::memcpy(values, raw.data(), raw.size());
 }
 
-/// What padded dims are when nothing else is said: multiples of the blocks. A dim that is not known, or that read() has yet to refuse,
-/// stays.
+/// What padded dims are when nothing else is said: multiples of the blocks. A dim that is not known, or that read() has
+/// yet to refuse, stays.
 void impliedPadding(const TensorDesc &desc, int64_t (&padded)[maxDims]) {
   int64_t blocks[maxDims];
   desc.blockSizes(blocks);
@@ -262,12 +270,14 @@ uint8_t partsOf(const TensorDesc &desc) {
     return 0;
   int64_t padded[maxDims];
   impliedPadding(desc, padded);
-  bool hasPaddedOffset = std::any_of(desc.paddedOffsets, desc.paddedOffsets + desc.ndims, [](int64_t offset) { return offset != 0; });
+  bool hasPaddedOffset =
+      std::any_of(desc.paddedOffsets, desc.paddedOffsets + desc.ndims, [](int64_t offset) { return offset != 0; });
   const TensorExtras &extras = desc.extras;
-  bool hasExtras = extras.flags != 0 || extras.compensationMask != 0 || std::bit_cast<uint32_t>(extras.scaleAdjust) != 0 ||
-                   extras.asymmetricCompensationMask != 0;
-  return (std::equal(padded, padded + desc.ndims, desc.paddedDims) ? 0 : PartPadding) | (hasPaddedOffset ? PartPaddedOffsets : 0) |
-         (desc.offset0 != 0 ? PartOffset : 0) | (desc.innerBlockCount != 0 ? PartBlocks : 0) | (hasExtras ? PartExtras : 0);
+  bool hasExtras = extras.flags != 0 || extras.compensationMask != 0 ||
+                   std::bit_cast<uint32_t>(extras.scaleAdjust) != 0 || extras.asymmetricCompensationMask != 0;
+  return (std::equal(padded, padded + desc.ndims, desc.paddedDims) ? 0 : PartPadding) |
+         (hasPaddedOffset ? PartPaddedOffsets : 0) | (desc.offset0 != 0 ? PartOffset : 0) |
+         (desc.innerBlockCount != 0 ? PartBlocks : 0) | (hasExtras ? PartExtras : 0);
 }
 
 void readBlocks(ByteReader &in, TensorDesc &desc) {
@@ -278,7 +288,8 @@ void readBlocks(ByteReader &in, TensorDesc &desc) {
   getAll(in, desc.innerIndices, desc.innerBlockCount);
   CheckedInt product = 1;
   for (int b = 0; b < desc.innerBlockCount; ++b) // blockSizes() below relies on these
-    if (product *= desc.innerBlocks[b]; desc.innerIndices[b] < 0 || desc.innerIndices[b] >= desc.ndims || desc.innerBlocks[b] <= 0)
+    if (product *= desc.innerBlocks[b];
+        desc.innerIndices[b] < 0 || desc.innerIndices[b] >= desc.ndims || desc.innerBlocks[b] <= 0)
       in.fail();
   if (product.overflowed())
     in.fail();
@@ -358,7 +369,8 @@ Result<TensorDesc> TensorDesc::read(ByteReader &in) {
   if (Result<void> valid = desc.validate(); !valid)
     return valid.takeError();
   if (partsOf(desc) != parts)
-    return invalidArguments("the bytes of a tensor are not canonical: parts ", int(parts), " where ", int(partsOf(desc)), " are meant");
+    return invalidArguments("the bytes of a tensor are not canonical: parts ", int(parts), " where ",
+                            int(partsOf(desc)), " are meant");
   return desc;
 }
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A plain struct with the byte layout of oneDNN 3.x's memory descriptor (768 bytes), so that a blob and a drop-in are a copy. Only the
-// first `ndims` entries of each array mean anything; the rest are zeros. Element (i_0, …) lies at
+// A plain struct with the byte layout of oneDNN 3.x's memory descriptor (768 bytes), so that a blob and a drop-in are a
+// copy. Only the first `ndims` entries of each array mean anything; the rest are zeros. Element (i_0, …) lies at
 //   offset0 + Σ_d (i_d / B_d)·strides[d] + inner offset, in elements,
 // B_d the product of the inner blocks of dim d (semantics: the specification's memory-format page).
 //
@@ -24,13 +24,20 @@
 namespace quern {
 
 inline constexpr int maxDims = 12;
-/// The most tensors of a list, the sources of a sum or concat: their arguments are a range of this size, and input asks for no more memory.
+/// The most tensors of a list, the sources of a sum or concat: their arguments are a range of this size, and input asks
+/// for no more memory.
 inline constexpr size_t maxSources = 1024;
 /// A dim, stride or offset that is given only at execution.
 inline constexpr int64_t runtimeDim = INT64_MIN;
 
 /// Flags of `TensorExtras::flags`.
-enum ExtraFlags : uint64_t { ExtraS8S8 = 1, ExtraScaleAdjust = 2, ExtraRnnU8S8 = 4, ExtraAsymmetricSource = 8, ExtraRnnS8S8 = 16 };
+enum ExtraFlags : uint64_t {
+  ExtraS8S8 = 1,
+  ExtraScaleAdjust = 2,
+  ExtraRnnU8S8 = 4,
+  ExtraAsymmetricSource = 8,
+  ExtraRnnS8S8 = 16
+};
 
 struct TensorExtras {
   uint64_t flags = 0;
@@ -59,7 +66,8 @@ struct TensorDesc {
   char pad4[24] = {};
   TensorExtras extras;
 
-  // Construction. Each checks everything (negative dims, overflow of int64, repeated letters, rank over 12) and names what is wrong.
+  // Construction. Each checks everything (negative dims, overflow of int64, repeated letters, rank over 12) and names
+  // what is wrong.
   static Result<TensorDesc> fromStrides(std::span<const int64_t> dims, DataType type, std::span<const int64_t> strides);
   /// Dense row-major.
   static Result<TensorDesc> dense(std::span<const int64_t> dims, DataType type);
@@ -69,7 +77,8 @@ struct TensorDesc {
 
   /// Everything that must hold of a descriptor that comes from outside (a blob, the text form).
   Result<void> validate() const;
-  /// The same shape, order of dims and blocking without gaps, offset or extras: what `any` beside this tensor resolves to.
+  /// The same shape, order of dims and blocking without gaps, offset or extras: what `any` beside this tensor resolves
+  /// to.
   Result<TensorDesc> denseLike(DataType type) const;
 
   bool isZero() const { return ndims == 0; } ///< the absent tensor
@@ -92,16 +101,16 @@ struct TensorDesc {
   void blockSizes(int64_t (&blocks)[maxDims]) const;
   int64_t elements() const;       ///< product of dims; runtimeDim if not known
   int64_t paddedElements() const; ///< product of paddedDims
-  /// Bytes of a buffer: padding, gaps (the last row's included, as oneDNN counts), offset0 and appended compensation; 0 for a zero or
-  /// `any` descriptor or a zero dim; runtimeDim if not known. Of a sparse tensor those of its values.
+  /// Bytes of a buffer: padding, gaps (the last row's included, as oneDNN counts), offset0 and appended compensation; 0
+  /// for a zero or `any` descriptor or a zero dim; runtimeDim if not known. Of a sparse tensor those of its values.
   int64_t bytes() const;
   /// Offset in elements of the element with these logical indices.
   int64_t offsetOf(std::span<const int64_t> index) const;
   bool sameShape(const TensorDesc &other) const;
   /// Same layout but for the element type and what is appended.
   bool samePlaces(const TensorDesc &other) const;
-  /// Same places, in row-major order of the elements: strides of single elements and blocks do not matter, nor, of plain layouts, how the
-  /// elements are divided into dims. What is appended is not looked at.
+  /// Same places, in row-major order of the elements: strides of single elements and blocks do not matter, nor, of
+  /// plain layouts, how the elements are divided into dims. What is appended is not looked at.
   bool sameStorage(const TensorDesc &other) const;
   /// Same layout but for the element type.
   bool sameLayout(const TensorDesc &other) const;
@@ -121,11 +130,13 @@ struct TensorDesc {
   static Result<TensorDesc> read(ByteReader &in);
 };
 
-static_assert(offsetof(TensorDesc, dims) == 8 && offsetof(TensorDesc, dataType) == 104 && offsetof(TensorDesc, paddedDims) == 112);
+static_assert(offsetof(TensorDesc, dims) == 8 && offsetof(TensorDesc, dataType) == 104 &&
+              offsetof(TensorDesc, paddedDims) == 112);
 static_assert(offsetof(TensorDesc, paddedOffsets) == 208 && offsetof(TensorDesc, offset0) == 304);
 static_assert(offsetof(TensorDesc, formatKind) == 312);
 static_assert(offsetof(TensorDesc, strides) == 320 && offsetof(TensorDesc, innerBlockCount) == 416);
-static_assert(offsetof(TensorDesc, innerBlocks) == 424 && offsetof(TensorDesc, innerIndices) == 520 && offsetof(TensorDesc, extras) == 640);
+static_assert(offsetof(TensorDesc, innerBlocks) == 424 && offsetof(TensorDesc, innerIndices) == 520 &&
+              offsetof(TensorDesc, extras) == 640);
 static_assert(offsetof(TensorExtras, compensationMask) == 8 && offsetof(TensorExtras, scaleAdjust) == 12);
 static_assert(offsetof(TensorExtras, asymmetricCompensationMask) == 16 && sizeof(TensorDesc) == 768);
 

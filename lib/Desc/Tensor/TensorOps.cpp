@@ -14,7 +14,8 @@ using layout::textOfDims;
 
 Result<TensorDesc> TensorDesc::submemory(std::span<const int64_t> subDims, std::span<const int64_t> offsets) const {
   if (subDims.size() != static_cast<size_t>(ndims) || offsets.size() != subDims.size())
-    return invalidArguments("a sub-tensor of a tensor of rank ", ndims, " has ", subDims.size(), " dims and ", offsets.size(), " offsets");
+    return invalidArguments("a sub-tensor of a tensor of rank ", ndims, " has ", subDims.size(), " dims and ",
+                            offsets.size(), " offsets");
   if (!isBlockedFormat())
     return unimplemented("a tensor without a layout has no sub-tensors");
   if (hasRuntimeDims())
@@ -27,12 +28,14 @@ Result<TensorDesc> TensorDesc::submemory(std::span<const int64_t> subDims, std::
   for (int d = 0; d < ndims; ++d) {
     int64_t size = subDims[d], offset = offsets[d];
     if (size < 0 || offset < 0 || offset > dims[d] || size > dims[d] - offset)
-      return invalidArguments("sub-tensor [", offset, ", ", offset, " + ", size, ") leaves dim ", d, " of size ", dims[d]);
+      return invalidArguments("sub-tensor [", offset, ", ", offset, " + ", size, ") leaves dim ", d, " of size ",
+                              dims[d]);
     bool reachesEnd = offset + size == dims[d];
     if (offset % blocks[d] != 0)
       return unimplemented("offset ", offset, " of dim ", d, " is not a multiple of its block ", blocks[d]);
     if (size % blocks[d] != 0 && size > blocks[d] && !reachesEnd)
-      return unimplemented("size ", size, " of dim ", d, " is not a multiple of its block ", blocks[d], " and does not reach the end");
+      return unimplemented("size ", size, " of dim ", d, " is not a multiple of its block ", blocks[d],
+                           " and does not reach the end");
     sub.dims[d] = size;
     // Part of a block is not padded to a whole one: what follows in the block is the parent's.
     sub.paddedDims[d] = reachesEnd ? paddedDims[d] - offset : size;
@@ -128,19 +131,21 @@ private:
     do {
       bool growIn = in == inEnd || (out != outEnd && inVolume.value() < outVolume.value());
       if ((growIn ? in : out) == 0)
-        return invalidArguments("dims ", textOfDims(from.shape()), " cannot be regrouped into ", textOfDims(to.shape()));
+        return invalidArguments("dims ", textOfDims(from.shape()), " cannot be regrouped into ",
+                                textOfDims(to.shape()));
       growIn ? inVolume *= from.dims[--in] : outVolume *= to.dims[--out];
     } while (out == outEnd || inVolume.value() != outVolume.value());
     int64_t stride = 0;
     int inner = -1; // the next inner dim of the group that has more than one element
     for (int d = inEnd - 1; d >= in; --d) {
       if (blocks[d] != 1 || from.paddedDims[d] != from.dims[d])
-        return invalidArguments("dim ", d, " is ", blocks[d] != 1 ? "blocked" : "padded", " and cannot be split or merged");
+        return invalidArguments("dim ", d, " is ", blocks[d] != 1 ? "blocked" : "padded",
+                                " and cannot be split or merged");
       if (from.dims[d] == 1)
         continue;
       if (inner >= 0 && from.strides[d] != from.strides[inner] * from.dims[inner])
-        return invalidArguments("dims ", d, " and ", inner, " are not dense (strides ", from.strides[d], " and ", from.strides[inner],
-                                ") and cannot be merged");
+        return invalidArguments("dims ", d, " and ", inner, " are not dense (strides ", from.strides[d], " and ",
+                                from.strides[inner], ") and cannot be merged");
       if (inner < 0)
         stride = from.strides[d];
       inner = d;
@@ -164,7 +169,8 @@ private:
 
 Result<TensorDesc> TensorDesc::reshape(std::span<const int64_t> newDims) const {
   if (isZero() || isSparse() || newDims.empty() || hasRuntimeDims() || extras.flags != 0)
-    return invalidArguments("a tensor that is absent or sparse, has runtime dims or compensation cannot be reshaped, nor to rank 0");
+    return invalidArguments(
+        "a tensor that is absent or sparse, has runtime dims or compensation cannot be reshaped, nor to rank 0");
   Result<TensorDesc> started = layout::startBlocked(newDims, dataType);
   if (!started)
     return started;
@@ -173,7 +179,8 @@ Result<TensorDesc> TensorDesc::reshape(std::span<const int64_t> newDims) const {
   for (int64_t dim : newDims)
     count *= dim;
   if (out.hasRuntimeDims() || count.overflowed() || count.value() != elements())
-    return invalidArguments("dims ", textOfDims(shape()), " cannot become ", textOfDims(newDims), ": ", elements(), " elements are needed");
+    return invalidArguments("dims ", textOfDims(shape()), " cannot become ", textOfDims(newDims), ": ", elements(),
+                            " elements are needed");
   if (isAny()) {
     out.formatKind = FormatKind::Any;
     return out;

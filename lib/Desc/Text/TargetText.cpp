@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A name, and behind a colon what differs from the defaults; a device's text has all of its limits, since they decide which code it runs.
+// A name, and behind a colon what differs from the defaults; a device's text has all of its limits, since they decide
+// which code it runs.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Target.h"
@@ -33,7 +34,9 @@ template <typename Read> Result<void> readItems(std::string_view text, Read read
     size_t comma = text.find(',', at + 1);
     std::string_view item = text.substr(at + 1, comma == text.npos ? comma : comma - at - 1).substr(0, 40);
     size_t equals = item.find('=');
-    if (Result<void> ok = read(Item{item.substr(0, equals), equals == item.npos ? std::string_view() : item.substr(equals + 1)}); !ok)
+    if (Result<void> ok =
+            read(Item{item.substr(0, equals), equals == item.npos ? std::string_view() : item.substr(equals + 1)});
+        !ok)
       return ok;
     at = comma;
   }
@@ -41,12 +44,16 @@ template <typename Read> Result<void> readItems(std::string_view text, Read read
 }
 
 Result<void> readCacheSize(Target &target, std::string_view text, Item item) {
-  int32_t *size = item.name == "l1" ? &target.l1Kib : item.name == "l2" ? &target.l2Kib : item.name == "l3" ? &target.l3Kib : nullptr;
+  int32_t *size = item.name == "l1"   ? &target.l1Kib
+                  : item.name == "l2" ? &target.l2Kib
+                  : item.name == "l3" ? &target.l3Kib
+                                      : nullptr;
   if (!size)
     return invalidArguments("target '", text, "': '", item.name, "' is not one of l1, l2 and l3");
   std::optional<int32_t> number = numberOf(item.value);
   if (!number)
-    return invalidArguments("target '", text, "': ", item.name, " is '", item.value, "'; it is a number of KiB from 1 to ", INT32_MAX);
+    return invalidArguments("target '", text, "': ", item.name, " is '", item.value,
+                            "'; it is a number of KiB from 1 to ", INT32_MAX);
   *size = *number;
   return {};
 }
@@ -57,7 +64,8 @@ Result<void> readSubGroupSizes(DeviceTraits &device, std::string_view text, std:
     size_t plus = std::min(value.find('+', at), value.size());
     std::optional<int32_t> size = numberOf(value.substr(at, plus - at));
     if (!size || *size > 128 || !std::has_single_bit(static_cast<uint32_t>(*size)))
-      return invalidArguments("target '", text, "': sg is '", value, "'; it is powers of two from 1 to 128 with '+' between them");
+      return invalidArguments("target '", text, "': sg is '", value,
+                              "'; it is powers of two from 1 to 128 with '+' between them");
     device.subGroupSizes |= static_cast<uint32_t>(*size);
     at = plus + 1;
   }
@@ -77,16 +85,22 @@ Result<void> readDeviceItem(DeviceTraits &device, std::string_view text, Item it
     return readSubGroupSizes(device, text, item.value);
   if (item.name == "vec")
     return readVectorBytes(device, text, item.value);
-  if (bool *feature = item.name == "f16" ? &device.hasF16 : item.name == "f64" ? &device.hasF64 : nullptr; feature && item.value.empty()) {
+  if (bool *feature = item.name == "f16"   ? &device.hasF16
+                      : item.name == "f64" ? &device.hasF64
+                                           : nullptr;
+      feature && item.value.empty()) {
     *feature = true;
     return {};
   }
-  int32_t *number = item.name == "group" ? &device.maxGroupSize : item.name == "slm" ? &device.groupMemoryBytes : nullptr;
+  int32_t *number = item.name == "group" ? &device.maxGroupSize
+                    : item.name == "slm" ? &device.groupMemoryBytes
+                                         : nullptr;
   if (!number)
     return invalidArguments("target '", text, "': '", item.name, "' is not one of sg, group, slm, vec, f16 and f64");
   std::optional<int32_t> value = numberOf(item.value);
   if (!value)
-    return invalidArguments("target '", text, "': ", item.name, " is '", item.value, "'; it is a number from 1 to ", INT32_MAX);
+    return invalidArguments("target '", text, "': ", item.name, " is '", item.value, "'; it is a number from 1 to ",
+                            INT32_MAX);
   *number = *value;
   return {};
 }
@@ -97,7 +111,8 @@ std::string textOf(const DeviceTraits &device) {
     if (device.subGroupSizes & size)
       sizes += concat(sizes.empty() ? "" : "+", size);
   return concat(deviceName, ":sg=", sizes, ",group=", device.maxGroupSize, ",slm=", device.groupMemoryBytes,
-                device.vectorBytes ? concat(",vec=", device.vectorBytes) : "", device.hasF16 ? ",f16" : "", device.hasF64 ? ",f64" : "");
+                device.vectorBytes ? concat(",vec=", device.vectorBytes) : "", device.hasF16 ? ",f16" : "",
+                device.hasF64 ? ",f64" : "");
 }
 
 } // namespace
@@ -108,21 +123,24 @@ Result<Target> Target::parse(std::string_view text) {
   std::string_view shown = text.substr(0, 100); // in messages
   std::string_view name = text.substr(0, text.find(':'));
   if (name == "native")
-    return name == text ? Result<Target>(host()) : invalidArguments("target '", shown, "': native takes no cache sizes");
+    return name == text ? Result<Target>(host())
+                        : invalidArguments("target '", shown, "': native takes no cache sizes");
   Target target;
   if (name == deviceName) {
     target.kind = TargetKind::Spirv;
     if (text == deviceName)
       target.device.vectorBytes = DeviceTraits::gpuVectorBytes;
-    if (Result<void> read = readItems(text, [&](Item item) { return readDeviceItem(target.device, shown, item); }); !read)
+    if (Result<void> read = readItems(text, [&](Item item) { return readDeviceItem(target.device, shown, item); });
+        !read)
       return read.takeError();
     return target;
   }
   std::optional<CpuIsa> isa = isaFromName(name);
   if (!isa || name.empty())
-    return invalidArguments("target '", shown,
-                            "' is unknown; known are native, sse42, avx2, avx512_core, avx512_core_vnni, avx512_core_bf16, ",
-                            "avx512_core_fp16, avx512_core_amx and spirv64");
+    return invalidArguments(
+        "target '", shown,
+        "' is unknown; known are native, sse42, avx2, avx512_core, avx512_core_vnni, avx512_core_bf16, ",
+        "avx512_core_fp16, avx512_core_amx and spirv64");
   target.isa = *isa;
   if (Result<void> read = readItems(text, [&](Item item) { return readCacheSize(target, shown, item); }); !read)
     return read.takeError();

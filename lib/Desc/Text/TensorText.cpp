@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// type:dims:layout and what does not follow from them. A layout is a tag where one gives exactly these strides and padded dims, else
-// explicit strides with inner blocks and padding; so every legal descriptor has one canonical text.
+// type:dims:layout and what does not follow from them. A layout is a tag where one gives exactly these strides and
+// padded dims, else explicit strides with inner blocks and padding; so every legal descriptor has one canonical text.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/FieldVisitor.h"
@@ -38,7 +38,8 @@ void appendExtras(std::string &out, const TensorExtras &extras) {
       appendFloat(out, extras.scaleAdjust);
     } else if (entry.flag == ExtraAsymmetricSource ? extras.asymmetricCompensationMask != 0 : hasMask) {
       out += '@';
-      appendInteger(out, entry.flag == ExtraAsymmetricSource ? extras.asymmetricCompensationMask : extras.compensationMask);
+      appendInteger(out,
+                    entry.flag == ExtraAsymmetricSource ? extras.asymmetricCompensationMask : extras.compensationMask);
       hasMask = hasMask && entry.flag == ExtraAsymmetricSource;
     }
   }
@@ -191,7 +192,8 @@ private:
       desc.offset0 = runtimeDim;
       return true;
     }
-    return isDigit(in.peek()) ? in.readInteger(desc.offset0, "offset") : in.fail("offset is a whole number of at least 0 or '?'");
+    return isDigit(in.peek()) ? in.readInteger(desc.offset0, "offset")
+                              : in.fail("offset is a whole number of at least 0 or '?'");
   }
 
   bool readBlocks() {
@@ -203,8 +205,8 @@ private:
         return false;
       char letter = in.peek();
       if (size < 1 || size > INT32_MAX || letter < 'a' || letter >= 'a' + desc.ndims)
-        return in.fail("a block is a size from 1 to ", INT32_MAX, " and a letter from 'a' to '", static_cast<char>('a' + desc.ndims - 1),
-                       "'");
+        return in.fail("a block is a size from 1 to ", INT32_MAX, " and a letter from 'a' to '",
+                       static_cast<char>('a' + desc.ndims - 1), "'");
       in.take(letter);
       desc.innerIndices[desc.innerBlockCount++] = letter - 'a';
     } while (isDigit(in.peek()));

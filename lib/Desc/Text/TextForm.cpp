@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The printer derives from visitFields(): a field is `name=value`, a struct within a struct is `outer.inner=value`, an item of a list is
-// `name(field=value,...)`. Fields that have their default are not printed, so that a line shows what is special about a problem.
+// The printer derives from visitFields(): a field is `name=value`, a struct within a struct is `outer.inner=value`, an
+// item of a list is `name(field=value,...)`. Fields that have their default are not printed, so that a line shows what
+// is special about a problem.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextForm.h"

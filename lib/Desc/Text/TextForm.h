@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The parts of the text form that stand for themselves; a whole problem has PrimitiveDesc::text() and parse(). docs/text-form.md has the
-// grammar.
+// The parts of the text form that stand for themselves; a whole problem has PrimitiveDesc::text() and parse().
+// docs/text-form.md has the grammar.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TEXT_TEXTFORM_H

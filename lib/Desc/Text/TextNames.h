@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What printer and parser of the text form share: algorithms without their family, and execution arguments. Internal to lib/Desc.
+// What printer and parser of the text form share: algorithms without their family, and execution arguments. Internal to
+// lib/Desc.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TEXT_TEXTNAMES_H
@@ -45,7 +46,8 @@ inline constexpr int postOpArgumentBase = 32768; ///< arguments of post-op i are
 /// The argument of "src", "weights_1", "srcs.3", …: without a post-op's prefix.
 std::optional<int32_t> plainArgumentFromName(std::string_view name);
 
-template <typename T> inline constexpr bool isStruct = std::is_class_v<T> && !isVector<T> && !isMap<T> && !std::is_same_v<T, TensorDesc>;
+template <typename T>
+inline constexpr bool isStruct = std::is_class_v<T> && !isVector<T> && !isMap<T> && !std::is_same_v<T, TensorDesc>;
 
 } // namespace quern
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The parser derives from visitFields(), as the printer in TextForm.cpp does. It reads the line once, from left to right; recursion is as
-// deep as structs are nested, and every list is bounded or as long as the line.
+// The parser derives from visitFields(), as the printer in TextForm.cpp does. It reads the line once, from left to
+// right; recursion is as deep as structs are nested, and every list is bounded or as long as the line.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextForm.h"
@@ -48,7 +48,8 @@ bool readBool(TextReader &in, bool &value, std::string_view what) {
   size_t start = in.position();
   std::string_view word = in.takeWord();
   value = word == "true" || word == "1";
-  return value || word == "false" || word == "0" || in.failAt(start, what, " is '", word.substr(0, 40), "'; it is true or false");
+  return value || word == "false" || word == "0" ||
+         in.failAt(start, what, " is '", word.substr(0, 40), "'; it is true or false");
 }
 
 bool readArgument(TextReader &in, int32_t &argument) {
@@ -59,10 +60,10 @@ bool readArgument(TextReader &in, int32_t &argument) {
     size_t dot = word.find('.');
     in.setPosition(start + 4);
     int32_t index = 0;
-    if (dot == word.npos || !in.readInteger(index, "number of the post-op") || index < 0 || index >= static_cast<int32_t>(maxPostOps) ||
-        !in.take('.'))
-      return in.failAt(start, "'", word.substr(0, 40), "' is not an argument of a post-op from post0 to post", maxPostOps - 1,
-                       ", as post0.src_1 is");
+    if (dot == word.npos || !in.readInteger(index, "number of the post-op") || index < 0 ||
+        index >= static_cast<int32_t>(maxPostOps) || !in.take('.'))
+      return in.failAt(start, "'", word.substr(0, 40), "' is not an argument of a post-op from post0 to post",
+                       maxPostOps - 1, ", as post0.src_1 is");
     base = postOpArgumentBase * (index + 1);
     word = in.takeWord();
   }
@@ -94,7 +95,8 @@ bool readItem(TextReader &in, std::map<int32_t, QuantParams> &all) {
   if (!readArgument(in, argument))
     return false;
   auto [at, isNew] = all.try_emplace(argument);
-  return isNew ? readFields(in, at->second) : in.failAt(start, "argument ", nameOfArgument(argument), " is given twice");
+  return isNew ? readFields(in, at->second)
+               : in.failAt(start, "argument ", nameOfArgument(argument), " is given twice");
 }
 
 bool readItem(TextReader &in, std::vector<float> &values) { return in.readFloat(values.emplace_back(), "scale"); }
@@ -171,14 +173,16 @@ struct FieldNames {
 
 /// Reads the value of field `name` at the cursor. `place` is where the name stands.
 template <typename Struct>
-bool assign(TextReader &in, Struct &value, std::string_view name, size_t place, std::string_view owner, std::string_view prefix) {
+bool assign(TextReader &in, Struct &value, std::string_view name, size_t place, std::string_view owner,
+            std::string_view prefix) {
   FieldAssigner<Struct> assigner{in, name};
   Struct::visitFields(value, assigner);
   if (assigner.isFound || !in.ok())
     return in.ok();
   FieldNames names{{}, std::string(prefix)};
   Struct::visitFields(value, names);
-  return in.failAt(place, owner, " has no field '", std::string(prefix), name.substr(0, 40), "'; known are ", names.all);
+  return in.failAt(place, owner, " has no field '", std::string(prefix), name.substr(0, 40), "'; known are ",
+                   names.all);
 }
 
 /// "(field=value,...)" or nothing.
@@ -192,7 +196,8 @@ template <typename Struct> bool readFields(TextReader &in, Struct &value) {
     if (!in.take('='))
       return in.failAt(place, "'", name.substr(0, 40), "' is not field=value");
     if (name == "kind" || !seen.insert(name).second)
-      return in.failAt(place, "field '", name.substr(0, 40), name == "kind" ? "' is the name of the item" : "' is given twice");
+      return in.failAt(place, "field '", name.substr(0, 40),
+                       name == "kind" ? "' is the name of the item" : "' is given twice");
     if (!assign(in, value, name, place, "this item", ""))
       return false;
   } while (in.take(','));
@@ -235,7 +240,8 @@ private:
       return false;
     if (!in.atEnd())
       return in.fail("'", in.ahead(), "' follows the name of the primitive");
-    return desc.setKind(kind) || in.failAt(begin, "primitive is '", nameOf(kind), "'; known are ", namesOf<PrimitiveKind>());
+    return desc.setKind(kind) ||
+           in.failAt(begin, "primitive is '", nameOf(kind), "'; known are ", namesOf<PrimitiveKind>());
   }
 
   bool readToken() {
@@ -243,10 +249,11 @@ private:
     size_t equals = token.find('=');
     std::string_view name = equals == token.npos ? "prop" : token.substr(0, equals);
     if (!seen.insert(name).second)
-      return in.failAt(begin,
-                       name == "prop" ? "a second propagation kind is given" : concat("field '", name.substr(0, 40), "' is given twice"));
+      return in.failAt(begin, name == "prop" ? "a second propagation kind is given"
+                                             : concat("field '", name.substr(0, 40), "' is given twice"));
     if (equals == token.npos && !fromName<PropKind>(token))
-      return in.failAt(begin, "'", token.substr(0, 40), "' is neither field=value nor a propagation kind (", namesOf<PropKind>(), ")");
+      return in.failAt(begin, "'", token.substr(0, 40), "' is neither field=value nor a propagation kind (",
+                       namesOf<PropKind>(), ")");
     if (name == "prop" && !hasPropagation())
       return in.failAt(begin, nameOf(desc.kind()), " has no propagation kind; '", token.substr(0, 40), "' is given");
     if (equals != token.npos)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Floats round-trip by their bits. What is echoed in a message is made printable first, a character for a byte, so that the caret stands
-// where it should and a message has three lines whatever the input.
+// Floats round-trip by their bits. What is echoed in a message is made printable first, a character for a byte, so that
+// the caret stands where it should and a message has three lines whatever the input.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextReader.h"

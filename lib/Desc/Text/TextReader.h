@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The parsers of the text form are functions on this cursor that return false once something is wrong; the first failure and its place
-// stay. Nothing looks back, so reading is linear in the line.
+// The parsers of the text form are functions on this cursor that return false once something is wrong; the first
+// failure and its place stay. Nothing looks back, so reading is linear in the line.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TEXT_TEXTREADER_H
@@ -69,8 +69,8 @@ public:
   template <typename Int> bool readInteger(Int &value, std::string_view what) {
     auto [next, error] = std::from_chars(line.data() + at, line.data() + end, value);
     if (error == std::errc::result_out_of_range)
-      return fail(what, " is out of range: between ", +std::numeric_limits<Int>::min(), " and ", +std::numeric_limits<Int>::max(),
-                  " is possible");
+      return fail(what, " is out of range: between ", +std::numeric_limits<Int>::min(), " and ",
+                  +std::numeric_limits<Int>::max(), " is possible");
     if (error != std::errc())
       return fail(what, " is a whole number, not '", ahead(), "'");
     at = static_cast<size_t>(next - line.data());

@@ -18,7 +18,8 @@ struct BinaryDesc {
   Alg alg = Alg::Undef;
   TensorDesc src, src1, src2, dst;
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
-    visit("alg", self.alg), visit("src", self.src), visit("src1", self.src1), visit("src2", self.src2), visit("dst", self.dst);
+    visit("alg", self.alg), visit("src", self.src), visit("src1", self.src1), visit("src2", self.src2),
+        visit("dst", self.dst);
   }
   bool operator==(const BinaryDesc &other) const;
 };

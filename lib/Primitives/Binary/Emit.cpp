@@ -5,8 +5,8 @@
 //
 // One elementwise op over the logical dims of dst: layouts and broadcasts are in its maps, the arithmetic in its body.
 //   dst = sat((s_src * src) alg (s_src_1 * src_1), post-ops)
-// Each operation rounds by itself to the compute type, in this order; a scale that no attribute asks for is not there. The zeros of the
-// destination's padding come before, by a fill of its whole buffer, or afterwards.
+// Each operation rounds by itself to the compute type, in this order; a scale that no attribute asks for is not there.
+// The zeros of the destination's padding come before, by a fill of its whole buffer, or afterwards.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -38,7 +38,8 @@ private:
   Quantization scale(int32_t argument) {
     return Quantization(function, attr.scales, argument, arg::scalesOf(argument), space, compute, inputs);
   }
-  Value operand(OpBuilder &b, Location at, Value element, DataType type, const Quantization &scale, ValueRange in) const;
+  Value operand(OpBuilder &b, Location at, Value element, DataType type, const Quantization &scale,
+                ValueRange in) const;
   Value element(OpBuilder &b, Location at, ValueRange in, Value old) const;
 
   FunctionEmitter function;
@@ -59,12 +60,14 @@ SmallVector<Operand> tensorsOf(FunctionEmitter &function, const BinaryDesc &desc
 }
 
 BinaryPrimitiveEmitter::BinaryPrimitiveEmitter(ModuleOp module, const VerifiedProblem &problem)
-    : function(module, problem, "binary", argumentTypesToFill(problem, module.getContext())), desc(std::get<BinaryDesc>(problem.desc.op)),
-      attr(problem.desc.attr), compute(computeTypeOf(desc, function.builder)), space(desc.dst.dims, desc.dst.ndims),
-      inputs(tensorsOf(function, desc, space)), srcScale(scale(arg::src)), src1Scale(scale(arg::src1)), postOps(function, space, compute) {}
+    : function(module, problem, "binary", argumentTypesToFill(problem, module.getContext())),
+      desc(std::get<BinaryDesc>(problem.desc.op)), attr(problem.desc.attr),
+      compute(computeTypeOf(desc, function.builder)), space(desc.dst.dims, desc.dst.ndims),
+      inputs(tensorsOf(function, desc, space)), srcScale(scale(arg::src)), src1Scale(scale(arg::src1)),
+      postOps(function, space, compute) {}
 
-Value BinaryPrimitiveEmitter::operand(OpBuilder &b, Location at, Value element, DataType type, const Quantization &scale,
-                                      ValueRange in) const {
+Value BinaryPrimitiveEmitter::operand(OpBuilder &b, Location at, Value element, DataType type,
+                                      const Quantization &scale, ValueRange in) const {
   Value x = widened(b, at, element, type, compute);
   if (Value factor = scale.read(b, at, in))
     x = arith::MulFOp::create(b, at, x, factor);

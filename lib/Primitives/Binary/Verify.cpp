@@ -12,13 +12,13 @@
 //   C6  A dim that is given only at execution is so in src and dst.
 //   C7  dst does not broadcast: no stride 0 over more than one element or block.
 //   C8  A layout `any` is not resolved from strides or an offset that are given only at execution.
-//   C9  Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's rank.
-//   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
-//   C11 The type that a sum reads dst as has the size of dst's.
+//   C9  Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's
+//   rank. C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1. C11 The type that a sum
+//   reads dst as has the size of dst's.
 // Invalid at execution (the runtime checks these):
 //   C12 Every argument is given.
-//   C13 dst shares no byte with another argument, unless it lies on a tensor of its layout and element size; never scales.
-//   C14 The sizes that are given only then fit each other.
+//   C13 dst shares no byte with another argument, unless it lies on a tensor of its layout and element size; never
+//   scales. C14 The sizes that are given only then fit each other.
 // Unimplemented:
 //   C15 All tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
 //   C16 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, no padding.
@@ -28,8 +28,8 @@
 //   C20 Scales are of f32, bf16, f16 or e8m0; zero points of s32, s8, u8 or f32.
 //   C21 src, src_1, src_2 and dst have no zero points.
 //   C22 Post-ops are eltwise, binary or, once, sum.
-//   C23 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that is given only at execution.
-//   C24 There are no RNN quantization parameters.
+//   C23 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that is given
+//   only at execution. C24 There are no RNN quantization parameters.
 // Of dropout, invalid and unimplemented:
 //   C25 The mask has the dims of dst.
 //   C26 The mask is dense and row-major, and no size of dst is given only at execution.
@@ -54,7 +54,8 @@ Result<void> checkPresence(const BinaryDesc &binary) {
     if (desc.isZero())
       return invalidArguments("a binary needs ", name, ", which is absent (binary C3)");
   if (binary.src2.isZero() == (binary.alg == Alg::BinarySelect))
-    return invalidArguments(binary.src2.isZero() ? "a select needs src_2, its condition, which is absent" : "only a select takes src_2",
+    return invalidArguments(binary.src2.isZero() ? "a select needs src_2, its condition, which is absent"
+                                                 : "only a select takes src_2",
                             " (binary C3)");
   if (binary.src.isAny())
     return invalidArguments("src has layout `any`; a binary needs to know src's layout (binary C4)");
@@ -74,17 +75,19 @@ Result<void> checkDims(const BinaryDesc &binary) {
   for (int d = 0; d < dst.ndims; ++d) {
     for (const auto &[name, desc] : all)
       if (!desc.isZero() && desc.dims[d] != 1 && desc.dims[d] != dst.dims[d])
-        return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(desc.dims[d]), ", of dst ", textOfDim(dst.dims[d]),
-                                "; a source has dst's or 1 (binary C5)");
+        return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(desc.dims[d]), ", of dst ",
+                                textOfDim(dst.dims[d]), "; a source has dst's or 1 (binary C5)");
     if (dst.dims[d] != broadcastOf(binary.src.dims[d], binary.src1.dims[d]))
       return invalidArguments("dim ", d, " of dst is ", textOfDim(dst.dims[d]), ", of src and src_1 1 (binary C5)");
     if (dst.dims[d] == runtimeDim && binary.src.dims[d] != runtimeDim)
-      return invalidArguments("dim ", d, " of dst is given at execution, of src it is ", binary.src.dims[d], " (binary C6)");
+      return invalidArguments("dim ", d, " of dst is given at execution, of src it is ", binary.src.dims[d],
+                              " (binary C6)");
   }
   return {};
 }
 
-/// C8: what follows src where the dims agree; a source that broadcasts has src's order of dims as far as that is possible.
+/// C8: what follows src where the dims agree; a source that broadcasts has src's order of dims as far as that is
+/// possible.
 Result<void> resolveSource(const char *name, TensorDesc &tensor, const TensorDesc &src) {
   if (!tensor.isAny() || tensor.sameShape(src))
     return resolveLike(name, tensor, "src", src, " (binary C8)");

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions, accepted as they
-// are.
+// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions,
+// accepted as they are.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -26,8 +26,9 @@ Result<void> checkOperandVector(const Quantization &quantization, const TensorDe
 }
 
 /// C9 to C11, C15 to C18, C20, C22, C23.
-constexpr PostOpRules postOpRules = {"a binary",      elementTypes,   binary::checkLayout, checkOperandVector, " (binary C10)",
-                                     " (binary C15)", " (binary C9)", " (binary C23)",     " (binary C22)",    " (binary C11)"};
+constexpr PostOpRules postOpRules = {"a binary",      elementTypes,    binary::checkLayout, checkOperandVector,
+                                     " (binary C10)", " (binary C15)", " (binary C9)",      " (binary C23)",
+                                     " (binary C22)", " (binary C11)"};
 
 /// C9, C19, C20, of src or src_1.
 Result<void> checkScales(const Quantization &scales, const TensorDesc &tensor) {
@@ -41,15 +42,18 @@ Result<void> checkScales(const Quantization &scales, const TensorDesc &tensor) {
 }
 
 /// C9, C19 to C21, C23.
-Result<void> checkQuantization(const Quantization &quantization, const BinaryDesc &binary, const std::vector<PostOp> &postOps) {
+Result<void> checkQuantization(const Quantization &quantization, const BinaryDesc &binary,
+                               const std::vector<PostOp> &postOps) {
   int32_t argument = quantization.argument;
-  bool isOwn = argument == arg::src || argument == arg::src1 || argument == arg::dst || (argument == arg::src2 && !binary.src2.isZero());
+  bool isOwn = argument == arg::src || argument == arg::src1 || argument == arg::dst ||
+               (argument == arg::src2 && !binary.src2.isZero());
   if (!isOwn)
     return checkOfPostOp(quantization, postOps, postOpRules);
   if (!quantization.isScales)
     return unimplemented("a binary is not implemented with ", quantization.of(), " (binary C21)");
   if (argument != arg::src && argument != arg::src1)
-    return unimplemented("a binary is not implemented with ", quantization.of(), "; it is with those of src and src_1 (binary C19)");
+    return unimplemented("a binary is not implemented with ", quantization.of(),
+                         "; it is with those of src and src_1 (binary C19)");
   return checkScales(quantization, argument == arg::src ? binary.src : binary.src1);
 }
 

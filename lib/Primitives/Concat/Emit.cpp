@@ -5,10 +5,10 @@
 //
 // An elementwise op for each kind of source, over its logical dims, which writes its part of the destination:
 //   dst[…, start + c, …] = sat(s · src[…, c, …])
-// Equal types without a scale copy bits, integers saturate as integers, all else goes by way of f32, or f64 if a side is that. Sources that
-// differ only in where they go are calls of one function on buffers of their own; a source that begins within a block of the
-// destination starts its digits there. With sizes that are given at execution every source has a function of its own on all arguments,
-// since their place among all sizes says which they are.
+// Equal types without a scale copy bits, integers saturate as integers, all else goes by way of f32, or f64 if a side
+// is that. Sources that differ only in where they go are calls of one function on buffers of their own; a source that
+// begins within a block of the destination starts its digits there. With sizes that are given at execution every source
+// has a function of its own on all arguments, since their place among all sizes says which they are.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -87,7 +87,8 @@ void ConcatEmitter::emitCopy(FunctionEmitter &function, const Place &place) {
                        [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
                          if (!scale)
                            return converted(b, at, in[0], from, to, compute);
-                         return narrowed(b, at, arith::MulFOp::create(b, at, widened(b, at, in[0], from, compute), scale), to);
+                         return narrowed(b, at,
+                                         arith::MulFOp::create(b, at, widened(b, at, in[0], from, compute), scale), to);
                        });
 }
 

@@ -36,8 +36,9 @@ std::vector<std::vector<Place>> kernelsOf(const ConcatDesc &concat, const Attrib
     index += source.dims[concat.axis];
     if (source.hasZeroDim())
       continue;
-    auto same = std::find_if(kernels.begin(), kernels.end(),
-                             [&](const std::vector<Place> &kernel) { return shareKernel(concat, attr, kernel.front(), place); });
+    auto same = std::find_if(kernels.begin(), kernels.end(), [&](const std::vector<Place> &kernel) {
+      return shareKernel(concat, attr, kernel.front(), place);
+    });
     (same == kernels.end() ? kernels.emplace_back() : *same).push_back(place);
   }
   return kernels;

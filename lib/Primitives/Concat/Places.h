@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sources that differ only in where they go are copied by one kernel. What else a kernel knows of the place is how far within a block of
-// the destination it begins.
+// Sources that differ only in where they go are copied by one kernel. What else a kernel knows of the place is how far
+// within a block of the destination it begins.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_CONCAT_PLACES_H
@@ -22,12 +22,12 @@ struct Place {
   int64_t offset = 0;  ///< of that block in the destination, in elements from the buffer's start
 };
 
-/// Of the sources that have elements, those of one kernel in one list: same type, layout, scaling and place within a block. Sizes along the
-/// axis are known.
+/// Of the sources that have elements, those of one kernel in one list: same type, layout, scaling and place within a
+/// block. Sizes along the axis are known.
 std::vector<std::vector<Place>> kernelsOf(const ConcatDesc &concat, const Attributes &attr);
 
-/// What one kernel sees of the destination: as many indices along the axis as the source has, from the start of the block it begins in, at
-/// offset 0. Its padding is whatever follows in the destination.
+/// What one kernel sees of the destination: as many indices along the axis as the source has, from the start of the
+/// block it begins in, at offset 0. Its padding is whatever follows in the destination.
 TensorDesc viewOf(const ConcatDesc &concat, const Place &place);
 
 } // namespace quern::concatenation

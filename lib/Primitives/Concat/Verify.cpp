@@ -41,7 +41,8 @@ namespace {
 /// Each takes milliseconds to compile.
 constexpr size_t mostKernels = 128;
 
-constexpr SourceRules rules = {{"a concat", " (concat C13)", " (concat C15)", " (concat C16)"}, " (concat C3)", " (concat C12)"};
+constexpr SourceRules rules = {
+    {"a concat", " (concat C13)", " (concat C15)", " (concat C16)"}, " (concat C3)", " (concat C12)"};
 
 /// C2 to C5, C12 to C16. The size of dst along the axis.
 Result<int64_t> checkSources(const ConcatDesc &concat) {
@@ -54,13 +55,13 @@ Result<int64_t> checkSources(const ConcatDesc &concat) {
     if (Result<void> ok = checkSource(source, i, rules); !ok)
       return ok.takeError();
     if (concat.axis < 0 || concat.axis >= source.ndims)
-      return invalidArguments("the axis is ", concat.axis, "; ", name, " of rank ", source.ndims, " allows 0 to ", source.ndims - 1,
-                              " (concat C4)");
+      return invalidArguments("the axis is ", concat.axis, "; ", name, " of rank ", source.ndims, " allows 0 to ",
+                              source.ndims - 1, " (concat C4)");
     if (Result<void> ok = checkSameDims(name, source, concat.srcs[0], concat.axis, " (concat C5)"); !ok)
       return ok.takeError();
     if (source.dims[concat.axis] == runtimeDim)
-      return unimplemented("a concat is not implemented for a dim along the axis that is given at execution, which ", name,
-                           " has (concat C14)");
+      return unimplemented("a concat is not implemented for a dim along the axis that is given at execution, which ",
+                           name, " has (concat C14)");
     along += source.dims[concat.axis];
   }
   if (along.overflowed())
@@ -71,7 +72,9 @@ Result<int64_t> checkSources(const ConcatDesc &concat) {
 /// C14.
 Result<void> checkOpenSizes(const ConcatDesc &concat) {
   const TensorDesc &dst = concat.dst;
-  const char *what = dst.offset0 == runtimeDim ? "offset" : dst.strides[concat.axis] == runtimeDim ? "stride along the axis" : nullptr;
+  const char *what = dst.offset0 == runtimeDim                ? "offset"
+                     : dst.strides[concat.axis] == runtimeDim ? "stride along the axis"
+                                                              : nullptr;
   if (what)
     return unimplemented("a concat is not implemented for a dst whose ", what, " is given at execution (concat C14)");
   return {};
@@ -104,8 +107,8 @@ bool beginWithBlocks(const ConcatDesc &concat, const TensorDesc &layout) {
   return true;
 }
 
-/// C7. The layout of the first source with blocks if these hold whole sources, else that of the first plain source with elements, else
-/// dense row-major.
+/// C7. The layout of the first source with blocks if these hold whole sources, else that of the first plain source with
+/// elements, else dense row-major.
 Result<TensorDesc> chosenLayout(const ConcatDesc &concat) {
   const TensorDesc &dst = concat.dst;
   size_t blocked = firstBlocked(concat.srcs);
@@ -136,8 +139,8 @@ Result<void> resolveDestination(ConcatDesc &concat, int64_t along) {
   if (Result<void> ok = checkSameDims("dst", dst, first, concat.axis, " (concat C5)"); !ok)
     return ok;
   if (dst.dims[concat.axis] != along)
-    return invalidArguments("dim ", concat.axis, " of dst is ", textOfDim(dst.dims[concat.axis]), "; the sources have ", along,
-                            " along that axis (concat C5)");
+    return invalidArguments("dim ", concat.axis, " of dst is ", textOfDim(dst.dims[concat.axis]), "; the sources have ",
+                            along, " along that axis (concat C5)");
   for (size_t i = 0; i < concat.srcs.size() && dst.isAny(); ++i)
     if (concat.srcs[i].hasRuntimeDims())
       return invalidArguments("dst has layout `any`, which cannot follow ", arg::nameOf(arg::sourceAt(i)),
@@ -164,12 +167,14 @@ Result<void> checkScales(const ConcatDesc &concat, int32_t argument, const Quant
                             " sources may have scales (concat C8)");
   const int rank = concat.srcs[static_cast<size_t>(source)].ndims;
   if (params.mask >> rank != 0)
-    return invalidArguments(scales.of(), " have mask ", params.mask, "; a tensor of rank ", rank, " allows 0 to ", (1 << rank) - 1,
-                            " (concat C8)");
+    return invalidArguments(scales.of(), " have mask ", params.mask, "; a tensor of rank ", rank, " allows 0 to ",
+                            (1 << rank) - 1, " (concat C8)");
   const DataType type = params.dataType;
-  if (params.mask != 0 || !params.groups.empty() || (type != DataType::F32 && type != DataType::BF16 && type != DataType::F16))
-    return unimplemented("a concat is not implemented with ", scales.of(), " of mask ", params.mask, ", type ", nameOf(type),
-                         params.groups.empty() ? "" : " and with groups", "; it is with one of f32, bf16 or f16 (concat C17)");
+  if (params.mask != 0 || !params.groups.empty() ||
+      (type != DataType::F32 && type != DataType::BF16 && type != DataType::F16))
+    return unimplemented("a concat is not implemented with ", scales.of(), " of mask ", params.mask, ", type ",
+                         nameOf(type), params.groups.empty() ? "" : " and with groups",
+                         "; it is with one of f32, bf16 or f16 (concat C17)");
   return {};
 }
 
@@ -201,8 +206,9 @@ Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &, 
   if (Result<void> ok = checkAttributes(concat, desc.attr); !ok)
     return ok.takeError();
   if (size_t kernels = concatenation::kernelsOf(concat, desc.attr).size(); kernels > mostKernels)
-    return unimplemented("a concat is not implemented for ", kernels, " sources that differ in type, layout, dims or scales; it is for ",
-                         mostKernels, " (concat C19)");
+    return unimplemented("a concat is not implemented for ", kernels,
+                         " sources that differ in type, layout, dims or scales; it is for ", mostKernels,
+                         " (concat C19)");
   listSources(concat.srcs, problem.arguments);
   problem.arguments.push_back({arg::dst, "dst", concat.dst, true});
   arg::appendAttributeArguments(desc.attr, problem.arguments, problem.arguments);

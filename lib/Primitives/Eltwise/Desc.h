@@ -11,7 +11,8 @@
 
 namespace quern {
 
-/// A function of each element. Forward uses src and dst; backward diffDst, diffSrc and src, or dst for an algorithm that wants it.
+/// A function of each element. Forward uses src and dst; backward diffDst, diffSrc and src, or dst for an algorithm
+/// that wants it.
 struct EltwiseDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Eltwise;
   static constexpr std::array<std::string_view, 2> algFamilies = {"eltwise_", "eltwise_"};
@@ -20,8 +21,9 @@ struct EltwiseDesc {
   float alpha = 0, beta = 0;
   TensorDesc src, dst, diffSrc, diffDst;
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
-    visit("prop", self.prop), visit("alg", self.alg), visit("alpha", self.alpha), visit("beta", self.beta), visit("src", self.src),
-        visit("dst", self.dst), visit("diff_src", self.diffSrc), visit("diff_dst", self.diffDst);
+    visit("prop", self.prop), visit("alg", self.alg), visit("alpha", self.alpha), visit("beta", self.beta),
+        visit("src", self.src), visit("dst", self.dst), visit("diff_src", self.diffSrc),
+        visit("diff_dst", self.diffDst);
   }
   /// Replaces what changes no kernel, by set(field, value).
   template <typename Self, typename Set> static void makeCanonical(Self &self, Set &set) {

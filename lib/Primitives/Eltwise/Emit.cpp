@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One elementwise op over the logical dims: forward dst = post-ops(f(src)), backward diff_src = diff_dst · f'(src), or f' of dst. The zeros
-// of the output's padding are its own matter: f(0) need not be 0.
+// One elementwise op over the logical dims: forward dst = post-ops(f(src)), backward diff_src = diff_dst · f'(src), or
+// f' of dst. The zeros of the output's padding are its own matter: f(0) need not be 0.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -37,7 +37,8 @@ public:
 
 private:
   void elementwise(ArrayRef<int64_t> space, ArrayRef<Operand> inputs, Body body) {
-    function.elementwise(space, inputs, filledOutput(function, isForward(desc.prop) ? arg::dst : arg::diffSrc, space), body);
+    function.elementwise(space, inputs, filledOutput(function, isForward(desc.prop) ? arg::dst : arg::diffSrc, space),
+                         body);
     function.finish();
   }
 
@@ -61,10 +62,13 @@ void EltwiseEmitter::emitForward() {
 void EltwiseEmitter::emitBackward() {
   const TensorDesc &data = usesDst(desc.alg) ? desc.dst : desc.src;
   ArrayRef<int64_t> space(data.dims, data.ndims);
-  Operand inputs[] = {function.tensor(usesDst(desc.alg) ? arg::dst : arg::src, space), function.tensor(arg::diffDst, space)};
+  Operand inputs[] = {function.tensor(usesDst(desc.alg) ? arg::dst : arg::src, space),
+                      function.tensor(arg::diffDst, space)};
   elementwise(space, inputs, [&](OpBuilder &b, Location at, ValueRange in, Value) {
-    Value x = widened(b, at, in[0], data.dataType, compute), gradient = widened(b, at, in[1], desc.diffDst.dataType, compute);
-    return narrowed(b, at, emitEltwiseBackward(b, at, desc.alg, desc.alpha, desc.beta, x, gradient), desc.diffSrc.dataType);
+    Value x = widened(b, at, in[0], data.dataType, compute),
+          gradient = widened(b, at, in[1], desc.diffDst.dataType, compute);
+    return narrowed(b, at, emitEltwiseBackward(b, at, desc.alg, desc.alpha, desc.beta, x, gradient),
+                    desc.diffSrc.dataType);
   });
 }
 

@@ -8,18 +8,20 @@
 //   C2  prop is a propagation kind of eltwise: fwd_t, fwd_i, bwd or bwd_d; round has no backward.
 //   C3  alg is an eltwise algorithm.
 //   C4  alpha <= beta for clip and clip_v2; alpha >= 0 for relu and elu that use dst for backward.
-//   C5  Forward has src and dst; backward has diff_dst, diff_src and src, or dst if alg uses it; there is no other tensor.
-//   C6  Layout `any` is possible for dst (from src; in backward src and dst from the hint's), diff_dst (from src or dst), diff_src (from
+//   C5  Forward has src and dst; backward has diff_dst, diff_src and src, or dst if alg uses it; there is no other
+//   tensor. C6  Layout `any` is possible for dst (from src; in backward src and dst from the hint's), diff_dst (from
+//   src or dst), diff_src (from
 //       diff_dst), but not from strides or an offset that are given only at execution.
 //   C7  All tensors have the same dims; a dim that is given only at execution is so in all of them.
 //   C8  Outputs do not broadcast: no stride 0 over more than one element or block.
 //   C9  The hint of a backward problem is a forward eltwise of the same dims.
 //   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
-//   C11 Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's rank.
+//   C11 Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's
+//   rank.
 // Invalid at execution (the runtime checks these):
 //   C12 Every argument is given.
-//   C13 The output shares no byte with another argument, unless it lies on a tensor of its layout and element size; never scales.
-//   C14 The sizes that are given only then fit each other.
+//   C13 The output shares no byte with another argument, unless it lies on a tensor of its layout and element size;
+//   never scales. C14 The sizes that are given only then fit each other.
 // Unimplemented:
 //   C15 Forward: src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
 //   C16 Backward: all tensors are of f64, f32, bf16, f16, f8_e5m2 or f8_e4m3.
@@ -30,9 +32,9 @@
 //   C21 Scales and zero points have no groups; scales are of f32, bf16 or f16, zero points of s32, s8, u8 or f32.
 //   C22 Post-ops are eltwise or binary.
 //   C23 Tensors of binary post-ops are of the types of C15.
-//   C24 Scales and zero points of a post-op are those of its src_1, and not along a dim that is given only at execution.
-//   C25 Backward takes no scales, zero points, post-ops or dropout.
-//   C26 There are no RNN quantization parameters.
+//   C24 Scales and zero points of a post-op are those of its src_1, and not along a dim that is given only at
+//   execution. C25 Backward takes no scales, zero points, post-ops or dropout. C26 There are no RNN quantization
+//   parameters.
 // Of dropout, invalid and unimplemented:
 //   C27 The mask has the dims of dst.
 //   C28 The mask is dense and row-major, and no size of dst is given only at execution.
@@ -90,7 +92,8 @@ Result<void> checkParameters(const EltwiseDesc &eltwise) {
   Alg alg = eltwise.alg;
   bool isClip = alg == Alg::EltwiseClip || alg == Alg::EltwiseClipV2 || alg == Alg::EltwiseClipV2Dst;
   if (isClip && !(eltwise.alpha <= eltwise.beta))
-    return invalidArguments("alpha is ", eltwise.alpha, ", beta ", eltwise.beta, "; ", nameOf(alg), " needs alpha <= beta (eltwise C4)");
+    return invalidArguments("alpha is ", eltwise.alpha, ", beta ", eltwise.beta, "; ", nameOf(alg),
+                            " needs alpha <= beta (eltwise C4)");
   if ((alg == Alg::EltwiseReluDst || alg == Alg::EltwiseEluDst) && !(eltwise.alpha >= 0))
     return invalidArguments("alpha is ", eltwise.alpha, "; ", nameOf(alg), " needs alpha >= 0 (eltwise C4)");
   return {};
@@ -116,11 +119,12 @@ Result<void> checkPresence(const EltwiseDesc &eltwise) {
 /// C7.
 Result<void> checkSameDims(const NamedTensor &tensor, const NamedTensor &like) {
   if (tensor.desc.ndims != like.desc.ndims)
-    return invalidArguments(tensor.name, " is of rank ", tensor.desc.ndims, ", ", like.name, " of rank ", like.desc.ndims, " (eltwise C7)");
+    return invalidArguments(tensor.name, " is of rank ", tensor.desc.ndims, ", ", like.name, " of rank ",
+                            like.desc.ndims, " (eltwise C7)");
   for (int d = 0; d < like.desc.ndims; ++d)
     if (tensor.desc.dims[d] != like.desc.dims[d])
-      return invalidArguments("dim ", d, " of ", tensor.name, " is ", textOfDim(tensor.desc.dims[d]), ", of ", like.name, " ",
-                              textOfDim(like.desc.dims[d]), " (eltwise C7)");
+      return invalidArguments("dim ", d, " of ", tensor.name, " is ", textOfDim(tensor.desc.dims[d]), ", of ",
+                              like.name, " ", textOfDim(like.desc.dims[d]), " (eltwise C7)");
   return {};
 }
 
@@ -156,7 +160,8 @@ Result<void> resolveLayouts(EltwiseDesc &eltwise, const PrimitiveDesc *hint) {
   const char *name = nameOfData(eltwise);
   if (data.isAny()) {
     if (!hint)
-      return invalidArguments(name, " has layout `any`; backward eltwise takes it from the hint, and none is given", citation);
+      return invalidArguments(name, " has layout `any`; backward eltwise takes it from the hint, and none is given",
+                              citation);
     // The tensor that forward has read or written: its very layout, gaps and offset included.
     const auto &forward = std::get<EltwiseDesc>(hint->op);
     DataType type = data.dataType;
@@ -178,10 +183,11 @@ Result<void> checkTensors(const EltwiseDesc &eltwise) {
     if (desc.isZero())
       continue;
     if (!elementTypes.contains(desc.dataType) || (!forward && !isFloating(desc.dataType)))
-      return forward ? unimplemented("eltwise is not implemented for ", name, " of type ", nameOf(desc.dataType), "; it is for ",
-                                     elementTypes.names(), " (eltwise C15)")
-                     : unimplemented("backward eltwise is not implemented for ", name, " of type ", nameOf(desc.dataType),
-                                     "; it is for f64, f32, bf16, f16, f8_e5m2, f8_e4m3 (eltwise C16)");
+      return forward
+                 ? unimplemented("eltwise is not implemented for ", name, " of type ", nameOf(desc.dataType),
+                                 "; it is for ", elementTypes.names(), " (eltwise C15)")
+                 : unimplemented("backward eltwise is not implemented for ", name, " of type ", nameOf(desc.dataType),
+                                 "; it is for f64, f32, bf16, f16, f8_e5m2, f8_e4m3 (eltwise C16)");
     if (Result<void> ok = eltwise::checkLayout(name, desc); !ok)
       return ok;
   }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions, accepted as they
-// are.
+// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions,
+// accepted as they are.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -21,8 +21,9 @@ Result<void> checkParams(const Quantization &quantization, const TensorDesc &ten
 }
 
 /// C10, C11, C17 to C19, C21 to C24.
-constexpr PostOpRules postOpRules = {"eltwise",        elementTypes,     eltwise::checkLayout, checkParams,      " (eltwise C10)",
-                                     " (eltwise C23)", " (eltwise C11)", " (eltwise C24)",     " (eltwise C22)", ""};
+constexpr PostOpRules postOpRules = {
+    "eltwise",        elementTypes,     eltwise::checkLayout, checkParams,      " (eltwise C10)",
+    " (eltwise C23)", " (eltwise C11)", " (eltwise C24)",     " (eltwise C22)", ""};
 
 /// C11, C20, C24.
 Result<void> checkQuantization(const Quantization &quantization, const std::vector<PostOp> &postOps) {

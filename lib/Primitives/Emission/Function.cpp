@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A linalg op infers the extent of a loop from an operand that the loop alone indexes. Where blocks leave none (c floordiv 16, c mod 16),
-// an operand that no body reads states it; it also keeps padded elements out of reductions. No memory is behind it.
+// A linalg op infers the extent of a loop from an operand that the loop alone indexes. Where blocks leave none (c
+// floordiv 16, c mod 16), an operand that no body reads states it; it also keeps padded elements out of reductions. No
+// memory is behind it.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Function.h"
@@ -25,7 +26,8 @@ namespace {
 /// The argument that a vector of scales or zero points belongs to, and its parameters; null for a tensor.
 const QuantParams *quantParamsOf(const VerifiedProblem &problem, int32_t index, int32_t &of) {
   const Attributes &attr = problem.desc.attr;
-  for (auto [params, flag] : {std::pair(&attr.scales, arg::scalesFlag), std::pair(&attr.zeroPoints, arg::zeroPointsFlag)}) {
+  for (auto [params, flag] :
+       {std::pair(&attr.scales, arg::scalesFlag), std::pair(&attr.zeroPoints, arg::zeroPointsFlag)}) {
     of = index & ~flag;
     if (!(index & flag))
       continue;
@@ -59,11 +61,13 @@ CallAttr emission::callOf(func::FuncOp function) {
   SmallVector<BufferAttr> buffers;
   AffineExpr start = getAffineConstantExpr(0, function.getContext());
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    buffers.push_back(BufferAttr::get(function.getContext(), function.getArgAttrOfType<StringAttr>(i, attr::arg).getValue(), start));
+    buffers.push_back(
+        BufferAttr::get(function.getContext(), function.getArgAttrOfType<StringAttr>(i, attr::arg).getValue(), start));
   return CallAttr::get(function.getContext(), FlatSymbolRefAttr::get(function), buffers, /*beside=*/false);
 }
 
-FunctionEmitter::FunctionEmitter(ModuleOp module, const VerifiedProblem &problem, StringRef name, ArrayRef<Type> argumentTypes)
+FunctionEmitter::FunctionEmitter(ModuleOp module, const VerifiedProblem &problem, StringRef name,
+                                 ArrayRef<Type> argumentTypes)
     : builder(module.getContext()), loc(module.getLoc()), problem(problem) {
   builder.setInsertionPointToEnd(module.getBody());
   function = func::FuncOp::create(builder, loc, name, builder.getFunctionType(argumentTypes, {}));
@@ -119,7 +123,8 @@ Value FunctionEmitter::table(StringRef name, ArrayRef<float> values) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(function);
     auto data = DenseElementsAttr::get(RankedTensorType::get({count}, builder.getF32Type()), values);
-    memref::GlobalOp::create(builder, loc, name, builder.getStringAttr("private"), type, data, /*constant=*/true, IntegerAttr());
+    memref::GlobalOp::create(builder, loc, name, builder.getStringAttr("private"), type, data, /*constant=*/true,
+                             IntegerAttr());
   }
   return memref::GetGlobalOp::create(builder, loc, type, name);
 }
@@ -149,8 +154,8 @@ void FunctionEmitter::elementwise(ArrayRef<int64_t> space, ArrayRef<Operand> inp
   generic(space, kinds, inputs, output, body);
 }
 
-void FunctionEmitter::generic(ArrayRef<int64_t> space, ArrayRef<utils::IteratorType> kinds, ArrayRef<Operand> inputs, Operand output,
-                              Body body) {
+void FunctionEmitter::generic(ArrayRef<int64_t> space, ArrayRef<utils::IteratorType> kinds, ArrayRef<Operand> inputs,
+                              Operand output, Body body) {
   SmallVector<Value> memrefs;
   SmallVector<AffineMap> maps;
   for (const Operand &input : inputs) {
@@ -162,8 +167,9 @@ void FunctionEmitter::generic(ArrayRef<int64_t> space, ArrayRef<utils::IteratorT
     memrefs.push_back(pin->memref);
     maps.insert(maps.end() - 1, pin->map);
   }
-  linalg::GenericOp::create(builder, loc, memrefs, ValueRange{output.memref}, maps, kinds, [&](OpBuilder &b, Location at, ValueRange args) {
-    Value result = body(b, at, args.take_front(inputs.size()), args.back());
-    linalg::YieldOp::create(b, at, ValueRange{result});
-  });
+  linalg::GenericOp::create(builder, loc, memrefs, ValueRange{output.memref}, maps, kinds,
+                            [&](OpBuilder &b, Location at, ValueRange args) {
+                              Value result = body(b, at, args.take_front(inputs.size()), args.back());
+                              linalg::YieldOp::create(b, at, ValueRange{result});
+                            });
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What every emitter needs: the function with one memref argument for each tensor, operands in an iteration space of logical dims, and
-// linalg ops on them. Names and order of arguments are the verifier's.
+// What every emitter needs: the function with one memref argument for each tensor, operands in an iteration space of
+// logical dims, and linalg ops on them. Names and order of arguments are the verifier's.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_FUNCTION_H
@@ -28,8 +28,10 @@ struct Operand {
   mlir::AffineMap map;
 };
 
-/// Of one linalg op: emits a body from the inputs' elements and the output's old one (a reduction's accumulator), returns the new one.
-using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange inputs, mlir::Value old)>;
+/// Of one linalg op: emits a body from the inputs' elements and the output's old one (a reduction's accumulator),
+/// returns the new one.
+using Body =
+    llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange inputs, mlir::Value old)>;
 
 /// The memrefs of a problem's function, in the order of its arguments.
 llvm::SmallVector<mlir::Type> argumentTypes(const VerifiedProblem &problem, mlir::MLIRContext *context);
@@ -40,9 +42,12 @@ CallAttr callOf(mlir::func::FuncOp function);
 class FunctionEmitter {
 public:
   /// Appends `@name` to `module` and builds in its body.
-  FunctionEmitter(mlir::ModuleOp module, const VerifiedProblem &problem, llvm::StringRef name, llvm::ArrayRef<mlir::Type> argumentTypes);
+  FunctionEmitter(mlir::ModuleOp module, const VerifiedProblem &problem, llvm::StringRef name,
+                  llvm::ArrayRef<mlir::Type> argumentTypes);
   void finish();
-  void setArgAttribute(size_t position, llvm::StringRef name, mlir::Attribute value) { function.setArgAttr(position, name, value); }
+  void setArgAttribute(size_t position, llvm::StringRef name, mlir::Attribute value) {
+    function.setArgAttr(position, name, value);
+  }
 
   mlir::Value argument(size_t position) { return function.getArgument(position); }
   /// By index, one of QUERN_ARG_*; null if the problem has no such argument.
@@ -55,12 +60,14 @@ public:
   mlir::Value constant(mlir::FloatType type, double value);
 
   /// An intermediate at problem size. Runtime extents are those of `like`'s dims, one for each dim of `shape`.
-  mlir::Value alloc(llvm::ArrayRef<int64_t> shape, mlir::Type type, mlir::Value like = {}, llvm::ArrayRef<unsigned> dimsOfLike = {});
+  mlir::Value alloc(llvm::ArrayRef<int64_t> shape, mlir::Type type, mlir::Value like = {},
+                    llvm::ArrayRef<unsigned> dimsOfLike = {});
   /// Constants as flat memory, which the module holds as `@<name>`.
   mlir::Value table(llvm::StringRef name, llvm::ArrayRef<float> values);
-  /// One linalg op over `space`, with `kinds` for its dims. Operands that only pin extents are added where a dim shows in no map by itself.
-  void generic(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<mlir::utils::IteratorType> kinds, llvm::ArrayRef<Operand> inputs,
-               Operand output, Body body);
+  /// One linalg op over `space`, with `kinds` for its dims. Operands that only pin extents are added where a dim shows
+  /// in no map by itself.
+  void generic(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<mlir::utils::IteratorType> kinds,
+               llvm::ArrayRef<Operand> inputs, Operand output, Body body);
   /// Likewise with parallel dims alone.
   void elementwise(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<Operand> inputs, Operand output, Body body);
 

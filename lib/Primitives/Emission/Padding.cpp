@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// In logical positions the padding is, for each dim d in turn: past the end in d, inside in the dims before d, anywhere in those after. A
-// range of positions of one dim is not always a range of each of its digits, but a few pieces are.
+// In logical positions the padding is, for each dim d in turn: past the end in d, inside in the dims before d, anywhere
+// in those after. A range of positions of one dim is not always a range of each of its digits, but a few pieces are.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Padding.h"
@@ -36,7 +36,8 @@ private:
     return llvm::map_to_vector<12>(digits, [](const Digit &digit) { return Range{0, digit.size}; });
   }
   SmallVector<unsigned> digitsOfDim(int dim) const;
-  /// Adds to `pieces` the boxes of positions [begin, end) of a dim, given by its digits outermost first; `box` has the other dims.
+  /// Adds to `pieces` the boxes of positions [begin, end) of a dim, given by its digits outermost first; `box` has the
+  /// other dims.
   void cutRange(ArrayRef<unsigned> own, Range range, Box box, SmallVectorImpl<Box> &pieces) const;
   void restrict(SmallVectorImpl<Box> &boxes, int dim, Range range) const;
   MemRefType viewOf(const Box &box) const;
@@ -148,7 +149,8 @@ void emission::emitPadding(ModuleOp module, const VerifiedProblem &problem, Stri
 }
 
 bool emission::fillsPadding(const VerifiedProblem &problem) {
-  const ArgumentInfo &output = *llvm::find_if(problem.arguments, [](const ArgumentInfo &argument) { return argument.isOutput; });
+  const ArgumentInfo &output =
+      *llvm::find_if(problem.arguments, [](const ArgumentInfo &argument) { return argument.isOutput; });
   const TensorDesc &desc = output.desc;
   if (!desc.hasPadding() || desc.hasRuntimeDims() || bitsOf(desc.dataType) < 8 || output.isUpdated)
     return false;
@@ -171,7 +173,8 @@ Operand emission::filledOutput(FunctionEmitter &function, int32_t index, ArrayRe
   OpBuilder &builder = function.builder;
   Value memref = function.find(index);
   const TensorDesc &desc = function.descOf(index);
-  Value zero = arith::ConstantOp::create(builder, function.loc, builder.getZeroAttr(elementType(desc.dataType, builder)));
+  Value zero =
+      arith::ConstantOp::create(builder, function.loc, builder.getZeroAttr(elementType(desc.dataType, builder)));
   linalg::FillOp::create(builder, function.loc, zero, memref);
   return {memref, mapOf(desc, space, builder.getContext(), Reach::Padding)};
 }

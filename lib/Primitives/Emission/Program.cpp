@@ -15,7 +15,8 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::emission;
 
-StepEmitter::StepEmitter(func::FuncOp function, ArrayRef<Binding> bindings) : builder(function.getContext()), loc(function.getLoc()) {
+StepEmitter::StepEmitter(func::FuncOp function, ArrayRef<Binding> bindings)
+    : builder(function.getContext()), loc(function.getLoc()) {
   builder.setInsertionPointToEnd(function.addEntryBlock());
   for (auto [i, binding] : llvm::enumerate(bindings))
     arguments[binding.name] = function.getArgument(i);
@@ -28,7 +29,8 @@ Value quern::emission::constantTable(StepEmitter &step, StringRef name, DenseEle
   if (!module.lookupSymbol(name)) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
-    memref::GlobalOp::create(b, step.loc, name, b.getStringAttr("private"), type, values, /*constant=*/true, IntegerAttr());
+    memref::GlobalOp::create(b, step.loc, name, b.getStringAttr("private"), type, values, /*constant=*/true,
+                             IntegerAttr());
   }
   return memref::GetGlobalOp::create(b, step.loc, type, name);
 }
@@ -38,7 +40,8 @@ void Program::addRegion(StringRef name, AffineExpr bytes) {
     regions.push_back(RegionAttr::get(builder.getContext(), name, bytes));
 }
 
-FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody) {
+FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> bindings,
+                                       llvm::function_ref<void(StepEmitter &)> emitBody) {
   std::string key = kind.str();
   llvm::raw_string_ostream os(key);
   SmallVector<Type> types;
@@ -68,7 +71,8 @@ FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> binding
   return FlatSymbolRefAttr::get(builder.getContext(), found->second);
 }
 
-void Program::call(StringRef kind, ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody, bool beside) {
+void Program::call(StringRef kind, ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody,
+                   bool beside) {
   SmallVector<BufferAttr> buffers;
   for (const Binding &binding : bindings)
     buffers.push_back(BufferAttr::get(builder.getContext(), binding.place.buffer, binding.place.bytes));

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A problem of many steps is functions, one for each kind of step, and a program that says in which order, in which loops and on which
-// buffers they are called (IR/Launch.h reads it). An offset is an expression of the indices of the loops around the call and of sizes
-// that an execution tells.
+// A problem of many steps is functions, one for each kind of step, and a program that says in which order, in which
+// loops and on which buffers they are called (IR/Launch.h reads it). An offset is an expression of the indices of the
+// loops around the call and of sizes that an execution tells.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_PROGRAM_H
@@ -34,7 +34,8 @@ struct Binding {
   std::string name;
   mlir::MemRefType type;
   Place place;
-  llvm::SmallVector<int64_t, 1> openStrides = {}; ///< entries of the list of runtime sizes, one for each dynamic stride of the type
+  llvm::SmallVector<int64_t, 1> openStrides =
+      {}; ///< entries of the list of runtime sizes, one for each dynamic stride of the type
 };
 
 /// Builds the body of a step's function.
@@ -56,7 +57,8 @@ mlir::Value constantTable(StepEmitter &step, llvm::StringRef name, mlir::DenseEl
 
 class Program {
 public:
-  /// `openSize` is the entry of the list of runtime sizes that every open dim of a step's argument has; -1 where sizes are all known.
+  /// `openSize` is the entry of the list of runtime sizes that every open dim of a step's argument has; -1 where sizes
+  /// are all known.
   Program(mlir::ModuleOp module, int64_t openSize) : module(module), builder(module.getContext()), openSize(openSize) {
     bodies.emplace_back();
   }
@@ -67,14 +69,15 @@ public:
 
   /// Scratch that all steps of an execution share.
   void addRegion(llvm::StringRef name, mlir::AffineExpr bytes);
-  /// Calls the step `kind` of these arguments; steps of one kind differ in nothing but the types and names of their arguments, and those
-  /// that agree in both are one function. `beside`: the call is independent of the one before it.
-  void call(llvm::StringRef kind, llvm::ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody, bool beside = false);
+  /// Calls the step `kind` of these arguments; steps of one kind differ in nothing but the types and names of their
+  /// arguments, and those that agree in both are one function. `beside`: the call is independent of the one before it.
+  void call(llvm::StringRef kind, llvm::ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody,
+            bool beside = false);
   /// Returns the loop's index.
   mlir::AffineExpr beginLoop(mlir::AffineExpr trips);
   void endLoop();
-  /// The greatest of `count` s32 elements of a tensor, at most `limit`, as an entry of the list of runtime sizes behind those of the
-  /// arguments.
+  /// The greatest of `count` s32 elements of a tensor, at most `limit`, as an entry of the list of runtime sizes behind
+  /// those of the arguments.
   void addMaximum(llvm::StringRef tensor, mlir::AffineExpr limit, mlir::AffineExpr count, int64_t stride);
   /// Writes the program on the module.
   void finish();

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where one block holds a whole dim, its block index is 0 and the index inside is the dim itself: such a tensor looks plain.
+// Where one block holds a whole dim, its block index is 0 and the index inside is the dim itself: such a tensor looks
+// plain.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Tensors.h"
@@ -69,7 +70,8 @@ SmallVector<Digit> emission::digitsOf(const TensorDesc &desc) {
 
 namespace {
 
-/// Of a digit's values, those that the elements take. The digits of a runtime dim, of which there is one, take as many as the dim has.
+/// Of a digit's values, those that the elements take. The digits of a runtime dim, of which there is one, take as many
+/// as the dim has.
 int64_t reachedSize(const Digit &digit, int64_t dim) {
   if (dim == runtimeDim)
     return runtimeDim;
@@ -77,8 +79,8 @@ int64_t reachedSize(const Digit &digit, int64_t dim) {
   return std::min(needed, digit.size);
 }
 
-/// In memory that reaches into the padding every digit is written with all of its values: a dim by itself would state the extent of the
-/// loop, which ends before.
+/// In memory that reaches into the padding every digit is written with all of its values: a dim by itself would state
+/// the extent of the loop, which ends before.
 AffineExpr paddedDigitExpr(const Digit &digit, int64_t padded, MLIRContext *context) {
   if (digit.size == 1)
     return getAffineConstantExpr(0, context);
@@ -97,7 +99,9 @@ AffineExpr digitExpr(const Digit &digit, int64_t dim, MLIRContext *context) {
   return dim > digit.size * digit.weight ? shifted % digit.size : shifted;
 }
 
-bool broadcasts(const TensorDesc &desc, int dim, ArrayRef<int64_t> space) { return desc.dims[dim] == 1 && space[dim] != 1; }
+bool broadcasts(const TensorDesc &desc, int dim, ArrayRef<int64_t> space) {
+  return desc.dims[dim] == 1 && space[dim] != 1;
+}
 
 } // namespace
 
@@ -142,11 +146,13 @@ MemRefType emission::quantMemrefOf(const QuantParams &params, const TensorDesc &
   return MemRefType::get(shape, dense.getElementType(), StridedLayoutAttr::get(context, 0, strides));
 }
 
-AffineMap emission::quantMapOf(const QuantParams &params, const TensorDesc &of, ArrayRef<int64_t> space, MLIRContext *context) {
+AffineMap emission::quantMapOf(const QuantParams &params, const TensorDesc &of, ArrayRef<int64_t> space,
+                               MLIRContext *context) {
   SmallVector<AffineExpr> results;
   for (int d = 0; d < of.ndims; ++d)
     if (params.mask >> d & 1)
-      results.push_back(broadcasts(of, d, space) ? getAffineConstantExpr(0, context)
-                                                 : getAffineDimExpr(d, context).floorDiv(arg::groupAlong(params, of.ndims, d)));
+      results.push_back(broadcasts(of, d, space)
+                            ? getAffineConstantExpr(0, context)
+                            : getAffineDimExpr(d, context).floorDiv(arg::groupAlong(params, of.ndims, d)));
   return AffineMap::get(space.size(), 0, results, context);
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What dnnl_sgemm() and its relatives compute, with everything that such a call brings as an argument of the execution, so that one kernel
-// serves every call.
+// What dnnl_sgemm() and its relatives compute, with everything that such a call brings as an argument of the execution,
+// so that one kernel serves every call.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_GEMM_DESC_H
@@ -14,8 +14,9 @@
 
 namespace quern {
 
-/// dst = alpha · (src - a) · (weights - b) + beta · dst + c, of src [M, K], weights [K, N] and dst [M, N]. A transposed matrix has its
-/// strides the other way round. Which of alpha, beta, a, b and c there are is part of the problem, their values are not.
+/// dst = alpha · (src - a) · (weights - b) + beta · dst + c, of src [M, K], weights [K, N] and dst [M, N]. A transposed
+/// matrix has its strides the other way round. Which of alpha, beta, a, b and c there are is part of the problem, their
+/// values are not.
 struct GemmDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Gemm;
   TensorDesc src, weights, dst;
@@ -23,8 +24,8 @@ struct GemmDesc {
   bool offsets = false;                    ///< a and b, one value of the type of their matrix each
   GemmOffset dstOffset = GemmOffset::None; ///< c, of s32
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
-    visit("src", self.src), visit("weights", self.weights), visit("dst", self.dst), visit("alpha", self.alpha), visit("beta", self.beta),
-        visit("offsets", self.offsets), visit("dst_offset", self.dstOffset);
+    visit("src", self.src), visit("weights", self.weights), visit("dst", self.dst), visit("alpha", self.alpha),
+        visit("beta", self.beta), visit("offsets", self.offsets), visit("dst_offset", self.dstOffset);
   }
   bool operator==(const GemmDesc &other) const;
 };

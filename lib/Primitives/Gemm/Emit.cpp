@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The sums over K first, in f32 or s32, then what becomes of each. Integers are scaled in f64, which holds every s32, and rounded half away
-// from zero, as oneDNN does; the offset is added behind that, modulo 2^32.
+// The sums over K first, in f32 or s32, then what becomes of each. Integers are scaled in f64, which holds every s32,
+// and rounded half away from zero, as oneDNN does; the offset is added behind that, modulo 2^32.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -28,12 +28,14 @@ constexpr auto licence = arith::FastMathFlags::reassoc | arith::FastMathFlags::c
 class GemmEmitter {
 public:
   GemmEmitter(ModuleOp module, const VerifiedProblem &problem)
-      : function(module, problem, "gemm", argumentTypes(problem, module.getContext())), gemm(std::get<GemmDesc>(problem.desc.op)),
-        isFloat(gemm.dst.dataType == DataType::F32), b(function.builder) {}
+      : function(module, problem, "gemm", argumentTypes(problem, module.getContext())),
+        gemm(std::get<GemmDesc>(problem.desc.op)), isFloat(gemm.dst.dataType == DataType::F32), b(function.builder) {}
   void emit();
 
 private:
-  AffineMap mapOf(ArrayRef<unsigned> dims, unsigned of) { return AffineMap::getMultiDimMapWithTargets(of, dims, b.getContext()); }
+  AffineMap mapOf(ArrayRef<unsigned> dims, unsigned of) {
+    return AffineMap::getMultiDimMapWithTargets(of, dims, b.getContext());
+  }
   Operand emitSums();
   void emitResults(Operand sums);
   /// The one element of an argument as it lies there; null if there is none.
@@ -53,7 +55,8 @@ Value GemmEmitter::load(int32_t index) {
   Value memref = function.find(index);
   if (!memref)
     return Value();
-  return memref::LoadOp::create(b, function.loc, memref, ValueRange{arith::ConstantIndexOp::create(b, function.loc, 0)});
+  return memref::LoadOp::create(b, function.loc, memref,
+                                ValueRange{arith::ConstantIndexOp::create(b, function.loc, 0)});
 }
 
 Value extended(OpBuilder &b, Location loc, Value element, DataType type) {
@@ -125,7 +128,8 @@ Value GemmEmitter::scaledInteger(OpBuilder &at, Location loc, Value sum, Value o
   if (alpha)
     value = arith::MulFOp::create(at, loc, value, alpha);
   if (beta)
-    value = arith::AddFOp::create(at, loc, value, arith::MulFOp::create(at, loc, arith::SIToFPOp::create(at, loc, wide, old), beta));
+    value = arith::AddFOp::create(at, loc, value,
+                                  arith::MulFOp::create(at, loc, arith::SIToFPOp::create(at, loc, wide, old), beta));
   return narrowed(at, loc, roundedAway(at, loc, value), DataType::S32);
 }
 

@@ -6,9 +6,9 @@
 // Every refusal names its constraint. Invalid (the caller's bug):
 //   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
 //   C2  src, weights and dst are there, are of rank 2 and have a layout.
-//   C3  src is M x K, weights K x N and dst M x N; a dim that is given only at execution is so in both tensors that have it.
-//   C4  dst does not broadcast: no stride 0 over more than one element.
-//   C5  Offsets are of integers: with f32 there are none.
+//   C3  src is M x K, weights K x N and dst M x N; a dim that is given only at execution is so in both tensors that
+//   have it. C4  dst does not broadcast: no stride 0 over more than one element. C5  Offsets are of integers: with f32
+//   there are none.
 // Unimplemented:
 //   C6  src, weights and dst are of f32; or weights of s8, dst of s32 and src of u8 or s8.
 //   C7  Tensors are plain, without padding and without compensation.
@@ -39,7 +39,8 @@ std::array<NamedTensor, 3> tensorsOf(const GemmDesc &gemm) {
 Result<void> checkPresence(const GemmDesc &gemm) {
   for (const auto &[name, desc] : tensorsOf(gemm)) {
     if (desc.ndims != 2)
-      return invalidArguments(name, desc.isZero() ? " is absent" : concat(" is of rank ", desc.ndims), "; a matrix is of rank 2 (gemm C2)");
+      return invalidArguments(name, desc.isZero() ? " is absent" : concat(" is of rank ", desc.ndims),
+                              "; a matrix is of rank 2 (gemm C2)");
     if (desc.isAny())
       return invalidArguments(name, " has layout `any`; the layouts of a product are given (gemm C2)");
   }
@@ -61,8 +62,8 @@ Result<void> checkDims(const GemmDesc &gemm) {
     const auto &[name, desc] = tensors[static_cast<size_t>(dim.first)];
     const auto &[otherName, other] = tensors[static_cast<size_t>(dim.second)];
     if (desc.dims[dim.firstDim] != other.dims[dim.secondDim])
-      return invalidArguments("dim ", dim.firstDim, " of ", name, " is ", textOf(desc.dims[dim.firstDim]), ", dim ", dim.secondDim, " of ",
-                              otherName, " ", textOf(other.dims[dim.secondDim]), " (gemm C3)");
+      return invalidArguments("dim ", dim.firstDim, " of ", name, " is ", textOf(desc.dims[dim.firstDim]), ", dim ",
+                              dim.secondDim, " of ", otherName, " ", textOf(other.dims[dim.secondDim]), " (gemm C3)");
   }
   return {};
 }
@@ -71,7 +72,8 @@ Result<void> checkDims(const GemmDesc &gemm) {
 Result<void> checkOutput(const GemmDesc &gemm) {
   for (int d = 0; d < 2; ++d)
     if (gemm.dst.strides[d] == 0 && (gemm.dst.dims[d] == runtimeDim || gemm.dst.dims[d] > 1))
-      return invalidArguments("dst has stride 0 over dim ", d, ", which is longer than 1; only a source may broadcast (gemm C4)");
+      return invalidArguments("dst has stride 0 over dim ", d,
+                              ", which is longer than 1; only a source may broadcast (gemm C4)");
   return {};
 }
 
@@ -79,10 +81,11 @@ Result<void> checkOutput(const GemmDesc &gemm) {
 Result<void> checkTypes(const GemmDesc &gemm) {
   const DataType src = gemm.src.dataType, weights = gemm.weights.dataType, dst = gemm.dst.dataType;
   const bool isFloat = src == DataType::F32 && weights == DataType::F32 && dst == DataType::F32;
-  const bool isInteger = (src == DataType::U8 || src == DataType::S8) && weights == DataType::S8 && dst == DataType::S32;
+  const bool isInteger =
+      (src == DataType::U8 || src == DataType::S8) && weights == DataType::S8 && dst == DataType::S32;
   if (!isFloat && !isInteger)
-    return unimplemented("gemm is not implemented for src of ", nameOf(src), ", weights of ", nameOf(weights), " and dst of ", nameOf(dst),
-                         "; it is for f32, f32, f32; u8, s8, s32; s8, s8, s32 (gemm C6)");
+    return unimplemented("gemm is not implemented for src of ", nameOf(src), ", weights of ", nameOf(weights),
+                         " and dst of ", nameOf(dst), "; it is for f32, f32, f32; u8, s8, s32; s8, s8, s32 (gemm C6)");
   if (isFloat && (gemm.offsets || gemm.dstOffset != GemmOffset::None))
     return invalidArguments("offsets are of integers; src is of f32 (gemm C5)");
   return {};
@@ -92,10 +95,11 @@ Result<void> checkTypes(const GemmDesc &gemm) {
 Result<void> checkLayouts(const GemmDesc &gemm) {
   for (const auto &[name, desc] : tensorsOf(gemm)) {
     if (!desc.isPlain() || desc.hasPadding())
-      return unimplemented("gemm is not implemented for ", desc.isPlain() ? "padding" : "inner blocks", " in ", name, " (gemm C7)");
-    if (desc.extras.flags != 0)
-      return unimplemented("gemm is not implemented for tensors with compensation; the flags of ", name, " are ", desc.extras.flags,
+      return unimplemented("gemm is not implemented for ", desc.isPlain() ? "padding" : "inner blocks", " in ", name,
                            " (gemm C7)");
+    if (desc.extras.flags != 0)
+      return unimplemented("gemm is not implemented for tensors with compensation; the flags of ", name, " are ",
+                           desc.extras.flags, " (gemm C7)");
   }
   return {};
 }
@@ -113,7 +117,8 @@ Result<void> checkAttributes(const Attributes &attr) {
 /// C9.
 Result<void> checkArithmetic(const GemmDesc &gemm, const Target &target) {
   if (gemm.dst.dataType == DataType::S32 && (gemm.alpha || gemm.beta) && !target.hasF64())
-    return unimplemented(gemm.alpha ? "alpha" : "beta", " scales integers in f64, which ", target.text(), " lacks (gemm C9)");
+    return unimplemented(gemm.alpha ? "alpha" : "beta", " scales integers in f64, which ", target.text(),
+                         " lacks (gemm C9)");
   return {};
 }
 
@@ -141,7 +146,8 @@ void listArguments(VerifiedProblem &problem) {
     arguments.push_back({arg::gemmWeightsOffset, "weights_offset", vectorOf(gemm.weights.dataType, 1)});
   }
   if (gemm.dstOffset != GemmOffset::None) {
-    const int64_t count = gemm.dstOffset == GemmOffset::Fixed ? 1 : gemm.dst.dims[gemm.dstOffset == GemmOffset::Column ? 0 : 1];
+    const int64_t count =
+        gemm.dstOffset == GemmOffset::Fixed ? 1 : gemm.dst.dims[gemm.dstOffset == GemmOffset::Column ? 0 : 1];
     arguments.push_back({arg::gemmDstOffset, "dst_offset", vectorOf(DataType::S32, count)});
   }
   arguments.push_back({arg::dst, "dst", gemm.dst, true, gemm.beta});
@@ -153,13 +159,16 @@ Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const Tens
   const char *const names[] = {"src", "weights", "dst"};
   for (const SharedDim &dim : sharedDims)
     if (matrices[dim.first]->dims[dim.firstDim] != matrices[dim.second]->dims[dim.secondDim])
-      return invalidArguments("dim ", dim.firstDim, " of ", names[dim.first], " is ", matrices[dim.first]->dims[dim.firstDim], ", dim ",
-                              dim.secondDim, " of ", names[dim.second], " ", matrices[dim.second]->dims[dim.secondDim]);
+      return invalidArguments("dim ", dim.firstDim, " of ", names[dim.first], " is ",
+                              matrices[dim.first]->dims[dim.firstDim], ", dim ", dim.secondDim, " of ",
+                              names[dim.second], " ", matrices[dim.second]->dims[dim.secondDim]);
   const GemmOffset offset = std::get<GemmDesc>(problem.desc.op).dstOffset;
   if (offset != GemmOffset::Column && offset != GemmOffset::Row)
     return {};
-  const int64_t count = given[given.size() - 2]->dims[0], wanted = matrices[2]->dims[offset == GemmOffset::Column ? 0 : 1];
-  return count == wanted ? Result<void>() : Result<void>(invalidArguments("dst_offset has ", count, " values; dst needs ", wanted));
+  const int64_t count = given[given.size() - 2]->dims[0],
+                wanted = matrices[2]->dims[offset == GemmOffset::Column ? 0 : 1];
+  return count == wanted ? Result<void>()
+                         : Result<void>(invalidArguments("dst_offset has ", count, " values; dst needs ", wanted));
 }
 
 } // namespace

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sums of the elements that are stored, in buffers behind them. An int8 product with a shifted source is corrected by them.
+// Sums of the elements that are stored, in buffers behind them. An int8 product with a shifted source is corrected by
+// them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_REORDER_COMPENSATION_H
@@ -15,8 +16,8 @@
 
 namespace quern::reorder {
 
-/// One buffer: dense, row-major over the padded dims in `mask`; value[masked indices] = factor · Σ dst over the dims that are not, in
-/// 32-bit integers that wrap; of an index in the padding 0.
+/// One buffer: dense, row-major over the padded dims in `mask`; value[masked indices] = factor · Σ dst over the dims
+/// that are not, in 32-bit integers that wrap; of an index in the padding 0.
 struct Compensation {
   uint64_t flag = 0; ///< one of ExtraFlags
   int32_t mask = 0;
@@ -26,8 +27,8 @@ struct Compensation {
   int64_t elements = 0;
 };
 
-/// The buffers of a tensor in the order in which they lie: s8s8 (−128 · Σ), then rnn_u8s8 (Σ, as f32), then asymmetric source (−Σ).
-/// `desc` is valid and has no runtime dims.
+/// The buffers of a tensor in the order in which they lie: s8s8 (−128 · Σ), then rnn_u8s8 (Σ, as f32), then asymmetric
+/// source (−Σ). `desc` is valid and has no runtime dims.
 std::vector<Compensation> compensationsOf(const TensorDesc &desc);
 
 /// What the RNN parameters of the attributes mean for this reorder.

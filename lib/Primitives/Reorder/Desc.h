@@ -14,7 +14,8 @@ struct ReorderDesc {
   TensorDesc src, dst;
   EngineKind srcEngine = EngineKind::Cpu, dstEngine = EngineKind::Cpu;
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
-    visit("src", self.src), visit("dst", self.dst), visit("src_engine", self.srcEngine), visit("dst_engine", self.dstEngine);
+    visit("src", self.src), visit("dst", self.dst), visit("src_engine", self.srcEngine),
+        visit("dst_engine", self.dstEngine);
   }
   /// Replaces what changes no kernel, by set(field, value).
   template <typename Self, typename Set> static void makeCanonical(Self &self, Set &set) {

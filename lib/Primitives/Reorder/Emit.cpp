@@ -5,9 +5,9 @@
 //
 // One elementwise op over the logical dims: the layouts are in its maps, the conversion and the arithmetic in its body.
 //   dst = sat((s_src * (src - zp_src), post-ops) / s_dst + zp_dst)
-// Each operation rounds by itself to the compute type, in this order; what an attribute does not ask for is not there. Without any, equal
-// types copy bits and integers saturate as integers. The zeros of the destination's padding come before, by a fill of its whole buffer, or
-// afterwards; then its compensation.
+// Each operation rounds by itself to the compute type, in this order; what an attribute does not ask for is not there.
+// Without any, equal types copy bits and integers saturate as integers. The zeros of the destination's padding come
+// before, by a fill of its whole buffer, or afterwards; then its compensation.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -59,13 +59,15 @@ private:
 };
 
 ReorderEmitter::ReorderEmitter(ModuleOp module, const VerifiedProblem &problem)
-    : function(module, problem, "reorder", argumentTypesToFill(problem, module.getContext())), desc(std::get<ReorderDesc>(problem.desc.op)),
-      attr(problem.desc.attr), compute(computeTypeOf(desc, function.builder)), space(desc.src.dims, desc.src.ndims),
-      inputs{function.tensor(arg::src, space)}, srcZeroPoint(quantization(attr.zeroPoints, arg::src, arg::zeroPointsOf(arg::src))),
+    : function(module, problem, "reorder", argumentTypesToFill(problem, module.getContext())),
+      desc(std::get<ReorderDesc>(problem.desc.op)), attr(problem.desc.attr),
+      compute(computeTypeOf(desc, function.builder)), space(desc.src.dims, desc.src.ndims),
+      inputs{function.tensor(arg::src, space)},
+      srcZeroPoint(quantization(attr.zeroPoints, arg::src, arg::zeroPointsOf(arg::src))),
       srcScale(quantization(attr.scales, arg::src, arg::scalesOf(arg::src))),
       dstScale(quantization(attr.scales, arg::dst, arg::scalesOf(arg::dst))),
-      dstZeroPoint(quantization(attr.zeroPoints, arg::dst, arg::zeroPointsOf(arg::dst))), rnn(reorder::rnnRoleOf(desc, attr)),
-      postOps(function, space, compute) {
+      dstZeroPoint(quantization(attr.zeroPoints, arg::dst, arg::zeroPointsOf(arg::dst))),
+      rnn(reorder::rnnRoleOf(desc, attr)), postOps(function, space, compute) {
   if (rnn == reorder::RnnRole::Weights && isFloating(desc.src.dataType))
     addWeightsScales();
 }
@@ -110,7 +112,8 @@ Value ReorderEmitter::element(OpBuilder &b, Location at, ValueRange in, Value ol
   if (Value scale = srcScale.read(b, at, in))
     x = arith::MulFOp::create(b, at, x, scale);
   if (isAdjusted())
-    x = arith::MulFOp::create(b, at, x, arith::ConstantOp::create(b, at, b.getFloatAttr(compute, desc.dst.extras.scaleAdjust)));
+    x = arith::MulFOp::create(b, at, x,
+                              arith::ConstantOp::create(b, at, b.getFloatAttr(compute, desc.dst.extras.scaleAdjust)));
   x = rnnQuantized(b, at, x, in);
   x = postOps.apply(b, at, x, in.drop_front(inputs.size()), old, desc.dst.dataType);
   if (Value scale = dstScale.read(b, at, in))

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A sum over what is stored, written behind it. The function sees the destination as bytes: the elements, which are bytes, by their
-// offsets, and the sums as a view at theirs. It runs last and reads the padding, too: zeros by then, which keep the places of padded
-// indices zero and let every reduced dim be walked in whole digits. All reduced dims are one loop, in the order of memory.
+// A sum over what is stored, written behind it. The function sees the destination as bytes: the elements, which are
+// bytes, by their offsets, and the sums as a view at theirs. It runs last and reads the padding, too: zeros by then,
+// which keep the places of padded indices zero and let every reduced dim be walked in whole digits. All reduced dims
+// are one loop, in the order of memory.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Reorder/Emitter.h"
@@ -34,7 +35,8 @@ SmallVector<Type> typesWithBytes(const VerifiedProblem &problem, MLIRContext *co
 
 class CompensationEmitter {
 public:
-  CompensationEmitter(ModuleOp module, const VerifiedProblem &problem, const reorder::Compensation &compensation, StringRef name)
+  CompensationEmitter(ModuleOp module, const VerifiedProblem &problem, const reorder::Compensation &compensation,
+                      StringRef name)
       : function(module, problem, name, typesWithBytes(problem, module.getContext())), compensation(compensation),
         dst(function.descOf(arg::dst)) {}
   void emit();
@@ -59,7 +61,8 @@ private:
 /// One loop runs through the values of all these digits, the fastest in memory first.
 AffineExpr CompensationEmitter::addressOfReduced(SmallVector<Digit> digits) {
   llvm::erase_if(digits, [](const Digit &digit) { return digit.size == 1; });
-  llvm::sort(digits, [](const Digit &a, const Digit &b) { return std::tie(a.stride, a.dim) < std::tie(b.stride, b.dim); });
+  llvm::sort(digits,
+             [](const Digit &a, const Digit &b) { return std::tie(a.stride, a.dim) < std::tie(b.stride, b.dim); });
   AffineExpr index = function.builder.getAffineDimExpr(kept.size()), sum = function.builder.getAffineConstantExpr(0);
   for (size_t i = 0; i < digits.size(); ++i) {
     int64_t unit = reducedExtent, size = digits[i].size, stride = digits[i].stride;
@@ -108,7 +111,8 @@ Value CompensationEmitter::emitSums() {
   SmallVector<utils::IteratorType> kinds(kept.size(), utils::IteratorType::parallel);
   kinds.push_back(utils::IteratorType::reduction);
   Operand stored{viewOfElements(), AffineMap::get(space.size(), 0, address)};
-  auto keptDims = llvm::map_to_vector(llvm::seq<unsigned>(0, kept.size()), [&](unsigned d) { return builder.getAffineDimExpr(d); });
+  auto keptDims =
+      llvm::map_to_vector(llvm::seq<unsigned>(0, kept.size()), [&](unsigned d) { return builder.getAffineDimExpr(d); });
   Operand sum{sums, AffineMap::get(space.size(), 0, keptDims, builder.getContext())};
   function.generic(space, kinds, stored, sum, [&](OpBuilder &b, Location at, ValueRange in, Value old) -> Value {
     return arith::AddIOp::create(b, at, arith::ExtSIOp::create(b, at, word, in[0]), old);
@@ -133,7 +137,8 @@ Value CompensationEmitter::viewOfElements() {
 
 void CompensationEmitter::emitResult(Value sums) {
   OpBuilder &builder = function.builder;
-  Operand result{view(compensation.byteOffset, compensation.elements, compensation.type), AffineMap::get(kept.size(), 0, ordinal)};
+  Operand result{view(compensation.byteOffset, compensation.elements, compensation.type),
+                 AffineMap::get(kept.size(), 0, ordinal)};
   Operand sum{sums, builder.getMultiDimIdentityMap(kept.size())};
   function.elementwise(kept, sum, result, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
     if (compensation.type == DataType::F32)

@@ -10,30 +10,29 @@
 //   C4  They have the same dims; a dim that is given only at execution is so in both.
 //   C5  dst does not broadcast: no stride 0 over more than one element or block.
 //   C6  dst is of s8 if it has compensation or scale adjust.
-//   C7  Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's rank.
-//   C8  Groups are over the last two dims of a tensor that has two; each divides its dim, and is 1 where the mask has no bit.
-//   C9  Zero points are of integers: neither src nor dst that has them is of a floating type.
-//   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
-//   C11 The type that a sum reads dst as has the size of dst's.
-//   C12 RNN weights have one scale for each combination of the masked indices.
+//   C7  Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's
+//   rank. C8  Groups are over the last two dims of a tensor that has two; each divides its dim, and is 1 where the mask
+//   has no bit. C9  Zero points are of integers: neither src nor dst that has them is of a floating type. C10 A binary
+//   post-op's tensor has dst's rank, and each of its dims is dst's or 1. C11 The type that a sum reads dst as has the
+//   size of dst's. C12 RNN weights have one scale for each combination of the masked indices.
 // Invalid at execution (the runtime checks these):
 //   C13 Every argument is given.
-//   C14 dst shares no byte with another argument, unless it lies on a tensor of its layout and element size; never scales.
-//   C15 The sizes that are given only then fit each other: the dims of src and dst, the vectors of scales and zero points.
+//   C14 dst shares no byte with another argument, unless it lies on a tensor of its layout and element size; never
+//   scales. C15 The sizes that are given only then fit each other: the dims of src and dst, the vectors of scales and
+//   zero points.
 // Unimplemented:
 //   C16 src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, f4_e2m1, s32, s8, u8, s4 or u4.
 //   C17 Both are on the CPU, or, for a device, each on the CPU or the device. One of them is where it runs.
-//   C18 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, padding or compensation.
-//   C19 No tensor has padded offsets.
-//   C20 Compensation for an RNN is not combined with that for convolutions or with scale adjust; tensors of post-ops have none.
-//   C21 Scales are of f32, bf16, f16 or e8m0; zero points of s32, s8, u8, s4, u4 or f32.
-//   C22 There are no groups along a dim that is given only at execution and has own values, nor along one before it.
-//   C23 Post-ops are eltwise, binary or, once, sum.
-//   C24 Tensors of binary post-ops are of the types of C16.
-//   C25 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that is given only at execution.
-//   C26 RNN quantization makes u8 or s8 data of rank 3 or 4, or s8 weights of rank 4 or 5 and known dims.
-//   C27 RNN quantization is not combined with scales, zero points or post-ops.
-//   C28 What has elements of half bytes has dims that are known; of dst they start with a whole byte and leave no gaps but padding.
+//   C18 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, padding or
+//   compensation. C19 No tensor has padded offsets. C20 Compensation for an RNN is not combined with that for
+//   convolutions or with scale adjust; tensors of post-ops have none. C21 Scales are of f32, bf16, f16 or e8m0; zero
+//   points of s32, s8, u8, s4, u4 or f32. C22 There are no groups along a dim that is given only at execution and has
+//   own values, nor along one before it. C23 Post-ops are eltwise, binary or, once, sum. C24 Tensors of binary post-ops
+//   are of the types of C16. C25 Scales and zero points of a post-op are those of its src_1, without groups and not
+//   along a dim that is given only at execution. C26 RNN quantization makes u8 or s8 data of rank 3 or 4, or s8 weights
+//   of rank 4 or 5 and known dims. C27 RNN quantization is not combined with scales, zero points or post-ops. C28 What
+//   has elements of half bytes has dims that are known; of dst they start with a whole byte and leave no gaps but
+//   padding.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Reorder/Verify.h"
@@ -52,7 +51,8 @@ Result<void> checkPresence(const ReorderDesc &reorder) {
     if (desc.isZero())
       return invalidArguments("a reorder needs ", name, ", which is absent (reorder C2)");
     if (desc.isAny())
-      return invalidArguments(name, " has layout `any`; a reorder goes from a known layout to a known layout (reorder C3)");
+      return invalidArguments(name,
+                              " has layout `any`; a reorder goes from a known layout to a known layout (reorder C3)");
   }
   return {};
 }
@@ -64,7 +64,8 @@ Result<void> checkDims(const ReorderDesc &reorder) {
     return invalidArguments("dst is of rank ", dst.ndims, ", src of rank ", src.ndims, " (reorder C4)");
   for (int d = 0; d < src.ndims; ++d)
     if (src.dims[d] != dst.dims[d])
-      return invalidArguments("dim ", d, " of dst is ", textOfDim(dst.dims[d]), ", of src ", textOfDim(src.dims[d]), " (reorder C4)");
+      return invalidArguments("dim ", d, " of dst is ", textOfDim(dst.dims[d]), ", of src ", textOfDim(src.dims[d]),
+                              " (reorder C4)");
   return {};
 }
 
@@ -74,13 +75,15 @@ Result<void> checkDst(const ReorderDesc &reorder) { return checkOutput("dst", re
 /// C6, C20. What src has appended is not read.
 Result<void> checkCompensation(const ReorderDesc &reorder) {
   const TensorDesc &dst = reorder.dst;
-  constexpr uint64_t forRnn = ExtraRnnU8S8 | ExtraRnnS8S8, others = ExtraS8S8 | ExtraAsymmetricSource | ExtraScaleAdjust;
+  constexpr uint64_t forRnn = ExtraRnnU8S8 | ExtraRnnS8S8,
+                     others = ExtraS8S8 | ExtraAsymmetricSource | ExtraScaleAdjust;
   if (dst.extras.flags != 0 && dst.dataType != DataType::S8)
-    return invalidArguments("dst is of type ", nameOf(dst.dataType), "; compensation and scale adjust (flags ", dst.extras.flags,
-                            ") need s8 (reorder C6)");
+    return invalidArguments("dst is of type ", nameOf(dst.dataType), "; compensation and scale adjust (flags ",
+                            dst.extras.flags, ") need s8 (reorder C6)");
   if ((dst.extras.flags & forRnn) && (dst.extras.flags & others))
-    return unimplemented("a reorder is not implemented with compensation for an RNN beside another or scale adjust; dst's flags are ",
-                         dst.extras.flags, " (reorder C20)");
+    return unimplemented(
+        "a reorder is not implemented with compensation for an RNN beside another or scale adjust; dst's flags are ",
+        dst.extras.flags, " (reorder C20)");
   return {};
 }
 
@@ -90,8 +93,8 @@ Result<void> checkHalfBytes(const ReorderDesc &reorder) {
   if (bitsOf(dst.dataType) >= 8 || dst.hasZeroDim())
     return {};
   if (dst.offset0 % 2 != 0)
-    return unimplemented("a reorder is not implemented for dst of type ", nameOf(dst.dataType), " from element ", dst.offset0,
-                         " on, which is half a byte (reorder C28)");
+    return unimplemented("a reorder is not implemented for dst of type ", nameOf(dst.dataType), " from element ",
+                         dst.offset0, " on, which is half a byte (reorder C28)");
   int64_t blocks[maxDims], reach = 1;
   dst.blockSizes(blocks);
   for (int d = 0; d < dst.ndims; ++d)
@@ -99,8 +102,8 @@ Result<void> checkHalfBytes(const ReorderDesc &reorder) {
   for (int d = 0; d < dst.ndims; ++d)
     reach += (ceilDivide(dst.paddedDims[d], blocks[d]) - 1) * dst.strides[d];
   if (reach != dst.paddedElements())
-    return unimplemented("a reorder is not implemented for dst of type ", nameOf(dst.dataType), " with gaps between its ",
-                         dst.paddedElements(), " elements (reorder C28)");
+    return unimplemented("a reorder is not implemented for dst of type ", nameOf(dst.dataType),
+                         " with gaps between its ", dst.paddedElements(), " elements (reorder C28)");
   return {};
 }
 
@@ -109,8 +112,8 @@ Result<void> checkSupported(const ReorderDesc &reorder) {
   const NamedTensor both[] = {{"src", reorder.src}, {"dst", reorder.dst}};
   for (const auto &[name, desc] : both) {
     if (!reorder::types.contains(desc.dataType))
-      return unimplemented("a reorder is not implemented for ", name, " of type ", nameOf(desc.dataType), "; it is for ",
-                           reorder::types.names(), " (reorder C16)");
+      return unimplemented("a reorder is not implemented for ", name, " of type ", nameOf(desc.dataType),
+                           "; it is for ", reorder::types.names(), " (reorder C16)");
     if (Result<void> ok = reorder::checkLayout(name, desc); !ok)
       return ok;
   }
@@ -123,7 +126,8 @@ Result<void> placeEngines(ReorderDesc &reorder, const Target &target) {
   for (const auto &[name, engine] : both)
     if (engine != EngineKind::Cpu && (target.isCpu() || engine != EngineKind::Gpu))
       return unimplemented("a reorder is not implemented for ", name, " on an engine of kind ", nameOf(engine), "; ",
-                           target.isCpu() ? "a cpu reaches cpu alone" : "a device reaches cpu and gpu", " (reorder C17)");
+                           target.isCpu() ? "a cpu reaches cpu alone" : "a device reaches cpu and gpu",
+                           " (reorder C17)");
   if (reorder.srcEngine == reorder.dstEngine)
     reorder.srcEngine = reorder.dstEngine = EngineKind::Cpu;
   return {};

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions, accepted as they
-// are.
+// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions,
+// accepted as they are.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -16,8 +16,12 @@ namespace quern {
 namespace {
 
 constexpr QuantizationRules paramRules = {
-    "a reorder",      " (reorder C7)",      "",
-    " (reorder C21)", scaleTypesWithPowers, {DataType::S32, DataType::S8, DataType::U8, DataType::S4, DataType::U4, DataType::F32}};
+    "a reorder",
+    " (reorder C7)",
+    "",
+    " (reorder C21)",
+    scaleTypesWithPowers,
+    {DataType::S32, DataType::S8, DataType::U8, DataType::S4, DataType::U4, DataType::F32}};
 
 /// C7, C21.
 Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor) {
@@ -27,8 +31,8 @@ Result<void> checkParams(const Quantization &quantization, const TensorDesc &ten
 /// C18 to C20, of a post-op's tensor.
 Result<void> checkOperandLayout(std::string_view name, const TensorDesc &operand) {
   if (operand.extras.flags != 0)
-    return unimplemented("a reorder is not implemented for compensation in ", name, "; its flags are ", operand.extras.flags,
-                         " (reorder C20)");
+    return unimplemented("a reorder is not implemented for compensation in ", name, "; its flags are ",
+                         operand.extras.flags, " (reorder C20)");
   return reorder::checkLayout(name, operand);
 }
 
@@ -40,8 +44,9 @@ Result<void> checkParamsOfPostOp(const Quantization &quantization, const TensorD
 }
 
 /// C7, C10, C11, C18 to C21, C23 to C25.
-constexpr PostOpRules postOpRules = {"a reorder",      reorder::types,  checkOperandLayout, checkParamsOfPostOp, " (reorder C10)",
-                                     " (reorder C24)", " (reorder C7)", " (reorder C25)",   " (reorder C23)",    " (reorder C11)"};
+constexpr PostOpRules postOpRules = {"a reorder",      reorder::types,   checkOperandLayout, checkParamsOfPostOp,
+                                     " (reorder C10)", " (reorder C24)", " (reorder C7)",    " (reorder C25)",
+                                     " (reorder C23)", " (reorder C11)"};
 
 /// C8.
 Result<void> checkGroups(const Quantization &quantization, const TensorDesc &tensor) {
@@ -49,15 +54,16 @@ Result<void> checkGroups(const Quantization &quantization, const TensorDesc &ten
   if (groups.empty())
     return {};
   if (tensor.ndims < 2)
-    return invalidArguments(quantization.of(), " have groups over two dims; the tensor is of rank ", tensor.ndims, " (reorder C8)");
+    return invalidArguments(quantization.of(), " have groups over two dims; the tensor is of rank ", tensor.ndims,
+                            " (reorder C8)");
   for (int i = 0; i < 2; ++i) {
     int d = tensor.ndims - 2 + i;
     if (groups[i] != 1 && !quantization.isMasked(d))
       return invalidArguments(quantization.of(), " have groups of ", groups[i], " along dim ", d, ", which their mask ",
                               quantization.params.mask, " does not have (reorder C8)");
     if (tensor.dims[d] != runtimeDim && tensor.dims[d] % groups[i] != 0)
-      return invalidArguments(quantization.of(), " have groups of ", groups[i], ", which do not divide dim ", d, " of ", tensor.dims[d],
-                              " (reorder C8)");
+      return invalidArguments(quantization.of(), " have groups of ", groups[i], ", which do not divide dim ", d, " of ",
+                              tensor.dims[d], " (reorder C8)");
   }
   return {};
 }
@@ -70,17 +76,18 @@ Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc
       continue;
     for (int grouped = 0; grouped <= d; ++grouped) // a group's stride is a number
       if (const int64_t group = arg::groupAlong(params, tensor.ndims, grouped); group != 1)
-        return unimplemented("a reorder is not implemented with ", quantization.of(), " in groups of ", group, " along dim ", grouped,
-                             "; dim ", d, " is given at execution (reorder C22)");
+        return unimplemented("a reorder is not implemented with ", quantization.of(), " in groups of ", group,
+                             " along dim ", grouped, "; dim ", d, " is given at execution (reorder C22)");
     if (bitsOf(params.dataType) < 8)
-      return unimplemented("a reorder is not implemented with ", quantization.of(), " of type ", nameOf(params.dataType), " along dim ", d,
-                           ", which is given at execution (reorder C28)");
+      return unimplemented("a reorder is not implemented with ", quantization.of(), " of type ",
+                           nameOf(params.dataType), " along dim ", d, ", which is given at execution (reorder C28)");
   }
   return {};
 }
 
 /// C7 to C9, C21, C22, C25.
-Result<void> checkQuantization(const Quantization &quantization, const ReorderDesc &reorder, const std::vector<PostOp> &postOps) {
+Result<void> checkQuantization(const Quantization &quantization, const ReorderDesc &reorder,
+                               const std::vector<PostOp> &postOps) {
   if (quantization.argument != arg::src && quantization.argument != arg::dst)
     return checkOfPostOp(quantization, postOps, postOpRules);
   const TensorDesc &tensor = quantization.argument == arg::src ? reorder.src : reorder.dst;
@@ -100,15 +107,17 @@ Result<void> checkRnnRole(const ReorderDesc &reorder, reorder::RnnRole role) {
     bool isType = dst.dataType == DataType::S8 && (isFloating(src.dataType) || src.dataType == DataType::S8);
     if (isType && (dst.ndims == 4 || dst.ndims == 5) && dst.elements() != runtimeDim)
       return {};
-    return unimplemented("a reorder is not implemented for RNN weights from ", nameOf(src.dataType), " to ", nameOf(dst.dataType),
-                         " of rank ", dst.ndims, "; it is from a floating type or s8 to s8, of rank 4 or 5 and dims that are known",
+    return unimplemented("a reorder is not implemented for RNN weights from ", nameOf(src.dataType), " to ",
+                         nameOf(dst.dataType), " of rank ", dst.ndims,
+                         "; it is from a floating type or s8 to s8, of rank 4 or 5 and dims that are known",
                          " (reorder C26)");
   }
   bool isType = isFloating(src.dataType) && (dst.dataType == DataType::U8 || dst.dataType == DataType::S8);
   if (isType && (dst.ndims == 3 || dst.ndims == 4))
     return {};
-  return unimplemented("a reorder is not implemented for RNN data from ", nameOf(src.dataType), " to ", nameOf(dst.dataType), " of rank ",
-                       dst.ndims, "; it is from a floating type to u8 or s8, of rank 3 or 4 (reorder C26)");
+  return unimplemented("a reorder is not implemented for RNN data from ", nameOf(src.dataType), " to ",
+                       nameOf(dst.dataType), " of rank ", dst.ndims,
+                       "; it is from a floating type to u8 or s8, of rank 3 or 4 (reorder C26)");
 }
 
 /// C12, C26, C27.
@@ -131,8 +140,8 @@ Result<void> checkRnn(const ReorderDesc &reorder, const Attributes &attr) {
   for (int d = 0; d < reorder.dst.ndims; ++d)
     wanted *= scales.mask >> d & 1 ? reorder.dst.dims[d] : 1;
   if (scales.mask >> reorder.dst.ndims != 0 || wanted != static_cast<int64_t>(scales.values.size()))
-    return invalidArguments("RNN weights have ", scales.values.size(), " scales; mask ", scales.mask, " over these dims asks for ", wanted,
-                            " (reorder C12)");
+    return invalidArguments("RNN weights have ", scales.values.size(), " scales; mask ", scales.mask,
+                            " over these dims asks for ", wanted, " (reorder C12)");
   return {};
 }
 
@@ -143,7 +152,8 @@ Result<void> reorder::checkAttributes(const ReorderDesc &reorder, Attributes &at
     return ok;
   if (Result<void> ok = checkPostOps(attr.postOps, reorder.dst, postOpRules); !ok)
     return ok;
-  return checkEach(attr, [&](const Quantization &quantization) { return checkQuantization(quantization, reorder, attr.postOps); });
+  return checkEach(
+      attr, [&](const Quantization &quantization) { return checkQuantization(quantization, reorder, attr.postOps); });
 }
 
 } // namespace quern

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A step of one layer and direction is one function, or two where the second reads all channels of what the first makes (gru, projection);
-// every call of it has other buffers. For each layer in turn: the states at the start, then a loop over time in which the two directions
-// run beside each other (or one loop after the other where caches do not keep the weights of both), then dst_iter. What dst_layer does not
-// get from the last layer's steps is copied at the end.
+// A step of one layer and direction is one function, or two where the second reads all channels of what the first makes
+// (gru, projection); every call of it has other buffers. For each layer in turn: the states at the start, then a loop
+// over time in which the two directions run beside each other (or one loop after the other where caches do not keep the
+// weights of both), then dst_iter. What dst_layer does not get from the last layer's steps is copied at the end.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emitters.h"
@@ -36,8 +36,9 @@ Rows RnnEmitter::remainingAt(AffineExpr t) {
   return rows;
 }
 
-/// From a gate of products that were made before to the next: by one more line of a cache where a tile reads the gates of a panel as they
-/// lie together, so that gates are not taken for columns, of which a tile would read some from each of several panels.
+/// From a gate of products that were made before to the next: by one more line of a cache where a tile reads the gates
+/// of a panel as they lie together, so that gates are not taken for columns, of which a tile would read some from each
+/// of several panels.
 int64_t RnnEmitter::inputsStride() const {
   constexpr int64_t widestTile = 64, line = 16;
   const int64_t width = std::max<int64_t>(layer.view().width(), 2);
@@ -54,9 +55,10 @@ Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
     program.addRegion("inputs", program.number((areApart ? 1 : s.directions) * s.steps * s.batch * row * element));
   Type type = isQuantized(rnn) ? Type(builder.getI32Type()) : builder.getF32Type();
   AffineExpr bytes = (t + index * s.steps) * (s.batch * row * element);
-  return {"inputs",
-          MemRefType::get({rows, s.gates, s.dhc}, type, StridedLayoutAttr::get(builder.getContext(), 0, {row, width, 1})),
-          {"inputs", bytes}};
+  return {
+      "inputs",
+      MemRefType::get({rows, s.gates, s.dhc}, type, StridedLayoutAttr::get(builder.getContext(), 0, {row, width, 1})),
+      {"inputs", bytes}};
 }
 
 /// What the layer reads: src_layer, or the states below, of both directions where they are stacked.
@@ -84,11 +86,13 @@ Binding RnnEmitter::stateBefore(const At &at) {
 
 Rows RnnEmitter::cellsAt(int64_t layer, int64_t direction, AffineExpr t) {
   int64_t index = stack(layer, direction);
-  return states.isTraining ? states.section(WorkspacePart::Cells, s.dhc, index, t) : states.scratch("cells", DataType::F32, s.dhc, index);
+  return states.isTraining ? states.section(WorkspacePart::Cells, s.dhc, index, t)
+                           : states.scratch("cells", DataType::F32, s.dhc, index);
 }
 
 Rows RnnEmitter::cellsStart(int64_t layer, int64_t direction) {
-  return states.isTraining ? states.section(WorkspacePart::InitialCells, s.dhc, stack(layer, direction)) : cellsAt(layer, direction, {});
+  return states.isTraining ? states.section(WorkspacePart::InitialCells, s.dhc, stack(layer, direction))
+                           : cellsAt(layer, direction, {});
 }
 
 /// What training keeps of a step besides the states.
@@ -100,13 +104,15 @@ void RnnEmitter::addKept(Bindings &bindings, const At &at) {
   binding.type = MemRefType::get({s.batch, s.gates, s.dhc}, builder.getF32Type());
   bindings.push_back(binding);
   if (isLinearBeforeReset(rnn))
-    bindings.push_back(states.bind("hidden_sums", states.section(WorkspacePart::HiddenSums, s.dhc, stack(at.layer, at.direction), at.t)));
+    bindings.push_back(states.bind(
+        "hidden_sums", states.section(WorkspacePart::HiddenSums, s.dhc, stack(at.layer, at.direction), at.t)));
 }
 
 /// What a cell makes for its projection.
 void RnnEmitter::addUnprojected(Bindings &bindings, const At &at) {
   if (states.isTraining)
-    bindings.push_back(states.bind("unprojected", states.section(WorkspacePart::Unprojected, s.dhc, stack(at.layer, at.direction), at.t)));
+    bindings.push_back(states.bind(
+        "unprojected", states.section(WorkspacePart::Unprojected, s.dhc, stack(at.layer, at.direction), at.t)));
   StringRef name = context.areRowsRounded() ? "unprojected_rounded" : "unprojected";
   if (context.areRowsRounded() || !states.isTraining)
     bindings.push_back(states.bind(name, states.scratch(name, context.factor(), s.dhc, at.direction)));
@@ -154,7 +160,8 @@ void RnnEmitter::callCell(const At &at, bool beside) {
   if (isLstm(rnn)) {
     peephole.bind("peephole", at.layer, at.direction, program, bindings);
     bool isStart = at.isFirst && states.isTraining;
-    bindings.push_back(states.bind("c", isStart ? cellsStart(at.layer, at.direction) : cellsAt(at.layer, at.direction, before(at))));
+    bindings.push_back(
+        states.bind("c", isStart ? cellsStart(at.layer, at.direction) : cellsAt(at.layer, at.direction, before(at))));
     bindings.push_back(states.bind("c_next", cellsAt(at.layer, at.direction, at.t)));
   }
   addPerSequence(bindings, at);
@@ -223,18 +230,23 @@ void RnnEmitter::emitInputs(int64_t layer, ArrayRef<int64_t> directions) {
     At at{layer, direction, program.number(0), false};
     Binding x = inputOf(at), inputs = inputsAt(direction, at.t, s.steps * s.batch);
     auto rows = x.type.getStridesAndOffset();
-    const int64_t row = s.batch == 1 && layer == 0 && !context.areRowsRounded() ? rnn.srcLayer.strides[0] : rows.first[0];
+    const int64_t row =
+        s.batch == 1 && layer == 0 && !context.areRowsRounded() ? rnn.srcLayer.strides[0] : rows.first[0];
     x.type = MemRefType::get({s.steps * s.batch, s.slc}, x.type.getElementType(),
                              StridedLayoutAttr::get(builder.getContext(), rows.second, {row, rows.first[1]}));
     const int64_t width = std::max<int64_t>(this->layer.view().width(), 2);
-    SmallVector<int64_t> shape = {s.steps * s.batch, s.gates, width}, strides = {s.gates * inputsStride(), inputsStride(), 1};
+    SmallVector<int64_t> shape = {s.steps * s.batch, s.gates, width},
+                         strides = {s.gates * inputsStride(), inputsStride(), 1};
     if (s.gates == 1)
       shape.erase(shape.begin() + 1), strides.erase(strides.begin() + 1);
-    inputs.type = MemRefType::get(shape, inputs.type.getElementType(), StridedLayoutAttr::get(builder.getContext(), 0, strides));
+    inputs.type =
+        MemRefType::get(shape, inputs.type.getElementType(), StridedLayoutAttr::get(builder.getContext(), 0, strides));
     Bindings bindings = {x};
     this->layer.bindAlone("w", layer, direction, program, bindings);
     bindings.push_back(inputs);
-    program.call("rnn_inputs", bindings, [&](StepEmitter &step) { rnn::emitInputs(step, context); }, direction != directions.front());
+    program.call(
+        "rnn_inputs", bindings, [&](StepEmitter &step) { rnn::emitInputs(step, context); },
+        direction != directions.front());
   }
 }
 

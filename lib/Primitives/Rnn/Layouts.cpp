@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Layouts.h. The width of a panel follows from the tile that a kernel keeps in registers: two column vectors with AVX2, four otherwise,
-// of which the gates of a kernel take their share. A device gets the panels of 16 lanes, as wide as a sub-group.
+// See Layouts.h. The width of a panel follows from the tile that a kernel keeps in registers: two column vectors with
+// AVX2, four otherwise, of which the gates of a kernel take their share. A device gets the panels of 16 lanes, as wide
+// as a sub-group.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Layouts.h"
@@ -74,27 +75,33 @@ Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode 
   return {vectors * lanes, kPackOf(weights, fpmath, target)};
 }
 
-/// Each gate has panels of its own: steps may read some gates before the others, and what a cache then fetches ahead is what comes next.
-Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
+/// Each gate has panels of its own: steps may read some gates before the others, and what a cache then fetches ahead is
+/// what comes next.
+Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath,
+                                 const Target &target) {
   const int64_t together = gatesTogether(rnn);
-  return packed(weights, "abdEc", packingOf(weights.dataType, together, weights.dims[4], fpmath, target), weightsSumMask);
+  return packed(weights, "abdEc", packingOf(weights.dataType, together, weights.dims[4], fpmath, target),
+                weightsSumMask);
 }
 
 Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
   return packed(weights, "abDc", packingOf(weights.dataType, 1, weights.dims[3], fpmath, target), projectionSumMask);
 }
 
-bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLayer, FpmathMode fpmath, const Target &target) {
+bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLayer, FpmathMode fpmath,
+                    const Target &target) {
   if (!weights.isPlain())
     return true;
   const int output = weights.ndims - 1;
   const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1; // one column is no vector
-  constexpr int64_t fewSteps = 16;                                                            // of one sequence, before packing has paid
-  constexpr int64_t fewRows = 64; // of the product of all steps' inputs, which reads a part of the weights for all rows before the next
+  constexpr int64_t fewSteps = 16; // of one sequence, before packing has paid
+  constexpr int64_t fewRows =
+      64; // of the product of all steps' inputs, which reads a part of the weights for all rows before the next
   const int64_t steps = rnn.srcLayer.dims[0], batch = rnn.srcLayer.dims[1];
   const bool areReadOnce = isOfLayer && areInputsMerged(rnn) && steps * batch <= fewRows;
   const bool areReadSeldom = areReadOnce || steps == 1 || (batch == 1 && steps != runtimeDim && steps < fewSteps);
-  return weights.dataType == DataType::F32 && !arePairsRounded(rnn, fpmath, target) && areColumnsContiguous && areReadSeldom;
+  return weights.dataType == DataType::F32 && !arePairsRounded(rnn, fpmath, target) && areColumnsContiguous &&
+         areReadSeldom;
 }
 
 bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target) {
@@ -104,7 +111,8 @@ bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target
 bool areWeightsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target) {
   constexpr int64_t manySteps = 16, manyRows = 256; // each of which saves some of the time that rounding takes
   const int64_t steps = rnn.srcLayer.dims[0], batch = rnn.srcLayer.dims[1];
-  const bool areMany = steps == runtimeDim || steps >= manySteps || (steps > 1 && (batch == runtimeDim || steps * batch >= manyRows));
+  const bool areMany =
+      steps == runtimeDim || steps >= manySteps || (steps > 1 && (batch == runtimeDim || steps * batch >= manyRows));
   return areMany && arePairsRounded(rnn, fpmath, target);
 }
 
@@ -145,11 +153,12 @@ Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &targe
   };
   for (const Choice &choice : plain)
     if (choice.tensor.isAny())
-      if (Result<void> ok =
-              settle(choice.name, choice.tensor, TensorDesc::fromTag(choice.tensor.shape(), choice.tensor.dataType, choice.tag));
+      if (Result<void> ok = settle(choice.name, choice.tensor,
+                                   TensorDesc::fromTag(choice.tensor.shape(), choice.tensor.dataType, choice.tag));
           !ok)
         return ok;
-  for (auto [name, tensor] : {std::pair{"weights_layer", &rnn.weightsLayer}, std::pair{"weights_iter", &rnn.weightsIter}})
+  for (auto [name, tensor] :
+       {std::pair{"weights_layer", &rnn.weightsLayer}, std::pair{"weights_iter", &rnn.weightsIter}})
     if (tensor->isAny())
       if (Result<void> ok = settle(name, *tensor, packedWeights(rnn, *tensor, fpmath, target)); !ok)
         return ok;

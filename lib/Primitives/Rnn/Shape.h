@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the names of the specification stand for in one problem. Sizes of channels come from the weights, which every problem has.
+// What the names of the specification stand for in one problem. Sizes of channels come from the weights, which every
+// problem has.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_SHAPE_H
@@ -34,7 +35,9 @@ inline bool hasAttention(const RnnDesc &rnn) { return rnn.cell == Alg::VanillaAu
 inline bool isBidirectional(const RnnDesc &rnn) {
   return rnn.direction == RnnDirection::BidirectionalConcat || rnn.direction == RnnDirection::BidirectionalSum;
 }
-inline bool isQuantized(const RnnDesc &rnn) { return rnn.srcLayer.dataType == DataType::U8 || rnn.srcLayer.dataType == DataType::S8; }
+inline bool isQuantized(const RnnDesc &rnn) {
+  return rnn.srcLayer.dataType == DataType::U8 || rnn.srcLayer.dataType == DataType::S8;
+}
 /// Of an element; no RNN has elements of half a byte.
 inline int64_t bytesOf(DataType type) { return bitsOf(type) / 8; }
 /// 1 for the vanilla cell, 4 for LSTM, else 3; 0 for what is no cell.

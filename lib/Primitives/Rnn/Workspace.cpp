@@ -72,8 +72,10 @@ Result<WorkspaceLayout> workspaceOf(const RnnDesc &rnn) {
 
 WorkspaceHeader workspaceHeaderOf(const RnnDesc &rnn) {
   ByteWriter out;
-  out.put(rnn.cell), out.put(rnn.direction), out.put(rnn.activation), out.put(rnn.alpha), out.put(rnn.flags & RnnStackConcatenated);
-  for (const TensorDesc *tensor : {&rnn.srcLayer, &rnn.weightsLayer, &rnn.weightsIter, &rnn.weightsPeephole, &rnn.weightsProjection}) {
+  out.put(rnn.cell), out.put(rnn.direction), out.put(rnn.activation), out.put(rnn.alpha),
+      out.put(rnn.flags & RnnStackConcatenated);
+  for (const TensorDesc *tensor :
+       {&rnn.srcLayer, &rnn.weightsLayer, &rnn.weightsIter, &rnn.weightsPeephole, &rnn.weightsProjection}) {
     out.put(tensor->ndims), out.put(tensor->dataType);
     for (int64_t dim : tensor->shape())
       out.put(dim);

@@ -11,7 +11,8 @@
 
 namespace quern {
 
-/// Softmax along `axis`. Forward uses src and dst; backward dst, diffDst and diffSrc. An unused tensor is the zero descriptor.
+/// Softmax along `axis`. Forward uses src and dst; backward dst, diffDst and diffSrc. An unused tensor is the zero
+/// descriptor.
 struct SoftmaxDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Softmax;
   static constexpr std::array<std::string_view, 2> algFamilies = {"softmax_", "softmax_"};
@@ -20,8 +21,8 @@ struct SoftmaxDesc {
   TensorDesc src, dst, diffSrc, diffDst;
   int32_t axis = 0;
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
-    visit("prop", self.prop), visit("alg", self.alg), visit("src", self.src), visit("dst", self.dst), visit("diff_src", self.diffSrc),
-        visit("diff_dst", self.diffDst), visit("axis", self.axis);
+    visit("prop", self.prop), visit("alg", self.alg), visit("src", self.src), visit("dst", self.dst),
+        visit("diff_src", self.diffSrc), visit("diff_dst", self.diffDst), visit("axis", self.axis);
   }
   /// Replaces what changes no kernel, by set(field, value).
   template <typename Self, typename Set> static void makeCanonical(Self &self, Set &set) {

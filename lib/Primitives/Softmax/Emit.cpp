@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The problem first, then the zeros of its destination's padding. Intermediates have the logical shape whatever the layouts are.
+// The problem first, then the zeros of its destination's padding. Intermediates have the logical shape whatever the
+// layouts are.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Padding.h"
@@ -23,8 +24,8 @@ static FloatType computeTypeOf(const SoftmaxDesc &desc, Builder &builder) {
 }
 
 SoftmaxEmitter::SoftmaxEmitter(ModuleOp module, const VerifiedProblem &problem, int32_t shapeLike)
-    : function(module, problem, "softmax", argumentTypes(problem, module.getContext())), desc(std::get<SoftmaxDesc>(problem.desc.op)),
-      compute(computeTypeOf(desc, function.builder)) {
+    : function(module, problem, "softmax", argumentTypes(problem, module.getContext())),
+      desc(std::get<SoftmaxDesc>(problem.desc.op)), compute(computeTypeOf(desc, function.builder)) {
   const TensorDesc &like = function.descOf(shapeLike);
   space.assign(like.shape().begin(), like.shape().end());
   shape = function.find(shapeLike);
@@ -45,9 +46,13 @@ SoftmaxEmitter::Operand SoftmaxEmitter::allocFull() {
   return {function.alloc(space, compute, shape, fullDims), function.builder.getMultiDimIdentityMap(space.size())};
 }
 
-SoftmaxEmitter::Operand SoftmaxEmitter::allocRows() { return {function.alloc(rows, compute, shape, rowDims), rowsInSpace}; }
+SoftmaxEmitter::Operand SoftmaxEmitter::allocRows() {
+  return {function.alloc(rows, compute, shape, rowDims), rowsInSpace};
+}
 
-void SoftmaxEmitter::elementwise(ArrayRef<Operand> inputs, Operand output, Body body) { function.elementwise(space, inputs, output, body); }
+void SoftmaxEmitter::elementwise(ArrayRef<Operand> inputs, Operand output, Body body) {
+  function.elementwise(space, inputs, output, body);
+}
 
 SoftmaxEmitter::Operand SoftmaxEmitter::reduce(ArrayRef<Operand> inputs, Value start, Body body) {
   Operand result = allocRows();

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// accurate: diff_src = dst * (diff_dst - Σ diff_dst * dst); log: diff_src = diff_dst - exp(dst) * Σ diff_dst. One reduction, one map. Fused
-// multiply-adds are licensed. exp has no licence: dst is whatever the caller gives.
+// accurate: diff_src = dst * (diff_dst - Σ diff_dst * dst); log: diff_src = diff_dst - exp(dst) * Σ diff_dst. One
+// reduction, one map. Fused multiply-adds are licensed. exp has no licence: dst is whatever the caller gives.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -24,7 +24,8 @@ constexpr auto contract = arith::FastMathFlags::contract;
 class BackwardEmitter : SoftmaxEmitter {
 public:
   BackwardEmitter(ModuleOp module, const VerifiedProblem &problem)
-      : SoftmaxEmitter(module, problem, arg::dst), dst(tensor(arg::dst)), diffDst(tensor(arg::diffDst)), diffSrc(tensor(arg::diffSrc)) {}
+      : SoftmaxEmitter(module, problem, arg::dst), dst(tensor(arg::dst)), diffDst(tensor(arg::diffDst)),
+        diffSrc(tensor(arg::diffSrc)) {}
   void emit() {
     desc.alg == Alg::SoftmaxLog ? emitLog() : emitAccurate();
     function.finish();
@@ -64,4 +65,6 @@ void BackwardEmitter::emitLog() {
 
 } // namespace
 
-void quern::emitSoftmaxBackward(ModuleOp module, const VerifiedProblem &problem) { BackwardEmitter(module, problem).emit(); }
+void quern::emitSoftmaxBackward(ModuleOp module, const VerifiedProblem &problem) {
+  BackwardEmitter(module, problem).emit();
+}

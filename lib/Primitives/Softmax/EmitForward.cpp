@@ -4,11 +4,12 @@
 //===----------------------------------------------------------------------===//
 //
 // One op per step: maximum, exponential (or shift), sum, inverse (or logarithm), result with its scales and post-ops.
-// NaN and +inf: maxnumf skips NaN and x - inf is NaN or 0, so that both reach the row through the exponentials and their sum. A row of
-// only -inf is NaN (-inf - -inf) unless the algorithm is accurate_inf_as_zero, which replaces its maximum and its inverse by 0.
-// Scales multiply what is computed once for a row (accurate) or once for the kernel (log), and division by the destination's is
-// multiplication by its inverse: a few roundings of the compute type away from the formula, which the thresholds allow. Only a destination
-// scale after post-ops costs a multiplication for each element.
+// NaN and +inf: maxnumf skips NaN and x - inf is NaN or 0, so that both reach the row through the exponentials and
+// their sum. A row of only -inf is NaN (-inf - -inf) unless the algorithm is accurate_inf_as_zero, which replaces its
+// maximum and its inverse by 0. Scales multiply what is computed once for a row (accurate) or once for the kernel
+// (log), and division by the destination's is multiplication by its inverse: a few roundings of the compute type away
+// from the formula, which the thresholds allow. Only a destination scale after post-ops costs a multiplication for each
+// element.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
@@ -30,7 +31,8 @@ namespace {
 class ForwardEmitter : SoftmaxEmitter {
 public:
   ForwardEmitter(ModuleOp module, const VerifiedProblem &problem)
-      : SoftmaxEmitter(module, problem, arg::src), src(tensor(arg::src)), srcScale(function.loadScalar(arg::scalesOf(arg::src), compute)),
+      : SoftmaxEmitter(module, problem, arg::src), src(tensor(arg::src)),
+        srcScale(function.loadScalar(arg::scalesOf(arg::src), compute)),
         dstScale(function.loadScalar(arg::scalesOf(arg::dst), compute)), postOps(function, space, compute) {}
   void emit();
 
@@ -64,7 +66,8 @@ SoftmaxEmitter::Operand ForwardEmitter::emitMax() {
   });
 }
 
-/// The argument of exp is x - max, never above 0, which lets its expansion drop the upper clamp; and a few ULP are allowed (afn).
+/// The argument of exp is x - max, never above 0, which lets its expansion drop the upper clamp; and a few ULP are
+/// allowed (afn).
 Value emitExp(OpBuilder &b, Location at, Value shifted) {
   auto exp = math::ExpOp::create(b, at, shifted, arith::FastMathFlags::afn);
   addLicence(exp, Licence::Nonpositive);
@@ -110,12 +113,14 @@ void ForwardEmitter::emitAccurate(Operand max) {
   elementwise({src, max}, exp, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
     return emitExp(b, at, arith::SubFOp::create(b, at, source(b, at, in[0]), in[1]));
   });
-  Operand sum =
-      reduce(exp, constant(0), [&](OpBuilder &b, Location at, ValueRange in, Value old) { return accumulate(b, at, in[0], old); });
+  Operand sum = reduce(exp, constant(0), [&](OpBuilder &b, Location at, ValueRange in, Value old) {
+    return accumulate(b, at, in[0], old);
+  });
   Operand inverse = emitInverse(sum);
   Value lastFactor = emitLastFactor();
-  emitResult({exp, inverse}, lastFactor,
-             [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value { return arith::MulFOp::create(b, at, in[0], in[1]); });
+  emitResult({exp, inverse}, lastFactor, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
+    return arith::MulFOp::create(b, at, in[0], in[1]);
+  });
 }
 
 void ForwardEmitter::emitLog(Operand max) {
@@ -126,9 +131,11 @@ void ForwardEmitter::emitLog(Operand max) {
   elementwise({src, max}, shifted, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
     return arith::SubFOp::create(b, at, source(b, at, in[0]), in[1]);
   });
-  Operand sum = reduce(shifted, constant(0),
-                       [&](OpBuilder &b, Location at, ValueRange in, Value old) { return accumulate(b, at, emitExp(b, at, in[0]), old); });
-  Operand log = perRow(sum, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value { return math::LogOp::create(b, at, in[0]); });
+  Operand sum = reduce(shifted, constant(0), [&](OpBuilder &b, Location at, ValueRange in, Value old) {
+    return accumulate(b, at, emitExp(b, at, in[0]), old);
+  });
+  Operand log = perRow(
+      sum, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value { return math::LogOp::create(b, at, in[0]); });
   emitResult({shifted, log}, lastFactor, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
     Value y = arith::SubFOp::create(b, at, in[0], in[1]);
     return factor ? arith::MulFOp::create(b, at, y, factor).getResult() : y;
@@ -146,4 +153,6 @@ void ForwardEmitter::emit() {
 
 } // namespace
 
-void quern::emitSoftmaxForward(ModuleOp module, const VerifiedProblem &problem) { ForwardEmitter(module, problem).emit(); }
+void quern::emitSoftmaxForward(ModuleOp module, const VerifiedProblem &problem) {
+  ForwardEmitter(module, problem).emit();
+}

@@ -8,14 +8,13 @@
 //   C2  prop is a propagation kind of softmax: fwd_t, fwd_i, bwd or bwd_d.
 //   C3  alg is accurate, log or accurate_inf_as_zero.
 //   C4  Forward has src and dst; backward has dst, diff_dst and diff_src; there is no other tensor.
-//   C5  Layout `any` is possible for dst (from src; in backward from the hint's dst), diff_dst (from dst), diff_src (from diff_dst).
-//   C6  All tensors have the same dims; a dim that is given only at execution is so in all of them.
-//   C7  0 <= axis < rank.
-//   C8  Outputs do not broadcast: no stride 0 over more than one element or block.
-//   C9  The hint of a backward problem is a forward softmax of the same dims, axis and kind (logarithm or not).
-//   C10 A layout `any` is not resolved from strides or an offset that are given only at execution.
-//   C11 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
-//   C12 Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's rank.
+//   C5  Layout `any` is possible for dst (from src; in backward from the hint's dst), diff_dst (from dst), diff_src
+//   (from diff_dst). C6  All tensors have the same dims; a dim that is given only at execution is so in all of them. C7
+//   0 <= axis < rank. C8  Outputs do not broadcast: no stride 0 over more than one element or block. C9  The hint of a
+//   backward problem is a forward softmax of the same dims, axis and kind (logarithm or not). C10 A layout `any` is not
+//   resolved from strides or an offset that are given only at execution. C11 A binary post-op's tensor has dst's rank,
+//   and each of its dims is dst's or 1. C12 Scales and zero points are for arguments that the problem has; their masks
+//   have no bit beyond the tensor's rank.
 // Unimplemented:
 //   C13 Forward: src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s8 or u8.
 //   C14 Backward: dst, diff_dst and diff_src are of f64, f32, bf16 or f16.
@@ -28,13 +27,13 @@
 //   C21 src and dst have no zero points.
 //   C22 Post-ops are eltwise or binary.
 //   C23 Tensors of binary post-ops are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
-//   C24 Scales and zero points of a post-op are those of its src_1, and not along a dim that is given only at execution.
-//   C25 Backward takes no scales, zero points, post-ops or dropout.
-//   C26 There are no RNN quantization parameters.
+//   C24 Scales and zero points of a post-op are those of its src_1, and not along a dim that is given only at
+//   execution. C25 Backward takes no scales, zero points, post-ops or dropout. C26 There are no RNN quantization
+//   parameters.
 // Of an execution, invalid:
 //   C27 Every argument is given.
-//   C28 The output shares no byte with another argument, unless it lies on a tensor of its layout and type; not on scales or zero points.
-//   C29 The sizes that are given only then fit each other.
+//   C28 The output shares no byte with another argument, unless it lies on a tensor of its layout and type; not on
+//   scales or zero points. C29 The sizes that are given only then fit each other.
 // Of dropout, invalid and unimplemented:
 //   C30 The mask has the dims of dst.
 //   C31 The mask is dense and row-major, and no size of dst is given only at execution.
@@ -64,7 +63,8 @@ Result<void> checkKind(const SoftmaxDesc &softmax) {
 Result<void> checkPresence(const SoftmaxDesc &softmax) {
   bool forward = isForward(softmax.prop);
   const char *direction = forward ? "forward" : "backward";
-  const NamedTensor all[] = {{"src", softmax.src}, {"dst", softmax.dst}, {"diff_dst", softmax.diffDst}, {"diff_src", softmax.diffSrc}};
+  const NamedTensor all[] = {
+      {"src", softmax.src}, {"dst", softmax.dst}, {"diff_dst", softmax.diffDst}, {"diff_src", softmax.diffSrc}};
   for (const auto &[name, desc] : all) {
     bool wanted = &desc == &softmax.dst || forward == (&desc == &softmax.src);
     if (wanted && desc.isZero())
@@ -86,15 +86,16 @@ Result<void> checkDims(const SoftmaxDesc &softmax) {
     if (desc.isZero())
       continue;
     if (desc.ndims != first.ndims)
-      return invalidArguments(name, " is of rank ", desc.ndims, ", ", firstName, " of rank ", first.ndims, " (softmax C6)");
+      return invalidArguments(name, " is of rank ", desc.ndims, ", ", firstName, " of rank ", first.ndims,
+                              " (softmax C6)");
     for (int d = 0; d < first.ndims; ++d)
       if (desc.dims[d] != first.dims[d])
-        return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(desc.dims[d]), ", of ", firstName, " ", textOfDim(first.dims[d]),
-                                " (softmax C6)");
+        return invalidArguments("dim ", d, " of ", name, " is ", textOfDim(desc.dims[d]), ", of ", firstName, " ",
+                                textOfDim(first.dims[d]), " (softmax C6)");
   }
   if (softmax.axis < 0 || softmax.axis >= first.ndims)
-    return invalidArguments("axis is ", softmax.axis, "; a tensor of rank ", first.ndims, " allows 0 to ", first.ndims - 1,
-                            " (softmax C7)");
+    return invalidArguments("axis is ", softmax.axis, "; a tensor of rank ", first.ndims, " allows 0 to ",
+                            first.ndims - 1, " (softmax C7)");
   return {};
 }
 
@@ -115,10 +116,11 @@ Result<void> checkHint(const SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
   if (!forward->dst.sameShape(softmax.dst))
     return invalidArguments("the hint's dst has not the dims of dst (softmax C9)");
   if (forward->axis != softmax.axis)
-    return invalidArguments("the hint's axis is ", forward->axis, "; that of the backward problem is ", softmax.axis, " (softmax C9)");
-  if ((forward->alg == Alg::SoftmaxLog) != (softmax.alg == Alg::SoftmaxLog))
-    return invalidArguments("the hint's algorithm is ", nameOf(forward->alg), "; that of the backward problem is ", nameOf(softmax.alg),
+    return invalidArguments("the hint's axis is ", forward->axis, "; that of the backward problem is ", softmax.axis,
                             " (softmax C9)");
+  if ((forward->alg == Alg::SoftmaxLog) != (softmax.alg == Alg::SoftmaxLog))
+    return invalidArguments("the hint's algorithm is ", nameOf(forward->alg), "; that of the backward problem is ",
+                            nameOf(softmax.alg), " (softmax C9)");
   return {};
 }
 
@@ -128,7 +130,8 @@ Result<void> resolveLayouts(SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
     return resolveLike("dst", softmax.dst, "src", softmax.src, " (softmax C10)");
   if (softmax.dst.isAny()) {
     if (!hint)
-      return invalidArguments("dst has layout `any`; backward softmax takes it from the hint, and none is given (softmax C5)");
+      return invalidArguments(
+          "dst has layout `any`; backward softmax takes it from the hint, and none is given (softmax C5)");
     // The tensor that forward has written: its very layout, gaps and offset included.
     DataType type = softmax.dst.dataType;
     softmax.dst = std::get<SoftmaxDesc>(hint->op).dst;
@@ -148,13 +151,14 @@ Result<void> checkType(const SoftmaxDesc &softmax, const char *name, DataType ty
   const TypeSet &types = forward ? ofForward : ofBackward;
   if (types.contains(type))
     return {};
-  return unimplemented(forward ? "" : "backward ", "softmax is not implemented for ", name, " of type ", nameOf(type), "; it is for ",
-                       types.names(), forward ? " (softmax C13)" : " (softmax C14)");
+  return unimplemented(forward ? "" : "backward ", "softmax is not implemented for ", name, " of type ", nameOf(type),
+                       "; it is for ", types.names(), forward ? " (softmax C13)" : " (softmax C14)");
 }
 
 /// C13 to C17.
 Result<void> checkSupported(const SoftmaxDesc &softmax) {
-  const NamedTensor all[] = {{"src", softmax.src}, {"dst", softmax.dst}, {"diff_dst", softmax.diffDst}, {"diff_src", softmax.diffSrc}};
+  const NamedTensor all[] = {
+      {"src", softmax.src}, {"dst", softmax.dst}, {"diff_dst", softmax.diffDst}, {"diff_src", softmax.diffSrc}};
   for (const auto &[name, desc] : all) {
     if (desc.isZero())
       continue;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions, accepted as they
-// are.
+// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions,
+// accepted as they are.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -21,11 +21,13 @@ Result<void> checkParams(const Quantization &quantization, const TensorDesc &ten
 }
 
 /// C11, C12, C15 to C17, C19, C20, C22 to C24.
-constexpr PostOpRules postOpRules = {"softmax",        elementTypes,     softmax::checkLayout, checkParams,      " (softmax C11)",
-                                     " (softmax C23)", " (softmax C12)", " (softmax C24)",     " (softmax C22)", ""};
+constexpr PostOpRules postOpRules = {
+    "softmax",        elementTypes,     softmax::checkLayout, checkParams,      " (softmax C11)",
+    " (softmax C23)", " (softmax C12)", " (softmax C24)",     " (softmax C22)", ""};
 
 /// C12, C18 to C21, C24.
-Result<void> checkQuantization(const Quantization &quantization, const SoftmaxDesc &softmax, const std::vector<PostOp> &postOps) {
+Result<void> checkQuantization(const Quantization &quantization, const SoftmaxDesc &softmax,
+                               const std::vector<PostOp> &postOps) {
   if (quantization.argument != arg::src && quantization.argument != arg::dst)
     return checkOfPostOp(quantization, postOps, postOpRules);
   const TensorDesc &tensor = quantization.argument == arg::src ? softmax.src : softmax.dst;

@@ -5,9 +5,9 @@
 //
 // One elementwise op that reads every source:
 //   dst = sat(((s_0 · src_0) + s_1 · src_1) + …)
-// Each operation rounds by itself, in this order, to f32, or to f64 if a tensor is of that; a factor of 1 is not there. More sources than
-// one kernel takes are several ops, each in a function on the arguments that it needs, which pass what they have added up in memory that
-// the kernels of an execution share.
+// Each operation rounds by itself, in this order, to f32, or to f64 if a tensor is of that; a factor of 1 is not there.
+// More sources than one kernel takes are several ops, each in a function on the arguments that it needs, which pass
+// what they have added up in memory that the kernels of an execution share.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
@@ -67,9 +67,10 @@ void SumEmitter::emitWhole() {
   SmallVector<Operand> inputs;
   for (size_t i = 0; i < sum.srcs.size(); ++i)
     inputs.push_back(function.tensor(arg::sourceAt(i), space));
-  function.elementwise(space, inputs, filledOutput(function, arg::dst, space), [&](OpBuilder &b, Location at, ValueRange in, Value) {
-    return narrowed(b, at, added(b, at, Value(), 0, in), sum.dst.dataType);
-  });
+  function.elementwise(space, inputs, filledOutput(function, arg::dst, space),
+                       [&](OpBuilder &b, Location at, ValueRange in, Value) {
+                         return narrowed(b, at, added(b, at, Value(), 0, in), sum.dst.dataType);
+                       });
   function.finish();
   if (!fillsPadding(problem))
     emitPadding(module, problem, "sum");
@@ -78,14 +79,15 @@ void SumEmitter::emitWhole() {
 /// The arguments that a part takes.
 VerifiedProblem SumEmitter::problemOf(size_t first, size_t end) const {
   VerifiedProblem part;
-  part.arguments.assign(problem.arguments.begin() + static_cast<ptrdiff_t>(first), problem.arguments.begin() + static_cast<ptrdiff_t>(end));
+  part.arguments.assign(problem.arguments.begin() + static_cast<ptrdiff_t>(first),
+                        problem.arguments.begin() + static_cast<ptrdiff_t>(end));
   if (end == sum.srcs.size())
     part.arguments.push_back(problem.arguments.back());
   return part;
 }
 
-/// Sources `first` up to `end`, added to what the parts before have. Only the last part writes the destination: it may be any of the
-/// sources.
+/// Sources `first` up to `end`, added to what the parts before have. Only the last part writes the destination: it may
+/// be any of the sources.
 void SumEmitter::emitPart(size_t first, size_t end) {
   VerifiedProblem part = problemOf(first, end);
   bool isLast = end == sum.srcs.size();

@@ -68,8 +68,9 @@ Result<void> checkCount(const SumDesc &sum) {
   for (size_t i = 0; i <= sum.srcs.size(); ++i) {
     bool isDst = i == sum.srcs.size();
     if ((isDst ? sum.dst : sum.srcs[i]).hasRuntimeDims())
-      return unimplemented("a sum of ", sum.srcs.size(), " sources is not implemented for sizes that are given at execution, which ",
-                           isDst ? "dst" : arg::nameOf(arg::sourceAt(i)), " has; it is for at most ", sum::mostTogether, " (sum C14)");
+      return unimplemented(
+          "a sum of ", sum.srcs.size(), " sources is not implemented for sizes that are given at execution, which ",
+          isDst ? "dst" : arg::nameOf(arg::sourceAt(i)), " has; it is for at most ", sum::mostTogether, " (sum C14)");
   }
   return {};
 }

@@ -30,7 +30,8 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint3
   return counter;
 }
 
-template <typename Number> Result<Number> readNumber(const ReferenceInputs &inputs, int32_t argument, DataType type, bool isOnHost) {
+template <typename Number>
+Result<Number> readNumber(const ReferenceInputs &inputs, int32_t argument, DataType type, bool isOnHost) {
   QuantParams one;
   one.dataType = type;
   one.isOnHost = isOnHost;
@@ -57,7 +58,8 @@ uint32_t dropoutNumber(int64_t position, int64_t seed, int64_t offset) {
   const uint32_t first = lowOf(position) & ~3u;
   if (offset == 0)
     return philox({first, first + 1, first, first + 3}, {lowOf(seed), lowOf(seed)})[2];
-  return philox({lowOf(offset), highOf(offset), first, highOf(position)}, {lowOf(seed), highOf(seed)})[lowOf(position) & 3];
+  return philox({lowOf(offset), highOf(offset), first, highOf(position)},
+                {lowOf(seed), highOf(seed)})[lowOf(position) & 3];
 }
 
 Result<DroppedElements> readDropout(const Dropout &dropout, const TensorDesc &dst, const ReferenceInputs &inputs) {
@@ -70,7 +72,8 @@ Result<DroppedElements> readDropout(const Dropout &dropout, const TensorDesc &ds
   Result<int64_t> seed = readInteger(inputs, arg::dropoutSeed, dropout.seedType, dropout.isOnHost);
   if (!seed)
     return seed.takeError();
-  Result<int64_t> offset = dropout.usesOffset ? readInteger(inputs, arg::dropoutOffset, DataType::S64, dropout.isOnHost) : 0;
+  Result<int64_t> offset =
+      dropout.usesOffset ? readInteger(inputs, arg::dropoutOffset, DataType::S64, dropout.isOnHost) : 0;
   if (!offset)
     return offset.takeError();
   const double clamped = *p > 1 ? 1.0 : *p < 0 ? 0.0 : static_cast<double>(*p); // NaN stays, and nothing is kept
@@ -80,7 +83,8 @@ Result<DroppedElements> readDropout(const Dropout &dropout, const TensorDesc &ds
   return dropped;
 }
 
-Result<void> appendDropoutMask(const Dropout &dropout, const ReferenceInputs &inputs, std::vector<ReferenceOutput> &outputs) {
+Result<void> appendDropoutMask(const Dropout &dropout, const ReferenceInputs &inputs,
+                               std::vector<ReferenceOutput> &outputs) {
   if (dropout.mask.isZero())
     return {};
   Result<DroppedElements> dropped = readDropout(dropout, outputs.front().desc, inputs);

@@ -30,7 +30,8 @@ uint32_t dropoutNumber(int64_t position, int64_t seed, int64_t offset);
 Result<DroppedElements> readDropout(const Dropout &dropout, const TensorDesc &dst, const ReferenceInputs &inputs);
 
 /// Appends the mask to the outputs where the problem, whose first output is dst, writes one.
-Result<void> appendDropoutMask(const Dropout &dropout, const ReferenceInputs &inputs, std::vector<ReferenceOutput> &outputs);
+Result<void> appendDropoutMask(const Dropout &dropout, const ReferenceInputs &inputs,
+                               std::vector<ReferenceOutput> &outputs);
 
 } // namespace quern
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See PostOpsReference.h. The image of an interval is the hull of the function's values at the ends and at each place in between where the
-// function turns or jumps; of a jump, on both sides of it.
+// See PostOpsReference.h. The image of an interval is the hull of the function's values at the ends and at each place
+// in between where the function turns or jumps; of a jump, on both sides of it.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Attributes/PostOps.h"
@@ -29,7 +29,8 @@ Real clamp(Real x, Real low, Real high) { return std::isnan(x) ? x : std::min(st
 std::vector<Real> turnsOf(Alg alg, Real alpha, Real beta) {
   switch (alg) {
   case Alg::EltwiseHardswish:
-    return alpha == 0 ? std::vector<Real>{0} : std::vector<Real>{0, -beta / (2 * alpha), -beta / alpha, (1 - beta) / alpha};
+    return alpha == 0 ? std::vector<Real>{0}
+                      : std::vector<Real>{0, -beta / (2 * alpha), -beta / alpha, (1 - beta) / alpha};
   case Alg::EltwiseHardsigmoid:
     return alpha == 0 ? std::vector<Real>{0} : std::vector<Real>{-beta / alpha, (1 - beta) / alpha};
   case Alg::EltwiseSwish: // derivative 0 where a x + 1 + e^(a x) = 0
@@ -41,7 +42,8 @@ std::vector<Real> turnsOf(Alg alg, Real alpha, Real beta) {
   case Alg::EltwiseGeluErf:
     return {0, -0.751791524693564L};
   default:
-    return {0}; // relu, elu, square, abs, pow; the domain of sqrt and log. The others are monotone, and a point more does no harm.
+    return {0}; // relu, elu, square, abs, pow; the domain of sqrt and log. The others are monotone, and a point more
+                // does no harm.
   }
 }
 
@@ -62,10 +64,11 @@ template <typename Function> Interval imageOf(const Interval &x, const std::vect
   return image;
 }
 
-/// Those that multiply x by something that goes to 0 with x to an infinity: the formula gives NaN there, a careful evaluation the limit.
+/// Those that multiply x by something that goes to 0 with x to an infinity: the formula gives NaN there, a careful
+/// evaluation the limit.
 bool isProduct(Alg alg) {
-  return alg == Alg::EltwiseGeluTanh || alg == Alg::EltwiseGeluErf || alg == Alg::EltwiseSwish || alg == Alg::EltwiseMish ||
-         alg == Alg::EltwiseHardswish;
+  return alg == Alg::EltwiseGeluTanh || alg == Alg::EltwiseGeluErf || alg == Alg::EltwiseSwish ||
+         alg == Alg::EltwiseMish || alg == Alg::EltwiseHardswish;
 }
 
 } // namespace
@@ -102,7 +105,8 @@ long double eltwise(Alg alg, float alpha, float beta, long double x) {
   case Alg::EltwiseExpDst:
     return std::exp(x);
   case Alg::EltwiseGeluTanh:
-    return x / (1 + std::exp(-2 * std::sqrt(2 / std::numbers::pi_v<Real>) * x * (1 + 0.044715L * x * x))); // (1 + tanh y) / 2, likewise
+    return x / (1 + std::exp(-2 * std::sqrt(2 / std::numbers::pi_v<Real>) * x *
+                             (1 + 0.044715L * x * x))); // (1 + tanh y) / 2, likewise
   case Alg::EltwiseSwish:
     return a == 0 ? x / 2 : x / (1 + std::exp(-a * x));
   case Alg::EltwiseLog:
@@ -173,10 +177,13 @@ namespace {
 Interval widened(Interval value, bool isWide, bool isPostOp) {
   if (value.isEmpty())
     return value;
-  auto toleranceAt = [&](Real end) -> Real { return isPostOp && std::isfinite(end) ? std::max(8e-6L * std::fabs(end), 2e-5L) : 0; };
+  auto toleranceAt = [&](Real end) -> Real {
+    return isPostOp && std::isfinite(end) ? std::max(8e-6L * std::fabs(end), 2e-5L) : 0;
+  };
   value.low -= toleranceAt(value.low);
   value.high += toleranceAt(value.high);
-  const Real largest = isWide ? static_cast<Real>(std::numeric_limits<double>::max()) : std::numeric_limits<float>::max();
+  const Real largest =
+      isWide ? static_cast<Real>(std::numeric_limits<double>::max()) : std::numeric_limits<float>::max();
   if (value.high > largest)
     value.low = std::min(value.low, largest), value.high = infinity;
   if (value.low < -largest)
@@ -201,7 +208,8 @@ Interval AttributeChain::Operand::around(const TensorDesc &dst, int64_t position
   return Interval::around(value, std::fabs(value) * error);
 }
 
-Result<AttributeChain::Operand> AttributeChain::readOperand(const Attributes &attr, int32_t argument, const TensorDesc &desc,
+Result<AttributeChain::Operand> AttributeChain::readOperand(const Attributes &attr, int32_t argument,
+                                                            const TensorDesc &desc,
                                                             const ReferenceInputs &inputs) const {
   Result<const void *> buffer = bufferOf(inputs, argument, desc);
   if (!buffer)
@@ -210,12 +218,14 @@ Result<AttributeChain::Operand> AttributeChain::readOperand(const Attributes &at
   Result<QuantValues> scales = QuantValues::read(attr.scales, argument, arg::scalesOf(argument), desc, inputs);
   if (!scales)
     return scales.takeError();
-  Result<QuantValues> zeroPoints = QuantValues::read(attr.zeroPoints, argument, arg::zeroPointsOf(argument), desc, inputs);
+  Result<QuantValues> zeroPoints =
+      QuantValues::read(attr.zeroPoints, argument, arg::zeroPointsOf(argument), desc, inputs);
   if (!zeroPoints)
     return zeroPoints.takeError();
   for (size_t i = 0; i < operand.values.size(); ++i) {
     double &value = operand.values[i];
-    value = isWide ? value : static_cast<double>(static_cast<float>(value)); // an s32 or f64 becomes the computation's type
+    value =
+        isWide ? value : static_cast<double>(static_cast<float>(value)); // an s32 or f64 becomes the computation's type
     if (!zeroPoints->empty())
       value -= zeroPoints->at(static_cast<int64_t>(i));
     if (!scales->empty())
@@ -238,7 +248,8 @@ Result<AttributeChain::Operand> AttributeChain::readOld(const PostOp &sum, const
   return operand;
 }
 
-Result<AttributeChain> AttributeChain::make(const Attributes &attr, const TensorDesc &dst, const ReferenceInputs &inputs, bool isWide) {
+Result<AttributeChain> AttributeChain::make(const Attributes &attr, const TensorDesc &dst,
+                                            const ReferenceInputs &inputs, bool isWide) {
   AttributeChain chain;
   chain.dst = dst;
   chain.isWide = isWide;

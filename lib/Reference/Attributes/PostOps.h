@@ -3,11 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What attributes do to a primitive's results, for the references of all primitives: z = source scales · y, post-ops in order, z / dst
-// scale. Besides the exact value, a chain gives the interval of results that values near the exact one can lead to. Errors do not stay
-// small on their way: exp makes a large value's last digit a large error, and a comparison or a rounding turns the smallest error into a
-// jump. Judging the end of a chain by a fixed tolerance would refuse right results and accept wrong ones; an interval that is carried
-// through the same functions does neither. At a jump both sides are in it.
+// What attributes do to a primitive's results, for the references of all primitives: z = source scales · y, post-ops in
+// order, z / dst scale. Besides the exact value, a chain gives the interval of results that values near the exact one
+// can lead to. Errors do not stay small on their way: exp makes a large value's last digit a large error, and a
+// comparison or a rounding turns the smallest error into a jump. Judging the end of a chain by a fixed tolerance would
+// refuse right results and accept wrong ones; an interval that is carried through the same functions does neither. At a
+// jump both sides are in it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_ATTRIBUTES_POSTOPS_H
@@ -19,10 +20,12 @@
 
 namespace quern {
 
-/// The forward value of an eltwise algorithm, as oneDNN 3.x defines it. The *_use_dst_for_bwd variants compute the same.
+/// The forward value of an eltwise algorithm, as oneDNN 3.x defines it. The *_use_dst_for_bwd variants compute the
+/// same.
 long double eltwise(Alg alg, float alpha, float beta, long double x);
 
-/// The value of a binary algorithm but select, in one operation of `Real`. Comparisons give 1 or 0; a minimum or maximum with NaN is y.
+/// The value of a binary algorithm but select, in one operation of `Real`. Comparisons give 1 or 0; a minimum or
+/// maximum with NaN is y.
 template <typename Real> Real binaryOf(Alg alg, Real x, Real y) {
   switch (alg) {
   case Alg::BinaryAdd:
@@ -69,16 +72,18 @@ template <typename Real> Real sumTerm(const PostOp &sum, double old) {
 Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x);
 Interval binaryRange(Alg alg, const Interval &x, const Interval &y);
 
-/// Scales and post-ops of one problem with the tensors that they read. Positions are row-major over the dims of the destination.
+/// Scales and post-ops of one problem with the tensors that they read. Positions are row-major over the dims of the
+/// destination.
 class AttributeChain {
 public:
   /// `isWide`: computed in f64, otherwise in f32. Fails for a missing input, of a sum the old `dst`, and for prelu.
-  static Result<AttributeChain> make(const Attributes &attr, const TensorDesc &dst, const ReferenceInputs &inputs, bool isWide);
+  static Result<AttributeChain> make(const Attributes &attr, const TensorDesc &dst, const ReferenceInputs &inputs,
+                                     bool isWide);
 
   bool isEmpty() const { return sourceScale == 1 && dstScale == 1 && dropped.kept.empty() && steps.empty(); }
   long double apply(int64_t position, long double value) const;
-  /// What an implementation may get from any value of the interval: each post-op may add an error of 8e-6 relative or 2e-5 absolute, and
-  /// where the arithmetic's largest value is passed, infinity.
+  /// What an implementation may get from any value of the interval: each post-op may add an error of 8e-6 relative or
+  /// 2e-5 absolute, and where the arithmetic's largest value is passed, infinity.
   Interval range(int64_t position, Interval value) const;
 
 private:
@@ -94,7 +99,8 @@ private:
     Operand first, second;
   };
 
-  Result<Operand> readOperand(const Attributes &attr, int32_t argument, const TensorDesc &desc, const ReferenceInputs &inputs) const;
+  Result<Operand> readOperand(const Attributes &attr, int32_t argument, const TensorDesc &desc,
+                              const ReferenceInputs &inputs) const;
 
   Result<Operand> readOld(const PostOp &sum, const ReferenceInputs &inputs) const;
 

@@ -25,8 +25,8 @@ Result<const void *> bufferOf(const ReferenceInputs &inputs, int32_t argument, c
 QuantValues::QuantValues(const TensorDesc &tensor, QuantParams params, std::vector<double> values)
     : tensor(tensor), params(std::move(params)), values(std::move(values)) {}
 
-Result<QuantValues> QuantValues::read(const std::map<int32_t, QuantParams> &all, int32_t of, int32_t vector, const TensorDesc &tensor,
-                                      const ReferenceInputs &inputs) {
+Result<QuantValues> QuantValues::read(const std::map<int32_t, QuantParams> &all, int32_t of, int32_t vector,
+                                      const TensorDesc &tensor, const ReferenceInputs &inputs) {
   auto found = all.find(of);
   if (found == all.end())
     return QuantValues();

@@ -22,8 +22,8 @@ Result<const void *> bufferOf(const ReferenceInputs &inputs, int32_t argument, c
 class QuantValues {
 public:
   /// Those that `all` has for the tensor of argument `of`, from the buffer of argument `vector`; none if it has none.
-  static Result<QuantValues> read(const std::map<int32_t, QuantParams> &all, int32_t of, int32_t vector, const TensorDesc &tensor,
-                                  const ReferenceInputs &inputs);
+  static Result<QuantValues> read(const std::map<int32_t, QuantParams> &all, int32_t of, int32_t vector,
+                                  const TensorDesc &tensor, const ReferenceInputs &inputs);
   /// Values that are no argument: row-major over the dims of the tensor in the mask.
   QuantValues(const TensorDesc &tensor, QuantParams params, std::vector<double> values);
   QuantValues() = default;

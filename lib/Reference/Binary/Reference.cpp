@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst = sat((s_0 src) alg (s_1 src_1), post-ops), each operation rounded to f32 (f64 if a tensor is f64) in the order written.
+// dst = sat((s_0 src) alg (s_1 src_1), post-ops), each operation rounded to f32 (f64 if a tensor is f64) in the order
+// written.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -23,7 +24,8 @@ struct Source {
   std::vector<double> values;
   QuantValues scales;
 
-  static Result<Source> read(const TensorDesc &desc, int32_t argument, const Attributes &attr, const ReferenceInputs &inputs) {
+  static Result<Source> read(const TensorDesc &desc, int32_t argument, const Attributes &attr,
+                             const ReferenceInputs &inputs) {
     Source source{desc, {}, {}};
     if (desc.isZero())
       return source;
@@ -52,7 +54,8 @@ struct Source {
 };
 
 template <typename Real>
-Result<void> compute(const PrimitiveDesc &desc, const Source (&sources)[3], const ReferenceInputs &inputs, ReferenceOutput &out) {
+Result<void> compute(const PrimitiveDesc &desc, const Source (&sources)[3], const ReferenceInputs &inputs,
+                     ReferenceOutput &out) {
   const BinaryDesc &op = std::get<BinaryDesc>(desc.op);
   RoundedFormula<Real> formula;
   formula.before = [&](int64_t position) {

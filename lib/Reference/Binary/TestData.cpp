@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A binary is judged exactly, so its data may be of any magnitude; but a part of them are small integers, so that comparisons meet equal
-// values and divisions meet 0. Designed data are small integers alone, special data have NaN, infinities and the ends of types, too.
-// Conditions of a select are 0 for about every other element.
+// A binary is judged exactly, so its data may be of any magnitude; but a part of them are small integers, so that
+// comparisons meet equal values and divisions meet 0. Designed data are small integers alone, special data have NaN,
+// infinities and the ends of types, too. Conditions of a select are 0 for about every other element.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/TestData/TestValues.h"
@@ -43,7 +43,8 @@ double conditionOf(DataType type, FillKind kind, uint64_t bits) {
 
 } // namespace
 
-void fillBinaryInput(const PrimitiveDesc &, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
+void fillBinaryInput(const PrimitiveDesc &, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed,
+                     void *buffer) {
   uint64_t base = mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument));
   forEachElement(tensor, [&](int64_t position, int64_t offset) {
     uint64_t bits = mix(base + static_cast<uint64_t>(position));

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst[…, start of source i + c, …] = sat(s_i · src_i[…, c, …]), the product rounded to f32 (f64 if a side is f64). Values are computed with
-// that operation, so that they are exact.
+// dst[…, start of source i + c, …] = sat(s_i · src_i[…, c, …]), the product rounded to f32 (f64 if a side is f64).
+// Values are computed with that operation, so that they are exact.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"
@@ -46,13 +46,14 @@ Result<std::optional<double>> scaleOf(const Attributes &attr, const ReferenceInp
   if (params == attr.scales.end())
     return std::optional<double>();
   if (buffer == inputs.end())
-    return invalidArguments("argument ", arg::scalesOf(source), " (", arg::nameOf(arg::scalesOf(source)), ") is missing");
+    return invalidArguments("argument ", arg::scalesOf(source), " (", arg::nameOf(arg::scalesOf(source)),
+                            ") is missing");
   return std::optional(loadElement(params->second.dataType, buffer->second, 0));
 }
 
 bool isCopy(const ConcatDesc &concat, const Attributes &attr) {
-  return attr.scales.empty() &&
-         std::all_of(concat.srcs.begin(), concat.srcs.end(), [&](const TensorDesc &src) { return src.dataType == concat.dst.dataType; });
+  return attr.scales.empty() && std::all_of(concat.srcs.begin(), concat.srcs.end(),
+                                            [&](const TensorDesc &src) { return src.dataType == concat.dst.dataType; });
 }
 
 } // namespace

@@ -5,7 +5,8 @@
 //
 // Forward:  d = f(s), and post-ops.
 // Backward: ds = dd · f'(s), or of dst.
-// The functions are in PostOpsReference.h, their derivatives in EltwiseReference.h. An s32 is rounded to the type that is computed in.
+// The functions are in PostOpsReference.h, their derivatives in EltwiseReference.h. An s32 is rounded to the type that
+// is computed in.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -24,11 +25,13 @@ namespace {
 
 using Real = long double;
 
-/// Where a derivative jumps, what the other side of the jump gives; where it leaves the normal numbers of the arithmetic, whose least is
-/// given, what 0 or infinity in its place gives; and beyond the greatest double, what is just below.
+/// Where a derivative jumps, what the other side of the jump gives; where it leaves the normal numbers of the
+/// arithmetic, whose least is given, what 0 or infinity in its place gives; and beyond the greatest double, what is
+/// just below.
 Interval otherResults(const Derivative &derivative, Real gradient, Real least, Real epsilon) {
   Interval others;
-  const Real size = std::fabs(derivative.value), result = gradient * derivative.value, greatest = std::numeric_limits<double>::max();
+  const Real size = std::fabs(derivative.value), result = gradient * derivative.value,
+             greatest = std::numeric_limits<double>::max();
   if (std::isfinite(result) && std::fabs(result) > greatest && std::fabs(result) * (1 - 10 * epsilon) <= greatest)
     others.include(std::copysign(greatest, result)); // an error less, and it is no infinity
   if (derivative.isJump && derivative.other == 0 && derivative.value == 0)
@@ -68,7 +71,9 @@ private:
   }
   Result<void> applyPostOps(ReferenceOutput &out) const;
   /// The largest value that the arithmetic has within dst's type, where that is not the type's own.
-  Real largest() const { return op.dst.dataType == DataType::S32 && !isWide ? 0x1p31L - 128 : std::numeric_limits<Real>::infinity(); }
+  Real largest() const {
+    return op.dst.dataType == DataType::S32 && !isWide ? 0x1p31L - 128 : std::numeric_limits<Real>::infinity();
+  }
   double result(Real value) const { return static_cast<double>(value > largest() ? largest() : value); }
 
   const Attributes &attr;
@@ -126,7 +131,8 @@ Result<ReferenceOutput> EltwiseReference::backward() const {
     out.magnitude.push_back(static_cast<double>(std::fabs(dd) * std::max(derivative.magnitude, 512 * least)));
     others->push_back(otherResults(derivative, dd, least, epsilon));
   }
-  if (std::all_of(others->begin(), others->end(), [](const Interval &other) { return other.isEmpty() && !other.mayBeNan; }))
+  if (std::all_of(others->begin(), others->end(),
+                  [](const Interval &other) { return other.isEmpty() && !other.mayBeNan; }))
     return out;
   out.beforeAttributes = out.exact;
   out.range = [others](int64_t position, const Interval &start) {
@@ -141,7 +147,8 @@ Result<ReferenceOutput> EltwiseReference::backward() const {
 
 Result<std::vector<ReferenceOutput>> computeEltwiseReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
   const EltwiseReference reference(desc, inputs);
-  Result<ReferenceOutput> output = isForward(std::get<EltwiseDesc>(desc.op).prop) ? reference.forward() : reference.backward();
+  Result<ReferenceOutput> output =
+      isForward(std::get<EltwiseDesc>(desc.op).prop) ? reference.forward() : reference.backward();
   if (!output)
     return output.takeError();
   return std::vector<ReferenceOutput>{std::move(*output)};

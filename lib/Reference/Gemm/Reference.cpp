@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst = alpha · (src - a) · (weights - b) + beta · dst + c. Floats: sums in double; an alpha of 0 leaves the product out. Integers: sums
-// modulo 2^32; scaled in double, rounded half away from zero and saturated; c is added modulo 2^32. All of that is exact but for the
-// rounding it says. Without any k dst stays as it is.
+// dst = alpha · (src - a) · (weights - b) + beta · dst + c. Floats: sums in double; an alpha of 0 leaves the product
+// out. Integers: sums modulo 2^32; scaled in double, rounded half away from zero and saturated; c is added modulo 2^32.
+// All of that is exact but for the rounding it says. Without any k dst stays as it is.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"
@@ -44,7 +44,8 @@ Result<void> readMatrix(const ReferenceInputs &inputs, int32_t argument, const c
   return {};
 }
 
-Result<void> readNumber(bool isGiven, const ReferenceInputs &inputs, int32_t argument, const char *name, DataType type, double &to) {
+Result<void> readNumber(bool isGiven, const ReferenceInputs &inputs, int32_t argument, const char *name, DataType type,
+                        double &to) {
   if (!isGiven)
     return {};
   Result<const void *> buffer = bufferOf(inputs, argument, name);
@@ -77,7 +78,8 @@ Result<Operands> readOperands(const GemmDesc &gemm, const ReferenceInputs &input
       readNumber(gemm.alpha, inputs, arg::gemmAlpha, "alpha", DataType::F32, operands.alpha),
       readNumber(gemm.beta, inputs, arg::gemmBeta, "beta", DataType::F32, operands.beta),
       readNumber(gemm.offsets, inputs, arg::gemmSrcOffset, "src_offset", gemm.src.dataType, operands.srcOffset),
-      readNumber(gemm.offsets, inputs, arg::gemmWeightsOffset, "weights_offset", gemm.weights.dataType, operands.weightsOffset),
+      readNumber(gemm.offsets, inputs, arg::gemmWeightsOffset, "weights_offset", gemm.weights.dataType,
+                 operands.weightsOffset),
       readDstOffset(gemm, inputs, operands),
   };
   for (const Result<void> &step : steps)
@@ -89,8 +91,8 @@ Result<Operands> readOperands(const GemmDesc &gemm, const ReferenceInputs &input
 void computeFloat(const Operands &operands, int64_t m, int64_t n, ReferenceOutput &out) {
   double sum = 0, terms = 0;
   for (int64_t k = 0; k < operands.depth; ++k) {
-    double term =
-        operands.src[static_cast<size_t>(m * operands.depth + k)] * operands.weights[static_cast<size_t>(k * operands.columns + n)];
+    double term = operands.src[static_cast<size_t>(m * operands.depth + k)] *
+                  operands.weights[static_cast<size_t>(k * operands.columns + n)];
     sum += term;
     terms += std::isfinite(term) ? std::fabs(term) : 0;
   }

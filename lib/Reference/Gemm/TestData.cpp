@@ -34,12 +34,15 @@ double floatOf(FillKind kind, uint64_t bits) {
 
 } // namespace
 
-void fillGemmInput(const PrimitiveDesc &, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
+void fillGemmInput(const PrimitiveDesc &, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed,
+                   void *buffer) {
   const uint64_t base = mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument));
   forEachElement(tensor, [&](int64_t position, int64_t offset) {
     const uint64_t bits = mix(base + static_cast<uint64_t>(position));
     const bool isScale = argument == arg::gemmAlpha || argument == arg::gemmBeta;
-    double value = isScale ? factorOf(bits) : tensor.dataType == DataType::F32 ? floatOf(kind, bits) : integerOf(tensor.dataType, bits);
+    double value = isScale                            ? factorOf(bits)
+                   : tensor.dataType == DataType::F32 ? floatOf(kind, bits)
+                                                      : integerOf(tensor.dataType, bits);
     storeElement(tensor.dataType, buffer, offset, value);
   });
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst = sat((s (src - z) a, post-ops) / d + w), each operation rounded to f32 (f64 if a side is f64) in the order written; then the sums of
-// what is stored.
+// dst = sat((s (src - z) a, post-ops) / d + w), each operation rounded to f32 (f64 if a side is f64) in the order
+// written; then the sums of what is stored.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -33,12 +33,13 @@ struct Parameters {
   bool hasPostOps = false;
 
   bool isIdentity() const {
-    return srcScales.empty() && srcZeroPoints.empty() && dstScales.empty() && dstZeroPoints.empty() && rnnScales.empty() &&
-           rnn != RnnRole::Data && !hasAdjust && !hasPostOps;
+    return srcScales.empty() && srcZeroPoints.empty() && dstScales.empty() && dstZeroPoints.empty() &&
+           rnnScales.empty() && rnn != RnnRole::Data && !hasAdjust && !hasPostOps;
   }
 };
 
-Result<void> readVectors(const ReorderDesc &op, const Attributes &attr, const ReferenceInputs &inputs, Parameters &parameters) {
+Result<void> readVectors(const ReorderDesc &op, const Attributes &attr, const ReferenceInputs &inputs,
+                         Parameters &parameters) {
   struct Vector {
     QuantValues &values;
     const std::map<int32_t, QuantParams> &all;
@@ -49,7 +50,8 @@ Result<void> readVectors(const ReorderDesc &op, const Attributes &attr, const Re
                             {parameters.srcZeroPoints, attr.zeroPoints, arg::src, arg::zeroPointsOf(arg::src)},
                             {parameters.dstZeroPoints, attr.zeroPoints, arg::dst, arg::zeroPointsOf(arg::dst)}};
   for (const Vector &vector : vectors) {
-    Result<QuantValues> read = QuantValues::read(vector.all, vector.of, vector.index, vector.of == arg::src ? op.src : op.dst, inputs);
+    Result<QuantValues> read =
+        QuantValues::read(vector.all, vector.of, vector.index, vector.of == arg::src ? op.src : op.dst, inputs);
     if (!read)
       return read.takeError();
     vector.values = std::move(*read);
@@ -116,7 +118,9 @@ template <typename Real> Real afterPostOps(const Parameters &parameters, int64_t
   return x;
 }
 
-bool isCopy(const ReorderDesc &op, const Parameters &parameters) { return parameters.isIdentity() && op.src.dataType == op.dst.dataType; }
+bool isCopy(const ReorderDesc &op, const Parameters &parameters) {
+  return parameters.isIdentity() && op.src.dataType == op.dst.dataType;
+}
 
 void copy(const ReorderDesc &op, const void *src, ReferenceOutput &out) {
   out.criterion = Criterion::Bits;
@@ -135,19 +139,25 @@ void saturate(const ReorderDesc &op, const void *src, ReferenceOutput &out) {
 }
 
 template <typename Real>
-Result<void> compute(const PrimitiveDesc &desc, const Parameters &parameters, const ReferenceInputs &inputs, ReferenceOutput &out) {
+Result<void> compute(const PrimitiveDesc &desc, const Parameters &parameters, const ReferenceInputs &inputs,
+                     ReferenceOutput &out) {
   const ReorderDesc &op = std::get<ReorderDesc>(desc.op);
   const std::vector<double> src = gather(op.src, inputs.at(arg::src));
   auto owned = std::make_shared<const Parameters>(parameters);
   RoundedFormula<Real> formula;
-  formula.before = [&](int64_t position) { return beforePostOps<Real>(*owned, position, src[static_cast<size_t>(position)]); };
-  formula.size = [&](int64_t position) { return sizeBeforePostOps(*owned, position, src[static_cast<size_t>(position)]); };
+  formula.before = [&](int64_t position) {
+    return beforePostOps<Real>(*owned, position, src[static_cast<size_t>(position)]);
+  };
+  formula.size = [&](int64_t position) {
+    return sizeBeforePostOps(*owned, position, src[static_cast<size_t>(position)]);
+  };
   formula.after = [owned](int64_t position, Real x) { return afterPostOps<Real>(*owned, position, x); };
   return computeRounded<Real>(formula, desc.attr, op.dst, inputs, out);
 }
 
 /// The sums of elements that have been stored.
-std::vector<double> sumsOf(const TensorDesc &dst, const reorder::Compensation &compensation, const std::vector<double> &stored) {
+std::vector<double> sumsOf(const TensorDesc &dst, const reorder::Compensation &compensation,
+                           const std::vector<double> &stored) {
   std::vector<uint32_t> sums(static_cast<size_t>(compensation.elements));
   for (size_t i = 0; i < stored.size(); ++i) {
     int64_t index = 0, step = 1, rest = static_cast<int64_t>(i);

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// To be read beside the equations. Integer problems have the same ones: an integer state stands for (q - shift) / s and a weight for w /
-// ws, so that a sum of products of the integers, less the sum of the weights times the shift, divided by ws s, is the sum of products of
-// the numbers. Only what is kept between steps, between r and U_o and before a projection is rounded.
+// To be read beside the equations. Integer problems have the same ones: an integer state stands for (q - shift) / s and
+// a weight for w / ws, so that a sum of products of the integers, less the sum of the weights times the shift, divided
+// by ws s, is the sum of products of the numbers. Only what is kept between steps, between r and U_o and before a
+// projection is rounded.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Cells.h"
@@ -53,7 +54,8 @@ private:
       out.h[o] = gate(0, o) = activation(W(0, o) + U(0, o) + B(0, o));
     double bound = rnn.activation == Alg::EltwiseRelu ? std::numeric_limits<double>::infinity() : 1;
     for (size_t o = 0; o < channels; ++o)
-      out.termNorms.push_back(std::min(bound, std::sqrt(squares(w.layer, in.x, o) + squares(w.iter, in.h, o) + B(0, o) * B(0, o))));
+      out.termNorms.push_back(
+          std::min(bound, std::sqrt(squares(w.layer, in.x, o) + squares(w.iter, in.h, o) + B(0, o) * B(0, o))));
   }
 
   /// i = sigma(W_i x + U_i h + P_i c + B_i)   f = sigma(W_f x + U_f h + P_f c + B_f)   c~ = tanh(W_c x + U_c h + B_c)
@@ -86,8 +88,8 @@ private:
     }
   }
 
-  /// u = sigma(W_u x + U_u h + B_u)   r = sigma(W_r x + U_r h + B_r)   o = tanh(W_o x + U_o (r h) + B_o)   h' = u h + (1 - u) o
-  /// With attention a: u <- (1 - a) u.
+  /// u = sigma(W_u x + U_u h + B_u)   r = sigma(W_r x + U_r h + B_r)   o = tanh(W_o x + U_o (r h) + B_o)   h' = u h +
+  /// (1 - u) o With attention a: u <- (1 - a) u.
   void gru() {
     std::vector<double> resetStates(channels), jumps(channels);
     for (size_t o = 0; o < channels; ++o) {
@@ -179,9 +181,12 @@ private:
 
 StateType::StateType(const RnnDesc &rnn, const RnnQuantization &quantization, Operands operands, const Variant &variant)
     : type(rnn.srcLayer.dataType), isInteger(isQuantized(rnn)), operands(operands), scale(quantization.dataScale),
-      shift(quantization.dataShift), least(isInteger && variant.clampsStates ? 0 : -std::numeric_limits<double>::infinity()) {
+      shift(quantization.dataShift),
+      least(isInteger && variant.clampsStates ? 0 : -std::numeric_limits<double>::infinity()) {
   auto channels = static_cast<double>(rnn.weightsLayer.dims[2] + rnn.weightsIter.dims[2]);
-  threshold = 4 * std::max(std::ceil(std::log2(std::max(channels * static_cast<double>(rnn.srcLayer.dims[0]), 1.0))), 1.0) * 0x1p-23;
+  threshold = 4 *
+              std::max(std::ceil(std::log2(std::max(channels * static_cast<double>(rnn.srcLayer.dims[0]), 1.0))), 1.0) *
+              0x1p-23;
   floor = channels * 0x1p-126; // dot products of bf16 take a denormal for 0
 }
 
@@ -200,7 +205,9 @@ double StateType::distanceFromMiddle(double h) const {
   return std::fabs(value - std::floor(value) - 0.5);
 }
 
-double StateType::operand(double x, Product product) const { return operands.areRounded(product) ? roundTo(DataType::BF16, x) : x; }
+double StateType::operand(double x, Product product) const {
+  return operands.areRounded(product) ? roundTo(DataType::BF16, x) : x;
+}
 
 double StateType::toleranceOf(double h, double magnitude) const {
   const double ofSums = std::max(threshold * std::max(std::fabs(h), magnitude), floor);
@@ -231,11 +238,18 @@ double StateType::roundingOf(double h) const {
   return 4 * epsilonOf(DataType::F32) * (std::fabs(h) + (isInteger ? std::fabs(number(0)) : 0));
 }
 
-static bool isOutputOfGru(const RnnDesc &rnn, int64_t gate) { return isGru(rnn) && !isLinearBeforeReset(rnn) && gate == 2; }
-Product layerProductOf(const RnnDesc &rnn, int64_t gate) { return isOutputOfGru(rnn, gate) ? Product::OutputLayer : Product::Layer; }
-Product iterProductOf(const RnnDesc &rnn, int64_t gate) { return isOutputOfGru(rnn, gate) ? Product::OutputIter : Product::Iter; }
+static bool isOutputOfGru(const RnnDesc &rnn, int64_t gate) {
+  return isGru(rnn) && !isLinearBeforeReset(rnn) && gate == 2;
+}
+Product layerProductOf(const RnnDesc &rnn, int64_t gate) {
+  return isOutputOfGru(rnn, gate) ? Product::OutputLayer : Product::Layer;
+}
+Product iterProductOf(const RnnDesc &rnn, int64_t gate) {
+  return isOutputOfGru(rnn, gate) ? Product::OutputIter : Product::Iter;
+}
 
-CellOutputs computeCell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights, const CellInputs &in) {
+CellOutputs computeCell(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
+                        const CellInputs &in) {
   return Cell(rnn, shape, state, weights, in).run();
 }
 

@@ -5,14 +5,15 @@
 //
 // Layers, directions and steps around the equations of ReferenceCells.cpp:
 //   (h_t,l  c_t,l) = Cell(h_t,l-1  h_t-1,l  c_t-1,l)
-// for each sequence on its own, up to its own length. Each direction runs its own stack; with the flag for a stack of both directions a
-// layer reads the states of both directions below.
+// for each sequence on its own, up to its own length. Each direction runs its own stack; with the flag for a stack of
+// both directions a layer reads the states of both directions below.
 //
-// Results of f32 are judged by a threshold. A state of a narrow type is rounded in each step, so there the reference says what each element
-// may be: the values that the exact one rounds to when sums are made in f32, as a rule one. The next step follows the state that the
-// results have, where one can be seen in them, so that a rounding that went the other way is forgiven once and not followed by more. Where
-// it cannot (stacks, sums of directions), the roundings of integers are looked for that lead to the results (Roundings.h); otherwise what
-// comes after a state near the midpoint of two values may be off by as much as that moves it.
+// Results of f32 are judged by a threshold. A state of a narrow type is rounded in each step, so there the reference
+// says what each element may be: the values that the exact one rounds to when sums are made in f32, as a rule one. The
+// next step follows the state that the results have, where one can be seen in them, so that a rounding that went the
+// other way is forgiven once and not followed by more. Where it cannot (stacks, sums of directions), the roundings of
+// integers are looked for that lead to the results (Roundings.h); otherwise what comes after a state near the midpoint
+// of two values may be off by as much as that moves it.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Run.h"
@@ -46,15 +47,16 @@ std::vector<double> rowNorms(const TensorDesc &desc, const std::vector<double> &
   return norms;
 }
 
-/// Errors are measured by 1 where gates bound the values, of c by what it has been at most; where they do not, by the row's norm, or by
-/// that of the terms of the sum behind an element if there are such of it and they are greater: in a row of few channels terms may cancel
-/// in all.
+/// Errors are measured by 1 where gates bound the values, of c by what it has been at most; where they do not, by the
+/// row's norm, or by that of the terms of the sum behind an element if there are such of it and they are greater: in a
+/// row of few channels terms may cancel in all.
 std::vector<double> magnitudeOf(const RnnDesc &rnn, const TensorDesc &desc, const std::vector<double> &values,
                                 const std::vector<double> *terms) {
   const bool areBounded = isLstm(rnn) || isGru(rnn);
   std::vector<double> sizes = areBounded ? std::vector<double>(values.size(), 1) : rowNorms(desc, values);
   if (terms && !terms->empty())
-    std::transform(sizes.begin(), sizes.end(), terms->begin(), sizes.begin(), [](double a, double b) { return std::max(a, b); });
+    std::transform(sizes.begin(), sizes.end(), terms->begin(), sizes.begin(),
+                   [](double a, double b) { return std::max(a, b); });
   return sizes;
 }
 
@@ -102,7 +104,8 @@ std::vector<Part> partsOf(const RnnDesc &rnn) {
   return parts;
 }
 
-/// What results may be, computed once for all outputs of an execution. Of f32 whose products may be rounded a kernel may do either.
+/// What results may be, computed once for all outputs of an execution. Of f32 whose products may be rounded a kernel
+/// may do either.
 class Follower {
 public:
   explicit Follower(std::vector<Run> runs) : runs(std::move(runs)), parts(partsOf(this->runs.front().rnn())) {}
@@ -137,7 +140,8 @@ private:
     }
     return likeliest;
   }
-  /// dst_layer by the roundings that lead to it; of the rest, which it does not show, whatever those near a midpoint may lead to.
+  /// dst_layer by the roundings that lead to it; of the rest, which it does not show, whatever those near a midpoint
+  /// may lead to.
   RunResults explained(const Run &run) const {
     Roundings roundings = explain(run, dstLayer());
     RunResults results = run.compute({.roundings = &roundings});
@@ -160,7 +164,8 @@ private:
   bool mayExplain(const Run &run) const {
     constexpr double mostProducts = 3e6; // of a sequence
     const Shape &s = run.shape();
-    const double products = static_cast<double>(s.layers * s.directions * s.steps) * static_cast<double>(s.gates * s.dhc) *
+    const double products = static_cast<double>(s.layers * s.directions * s.steps) *
+                            static_cast<double>(s.gates * s.dhc) *
                             static_cast<double>(std::max(s.slc, s.dic * s.directions) + s.sic);
     return isQuantized(run.rnn()) && !dstLayer().empty() && !seenIn(run) && products <= mostProducts;
   }
@@ -206,12 +211,15 @@ std::vector<double> RunResults::*termsOf(WorkspacePart part) {
   return part == WorkspacePart::Gates || part == WorkspacePart::States ? &RunResults::termNorms : nullptr;
 }
 
-ReferenceOutput outputOf(const RnnDesc &rnn, const Part &part, const RunResults &results, const std::shared_ptr<Follower> &follower) {
+ReferenceOutput outputOf(const RnnDesc &rnn, const Part &part, const RunResults &results,
+                         const std::shared_ptr<Follower> &follower) {
   ReferenceOutput output{part.argument, part.desc, (results.*part.values).exact};
   if (!follower)
     output.magnitude = magnitudeOf(rnn, part.desc, output.exact, part.terms ? &(results.*part.terms) : nullptr);
   else
-    output.possibleOf = [follower, values = part.values](const ReferenceInputs &made) { return follower->following(made).*values; };
+    output.possibleOf = [follower, values = part.values](const ReferenceInputs &made) {
+      return follower->following(made).*values;
+    };
   return output;
 }
 
@@ -231,7 +239,8 @@ void freeUnspecified(const WorkspaceSection &section, const Run &run, ReferenceO
       PossibleValues values = inner(made);
       for (size_t i = 0; i < values.exact.size(); ++i)
         if (isFree(static_cast<int64_t>(i)))
-          values.low[i] = -std::numeric_limits<double>::infinity(), values.high[i] = -values.low[i], values.exact[i] = NAN;
+          values.low[i] = -std::numeric_limits<double>::infinity(), values.high[i] = -values.low[i],
+          values.exact[i] = NAN;
       return values;
     };
     return;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sequences do not depend on each other, so each is explained by itself. A rounding moves nothing of earlier steps, so that results are
-// right up to the step of the first that went the other way: turning it makes more steps right.
+// Sequences do not depend on each other, so each is explained by itself. A rounding moves nothing of earlier steps, so
+// that results are right up to the step of the first that went the other way: turning it makes more steps right.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Roundings.h"
@@ -72,7 +72,8 @@ private:
     for (const Attempt &known : attempts)
       if (known.met.otherwise == attempt.met.otherwise)
         return;
-    auto place = std::find_if(attempts.begin(), attempts.end(), [&](const Attempt &other) { return other.agreement < attempt.agreement; });
+    auto place = std::find_if(attempts.begin(), attempts.end(),
+                              [&](const Attempt &other) { return other.agreement < attempt.agreement; });
     attempts.insert(place, std::move(attempt));
     if (attempts.size() > mostKept)
       attempts.pop_back();

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A number near the middle of two integers may be kept as either, since sums are made in f32. What follows in a stack or over time may
-// differ by much. So the reference looks for the roundings that a kernel chose: those that lead to the results that it made.
+// A number near the middle of two integers may be kept as either, since sums are made in f32. What follows in a stack
+// or over time may differ by much. So the reference looks for the roundings that a kernel chose: those that lead to the
+// results that it made.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_ROUNDINGS_H
@@ -43,8 +44,8 @@ public:
 
 class Run;
 
-/// The roundings that explain these values of dst_layer, as far as they were found: one after the other is turned that makes most of the
-/// results right, from a few of the best choices at a time.
+/// The roundings that explain these values of dst_layer, as far as they were found: one after the other is turned that
+/// makes most of the results right, from a few of the best choices at a time.
 Roundings explain(const Run &run, const std::vector<double> &dstLayer);
 
 } // namespace quern::rnn

@@ -40,7 +40,8 @@ bool isAny(const std::vector<double> &spread) {
 }
 
 /// How far `value` may be off when what a step reads is: by `spread`, or by what was ever met, if that is less.
-double loosenessOf(const StateType &state, double value, double jump, const std::vector<double> &beside, double spread) {
+double loosenessOf(const StateType &state, double value, double jump, const std::vector<double> &beside,
+                   double spread) {
   return std::min(state.loosenessOf(value, rootMeanSquare(beside)) + jump, spread);
 }
 
@@ -71,10 +72,12 @@ void RunValues::set(size_t at, double value, double off) {
 }
 
 bool RunValues::contains(DataType type, size_t at, double value) const {
-  return (roundTo(type, low[at]) <= value && value <= roundTo(type, high[at])) || (std::isnan(value) && std::isnan(exact[at]));
+  return (roundTo(type, low[at]) <= value && value <= roundTo(type, high[at])) ||
+         (std::isnan(value) && std::isnan(exact[at]));
 }
 
-Result<Run> Run::make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands, const Variant &variant) {
+Result<Run> Run::make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands,
+                      const Variant &variant) {
   Run run(std::get<Boxed<RnnDesc>>(desc.op), desc.attr.rnn, operands, variant);
   if (Result<void> read = run.read(inputs); !read)
     return read.takeError();
@@ -114,17 +117,20 @@ Result<void> Run::read(const ReferenceInputs &inputs) {
   if (srcIterC.empty())
     srcIterC.assign(states * static_cast<size_t>(s.dhc), 0);
   for (int64_t n = 0; n < s.batch; ++n)
-    lengthOf.push_back(lengths.empty() ? s.steps : std::clamp<int64_t>(static_cast<int64_t>(lengths[static_cast<size_t>(n)]), 0, s.steps));
+    lengthOf.push_back(lengths.empty()
+                           ? s.steps
+                           : std::clamp<int64_t>(static_cast<int64_t>(lengths[static_cast<size_t>(n)]), 0, s.steps));
   readWeights(layer, iter, peephole, projection, bias);
   return {};
 }
 
-void Run::readWeights(const std::vector<double> &layer, const std::vector<double> &iter, const std::vector<double> &peephole,
-                      const std::vector<double> &projection, const std::vector<double> &bias) {
+void Run::readWeights(const std::vector<double> &layer, const std::vector<double> &iter,
+                      const std::vector<double> &peephole, const std::vector<double> &projection,
+                      const std::vector<double> &bias) {
   auto count = static_cast<size_t>(s.layers * s.directions);
   for (size_t i = 0; i < count; ++i) {
-    CellWeights part{partOf(layer, i, count), partOf(iter, i, count), partOf(peephole, i, count), partOf(projection, i, count),
-                     partOf(bias, i, count)};
+    CellWeights part{partOf(layer, i, count), partOf(iter, i, count), partOf(peephole, i, count),
+                     partOf(projection, i, count), partOf(bias, i, count)};
     divide(part.layer, quantized.weightsScales);
     divide(part.iter, quantized.weightsScales);
     divide(part.projection, quantized.projectionScales);
@@ -142,7 +148,8 @@ struct Run::Sequence {
   int64_t layer, direction, n;
   std::vector<double> h, c; ///< the state, as stored, and the cell
   const RunOptions &options;
-  std::vector<double> cSizes;           ///< 1, or what |c| has been at most: what is left of a sum that cancels is as inexact as its terms
+  std::vector<double>
+      cSizes; ///< 1, or what |c| has been at most: what is left of a sum that cancels is as inexact as its terms
   std::vector<double> hSpread, cSpread; ///< how far each may be off, rounded the other way or following from what was
 };
 
@@ -194,9 +201,11 @@ void Run::follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::s
   }
 }
 
-void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const {
+void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread,
+                   RunResults &results) const {
   const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
-  auto keep = [&](RunValues &values, const std::vector<double> &from, std::vector<double> CellSpread::*part, auto jumpOf, auto sizeOf) {
+  auto keep = [&](RunValues &values, const std::vector<double> &from, std::vector<double> CellSpread::*part,
+                  auto jumpOf, auto sizeOf) {
     for (size_t i = 0; i < from.size(); ++i) {
       const double more = spread ? loosenessOf(stateType, from[i], jumpOf(i), from, (spread->*part)[i]) : jumpOf(i);
       values.set(static_cast<size_t>(row) * from.size() + i, from[i], stateType.toleranceOf(from[i], sizeOf(i)) + more);
@@ -210,7 +219,10 @@ void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &ou
   const size_t channels = static_cast<size_t>(s.dhc);
   keep(
       results.gates, out.gates, &CellSpread::gates,
-      [&](size_t i) { return i < 2 * channels || out.candidateJumps.empty() ? 0 : out.candidateJumps[i - 2 * channels]; }, one);
+      [&](size_t i) {
+        return i < 2 * channels || out.candidateJumps.empty() ? 0 : out.candidateJumps[i - 2 * channels];
+      },
+      one);
   keep(results.cells, out.c, &CellSpread::c, none, [&](size_t i) { return sequence.cSizes[i]; });
   keep(results.hiddenSums, out.hiddenSums, &CellSpread::hiddenSums, none, one);
   keep(results.unprojected, out.unprojected, &CellSpread::unprojected, none, one);
@@ -237,7 +249,8 @@ double Run::storedAt(const RunOptions &options, const Rounding &at, double h) co
   return options.roundings ? options.roundings->stored(stateType, at, h) : stateType.stored(h);
 }
 
-void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const {
+void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread,
+                    RunResults &results) const {
   const int64_t row = (static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n;
   const double norm = rootMeanSquare(out.h) * std::sqrt(static_cast<double>(out.h.size()));
   const auto first = static_cast<size_t>(row * s.dic);
@@ -249,7 +262,8 @@ void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &o
     const double tolerance = stateType.toleranceOf(out.h[o], magnitude) + more;
     results.h[first + o] = out.h[o], results.off[first + o] = tolerance;
     results.spread[first + o] = sequence.options.isStrict ? 0 : stateType.spreadAt(out.h[o], tolerance, more);
-    sequence.h[o] = results.stored[first + o] = storedAt(sequence.options, {at, static_cast<int64_t>(o), false}, out.h[o]);
+    sequence.h[o] = results.stored[first + o] =
+        storedAt(sequence.options, {at, static_cast<int64_t>(o), false}, out.h[o]);
     setState(results.states, first + o, out.h[o], sequence.h[o], tolerance, desc.srcLayer.dataType);
   }
   if (sequence.options.seen)
@@ -261,10 +275,12 @@ void Run::keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &o
 void Run::runSequence(Sequence &sequence, RunResults &results) const {
   int64_t length = lengthOf[static_cast<size_t>(sequence.n)];
   for (int64_t step = 0; step < length; ++step) {
-    RunPlace at{sequence.layer, sequence.direction, isReversed(sequence.direction) ? length - 1 - step : step, sequence.n, 0};
+    RunPlace at{sequence.layer, sequence.direction, isReversed(sequence.direction) ? length - 1 - step : step,
+                sequence.n, 0};
     const Input input = inputOf(at, results);
     std::vector<double> h(sequence.h.size());
-    std::transform(sequence.h.begin(), sequence.h.end(), h.begin(), [&](double stored) { return stateType.number(stored); });
+    std::transform(sequence.h.begin(), sequence.h.end(), h.begin(),
+                   [&](double stored) { return stateType.number(stored); });
     double a = attention.empty() ? 0 : attention[static_cast<size_t>(at.t * s.batch + at.n)];
     CellInputs read{input.x, h, sequence.c, a, sequence.options.sigmoid};
     if (sequence.options.roundings)
@@ -275,18 +291,21 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
     const CellOutputs out = computeCell(desc, s, stateType, matrices, read);
     const bool isLoose = isAny(input.spread) || isAny(sequence.hSpread) || isAny(sequence.cSpread);
     const CellSpread spread =
-        isLoose ? spreadOf(desc, s, stateType, matrices, read, out, {input.spread, sequence.hSpread, sequence.cSpread}) : CellSpread();
+        isLoose ? spreadOf(desc, s, stateType, matrices, read, out, {input.spread, sequence.hSpread, sequence.cSpread})
+                : CellSpread();
     sequence.h.resize(out.h.size());
     keepStep(sequence, at, out, isLoose ? &spread : nullptr, results);
     if (step + 1 < length)
       continue;
     int64_t last = static_cast<int64_t>(stack(at.layer, at.direction)) * s.batch + at.n;
-    const auto row = static_cast<size_t>((static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n);
+    const auto row =
+        static_cast<size_t>((static_cast<int64_t>(stack(at.layer, at.direction)) * s.steps + at.t) * s.batch + at.n);
     for (size_t o = 0; o < out.h.size(); ++o) // what is judged is what was computed
-      setState(results.dstIter, static_cast<size_t>(last) * out.h.size() + o, out.h[o], results.stored[row * out.h.size() + o],
-               results.off[row * out.h.size() + o], desc.dstIter.dataType);
+      setState(results.dstIter, static_cast<size_t>(last) * out.h.size() + o, out.h[o],
+               results.stored[row * out.h.size() + o], results.off[row * out.h.size() + o], desc.dstIter.dataType);
     for (size_t o = 0; o < out.c.size(); ++o)
-      results.dstIterC.set(static_cast<size_t>(last) * out.c.size() + o, out.c[o], results.cells.offAt(row * out.c.size() + o));
+      results.dstIterC.set(static_cast<size_t>(last) * out.c.size() + o, out.c[o],
+                           results.cells.offAt(row * out.c.size() + o));
     store(results.dstIterTermNorms, last, out.termNorms);
     if (isLstm(desc))
       store(results.dstIterCSizes, last, sequence.cSizes);
@@ -296,7 +315,8 @@ void Run::runSequence(Sequence &sequence, RunResults &results) const {
 RunResults Run::emptyResults() const {
   RunResults results;
   auto stacks = static_cast<size_t>(s.layers * s.directions), rows = stacks * static_cast<size_t>(s.steps * s.batch);
-  auto sequences = stacks * static_cast<size_t>(s.batch), hidden = static_cast<size_t>(s.dhc), dic = static_cast<size_t>(s.dic);
+  auto sequences = stacks * static_cast<size_t>(s.batch), hidden = static_cast<size_t>(s.dhc),
+       dic = static_cast<size_t>(s.dic);
   results.gates.resize(rows * hidden * static_cast<size_t>(s.gates));
   results.states.resize(rows * dic);
   for (std::vector<double> *ofStates : {&results.h, &results.stored, &results.off, &results.spread})
@@ -348,9 +368,11 @@ RunResults Run::compute(const RunOptions &options) const {
                           sizesOf(c),
                           std::vector<double>(h.size()),
                           std::vector<double>(c.size())};
-        for (int64_t o = 0; o < s.dic; ++o) { // of a sequence without steps: the state that it keeps, if that has as many channels
+        for (int64_t o = 0; o < s.dic;
+             ++o) { // of a sequence without steps: the state that it keeps, if that has as many channels
           const double stored = s.sic == s.dic ? h[static_cast<size_t>(o)] : stateType.stored(0);
-          setState(results.dstIter, static_cast<size_t>(row * s.dic + o), stateType.number(stored), stored, 0, desc.dstIter.dataType);
+          setState(results.dstIter, static_cast<size_t>(row * s.dic + o), stateType.number(stored), stored, 0,
+                   desc.dstIter.dataType);
         }
         runSequence(sequence, results);
       }
@@ -366,15 +388,18 @@ void Run::combine(RunResults &results) const {
   results.dstLayer.resize(count);
   results.dstLayerTermNorms.resize(results.termNorms.empty() ? 0 : count);
   for (size_t at = 0; at < count; ++at) {
-    auto row = static_cast<int64_t>(at) / width, channel = static_cast<int64_t>(at) % width, t = row / s.batch, n = row % s.batch;
+    auto row = static_cast<int64_t>(at) / width, channel = static_cast<int64_t>(at) % width, t = row / s.batch,
+         n = row % s.batch;
     setState(results.dstLayer, at, 0, stateType.stored(0), 0, desc.dstLayer.dataType);
     for (int64_t direction = 0; direction < s.directions && t < lengthOf[static_cast<size_t>(n)]; ++direction) {
       if (!isSum && direction != channel / s.dic)
         continue;
-      auto state = static_cast<size_t>(((static_cast<int64_t>(stack(s.layers - 1, direction)) * s.steps + t) * s.batch + n) * s.dic +
-                                       channel % s.dic);
+      auto state = static_cast<size_t>(
+          ((static_cast<int64_t>(stack(s.layers - 1, direction)) * s.steps + t) * s.batch + n) * s.dic +
+          channel % s.dic);
       if (!isSum)
-        setState(results.dstLayer, at, results.h[state], results.stored[state], results.off[state], desc.dstLayer.dataType);
+        setState(results.dstLayer, at, results.h[state], results.stored[state], results.off[state],
+                 desc.dstLayer.dataType);
       else
         addState(results.dstLayer, at, results.h[state], results.stored[state], results.off[state], direction == 0);
       if (!results.termNorms.empty())
@@ -391,7 +416,8 @@ void Run::addState(RunValues &sums, size_t at, double h, double stored, double o
   const double rounding = isIntegerSum ? 0 : stateType.roundingOf(exact);
   const double low = std::isfinite(exact) ? std::min(a, b) - rounding : exact,
                high = std::isfinite(exact) ? std::max(a, b) + rounding : exact;
-  const double most = saturatesSums ? stateType.kept(std::numeric_limits<float>::max()) : std::numeric_limits<double>::infinity();
+  const double most =
+      saturatesSums ? stateType.kept(std::numeric_limits<float>::max()) : std::numeric_limits<double>::infinity();
   const double slack = saturatesSums ? rounding : 0;
   auto add = [&](double &sum, double value, double limit) { // NaN stays
     sum = (isFirst ? 0 : sum) + value;

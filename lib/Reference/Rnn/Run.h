@@ -29,16 +29,19 @@ struct RunValues : PossibleValues {
 struct RunResults {
   RunValues dstLayer, dstIter, dstIterC;
   RunValues gates, initialStates, states, initialCells, cells, hiddenSums, unprojected;
-  std::vector<double> termNorms, dstLayerTermNorms, dstIterTermNorms; ///< vanilla: of the sums behind states, dstLayer and dstIter
-  std::vector<double> cellSizes, dstIterCSizes;                       ///< lstm: 1, or what |c| was at most until then
-  std::vector<double> h;                                              ///< states as numbers, not rounded to what is kept
-  std::vector<double> stored;                                         ///< and rounded
-  std::vector<double> off;                                            ///< how far each of these may be off
-  std::vector<double> spread; ///< how far what the next step or layer reads of each may be from what is kept of h: 0 as a rule
+  std::vector<double> termNorms, dstLayerTermNorms,
+      dstIterTermNorms;                         ///< vanilla: of the sums behind states, dstLayer and dstIter
+  std::vector<double> cellSizes, dstIterCSizes; ///< lstm: 1, or what |c| was at most until then
+  std::vector<double> h;                        ///< states as numbers, not rounded to what is kept
+  std::vector<double> stored;                   ///< and rounded
+  std::vector<double> off;                      ///< how far each of these may be off
+  std::vector<double>
+      spread; ///< how far what the next step or layer reads of each may be from what is kept of h: 0 as a rule
 };
 
 struct RunOptions {
-  /// The state after a step, as stored, where a result shows it: what the next step has read if it is one that the state may be.
+  /// The state after a step, as stored, where a result shows it: what the next step has read if it is one that the
+  /// state may be.
   std::function<double(const RunPlace &)> seen{};
   double (*sigmoid)(double) = nullptr; ///< null: the function of that name
   Roundings *roundings = nullptr;      ///< of integers: which numbers are rounded the other way
@@ -49,7 +52,8 @@ struct RunOptions {
 class Run {
 public:
   /// Of a verified problem whose sizes are known; `invalid_arguments` for a missing input.
-  static Result<Run> make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands = {}, const Variant &variant = {});
+  static Result<Run> make(const PrimitiveDesc &desc, const ReferenceInputs &inputs, Operands operands = {},
+                          const Variant &variant = {});
 
   RunResults compute(const RunOptions &options = {}) const;
 
@@ -68,8 +72,9 @@ private:
     cellType = variant.roundsCells && ofCells != DataType::Undef ? ofCells : DataType::F32;
   }
   Result<void> read(const ReferenceInputs &inputs);
-  void readWeights(const std::vector<double> &layer, const std::vector<double> &iter, const std::vector<double> &peephole,
-                   const std::vector<double> &projection, const std::vector<double> &bias);
+  void readWeights(const std::vector<double> &layer, const std::vector<double> &iter,
+                   const std::vector<double> &peephole, const std::vector<double> &projection,
+                   const std::vector<double> &bias);
   bool isReversed(int64_t direction) const { return direction == 1 || desc.direction == RnnDirection::Right2Left; }
   size_t stack(int64_t layer, int64_t direction) const { return static_cast<size_t>(layer * s.directions + direction); }
 
@@ -80,10 +85,12 @@ private:
   std::vector<double> initialState(int64_t layer, int64_t direction, int64_t n, const RunOptions &options) const;
   void runSequence(Sequence &sequence, RunResults &results) const;
   Input inputOf(const RunPlace &at, const RunResults &results) const;
-  void keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const;
+  void keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread,
+                RunResults &results) const;
   /// What the next step reads of c.
   void keepCells(Sequence &sequence, const CellOutputs &out, const CellSpread *spread) const;
-  void keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread, RunResults &results) const;
+  void keepState(Sequence &sequence, const RunPlace &at, const CellOutputs &out, const CellSpread *spread,
+                 RunResults &results) const;
   /// What is kept of h.
   double storedAt(const RunOptions &options, const Rounding &at, double h) const;
   void follow(Sequence &sequence, RunPlace at, const CellOutputs &out, std::span<const double> off) const;
@@ -97,14 +104,16 @@ private:
   Shape s;
   StateType stateType;
   bool saturatesSums;
-  DataType cellType;                                          ///< that c is kept in; f32 as it is
-  std::vector<double> srcLayer, srcIter, srcIterC, attention; ///< srcLayer as numbers, srcIter as it is given, zeros as stored
+  DataType cellType; ///< that c is kept in; f32 as it is
+  std::vector<double> srcLayer, srcIter, srcIterC,
+      attention; ///< srcLayer as numbers, srcIter as it is given, zeros as stored
   std::vector<int64_t> lengthOf;
   std::vector<CellWeights> weights; ///< of each layer and direction
 };
 
 /// As computeRnnReference(), of a library that differs so.
-Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs, const Variant &variant);
+Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs,
+                                                      const Variant &variant);
 
 } // namespace quern::rnn
 

@@ -14,18 +14,22 @@
 namespace quern::rnn {
 namespace {
 
-/// Of sigma(a), whose value is `g`, when a moves by `off`: the slope g (1 - g) is 1/4 at most, and grows by exp(off) at most.
+/// Of sigma(a), whose value is `g`, when a moves by `off`: the slope g (1 - g) is 1/4 at most, and grows by exp(off) at
+/// most.
 double ofSigmoid(double g, double off) { return std::min({off / 4, g * (1 - g) * std::expm1(off), 1.0}); }
 /// Of tanh(a), whose value is `t`.
 double ofTanh(double t, double off) { return std::min({off, (1 - t * t) * std::expm1(2 * off) / 2, 2.0}); }
 /// Of a product.
-double ofProduct(double a, double offA, double b, double offB) { return std::fabs(a) * offB + std::fabs(b) * offA + offA * offB; }
+double ofProduct(double a, double offA, double b, double offB) {
+  return std::fabs(a) * offB + std::fabs(b) * offA + offA * offB;
+}
 
 class Spread {
 public:
-  Spread(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights, const CellInputs &in,
-         const CellOutputs &out, const InputSpread &off)
-      : rnn(rnn), s(shape), state(state), w(weights), in(in), out(out), off(off), channels(static_cast<size_t>(shape.dhc)) {
+  Spread(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
+         const CellInputs &in, const CellOutputs &out, const InputSpread &off)
+      : rnn(rnn), s(shape), state(state), w(weights), in(in), out(out), off(off),
+        channels(static_cast<size_t>(shape.dhc)) {
     spread.h.resize(channels);
     spread.gates.resize(out.gates.size());
     fromX = sums(w.layer, off.x), fromH = sums(w.iter, off.h);
@@ -47,7 +51,8 @@ private:
   void vanilla() {
     for (size_t o = 0; o < channels; ++o) {
       const double moved = fromX[o] + fromH[o], h = out.h[o];
-      spread.h[o] = gate(0, o) = rnn.activation == Alg::EltwiseRelu   ? moved * std::max(1.0, std::fabs(static_cast<double>(rnn.alpha)))
+      spread.h[o] = gate(0, o) = rnn.activation == Alg::EltwiseRelu
+                                     ? moved * std::max(1.0, std::fabs(static_cast<double>(rnn.alpha)))
                                  : rnn.activation == Alg::EltwiseTanh ? ofTanh(h, moved)
                                                                       : ofSigmoid(h, moved);
     }
@@ -59,7 +64,8 @@ private:
       const double i = gate(0, o) = ofSigmoid(made(0, o), sum(0, o) + peephole(0, o) * off.c[o]);
       const double f = gate(1, o) = ofSigmoid(made(1, o), sum(1, o) + peephole(1, o) * off.c[o]);
       const double candidate = gate(2, o) = ofTanh(made(2, o), sum(2, o));
-      const double c = spread.c[o] = ofProduct(made(1, o), f, in.c[o], off.c[o]) + ofProduct(made(0, o), i, made(2, o), candidate);
+      const double c = spread.c[o] =
+          ofProduct(made(1, o), f, in.c[o], off.c[o]) + ofProduct(made(0, o), i, made(2, o), candidate);
       const double output = gate(3, o) = ofSigmoid(made(3, o), sum(3, o) + peephole(2, o) * c), t = std::tanh(out.c[o]);
       spread.h[o] = ofProduct(made(3, o), output, t, ofTanh(t, c));
     }
@@ -97,16 +103,18 @@ private:
       gate(0, o) = ofSigmoid(made(0, o), sum(0, o));
       gate(1, o) = ofSigmoid(made(1, o), sum(1, o));
       const double hidden = spread.hiddenSums[o] = fromH[2 * channels + o];
-      gate(2, o) = ofTanh(made(2, o), fromX[2 * channels + o] + ofProduct(made(1, o), gate(1, o), out.hiddenSums[o], hidden));
+      gate(2, o) =
+          ofTanh(made(2, o), fromX[2 * channels + o] + ofProduct(made(1, o), gate(1, o), out.hiddenSums[o], hidden));
       blend(o);
     }
   }
 
   /// h' = u h + (1 - u) o moves by u dh + (h - o) du + (1 - u) do, and by products of those.
   void blend(size_t o) {
-    const double open = hasAttention(rnn) ? 1 - in.attention : 1, u = open * made(0, o), du = std::fabs(open) * gate(0, o);
-    spread.h[o] =
-        std::fabs(u) * off.h[o] + std::fabs(in.h[o] - made(2, o)) * du + std::fabs(1 - u) * gate(2, o) + du * (off.h[o] + gate(2, o));
+    const double open = hasAttention(rnn) ? 1 - in.attention : 1, u = open * made(0, o),
+                 du = std::fabs(open) * gate(0, o);
+    spread.h[o] = std::fabs(u) * off.h[o] + std::fabs(in.h[o] - made(2, o)) * du + std::fabs(1 - u) * gate(2, o) +
+                  du * (off.h[o] + gate(2, o));
   }
 
   /// Of what is kept within a step near h.
@@ -141,8 +149,8 @@ private:
 
 } // namespace
 
-CellSpread spreadOf(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights, const CellInputs &in,
-                    const CellOutputs &out, const InputSpread &off) {
+CellSpread spreadOf(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
+                    const CellInputs &in, const CellOutputs &out, const InputSpread &off) {
   return Spread(rnn, shape, state, weights, in, out, off).run();
 }
 

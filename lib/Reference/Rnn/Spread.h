@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A state near the midpoint of two values may be kept as either. What a step makes of states that are so far from those of the reference
-// is bounded by the slopes of its equations.
+// A state near the midpoint of two values may be kept as either. What a step makes of states that are so far from those
+// of the reference is bounded by the slopes of its equations.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_SPREAD_H
@@ -25,8 +25,8 @@ struct CellSpread {
 };
 
 /// A bound for any inputs within `off` of `in`, of which the cell makes `out`, and any rounding within the step.
-CellSpread spreadOf(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights, const CellInputs &in,
-                    const CellOutputs &out, const InputSpread &off);
+CellSpread spreadOf(const RnnDesc &rnn, const Shape &shape, const StateType &state, const CellWeights &weights,
+                    const CellInputs &in, const CellOutputs &out, const InputSpread &off);
 
 } // namespace quern::rnn
 

@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Nothing is near 0: every channel of every row is to be seen in some result, also where results are few and of a narrow type. Weights
-// shrink with the number of inputs, so that gates are neither all open nor all shut and a long sequence does not grow. Designed data is
-// positive and its weights sparse, so that nothing cancels; each gate reads every channel in some column. Integers have the ends of their
-// types, and are designed as little as dense. Special data has sequences of one kind: NaN, an infinity, large values or denormals.
+// Nothing is near 0: every channel of every row is to be seen in some result, also where results are few and of a
+// narrow type. Weights shrink with the number of inputs, so that gates are neither all open nor all shut and a long
+// sequence does not grow. Designed data is positive and its weights sparse, so that nothing cancels; each gate reads
+// every channel in some column. Integers have the ends of their types, and are designed as little as dense. Special
+// data has sequences of one kind: NaN, an infinity, large values or denormals.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/TestData/TestValues.h"
@@ -32,20 +33,24 @@ public:
       : rnn(std::get<Boxed<RnnDesc>>(desc.op)), quantization(desc.attr.rnn), argument(argument), tensor(tensor) {
     isInteger = rnn::isQuantized(rnn);
     isDesigned = kind == FillKind::Designed && !isInteger;
-    isSpecial = kind == FillKind::Special && (argument == arg::src || argument == arg::src1 || argument == arg::src2) && !isInteger;
+    isSpecial = kind == FillKind::Special && (argument == arg::src || argument == arg::src1 || argument == arg::src2) &&
+                !isInteger;
   }
 
   double valueAt(int64_t position, uint64_t bits) const {
     if (argument == arg::seqLengths) // the first is whole: a batch of empty sequences has nothing to compute
-      return static_cast<double>(position == 0 ? rnn.srcLayer.dims[0]
-                                               : static_cast<int64_t>(bits % static_cast<uint64_t>(rnn.srcLayer.dims[0] + 1)));
+      return static_cast<double>(position == 0
+                                     ? rnn.srcLayer.dims[0]
+                                     : static_cast<int64_t>(bits % static_cast<uint64_t>(rnn.srcLayer.dims[0] + 1)));
     if (argument == arg::attention)
       return isDesigned ? static_cast<double>(bits % 4) / 4 : static_cast<double>(bits >> 40) * 0x1p-24;
     if (isInteger)
       return isFloating(tensor.dataType) ? awayFromZero(bits) / 2
              : isOfFirstLayer(position)  ? std::round(integer(bits) / 4)
                                          : integer(bits);
-    return isDesigned ? designedFloat(position, bits) : isSpecial ? specialFloat(position, bits) : denseFloat(position, bits);
+    return isDesigned  ? designedFloat(position, bits)
+           : isSpecial ? specialFloat(position, bits)
+                       : denseFloat(position, bits);
   }
 
 private:
@@ -57,11 +62,14 @@ private:
   bool readsStates(int64_t position) const {
     return argument == arg::weights && rnn.cell != Alg::VanillaRnn && position >= tensor.elements() / tensor.dims[0];
   }
-  /// Over many steps c may reach 20; where |P_f c| > 1, c opens the gate that keeps it, and any rounding grows from step to step.
+  /// Over many steps c may reach 20; where |P_f c| > 1, c opens the gate that keeps it, and any rounding grows from
+  /// step to step.
   bool isPeepholeOfMany() const { return argument == arg::weights2 && rnn.srcLayer.dims[0] >= 100; }
 
   /// Of either sign, from 0.5 to 1.5.
-  static double awayFromZero(uint64_t bits) { return (bits & 1 ? -1 : 1) * (0.5 + static_cast<double>(bits >> 40) * 0x1p-24); }
+  static double awayFromZero(uint64_t bits) {
+    return (bits & 1 ? -1 : 1) * (0.5 + static_cast<double>(bits >> 40) * 0x1p-24);
+  }
 
   double denseFloat(int64_t position, uint64_t bits) const {
     if (isMatrix()) // of L, D, I, …: a sum of I products has a deviation of 0.8 times theirs
@@ -96,11 +104,14 @@ private:
     }
   }
 
-  /// About two weights of a column, and some column of each gate for each input, are not 0. Of two gates one is the greater.
+  /// About two weights of a column, and some column of each gate for each input, are not 0. Of two gates one is the
+  /// greater.
   double designedWeight(int64_t position, uint64_t bits) const {
     const bool isOfGates = tensor.ndims == 5;
-    const int64_t inputs = tensor.dims[2], columns = tensor.dims[tensor.ndims - 1], gates = isOfGates ? tensor.dims[3] : 1;
-    const int64_t column = position % columns, gate = position / columns % gates, input = position / columns / gates % inputs;
+    const int64_t inputs = tensor.dims[2], columns = tensor.dims[tensor.ndims - 1],
+                  gates = isOfGates ? tensor.dims[3] : 1;
+    const int64_t column = position % columns, gate = position / columns % gates,
+                  input = position / columns / gates % inputs;
     const int64_t groups = std::max<int64_t>(std::min((inputs + 1) / 2, columns), 1), terms = inputs / groups;
     if (input % groups != (column + gate) % groups)
       return 0;
@@ -112,7 +123,9 @@ private:
     if (isMatrix())
       return designedWeight(position, bits);
     if (argument == arg::bias) // of L, D, G, O
-      return (static_cast<double>(1 + bits % 4) + static_cast<double>(position / tensor.dims[3] % tensor.dims[2] % 2) * 4) / 8;
+      return (static_cast<double>(1 + bits % 4) +
+              static_cast<double>(position / tensor.dims[3] % tensor.dims[2] % 2) * 4) /
+             8;
     if (argument == arg::weights2)
       return static_cast<double>(1 + bits % 4) / (isPeepholeOfMany() ? 128 : 8);
     return static_cast<double>(1 + bits % 4) / 4;
@@ -137,7 +150,8 @@ private:
   bool isInteger, isDesigned, isSpecial;
 };
 
-/// Behind packed s8 weights, as a reorder writes them: the sums over the input channels, f32, dense over the other, padded dims.
+/// Behind packed s8 weights, as a reorder writes them: the sums over the input channels, f32, dense over the other,
+/// padded dims.
 void appendSums(const TensorDesc &weights, void *buffer) {
   constexpr int input = 2;
   TensorDesc alone = weights;
@@ -164,11 +178,13 @@ void appendRnnSums(const TensorDesc &weights, void *buffer) {
     appendSums(weights, buffer);
 }
 
-void fillRnnInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
+void fillRnnInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed,
+                  void *buffer) {
   RnnFiller filler(desc, argument, tensor, kind);
   uint64_t base = mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument));
   forEachElement(tensor, [&](int64_t position, int64_t offset) {
-    storeElement(tensor.dataType, buffer, offset, filler.valueAt(position, mix(base + static_cast<uint64_t>(position))));
+    storeElement(tensor.dataType, buffer, offset,
+                 filler.valueAt(position, mix(base + static_cast<uint64_t>(position))));
   });
   appendRnnSums(tensor, buffer);
 }

@@ -5,8 +5,8 @@
 //
 // Forward:  y = exp(x - max) / sum exp(x - max), or its logarithm (x - max) - ln sum exp(x - max), along one axis.
 // Backward: ds = y (dy - sum dy y), or for the logarithm ds = dy - exp(y) sum dy.
-// A row with NaN or +inf gives NaN, and so does a row of only -inf, except that accurate_inf_as_zero gives zeros for that one.
-// Forward goes on with the source scale, post-ops and destination scale (PostOpsReference.h).
+// A row with NaN or +inf gives NaN, and so does a row of only -inf, except that accurate_inf_as_zero gives zeros for
+// that one. Forward goes on with the source scale, post-ops and destination scale (PostOpsReference.h).
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -61,11 +61,13 @@ template <typename Real> void forwardRow(const Row &row, Alg alg, const std::vec
     y.magnitude[row.at(i)] = alg == Alg::SoftmaxLog ? 1 : static_cast<double>(std::sqrt(squares));
 }
 
-/// The least number that the arithmetic behind keeps all digits of: f64's where the reference computes in long double, else f32's.
+/// The least number that the arithmetic behind keeps all digits of: f64's where the reference computes in long double,
+/// else f32's.
 template <typename Real> constexpr Real leastNormal = sizeof(Real) > sizeof(double) ? Real(0x1p-1022) : Real(0x1p-126);
 
 template <typename Real>
-void backwardRow(const Row &row, Alg alg, const std::vector<double> &y, const std::vector<double> &dy, ReferenceOutput &ds) {
+void backwardRow(const Row &row, Alg alg, const std::vector<double> &y, const std::vector<double> &dy,
+                 ReferenceOutput &ds) {
   bool isLog = alg == Alg::SoftmaxLog;
   Real sum = 0, terms = 0;
   for (int64_t i = 0; i < row.length; ++i) {
@@ -77,11 +79,13 @@ void backwardRow(const Row &row, Alg alg, const std::vector<double> &y, const st
   for (int64_t i = 0; i < row.length; ++i) {
     Real d = y[row.at(i)], dd = dy[row.at(i)], weight = isLog ? std::exp(d) : d;
     ds.exact[row.at(i)] = static_cast<double>(isLog ? dd - weight * sum : d * (dd - sum));
-    ds.magnitude[row.at(i)] = static_cast<double>((isLog ? std::fabs(dd) : std::fabs(d * dd)) + std::fabs(weight) * terms);
+    ds.magnitude[row.at(i)] =
+        static_cast<double>((isLog ? std::fabs(dd) : std::fabs(d * dd)) + std::fabs(weight) * terms);
   }
 }
 
-Result<std::vector<double>> input(const ReferenceInputs &inputs, int32_t argument, const char *name, const TensorDesc &desc) {
+Result<std::vector<double>> input(const ReferenceInputs &inputs, int32_t argument, const char *name,
+                                  const TensorDesc &desc) {
   auto found = inputs.find(argument);
   if (desc.isZero() || !desc.isBlockedFormat() || desc.hasRuntimeDims())
     return invalidArguments("softmax reference: the layout of ", name, " is not resolved");
@@ -108,7 +112,8 @@ Result<void> applyAttributes(const Attributes &attr, const ReferenceInputs &inpu
 template <typename Real> Result<ReferenceOutput> compute(const SoftmaxDesc &op, const ReferenceInputs &inputs) {
   bool forward = isForward(op.prop);
   ReferenceOutput out{forward ? arg::dst : arg::diffSrc, forward ? op.dst : op.diffSrc, {}};
-  Result<std::vector<double>> first = forward ? input(inputs, arg::src, "src", op.src) : input(inputs, arg::dst, "dst", op.dst);
+  Result<std::vector<double>> first =
+      forward ? input(inputs, arg::src, "src", op.src) : input(inputs, arg::dst, "dst", op.dst);
   if (!first)
     return first.takeError();
   Result<std::vector<double>> second = std::vector<double>();

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst = sat(((s_0 · src_0) + s_1 · src_1) + …), each operation rounded to f32 (f64 if a tensor is f64) in the order written. Values are
-// computed with those operations, so that they are exact.
+// dst = sat(((s_0 · src_0) + s_1 · src_1) + …), each operation rounded to f32 (f64 if a tensor is f64) in the order
+// written. Values are computed with those operations, so that they are exact.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"
@@ -56,7 +56,8 @@ Result<std::vector<ReferenceOutput>> computeSumReference(const PrimitiveDesc &de
   out.criterion = Criterion::Value;
   if (!sum.dst.hasZeroDim()) {
     out.exact.resize(static_cast<size_t>(sum.dst.elements()));
-    Result<void> done = isWide ? compute<double>(desc, inputs, buffers, out) : compute<float>(desc, inputs, buffers, out);
+    Result<void> done =
+        isWide ? compute<double>(desc, inputs, buffers, out) : compute<float>(desc, inputs, buffers, out);
     if (!done)
       return done.takeError();
   }

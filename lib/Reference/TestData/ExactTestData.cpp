@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A reorder, a sum and a concat are judged exactly, so their data may be as wild as it likes: values of every magnitude, halves that must
-// round to even, and the ends of each type, which saturate on the way to another. Designed data are small integers, special data have NaN,
-// infinities and denormals among the dense.
+// A reorder, a sum and a concat are judged exactly, so their data may be as wild as it likes: values of every
+// magnitude, halves that must round to even, and the ends of each type, which saturate on the way to another. Designed
+// data are small integers, special data have NaN, infinities and denormals among the dense.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/TestData/TestValues.h"

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See TestData.h. Every value is a hash of seed, argument and position: there is no generator state to share or to order.
+// See TestData.h. Every value is a hash of seed, argument and position: there is no generator state to share or to
+// order.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/TestData/TestData.h"
@@ -48,8 +49,8 @@ double specialValue(DataType type, uint64_t rowBits, uint64_t bits, double dense
   }
 }
 
-/// Integers from -3 to 3. The first two of a row are the largest, so that no logarithm comes near 0: there a relative threshold would ask
-/// for more digits of the sum than f32 has.
+/// Integers from -3 to 3. The first two of a row are the largest, so that no logarithm comes near 0: there a relative
+/// threshold would ask for more digits of the sum than f32 has.
 double designedValue(uint64_t bits, int64_t positionInRow) {
   return positionInRow < 2 ? 3 : static_cast<double>(static_cast<int64_t>(bits >> 32) % 7 - 3);
 }
@@ -63,7 +64,9 @@ int64_t innerElements(const TensorDesc &tensor, int axis) {
 
 } // namespace
 
-std::string_view nameOf(FillKind kind) { return kind == FillKind::Dense ? "dense" : kind == FillKind::Designed ? "designed" : "special"; }
+std::string_view nameOf(FillKind kind) {
+  return kind == FillKind::Dense ? "dense" : kind == FillKind::Designed ? "designed" : "special";
+}
 
 std::optional<FillKind> fillFromName(std::string_view name) {
   for (FillKind kind : {FillKind::Dense, FillKind::Designed, FillKind::Special})
@@ -97,7 +100,9 @@ public:
     isResult = softmax && !isForward(softmax->prop) && argument == arg::dst;
     if (isResult && kind != FillKind::Designed)
       sumRows();
-    forEachElement(tensor, [&](int64_t position, int64_t offset) { storeElement(tensor.dataType, buffer, offset, valueAt(position)); });
+    forEachElement(tensor, [&](int64_t position, int64_t offset) {
+      storeElement(tensor.dataType, buffer, offset, valueAt(position));
+    });
   }
 
 private:
@@ -159,13 +164,15 @@ private:
     }
   }
 
-  /// The gradient of a softmax's dst. Designed: small integers; for the logarithm one element of each row, since ds = dy - e^y sum dy would
-  /// cancel otherwise. Special: nothing so large that only the order of a sum decides whether it overflows.
+  /// The gradient of a softmax's dst. Designed: small integers; for the logarithm one element of each row, since ds =
+  /// dy - e^y sum dy would cancel otherwise. Special: nothing so large that only the order of a sum decides whether it
+  /// overflows.
   double gradientAt(int64_t position) const {
     uint64_t bits = bitsAt(position);
     if (kind == FillKind::Designed && softmax->alg == Alg::SoftmaxLog)
-      return inRow(position) == static_cast<int64_t>(rowBits(position) % static_cast<uint64_t>(length)) ? static_cast<double>(1 + bits % 3)
-                                                                                                        : 0;
+      return inRow(position) == static_cast<int64_t>(rowBits(position) % static_cast<uint64_t>(length))
+                 ? static_cast<double>(1 + bits % 3)
+                 : 0;
     if (kind == FillKind::Designed)
       return static_cast<double>(static_cast<int64_t>(bits >> 32) % 7 - 3);
     double dense = bell(bits);
@@ -224,7 +231,8 @@ private:
 
 } // namespace
 
-void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
+void fillInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed,
+               void *buffer) {
   if (arg::isOfDropout(argument))
     return fillDropoutInput(argument, tensor, kind, seed, buffer);
   if (desc.kind() == PrimitiveKind::Binary && argument < arg::postOpBase)

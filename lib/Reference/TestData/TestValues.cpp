@@ -66,12 +66,14 @@ double testdata::denormalOf(DataType type, uint64_t bits) {
 /// A sum of three uniform values: mean 0, standard deviation 2.
 double testdata::bell(uint64_t bits) {
   constexpr uint64_t mask = (1 << 21) - 1;
-  double sum = static_cast<double>(bits & mask) + static_cast<double>(bits >> 21 & mask) + static_cast<double>(bits >> 42 & mask);
+  double sum = static_cast<double>(bits & mask) + static_cast<double>(bits >> 21 & mask) +
+               static_cast<double>(bits >> 42 & mask);
   return (sum / (mask + 1.0) - 1.5) * 4;
 }
 
 double testdata::integerOf(DataType type, uint64_t bits) {
-  constexpr double ends[] = {-0x1p31, 0x1p31 - 1, -129, -128, -127, -9, -8, -1, 0, 1, 7, 8, 15, 16, 127, 128, 254, 255, 256, 0x1p24 + 1};
+  constexpr double ends[] = {-0x1p31, 0x1p31 - 1, -129, -128, -127, -9,  -8,  -1,  0,   1,
+                             7,       8,          15,   16,   127,  128, 254, 255, 256, 0x1p24 + 1};
   if (bits % 5 == 0)
     return ends[mix(bits) % std::size(ends)];
   double whole = static_cast<double>(static_cast<int32_t>(mix(bits) >> 32));
@@ -107,7 +109,9 @@ double testdata::specialOf(DataType type, uint64_t bits) {
 
 double testdata::scaleOf(FillKind kind, uint64_t bits) {
   double scale = std::ldexp(1.0, static_cast<int>(bits % 7) - 3);
-  return kind == FillKind::Designed || bits % 3 == 0 ? scale : scale * (1 + static_cast<double>(bits >> 8 & 0xfffff) / 0x100000);
+  return kind == FillKind::Designed || bits % 3 == 0
+             ? scale
+             : scale * (1 + static_cast<double>(bits >> 8 & 0xfffff) / 0x100000);
 }
 
 namespace {
@@ -125,7 +129,8 @@ float probabilityOf(FillKind kind, uint64_t bits) {
 } // namespace
 
 void fillDropoutInput(int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer) {
-  const uint64_t bits = testdata::mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument)), whole = testdata::mix(bits);
+  const uint64_t bits = testdata::mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument)),
+                 whole = testdata::mix(bits);
   const auto put = [&](auto value) { std::memcpy(buffer, &value, sizeof(value)); };
   if (argument == arg::dropoutProbability)
     return put(probabilityOf(kind, bits));

@@ -35,12 +35,15 @@ namespace quern {
 /// Of primitives whose results are exact, whatever they are given.
 void fillExactInput(int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
 // One function for each primitive with data of its own, in Reference/<Name>/TestData.cpp.
-void fillBinaryInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
-/// The probability, the seed or the offset of dropout: one number. Dense and designed data have probabilities that keep some elements, and
-/// designed ones scale these by a power of two; special data have those beyond 0 and 1, and NaN.
+void fillBinaryInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind,
+                     uint64_t seed, void *buffer);
+/// The probability, the seed or the offset of dropout: one number. Dense and designed data have probabilities that keep
+/// some elements, and designed ones scale these by a power of two; special data have those beyond 0 and 1, and NaN.
 void fillDropoutInput(int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
-void fillGemmInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
-void fillRnnInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed, void *buffer);
+void fillGemmInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed,
+                   void *buffer);
+void fillRnnInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed,
+                  void *buffer);
 
 } // namespace quern
 

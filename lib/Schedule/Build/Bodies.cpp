@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Operation counts rank alternatives, bound the code that a loop is unrolled to, and tell how many threads a kernel is worth. They need
-// not be exact.
+// Operation counts rank alternatives, bound the code that a loop is unrolled to, and tell how many threads a kernel is
+// worth. They need not be exact.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Bodies.h"
@@ -35,8 +35,8 @@ LogicalResult quern::checkBody(Block &body, std::string &whyNot, bool takesIndic
 
 static int64_t opsOf(Operation &op) {
   auto bitsOf = [](Value v) { return isa<FloatType>(v.getType()) ? v.getType().getIntOrFloatBitWidth() : 32; };
-  if (isa<math::MathDialect>(op.getDialect()) &&
-      !isa<math::SqrtOp, math::AbsFOp, math::FmaOp, math::RoundEvenOp, math::FloorOp, math::CeilOp, math::TruncOp, math::CopySignOp>(op))
+  if (isa<math::MathDialect>(op.getDialect()) && !isa<math::SqrtOp, math::AbsFOp, math::FmaOp, math::RoundEvenOp,
+                                                      math::FloorOp, math::CeilOp, math::TruncOp, math::CopySignOp>(op))
     return 18;
   if (isa<Float8E8M0FNUType>(op.getResult(0).getType()))
     return 2;
@@ -54,7 +54,8 @@ int64_t quern::opsOf(linalg::LinalgOp op) {
   return ops;
 }
 
-SmallVector<Value> quern::cloneBody(OpBuilder &builder, Block &body, IRMapping &map, llvm::function_ref<Value(Value)> captured,
+SmallVector<Value> quern::cloneBody(OpBuilder &builder, Block &body, IRMapping &map,
+                                    llvm::function_ref<Value(Value)> captured,
                                     llvm::function_ref<void(Operation *)> adapt, ValueRange wanted) {
   Operation *yield = body.getTerminator();
   if (wanted.empty())

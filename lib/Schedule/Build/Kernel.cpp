@@ -35,7 +35,8 @@ Kernel quern::makeKernel(func::FuncOp problem, Operation *after, const KernelTra
   SmallVector<Type> types;
   for (Type type : problem.getArgumentTypes())
     types.push_back(flatTypeOf(cast<MemRefType>(type)));
-  types.append((traits.sharedBytes ? 1 : 0) + (traits.scratchBytes ? 1 : 0), MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
+  types.append((traits.sharedBytes ? 1 : 0) + (traits.scratchBytes ? 1 : 0),
+               MemRefType::get({ShapedType::kDynamic}, b.getI8Type()));
   const bool hasSizes = rows::ArgumentSizes(problem).count() > 0;
   if (hasSizes)
     types.push_back(MemRefType::get({ShapedType::kDynamic}, b.getIndexType()));
@@ -46,9 +47,9 @@ Kernel quern::makeKernel(func::FuncOp problem, Operation *after, const KernelTra
   func::FuncOp function = kernel.function;
   auto factors = traits.factors.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(traits.factors);
   auto nsPerIteration = std::max<int64_t>(1, static_cast<int64_t>(traits.nsPerIteration));
-  function->setAttr(KernelAttr::name,
-                    KernelAttr::get(b.getContext(), factors, traits.groupSize, nsPerIteration, traits.plan, problem.getName(),
-                                    traits.scratchBytes, traits.sharedBytes, traits.space, traits.subGroupSize));
+  function->setAttr(KernelAttr::name, KernelAttr::get(b.getContext(), factors, traits.groupSize, nsPerIteration,
+                                                      traits.plan, problem.getName(), traits.scratchBytes,
+                                                      traits.sharedBytes, traits.space, traits.subGroupSize));
   function.addEntryBlock();
   for (auto [i, argument] : llvm::enumerate(problem.getArguments())) {
     kernel.arguments.map(argument, function.getArgument(i));
@@ -75,8 +76,8 @@ void quern::clonePrologue(OpBuilder &builder, Kernel &kernel, func::FuncOp probl
       if (!kernel.arguments.contains(v))
         builder.clone(*v.getDefiningOp(), kernel.arguments); // a constant
     auto load = dyn_cast<memref::LoadOp>(op);
-    bool moves =
-        load && load.getMemRefType().getRank() && (load.getMemRefType().getRank() > 1 || !load.getMemRefType().getLayout().isIdentity());
+    bool moves = load && load.getMemRefType().getRank() &&
+                 (load.getMemRefType().getRank() > 1 || !load.getMemRefType().getLayout().isIdentity());
     if (!moves) {
       builder.clone(*op, kernel.arguments);
       continue;
@@ -94,7 +95,8 @@ void quern::clonePrologue(OpBuilder &builder, Kernel &kernel, func::FuncOp probl
   }
 }
 
-void quern::choose(OpBuilder &builder, Location loc, Value condition, function_ref<void()> then, function_ref<void()> otherwise) {
+void quern::choose(OpBuilder &builder, Location loc, Value condition, function_ref<void()> then,
+                   function_ref<void()> otherwise) {
   if (!condition)
     return then();
   auto choice = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/static_cast<bool>(otherwise));

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All recipes give their kernels one signature, which Rows.h says, and a KernelAttr. A kernel sees every argument as a flat buffer.
+// All recipes give their kernels one signature, which Rows.h says, and a KernelAttr. A kernel sees every argument as a
+// flat buffer.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_KERNEL_H
@@ -26,8 +27,8 @@ struct KernelTraits {
   llvm::SmallVector<int64_t, 4> factors;
   double nsPerIteration = 1;
   int64_t sharedBytes = 0, scratchBytes = 0; ///< 0: the kernel takes none
-  /// Work-items of a group, and the size of sub-groups that the kernel counts on, or 0. A kernel with groups is a device's: `space` counts
-  /// groups, and the kernel asks for its own (gpu.block_id) instead of taking begin and end.
+  /// Work-items of a group, and the size of sub-groups that the kernel counts on, or 0. A kernel with groups is a
+  /// device's: `space` counts groups, and the kernel asks for its own (gpu.block_id) instead of taking begin and end.
   int64_t groupSize = 0, subGroupSize = 0;
 };
 
@@ -43,10 +44,10 @@ struct Kernel {
 /// Inserts the kernel of `problem` behind `after`, with an empty entry block.
 Kernel makeKernel(mlir::func::FuncOp problem, mlir::Operation *after, const KernelTraits &traits);
 
-/// Clones scalar code of a problem (loads from arguments, arithmetic, the constants it needs) to where `builder` stands, and adds it to
-/// `kernel.arguments`. `index` makes a value of a size.
-void clonePrologue(mlir::OpBuilder &builder, Kernel &kernel, mlir::func::FuncOp problem, llvm::ArrayRef<mlir::Operation *> prologue,
-                   llvm::function_ref<mlir::Value(rows::Size)> index);
+/// Clones scalar code of a problem (loads from arguments, arithmetic, the constants it needs) to where `builder`
+/// stands, and adds it to `kernel.arguments`. `index` makes a value of a size.
+void clonePrologue(mlir::OpBuilder &builder, Kernel &kernel, mlir::func::FuncOp problem,
+                   llvm::ArrayRef<mlir::Operation *> prologue, llvm::function_ref<mlir::Value(rows::Size)> index);
 
 /// Writes `then` under a condition, and `otherwise` if it is given under its opposite. A null condition always holds.
 void choose(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition, llvm::function_ref<void()> then,

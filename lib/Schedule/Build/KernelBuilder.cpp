@@ -30,7 +30,8 @@ Value KernelBuilder::index(rows::Size size) {
     return constant(b.getIndexAttr(size.known()));
   Value &value = openSizes[size.openIndex()];
   if (!value)
-    value = atEntry([&] { return create<memref::LoadOp>(kernel.sizes, ValueRange{index(size.openIndex())}).getResult(); });
+    value =
+        atEntry([&] { return create<memref::LoadOp>(kernel.sizes, ValueRange{index(size.openIndex())}).getResult(); });
   return value;
 }
 
@@ -39,7 +40,9 @@ Value KernelBuilder::like(Value other, rows::Size size) {
 }
 
 Value KernelBuilder::splat(TypedAttr scalar, int64_t lanes) {
-  return constant(lanes ? TypedAttr(DenseElementsAttr::get(VectorType::get({lanes}, scalar.getType()), Attribute(scalar))) : scalar);
+  return constant(lanes
+                      ? TypedAttr(DenseElementsAttr::get(VectorType::get({lanes}, scalar.getType()), Attribute(scalar)))
+                      : scalar);
 }
 
 Value KernelBuilder::zeros(Type type) { return constant(b.getZeroAttr(type)); }
@@ -53,7 +56,8 @@ Value KernelBuilder::captured(Value scalar, int64_t lanes) {
     return inKernel;
   Value &known = splats[{scalar, lanes}];
   if (!known)
-    known = atEntry([&] { return create<vector::BroadcastOp>(VectorType::get({lanes}, scalar.getType()), inKernel).getResult(); });
+    known = atEntry(
+        [&] { return create<vector::BroadcastOp>(VectorType::get({lanes}, scalar.getType()), inKernel).getResult(); });
   return known;
 }
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the emitters of all recipes write their kernels with. A constant, an open size and a captured scalar are made once, in the kernel's
-// entry.
+// What the emitters of all recipes write their kernels with. A constant, an open size and a captured scalar are made
+// once, in the kernel's entry.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_KERNELBUILDER_H
@@ -41,7 +41,9 @@ public:
   Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
   Value scaled(Value v, rows::Size by);
   /// `count` times a size, as an index.
-  Value multiple(int64_t count, rows::Size size) { return size.isOpen() ? scaled(index(count), size) : index(count * size.known()); }
+  Value multiple(int64_t count, rows::Size size) {
+    return size.isOpen() ? scaled(index(count), size) : index(count * size.known());
+  }
   /// Where index `at` of a loop lies, from the loop's start. It is a multiple of `align`.
   Value walk(Value at, const rows::Walk &way, int64_t align = 1);
 
@@ -52,13 +54,17 @@ public:
   Value prefixMask(Value count, int64_t lanes);
 
   /// What `then` computes under a condition, and else `otherwise`. A null condition always holds.
-  Values chooseValues(Value condition, mlir::TypeRange types, llvm::function_ref<Values()> then, llvm::function_ref<Values()> otherwise);
+  Values chooseValues(Value condition, mlir::TypeRange types, llvm::function_ref<Values()> then,
+                      llvm::function_ref<Values()> otherwise);
   /// A loop that carries values: `body` gets its index and what is carried, and returns what the next iteration gets.
-  Values loop(Value begin, Value end, Value step, mlir::ValueRange initial, llvm::function_ref<Values(Value at, Values carried)> body);
+  Values loop(Value begin, Value end, Value step, mlir::ValueRange initial,
+              llvm::function_ref<Values(Value at, Values carried)> body);
   /// One that carries none.
   void forRange(Value begin, Value end, llvm::function_ref<void(Value)> body, int64_t step = 1);
 
-  template <typename Op, typename... Args> auto create(Args &&...args) { return Op::create(b, loc, std::forward<Args>(args)...); }
+  template <typename Op, typename... Args> auto create(Args &&...args) {
+    return Op::create(b, loc, std::forward<Args>(args)...);
+  }
   /// Runs f before `point`, or here if it is null.
   template <typename F> auto before(mlir::Operation *point, F f) {
     mlir::OpBuilder::InsertionGuard guard(b);
@@ -70,8 +76,9 @@ public:
 
   mlir::OpBuilder b;
   mlir::Location loc;
-  Kernel kernel;                    ///< its arguments are mapped with the prologue
-  mlir::Operation *entry = nullptr; ///< constants go before it: the loop over the kernel's space, or what a work-item does first
+  Kernel kernel; ///< its arguments are mapped with the prologue
+  mlir::Operation *entry =
+      nullptr; ///< constants go before it: the loop over the kernel's space, or what a work-item does first
 
 private:
   llvm::DenseMap<mlir::Attribute, Value> constants;

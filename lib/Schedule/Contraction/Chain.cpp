@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The first elementwise op tells how many columns there are, since a packed factor may have more; the first product tells the rows. Which
-// loop of an elementwise op is the row follows from the buffers that it shares with a product or with an op that is understood already. The
-// match proves that every intermediate is read at the point where it was written.
+// The first elementwise op tells how many columns there are, since a packed factor may have more; the first product
+// tells the rows. Which loop of an elementwise op is the row follows from the buffers that it shares with a product or
+// with an op that is understood already. The match proves that every intermediate is read at the point where it was
+// written.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Chain.h"
@@ -155,7 +156,8 @@ bool Reader::resolve(Elementwise &op) {
       continue;
     isKnown = true;
     for (unsigned loop = 0; loop < extents.size() && known->second != 0; ++loop)
-      if (static_cast<int>(loop) != op.column && areOne(extents[loop], chain.rows) && operand.stride(loop) == known->second)
+      if (static_cast<int>(loop) != op.column && areOne(extents[loop], chain.rows) &&
+          operand.stride(loop) == known->second)
         op.row = static_cast<int>(loop);
   }
   if (!isKnown)
@@ -188,7 +190,8 @@ LogicalResult Reader::readElementwise() {
       next.column = static_cast<int>(*single);
     if (next.column < 0)
       return fail("an elementwise op does not write " + chain.columns.text() + " columns side by side");
-    next.isStart = !summed.contains(out.base) && llvm::any_of(chain.accumulators, [&](Accumulator &a) { return a.at.base == out.base; });
+    next.isStart = !summed.contains(out.base) &&
+                   llvm::any_of(chain.accumulators, [&](Accumulator &a) { return a.at.base == out.base; });
     elementwise.push_back(next);
   }
   for (bool changed = true; changed;) {
@@ -259,9 +262,11 @@ LogicalResult Reader::startAccumulators() {
     bool isStarted = accumulator.start || accumulator.fill || accumulator.isStored;
     if (!isStarted)
       return fail("sums do not start from anything");
-    if (accumulator.start && !llvm::all_of(accumulator.start->ins, [](const TileAccess &in) { return !in.base || in.isArgument(); }))
+    if (accumulator.start &&
+        !llvm::all_of(accumulator.start->ins, [](const TileAccess &in) { return !in.base || in.isArgument(); }))
       return fail("sums start from an intermediate");
-    if (accumulator.start && (accumulator.start->outs.size() > 1 || accumulator.start->op.getRegionOutputArgs()[0].use_empty() == false))
+    if (accumulator.start &&
+        (accumulator.start->outs.size() > 1 || accumulator.start->op.getRegionOutputArgs()[0].use_empty() == false))
       return fail("sums start from an op that reads or writes something else");
     if (failed(checkStored(accumulator)))
       return failure();
@@ -273,8 +278,10 @@ LogicalResult Reader::startAccumulators() {
 LogicalResult Reader::checkStored(const Accumulator &accumulator) {
   for (const Product &product : chain.products)
     for (const Product::Sum &sum : product.sums)
-      if (accumulator.isStored && &chain.accumulators[sum.accumulator] == &accumulator && !areOne(product.readable, chain.columns))
-        return fail("an argument takes " + product.readable.text() + " columns of sums, and another op " + chain.columns.text());
+      if (accumulator.isStored && &chain.accumulators[sum.accumulator] == &accumulator &&
+          !areOne(product.readable, chain.columns))
+        return fail("an argument takes " + product.readable.text() + " columns of sums, and another op " +
+                    chain.columns.text());
   return success();
 }
 
@@ -283,7 +290,9 @@ LogicalResult Reader::checkReads() {
   SmallVector<TileAccess, 16> written;
   for (Accumulator &accumulator : chain.accumulators)
     written.push_back(accumulator.at);
-  auto isWritten = [&](Value base) { return llvm::any_of(written, [&](const TileAccess &w) { return w.base == base; }); };
+  auto isWritten = [&](Value base) {
+    return llvm::any_of(written, [&](const TileAccess &w) { return w.base == base; });
+  };
   for (PointOp &point : chain.epilogue) {
     for (const TileAccess &in : point.ins)
       if (in.base && !llvm::is_contained(written, in) && (isWritten(in.base) || !in.isArgument()))
@@ -308,7 +317,8 @@ LogicalResult Reader::checkReads() {
 }
 
 LogicalResult Reader::read() {
-  if (failed(gatherOps()) || failed(chooseColumns()) || failed(readProducts()) || failed(readElementwise()) || failed(startAccumulators()))
+  if (failed(gatherOps()) || failed(chooseColumns()) || failed(readProducts()) || failed(readElementwise()) ||
+      failed(startAccumulators()))
     return failure();
   return checkReads();
 }

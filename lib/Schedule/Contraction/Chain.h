@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the recipe knows of a problem. Every op works on one *tile space* of rows and columns. Its loops are rows, columns, *gates* (each of
-// their values has accumulators of its own) or reduced, and every operand is an offset plus a stride along rows and one along columns.
-// Which loop is which follows from addresses, so that any packing of a factor that is linear in the loops is understood.
+// What the recipe knows of a problem. Every op works on one *tile space* of rows and columns. Its loops are rows,
+// columns, *gates* (each of their values has accumulators of its own) or reduced, and every operand is an offset plus a
+// stride along rows and one along columns. Which loop is which follows from addresses, so that any packing of a factor
+// that is linear in the loops is understood.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_CHAIN_H
@@ -45,8 +46,8 @@ struct PointOp {
   bool isPerColumn = false; ///< an intermediate that no row changes
 };
 
-/// The sums of one gate, one for each point of the tile space. They start as a constant, as an elementwise op, or (neither) as what the
-/// argument holds.
+/// The sums of one gate, one for each point of the tile space. They start as a constant, as an elementwise op, or
+/// (neither) as what the argument holds.
 struct Accumulator {
   TileAccess at;
   mlir::TypedAttr fill;
@@ -56,12 +57,14 @@ struct Accumulator {
   bool startsAlike() const; ///< in all rows, from an elementwise op
 };
 
-/// A product of two factors, summed over K into some accumulators. `lhs` does not vary along columns, `rhs` not along rows.
+/// A product of two factors, summed over K into some accumulators. `lhs` does not vary along columns, `rhs` not along
+/// rows.
 struct Product {
   struct Factor {
     mlir::Value base;
     int64_t offset = 0;
-    /// In the body, from the element to what is multiplied; in their order. Besides what comes from the element they read scalars.
+    /// In the body, from the element to what is multiplied; in their order. Besides what comes from the element they
+    /// read scalars.
     llvm::SmallVector<mlir::Operation *, 1> conversions;
     mlir::Type element() const { return mlir::cast<mlir::MemRefType>(base.getType()).getElementType(); }
   };
@@ -82,8 +85,9 @@ struct Product {
   Factor lhs, rhs;
   Size lhsRow;
   llvm::SmallVector<Reduced, 2> reduced; ///< outermost first, without what is packed
-  int64_t packed = 1, taken = 1;         ///< elements of a column that lie side by side in rhs along K, and how many of them are multiplied
-  Size columnStride;                     ///< of rhs from a column to the next where more lies between them than is packed; 0: it does not
+  int64_t packed = 1,
+          taken = 1; ///< elements of a column that lie side by side in rhs along K, and how many of them are multiplied
+  Size columnStride; ///< of rhs from a column to the next where more lies between them than is packed; 0: it does not
   llvm::SmallVector<Sum, 4> sums;
   llvm::SmallVector<Column, 3> columns; ///< fastest first
   Size readable;                        ///< columns that rhs has, padding included
@@ -117,16 +121,18 @@ struct Chain {
   int64_t epilogueOps() const; ///< vector operations for a vector of every accumulator
 };
 
-/// Fails with a reason where an operand is no argument and no intermediate, or does not begin at a number and go on by strides.
+/// Fails with a reason where an operand is no argument and no intermediate, or does not begin at a number and go on by
+/// strides.
 mlir::LogicalResult checkLinear(const LoopAccess &access, std::string &whyNot);
 
 /// Whether extents of the same memory may be one: whatever execution tells is as many.
 inline bool areOne(Size a, Size b) { return a == b || (a.isOpen() && b.isOpen()); }
 
-/// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each value of the gates, in the
-/// order of `product.sums`. Rows and columns of the chain are set by the first product, columns only if they are 0.
-mlir::LogicalResult readProduct(const ProblemOp &op, Chain &chain, Product &product, Reach reach, llvm::SmallVectorImpl<TileAccess> &sumsOf,
-                                std::string &whyNot);
+/// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each value
+/// of the gates, in the order of `product.sums`. Rows and columns of the chain are set by the first product, columns
+/// only if they are 0.
+mlir::LogicalResult readProduct(const ProblemOp &op, Chain &chain, Product &product, Reach reach,
+                                llvm::SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot);
 
 /// Reads a problem. Fails with a reason where it is no such chain, or asks for more than `reach`.
 mlir::LogicalResult readChain(const Problem &problem, Chain &chain, Reach reach, std::string &whyNot);

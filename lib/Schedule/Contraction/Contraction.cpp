@@ -13,13 +13,14 @@
 using namespace mlir;
 using namespace quern;
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleContraction(const Problem &problem, const ContractionStrategy &strategy,
-                                                                std::string *whyNot) {
+FailureOr<SmallVector<func::FuncOp>>
+quern::scheduleContraction(const Problem &problem, const ContractionStrategy &strategy, std::string *whyNot) {
   std::string reason, first;
   for (bool isLastResort : {strategy.isLastResort, true}) {
     contractions::Chain chain;
     contractions::Plan plan(chain, strategy);
-    if (succeeded(contractions::readChain(problem, chain, {.strided = isLastResort, .singleColumn = isLastResort}, reason)) &&
+    if (succeeded(
+            contractions::readChain(problem, chain, {.strided = isLastResort, .singleColumn = isLastResort}, reason)) &&
         succeeded(contractions::planContraction(plan, reason)) &&
         (isLastResort == strategy.isLastResort || plan.stepsOfCut)) // what is copied need not lie side by side
       return SmallVector<func::FuncOp>{contractions::Emitter(plan).emit()};

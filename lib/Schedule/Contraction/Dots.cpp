@@ -47,7 +47,9 @@ Value elementOfLanes(OpBuilder &b, const Product &product, Value packed, int64_t
   if (which)
     words = arith::ShRUIOp::create(b, loc, words, splat(b, loc, lanes, wide, APInt(wide, which * bits)));
   words = arith::TruncIOp::create(b, loc, VectorType::get({lanes}, b.getIntegerType(bits)), words);
-  return isa<IntegerType>(element) ? words : vector::BitCastOp::create(b, loc, VectorType::get({lanes}, element), words).getResult();
+  return isa<IntegerType>(element)
+             ? words
+             : vector::BitCastOp::create(b, loc, VectorType::get({lanes}, element), words).getResult();
 }
 
 Value roundToBf16(OpBuilder &b, const Product &product, Value v) {
@@ -62,9 +64,10 @@ Value factorOf(OpBuilder &b, const Product &product, Dot dot, const Product::Fac
   return arith::ExtFOp::create(b, product.loc(), v.getType(), roundToBf16(b, product, v));
 }
 
-/// The bytes of every lane, first those at even places, then those at odd ones, as vectors of lanes x 2 words that are extended from 16
-/// bits.
-SmallVector<Value, 4> splitBytes(OpBuilder &b, const Product &product, const Product::Factor &factor, Value bytes, int64_t lanes) {
+/// The bytes of every lane, first those at even places, then those at odd ones, as vectors of lanes x 2 words that are
+/// extended from 16 bits.
+SmallVector<Value, 4> splitBytes(OpBuilder &b, const Product &product, const Product::Factor &factor, Value bytes,
+                                 int64_t lanes) {
   Location loc = product.loc();
   auto halves = VectorType::get({lanes * 2}, b.getI16Type()), shaped = VectorType::get({lanes, 2}, b.getI16Type());
   auto wide = VectorType::get({lanes, 2}, b.getI32Type());
@@ -98,8 +101,9 @@ Value contract(OpBuilder &b, const Product &product, Value lhs, Value rhs, Value
   auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(2, 0, results, b.getContext()); };
   auto kinds = b.getArrayAttr({vector::IteratorTypeAttr::get(b.getContext(), vector::IteratorType::parallel),
                                vector::IteratorTypeAttr::get(b.getContext(), vector::IteratorType::reduction)});
-  return vector::ContractionOp::create(b, product.loc(), lhs, rhs, sum,
-                                       b.getAffineMapArrayAttr({isOne ? map({k}) : map({lane, k}), map({lane, k}), map({lane})}), kinds);
+  return vector::ContractionOp::create(
+      b, product.loc(), lhs, rhs, sum,
+      b.getAffineMapArrayAttr({isOne ? map({k}) : map({lane, k}), map({lane, k}), map({lane})}), kinds);
 }
 
 } // namespace
@@ -109,7 +113,8 @@ Value contractions::keepTaken(OpBuilder &b, const Product &product, Value packed
     return packed;
   Location loc = product.loc();
   unsigned bits = product.rhs.element().getIntOrFloatBitWidth();
-  Value words = vector::BitCastOp::create(b, loc, VectorType::get({lanes}, b.getIntegerType(bits * product.packed)), packed);
+  Value words =
+      vector::BitCastOp::create(b, loc, VectorType::get({lanes}, b.getIntegerType(bits * product.packed)), packed);
   APInt mask = APInt::getLowBitsSet(bits * product.packed, bits * product.taken);
   words = arith::AndIOp::create(b, loc, words, splat(b, loc, lanes, mask.getBitWidth(), mask));
   return vector::BitCastOp::create(b, loc, packed.getType(), words);
@@ -130,12 +135,14 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
       return Dot::Halves;
     return areMixed ? Dot::Quads : Dot::Shifted;
   }
-  bool arePairs = product.packed == 2 && lhs.element().isBF16() && rhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs) &&
-                  isExtended<arith::ExtFOp>(rhs) && product.sumType().isF32();
+  bool arePairs = product.packed == 2 && lhs.element().isBF16() && rhs.element().isBF16() &&
+                  isExtended<arith::ExtFOp>(lhs) && isExtended<arith::ExtFOp>(rhs) && product.sumType().isF32();
   if (strategy.hasPairDots && arePairs && product.mayReassociate && product.mayContract)
     return Dot::Pairs;
-  bool isFloat = lhs.element().isF32() && lhs.conversions.empty(), isShort = lhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs);
-  bool areFloats = (isFloat || isShort) && rhs.element().isF32() && rhs.conversions.empty() && product.sumType().isF32();
+  bool isFloat = lhs.element().isF32() && lhs.conversions.empty(),
+       isShort = lhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs);
+  bool areFloats =
+      (isFloat || isShort) && rhs.element().isF32() && rhs.conversions.empty() && product.sumType().isF32();
   if (strategy.hasPairDots && areFloats && product.mayRound && product.mayReassociate && product.mayContract)
     return product.packed == 2 ? Dot::Rounded : Dot::RoundedFma;
   return strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;
@@ -144,7 +151,8 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
 std::optional<Dot> contractions::chooseMatrixDot(const Product &product, Dot byVectors) {
   bool areBytes = byVectors == Dot::Quads || byVectors == Dot::Shifted || byVectors == Dot::Halves;
   bool isStep = product.reduced.empty() || (product.reduced.size() == 1 && product.taken == product.packed);
-  if (!(areBytes || byVectors == Dot::Pairs) || !isStep || (!product.reduced.empty() && product.reduced[0].lhs != product.packed))
+  if (!(areBytes || byVectors == Dot::Pairs) || !isStep ||
+      (!product.reduced.empty() && product.reduced[0].lhs != product.packed))
     return std::nullopt;
   return areBytes ? Dot::ByteMatrices : Dot::PairMatrices;
 }
@@ -188,7 +196,8 @@ int64_t contractions::registersOfRhs(const Product &product, Dot dot) {
   return dot == Dot::Halves ? 2 : isPackedDot(dot) ? 1 : product.taken;
 }
 
-SmallVector<Value, 4> contractions::prepareRhs(OpBuilder &b, const Product &product, Dot dot, Value loaded, int64_t lanes) {
+SmallVector<Value, 4> contractions::prepareRhs(OpBuilder &b, const Product &product, Dot dot, Value loaded,
+                                               int64_t lanes) {
   if (isPackedDot(dot)) {
     Value packed = keepTaken(b, product, loaded, lanes);
     if (dot == Dot::Halves)
@@ -201,11 +210,13 @@ SmallVector<Value, 4> contractions::prepareRhs(OpBuilder &b, const Product &prod
   }
   SmallVector<Value, 4> elements;
   for (int64_t i = 0; i < product.taken; ++i)
-    elements.push_back(factorOf(b, product, dot, product.rhs, product.packed == 1 ? loaded : elementOfLanes(b, product, loaded, lanes, i)));
+    elements.push_back(factorOf(b, product, dot, product.rhs,
+                                product.packed == 1 ? loaded : elementOfLanes(b, product, loaded, lanes, i)));
   return elements;
 }
 
-SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &product, Dot dot, ArrayRef<Value> loaded, int64_t lanes) {
+SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &product, Dot dot, ArrayRef<Value> loaded,
+                                               int64_t lanes) {
   Location loc = product.loc();
   if (isPackedDot(dot)) {
     auto type = VectorType::get({product.packed}, product.lhs.element());
@@ -231,8 +242,9 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
   }
   SmallVector<Value, 4> elements;
   for (Value element : loaded)
-    elements.push_back(factorOf(b, product, dot, product.lhs,
-                                vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, product.lhs.element()), element)));
+    elements.push_back(
+        factorOf(b, product, dot, product.lhs,
+                 vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, product.lhs.element()), element)));
   return elements;
 }
 
@@ -241,7 +253,8 @@ SmallVector<Value, 4> contractions::prepareShift(OpBuilder &b, const Product &pr
   return {unsignedBytes(b, product.loc(), shift, lanes)};
 }
 
-Value contractions::accumulate(OpBuilder &b, const Product &product, Dot dot, ArrayRef<Value> lhs, ArrayRef<Value> rhs, Value sum) {
+Value contractions::accumulate(OpBuilder &b, const Product &product, Dot dot, ArrayRef<Value> lhs, ArrayRef<Value> rhs,
+                               Value sum) {
   Location loc = product.loc();
   for (auto [x, y] : llvm::zip_equal(lhs, rhs)) {
     if (isPackedDot(dot))

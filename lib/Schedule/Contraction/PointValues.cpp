@@ -17,7 +17,8 @@ Value KnownValues::find(const TileAccess &at) const {
   return {};
 }
 
-SmallVector<Value> contractions::evaluate(OpBuilder &b, const PointOp &point, const KnownValues &known, const PointReader &reader) {
+SmallVector<Value> contractions::evaluate(OpBuilder &b, const PointOp &point, const KnownValues &known,
+                                          const PointReader &reader) {
   IRMapping map;
   linalg::LinalgOp op = point.op;
   auto bind = [&](BlockArgument element, const TileAccess &access, Value operand) {

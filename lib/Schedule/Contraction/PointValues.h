@@ -34,7 +34,8 @@ struct PointReader {
 };
 
 /// The results of an op at a point.
-llvm::SmallVector<mlir::Value> evaluate(mlir::OpBuilder &b, const PointOp &point, const KnownValues &known, const PointReader &reader);
+llvm::SmallVector<mlir::Value> evaluate(mlir::OpBuilder &b, const PointOp &point, const KnownValues &known,
+                                        const PointReader &reader);
 
 } // namespace quern::contractions
 

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The loop along which the result is contiguous tells the factors apart: only one of them varies along it. Of the loops of that factor,
-// those that follow each other compactly in the result are columns, until the columns of the problem are covered; the others are gates. An
-// innermost reduction with neighbours in the factor, by which the columns are then strided, is packed.
+// The loop along which the result is contiguous tells the factors apart: only one of them varies along it. Of the loops
+// of that factor, those that follow each other compactly in the result are columns, until the columns of the problem
+// are covered; the others are gates. An innermost reduction with neighbours in the factor, by which the columns are
+// then strided, is packed.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Chain.h"
@@ -40,25 +41,27 @@ int64_t Product::steps() const {
 
 static bool haveLikeConversions(const Product::Factor &a, const Product::Factor &b) {
   auto like = [](Operation *x, Operation *y) { // no scalars: only one schedule has them, which does not ask
-    return x->getName() == y->getName() && x->getResult(0).getType() == y->getResult(0).getType() && x->getNumOperands() == 1 &&
-           y->getNumOperands() == 1;
+    return x->getName() == y->getName() && x->getResult(0).getType() == y->getResult(0).getType() &&
+           x->getNumOperands() == 1 && y->getNumOperands() == 1;
   };
-  return a.element() == b.element() && a.conversions.size() == b.conversions.size() && llvm::equal(a.conversions, b.conversions, like);
+  return a.element() == b.element() && a.conversions.size() == b.conversions.size() &&
+         llvm::equal(a.conversions, b.conversions, like);
 }
 
 bool Product::sharesLhs(const Product &other) const {
   auto stepsLike = [](const Reduced &a, const Reduced &b) { return a.extent == b.extent && a.lhs == b.lhs; };
-  return lhs.base == other.lhs.base && lhs.offset == other.lhs.offset && lhsRow == other.lhsRow && packed == other.packed &&
-         taken == other.taken && mayContract == other.mayContract && mayReassociate == other.mayReassociate && mayRound == other.mayRound &&
-         haveLikeConversions(lhs, other.lhs) && llvm::equal(reduced, other.reduced, stepsLike);
+  return lhs.base == other.lhs.base && lhs.offset == other.lhs.offset && lhsRow == other.lhsRow &&
+         packed == other.packed && taken == other.taken && mayContract == other.mayContract &&
+         mayReassociate == other.mayReassociate && mayRound == other.mayRound && haveLikeConversions(lhs, other.lhs) &&
+         llvm::equal(reduced, other.reduced, stepsLike);
 }
 
 bool Product::isAlike(const Product &other) const {
   return lhs.base.getType() == other.lhs.base.getType() && rhs.base.getType() == other.rhs.base.getType() &&
-         lhs.offset == other.lhs.offset && lhsRow == other.lhsRow && reduced == other.reduced && packed == other.packed &&
-         taken == other.taken && columnStride == other.columnStride && sums == other.sums && columns == other.columns &&
-         mayContract == other.mayContract && mayReassociate == other.mayReassociate && mayRound == other.mayRound &&
-         haveLikeConversions(lhs, other.lhs) && haveLikeConversions(rhs, other.rhs);
+         lhs.offset == other.lhs.offset && lhsRow == other.lhsRow && reduced == other.reduced &&
+         packed == other.packed && taken == other.taken && columnStride == other.columnStride && sums == other.sums &&
+         columns == other.columns && mayContract == other.mayContract && mayReassociate == other.mayReassociate &&
+         mayRound == other.mayRound && haveLikeConversions(lhs, other.lhs) && haveLikeConversions(rhs, other.rhs);
 }
 
 namespace {
@@ -66,7 +69,8 @@ namespace {
 class Reader {
 public:
   Reader(const ProblemOp &own, Chain &chain, Product &product, Reach reach, std::string &whyNot)
-      : own(own), op(own.op), chain(chain), columns(chain.columns), product(product), reach(reach), whyNot(whyNot), extents(own.extents) {}
+      : own(own), op(own.op), chain(chain), columns(chain.columns), product(product), reach(reach), whyNot(whyNot),
+        extents(own.extents) {}
   LogicalResult read(SmallVectorImpl<TileAccess> &sumsOf);
 
 private:
@@ -147,8 +151,8 @@ LogicalResult Reader::chooseOneColumn() {
 }
 
 void Reader::readPacking(unsigned loop) {
-  bool isPacked = rhs->stride(loop) == 1 && product.packed > 1 && !extents[loop].mayExceed(product.packed) && product.taken == 1 &&
-                  lhs->stride(loop) == 1;
+  bool isPacked = rhs->stride(loop) == 1 && product.packed > 1 && !extents[loop].mayExceed(product.packed) &&
+                  product.taken == 1 && lhs->stride(loop) == 1;
   if (isPacked)
     product.taken = extents[loop].known();
   else if (extents[loop].mayExceed(1))
@@ -202,7 +206,8 @@ LogicalResult Reader::countRows() {
 Value Reader::readFactor(Value factor, SmallVectorImpl<Operation *> &conversions) {
   auto isScalar = [&](Value v) { return v.getParentBlock() != op.getBlock(); };
   while (Operation *from = factor.getDefiningOp()) {
-    bool isOne = from->getNumOperands() == 1 || (reach.scalars && from->getNumOperands() == 2 && isScalar(from->getOperand(1)));
+    bool isOne =
+        from->getNumOperands() == 1 || (reach.scalars && from->getNumOperands() == 2 && isScalar(from->getOperand(1)));
     if (from->getBlock() != op.getBlock() || !isOne || from->getNumResults() != 1 || from->getNumRegions() ||
         !OpTrait::hasElementwiseMappableTraits(from))
       return {};
@@ -221,7 +226,8 @@ LogicalResult Reader::readBody() {
   if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(multiply) || multiply->getBlock() != body)
     return fail("an op that reduces does not add products");
   SmallVector<Operation *, 1> conversions[2];
-  Value sides[2] = {readFactor(multiply->getOperand(0), conversions[0]), readFactor(multiply->getOperand(1), conversions[1])};
+  Value sides[2] = {readFactor(multiply->getOperand(0), conversions[0]),
+                    readFactor(multiply->getOperand(1), conversions[1])};
   unsigned first = sides[0] == ofLhs ? 0 : 1;
   if (sides[first] != ofLhs || sides[1 - first] != op.getMatchingBlockArgument(inputs[1]))
     return fail("the factors of a product are not its two inputs");
@@ -231,8 +237,9 @@ LogicalResult Reader::readBody() {
   if (!type.isF32() && !type.isF64() && !type.isInteger(32))
     return fail("a product sums in another type than f32, f64 and i32");
   // Named ops cannot carry flags: the order of their sums is nobody's business.
-  auto flags = isa<arith::AddFOp>(add) && isa<linalg::GenericOp>(op.getOperation()) ? cast<arith::AddFOp>(add).getFastmath()
-                                                                                    : arith::FastMathFlags::fast;
+  auto flags = isa<arith::AddFOp>(add) && isa<linalg::GenericOp>(op.getOperation())
+                   ? cast<arith::AddFOp>(add).getFastmath()
+                   : arith::FastMathFlags::fast;
   product.mayContract = bitEnumContainsAll(flags, arith::FastMathFlags::contract);
   product.mayReassociate = bitEnumContainsAll(flags, arith::FastMathFlags::reassoc);
   product.mayRound = hasLicence(op, Licence::Bf16);
@@ -240,7 +247,8 @@ LogicalResult Reader::readBody() {
 }
 
 LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
-  llvm::sort(ofRhs, [&](unsigned a, unsigned b) { return std::pair(sum->stride(a), a) < std::pair(sum->stride(b), b); });
+  llvm::sort(ofRhs,
+             [&](unsigned a, unsigned b) { return std::pair(sum->stride(a), a) < std::pair(sum->stride(b), b); });
   SmallVector<unsigned, 3> gates;
   Size covered = 1;
   AffineExpr last = op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults().back();

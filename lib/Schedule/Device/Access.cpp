@@ -45,8 +45,8 @@ Value quern::areWordAligned(OpBuilder &b, Location loc, ArrayRef<Value> memrefs,
 SmallVector<Value> quern::loadVector(OpBuilder &b, Location loc, Value memref, Value at, int64_t count) {
   const Type element = elementOf(memref);
   const int64_t bits = element.getIntOrFloatBitWidth(), perWord = std::max<int64_t>(1, 8 * deviceWordBytes / bits);
-  Value vector = vector::LoadOp::create(b, loc, VectorType::get(count, element), memref, ValueRange{at}, /*nontemporal=*/false,
-                                        llvm::MaybeAlign(deviceAlignment(element)));
+  Value vector = vector::LoadOp::create(b, loc, VectorType::get(count, element), memref, ValueRange{at},
+                                        /*nontemporal=*/false, llvm::MaybeAlign(deviceAlignment(element)));
   SmallVector<Value> elements;
   if (perWord == 1) {
     for (int64_t i = 0; i < count; ++i)
@@ -82,7 +82,8 @@ void quern::storeVector(OpBuilder &b, Location loc, ArrayRef<Value> elements, Va
       const int64_t place = static_cast<int64_t>(i) % perWord;
       Value &whole = words[static_cast<int64_t>(i) / perWord];
       if (place)
-        bitsOfPart = arith::ShLIOp::create(b, loc, bitsOfPart, arith::ConstantIntOp::create(b, loc, word, place * bits));
+        bitsOfPart =
+            arith::ShLIOp::create(b, loc, bitsOfPart, arith::ConstantIntOp::create(b, loc, word, place * bits));
       whole = whole ? arith::OrIOp::create(b, loc, whole, bitsOfPart).getResult() : bitsOfPart;
     }
     vector = vector::FromElementsOp::create(b, loc, VectorType::get(count / perWord, word), words);
@@ -92,7 +93,8 @@ void quern::storeVector(OpBuilder &b, Location loc, ArrayRef<Value> elements, Va
   } else {
     vector = vector::FromElementsOp::create(b, loc, VectorType::get(count, element), words);
   }
-  vector::StoreOp::create(b, loc, vector, memref, ValueRange{at}, /*nontemporal=*/false, llvm::MaybeAlign(deviceAlignment(element)));
+  vector::StoreOp::create(b, loc, vector, memref, ValueRange{at}, /*nontemporal=*/false,
+                          llvm::MaybeAlign(deviceAlignment(element)));
 }
 
 Value quern::loadElement(OpBuilder &b, Location loc, Value memref, Value at) {

@@ -22,7 +22,8 @@ Value quern::groupMemory(OpBuilder &builder, Kernel &kernel, int64_t elements, T
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(function);
-    memref::GlobalOp::create(builder, function.getLoc(), name, builder.getStringAttr("private"), type, builder.getUnitAttr(),
+    memref::GlobalOp::create(builder, function.getLoc(), name, builder.getStringAttr("private"), type,
+                             builder.getUnitAttr(),
                              /*constant=*/false, /*alignment=*/IntegerAttr());
   }
   return memref::GetGlobalOp::create(builder, function.getLoc(), type, name);

@@ -11,12 +11,12 @@
 
 namespace quern {
 
-/// What a device's recipes are given; one table per target fills it (Targets/*/Strategy.h). Each schedules a problem, which stays, as one
-/// kernel behind it, `@<name>_kernel`, which takes
-///   (each argument as a rank-1 or rank-0 memref over its whole buffer, [sizes {quern.sizes}: the dynamic sizes, as scheduleRows() has
-///   them])
-/// and runs in groups of work-items along x: `quern.space` (groups), `quern.factors` (of dynamic dims, which multiply them),
-/// `quern.group_size`, `quern.sub_group_size` where it counts on that, `quern.plan`. Groups are independent.
+/// What a device's recipes are given; one table per target fills it (Targets/*/Strategy.h). Each schedules a problem,
+/// which stays, as one kernel behind it, `@<name>_kernel`, which takes
+///   (each argument as a rank-1 or rank-0 memref over its whole buffer, [sizes {quern.sizes}: the dynamic sizes, as
+///   scheduleRows() has them])
+/// and runs in groups of work-items along x: `quern.space` (groups), `quern.factors` (of dynamic dims, which multiply
+/// them), `quern.group_size`, `quern.sub_group_size` where it counts on that, `quern.plan`. Groups are independent.
 struct DeviceStrategy {
 #define QUERN_FIELD(TYPE, NAME, DEFAULT, LEAST, WHAT) TYPE NAME = DEFAULT;
 #include "Schedule/Device/Strategy.def"

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The match proves what emission relies on: every operand is an argument with an address that is a sum of digits of the loops, no element
-// is written twice, the destination is read where it is written, and a merged fill writes nothing that the loops, drawn out to the
-// destination's blocks, do not reach.
+// The match proves what emission relies on: every operand is an argument with an address that is a sum of digits of the
+// loops, no element is written twice, the destination is read where it is written, and a merged fill writes nothing
+// that the loops, drawn out to the destination's blocks, do not reach.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Axes.h"
@@ -20,7 +20,9 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-bool Operand::mayAlias(const Operand &other) const { return base == other.base || (bytes() == other.bytes() && sameAddress(other)); }
+bool Operand::mayAlias(const Operand &other) const {
+  return base == other.base || (bytes() == other.bytes() && sameAddress(other));
+}
 
 namespace {
 
@@ -107,14 +109,16 @@ LogicalResult Reader::drawOut(AffineMap dims, MemRefType type) {
       digit.stride = size;
       digits[loop].push_back(digit);
     };
-    isPlain &= succeeded(rows::readDigits(expr, 1, offset, add)) && !offset && (terms == 1 || (terms == 0 && size == 1));
+    isPlain &=
+        succeeded(rows::readDigits(expr, 1, offset, add)) && !offset && (terms == 1 || (terms == 0 && size == 1));
   }
   for (auto [loop, own] : llvm::enumerate(digits)) {
     llvm::sort(own, [](const Digit &a, const Digit &b) { return a.unit < b.unit; });
     int64_t end = 1;
     for (auto [i, digit] : llvm::enumerate(own)) {
       int64_t size = digit.stride;
-      isPlain &= digit.unit == end && (i + 1 == own.size() ? !digit.modulus || size <= digit.modulus : size == digit.modulus);
+      isPlain &=
+          digit.unit == end && (i + 1 == own.size() ? !digit.modulus || size <= digit.modulus : size == digit.modulus);
       end *= size;
     }
     isPlain &= end >= extents[loop].known();
@@ -156,7 +160,8 @@ LogicalResult Reader::readOperands() {
     if (!isDestination && element.use_empty())
       continue; // pins the extents of loops, with no memory behind it
     Operand out;
-    static_cast<LoopAccess &>(out) = isDestination && fill ? readAccess(operand, drawnOut, problem.sizes) : own->at(operand);
+    static_cast<LoopAccess &>(out) =
+        isDestination && fill ? readAccess(operand, drawnOut, problem.sizes) : own->at(operand);
     out.blockArgument = element.getArgNumber();
     if (!out.whyNot.empty())
       return fail(out.whyNot);
@@ -267,7 +272,8 @@ void Reader::mergeAxes() {
   }
 }
 
-/// The input that has most elements. Of several, one that is not contiguous where the destination is: it asks for a transposition.
+/// The input that has most elements. Of several, one that is not contiguous where the destination is: it asks for a
+/// transposition.
 void Reader::chooseSource() {
   auto contiguous = [&](const Operand &o) { return llvm::find(o.strides, 1) - o.strides.begin(); };
   auto size = [&](const Operand &o) {
@@ -279,7 +285,8 @@ void Reader::chooseSource() {
   auto rank = [&](const Operand &o) { return std::make_pair(size(o), contiguous(o) != contiguous(map.destination())); };
   map.source = map.operands.size() - 1;
   for (unsigned i = 0; i + 1 < map.operands.size(); ++i)
-    if (!map.operands[i].isIndex() && (map.source + 1 == map.operands.size() || rank(map.operands[map.source]) < rank(map.operands[i])))
+    if (!map.operands[i].isIndex() &&
+        (map.source + 1 == map.operands.size() || rank(map.operands[map.source]) < rank(map.operands[i])))
       map.source = i;
   Block *body = map.op.getBlock();
   map.isCopy = body->without_terminator().empty() && map.source + 1 < map.operands.size() &&
@@ -290,8 +297,8 @@ LogicalResult Reader::read() {
   if (failed(findOp()) || failed(readExtents()))
     return failure();
   drawnOut = extents;
-  if (failed(checkFill()) || failed(readOperands()) || failed(checkBody(*map.op.getBlock(), whyNot, /*takesIndices=*/true)) ||
-      failed(cutLoops()))
+  if (failed(checkFill()) || failed(readOperands()) ||
+      failed(checkBody(*map.op.getBlock(), whyNot, /*takesIndices=*/true)) || failed(cutLoops()))
     return failure();
   dropUselessLimits();
   mergeAxes();

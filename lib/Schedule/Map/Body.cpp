@@ -18,6 +18,8 @@ Value maps::emitBody(KernelBuilder &builder, const MapProblem &problem, ArrayRef
       map.map(operand.isIndex() ? operand.base : Value(body->getArgument(operand.blockArgument)), element);
   for (auto [argument, scalar] : problem.scalars)
     map.map(body->getArgument(argument), captured(scalar));
-  auto widen = [&](Operation *clone) { clone->getResult(0).setType(VectorType::get({lanes}, clone->getResult(0).getType())); };
+  auto widen = [&](Operation *clone) {
+    clone->getResult(0).setType(VectorType::get({lanes}, clone->getResult(0).getType()));
+  };
   return cloneBody(builder.b, *body, map, captured, lanes ? llvm::function_ref<void(Operation *)>(widen) : nullptr)[0];
 }

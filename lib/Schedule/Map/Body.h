@@ -11,7 +11,8 @@
 namespace quern::maps {
 
 /// What the body makes of `elements`, by operand, null where it reads none: vectors, or scalars for 0 lanes.
-mlir::Value emitBody(KernelBuilder &builder, const MapProblem &problem, llvm::ArrayRef<mlir::Value> elements, int64_t lanes = 0);
+mlir::Value emitBody(KernelBuilder &builder, const MapProblem &problem, llvm::ArrayRef<mlir::Value> elements,
+                     int64_t lanes = 0);
 
 } // namespace quern::maps
 

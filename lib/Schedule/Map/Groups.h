@@ -19,8 +19,8 @@ struct Part {
   int64_t count = 1;
 };
 
-/// Lanes, the fastest part first: lane = index in parts[0] + count of parts[0] · (index in parts[1] + …). All parts but the last are whole
-/// axes. Lanes may lie beyond the end of an axis: a limit then says so.
+/// Lanes, the fastest part first: lane = index in parts[0] + count of parts[0] · (index in parts[1] + …). All parts but
+/// the last are whole axes. Lanes may lie beyond the end of an axis: a limit then says so.
 struct Group {
   llvm::SmallVector<Part, 3> parts;
   int64_t lanes() const {
@@ -42,11 +42,14 @@ struct Group {
     }
     return true;
   }
-  /// The offset of a sum of lanes is the sum of their offsets where one is a multiple of a power of two that the other is less than.
+  /// The offset of a sum of lanes is the sum of their offsets where one is a multiple of a power of two that the other
+  /// is less than.
   bool splitsAtPowers() const {
-    return llvm::all_of(llvm::ArrayRef(parts).drop_back(), [](const Part &part) { return (part.count & (part.count - 1)) == 0; });
+    return llvm::all_of(llvm::ArrayRef(parts).drop_back(),
+                        [](const Part &part) { return (part.count & (part.count - 1)) == 0; });
   }
-  /// Σ index(lane)[part] · perAxis[part's axis]: how far a lane's address, or its share of a limit, is from that of lane 0.
+  /// Σ index(lane)[part] · perAxis[part's axis]: how far a lane's address, or its share of a limit, is from that of
+  /// lane 0.
   int64_t sum(int64_t lane, llvm::ArrayRef<int64_t> perAxis) const;
 };
 

@@ -13,7 +13,8 @@
 using namespace mlir;
 using namespace quern;
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleMap(const Problem &problem, const MapStrategy &strategy, std::string *whyNot) {
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleMap(const Problem &problem, const MapStrategy &strategy,
+                                                        std::string *whyNot) {
   std::string reason;
   maps::MapProblem map;
   if (failed(maps::readMap(problem, map, reason))) {

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Schedules one linalg op whose loops are all parallel, whatever the layouts of its operands, into a kernel of scf loops and vectors.
-// A fill of the whole destination in front of the op is merged: what of the destination the op does not write is written in the same
-// stores. It reads indexing maps, strides and the body only; no primitive is known to it. What it decides is written on the kernel as
-// its plan.
+// Schedules one linalg op whose loops are all parallel, whatever the layouts of its operands, into a kernel of scf
+// loops and vectors. A fill of the whole destination in front of the op is merged: what of the destination the op does
+// not write is written in the same stores. It reads indexing maps, strides and the body only; no primitive is known to
+// it. What it decides is written on the kernel as its plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_MAP_H
@@ -27,9 +27,10 @@ struct MapStrategy {
   }
 };
 
-/// Schedules `problem` as one kernel `@<name>_kernel` behind it. The kernel's signature and attributes are those that scheduleRows()
-/// gives. `problem` stays. Inputs of the destination's layout and size of elements may be the same memory; arguments that otherwise overlap
-/// may not. Fails without a diagnostic where the function is no map; `whyNot`, if given, then receives the reason in one line.
+/// Schedules `problem` as one kernel `@<name>_kernel` behind it. The kernel's signature and attributes are those that
+/// scheduleRows() gives. `problem` stays. Inputs of the destination's layout and size of elements may be the same
+/// memory; arguments that otherwise overlap may not. Fails without a diagnostic where the function is no map; `whyNot`,
+/// if given, then receives the reason in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleMap(const Problem &problem, const MapStrategy &strategy,
                                                                    std::string *whyNot = nullptr);
 

@@ -16,14 +16,18 @@ bool quern::isFlatBase(Operation *op) {
   if (!view && !isa<memref::GetGlobalOp>(op))
     return false;
   auto type = cast<MemRefType>(op->getResult(0).getType());
-  return (!view || isa<BlockArgument>(view.getSource())) && type.getRank() == 1 && type.hasStaticShape() && type.getLayout().isIdentity();
+  return (!view || isa<BlockArgument>(view.getSource())) && type.getRank() == 1 && type.hasStaticShape() &&
+         type.getLayout().isIdentity();
 }
 
 bool quern::isView(Operation *op) {
-  return isa_and_nonnull<memref::SubViewOp, memref::ReinterpretCastOp, memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp>(op);
+  return isa_and_nonnull<memref::SubViewOp, memref::ReinterpretCastOp, memref::CastOp, memref::ExpandShapeOp,
+                         memref::CollapseShapeOp>(op);
 }
 
-bool LoopAccess::isArgument() const { return !isScalar() && (isa<BlockArgument>(base) || isFlatBase(base.getDefiningOp())); }
+bool LoopAccess::isArgument() const {
+  return !isScalar() && (isa<BlockArgument>(base) || isFlatBase(base.getDefiningOp()));
+}
 
 /// Whose memory it is, or a reason.
 static std::string readBase(Value memref, LoopAccess &access) {
@@ -39,14 +43,16 @@ static std::string readBase(Value memref, LoopAccess &access) {
   if (access.isView && (ShapedType::isDynamic(offset) || llvm::any_of(strides, ShapedType::isDynamic)))
     return "is a view with strides that are given at execution";
   Type element = type.getElementType();
-  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 || !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 ||
+      !llvm::isPowerOf2_32(element.getIntOrFloatBitWidth()))
     return "has elements that are not whole bytes";
   bool isKnown = access.isArgument() || access.base.getDefiningOp<memref::AllocOp>();
   return isKnown ? "" : "is neither an argument nor an intermediate";
 }
 
 /// How it is walked, or a reason.
-static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, ArrayRef<Size> extents, LoopAccess &access) {
+static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, ArrayRef<Size> extents,
+                           LoopAccess &access) {
   if (!layout.fits)
     return ("has a size of " + Twine(endOfNumbers) + " or more").str();
   constexpr auto *computed = "computes its address with sizes that are given at execution";
@@ -55,7 +61,8 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
   int64_t offset = 0;
   for (auto [expr, stride] : llvm::zip_equal(map.getResults(), layout.strides)) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
-    const int64_t number = stride.isOpen() ? 1 : stride.known(); // 1 in place of an open stride, of which nothing is computed
+    const int64_t number =
+        stride.isOpen() ? 1 : stride.known(); // 1 in place of an open stride, of which nothing is computed
     if (failed(readDigits(expr, number, offset, [&](unsigned loop, Digit digit) { digits[loop].push_back(digit); })))
       return "has a map that is not made of sums of dims, constants, d floordiv B and d mod B";
     if (stride.isOpen() && !dim && expr != 0)
@@ -76,7 +83,8 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
     if (extent.isOpen() && !walk.isLinear())
       return computed;
     offset += walk.start();
-    access.loops.push_back(walk.isLinear() ? Walk::linear(walk.step(), extent) : walk); // a step is a step from anywhere
+    access.loops.push_back(walk.isLinear() ? Walk::linear(walk.step(), extent)
+                                           : walk); // a step is a step from anywhere
   }
   if (offset && layout.offset.isOpen())
     return computed;
@@ -113,5 +121,6 @@ bool DimAccess::isCurved(unsigned dim) const {
 }
 
 bool DimAccess::followsOn(unsigned outer, unsigned inner, int64_t extent) const {
-  return !isCurved(outer) && !isCurved(inner) && !strides[inner].isOpen() && strides[outer] == strides[inner].known() * extent;
+  return !isCurved(outer) && !isCurved(inner) && !strides[inner].isOpen() &&
+         strides[outer] == strides[inner].known() * extent;
 }

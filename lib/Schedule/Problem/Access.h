@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An operand in normal form: the buffer behind it, an offset, and a walk along each loop. Recipes cut loops into dims, along which an
-// operand has one stride, or remains a walk.
+// An operand in normal form: the buffer behind it, an offset, and a walk along each loop. Recipes cut loops into dims,
+// along which an operand has one stride, or remains a walk.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_PROBLEM_ACCESS_H
@@ -27,7 +27,8 @@ bool isView(mlir::Operation *op);
 
 /// The address of an operand, in elements: offset + Σ loops[l] at the index of loop l.
 struct LoopAccess {
-  mlir::Value base; ///< an argument, an intermediate, memory beside them (isFlatBase()), or a scalar that every point reads
+  mlir::Value
+      base; ///< an argument, an intermediate, memory beside them (isFlatBase()), or a scalar that every point reads
   rows::Size offset;
   llvm::SmallVector<rows::Walk, 6> loops; ///< as the map says
   bool isView = false;                    ///< of `base`
@@ -45,8 +46,8 @@ struct LoopAccess {
   bool sameAddress(const LoopAccess &other) const { return offset == other.offset && loops == other.loops; }
 };
 
-/// Reads where an operand of a linalg op on memrefs lies, with these extents of the op's loops. Where a map multiplies an open size or adds
-/// to it, that is no address.
+/// Reads where an operand of a linalg op on memrefs lies, with these extents of the op's loops. Where a map multiplies
+/// an open size or adds to it, that is no address.
 LoopAccess readAccess(mlir::OpOperand &operand, llvm::ArrayRef<rows::Size> extents, const rows::ArgumentSizes &sizes);
 
 /// The ways along dims that cuts of other operands have left in digits, by dim.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The normal form: cut the walk wherever one of its digits begins or ends, add up what every digit contributes between two cuts, and join
-// neighbours that go on with the same step.
+// The normal form: cut the walk wherever one of its digits begins or ends, add up what every digit contributes between
+// two cuts, and join neighbours that go on with the same step.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Problem/Digits.h"
@@ -171,7 +171,8 @@ static std::optional<DimDigit> digitOf(AffineExpr expr) {
   return inner;
 }
 
-LogicalResult quern::rows::readDigits(AffineExpr expr, int64_t stride, int64_t &offset, function_ref<void(unsigned, Digit)> add) {
+LogicalResult quern::rows::readDigits(AffineExpr expr, int64_t stride, int64_t &offset,
+                                      function_ref<void(unsigned, Digit)> add) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
     offset += constant.getValue() * stride;
     return success();
@@ -194,7 +195,8 @@ LogicalResult quern::rows::readDigits(AffineExpr expr, int64_t stride, int64_t &
   return failure();
 }
 
-/// Of a digit with a shift: what does not wrap around within the loop has no modulus, what does not change at all is a constant.
+/// Of a digit with a shift: what does not wrap around within the loop has no modulus, what does not change at all is a
+/// constant.
 static void settle(Digit &digit, Size extent, int64_t &offset) {
   if (extent.isOpen())
     return;

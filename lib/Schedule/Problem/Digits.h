@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A blocked layout cuts a loop's index into digits, and the address is linear in the digits. A cut is a number of neighbouring indices that
-// some digit counts: blocks of 16 have the cuts 1 and 16. Cuts nest if each divides the next; then the digits between them say everything.
+// A blocked layout cuts a loop's index into digits, and the address is linear in the digits. A cut is a number of
+// neighbouring indices that some digit counts: blocks of 16 have the cuts 1 and 16. Cuts nest if each divides the next;
+// then the digits between them say everything.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_PROBLEM_DIGITS_H
@@ -19,7 +20,8 @@
 
 namespace quern::rows {
 
-/// The term stride · (((index + shift) floordiv unit) mod modulus) of an address, in elements; modulus 0 means that nothing is cut off.
+/// The term stride · (((index + shift) floordiv unit) mod modulus) of an address, in elements; modulus 0 means that
+/// nothing is cut off.
 struct Digit {
   int64_t unit = 1, modulus = 0, stride = 0, shift = 0;
   auto operator<=>(const Digit &) const = default;
@@ -27,9 +29,9 @@ struct Digit {
   int64_t end() const { return unit * modulus; }
 };
 
-/// The way of an operand along a loop, from index 0: a sum of digits, the fastest first, or a step that is open. Two walks of one loop are
-/// equal if they are the same function and their cuts nest. A walk that begins within a block is one of index + shift, the same for all its
-/// digits.
+/// The way of an operand along a loop, from index 0: a sum of digits, the fastest first, or a step that is open. Two
+/// walks of one loop are equal if they are the same function and their cuts nest. A walk that begins within a block is
+/// one of index + shift, the same for all its digits.
 class Walk {
 public:
   Walk() = default;
@@ -50,14 +52,16 @@ public:
   Size step() const;
   /// Indices from one multiple of it to the next lie `step` apart; 0: all do.
   int64_t run() const;
-  /// What the address grows by from any multiple of `align` to `by` indices further; nothing where that differs from one to another, or is
-  /// open.
+  /// What the address grows by from any multiple of `align` to `by` indices further; nothing where that differs from
+  /// one to another, or is open.
   std::optional<int64_t> advance(int64_t by, int64_t align) const;
   /// Every index of the loop has an address of its own, as far as this loop goes.
   bool tellsAllApart() const;
   auto operator<=>(const Walk &other) const {
     auto order = openStep <=> other.openStep;
-    return order != 0 ? order : std::lexicographical_compare_three_way(terms.begin(), terms.end(), other.terms.begin(), other.terms.end());
+    return order != 0 ? order
+                      : std::lexicographical_compare_three_way(terms.begin(), terms.end(), other.terms.begin(),
+                                                               other.terms.end());
   }
   bool operator==(const Walk &) const = default;
 
@@ -66,23 +70,25 @@ private:
   Size openStep; ///< in place of digits; a number: there is none
 };
 
-/// The sum that an affine expression times `stride` adds to an address: a constant, and digits of dims, or of dims plus a constant. Fails
-/// where the expression is no such sum: a quotient of another sum, say, or blocks of 6 within blocks of 16. `add` receives the dim and the
-/// digit.
-llvm::LogicalResult readDigits(mlir::AffineExpr expr, int64_t stride, int64_t &offset, llvm::function_ref<void(unsigned, Digit)> add);
+/// The sum that an affine expression times `stride` adds to an address: a constant, and digits of dims, or of dims plus
+/// a constant. Fails where the expression is no such sum: a quotient of another sum, say, or blocks of 6 within blocks
+/// of 16. `add` receives the dim and the digit.
+llvm::LogicalResult readDigits(mlir::AffineExpr expr, int64_t stride, int64_t &offset,
+                               llvm::function_ref<void(unsigned, Digit)> add);
 
-/// Gives the digits of one loop of `extent` the same shift: each has it up to whole turns of its own, as simplified maps leave it. Those
-/// that stay as they are from the loop's first index to its last, or grow with it, are no longer digits. `offset` takes what that leaves.
-/// False where they are digits from different places.
+/// Gives the digits of one loop of `extent` the same shift: each has it up to whole turns of its own, as simplified
+/// maps leave it. Those that stay as they are from the loop's first index to its last, or grow with it, are no longer
+/// digits. `offset` takes what that leaves. False where they are digits from different places.
 bool alignShifts(llvm::MutableArrayRef<Digit> sum, Size extent, int64_t &offset);
 
-/// Where the walks of one loop are cut, ascending, without 1: every cut divides the next. Cuts that do not nest are replaced by the largest
-/// number that divides all of them, so that the dim beyond the last cut may still be walked in digits. So are those that do not divide the
-/// shift of a walk.
+/// Where the walks of one loop are cut, ascending, without 1: every cut divides the next. Cuts that do not nest are
+/// replaced by the largest number that divides all of them, so that the dim beyond the last cut may still be walked in
+/// digits. So are those that do not divide the shift of a walk.
 Numbers commonCuts(llvm::ArrayRef<const Walk *> walks);
 
-/// The part of a walk that starts at the cut `from`, as a walk along a dim of `extent` that counts runs of `from` indices. Only the last
-/// dim, which goes on to the end of the loop, has the walk's shift. A walk whose step is open has no part but the whole, from cut 1.
+/// The part of a walk that starts at the cut `from`, as a walk along a dim of `extent` that counts runs of `from`
+/// indices. Only the last dim, which goes on to the end of the loop, has the walk's shift. A walk whose step is open
+/// has no part but the whole, from cut 1.
 Walk walkFromCut(const Walk &walk, int64_t from, Size extent, bool isLast = true);
 
 } // namespace quern::rows

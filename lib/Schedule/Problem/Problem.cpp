@@ -12,11 +12,13 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::rows;
 
-/// Linalg has all dims that one loop indexes of one size. That is a number if one of them is, else the size of the first argument's.
+/// Linalg has all dims that one loop indexes of one size. That is a number if one of them is, else the size of the
+/// first argument's.
 static Sizes extentsOf(linalg::LinalgOp op, const ArgumentSizes &sizes) {
   Sizes extents;
   for (auto [loop, number] : llvm::enumerate(op.getStaticLoopRanges())) {
-    Size &extent = extents.emplace_back(!ShapedType::isDynamic(number) && number < endOfNumbers ? Size(number) : Size::untold());
+    Size &extent =
+        extents.emplace_back(!ShapedType::isDynamic(number) && number < endOfNumbers ? Size(number) : Size::untold());
     if (!ShapedType::isDynamic(number))
       continue;
     for (OpOperand &operand : op->getOpOperands()) {
@@ -39,10 +41,12 @@ static bool isPrologue(Operation &op) {
   if (isa<ViewLikeOpInterface, memref::GetGlobalOp>(op))
     return isFlatBase(&op);
   auto load = dyn_cast<memref::LoadOp>(op);
-  return (load && isa<BlockArgument>(load.getMemRef())) || (isMemoryEffectFree(&op) && !op.getNumRegions() && !isa<memref::DimOp>(op));
+  return (load && isa<BlockArgument>(load.getMemRef())) ||
+         (isMemoryEffectFree(&op) && !op.getNumRegions() && !isa<memref::DimOp>(op));
 }
 
-/// What is only there for memory that the function makes: the size of a buffer is that of the argument whose loops it shares.
+/// What is only there for memory that the function makes: the size of a buffer is that of the argument whose loops it
+/// shares.
 static bool isOfMemory(Operation &op) {
   auto isSizeOf = [](Operation *user) { return isa<memref::AllocOp>(user) || isView(user); };
   return isa<memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op) || isView(&op) ||

@@ -25,11 +25,14 @@ ArgumentSizes::ArgumentSizes(func::FuncOp problem) {
     int64_t offset = 0;
     if (!memref || failed(memref.getStridesAndOffset(strides, offset)))
       continue;
-    total += memref.getNumDynamicDims() + llvm::count_if(strides, ShapedType::isDynamic) + (ShapedType::isDynamic(offset) ? 1 : 0);
+    total += memref.getNumDynamicDims() + llvm::count_if(strides, ShapedType::isDynamic) +
+             (ShapedType::isDynamic(offset) ? 1 : 0);
   }
 }
 
-Size ArgumentSizes::open(int64_t own) const { return Size::open(own < static_cast<int64_t>(indices.size()) ? indices[own] : own); }
+Size ArgumentSizes::open(int64_t own) const {
+  return Size::open(own < static_cast<int64_t>(indices.size()) ? indices[own] : own);
+}
 
 ArgumentSizes::Layout ArgumentSizes::layoutOf(Value memref) const {
   auto type = cast<MemRefType>(memref.getType());
@@ -46,8 +49,9 @@ ArgumentSizes::Layout ArgumentSizes::layoutOf(Value memref) const {
   for (int64_t extent : type.getShape())
     layout.shape.push_back(read(extent, Size::untold()));
   for (auto [d, stride] : llvm::enumerate(strides)) // one of a dim of 1 leads nowhere, however large it is
-    layout.strides.push_back(
-        !ShapedType::isDynamic(stride) && type.getDimSize(d) == 1 ? Size() : read(stride, type.getRank() - static_cast<int64_t>(d)));
+    layout.strides.push_back(!ShapedType::isDynamic(stride) && type.getDimSize(d) == 1
+                                 ? Size()
+                                 : read(stride, type.getRank() - static_cast<int64_t>(d)));
   layout.offset = read(offset, Size());
   return layout;
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An extent, stride or offset is a number, or it is open: given at run time, in the kernel's list of sizes. Nothing can be computed with a
-// Size: who needs a number looks first whether it is one, and then asks for it by known().
+// An extent, stride or offset is a number, or it is open: given at run time, in the kernel's list of sizes. Nothing can
+// be computed with a Size: who needs a number looks first whether it is one, and then asks for it by known().
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_PROBLEM_SIZE_H
@@ -21,7 +21,8 @@
 
 namespace quern::rows {
 
-/// Numbers of a problem are below this, beyond the addresses that x86-64 has: products of an extent and a stride do not overflow.
+/// Numbers of a problem are below this, beyond the addresses that x86-64 has: products of an extent and a stride do not
+/// overflow.
 inline constexpr int64_t endOfNumbers = int64_t(1) << 50;
 
 /// A number, or an open size. KernelBuilder::index() turns either into a value.
@@ -58,10 +59,12 @@ public:
 
   /// An open size equals itself alone.
   friend constexpr bool operator==(const Size &, const Size &) = default;
-  /// An order for keys and for strides: open sizes behind all numbers, and those of a lower index behind others, since dims come in the
-  /// order of memory, mostly. Code that asks for a bound says what it takes an open size for.
+  /// An order for keys and for strides: open sizes behind all numbers, and those of a lower index behind others, since
+  /// dims come in the order of memory, mostly. Code that asks for a bound says what it takes an open size for.
   friend constexpr auto operator<=>(const Size &a, const Size &b) {
-    return a.atRunTime != b.atRunTime ? a.atRunTime <=> b.atRunTime : a.atRunTime ? b.number <=> a.number : a.number <=> b.number;
+    return a.atRunTime != b.atRunTime ? a.atRunTime <=> b.atRunTime
+           : a.atRunTime              ? b.number <=> a.number
+                                      : a.number <=> b.number;
   }
   friend auto operator<=>(const Size &, int64_t) = delete;
 
@@ -79,15 +82,16 @@ inline Numbers knownOf(llvm::ArrayRef<Size> sizes) {
   return llvm::map_to_vector<6>(sizes, [](Size size) { return size.known(); });
 }
 
-/// The sizes of the arguments of a problem. The list has, for each argument in order, its dynamic dims in order, then its dynamic strides,
-/// then its dynamic offset. `quern.size_indices` on a problem says which entries of the execution's list these are, where it has others.
+/// The sizes of the arguments of a problem. The list has, for each argument in order, its dynamic dims in order, then
+/// its dynamic strides, then its dynamic offset. `quern.size_indices` on a problem says which entries of the
+/// execution's list these are, where it has others.
 class ArgumentSizes {
 public:
   explicit ArgumentSizes(mlir::func::FuncOp problem);
   /// Of the list.
   int64_t count() const { return total; }
-  /// Shape, strides and offset of a memref. What is dynamic is open for an argument; for an intermediate, whose layout nobody sees, strides
-  /// are numbers that tell its dims apart.
+  /// Shape, strides and offset of a memref. What is dynamic is open for an argument; for an intermediate, whose layout
+  /// nobody sees, strides are numbers that tell its dims apart.
   struct Layout {
     Sizes shape, strides;
     Size offset;

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The match proves what emission relies on: every operand is a strided memref with an address that is a sum of digits of the loops,
-// intermediates are read where they were written, reductions may be split freely, and no output is written twice.
+// The match proves what emission relies on: every operand is a strided memref with an address that is a sum of digits
+// of the loops, intermediates are read where they were written, reductions may be split freely, and no output is
+// written twice.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Chain.h"
@@ -57,7 +58,8 @@ bool startsAccumulator(linalg::FillOp fill) {
 
 class Matcher {
 public:
-  Matcher(const Problem &problem, RowChain &chain, std::string &whyNot) : problem(problem), chain(chain), whyNot(whyNot) {}
+  Matcher(const Problem &problem, RowChain &chain, std::string &whyNot)
+      : problem(problem), chain(chain), whyNot(whyNot) {}
   LogicalResult match();
 
 private:
@@ -99,8 +101,8 @@ LogicalResult Matcher::gatherOps() {
   return success();
 }
 
-/// The chain's space is that of the op with the most loops; a per-row op lacks exactly the reduced one. A size that is open in one op may
-/// be a number in another.
+/// The chain's space is that of the op with the most loops; a per-row op lacks exactly the reduced one. A size that is
+/// open in one op may be a number in another.
 LogicalResult Matcher::findSpace() {
   for (const ProblemOp *own : ops) {
     if (own->extents.size() > chain.loops.size())
@@ -120,7 +122,8 @@ LogicalResult Matcher::findSpace() {
           extent = other;
   for (auto [loop, extent] : llvm::enumerate(chain.loops))
     if (extent.isUntold())
-      return fail("loop " + Twine(loop) + " has the extent of no argument, or one of " + Twine(endOfNumbers) + " or more");
+      return fail("loop " + Twine(loop) + " has the extent of no argument, or one of " + Twine(endOfNumbers) +
+                  " or more");
   return success();
 }
 
@@ -135,18 +138,22 @@ LogicalResult Matcher::readAccess(const LoopAccess &own, const Stage &stage, Acc
   return success();
 }
 
-/// Any order and any number of partial accumulators must be allowed: licence, combiner and a start value that may count more than once.
+/// Any order and any number of partial accumulators must be allowed: licence, combiner and a start value that may count
+/// more than once.
 LogicalResult Matcher::checkReduction(Stage &stage) {
   for (unsigned i = 0; i < stage.outs.size(); ++i) {
     TypedAttr init = stage.inits[i];
     BlockArgument accumulator = stage.op.getBlock()->getArgument(stage.ins.size() + i);
     Operation *combine = stage.combiner(i);
-    if (!combine || !isa<arith::AddFOp, arith::AddIOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp>(combine) ||
+    if (!combine ||
+        !isa<arith::AddFOp, arith::AddIOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp>(
+            combine) ||
         !accumulator.hasOneUse() || *accumulator.user_begin() != combine || !combine->getResult(0).hasOneUse())
       return fail("a reduction does not combine its accumulator by add, or by max or min of floats");
     auto add = dyn_cast<arith::AddFOp>(combine);
     auto start = dyn_cast_or_null<FloatAttr>(init);
-    bool isNeutral = start ? !start.getValue().isNaN() && (!add || start.getValue().isZero()) : init && matchPattern(init, m_Zero());
+    bool isNeutral =
+        start ? !start.getValue().isNaN() && (!add || start.getValue().isZero()) : init && matchPattern(init, m_Zero());
     if (!isNeutral)
       return fail("an accumulator does not start from a neutral constant");
     if (add && !bitEnumContainsAll(add.getFastmath(), arith::FastMathFlags::reassoc))
@@ -201,7 +208,9 @@ LogicalResult Matcher::addOutputs(const ProblemOp &own, Stage &stage) {
     if (!writer.try_emplace(access.base, chain.stages.size(), i).second)
       return fail("a buffer is written twice");
     readOld |= !stage.reduces && !stage.op.getMatchingBlockArgument(&operand).use_empty();
-    auto readsElsewhere = [&](const Access &in) { return !in.unread && in.base == access.base && !in.sameAddress(access); };
+    auto readsElsewhere = [&](const Access &in) {
+      return !in.unread && in.base == access.base && !in.sameAddress(access);
+    };
     bool clashes = llvm::any_of(stage.ins, readsElsewhere);
     for (const Stage &earlier : chain.stages)
       clashes |= llvm::any_of(earlier.ins, readsElsewhere);
@@ -243,7 +252,8 @@ LogicalResult Matcher::addStage(const ProblemOp &own) {
     return failure();
   for (const Access &in : stage.ins)
     if (in.producer >= 0)
-      stage.sweep = std::max(stage.sweep, chain.stages[in.producer].sweep + (chain.stages[in.producer].reduces ? 1 : 0));
+      stage.sweep =
+          std::max(stage.sweep, chain.stages[in.producer].sweep + (chain.stages[in.producer].reduces ? 1 : 0));
   if (stage.reduces || (stage.writesArgument && stage.isElementwise()))
     chain.sweeps = std::max(chain.sweeps, stage.sweep + 1);
   chain.stages.push_back(std::move(stage));

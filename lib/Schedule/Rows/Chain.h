@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A matched chain: its space (parallel dims and one row dim), its stages in order, and for every operand the address as a function of the
-// space. Nothing here depends on a target. Parallel loops are free to be split, dropped, reordered and merged as dims; the row keeps its
-// identity.
+// A matched chain: its space (parallel dims and one row dim), its stages in order, and for every operand the address as
+// a function of the space. Nothing here depends on a target. Parallel loops are free to be split, dropped, reordered
+// and merged as dims; the row keeps its identity.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_CHAIN_H
@@ -35,7 +35,8 @@ struct Access : DimAccess {
 /// One linalg op.
 struct Stage {
   mlir::linalg::LinalgOp op;
-  llvm::SmallVector<Access, 6> ins, outs;      ///< `ins` in the order of the body's arguments; an output that it reads is among them
+  llvm::SmallVector<Access, 6> ins,
+      outs; ///< `ins` in the order of the body's arguments; an output that it reads is among them
   llvm::SmallVector<mlir::TypedAttr, 2> inits; ///< where accumulators start, for a reduction
   bool reduces = false;                        ///< along the row
   bool perRow = false;                         ///< iterates the parallel dims only
@@ -77,8 +78,9 @@ struct RowChain {
   }
 };
 
-/// Gives the chain its dims from its loops: every parallel loop split where its operands' blocks nest, no extents of 1, in the order of the
-/// output's strides, merged wherever every operand walks two of them as one. Without a reduction some dim becomes the row.
+/// Gives the chain its dims from its loops: every parallel loop split where its operands' blocks nest, no extents of 1,
+/// in the order of the output's strides, merged wherever every operand walks two of them as one. Without a reduction
+/// some dim becomes the row.
 void layOutDims(RowChain &chain);
 
 /// Reads `problem` into `chain`, or fails with a reason.

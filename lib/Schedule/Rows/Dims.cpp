@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Loops are what the ops iterate, dims are what the kernel does. A blocked loop becomes one dim for each digit, so that every operand has
-// one stride along each. Where blocks do not fill the last one, the dims are padded and carry a limit.
+// Loops are what the ops iterate, dims are what the kernel does. A blocked loop becomes one dim for each digit, so that
+// every operand has one stride along each. Where blocks do not fill the last one, the dims are padded and carry a
+// limit.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Chain.h"
@@ -57,7 +58,8 @@ void DimLayout::split(unsigned loop) {
     if (!isPrivate(access))
       walks.push_back(&access.loops[loop]);
   });
-  // Runs of an open stride have no number to step by: the loop stays whole, and blocked operands find their digits by division.
+  // Runs of an open stride have no number to step by: the loop stays whole, and blocked operands find their digits by
+  // division.
   bool isOpenAlong = llvm::any_of(walks, [](const Walk *walk) { return walk->step().isOpen(); });
   Numbers cuts = isOpenAlong ? Numbers() : commonCuts(walks); // none of an open loop, which no operand walks in blocks
   int limit = -1;
@@ -70,13 +72,15 @@ void DimLayout::split(unsigned loop) {
     Dim dim{extent, limit, cuts[i]};
     if (!extent.isOpen())
       dim.extent = llvm::divideCeil(i + 1 < static_cast<int>(cuts.size()) ? cuts[i + 1] : extent.known(), cuts[i]);
-    chain.forEachAccess(
-        [&](Stage &, Access &access) { access.addDim(isPrivate(access) ? Walk() : walkFromCut(access.loops[loop], cuts[i], dim.extent)); });
+    chain.forEachAccess([&](Stage &, Access &access) {
+      access.addDim(isPrivate(access) ? Walk() : walkFromCut(access.loops[loop], cuts[i], dim.extent));
+    });
     chain.dims.push_back(dim);
   }
 }
 
-/// Parallel dims in the order of the last output's strides, so that neighbours in memory are neighbours in the iteration space.
+/// Parallel dims in the order of the last output's strides, so that neighbours in memory are neighbours in the
+/// iteration space.
 void DimLayout::sort() {
   const Stage *last = nullptr;
   for (const Stage &stage : chain.stages)
@@ -104,8 +108,9 @@ void DimLayout::merge() {
   for (int d = static_cast<int>(chain.dims.size()) - 2; d >= 0; --d) {
     const Dim &outer = chain.dims[d], &inner = chain.dims[d + 1];
     bool mergeable = outer.limit < 0 && inner.limit < 0 && !outer.extent.isOpen() && !inner.extent.isOpen();
-    chain.forEachAccess(
-        [&](Stage &, Access &access) { mergeable = mergeable && (isPrivate(access) || access.followsOn(d, d + 1, inner.extent.known())); });
+    chain.forEachAccess([&](Stage &, Access &access) {
+      mergeable = mergeable && (isPrivate(access) || access.followsOn(d, d + 1, inner.extent.known()));
+    });
     if (!mergeable)
       continue;
     chain.dims[d] = {outer.extent.known() * inner.extent.known()};
@@ -114,8 +119,9 @@ void DimLayout::merge() {
   }
 }
 
-/// Without a reduction the dims are all alike. The row is the innermost one if it is long; else the next that vectors need not run along,
-/// if it leaves enough iterations to share out; failing that, there is none and the row is a single point.
+/// Without a reduction the dims are all alike. The row is the innermost one if it is long; else the next that vectors
+/// need not run along, if it leaves enough iterations to share out; failing that, there is none and the row is a single
+/// point.
 void DimLayout::chooseRow() {
   constexpr int64_t enough = 16, lengthy = 64;
   uint64_t space = 1; // a space where all operands broadcast may be larger than memory

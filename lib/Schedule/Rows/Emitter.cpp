@@ -35,7 +35,8 @@ RowEmitter::Values RowEmitter::emitBody(Stage &stage, int64_t slot) {
     if (lanesOfValue)
       clone->getResult(0).setType(VectorType::get({lanesOfValue}, clone->getResult(0).getType()));
   };
-  return cloneBody(b, *body, map, [&](Value v) { return captured(v); }, widen, stage.reduces ? stage.results() : Values());
+  return cloneBody(
+      b, *body, map, [&](Value v) { return captured(v); }, widen, stage.reduces ? stage.results() : Values());
 }
 
 Value RowEmitter::operand(const Access &access, int64_t slot) {
@@ -82,7 +83,8 @@ RowEmitter::Values RowEmitter::freshAccumulators() {
   return accumulators;
 }
 
-/// Adds the terms of a slot to the accumulators of a reduction, and leaves those behind. Lanes that the row has not keep what they had.
+/// Adds the terms of a slot to the accumulators of a reduction, and leaves those behind. Lanes that the row has not
+/// keep what they had.
 void RowEmitter::accumulate(Stage &stage, int64_t slot, MutableArrayRef<Value> &accumulators) {
   for (auto [k, term] : llvm::enumerate(emitBody(stage, slot))) {
     Operation *like = stage.combiner(k);
@@ -105,7 +107,8 @@ void RowEmitter::finishReductions(ArrayRef<Value> accumulators) {
   forEachReduction([&](int, Stage &stage, unsigned k) {
     Operation *like = stage.combiner(k);
     bool isTwo = keepsLost(like);
-    reductions.push_back({like, isTwo ? Values{addLost(accumulators[0], accumulators[1])} : Values(accumulators.take_front(columns))});
+    reductions.push_back(
+        {like, isTwo ? Values{addLost(accumulators[0], accumulators[1])} : Values(accumulators.take_front(columns))});
     accumulators = accumulators.drop_front(isTwo ? 2 : columns);
   });
   combineParts(reductions);
@@ -173,7 +176,8 @@ Value RowEmitter::read(const Access &access, int64_t slot) {
   const Level level = levelOf(access);
   auto &cache = level == Level::Kernel ? kernelLoads : level == Level::Row ? ofRow.loads : ofStep.loads;
   const bool differs = slotsDiffer(access);
-  AddressKey key{access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row, differs ? slot : 0};
+  AddressKey key{
+      access.base.getAsOpaquePointer(), access.offset, access.strides, access.curves, access.row, differs ? slot : 0};
   if (auto hit = cache.find(key); hit != cache.end())
     return hit->second;
   Operation *point = level == Level::Kernel ? entry : level == Level::Row ? sweepLoop : nullptr;

@@ -13,7 +13,8 @@
 using namespace mlir;
 using namespace quern;
 
-static FailureOr<SmallVector<func::FuncOp>> scheduleChain(const Problem &problem, const RowsStrategy &strategy, std::string *whyNot) {
+static FailureOr<SmallVector<func::FuncOp>> scheduleChain(const Problem &problem, const RowsStrategy &strategy,
+                                                          std::string *whyNot) {
   std::string reason;
   rows::RowChain chain;
   rows::RowPlan plan(chain, strategy);
@@ -45,12 +46,13 @@ static linalg::FillOp overwrittenFill(func::FuncOp problem) {
 }
 
 /// Two chains in place of one: the fill, then all else.
-static FailureOr<SmallVector<func::FuncOp>> scheduleBehindFill(func::FuncOp problem, linalg::FillOp fill, const RowsStrategy &strategy,
-                                                               std::string *whyNot) {
+static FailureOr<SmallVector<func::FuncOp>> scheduleBehindFill(func::FuncOp problem, linalg::FillOp fill,
+                                                               const RowsStrategy &strategy, std::string *whyNot) {
   OpBuilder builder(problem);
   builder.setInsertionPointAfter(problem);
   IRMapping toFirst, toSecond;
-  auto first = cast<func::FuncOp>(builder.clone(*problem, toFirst)), second = cast<func::FuncOp>(builder.clone(*problem, toSecond));
+  auto first = cast<func::FuncOp>(builder.clone(*problem, toFirst)),
+       second = cast<func::FuncOp>(builder.clone(*problem, toSecond));
   first.setName((problem.getName() + "_fill").str());
   auto ops = llvm::to_vector(llvm::make_pointer_range(first.getBody().front().without_terminator()));
   for (Operation *op : llvm::reverse(ops))
@@ -73,7 +75,8 @@ static FailureOr<SmallVector<func::FuncOp>> scheduleBehindFill(func::FuncOp prob
   return failure();
 }
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleRows(const Problem &problem, const RowsStrategy &strategy, std::string *whyNot) {
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleRows(const Problem &problem, const RowsStrategy &strategy,
+                                                         std::string *whyNot) {
   linalg::FillOp fill = problem.function.getBody().hasOneBlock() ? overwrittenFill(problem.function) : linalg::FillOp();
   return fill ? scheduleBehindFill(problem.function, fill, strategy, whyNot) : scheduleChain(problem, strategy, whyNot);
 }

@@ -28,10 +28,12 @@ Kernels runRows(const Problem &problem, const Target &target, bool, std::string 
 }
 
 /// Contraction is asked before rows, to which a sum of products is a reduction like any other.
-constexpr Schedule schedules[] = {{"map", runMap, false}, {"contraction", runContraction, true}, {"rows", runRows, false}};
+constexpr Schedule schedules[] = {
+    {"map", runMap, false}, {"contraction", runContraction, true}, {"rows", runRows, false}};
 
 } // namespace
 
 std::unique_ptr<Backend> quern::createCpuBackend() {
-  return std::make_unique<BackendOf<CpuLowering, CpuCodegen>>(BackendTraits{CodeKind::ElfObject, "# ", /*passesSizes=*/false, schedules});
+  return std::make_unique<BackendOf<CpuLowering, CpuCodegen>>(
+      BackendTraits{CodeKind::ElfObject, "# ", /*passesSizes=*/false, schedules});
 }

@@ -51,9 +51,10 @@ std::pair<const char *, const char *> cpuAndFeatures(CpuIsa isa) {
   return {"x86-64-v2", ""};
 }
 
-/// Makes vectors of float constants values of the entry block. Selection works on one block at a time and takes a constant vector apart
-/// into its elements in each of them, over and over (to negate it, to look for unused elements): a fifth of its time. They are loaded there
-/// either way, and the register allocator loads them again where registers are short.
+/// Makes vectors of float constants values of the entry block. Selection works on one block at a time and takes a
+/// constant vector apart into its elements in each of them, over and over (to negate it, to look for unused elements):
+/// a fifth of its time. They are loaded there either way, and the register allocator loads them again where registers
+/// are short.
 void hoistFloatVectors(llvm::Function &function) {
   llvm::DenseMap<llvm::Constant *, llvm::Value *> hoisted;
   llvm::IRBuilder<> entry(&function.getEntryBlock(), function.getEntryBlock().getFirstInsertionPt());
@@ -70,8 +71,8 @@ void hoistFloatVectors(llvm::Function &function) {
       }
 }
 
-/// Makes the larger (or smaller) of two vectors, a comparison with a choice, the one instruction that it is. Selection finds that too,
-/// after it has looked for unused elements of both.
+/// Makes the larger (or smaller) of two vectors, a comparison with a choice, the one instruction that it is. Selection
+/// finds that too, after it has looked for unused elements of both.
 void useMaxInstructions(llvm::Function &function) {
   using namespace llvm;
   for (Instruction &instruction : make_early_inc_range(instructions(function))) {
@@ -86,8 +87,9 @@ void useMaxInstructions(llvm::Function &function) {
       continue;
     constexpr int currentRounding = 4;
     IRBuilder<> builder(choice);
-    Value *result = builder.CreateIntrinsic(larger ? Intrinsic::x86_avx512_max_ps_512 : Intrinsic::x86_avx512_min_ps_512, {},
-                                            {choice->getTrueValue(), choice->getFalseValue(), builder.getInt32(currentRounding)});
+    Value *result =
+        builder.CreateIntrinsic(larger ? Intrinsic::x86_avx512_max_ps_512 : Intrinsic::x86_avx512_min_ps_512, {},
+                                {choice->getTrueValue(), choice->getFalseValue(), builder.getInt32(currentRounding)});
     choice->replaceAllUsesWith(result);
     choice->eraseFromParent();
     compare->eraseFromParent();
@@ -131,8 +133,8 @@ Result<llvm::TargetMachine *> CpuCodegen::machineFor(CpuIsa isa) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // only what carries the `contract` licence
   auto [cpu, features] = cpuAndFeatures(isa);
-  machine.reset((*target)->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                               llvm::CodeGenOptLevel::Less, /*JIT=*/true));
+  machine.reset((*target)->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_,
+                                               llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less, /*JIT=*/true));
   if (!machine)
     return internalError("codegen: LLVM cannot make a target machine for ", cpu, " ", features);
   return machine.get();
@@ -152,7 +154,8 @@ Result<void> checkSelfContained(llvm::StringRef object) {
       continue;
     llvm::Expected<llvm::StringRef> name = symbol.getName();
     std::string text = name ? name->str() : llvm::toString(name.takeError());
-    return internalError("codegen: the kernel calls '", text, "', but a kernel may not refer to anything outside itself");
+    return internalError("codegen: the kernel calls '", text,
+                         "', but a kernel may not refer to anything outside itself");
   }
   return {};
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `codegen` stage. What is generated depends on the IR and on the target's text alone, never on the machine that compiles: an object
-// is position-independent, has no undefined symbol and runs on every CPU of its level.
+// The `codegen` stage. What is generated depends on the IR and on the target's text alone, never on the machine that
+// compiles: an object is position-independent, has no undefined symbol and runs on every CPU of its level.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_CODEGEN_H
@@ -34,8 +34,9 @@ public:
   CpuCodegen();
   ~CpuCodegen();
 
-  /// `module` is what CpuLowering made; its kernels become the exported symbols. Errors are `internal`: a kernel that was scheduled and
-  /// lowered must compile. With `verifyIr`, LLVM's verifiers run on the IR and between machine passes.
+  /// `module` is what CpuLowering made; its kernels become the exported symbols. Errors are `internal`: a kernel that
+  /// was scheduled and lowered must compile. With `verifyIr`, LLVM's verifiers run on the IR and between machine
+  /// passes.
   Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
 
 private:

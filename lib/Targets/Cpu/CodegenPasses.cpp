@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What is left out: schedulers (kernels arrive scheduled), late cleanups that change nothing here, debug and unwinding information, tile
-// registers, the x87 stack, speculation hardening, thunks. The default code generation is the fallback for what the list leaves out
-// (atomics).
+// What is left out: schedulers (kernels arrive scheduled), late cleanups that change nothing here, debug and unwinding
+// information, tile registers, the x87 stack, speculation hardening, thunks. The default code generation is the
+// fallback for what the list leaves out (atomics).
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/CodegenPasses.h"
@@ -41,9 +41,10 @@ struct PassSteps : TargetPassConfig {
   }
 };
 
-/// Splits a block in front of each stage of a network of shuffles. Selection works on one block at a time, and on its way it follows every
-/// operand of every shuffle through the shuffles below, to find elements that nobody wants: half of its time for a transposed tile, where
-/// every element is wanted. What crosses the border is in a register anyway; the blocks follow one another without a branch.
+/// Splits a block in front of each stage of a network of shuffles. Selection works on one block at a time, and on its
+/// way it follows every operand of every shuffle through the shuffles below, to find elements that nobody wants: half
+/// of its time for a transposed tile, where every element is wanted. What crosses the border is in a register anyway;
+/// the blocks follow one another without a branch.
 class SplitShuffleStages : public FunctionPass {
 public:
   static char ID;
@@ -67,8 +68,8 @@ private:
   /// A shuffle of two vectors of its own type.
   static bool mixes(const Instruction &instruction) {
     auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
-    return shuffle && shuffle->getType() == shuffle->getOperand(0)->getType() && !isa<UndefValue>(shuffle->getOperand(1)) &&
-           shuffle->getType()->getPrimitiveSizeInBits() >= 128;
+    return shuffle && shuffle->getType() == shuffle->getOperand(0)->getType() &&
+           !isa<UndefValue>(shuffle->getOperand(1)) && shuffle->getType()->getPrimitiveSizeInBits() >= 128;
   }
 
   /// The first shuffle whose operand is one of the same block; null if there is none.
@@ -96,13 +97,15 @@ private:
   /// Puts addresses and conditions that are used behind the border alone there too, and returns the new border.
   static Instruction *sinkScalars(Instruction &border) {
     Instruction *at = &border;
-    for (Instruction &before : make_early_inc_range(reverse(make_range(border.getParent()->begin(), border.getIterator())))) {
+    for (Instruction &before :
+         make_early_inc_range(reverse(make_range(border.getParent()->begin(), border.getIterator())))) {
       auto isBehind = [&](const User *user) {
         auto *instruction = cast<Instruction>(user);
-        return !isa<PHINode>(instruction) && instruction->getParent() == border.getParent() && !instruction->comesBefore(at);
+        return !isa<PHINode>(instruction) && instruction->getParent() == border.getParent() &&
+               !instruction->comesBefore(at);
       };
-      if (before.getType()->isVectorTy() || before.mayReadOrWriteMemory() || isa<PHINode>(before) || before.use_empty() ||
-          !all_of(before.users(), isBehind))
+      if (before.getType()->isVectorTy() || before.mayReadOrWriteMemory() || isa<PHINode>(before) ||
+          before.use_empty() || !all_of(before.users(), isBehind))
         continue;
       before.moveBefore(at->getIterator());
       at = &before;
@@ -110,7 +113,8 @@ private:
     return at;
   }
 
-  /// Whether what is used behind the border fits registers as it is: addresses, numbers and vectors of at least 128 bits, but no masks.
+  /// Whether what is used behind the border fits registers as it is: addresses, numbers and vectors of at least 128
+  /// bits, but no masks.
   static bool crossesInRegisters(Instruction &border) {
     for (Instruction &before : make_range(border.getParent()->begin(), border.getIterator())) {
       Type *type = before.getType();
@@ -124,14 +128,14 @@ private:
 };
 char SplitShuffleStages::ID = 0;
 
-/// From selected instructions to final ones, by the names of LLVM's registry, which has those of the target too. First those for registers
-/// that are virtual and written once each; selection may copy the flags, which no instruction can.
+/// From selected instructions to final ones, by the names of LLVM's registry, which has those of the target too. First
+/// those for registers that are virtual and written once each; selection may copy the flags, which no instruction can.
 constexpr StringLiteral virtualPasses[] = {"dead-mi-elimination", "early-machinelicm",   "machine-cse",
                                            "peephole-opt",        "dead-mi-elimination", "x86-flags-copy-lowering"};
 constexpr StringLiteral machinePasses[] = {
     // Registers.
-    "processimpdefs", "unreachable-mbb-elimination", "livevars", "phi-node-elimination", "twoaddressinstruction", "register-coalescer",
-    "greedy", "virtregrewriter", "machinelicm",
+    "processimpdefs", "unreachable-mbb-elimination", "livevars", "phi-node-elimination", "twoaddressinstruction",
+    "register-coalescer", "greedy", "virtregrewriter", "machinelicm",
     // What stands for several instructions, and the order of blocks.
     "prologepilog", "postrapseudos", "x86-expand-pseudo", "block-placement"};
 
@@ -162,7 +166,8 @@ bool addMachinePasses(TargetPassConfig &config) {
 }
 
 /// False if this back end does not offer the steps.
-bool addPasses(TargetMachine &machine, legacy::PassManager &passes, raw_pwrite_stream &os, CodeGenFileType kind, bool verifyIr) {
+bool addPasses(TargetMachine &machine, legacy::PassManager &passes, raw_pwrite_stream &os, CodeGenFileType kind,
+               bool verifyIr) {
   auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);
   TargetPassConfig *config = target.createPassConfig(passes);
   config->setDisableVerify(!verifyIr);
@@ -193,7 +198,8 @@ bool usesAtomics(const Module &module) {
 } // namespace
 
 /// A pass manager serves one module: reused for another, LLVM's machine passes keep state of the one before.
-bool generateCode(TargetMachine &machine, Module &module, SmallVectorImpl<char> &bytes, CodeGenFileType kind, bool verifyIr) {
+bool generateCode(TargetMachine &machine, Module &module, SmallVectorImpl<char> &bytes, CodeGenFileType kind,
+                  bool verifyIr) {
   foldConstants(module);
   if (!usesAtomics(module)) {
     raw_svector_ostream os(bytes);

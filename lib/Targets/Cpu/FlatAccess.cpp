@@ -23,7 +23,8 @@ Value pointerOf(ConversionPatternRewriter &rewriter, Location loc, Value descrip
     return cast.getOperand(0);
   for (Operation *user : descriptor.getUsers())
     if (auto read = dyn_cast<LLVM::ExtractValueOp>(user); read && read->getBlock() == rewriter.getInsertionBlock() &&
-                                                          isa<LLVM::LLVMPointerType>(read.getType()) && read.getPosition().back() == 1)
+                                                          isa<LLVM::LLVMPointerType>(read.getType()) &&
+                                                          read.getPosition().back() == 1)
       return read;
   return MemRefDescriptor(descriptor).alignedPtr(rewriter, loc);
 }
@@ -31,14 +32,15 @@ Value pointerOf(ConversionPatternRewriter &rewriter, Location loc, Value descrip
 /// The element of `base` at `index`; the same for every access of a block to it.
 Value elementAddress(ConversionPatternRewriter &rewriter, Location loc, Type element, Value base, Value index) {
   for (Operation *user : index.getUsers())
-    if (auto known = dyn_cast<LLVM::GEPOp>(user); known && known->getBlock() == rewriter.getInsertionBlock() && known.getBase() == base &&
-                                                  known.getElemType() == element && known.getDynamicIndices().size() == 1)
+    if (auto known = dyn_cast<LLVM::GEPOp>(user); known && known->getBlock() == rewriter.getInsertionBlock() &&
+                                                  known.getBase() == base && known.getElemType() == element &&
+                                                  known.getDynamicIndices().size() == 1)
       return known;
   return LLVM::GEPOp::create(rewriter, loc, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{index});
 }
 
-/// Where an access to a flat buffer begins. What the index adds as a constant becomes a second step from the same place: accesses side by
-/// side then share their index arithmetic without a search for it.
+/// Where an access to a flat buffer begins. What the index adds as a constant becomes a second step from the same
+/// place: accesses side by side then share their index arithmetic without a search for it.
 Value flatAddress(ConversionPatternRewriter &rewriter, Location loc, MemRefType type, Value descriptor, Value index) {
   int64_t offset = 0;
   APInt constant;
@@ -50,9 +52,11 @@ Value flatAddress(ConversionPatternRewriter &rewriter, Location loc, MemRefType 
     index = sum.getLhs();
   }
   Type element = type.getElementType();
-  Value address = elementAddress(rewriter, loc, element, pointerOf(rewriter, loc, descriptor), rewriter.getRemappedValue(index));
+  Value address =
+      elementAddress(rewriter, loc, element, pointerOf(rewriter, loc, descriptor), rewriter.getRemappedValue(index));
   if (offset)
-    address = LLVM::GEPOp::create(rewriter, loc, address.getType(), element, address, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+    address = LLVM::GEPOp::create(rewriter, loc, address.getType(), element, address,
+                                  ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
   return address;
 }
 
@@ -83,9 +87,10 @@ int64_t onlyLane(Value mask) {
   return llvm::count(values, true) == 1 ? llvm::find(values, true) - values.begin() : -1;
 }
 
-/// LLVM 22 makes a scalar store of a masked one with a single constant lane, and forgets there that the store also truncates: it writes as
-/// much as the element was wide before. So that store is written here.
-bool storeOnlyLane(vector::MaskedStoreOp op, Value value, Value address, unsigned alignment, ConversionPatternRewriter &rewriter) {
+/// LLVM 22 makes a scalar store of a masked one with a single constant lane, and forgets there that the store also
+/// truncates: it writes as much as the element was wide before. So that store is written here.
+bool storeOnlyLane(vector::MaskedStoreOp op, Value value, Value address, unsigned alignment,
+                   ConversionPatternRewriter &rewriter) {
   int64_t lane = onlyLane(op.getMask());
   if (lane < 0)
     return false;
@@ -102,21 +107,26 @@ bool storeOnlyLane(vector::MaskedStoreOp op, Value value, Value address, unsigne
 template <typename Op> struct LowerFlatAccess : ConvertOpToLLVMPattern<Op> {
   using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     MemRefType type = op.getMemRefType();
-    if (type.getRank() != 1 || !type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() || op.getVectorType().getRank() != 1)
+    if (type.getRank() != 1 || !type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() ||
+        op.getVectorType().getRank() != 1)
       return failure();
     unsigned alignment = op.getAlignment().value_or((type.getElementTypeBitWidth() + 7) / 8);
     Value address = flatAddress(rewriter, op.getLoc(), type, adaptor.getBase(), op.getIndices().front());
     if constexpr (std::is_same_v<Op, vector::LoadOp>)
-      rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getVectorType(), address, alignment, /*isVolatile=*/false, op.getNontemporal());
+      rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getVectorType(), address, alignment, /*isVolatile=*/false,
+                                                op.getNontemporal());
     else if constexpr (std::is_same_v<Op, vector::StoreOp>)
-      rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValueToStore(), address, alignment, /*isVolatile=*/false,
-                                                 op.getNontemporal());
+      rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValueToStore(), address, alignment,
+                                                 /*isVolatile=*/false, op.getNontemporal());
     else if constexpr (std::is_same_v<Op, vector::MaskedLoadOp>)
-      rewriter.replaceOpWithNewOp<LLVM::MaskedLoadOp>(op, op.getVectorType(), address, adaptor.getMask(), adaptor.getPassThru(), alignment);
+      rewriter.replaceOpWithNewOp<LLVM::MaskedLoadOp>(op, op.getVectorType(), address, adaptor.getMask(),
+                                                      adaptor.getPassThru(), alignment);
     else if (!storeOnlyLane(op, adaptor.getValueToStore(), address, alignment, rewriter))
-      rewriter.replaceOpWithNewOp<LLVM::MaskedStoreOp>(op, adaptor.getValueToStore(), address, adaptor.getMask(), alignment);
+      rewriter.replaceOpWithNewOp<LLVM::MaskedStoreOp>(op, adaptor.getValueToStore(), address, adaptor.getMask(),
+                                                       alignment);
     return success();
   }
 };
@@ -124,9 +134,11 @@ template <typename Op> struct LowerFlatAccess : ConvertOpToLLVMPattern<Op> {
 struct LowerFlatLoad : ConvertOpToLLVMPattern<memref::LoadOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(memref::LoadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(memref::LoadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     MemRefType type = op.getMemRefType();
-    if (type.getRank() != 1 || !type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() || op.getNontemporal())
+    if (type.getRank() != 1 || !type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() ||
+        op.getNontemporal())
       return failure();
     Value address = flatAddress(rewriter, op.getLoc(), type, adaptor.getMemref(), op.getIndices().front());
     rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, typeConverter->convertType(type.getElementType()), address);

@@ -10,8 +10,8 @@
 
 namespace quern {
 
-/// Lowers loads and stores of vectors, masked or not, on memrefs of rank 1 without layout, which is all that recipes write. Upstream's
-/// lowering finds the alignment by way of affine maps, at every access anew.
+/// Lowers loads and stores of vectors, masked or not, on memrefs of rank 1 without layout, which is all that recipes
+/// write. Upstream's lowering finds the alignment by way of affine maps, at every access anew.
 void populateFlatAccessPatterns(const mlir::LLVMTypeConverter &types, mlir::RewritePatternSet &patterns);
 
 } // namespace quern

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One walk in the order of the blocks, in which values come before their uses. LLVM's own passes for this do far more, at ten times the
-// cost. Of vectors only zeros are folded: where the mask of a short vector is a constant, LLVM stores lanes that are off.
+// One walk in the order of the blocks, in which values come before their uses. LLVM's own passes for this do far more,
+// at ten times the cost. Of vectors only zeros are folded: where the mask of a short vector is a constant, LLVM stores
+// lanes that are off.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/FoldConstants.h"
@@ -34,7 +35,8 @@ Value *valueOf(Instruction &instruction, const DataLayout &layout) {
   if (auto *call = dyn_cast<IntrinsicInst>(&instruction); call && call->getIntrinsicID() == Intrinsic::masked_load)
     return isZero(call->getArgOperand(1)) ? call->getArgOperand(2) : nullptr;
   auto isConstant = [](const Use &operand) { return isa<Constant>(operand); };
-  Constant *value = all_of(instruction.operands(), isConstant) ? ConstantFoldInstruction(&instruction, layout) : nullptr;
+  Constant *value =
+      all_of(instruction.operands(), isConstant) ? ConstantFoldInstruction(&instruction, layout) : nullptr;
   return value && (!value->getType()->isVectorTy() || value->isNullValue()) ? value : nullptr;
 }
 

@@ -9,9 +9,9 @@
 
 namespace quern {
 
-/// Evaluates instructions of constants, and drops the branches that are then never taken. Recipes compare sizes and limits that are often
-/// numbers. Instruction selection would fold them as well, but one block at a time, and it leaves constants of bf16 where LLVM cannot
-/// select them.
+/// Evaluates instructions of constants, and drops the branches that are then never taken. Recipes compare sizes and
+/// limits that are often numbers. Instruction selection would fold them as well, but one block at a time, and it leaves
+/// constants of bf16 where LLVM cannot select them.
 void foldConstants(llvm::Module &module);
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One LLJIT serves the process; every object gets a JITDylib of its own, which is removed, with its memory, when the object is released.
-// The LLJIT is never destroyed: kernels may still run on other threads while static destructors do.
+// One LLJIT serves the process; every object gets a JITDylib of its own, which is removed, with its memory, when the
+// object is released. The LLJIT is never destroyed: kernels may still run on other threads while static destructors do.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Linker.h"
@@ -25,7 +25,9 @@ using namespace llvm;
 namespace quern {
 namespace {
 
-Error firstLine(llvm::Error error) { return internalError("load: ", StringRef(llvm::toString(std::move(error))).split('\n').first.str()); }
+Error firstLine(llvm::Error error) {
+  return internalError("load: ", StringRef(llvm::toString(std::move(error))).split('\n').first.str());
+}
 
 bool perfIsWanted() {
   const char *quern = std::getenv("QUERN_PERF");
@@ -36,15 +38,17 @@ bool perfIsWanted() {
 void addPerfPlugin(orc::ObjectLinkingLayer &layer, orc::ExecutionSession &session) {
   auto address = [](auto *function) { return orc::ExecutorAddr::fromPtr(function); };
   layer.addPlugin(std::make_shared<orc::PerfSupportPlugin>(
-      session.getExecutorProcessControl(), address(&llvm_orc_registerJITLoaderPerfStart), address(&llvm_orc_registerJITLoaderPerfEnd),
-      address(&llvm_orc_registerJITLoaderPerfImpl), /*EmitDebugInfo=*/true, /*EmitUnwindInfo=*/true));
+      session.getExecutorProcessControl(), address(&llvm_orc_registerJITLoaderPerfStart),
+      address(&llvm_orc_registerJITLoaderPerfEnd), address(&llvm_orc_registerJITLoaderPerfImpl), /*EmitDebugInfo=*/true,
+      /*EmitUnwindInfo=*/true));
 }
 
 Expected<std::unique_ptr<orc::ObjectLayer>> createLayer(orc::ExecutionSession &session) {
   auto layer = std::make_unique<orc::ObjectLinkingLayer>(session);
   // Objects without debug sections are registered too: symbol names are what a backtrace through a kernel needs.
   llvm::Error failed = llvm::Error::success();
-  auto debugger = std::make_shared<orc::ELFDebugObjectPlugin>(session, /*RequireDebugSections=*/false, /*AutoRegisterCode=*/true, failed);
+  auto debugger = std::make_shared<orc::ELFDebugObjectPlugin>(session, /*RequireDebugSections=*/false,
+                                                              /*AutoRegisterCode=*/true, failed);
   if (failed)
     consumeError(std::move(failed)); // no debugger support is no reason not to run
   else

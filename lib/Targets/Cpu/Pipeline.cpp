@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Memrefs become bare pointers (every address within one is already a flat index). The kernel ABI is put on after the conversion, where an
-// argument is a pointer and can be replaced by a load from the argument block. No pointer is marked noalias: an execution may be
-// in place.
+// Memrefs become bare pointers (every address within one is already a flat index). The kernel ABI is put on after the
+// conversion, where an argument is a pointer and can be replaced by a load from the argument block. No pointer is
+// marked noalias: an execution may be in place.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Pipeline.h"
@@ -44,15 +44,15 @@ MathOptions mathOptionsFor(const Target &target) {
 
 namespace {
 
-/// Lowers scf.for with its test at the bottom: one branch an iteration, where upstream's lowering has two. A loop that may run no iteration
-/// gets a test in front.
+/// Lowers scf.for with its test at the bottom: one branch an iteration, where upstream's lowering has two. A loop that
+/// may run no iteration gets a test in front.
 struct LowerForToBottomTest : OpRewritePattern<scf::ForOp> {
   using OpRewritePattern::OpRewritePattern;
 
   static bool surelyRuns(scf::ForOp loop) {
     APInt lower, upper;
-    return matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) && matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) &&
-           lower.slt(upper);
+    return matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) &&
+           matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) && lower.slt(upper);
   }
 
   LogicalResult matchAndRewrite(scf::ForOp loop, PatternRewriter &rewriter) const override {
@@ -66,7 +66,8 @@ struct LowerForToBottomTest : OpRewritePattern<scf::ForOp> {
       cf::BranchOp::create(rewriter, loc, after);
     }
 
-    // A block may not branch to itself here: converting its own arguments would leave the branch in a block that is gone.
+    // A block may not branch to itself here: converting its own arguments would leave the branch in a block that is
+    // gone.
     auto yield = cast<scf::YieldOp>(last->getTerminator());
     Block *latch = rewriter.splitBlock(last, yield->getIterator());
     rewriter.setInsertionPointToEnd(last);
@@ -85,7 +86,8 @@ struct LowerForToBottomTest : OpRewritePattern<scf::ForOp> {
     if (runs) {
       cf::BranchOp::create(rewriter, loc, first, initial);
     } else {
-      Value any = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+      Value any =
+          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
       cf::CondBranchOp::create(rewriter, loc, any, first, initial, exit, loop.getInitArgs());
     }
     rewriter.replaceOp(loop, exit->getArguments().take_front(loop.getNumResults()));
@@ -103,7 +105,8 @@ struct KernelSignature {
 /// The place in quern_kernel_args_t of an argument behind the tensors; 0 of a tensor, which comes from the buffers.
 int32_t blockFieldOf(func::FuncOp function, unsigned argument) {
   const StringRef fields[] = {attr::scratch, attr::shared, attr::sizes};
-  const auto *found = llvm::find_if(fields, [&](StringRef name) { return function.getArgAttr(argument, name) != nullptr; });
+  const auto *found =
+      llvm::find_if(fields, [&](StringRef name) { return function.getArgAttr(argument, name) != nullptr; });
   return found == std::end(fields) ? 0 : static_cast<int32_t>(found - fields) + 1;
 }
 
@@ -115,7 +118,8 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
   if (!isKernel(function))
     return fail("is not a kernel: it has no quern.kernel");
   unsigned count = function.getNumArguments();
-  if (count < 2 || !function.getArgument(count - 1).getType().isIndex() || !function.getArgument(count - 2).getType().isIndex())
+  if (count < 2 || !function.getArgument(count - 1).getType().isIndex() ||
+      !function.getArgument(count - 2).getType().isIndex())
     return fail("does not end with begin: index, end: index");
   KernelSignature signature{function.getNameAttr(), 0, {}};
   SmallVector<ArgumentAttr> tensors;
@@ -134,7 +138,8 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
   return signature;
 }
 
-/// (pointers…, begin, end) becomes (args, begin, end); the pointers are loaded from include/quern/kernel_abi.h's structure.
+/// (pointers…, begin, end) becomes (args, begin, end); the pointers are loaded from include/quern/kernel_abi.h's
+/// structure.
 void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature) {
   Block &entry = function.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&entry);
@@ -154,12 +159,17 @@ void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature
   entry.eraseArguments(1, replaced);
   Type i64 = builder.getI64Type();
   function.removeArgAttrsAttr();
-  function.setFunctionType(LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), {pointer, i64, i64}));
+  function.setFunctionType(
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), {pointer, i64, i64}));
 }
 
-/// Stores past the caches are not ordered with the ones that tell another thread that the kernel is done: a fence before each return is.
+/// Stores past the caches are not ordered with the ones that tell another thread that the kernel is done: a fence
+/// before each return is.
 void fenceStreamedStores(LLVM::LLVMFuncOp function) {
-  bool streams = function.walk([](LLVM::StoreOp store) { return store.getNontemporal() ? WalkResult::interrupt() : WalkResult::advance(); })
+  bool streams = function
+                     .walk([](LLVM::StoreOp store) {
+                       return store.getNontemporal() ? WalkResult::interrupt() : WalkResult::advance();
+                     })
                      .wasInterrupted();
   if (!streams)
     return;
@@ -180,9 +190,11 @@ void choosePointers(LLVM::LLVMFuncOp function) {
     OpBuilder builder(choice);
     Location loc = choice.getLoc();
     constexpr int64_t alignedPointer = 1;
-    auto pointerOf = [&](Value descriptor) { return LLVM::ExtractValueOp::create(builder, loc, descriptor, alignedPointer); };
-    Value pointer =
-        LLVM::SelectOp::create(builder, loc, choice.getCondition(), pointerOf(choice.getTrueValue()), pointerOf(choice.getFalseValue()));
+    auto pointerOf = [&](Value descriptor) {
+      return LLVM::ExtractValueOp::create(builder, loc, descriptor, alignedPointer);
+    };
+    Value pointer = LLVM::SelectOp::create(builder, loc, choice.getCondition(), pointerOf(choice.getTrueValue()),
+                                           pointerOf(choice.getFalseValue()));
     for (Operation *user : llvm::make_early_inc_range(choice->getUsers()))
       if (auto read = dyn_cast<LLVM::ExtractValueOp>(user); read && read.getPosition() == ArrayRef(alignedPointer)) {
         read.getResult().replaceAllUsesWith(pointer);
@@ -193,7 +205,8 @@ void choosePointers(LLVM::LLVMFuncOp function) {
   }
 }
 
-/// A pair or four of narrow elements that is used as a word is loaded as one: their vector is of a type that selection has to take apart.
+/// A pair or four of narrow elements that is used as a word is loaded as one: their vector is of a type that selection
+/// has to take apart.
 void loadWords(LLVM::LLVMFuncOp function) {
   function.walk([](LLVM::ExtractElementOp word) {
     auto cast = word.getVector().getDefiningOp<LLVM::BitcastOp>();
@@ -210,7 +223,8 @@ void loadWords(LLVM::LLVMFuncOp function) {
   });
 }
 
-/// Blocks with one way in take values as they are, and those that follow another without a choice become part of it. Loops leave many.
+/// Blocks with one way in take values as they are, and those that follow another without a choice become part of it.
+/// Loops leave many.
 void joinBlocks(LLVM::LLVMFuncOp function) {
   for (Block &block : llvm::make_early_inc_range(llvm::drop_begin(function.getBody()))) {
     Block *before = block.getSinglePredecessor();
@@ -237,7 +251,8 @@ LogicalResult expandForTarget(ModuleOp module, const Target &target) {
     expandSaturation(function, vectorIsaFor(target));
     expandByteSums(function, vectorIsaFor(target));
     expandDots(function, vectorIsaFor(target));
-    if (failed(expandNarrowFloats(function, vectorIsaFor(target))) || failed(expandMath(function, mathOptionsFor(target))))
+    if (failed(expandNarrowFloats(function, vectorIsaFor(target))) ||
+        failed(expandMath(function, mathOptionsFor(target))))
       return failure();
   }
   return success();

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Selection and hoisting leave constants at the entry. A kernel that sums products and then applies functions would hold the coefficients
-// of those functions in registers while it sums; register allocation, to which a loop within two others looks hotter than one within a
-// single one, then spills sums rather than load constants again.
+// Selection and hoisting leave constants at the entry. A kernel that sums products and then applies functions would
+// hold the coefficients of those functions in registers while it sums; register allocation, to which a loop within two
+// others looks hotter than one within a single one, then spills sums rather than load constants again.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/PlaceConstants.h"
@@ -73,27 +73,32 @@ bool PlaceConstants::isVector(Register value) const {
 bool PlaceConstants::isCrowded(const MachineLoop &loop, Register constant) const {
   constexpr size_t ofStep = 8;
   auto isCarried = [&](const MachineInstr &phi) { return isVector(phi.getOperand(0).getReg()); };
-  return size_t(count_if(loop.getHeader()->phis(), isCarried)) + count + ofStep > registers->getRegClass(constant)->getNumRegs();
+  return size_t(count_if(loop.getHeader()->phis(), isCarried)) + count + ofStep >
+         registers->getRegClass(constant)->getNumRegs();
 }
 
 bool PlaceConstants::isVectorOfConstants(const MachineInstr &instruction) const {
   const TargetSubtargetInfo &target = instruction.getMF()->getSubtarget();
-  if (instruction.getNumExplicitDefs() != 1 || !instruction.getOperand(0).isReg() || !instruction.getOperand(0).getReg().isVirtual())
+  if (instruction.getNumExplicitDefs() != 1 || !instruction.getOperand(0).isReg() ||
+      !instruction.getOperand(0).getReg().isVirtual())
     return false;
-  bool isAlike = target.getInstrInfo()->isTriviallyReMaterializable(instruction) || instruction.isDereferenceableInvariantLoad();
+  bool isAlike =
+      target.getInstrInfo()->isTriviallyReMaterializable(instruction) || instruction.isDereferenceableInvariantLoad();
   auto isVirtual = [](const MachineOperand &operand) { return operand.getReg().isVirtual(); };
   Register result = instruction.getOperand(0).getReg();
   return isAlike && none_of(instruction.all_uses(), isVirtual) && registers->hasOneDef(result) && isVector(result);
 }
 
 /// The block of a use, or the one that leads to the outermost loop around it in which no crowded loop lacks a use.
-MachineBasicBlock *PlaceConstants::placeFor(MachineBasicBlock &use, MachineInstr &constant, ArrayRef<MachineBasicBlock *> all) const {
+MachineBasicBlock *PlaceConstants::placeFor(MachineBasicBlock &use, MachineInstr &constant,
+                                            ArrayRef<MachineBasicBlock *> all) const {
   Register own = constant.getOperand(0).getReg();
   auto allows = [&](const MachineLoop &loop) {
     return any_of(all, [&](MachineBasicBlock *block) { return loop.contains(block); }) || !isCrowded(loop, own);
   };
   MachineBasicBlock *place = &use;
-  for (MachineLoop *loop = loops->getLoopFor(&use); loop && !loop->contains(constant.getParent()); loop = loop->getParentLoop()) {
+  for (MachineLoop *loop = loops->getLoopFor(&use); loop && !loop->contains(constant.getParent());
+       loop = loop->getParentLoop()) {
     SmallVector<MachineLoop *, 8> within{loop};
     bool allAllow = true;
     for (size_t i = 0; i < within.size() && allAllow; ++i) {

@@ -11,8 +11,9 @@ class Pass;
 
 namespace quern {
 
-/// A machine pass: loads vectors of constants in front of the outermost loops all of whose innermost loops use them, and in each such place
-/// anew, so that no loop in between keeps registers for them. It wants registers that are virtual and written once.
+/// A machine pass: loads vectors of constants in front of the outermost loops all of whose innermost loops use them,
+/// and in each such place anew, so that no loop in between keeps registers for them. It wants registers that are
+/// virtual and written once.
 llvm::Pass *createPlaceConstantsPass();
 
 } // namespace quern

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Register file and masking per instruction set; budgets from the caches. Half of L2 goes to scratch, since the tensors pass through it; a
-// destination of half the last level would push its source out, and so would a map that moves as much on one thread; several threads keep
-// what fits.
+// Register file and masking per instruction set; budgets from the caches. Half of L2 goes to scratch, since the tensors
+// pass through it; a destination of half the last level would push its source out, and so would a map that moves as
+// much on one thread; several threads keep what fits.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Strategy.h"
@@ -42,12 +42,14 @@ struct StreamSizes {
 StreamSizes streamSizesOf(const Target &target) {
   constexpr int64_t kept = 64 << 20;
   int64_t last = int64_t(target.l3Kib) << 10, half = last / 2;
-  return {std::min(half, kept), std::min(half, kept / 2), std::min(last, kept), std::min(half, kept / 2), std::min(half, kept * 3 / 4)};
+  return {std::min(half, kept), std::min(half, kept / 2), std::min(last, kept), std::min(half, kept / 2),
+          std::min(half, kept * 3 / 4)};
 }
 
 } // namespace
 
-/// A block of sums for each register file: 6x4 on AVX-512, 6x2 on AVX2, 2x4 on SSE, which multiplies and adds in two instructions.
+/// A block of sums for each register file: 6x4 on AVX-512, 6x2 on AVX2, 2x4 on SSE, which multiplies and adds in two
+/// instructions.
 ContractionStrategy quern::contractionStrategyFor(const Target &target) {
   Registers registers = registersOf(target);
   ContractionStrategy strategy;

@@ -29,8 +29,8 @@ int64_t dropUnlessFits(ArrayRef<func::FuncOp> kernels, int64_t available) {
       auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(use, use.getNameAttr());
       if (!isa_and_nonnull<gpu::AddressSpaceAttr>(use.getType().getMemorySpace()) || !memory.insert(global))
         return;
-      const int64_t own =
-          use.getType().getNumElements() * static_cast<int64_t>(llvm::divideCeil(use.getType().getElementTypeBitWidth(), 8));
+      const int64_t own = use.getType().getNumElements() *
+                          static_cast<int64_t>(llvm::divideCeil(use.getType().getElementTypeBitWidth(), 8));
       bytes = static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), 16)) + own;
     });
     most = std::max(most, bytes);
@@ -45,7 +45,8 @@ int64_t dropUnlessFits(ArrayRef<func::FuncOp> kernels, int64_t available) {
 }
 
 /// A recipe within the limits of the target; as a last resort without group memory.
-template <auto recipe> Kernels run(const Problem &problem, const Target &target, bool isLastResort, std::string *whyNot) {
+template <auto recipe>
+Kernels run(const Problem &problem, const Target &target, bool isLastResort, std::string *whyNot) {
   const int64_t available = target.device.groupMemoryBytes;
   DeviceStrategy strategy = deviceStrategyFor(target.device);
   strategy.isLastResort = isLastResort;
@@ -60,11 +61,13 @@ template <auto recipe> Kernels run(const Problem &problem, const Target &target,
   return failure();
 }
 
-constexpr Schedule schedules[] = {
-    {"map", run<scheduleDeviceMap>, true}, {"contraction", run<scheduleDeviceContraction>, true}, {"rows", run<scheduleDeviceRows>, true}};
+constexpr Schedule schedules[] = {{"map", run<scheduleDeviceMap>, true},
+                                  {"contraction", run<scheduleDeviceContraction>, true},
+                                  {"rows", run<scheduleDeviceRows>, true}};
 
 } // namespace
 
 std::unique_ptr<Backend> quern::createSpirvBackend() {
-  return std::make_unique<BackendOf<SpirvLowering, SpirvCodegen>>(BackendTraits{CodeKind::SpirV, "; ", /*passesSizes=*/true, schedules});
+  return std::make_unique<BackendOf<SpirvLowering, SpirvCodegen>>(
+      BackendTraits{CodeKind::SpirV, "; ", /*passesSizes=*/true, schedules});
 }

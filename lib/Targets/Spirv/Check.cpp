@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lists, not rules: what is on none is refused. An instruction that is missing here is added with a kernel that runs it.
+// Lists, not rules: what is on none is refused. An instruction that is missing here is added with a kernel that runs
+// it.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Check.h"
@@ -67,18 +68,21 @@ constexpr unsigned instructionsTaken[] = {Instruction::Ret,
                                           Instruction::ShuffleVector,
                                           Instruction::Freeze};
 
-constexpr Intrinsic::ID intrinsicsTaken[] = {Intrinsic::fma,    Intrinsic::sqrt,   Intrinsic::fabs,      Intrinsic::floor,
-                                             Intrinsic::ceil,   Intrinsic::trunc,  Intrinsic::roundeven, Intrinsic::copysign,
-                                             Intrinsic::maxnum, Intrinsic::minnum, Intrinsic::smin,      Intrinsic::smax,
-                                             Intrinsic::umin,   Intrinsic::umax,   Intrinsic::abs,       Intrinsic::pow};
+constexpr Intrinsic::ID intrinsicsTaken[] = {
+    Intrinsic::fma,       Intrinsic::sqrt,     Intrinsic::fabs,   Intrinsic::floor,  Intrinsic::ceil, Intrinsic::trunc,
+    Intrinsic::roundeven, Intrinsic::copysign, Intrinsic::maxnum, Intrinsic::minnum, Intrinsic::smin, Intrinsic::smax,
+    Intrinsic::umin,      Intrinsic::umax,     Intrinsic::abs,    Intrinsic::pow};
 
 /// OpenCL's functions, mangled as MLIR does it: any other would become an import that no device has.
-constexpr StringLiteral functionsTaken[] = {
-    "_Z12get_group_idj",          "_Z12get_local_idj",    "_Z14get_local_sizej",    "_Z13get_global_idj",     "_Z14get_num_groupsj",
-    "_Z22get_sub_group_local_id", "_Z16get_sub_group_id", "_Z18get_num_sub_groups", "_Z18get_sub_group_size", "_Z7barrierj"};
+constexpr StringLiteral functionsTaken[] = {"_Z12get_group_idj",      "_Z12get_local_idj",
+                                            "_Z14get_local_sizej",    "_Z13get_global_idj",
+                                            "_Z14get_num_groupsj",    "_Z22get_sub_group_local_id",
+                                            "_Z16get_sub_group_id",   "_Z18get_num_sub_groups",
+                                            "_Z18get_sub_group_size", "_Z7barrierj"};
 /// The same of a scalar and a number of 32 bits: between the beginning and the j at the end is the scalar's type.
-constexpr StringLiteral laneFunctionsTaken[] = {"_Z17sub_group_shuffle", "_Z21sub_group_shuffle_xor", "_Z20sub_group_shuffle_up",
-                                                "_Z22sub_group_shuffle_down", "_Z19sub_group_broadcast"};
+constexpr StringLiteral laneFunctionsTaken[] = {"_Z17sub_group_shuffle", "_Z21sub_group_shuffle_xor",
+                                                "_Z20sub_group_shuffle_up", "_Z22sub_group_shuffle_down",
+                                                "_Z19sub_group_broadcast"};
 
 bool isTaken(const Function &declaration) {
   if (declaration.isIntrinsic())
@@ -88,7 +92,8 @@ bool isTaken(const Function &declaration) {
     return true;
   return any_of(laneFunctionsTaken, [&](StringRef beginning) {
     StringRef rest = name;
-    return rest.consume_front(beginning) && rest.consume_back("j") && is_contained({"c", "s", "i", "l", "Dh", "f", "d"}, rest);
+    return rest.consume_front(beginning) && rest.consume_back("j") &&
+           is_contained({"c", "s", "i", "l", "Dh", "f", "d"}, rest);
   });
 }
 
@@ -122,13 +127,16 @@ private:
       type = vector->getElementType();
     }
     if (type->isPointerTy())
-      return type->getPointerAddressSpace() <= 3 ? Result<void>()
-                                                 : unimplemented("codegen: address space ", type->getPointerAddressSpace());
-    bool isInteger = any_of(std::initializer_list<unsigned>{1, 8, 16, 32, 64}, [&](unsigned bits) { return type->isIntegerTy(bits); });
+      return type->getPointerAddressSpace() <= 3
+                 ? Result<void>()
+                 : unimplemented("codegen: address space ", type->getPointerAddressSpace());
+    bool isInteger = any_of(std::initializer_list<unsigned>{1, 8, 16, 32, 64},
+                            [&](unsigned bits) { return type->isIntegerTy(bits); });
     if (isInteger || type->isFloatTy() || type->isVoidTy() || (type->isHalfTy() && device.hasF16))
       return {};
     if (type->isDoubleTy())
-      return device.hasF64 ? Result<void>() : unimplemented("codegen: the kernel computes in f64, which the device lacks");
+      return device.hasF64 ? Result<void>()
+                           : unimplemented("codegen: the kernel computes in f64, which the device lacks");
     return unimplemented("codegen: the kernel computes in ", textOf(*type), ", which no device has");
   }
 
@@ -146,8 +154,9 @@ private:
 
   Result<void> check(const Function &function) {
     if (function.isDeclaration())
-      return isTaken(function) ? Result<void>()
-                               : unimplemented("codegen: the kernel calls '", function.getName().str(), "', which no device has");
+      return isTaken(function)
+                 ? Result<void>()
+                 : unimplemented("codegen: the kernel calls '", function.getName().str(), "', which no device has");
     if (function.getCallingConv() != CallingConv::SPIR_KERNEL)
       return unimplemented("codegen: @", function.getName().str(), " is no kernel");
     for (const Argument &argument : function.args())

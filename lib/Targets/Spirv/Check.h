@@ -14,8 +14,8 @@ class Module;
 
 namespace quern {
 
-/// Accepts a module whose types, instructions, functions and address spaces are all known to translate and to be the device's. Otherwise
-/// `unimplemented`, with the first thing that is not.
+/// Accepts a module whose types, instructions, functions and address spaces are all known to translate and to be the
+/// device's. Otherwise `unimplemented`, with the first thing that is not.
 Result<void> checkForSpirv(const llvm::Module &module, const DeviceTraits &device);
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A device computes on scalars, one for each work-item, whatever the code says: vectors remain where memory is accessed, and all else is
-// taken apart first, which also leaves no vector of a length that SPIR-V does not have.
+// A device computes on scalars, one for each work-item, whatever the code says: vectors remain where memory is
+// accessed, and all else is taken apart first, which also leaves no vector of a length that SPIR-V does not have.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Codegen.h"
@@ -36,7 +36,8 @@ namespace {
 
 constexpr const char *tripleText = "spirv64v1.3-unknown-unknown";
 
-/// LLVM 22 forgets to truncate where an integer is truncated and then extended to a width below its own: the two become a mask, or shifts.
+/// LLVM 22 forgets to truncate where an integer is truncated and then extended to a width below its own: the two become
+/// a mask, or shifts.
 void joinTruncatedExtensions(llvm::Module &module) {
   using namespace llvm;
   for (Function &function : module)
@@ -50,18 +51,21 @@ void joinTruncatedExtensions(llvm::Module &module) {
       Value *whole = builder.CreateTrunc(cut->getOperand(0), type);
       const unsigned shift = type->getScalarSizeInBits() - bits;
       Value *joined = isa<ZExtInst>(instruction)
-                          ? builder.CreateAnd(whole, ConstantInt::get(type, APInt::getLowBitsSet(type->getScalarSizeInBits(), bits)))
+                          ? builder.CreateAnd(
+                                whole, ConstantInt::get(type, APInt::getLowBitsSet(type->getScalarSizeInBits(), bits)))
                           : builder.CreateAShr(builder.CreateShl(whole, shift), shift);
       instruction.replaceAllUsesWith(joined);
       instruction.eraseFromParent();
     }
 }
 
-/// What is loaded as one vector and only taken as another of as many bits is loaded as the other, and so for what is stored. Of vectors of
-/// one element, which SPIR-V does not have, the element is moved.
+/// What is loaded as one vector and only taken as another of as many bits is loaded as the other, and so for what is
+/// stored. Of vectors of one element, which SPIR-V does not have, the element is moved.
 void accessAsTaken(llvm::Module &module) {
   using namespace llvm;
-  auto isSingle = [](Type *type) { return isa<FixedVectorType>(type) && cast<FixedVectorType>(type)->getNumElements() == 1; };
+  auto isSingle = [](Type *type) {
+    return isa<FixedVectorType>(type) && cast<FixedVectorType>(type)->getNumElements() == 1;
+  };
   for (Function &function : module)
     for (Instruction &instruction : make_early_inc_range(instructions(function))) {
       IRBuilder<> builder(&instruction);
@@ -70,9 +74,10 @@ void accessAsTaken(llvm::Module &module) {
           load && load->hasOneUse() && load->getType()->isVectorTy()) {
         builder.SetInsertPoint(load);
         Type *type = cast->getType();
-        Value *taken =
-            builder.CreateAlignedLoad(isSingle(type) ? type->getScalarType() : type, load->getPointerOperand(), load->getAlign());
-        cast->replaceAllUsesWith(isSingle(type) ? builder.CreateInsertElement(PoisonValue::get(type), taken, uint64_t(0)) : taken);
+        Value *taken = builder.CreateAlignedLoad(isSingle(type) ? type->getScalarType() : type,
+                                                 load->getPointerOperand(), load->getAlign());
+        cast->replaceAllUsesWith(
+            isSingle(type) ? builder.CreateInsertElement(PoisonValue::get(type), taken, uint64_t(0)) : taken);
         cast->eraseFromParent();
         load->eraseFromParent();
         continue;
@@ -123,16 +128,18 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
     return target.takeError();
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  // No level above None: loop strength reduction takes a remainder by 32 for five bits, and the back end makes those eight.
-  std::unique_ptr<llvm::TargetMachine> made(
-      (*target)->createTargetMachine(triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::None));
+  // No level above None: loop strength reduction takes a remainder by 32 for five bits, and the back end makes those
+  // eight.
+  std::unique_ptr<llvm::TargetMachine> made((*target)->createTargetMachine(
+      triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::None));
   if (!made)
     return internalError("codegen: LLVM cannot make a target machine for ", tripleText);
   return made;
 }
 
-/// The back end keeps a table of labels by the addresses of functions for as long as the process lives, and never clears it: a function at
-/// the address of an earlier one would get labels of that. So their addresses are not given back; what they hold is.
+/// The back end keeps a table of labels by the addresses of functions for as long as the process lives, and never
+/// clears it: a function at the address of an earlier one would get labels of that. So their addresses are not given
+/// back; what they hold is.
 class FunctionAddresses {
 public:
   static void keep(llvm::MachineModuleInfo &info, const llvm::Module &module) {
@@ -145,8 +152,9 @@ public:
 };
 
 /// The back end's own list of passes, without the one that frees functions.
-bool addPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes, llvm::MachineModuleInfoWrapperPass &info,
-               llvm::raw_pwrite_stream &os, llvm::CodeGenFileType kind, bool verifyIr) {
+bool addPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes,
+               llvm::MachineModuleInfoWrapperPass &info, llvm::raw_pwrite_stream &os, llvm::CodeGenFileType kind,
+               bool verifyIr) {
   auto &target = static_cast<llvm::CodeGenTargetMachineImpl &>(machine);
   llvm::TargetPassConfig *config = target.createPassConfig(passes);
   config->setDisableVerify(!verifyIr);
@@ -160,8 +168,8 @@ bool addPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes, 
 }
 
 /// One module at a time: the back end's analysis of it is a static variable.
-bool emit(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes, llvm::CodeGenFileType kind,
-          bool verifyIr) {
+bool emit(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes,
+          llvm::CodeGenFileType kind, bool verifyIr) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   llvm::raw_svector_ostream os(bytes);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `codegen` stage of SPIR-V targets. LLVM's back end ends the process where it cannot translate something, so what it gets is checked
-// before: Check.h has the list of what it may get.
+// The `codegen` stage of SPIR-V targets. LLVM's back end ends the process where it cannot translate something, so what
+// it gets is checked before: Check.h has the list of what it may get.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_SPIRV_CODEGEN_H
@@ -31,8 +31,8 @@ public:
   SpirvCodegen();
   ~SpirvCodegen();
 
-  /// A lowered module as LLVM IR, as SPIR-V in text or as a SPIR-V module. `module` is unchanged. `unimplemented` names what the back end
-  /// or the device does not take.
+  /// A lowered module as LLVM IR, as SPIR-V in text or as a SPIR-V module. `module` is unchanged. `unimplemented` names
+  /// what the back end or the device does not take.
   Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
 
 private:

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Results should depend on the problem alone, not on the driver: the functions are our polynomials, and no licence to change an operation
-// is left in the code.
+// Results should depend on the problem alone, not on the driver: the functions are our polynomials, and no licence to
+// change an operation is left in the code.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Pipeline.h"
@@ -24,13 +24,18 @@ using namespace quern;
 static Value expandExtremum(OpBuilder &b, Operation *op, bool isMaximum) {
   Location loc = op->getLoc();
   Value x = op->getOperand(0), y = op->getOperand(1);
-  auto compare = [&](arith::CmpFPredicate predicate) -> Value { return arith::CmpFOp::create(b, loc, predicate, x, y); };
-  auto select = [&](Value condition, Value yes, Value no) -> Value { return arith::SelectOp::create(b, loc, condition, yes, no); };
+  auto compare = [&](arith::CmpFPredicate predicate) -> Value {
+    return arith::CmpFOp::create(b, loc, predicate, x, y);
+  };
+  auto select = [&](Value condition, Value yes, Value no) -> Value {
+    return arith::SelectOp::create(b, loc, condition, yes, no);
+  };
   Type type = x.getType(), bits = b.getIntegerType(getElementTypeOrSelf(type).getIntOrFloatBitWidth());
   if (auto vector = dyn_cast<VectorType>(type))
     bits = vector.clone(bits);
   Value a = arith::BitcastOp::create(b, loc, bits, x), c = arith::BitcastOp::create(b, loc, bits, y);
-  Value both = isMaximum ? Value(arith::AndIOp::create(b, loc, a, c)) : Value(arith::OrIOp::create(b, loc, a, c)); // of equal ones
+  Value both = isMaximum ? Value(arith::AndIOp::create(b, loc, a, c))
+                         : Value(arith::OrIOp::create(b, loc, a, c)); // of equal ones
   Value chosen = select(compare(isMaximum ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT), x, y);
   chosen = select(compare(arith::CmpFPredicate::OEQ), arith::BitcastOp::create(b, loc, type, both), chosen);
   return select(compare(arith::CmpFPredicate::UNO), arith::AddFOp::create(b, loc, x, y), chosen);
@@ -51,9 +56,14 @@ static void takeLicencesOff(func::FuncOp function) {
   function.walk([&](arith::ArithFastMathInterface op) { op->setAttr(op.getFastMathAttrName(), none); });
 }
 
-/// OpenCL's function that gives all lanes what one of them has, which consumers know to be the same for all; a shuffle they do not.
+/// OpenCL's function that gives all lanes what one of them has, which consumers know to be the same for all; a shuffle
+/// they do not.
 static LLVM::LLVMFuncOp broadcastOf(ModuleOp module, Type type) {
-  std::string letter = type.isF32() ? "f" : type.isF64() ? "d" : type.isInteger(32) ? "i" : type.isInteger(64) ? "l" : "";
+  std::string letter = type.isF32()         ? "f"
+                       : type.isF64()       ? "d"
+                       : type.isInteger(32) ? "i"
+                       : type.isInteger(64) ? "l"
+                                            : "";
   if (letter.empty())
     return {};
   std::string name = "_Z19sub_group_broadcast" + letter + "j";
@@ -61,8 +71,8 @@ static LLVM::LLVMFuncOp broadcastOf(ModuleOp module, Type type) {
     return known;
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
   auto signature = LLVM::LLVMFunctionType::get(type, {type, b.getI32Type()});
-  auto function = LLVM::LLVMFuncOp::create(b, module.getLoc(), name, signature, LLVM::Linkage::External, /*dsoLocal=*/false,
-                                           LLVM::cconv::CConv::SPIR_FUNC);
+  auto function = LLVM::LLVMFuncOp::create(b, module.getLoc(), name, signature, LLVM::Linkage::External,
+                                           /*dsoLocal=*/false, LLVM::cconv::CConv::SPIR_FUNC);
   function.setConvergent(true);
   function.setNoUnwind(true);
   function.setWillReturn(true);

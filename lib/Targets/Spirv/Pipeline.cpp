@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Memory comes from schedules without address spaces: a buffer that a kernel is given is global, a table of constants constant, what the
-// kernel allocates private. Memory of a group says so itself. The kernel's signature is made before the conversion, on memrefs.
+// Memory comes from schedules without address spaces: a buffer that a kernel is given is global, a table of constants
+// constant, what the kernel allocates private. Memory of a group says so itself. The kernel's signature is made before
+// the conversion, on memrefs.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Pipeline.h"
@@ -41,8 +42,9 @@ public:
     if (failed(readArguments()))
       return failure();
     if (hasShared && shared < 0)
-      (void)function.insertArgument(tensors, MemRefType::get({ShapedType::kDynamic}, IntegerType::get(function.getContext(), 8)), {},
-                                    function.getLoc());
+      (void)function.insertArgument(tensors,
+                                    MemRefType::get({ShapedType::kDynamic}, IntegerType::get(function.getContext(), 8)),
+                                    {}, function.getLoc());
     return passSizesByValue();
   }
 
@@ -53,7 +55,8 @@ private:
   LogicalResult readArguments() {
     SmallVector<ArgumentAttr> described;
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      bool isShared = function.getArgAttr(i, attr::shared) != nullptr, isSizes = function.getArgAttr(i, attr::sizes) != nullptr;
+      bool isShared = function.getArgAttr(i, attr::shared) != nullptr,
+           isSizes = function.getArgAttr(i, attr::sizes) != nullptr;
       bool isInOrder = isSizes ? sizes < 0 : shared < 0 && sizes < 0;
       if (!isa<MemRefType>(function.getArgument(i).getType()) || !isInOrder)
         return fail("takes something else than tensors, then one each of shared and sizes");
@@ -110,8 +113,8 @@ int64_t sizeCountOf(ModuleOp module) {
 
 Value inSpace(Value memref, DeviceSpace space) {
   if (auto type = dyn_cast<MemRefType>(memref.getType()); type && !type.getMemorySpace())
-    memref.setType(
-        MemRefType::Builder(type).setMemorySpace(IntegerAttr::get(IntegerType::get(memref.getContext(), 64), static_cast<int64_t>(space))));
+    memref.setType(MemRefType::Builder(type).setMemorySpace(
+        IntegerAttr::get(IntegerType::get(memref.getContext(), 64), static_cast<int64_t>(space))));
   return memref;
 }
 
@@ -119,7 +122,8 @@ Value inSpace(Value memref, DeviceSpace space) {
 void assignSpaces(ModuleOp module) {
   for (auto global : module.getOps<memref::GlobalOp>())
     if (MemRefType type = global.getType(); !type.getMemorySpace()) {
-      auto constant = IntegerAttr::get(IntegerType::get(module.getContext(), 64), static_cast<int64_t>(DeviceSpace::Constant));
+      auto constant =
+          IntegerAttr::get(IntegerType::get(module.getContext(), 64), static_cast<int64_t>(DeviceSpace::Constant));
       global.setType(MemRefType(MemRefType::Builder(type).setMemorySpace(constant)));
     }
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -130,8 +134,10 @@ void assignSpaces(ModuleOp module) {
         inSpace(op->getResult(0), DeviceSpace::Constant);
       for (Value result : op->getResults())
         for (Value operand : op->getOperands())
-          if (auto of = dyn_cast<MemRefType>(operand.getType()); of && isa<MemRefType>(result.getType()) && of.getMemorySpace())
-            result.setType(MemRefType(MemRefType::Builder(cast<MemRefType>(result.getType())).setMemorySpace(of.getMemorySpace())));
+          if (auto of = dyn_cast<MemRefType>(operand.getType());
+              of && isa<MemRefType>(result.getType()) && of.getMemorySpace())
+            result.setType(MemRefType(
+                MemRefType::Builder(cast<MemRefType>(result.getType())).setMemorySpace(of.getMemorySpace())));
     });
   }
 }
@@ -163,9 +169,11 @@ LogicalResult finishKernel(ModuleOp module, LLVM::LLVMFuncOp function, KernelAtt
     function.setIntelReqdSubGroupSizeAttr(builder.getI32IntegerAttr(static_cast<int32_t>(size)));
   int64_t bytes = groupBytesOf(function, module);
   if (bytes > target.device.groupMemoryBytes)
-    return function.emitError("lower: @") << function.getName() << " has " << bytes << " bytes of group memory; the device has "
-                                          << target.device.groupMemoryBytes;
-  function->setAttr(LoweredAttr::name, LoweredAttr::get(module.getContext(), attrOf<LoweredAttr>(function).getArguments(), bytes));
+    return function.emitError("lower: @")
+           << function.getName() << " has " << bytes << " bytes of group memory; the device has "
+           << target.device.groupMemoryBytes;
+  function->setAttr(LoweredAttr::name,
+                    LoweredAttr::get(module.getContext(), attrOf<LoweredAttr>(function).getArguments(), bytes));
   return success();
 }
 
@@ -187,7 +195,8 @@ LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool ver
       hasShared |= kernel.getSharedBytes() > 0;
   if (module.getOps<func::FuncOp>().empty())
     return module.emitError("lower: the module has no kernel");
-  for (auto function : module.getOps<func::FuncOp>()) // types are those of the scheduled kernel, before bf16 becomes i16
+  for (auto function :
+       module.getOps<func::FuncOp>()) // types are those of the scheduled kernel, before bf16 becomes i16
     if (failed(DeviceArguments(function, hasShared, sizeCount).rewrite(target)))
       return failure();
   if (failed(expandForDevice(module, target)))
@@ -196,7 +205,8 @@ LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool ver
   for (auto function : module.getOps<func::FuncOp>()) {
     prepareForBarePointers(function);
     auto kernel = attrOf<KernelAttr>(function);
-    if (int64_t size = kernel ? kernel.getSubGroupSize() : 0) // shuffles are lowered for sub-groups of a size that is known
+    if (int64_t size =
+            kernel ? kernel.getSubGroupSize() : 0) // shuffles are lowered for sub-groups of a size that is known
       function->setAttr("intel_reqd_sub_group_size", IntegerAttr::get(IntegerType::get(module.getContext(), 32), size));
   }
   if (verifyIr && failed(verify(module)))

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// exp(x) = 2^n · p(r), n the integer nearest to x / ln 2 and r = x − n·ln 2; the polynomials are minimax in relative error over
-// |r| <= ln 2 / 2 (computed with a Remez exchange). Adding 1.5·2^p to a float and reading its low bits is how n becomes an integer on every
-// level.
+// exp(x) = 2^n · p(r), n the integer nearest to x / ln 2 and r = x − n·ln 2; the polynomials are minimax in relative
+// error over |r| <= ln 2 / 2 (computed with a Remez exchange). Adding 1.5·2^p to a float and reading its low bits is
+// how n becomes an integer on every level.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Math/MathExpansions.h"
@@ -29,7 +29,8 @@ struct ExpConstants {
 };
 
 // Relative error 4.2e-9 in exp.
-constexpr double expSeriesF32[] = {0.001381489448f, 0.008368632756f, 0.04166837409f, 0.1666652113f, 0.4999999404f, 1.0, 1.0};
+constexpr double expSeriesF32[] = {
+    0.001381489448f, 0.008368632756f, 0.04166837409f, 0.1666652113f, 0.4999999404f, 1.0, 1.0};
 // Relative error 4.8e-18 in exp.
 constexpr double expSeriesF64[] = {2.49993335235810364e-8,
                                    2.76299471615575523e-7,
@@ -57,8 +58,8 @@ Value clampExpArgument(VectorMath &math, Value x, bool nonpositive) {
   return nonpositive ? x : math.atMost(x, c.highest);
 }
 
-/// p·2^n for n in the low bits of `bits`, which are biased by scaleBias(). Two factors keep every intermediate normal, so that a denormal
-/// result is rounded once; for n <= 0 one of them can be a constant.
+/// p·2^n for n in the low bits of `bits`, which are biased by scaleBias(). Two factors keep every intermediate normal,
+/// so that a denormal result is rounded once; for n <= 0 one of them can be a constant.
 struct TwoStepScale {
   VectorMath &math;
   bool nonpositive;
@@ -81,7 +82,8 @@ struct Rounded {
 };
 Rounded roundScaled(VectorMath &math, Value x, double scale, double bias) {
   double rounder = std::ldexp(1.5, math.mantissaBits()) + bias;
-  Value biased = scale == 1 ? math.add(x, math.constant(rounder)) : math.mulAdd(x, math.constant(scale), math.constant(rounder));
+  Value biased =
+      scale == 1 ? math.add(x, math.constant(rounder)) : math.mulAdd(x, math.constant(scale), math.constant(rounder));
   return {math.sub(biased, math.constant(rounder)), biased};
 }
 
@@ -100,7 +102,8 @@ Value expM1Series(VectorMath &math, Value r) {
 
 /// exp(r)·2^n. Without a fused multiply-add, Horner's last steps would round at the magnitude of the result.
 Value expOfReduced(VectorMath &math, Value r, const Rounded &rounded, TwoStepScale scale) {
-  Value p = math.hasFma() ? math.polynomial(r, expConstants(math.isF32()).series) : math.add(expM1Series(math, r), math.constant(1.0));
+  Value p = math.hasFma() ? math.polynomial(r, expConstants(math.isF32()).series)
+                          : math.add(expM1Series(math, r), math.constant(1.0));
   return math.hasAvx512() ? math.scalef(p, rounded.n) : scale.apply(p, math.asInteger(rounded.biased));
 }
 
@@ -122,8 +125,9 @@ Value expandExp(VectorMath &math, Value x, Value low, bool nonpositive) {
   return expOfReduced(math, low ? math.add(r, low) : r, rounded, scale);
 }
 
-/// exp(x) = 2^floor(m) · 2^(j/32) · (1 + r·(c1 + c2·r)), m = floor(m) + j/32 nearest to x / ln 2. The rounder's last place is 1/32, so its
-/// low five bits are j; scalef floors m itself. One step of reduction is enough because f32 happens to hold ln 2 to 29 bits.
+/// exp(x) = 2^floor(m) · 2^(j/32) · (1 + r·(c1 + c2·r)), m = floor(m) + j/32 nearest to x / ln 2. The rounder's last
+/// place is 1/32, so its low five bits are j; scalef floors m itself. One step of reduction is enough because f32
+/// happens to hold ln 2 to 29 bits.
 Value expandExpByTable(VectorMath &math, Value x, bool nonpositive) {
   x = clampExpArgument(math, x, nonpositive);
   Value rounder = math.constant(std::ldexp(1.5, math.mantissaBits() - 5));
@@ -144,7 +148,8 @@ Value expandExp2(VectorMath &math, Value x) {
   return expOfReduced(math, math.mul(math.sub(x, rounded.n), math.constant(std::log(2.0))), rounded, scale);
 }
 
-/// 2^n·(exp(r) − 1) + (2^n − 1). Above 1 everything is halved up to the last step, so that 2^n is finite wherever the result is.
+/// 2^n·(exp(r) − 1) + (2^n − 1). Above 1 everything is halved up to the last step, so that 2^n is finite wherever the
+/// result is.
 Value expandExpM1(VectorMath &math, Value x, bool nonpositive) {
   ExpConstants c = expConstants(math.isF32());
   Value lowered = math.atLeast(x, -40); // the result is -1 already
@@ -161,7 +166,8 @@ Value expandExpM1(VectorMath &math, Value x, bool nonpositive) {
   Value less = math.addInt(bits, math.integer(-1));
   Value halved = math.asFloat(math.shiftLeft(less, math.mantissaBits()));
   Value power = math.select(CmpFPredicate::OGT, x, one, halved, math.add(halved, halved));
-  return math.mul(math.mulAdd(power, p, math.sub(power, unit)), math.select(CmpFPredicate::OGT, x, one, math.constant(2.0), one));
+  return math.mul(math.mulAdd(power, p, math.sub(power, unit)),
+                  math.select(CmpFPredicate::OGT, x, one, math.constant(2.0), one));
 }
 
 /// tanh |x| = −t / (2 + t), t = exp(−2|x|) − 1.

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// log(x) = e·ln 2 + log(m), m in [√½, √2), by the series in s = f / (2 + f), f = m − 1, with the coefficients of Sun's fdlibm.
+// log(x) = e·ln 2 + log(m), m in [√½, √2), by the series in s = f / (2 + f), f = m − 1, with the coefficients of Sun's
+// fdlibm.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Math/MathExpansions.h"
@@ -25,7 +26,8 @@ MantissaExponent splitByGetexp(VectorMath &math, Value x) {
   return {math.select(CmpFPredicate::OGT, m, root, half, m), math.select(CmpFPredicate::OGT, m, root, next, e)};
 }
 
-/// The same by integer arithmetic: moving the exponent's boundary to √½ makes one shift give e. Denormals are scaled up first.
+/// The same by integer arithmetic: moving the exponent's boundary to √½ makes one shift give e. Denormals are scaled up
+/// first.
 MantissaExponent splitByBits(VectorMath &math, Value x, bool mayBeDenormal) {
   bool isF32 = math.isF32();
   int bits = math.mantissaBits(), lift = bits + 2;
@@ -48,8 +50,9 @@ MantissaExponent splitByBits(VectorMath &math, Value x, bool mayBeDenormal) {
 }
 
 constexpr double logTermsF32[] = {0.24279078841, 0.28498786688, 0.40000972152, 0.66666662693};
-constexpr double logTermsF64[] = {1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01, 2.222219843214978396e-01,
-                                  2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01};
+constexpr double logTermsF64[] = {1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
+                                  2.222219843214978396e-01, 2.857142874366239149e-01, 3.999999999940941908e-01,
+                                  6.666666666666735130e-01};
 
 /// (log(1 + f) − f + f²/2) / s − f²/2 as a function of z = s², with an error below 2^-58 (f64) or 2^-34 (f32).
 Value logSeries(VectorMath &math, Value z) {
@@ -111,7 +114,8 @@ Value expandLog2(VectorMath &math, Value x) {
   return withSpecials(math, math.mulAdd(log, math.constant(1.44269504088896340736), parts.e), x, 0.0);
 }
 
-/// log(u) + c / u, where u = 1 + x rounded and c what the rounding took. That also makes log1p of a tiny x right: log(1) + x / 1.
+/// log(u) + c / u, where u = 1 + x rounded and c what the rounding took. That also makes log1p of a tiny x right:
+/// log(1) + x / 1.
 Value expandLog1p(VectorMath &math, Value x) {
   Value one = math.constant(1.0), u = math.add(x, one);
   // Exact for |x| <= 1 and, above, where it matters.

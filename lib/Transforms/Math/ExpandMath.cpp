@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Which operations are expanded, and by what; the formulas are in ExpandExp.cpp, ExpandLog.cpp, ExpandErf.cpp and ExpandPow.cpp.
+// Which operations are expanded, and by what; the formulas are in ExpandExp.cpp, ExpandLog.cpp, ExpandErf.cpp and
+// ExpandPow.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
@@ -20,10 +21,11 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Whether the table's exp may be used: it exists for this vector, the options want it and the operation allows an approximation.
+/// Whether the table's exp may be used: it exists for this vector, the options want it and the operation allows an
+/// approximation.
 bool isByTable(math::ExpOp op, VectorMath &math, ExpMethod method) {
-  return method == ExpMethod::Table && bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn) && math.hasAvx512() &&
-         math.isF32() && math.type.getNumElements() % 16 == 0;
+  return method == ExpMethod::Table && bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn) &&
+         math.hasAvx512() && math.isF32() && math.type.getNumElements() % 16 == 0;
 }
 
 /// A scalar in every lane of a register; a vector as it is.
@@ -88,8 +90,8 @@ LogicalResult expandOne(Operation *op, const MathOptions &options, ConstantPool 
   VectorMath math(builder, loc, vectorType, options.isa, pool);
   Value result = expansionOf(op, math, operands, options.exp);
   if (!result)
-    return op->emitError("expand-math: '") << op->getName() << "' has neither an expansion nor an instruction on "
-                                           << nameOfVectorIsa(options.isa);
+    return op->emitError("expand-math: '")
+           << op->getName() << "' has neither an expansion nor an instruction on " << nameOfVectorIsa(options.isa);
   if (!isa<VectorType>(type))
     result = vector::ExtractOp::create(builder, loc, result, int64_t(0));
   op->getResult(0).replaceAllUsesWith(result);
@@ -103,7 +105,8 @@ bool isInstruction(Operation *op, const MathOptions &options) {
     return options.isa == VectorIsa::Device || options.isa >= VectorIsa::Avx2;
   if (isa<math::PowFOp>(op) && !options.hasF64)
     return getElementTypeOrSelf(op->getResult(0)).isF32();
-  return isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::SqrtOp, math::RoundEvenOp, math::FloorOp, math::CeilOp, math::TruncOp>(op);
+  return isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::SqrtOp, math::RoundEvenOp, math::FloorOp, math::CeilOp,
+             math::TruncOp>(op);
 }
 
 } // namespace
@@ -132,7 +135,9 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<func::FuncOp>>
   ExpandMathPass(const ExpandMathPass &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "quern-expand-math"; }
-  StringRef getDescription() const override { return "Replace functions of the math dialect by arithmetic that needs no library"; }
+  StringRef getDescription() const override {
+    return "Replace functions of the math dialect by arithmetic that needs no library";
+  }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, vector::VectorDialect>();
   }
@@ -148,10 +153,13 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<func::FuncOp>>
   }
 
   Option<std::string> isa{*this, "isa", llvm::cl::desc("device, sse42, avx2 or avx512"), llvm::cl::init("avx512")};
-  Option<std::string> exp{*this, "exp", llvm::cl::desc("polynomial or table (f32 on avx512)"), llvm::cl::init("polynomial")};
+  Option<std::string> exp{*this, "exp", llvm::cl::desc("polynomial or table (f32 on avx512)"),
+                          llvm::cl::init("polynomial")};
 };
 } // namespace
 
-std::unique_ptr<Pass> createExpandMathPass(const MathOptions &options) { return std::make_unique<ExpandMathPass>(options); }
+std::unique_ptr<Pass> createExpandMathPass(const MathOptions &options) {
+  return std::make_unique<ExpandMathPass>(options);
+}
 
 } // namespace quern

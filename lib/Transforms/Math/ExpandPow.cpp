@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// |x|^y = exp(y·log |x|): exp makes the argument's absolute error a relative one, so that the logarithm needs eleven digits more than the
-// result. For f32 everything is f64 with short series; for f64 the logarithm is the sum of two, about 2^-68 of it exact. A constant y, the
-// usual case, decides at compile time what becomes of negative x.
+// |x|^y = exp(y·log |x|): exp makes the argument's absolute error a relative one, so that the logarithm needs eleven
+// digits more than the result. For f32 everything is f64 with short series; for f64 the logarithm is the sum of two,
+// about 2^-68 of it exact. A constant y, the usual case, decides at compile time what becomes of negative x.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Math/MathExpansions.h"
@@ -24,7 +24,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// (log m − 2s − ⅔s³) / s⁵ in s², s = (m − 1) / (m + 1), m in [√½, √2], absolute error 1.3e-20. tools/approximations.py prints it.
+/// (log m − 2s − ⅔s³) / s⁵ in s², s = (m − 1) / (m + 1), m in [√½, √2], absolute error 1.3e-20. tools/approximations.py
+/// prints it.
 constexpr double logTerms[] = {0.107622914186286449, 0.104563419454252853, 0.11766812466114947,
                                0.133332965495723634, 0.153846157609774639, 0.181818181796582475,
                                0.222222222222284254, 0.285714285714285646, 0.4};
@@ -86,11 +87,13 @@ Value powOfMagnitude(VectorMath &math, Value x, Value y) {
 /// The value of a constant y.
 std::optional<double> constantOf(Value y) {
   FloatAttr scalar;
-  if (auto broadcast = y.getDefiningOp<vector::BroadcastOp>(); broadcast && matchPattern(broadcast.getSource(), m_Constant(&scalar)))
+  if (auto broadcast = y.getDefiningOp<vector::BroadcastOp>();
+      broadcast && matchPattern(broadcast.getSource(), m_Constant(&scalar)))
     return scalar.getValueAsDouble();
   DenseFPElementsAttr splat;
   if (matchPattern(y, m_Constant(&splat)) && splat.isSplat())
-    return splat.getElementType().isF32() ? static_cast<double>(splat.getSplatValue<float>()) : splat.getSplatValue<double>();
+    return splat.getElementType().isF32() ? static_cast<double>(splat.getSplatValue<float>())
+                                          : splat.getSplatValue<double>();
   return std::nullopt;
 }
 
@@ -118,6 +121,8 @@ Value withSign(VectorMath &math, Value power, Value x, Value y) {
 
 } // namespace
 
-Value expandPow(VectorMath &math, Value x, Value y) { return withSign(math, powOfMagnitude(math, math.abs(x), y), x, y); }
+Value expandPow(VectorMath &math, Value x, Value y) {
+  return withSign(math, powOfMagnitude(math, math.abs(x), y), x, y);
+}
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One file for each family. Every function takes and gives values of math.type; NaN passes, infinities, zeros and denormal results are
-// right. Errors are those that the unit tests measure, over the whole range.
+// One file for each family. Every function takes and gives values of math.type; NaN passes, infinities, zeros and
+// denormal results are right. Errors are those that the unit tests measure, over the whole range.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_MATH_MATHEXPANSIONS_H

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Thin wrappers over arith, math and vector operations. AVX-512 intrinsics exist for 128, 256 and 512 bits only, so a longer vector is cut
-// into registers and joined again by shuffles, which cost nothing once registers are assigned.
+// Thin wrappers over arith, math and vector operations. AVX-512 intrinsics exist for 128, 256 and 512 bits only, so a
+// longer vector is cut into registers and joined again by shuffles, which cost nothing once registers are assigned.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Math/VectorMath.h"
@@ -95,7 +95,9 @@ TwoTerms VectorMath::sum(Value x, Value y) {
 
 Value VectorMath::abs(Value x) { return math::AbsFOp::create(builder, loc, x); }
 Value VectorMath::negate(Value x) { return arith::NegFOp::create(builder, loc, x); }
-Value VectorMath::copySign(Value magnitude, Value sign) { return math::CopySignOp::create(builder, loc, magnitude, sign); }
+Value VectorMath::copySign(Value magnitude, Value sign) {
+  return math::CopySignOp::create(builder, loc, magnitude, sign);
+}
 Value VectorMath::roundEven(Value x) { return math::RoundEvenOp::create(builder, loc, x); }
 
 Value VectorMath::atMost(Value x, double limit) {
@@ -107,7 +109,9 @@ Value VectorMath::atLeast(Value x, double limit) {
   return select(arith::CmpFPredicate::OGT, bound, x, bound, x);
 }
 
-VectorMath VectorMath::asF64() const { return VectorMath(builder, loc, VectorType::get(type.getShape(), builder.getF64Type()), isa, pool); }
+VectorMath VectorMath::asF64() const {
+  return VectorMath(builder, loc, VectorType::get(type.getShape(), builder.getF64Type()), isa, pool);
+}
 Value VectorMath::extend(Value x) { return arith::ExtFOp::create(builder, loc, asF64().type, x); }
 Value VectorMath::truncate(Value x) { return arith::TruncFOp::create(builder, loc, type, x); }
 
@@ -119,7 +123,8 @@ Value VectorMath::polynomial(Value x, ArrayRef<double> coefficients) {
 }
 
 Value VectorMath::select(arith::CmpFPredicate predicate, Value x, Value y, Value whenTrue, Value whenFalse) {
-  return arith::SelectOp::create(builder, loc, arith::CmpFOp::create(builder, loc, predicate, x, y), whenTrue, whenFalse);
+  return arith::SelectOp::create(builder, loc, arith::CmpFOp::create(builder, loc, predicate, x, y), whenTrue,
+                                 whenFalse);
 }
 
 Value VectorMath::addInt(Value x, Value y) { return arith::AddIOp::create(builder, loc, x, y); }
@@ -145,7 +150,8 @@ Value VectorMath::perRegister(ValueRange operands, function_ref<Value(ValueRange
   auto part = VectorType::get({lanes}, type.getElementType());
   if (lanes == total)
     return emit(operands, part);
-  // Joined two by two: a shuffle of operands of one length is one instruction of LLVM's, any other goes element by element.
+  // Joined two by two: a shuffle of operands of one length is one instruction of LLVM's, any other goes element by
+  // element.
   SmallVector<Value, 8> results;
   for (int64_t begin = 0; begin < total; begin += lanes) {
     auto range = llvm::to_vector(llvm::seq<int64_t>(begin, begin + lanes));
@@ -174,7 +180,8 @@ Value VectorMath::callMasked(StringRef name, ValueRange operands, std::optional<
     SmallVector<Value, 6> arguments(parts);
     if (immediate)
       arguments.push_back(pool.get(builder, loc, builder.getI32IntegerAttr(*immediate)));
-    arguments.push_back(pool.get(builder, loc, DenseElementsAttr::get(part, builder.getFloatAttr(part.getElementType(), 0.0))));
+    arguments.push_back(
+        pool.get(builder, loc, DenseElementsAttr::get(part, builder.getFloatAttr(part.getElementType(), 0.0))));
     Type mask = builder.getIntegerType(std::max<int64_t>(8, part.getNumElements()));
     arguments.push_back(pool.get(builder, loc, builder.getIntegerAttr(mask, -1)));
     constexpr int32_t currentRounding = 4;

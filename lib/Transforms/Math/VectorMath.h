@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the expansions are written in: operations on one vector type, with constants shared per function (the number of operations is what
-// compile time follows) and AVX-512 instructions cut to the lengths that exist.
+// What the expansions are written in: operations on one vector type, with constants shared per function (the number of
+// operations is what compile time follows) and AVX-512 instructions cut to the lengths that exist.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_MATH_VECTORMATH_H
@@ -71,7 +71,8 @@ public:
   /// Horner's scheme, highest power first.
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<double> coefficients);
   /// predicate(x, y) ? whenTrue : whenFalse.
-  mlir::Value select(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y, mlir::Value whenTrue, mlir::Value whenFalse);
+  mlir::Value select(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y, mlir::Value whenTrue,
+                     mlir::Value whenFalse);
   mlir::Value addInt(mlir::Value x, mlir::Value y);
   mlir::Value shiftLeft(mlir::Value x, int bits);
   mlir::Value shiftRight(mlir::Value x, int bits); ///< logical
@@ -99,7 +100,8 @@ private:
   /// Lanes of the widest register that divides the vector; 0 if none does.
   int64_t registerLanes() const;
   /// Applies `emit` to each register of the operands and joins the results.
-  mlir::Value perRegister(mlir::ValueRange operands, llvm::function_ref<mlir::Value(mlir::ValueRange, mlir::VectorType)> emit);
+  mlir::Value perRegister(mlir::ValueRange operands,
+                          llvm::function_ref<mlir::Value(mlir::ValueRange, mlir::VectorType)> emit);
   mlir::Value callMasked(llvm::StringRef name, mlir::ValueRange operands, std::optional<int32_t> immediate);
 
   mlir::OpBuilder &builder;

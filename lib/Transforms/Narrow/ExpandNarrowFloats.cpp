@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// No narrow type survives: memory and registers hold i16 or i8 (so that masked moves are AVX-512BW's, whatever else the CPU has), and
-// conversions become arithmetic (NarrowConversions).
+// No narrow type survives: memory and registers hold i16 or i8 (so that masked moves are AVX-512BW's, whatever else the
+// CPU has), and conversions become arithmetic (NarrowConversions).
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Narrow/NarrowConversions.h"
@@ -37,9 +37,13 @@ Attribute storageAttr(Attribute attr) {
 }
 
 /// An extension or a truncation from or to a narrow type, which is not only moved.
-bool converts(Operation *op) { return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op); }
+bool converts(Operation *op) {
+  return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op);
+}
 
-bool touchesNarrow(Operation *op) { return llvm::any_of(op->getOperandTypes(), isNarrow) || llvm::any_of(op->getResultTypes(), isNarrow); }
+bool touchesNarrow(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), isNarrow) || llvm::any_of(op->getResultTypes(), isNarrow);
+}
 
 /// Whether `op` means the same on what holds narrow values: it moves bits, or is a conversion.
 LogicalResult checkMovesBits(Operation *op) {
@@ -47,11 +51,12 @@ LogicalResult checkMovesBits(Operation *op) {
   bool moves = llvm::is_contained({"vector", "memref", "scf", "func", "cf", "ub"}, dialect) ||
                isa<arith::ConstantOp, arith::SelectOp, arith::BitcastOp>(op) || converts(op);
   bool isInstruction = isa<LLVM::CallIntrinsicOp>(op);
-  bool computes = isa<vector::ReductionOp, vector::MultiDimReductionOp, vector::ContractionOp, vector::OuterProductOp, vector::FMAOp,
-                      vector::ScanOp, memref::AtomicRMWOp>(op);
+  bool computes = isa<vector::ReductionOp, vector::MultiDimReductionOp, vector::ContractionOp, vector::OuterProductOp,
+                      vector::FMAOp, vector::ScanOp, memref::AtomicRMWOp>(op);
   if ((moves && !computes) || isInstruction)
     return success();
-  return op->emitError("expand-narrow-floats: '") << op->getName() << "' computes in a narrow type; convert to a wider one first";
+  return op->emitError("expand-narrow-floats: '")
+         << op->getName() << "' computes in a narrow type; convert to a wider one first";
 }
 
 void retype(Operation *op) {
@@ -134,7 +139,8 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
     op->erase();
   };
   auto goesTogether = [&](size_t i) {
-    return conversions[i] && origins[i] == NarrowConverter::Origin::Unknown && NarrowConverter::narrowsTogether(conversions[i], isa);
+    return conversions[i] && origins[i] == NarrowConverter::Origin::Unknown &&
+           NarrowConverter::narrowsTogether(conversions[i], isa);
   };
   constexpr size_t mostTogether = 4;
   for (size_t i = 0; i < conversions.size(); ++i) {
@@ -154,7 +160,8 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
       continue;
     }
     auto wide = llvm::map_to_vector(group, [](Operation *conversion) { return conversion->getOperand(0); });
-    for (auto [conversion, narrow] : llvm::zip_equal(group, NarrowConverter(group.back(), isa).narrowTogetherToBf16(wide)))
+    for (auto [conversion, narrow] :
+         llvm::zip_equal(group, NarrowConverter(group.back(), isa).narrowTogetherToBf16(wide)))
       replace(conversion, narrow);
   }
   llvm::DenseMap<Value, Value> casts;
@@ -162,7 +169,8 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
     castOperands(op, narrow, casts);
   auto mapTypes = [](TypeRange range) { return llvm::map_to_vector(range, storageType); };
   FunctionType type = function.getFunctionType();
-  function.setFunctionType(FunctionType::get(function.getContext(), mapTypes(type.getInputs()), mapTypes(type.getResults())));
+  function.setFunctionType(
+      FunctionType::get(function.getContext(), mapTypes(type.getInputs()), mapTypes(type.getResults())));
   return success();
 }
 
@@ -174,14 +182,18 @@ struct ExpandNarrowFloatsPass : PassWrapper<ExpandNarrowFloatsPass, OperationPas
   ExpandNarrowFloatsPass(const ExpandNarrowFloatsPass &other) : PassWrapper(other) {}
 
   StringRef getArgument() const override { return "quern-expand-narrow-floats"; }
-  StringRef getDescription() const override { return "Hold narrow floats and i4 in whole bytes and convert by integer arithmetic or F16C"; }
+  StringRef getDescription() const override {
+    return "Hold narrow floats and i4 in whole bytes and convert by integer arithmetic or F16C";
+  }
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+    registry
+        .insert<arith::ArithDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
   }
   void runOnOperation() override {
     auto level = vectorIsaFromName(isa);
     if (!level) {
-      getOperation().emitError("quern-expand-narrow-floats: isa='") << isa << "': device, sse42, avx2, avx512, avx512_vnni or avx512_bf16";
+      getOperation().emitError("quern-expand-narrow-floats: isa='")
+          << isa << "': device, sse42, avx2, avx512, avx512_vnni or avx512_bf16";
       return signalPassFailure();
     }
     if (failed(expandNarrowFloats(getOperation(), *level)))
@@ -193,6 +205,8 @@ struct ExpandNarrowFloatsPass : PassWrapper<ExpandNarrowFloatsPass, OperationPas
 };
 } // namespace
 
-std::unique_ptr<Pass> createExpandNarrowFloatsPass(VectorIsa isa) { return std::make_unique<ExpandNarrowFloatsPass>(isa); }
+std::unique_ptr<Pass> createExpandNarrowFloatsPass(VectorIsa isa) {
+  return std::make_unique<ExpandNarrowFloatsPass>(isa);
+}
 
 } // namespace quern

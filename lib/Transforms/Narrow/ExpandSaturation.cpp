@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// x86 converts to the nearest integer in one instruction, which gives INT32_MIN for what does not fit and for NaN. So a lower bound of
-// INT32_MIN needs no clamp, NaN is masked out of the result, and bounds of a byte are left to the packing that follows: signed saturation
-// takes INT32_MIN for -128, unsigned saturation takes it for 255.
+// x86 converts to the nearest integer in one instruction, which gives INT32_MIN for what does not fit and for NaN. So a
+// lower bound of INT32_MIN needs no clamp, NaN is masked out of the result, and bounds of a byte are left to the
+// packing that follows: signed saturation takes INT32_MIN for -128, unsigned saturation takes it for 255.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"
@@ -57,7 +57,8 @@ std::optional<Saturation> matchSaturation(arith::FPToSIOp conversion) {
   if (!rounded)
     return std::nullopt;
   Saturation found{rounded.getOperand()};
-  std::optional<double> high = matchClamp(found.x, CmpFPredicate::OLT), low = high ? matchClamp(found.x, CmpFPredicate::OGT) : high;
+  std::optional<double> high = matchClamp(found.x, CmpFPredicate::OLT),
+                        low = high ? matchClamp(found.x, CmpFPredicate::OGT) : high;
   if (!low || (*low != 0 && !matchZeroForNan(found.x)))
     return std::nullopt;
   found.low = *low;
@@ -79,8 +80,8 @@ StringRef conversionOf(VectorType type, VectorIsa isa) {
 class Expansion {
 public:
   Expansion(arith::FPToSIOp conversion, StringRef name)
-      : conversion(conversion), b(conversion), loc(conversion.getLoc()), name(name), floats(cast<VectorType>(conversion.getIn().getType())),
-        integers(cast<VectorType>(conversion.getType())) {}
+      : conversion(conversion), b(conversion), loc(conversion.getLoc()), name(name),
+        floats(cast<VectorType>(conversion.getIn().getType())), integers(cast<VectorType>(conversion.getType())) {}
 
   void expand(const Saturation &saturation) {
     auto users = conversion->getUsers();
@@ -109,10 +110,12 @@ public:
 
 private:
   Value integer(int64_t value) {
-    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(integers, b.getI32IntegerAttr(static_cast<int32_t>(value))));
+    return arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(integers, b.getI32IntegerAttr(static_cast<int32_t>(value))));
   }
   Value clamp(Value x, CmpFPredicate predicate, double bound) {
-    Value limit = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(floats, b.getFloatAttr(floats.getElementType(), bound)));
+    Value limit = arith::ConstantOp::create(
+        b, loc, DenseElementsAttr::get(floats, b.getFloatAttr(floats.getElementType(), bound)));
     return arith::SelectOp::create(b, loc, arith::CmpFOp::create(b, loc, predicate, x, limit), x, limit);
   }
   Value convert(Value x) {
@@ -140,7 +143,8 @@ void expandSaturation(func::FuncOp function, VectorIsa isa) {
   function.walk([&](arith::FPToSIOp op) { conversions.push_back(op); });
   for (arith::FPToSIOp op : conversions) {
     auto type = dyn_cast<VectorType>(op.getIn().getType());
-    StringRef name = type && type.getRank() == 1 && getElementTypeOrSelf(op.getType()).isInteger(32) ? conversionOf(type, isa) : "";
+    StringRef name =
+        type && type.getRank() == 1 && getElementTypeOrSelf(op.getType()).isInteger(32) ? conversionOf(type, isa) : "";
     std::optional<Saturation> found = name.empty() ? std::nullopt : matchSaturation(op);
     if (found)
       Expansion(op, name).expand(*found);

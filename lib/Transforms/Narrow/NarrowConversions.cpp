@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Conversions are integer arithmetic or F16C. LLVM would call a library function for several of them. vcvtneps2bf16 reads denormals as zero
-// and writes none: it converts whole vectors without any, which nearly all are, and a branch takes the others through integer arithmetic.
+// Conversions are integer arithmetic or F16C. LLVM would call a library function for several of them. vcvtneps2bf16
+// reads denormals as zero and writes none: it converts whole vectors without any, which nearly all are, and a branch
+// takes the others through integer arithmetic.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Narrow/NarrowConversions.h"
@@ -36,16 +37,22 @@ Type quern::storageType(Type type) {
 static const NarrowFormat &formatOf(Type element) {
   if (isa<Float4E2M1FNType>(element))
     return f4E2M1Format;
-  return element.isBF16() ? bf16Format : element.isF16() ? f16Format : isa<Float8E5M2Type>(element) ? f8E5M2Format : f8E4M3Format;
+  return element.isBF16()               ? bf16Format
+         : element.isF16()              ? f16Format
+         : isa<Float8E5M2Type>(element) ? f8E5M2Format
+                                        : f8E4M3Format;
 }
 
 Value NarrowConverter::splat(Type type, TypedAttr element) {
   if (auto vectorType = dyn_cast<VectorType>(type))
-    return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(Attribute(DenseElementsAttr::get(vectorType, Attribute(element)))));
+    return arith::ConstantOp::create(
+        builder, loc, cast<TypedAttr>(Attribute(DenseElementsAttr::get(vectorType, Attribute(element)))));
   return arith::ConstantOp::create(builder, loc, element);
 }
 
-Value NarrowConverter::integer(Type type, int64_t value) { return splat(type, builder.getIntegerAttr(getElementTypeOrSelf(type), value)); }
+Value NarrowConverter::integer(Type type, int64_t value) {
+  return splat(type, builder.getIntegerAttr(getElementTypeOrSelf(type), value));
+}
 
 Value NarrowConverter::truncate(Value x, unsigned bits) {
   return arith::TruncIOp::create(builder, loc, shaped(builder.getIntegerType(bits)), x);
@@ -56,14 +63,16 @@ Value NarrowConverter::intrinsic(Type result, StringRef name, ValueRange operand
 }
 
 Value NarrowConverter::half(Value pair, int64_t which) {
-  return vector::ShuffleOp::create(builder, loc, pair, pair, llvm::to_vector<16>(llvm::seq<int64_t>(16 * which, 16 * which + 16)));
+  return vector::ShuffleOp::create(builder, loc, pair, pair,
+                                   llvm::to_vector<16>(llvm::seq<int64_t>(16 * which, 16 * which + 16)));
 }
 
 NarrowConverter::Origin NarrowConverter::originOf(Operation *op) {
   Operation *source = op->getOperand(0).getDefiningOp();
   auto bitsOf = [](Value v) { return getElementTypeOrSelf(v).getIntOrFloatBitWidth(); };
   if (isa_and_nonnull<arith::ExtFOp>(source) && bitsOf(source->getOperand(0)) <= 8)
-    return mlir::isa<Float8E8M0FNUType>(getElementTypeOrSelf(source->getOperand(0))) ? Origin::ShortDenormals : Origin::Short;
+    return mlir::isa<Float8E8M0FNUType>(getElementTypeOrSelf(source->getOperand(0))) ? Origin::ShortDenormals
+                                                                                     : Origin::Short;
   if (auto truncation = dyn_cast<arith::TruncFOp>(op); truncation && truncation.getFastmath())
     if (bitEnumContainsAll(*truncation.getFastmath(), arith::FastMathFlags::afn))
       return Origin::Approximate;
@@ -75,7 +84,8 @@ NarrowConverter::Origin NarrowConverter::originOf(Operation *op) {
 }
 
 Value NarrowConverter::convert(Value x, Type from, Type to) {
-  if (mlir::isa<arith::ExtFOp, arith::TruncFOp>(op)) { // a fold of upstream's may have made one conversion of two: both types are narrow
+  if (mlir::isa<arith::ExtFOp, arith::TruncFOp>(
+          op)) { // a fold of upstream's may have made one conversion of two: both types are narrow
     Value wide = isNarrow(from) ? widen(x, from, isNarrow(to) ? f32() : to) : x;
     return isNarrow(to) ? narrow(wide, to) : wide;
   }
@@ -114,10 +124,11 @@ Value NarrowConverter::extendHalfByte(Value half, Type to, bool isSigned) {
   return make<arith::SubIOp>(make<arith::XOrIOp>(wide, integer(to, 8)), integer(to, 8));
 }
 
-/// A word to the upper half of each lane. AVX-512 has one permutation for it, masked so that the lower halves are zero; to extend and shift
-/// are two instructions for the same port.
+/// A word to the upper half of each lane. AVX-512 has one permutation for it, masked so that the lower halves are zero;
+/// to extend and shift are two instructions for the same port.
 Value NarrowConverter::widenBf16(Value narrow) {
-  if (auto pairs = narrow.getDefiningOp<vector::DeinterleaveOp>()) { // the lower and the upper half of each lane of 32 bits
+  if (auto pairs =
+          narrow.getDefiningOp<vector::DeinterleaveOp>()) { // the lower and the upper half of each lane of 32 bits
     Value both = vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), pairs.getSource());
     return asReal(narrow == pairs.getRes1() ? shiftLeft(both, 16) : make<arith::AndIOp>(both, word(0xffff0000)));
   }
@@ -139,8 +150,9 @@ Value NarrowConverter::widenBf16(Value narrow) {
   Value spread = intrinsic(words, "llvm.x86.avx512.permvar.hi.512", {widest, index});
   Value mask = constant(DenseElementsAttr::get(words.clone(builder.getI1Type()), ArrayRef<bool>(isUpper)));
   Value zero = constant(cast<DenseElementsAttr>(builder.getZeroAttr(words)));
-  return arith::BitcastOp::create(builder, loc, f32(),
-                                  vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), select(mask, spread, zero)));
+  return arith::BitcastOp::create(
+      builder, loc, f32(),
+      vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), select(mask, spread, zero)));
 }
 
 Value NarrowConverter::narrowToBf16(Value wide) {
@@ -154,8 +166,8 @@ Value NarrowConverter::narrowToBf16(Value wide) {
 bool NarrowConverter::narrowsTogether(Operation *op, VectorIsa isa) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   auto type = dyn_cast<VectorType>(from);
-  return isa >= VectorIsa::Avx512Bf16 && type && type.getShape() == ArrayRef<int64_t>{16} && type.getElementType().isF32() &&
-         getElementTypeOrSelf(to).isBF16();
+  return isa >= VectorIsa::Avx512Bf16 && type && type.getShape() == ArrayRef<int64_t>{16} &&
+         type.getElementType().isF32() && getElementTypeOrSelf(to).isBF16();
 }
 
 Value NarrowConverter::convertToBf16(ValueRange wide) {
@@ -167,16 +179,19 @@ Value NarrowConverter::convertToBf16(ValueRange wide) {
   return arith::BitcastOp::create(builder, loc, words, converted);
 }
 
-/// Lanes that are denormal, which the instruction makes zero, rounded by integers; for a pair one permutation takes the upper halves.
+/// Lanes that are denormal, which the instruction makes zero, rounded by integers; for a pair one permutation takes the
+/// upper halves.
 Value NarrowConverter::patchDenormals(ValueRange wide, ValueRange denormal, Value converted) {
   auto rounded = [&](Value v) { return make<arith::AddIOp>(asWord(v), halfOfLastPlace(asWord(v))); };
   if (wide.size() == 1)
     return select(denormal[0], truncate(shiftRight(rounded(wide[0]), 16), 16), converted);
   auto words = cast<VectorType>(converted.getType());
   auto asWords = [&](Value v) -> Value { return vector::BitCastOp::create(builder, loc, words, v); };
-  SmallVector<int16_t, 32> upper = llvm::map_to_vector<32>(llvm::seq<int16_t>(0, 32), [](int16_t i) { return int16_t(2 * i + 1); });
+  SmallVector<int16_t, 32> upper =
+      llvm::map_to_vector<32>(llvm::seq<int16_t>(0, 32), [](int16_t i) { return int16_t(2 * i + 1); });
   Value index = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(words, ArrayRef<int16_t>(upper)));
-  Value patch = intrinsic(words, "llvm.x86.avx512.vpermi2var.hi.512", {asWords(rounded(wide[0])), index, asWords(rounded(wide[1]))});
+  Value patch = intrinsic(words, "llvm.x86.avx512.vpermi2var.hi.512",
+                          {asWords(rounded(wide[0])), index, asWords(rounded(wide[1]))});
   SmallVector<int64_t, 32> lanes = llvm::to_vector<32>(llvm::seq<int64_t>(0, 32));
   return select(vector::ShuffleOp::create(builder, loc, denormal[0], denormal[1], lanes), patch, converted);
 }
@@ -199,7 +214,8 @@ SmallVector<Value> NarrowConverter::narrowTogetherToBf16(ValueRange wide) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
     for (size_t i = 0; i < wide.size(); i += 2)
-      patched.push_back(patchDenormals(wide.slice(i, widthAt(i)), ArrayRef(denormal).slice(i, widthAt(i)), converted[i / 2]));
+      patched.push_back(
+          patchDenormals(wide.slice(i, widthAt(i)), ArrayRef(denormal).slice(i, widthAt(i)), converted[i / 2]));
     scf::YieldOp::create(builder, loc, patched);
     builder.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(builder, loc, converted);
@@ -223,7 +239,8 @@ Value NarrowConverter::narrowToBf16ByIntegers(Value wide) {
   return truncate(shiftRight(rounded, 16), 16);
 }
 
-/// Multiplying by 2^112 rebiases the exponent, denormals included; infinities and NaN get their exponent back afterwards.
+/// Multiplying by 2^112 rebiases the exponent, denormals included; infinities and NaN get their exponent back
+/// afterwards.
 Value NarrowConverter::widenF16(Value narrow) {
   if (isa >= VectorIsa::Avx2) {
     Value half = arith::BitcastOp::create(builder, loc, shaped(builder.getF16Type()), narrow);
@@ -237,8 +254,8 @@ Value NarrowConverter::widenF16(Value narrow) {
   return asReal(make<arith::OrIOp>(scaled, shiftLeft(make<arith::AndIOp>(bits, word(0x8000)), 16)));
 }
 
-/// The exponent has one bit less than f16's: a shift makes an f16 of it, too small by 2^8. The largest pattern, 480 by the rule, is NaN and
-/// keeps its sign, which f4_e2m1 makes a limit of.
+/// The exponent has one bit less than f16's: a shift makes an f16 of it, too small by 2^8. The largest pattern, 480 by
+/// the rule, is NaN and keeps its sign, which f4_e2m1 makes a limit of.
 Value NarrowConverter::widenF8E4M3(Value narrow) {
   Value real;
   if (isa >= VectorIsa::Avx2) {
@@ -263,8 +280,8 @@ Value NarrowConverter::widenE8M0(Value narrow) {
   return asReal(select(isSpecial, make<arith::OrIOp>(exponent, word(0x00400000)), exponent));
 }
 
-/// Registers hold a table of all magnitudes. Without: up to 1.5 the values are halves of the pattern, from 1 on they are the pattern in the
-/// place of an f32's exponent and mantissa.
+/// Registers hold a table of all magnitudes. Without: up to 1.5 the values are halves of the pattern, from 1 on they
+/// are the pattern in the place of an f32's exponent and mantissa.
 Value NarrowConverter::widenF4E2M1(Value narrow) {
   auto type = dyn_cast<VectorType>(narrow.getType());
   int64_t lanes = type ? type.getNumElements() : 0;
@@ -274,7 +291,8 @@ Value NarrowConverter::widenF4E2M1(Value narrow) {
     SmallVector<float> values;
     for (uint32_t i = 0; i < lanes; ++i)
       values.push_back(static_cast<float>(decodeNarrow(i, f4E2M1Format)));
-    Value table = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(cast<VectorType>(f32()), ArrayRef<float>(values)));
+    Value table = arith::ConstantOp::create(builder, loc,
+                                            DenseElementsAttr::get(cast<VectorType>(f32()), ArrayRef<float>(values)));
     if (hasAll)
       return intrinsic(f32(), "llvm.x86.avx512.permvar.sf.512", {table, bits});
     Value magnitude = intrinsic(f32(), "llvm.x86.avx2.permps", {table, bits});
@@ -308,9 +326,10 @@ Value NarrowConverter::narrowByF16c(Value wide) {
   return arith::BitcastOp::create(builder, loc, i16(), half);
 }
 
-/// Three ranges: what overflows or is not finite, results that are normal (integer rounding), denormal results (rounded by the float adder
-/// against a number whose last place is the denormals' unit). A format without infinity has one more number than it needs where all bits
-/// are one, NaN's pattern or the largest: nothing is larger, and NaN, whose bits are above all, comes out right.
+/// Three ranges: what overflows or is not finite, results that are normal (integer rounding), denormal results (rounded
+/// by the float adder against a number whose last place is the denormals' unit). A format without infinity has one more
+/// number than it needs where all bits are one, NaN's pattern or the largest: nothing is larger, and NaN, whose bits
+/// are above all, comes out right.
 Value NarrowConverter::narrowByBits(Value wide, const NarrowFormat &format) {
   unsigned shift = 23 - format.mantissaBits, width = 1 + format.exponentBits + format.mantissaBits;
   auto exponent = [](int of) { return static_cast<uint32_t>(127 + of) << 23; };
@@ -323,16 +342,19 @@ Value NarrowConverter::narrowByBits(Value wide, const NarrowFormat &format) {
   uint32_t rebias = (static_cast<uint32_t>(format.bias() - 127) << 23) + (1u << (shift - 1)) - 1;
   Value normal = shiftRight(make<arith::AddIOp>(make<arith::AddIOp>(finite, word(rebias)), odd), shift);
   uint32_t unit = exponent(24 - format.bias() - format.mantissaBits);
-  Value sum = make<arith::AddFOp>(asReal(finite), asReal(word(unit))), denormal = make<arith::SubIOp>(asWord(sum), word(unit));
+  Value sum = make<arith::AddFOp>(asReal(finite), asReal(word(unit))),
+        denormal = make<arith::SubIOp>(asWord(sum), word(unit));
   Value result = select(compare(CmpIPredicate::slt, finite, word(exponent(1 - format.bias()))), denormal, normal);
   if (format.isIeee()) {
-    result = select(compare(CmpIPredicate::sgt, magnitude, word(exponent(format.bias() + 1) - 1)), word(format.infinity()), result);
+    result = select(compare(CmpIPredicate::sgt, magnitude, word(exponent(format.bias() + 1) - 1)),
+                    word(format.infinity()), result);
     result = select(compare(CmpIPredicate::sgt, magnitude, word(0x7f800000)), word(format.quietNan()), result);
   }
   return make<arith::OrIOp>(result, make<arith::AndIOp>(shiftRight(bits, 32 - width), word(format.signBit())));
 }
 
-/// f64 to f32 so that a second rounding to 16 bits gives what one rounding would: truncate, and make the last bit odd if anything was lost.
+/// f64 to f32 so that a second rounding to 16 bits gives what one rounding would: truncate, and make the last bit odd
+/// if anything was lost.
 Value NarrowConverter::roundToOdd(Value wide) {
   Value nearest = arith::TruncFOp::create(builder, loc, f32(), wide);
   Value back = arith::ExtFOp::create(builder, loc, wide.getType(), nearest);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A narrow value is held in an integer of whole bytes: bf16 and f16 in i16; 8-bit floats, f4E2M1FN and i4 in i8. Of the latter two the
-// upper half of the byte says nothing. Internal to ExpandNarrowFloats.
+// A narrow value is held in an integer of whole bytes: bf16 and f16 in i16; 8-bit floats, f4E2M1FN and i4 in i8. Of the
+// latter two the upper half of the byte says nothing. Internal to ExpandNarrowFloats.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_NARROW_NARROWCONVERSIONS_H
@@ -25,7 +25,8 @@ bool isNarrow(mlir::Type type);
 /// The type with which a value of `type` is held: an integer in place of the narrow type.
 mlir::Type storageType(mlir::Type type);
 
-/// Emits one conversion, in place of `op`; every method works alike on scalars and vectors. Narrow values come and go as they are held.
+/// Emits one conversion, in place of `op`; every method works alike on scalars and vectors. Narrow values come and go
+/// as they are held.
 class NarrowConverter {
 public:
   /// What is known of the values that a conversion to bf16 gets.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Index i of a loop becomes 2p + h. An operand is paired if its address then is a multiple of 2, plus h; it is common to the pair if its
-// address does not depend on h. Nothing else is possible.
+// Index i of a loop becomes 2p + h. An operand is paired if its address then is a multiple of 2, plus h; it is common
+// to the pair if its address does not depend on h. Nothing else is possible.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Packed/PackedElements.h"
@@ -56,8 +56,8 @@ Halved halve(AffineExpr expr, unsigned loop) {
 MemRefType pairedType(MemRefType type, unsigned dim) {
   SmallVector<int64_t> strides, shape(type.getShape());
   int64_t offset = 0, bits = type.getElementTypeBitWidth();
-  if (failed(type.getStridesAndOffset(strides, offset)) || !type.hasStaticShape() || bits > 32 || offset % 2 || shape[dim] % 2 ||
-      strides[dim] != 1)
+  if (failed(type.getStridesAndOffset(strides, offset)) || !type.hasStaticShape() || bits > 32 || offset % 2 ||
+      shape[dim] % 2 || strides[dim] != 1)
     return {};
   for (auto [d, stride] : llvm::enumerate(strides)) {
     if (d == dim)
@@ -77,7 +77,8 @@ MemRefType pairedType(MemRefType type, unsigned dim) {
 
 /// An operand that only states extents.
 bool isPin(linalg::GenericOp op, OpOperand &operand) {
-  return operand.get().getDefiningOp<memref::AllocOp>() && op.getMatchingBlockArgument(&operand).use_empty() && !op.isDpsInit(&operand);
+  return operand.get().getDefiningOp<memref::AllocOp>() && op.getMatchingBlockArgument(&operand).use_empty() &&
+         !op.isDpsInit(&operand);
 }
 
 /// How one op is taken in pairs.
@@ -169,7 +170,8 @@ bool PairedFunction::checkArguments() {
       if (paired != ops.end() && paired->dims[use.getOperandNumber()] >= 0)
         continue;
       auto fill = dyn_cast<linalg::FillOp>(use.getOwner());
-      bool isZero = fill && (matchPattern(fill.getInputs()[0], m_Zero()) || matchPattern(fill.getInputs()[0], m_PosZeroFloat()));
+      bool isZero =
+          fill && (matchPattern(fill.getInputs()[0], m_Zero()) || matchPattern(fill.getInputs()[0], m_PosZeroFloat()));
       if (!isZero)
         return false;
     }
@@ -192,7 +194,8 @@ bool PairedFunction::plan() {
 Value elementOf(OpBuilder &b, Location loc, Value pair, unsigned half, Type element) {
   unsigned bits = element.getIntOrFloatBitWidth();
   if (half)
-    pair = arith::ShRUIOp::create(b, loc, pair, arith::ConstantOp::create(b, loc, b.getIntegerAttr(pair.getType(), bits)));
+    pair =
+        arith::ShRUIOp::create(b, loc, pair, arith::ConstantOp::create(b, loc, b.getIntegerAttr(pair.getType(), bits)));
   Value own = arith::TruncIOp::create(b, loc, b.getIntegerType(bits), pair);
   return element == own.getType() ? own : arith::BitcastOp::create(b, loc, element, own).getResult();
 }
@@ -226,9 +229,11 @@ Value PairedFunction::emitBody(OpBuilder &b, Location loc, PairedOp &paired, Val
   for (Operation &op : body->without_terminator())
     b.clone(op, first);
   for (Operation &op : body->without_terminator()) {
-    bool isCommon = llvm::all_of(op.getOperands(), [&](Value v) { return first.lookupOrDefault(v) == second.lookupOrDefault(v); });
+    bool isCommon =
+        llvm::all_of(op.getOperands(), [&](Value v) { return first.lookupOrDefault(v) == second.lookupOrDefault(v); });
     if (isCommon)
-      second.map(op.getResults(), ValueRange(llvm::map_to_vector(op.getResults(), [&](Value v) { return first.lookup(v); })));
+      second.map(op.getResults(),
+                 ValueRange(llvm::map_to_vector(op.getResults(), [&](Value v) { return first.lookup(v); })));
     else
       b.clone(op, second);
   }
@@ -246,12 +251,14 @@ void PairedFunction::rewriteOp(PairedOp &paired) {
     auto type = cast<MemRefType>(operand.get().getType());
     SmallVector<int64_t> shape(type.getShape());
     shape[dim] /= 2;
-    operands[operand.getOperandNumber()] = memref::AllocOp::create(builder, op.getLoc(), MemRefType::get(shape, type.getElementType()));
+    operands[operand.getOperandNumber()] =
+        memref::AllocOp::create(builder, op.getLoc(), MemRefType::get(shape, type.getElementType()));
   }
   ValueRange all(operands);
-  linalg::GenericOp::create(
-      builder, op.getLoc(), all.drop_back(), all.take_back(), paired.maps, op.getIteratorTypesArray(),
-      [&](OpBuilder &b, Location loc, ValueRange elements) { linalg::YieldOp::create(b, loc, emitBody(b, loc, paired, elements)); });
+  linalg::GenericOp::create(builder, op.getLoc(), all.drop_back(), all.take_back(), paired.maps,
+                            op.getIteratorTypesArray(), [&](OpBuilder &b, Location loc, ValueRange elements) {
+                              linalg::YieldOp::create(b, loc, emitBody(b, loc, paired, elements));
+                            });
   SmallVector<Operation *> pins;
   for (OpOperand &operand : op->getOpOperands())
     if (isPin(op, operand))

@@ -62,12 +62,14 @@ void quern::bindSharedBuffers(func::FuncOp kernel, int64_t end) {
   auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
   if (own < 0) {
     own = bound.find_last() + 1;
-    (void)kernel.insertArgument(own, flat, builder.getDictionaryAttr(builder.getNamedAttr(attr::shared, builder.getUnitAttr())), loc);
+    (void)kernel.insertArgument(
+        own, flat, builder.getDictionaryAttr(builder.getNamedAttr(attr::shared, builder.getUnitAttr())), loc);
     bound.resize(kernel.getNumArguments());
     // Arguments behind the new one moved, and none of them is bound.
   } else {
     int64_t rest = attrOf<KernelAttr>(kernel).getSharedBytes();
-    Value all = kernel.getArgument(own), view = memref::ViewOp::create(builder, loc, flat, all, index(end), index(rest));
+    Value all = kernel.getArgument(own),
+          view = memref::ViewOp::create(builder, loc, flat, all, index(end), index(rest));
     all.replaceAllUsesExcept(view, view.getDefiningOp());
     bytes = end + rest;
   }

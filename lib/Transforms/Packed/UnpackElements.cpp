@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Two elements are a byte of the tensor and an i16 of the shared buffer, so that unpacking and packing are elementwise and of one stride.
+// Two elements are a byte of the tensor and an i16 of the shared buffer, so that unpacking and packing are elementwise
+// and of one stride.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Packed/PackedElements.h"
@@ -47,7 +48,8 @@ struct Packed {
 
 class Unpacking {
 public:
-  Unpacking(ModuleOp module, std::string &whyNot) : module(module), whyNot(whyNot), byte(IntegerType::get(module.getContext(), 8)) {}
+  Unpacking(ModuleOp module, std::string &whyNot)
+      : module(module), whyNot(whyNot), byte(IntegerType::get(module.getContext(), 8)) {}
   LogicalResult run();
 
 private:
@@ -60,7 +62,8 @@ private:
   /// A range of a buffer's bytes.
   MemRefType bytesOf(int64_t begin, int64_t end);
   func::FuncOp makeFunction(const Twine &name, const Packed &packed, MemRefType callers, MemRefType buffer);
-  void emitMap(func::FuncOp function, bool toBuffer, const Packed &packed, function_ref<Value(OpBuilder &, Location, Value)> body);
+  void emitMap(func::FuncOp function, bool toBuffer, const Packed &packed,
+               function_ref<Value(OpBuilder &, Location, Value)> body);
   void emitUnpacking(const Packed &packed);
   void emitPacking(const Packed &packed);
 
@@ -81,12 +84,15 @@ LogicalResult Unpacking::gather(func::FuncOp problem) {
     int64_t first = 0;
     if (failed(type.getStridesAndOffset(strides, first)) || !type.hasStaticShape() || ShapedType::isDynamic(first) ||
         llvm::any_of(strides, ShapedType::isDynamic))
-      return whyNot = ("argument #" + Twine(argument.getArgNumber()) + " has elements of half bytes and a size that is not known").str(),
+      return whyNot = ("argument #" + Twine(argument.getArgNumber()) +
+                       " has elements of half bytes and a size that is not known")
+                          .str(),
              failure();
     int64_t last = first;
     for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))
       last += (extent - 1) * stride;
-    auto found = llvm::find_if(arguments, [&](const Packed &packed) { return packed.argument == argument.getArgNumber(); });
+    auto found =
+        llvm::find_if(arguments, [&](const Packed &packed) { return packed.argument == argument.getArgNumber(); });
     Packed &packed = found == arguments.end() ? arguments.emplace_back() : *found;
     packed.argument = argument.getArgNumber();
     packed.end = std::max(packed.end, last + 1);
@@ -176,7 +182,8 @@ void Unpacking::unpack(func::FuncOp problem) {
       continue;
     if (!argument.use_empty()) {
       unsigned last = problem.getNumArguments();
-      DictionaryAttr where = builder.getDictionaryAttr(builder.getNamedAttr(quern::attr::shared, builder.getIndexAttr(packed.offset)));
+      DictionaryAttr where =
+          builder.getDictionaryAttr(builder.getNamedAttr(quern::attr::shared, builder.getIndexAttr(packed.offset)));
       (void)problem.insertArgument(last, MemRefType::Builder(type).setElementType(byte), where, argument.getLoc());
       argument.replaceAllUsesWith(problem.getArgument(last));
       for (OpOperand &use : llvm::make_early_inc_range(problem.getArgument(last).getUses()))
@@ -203,8 +210,8 @@ func::FuncOp Unpacking::makeFunction(const Twine &suffix, const Packed &packed, 
   SmallVector<Type> types(like.getArgumentTypes().take_front(count));
   types[packed.argument] = callers;
   types.push_back(buffer);
-  auto function =
-      func::FuncOp::create(builder, module.getLoc(), (name + suffix + Twine(packed.argument)).str(), builder.getFunctionType(types, {}));
+  auto function = func::FuncOp::create(builder, module.getLoc(), (name + suffix + Twine(packed.argument)).str(),
+                                       builder.getFunctionType(types, {}));
   for (unsigned i = 0; i < count; ++i)
     if (DictionaryAttr attributes = like.getArgAttrDict(i))
       function.setArgAttrs(i, attributes);
@@ -220,23 +227,27 @@ void Unpacking::emitMap(func::FuncOp function, bool toBuffer, const Packed &pack
   Value callers = function.getArgument(packed.argument), buffer = function.getArguments().back();
   OpBuilder builder(function.getBody().front().getTerminator());
   AffineMap identity = builder.getMultiDimIdentityMap(1);
-  linalg::GenericOp::create(
-      builder, module.getLoc(), toBuffer ? callers : buffer, toBuffer ? buffer : callers, ArrayRef<AffineMap>{identity, identity},
-      ArrayRef<utils::IteratorType>{utils::IteratorType::parallel},
-      [&](OpBuilder &b, Location loc, ValueRange elements) { linalg::YieldOp::create(b, loc, body(b, loc, elements[0])); });
+  linalg::GenericOp::create(builder, module.getLoc(), toBuffer ? callers : buffer, toBuffer ? buffer : callers,
+                            ArrayRef<AffineMap>{identity, identity},
+                            ArrayRef<utils::IteratorType>{utils::IteratorType::parallel},
+                            [&](OpBuilder &b, Location loc, ValueRange elements) {
+                              linalg::YieldOp::create(b, loc, body(b, loc, elements[0]));
+                            });
 }
 
 struct Arithmetic {
   OpBuilder &builder;
   Location loc;
   template <typename Op> Value make(Value x, int64_t constant) {
-    return Op::create(builder, loc, x, arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(x.getType(), constant)));
+    return Op::create(builder, loc, x,
+                      arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(x.getType(), constant)));
   }
 };
 
 void Unpacking::emitUnpacking(const Packed &packed) {
   Type pair = IntegerType::get(module.getContext(), 16);
-  func::FuncOp function = makeFunction("_unpack", packed, bytesOf(0, packed.pairs()), MemRefType::get({packed.pairs()}, pair));
+  func::FuncOp function =
+      makeFunction("_unpack", packed, bytesOf(0, packed.pairs()), MemRefType::get({packed.pairs()}, pair));
   emitMap(function, /*toBuffer=*/true, packed, [&](OpBuilder &b, Location loc, Value both) {
     Arithmetic on{b, loc};
     Value x = arith::ExtUIOp::create(b, loc, pair, both);

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// x86 multiplies unsigned by signed bytes and adds pairs of products to 16 bits, and does the same from 16 to 32 bits. With ones for one
-// side these are sums, and no pair of them saturates. A dot product of four bytes would be one instruction less, but waits for the
-// accumulator longer than an addition does.
+// x86 multiplies unsigned by signed bytes and adds pairs of products to 16 bits, and does the same from 16 to 32 bits.
+// With ones for one side these are sums, and no pair of them saturates. A dot product of four bytes would be one
+// instruction less, but waits for the accumulator longer than an addition does.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"
@@ -25,9 +25,10 @@ struct PairSums {
   VectorIsa least;
   StringLiteral ofBytes, ofHalves;
 };
-constexpr PairSums pairSums[] = {{64, VectorIsa::Avx512, "llvm.x86.avx512.pmaddubs.w.512", "llvm.x86.avx512.pmaddw.d.512"},
-                                 {32, VectorIsa::Avx2, "llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx2.pmadd.wd"},
-                                 {16, VectorIsa::Sse42, "llvm.x86.ssse3.pmadd.ub.sw.128", "llvm.x86.sse2.pmadd.wd"}};
+constexpr PairSums pairSums[] = {
+    {64, VectorIsa::Avx512, "llvm.x86.avx512.pmaddubs.w.512", "llvm.x86.avx512.pmaddw.d.512"},
+    {32, VectorIsa::Avx2, "llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx2.pmadd.wd"},
+    {16, VectorIsa::Sse42, "llvm.x86.ssse3.pmadd.ub.sw.128", "llvm.x86.sse2.pmadd.wd"}};
 
 /// acc + Σ ext(bytes) over each four.
 struct ByteSum {
@@ -43,8 +44,8 @@ std::optional<ByteSum> matchByteSum(vector::MultiDimReductionOp op) {
     return std::nullopt;
   auto from = dyn_cast<VectorType>(extension->getOperand(0).getType());
   VectorType to = op.getSourceVectorType();
-  bool fits = from && from.getRank() == 1 && from.getElementType().isInteger(8) && to.getElementType().isInteger(32) && to.getRank() == 2 &&
-              to.getDimSize(1) == 4 && !op.isReducedDim(0) && op.isReducedDim(1);
+  bool fits = from && from.getRank() == 1 && from.getElementType().isInteger(8) && to.getElementType().isInteger(32) &&
+              to.getRank() == 2 && to.getDimSize(1) == 4 && !op.isReducedDim(0) && op.isReducedDim(1);
   return fits ? std::optional(ByteSum{op, cast, extension, extension->getOperand(0), op.getAcc()}) : std::nullopt;
 }
 
@@ -61,7 +62,8 @@ void expand(ByteSum sum, const PairSums &pairs) {
   };
   // The first operand of the products is unsigned, the second signed.
   Value ones = splat(8, pairs.bytes);
-  Value halves = isa<arith::ExtSIOp>(sum.extension) ? call(pairs.ofBytes, 16, ones, sum.bytes) : call(pairs.ofBytes, 16, sum.bytes, ones);
+  Value halves = isa<arith::ExtSIOp>(sum.extension) ? call(pairs.ofBytes, 16, ones, sum.bytes)
+                                                    : call(pairs.ofBytes, 16, sum.bytes, ones);
   Value words = call(pairs.ofHalves, 32, halves, splat(16, pairs.bytes / 2));
   sum.op.getDest().replaceAllUsesWith(arith::AddIOp::create(b, loc, words, sum.accumulator));
   for (Operation *op : {sum.op.getOperation(), sum.cast, sum.extension})
@@ -79,7 +81,8 @@ void expandByteSums(func::FuncOp function, VectorIsa isa) {
     if (!sum)
       continue;
     int64_t bytes = cast<VectorType>(sum->bytes.getType()).getNumElements();
-    const auto *pairs = llvm::find_if(pairSums, [&](const PairSums &known) { return known.bytes == bytes && isa >= known.least; });
+    const auto *pairs =
+        llvm::find_if(pairSums, [&](const PairSums &known) { return known.bytes == bytes && isa >= known.least; });
     if (pairs != std::end(pairSums))
       expand(*sum, *pairs);
   }

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An instruction multiplies the two or four elements of each 32-bit lane and adds them to the lane. A side that is one for all lanes is
-// broadcast as a 32-bit word. Rounding f32 to bf16 here is the instruction's too: who asks for it does not mind denormals.
+// An instruction multiplies the two or four elements of each 32-bit lane and adds them to the lane. A side that is one
+// for all lanes is broadcast as a 32-bit word. Rounding f32 to bf16 here is the instruction's too: who asks for it does
+// not mind denormals.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"
@@ -45,8 +46,8 @@ std::optional<PackedDot> matchDot(vector::ContractionOp op) {
   auto maps = op.getIndexingMapsArray();
   PackedDot dot;
   dot.isFirstOne = maps[0] == map({k});
-  if (op.getKind() != vector::CombiningKind::ADD || !(dot.isFirstOne || maps[0] == map({lane, k})) || maps[1] != map({lane, k}) ||
-      maps[2] != map({lane}))
+  if (op.getKind() != vector::CombiningKind::ADD || !(dot.isFirstOne || maps[0] == map({lane, k})) ||
+      maps[1] != map({lane, k}) || maps[2] != map({lane}))
     return std::nullopt;
   dot.first = stripExtension(op.getLhs(), dot.isFirstSigned);
   dot.second = stripExtension(op.getRhs(), dot.isSecondSigned);
@@ -76,19 +77,23 @@ public:
   /// Null if this level has no instruction for it.
   Value expand(VectorIsa isa) {
     Type sum = getElementTypeOrSelf(op.getResultType());
-    if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && dot.lanes == 16 && dot.isFirstOne && isa >= VectorIsa::Avx512Bf16)
-      return call("llvm.x86.avx512bf16.dpbf16ps.512", op.getResultType(), {op.getAcc(), broadcastWord(), flat(dot.second)});
-    if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && dot.lanes == 16 && dot.isFirstSigned != dot.isSecondSigned &&
-        isa >= VectorIsa::Avx512Vnni) {
+    if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && dot.lanes == 16 && dot.isFirstOne &&
+        isa >= VectorIsa::Avx512Bf16)
+      return call("llvm.x86.avx512bf16.dpbf16ps.512", op.getResultType(),
+                  {op.getAcc(), broadcastWord(), flat(dot.second)});
+    if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && dot.lanes == 16 &&
+        dot.isFirstSigned != dot.isSecondSigned && isa >= VectorIsa::Avx512Vnni) {
       Value first = dot.isFirstOne ? broadcastWord() : flat(dot.first), second = flat(dot.second);
       if (dot.isFirstSigned) // unsigned first
         std::swap(first, second);
       return call("llvm.x86.avx512.vpdpbusd.512", op.getResultType(), {op.getAcc(), first, second});
     }
-    const auto *half = llvm::find_if(halfDots, [&](const HalfDot &own) { return own.lanes == dot.lanes && isa >= own.least; });
-    if (dot.element().isInteger(16) && sum.isInteger(32) && dot.packed == 2 && !dot.isFirstOne && dot.isFirstSigned && dot.isSecondSigned &&
-        half != std::end(halfDots))
-      return arith::AddIOp::create(b, loc, op.getAcc(), call(half->name, op.getResultType(), {flat(dot.first), flat(dot.second)}));
+    const auto *half =
+        llvm::find_if(halfDots, [&](const HalfDot &own) { return own.lanes == dot.lanes && isa >= own.least; });
+    if (dot.element().isInteger(16) && sum.isInteger(32) && dot.packed == 2 && !dot.isFirstOne && dot.isFirstSigned &&
+        dot.isSecondSigned && half != std::end(halfDots))
+      return arith::AddIOp::create(b, loc, op.getAcc(),
+                                   call(half->name, op.getResultType(), {flat(dot.first), flat(dot.second)}));
     return {};
   }
 
@@ -107,9 +112,11 @@ private:
   /// A pair or four that is one for all lanes, as a register of them.
   Value broadcastWord() {
     return once(dot.first, [&] {
-      Value word = vector::ExtractOp::create(b, loc, vector::BitCastOp::create(b, loc, words(), packedWord()), int64_t(0));
+      Value word =
+          vector::ExtractOp::create(b, loc, vector::BitCastOp::create(b, loc, words(), packedWord()), int64_t(0));
       word = vector::BroadcastOp::create(b, loc, VectorType::get({dot.lanes}, b.getI32Type()), word);
-      return vector::BitCastOp::create(b, loc, VectorType::get({dot.lanes * dot.packed}, dot.element()), word).getResult();
+      return vector::BitCastOp::create(b, loc, VectorType::get({dot.lanes * dot.packed}, dot.element()), word)
+          .getResult();
     });
   }
   /// The first word of it holds the elements.
@@ -134,7 +141,8 @@ private:
     Value source = cast && cast.getSourceVectorType().getRank() == 1 ? cast.getSource() : Value();
     if (!source)
       return once(shaped, [&] {
-        return vector::ShapeCastOp::create(b, loc, VectorType::get({dot.lanes * dot.packed}, dot.element()), shaped).getResult();
+        return vector::ShapeCastOp::create(b, loc, VectorType::get({dot.lanes * dot.packed}, dot.element()), shaped)
+            .getResult();
       });
     auto rounding = source.getDefiningOp<arith::TruncFOp>();
     if (!rounding || !getElementTypeOrSelf(rounding.getIn().getType()).isF32())
@@ -164,7 +172,8 @@ void expandDots(func::FuncOp function, VectorIsa isa) {
   llvm::SetVector<Operation *> unused;
   auto leave = [&](Operation *op) {
     for (Value operand : op->getOperands())
-      if (isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp, vector::ShapeCastOp>(operand.getDefiningOp()))
+      if (isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp, vector::ShapeCastOp>(
+              operand.getDefiningOp()))
         unused.insert(operand.getDefiningOp());
     op->erase();
   };

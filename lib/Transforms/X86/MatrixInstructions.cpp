@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// LLVM's intrinsics with numbered registers, which it neither allocates nor spills nor configures: the code generator needs no pass for
-// them. Its other kind, where a matrix is a value, wants constant numbers of rows and several passes.
+// LLVM's intrinsics with numbered registers, which it neither allocates nor spills nor configures: the code generator
+// needs no pass for them. Its other kind, where a matrix is a value, wants constant numbers of rows and several passes.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/X86/MatrixInstructions.h"

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Writes the operations of x86's AMX into IR. Registers are named by number, since it is the program that says, in 64 bytes of memory, how
-// many rows each of them has: all take what they hold from there, and a program may find its numbers of rows as late as it likes.
+// Writes the operations of x86's AMX into IR. Registers are named by number, since it is the program that says, in 64
+// bytes of memory, how many rows each of them has: all take what they hold from there, and a program may find its
+// numbers of rows as late as it likes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_X86_MATRIXINSTRUCTIONS_H
@@ -25,7 +26,8 @@ struct Place {
   mlir::Value memref, at;
 };
 
-/// The bytes that configure() reads, as vector<64xi8>: the first `count` registers have `height` rows (i8), the others all.
+/// The bytes that configure() reads, as vector<64xi8>: the first `count` registers have `height` rows (i8), the others
+/// all.
 mlir::Value configuration(mlir::OpBuilder &b, mlir::Location loc, mlir::Value height, int64_t count);
 /// Reads what registers hold from memory and clears them.
 void configure(mlir::OpBuilder &b, mlir::Location loc, Place from);

@@ -29,7 +29,8 @@ static inline void showQuery(const char *name, const_dnnl_memory_desc_t desc, dn
 }
 
 /// A descriptor of a tag, or null.
-static inline dnnl_memory_desc_t tagged(int ndims, const dnnl_dim_t *dims, dnnl_data_type_t type, dnnl_format_tag_t tag) {
+static inline dnnl_memory_desc_t tagged(int ndims, const dnnl_dim_t *dims, dnnl_data_type_t type,
+                                        dnnl_format_tag_t tag) {
   dnnl_memory_desc_t desc = NULL;
   dnnl_memory_desc_create_with_tag(&desc, ndims, dims, type, tag);
   return desc;

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// RNNs in plain C++ from the equations, in double precision: what the programs hold both libraries to. Tensors are row-major, in the order
-// of dims that oneDNN gives them.
+// RNNs in plain C++ from the equations, in double precision: what the programs hold both libraries to. Tensors are
+// row-major, in the order of dims that oneDNN gives them.
 #ifndef RNN_HPP
 #define RNN_HPP
 
@@ -31,7 +31,9 @@ struct Rnn {
   bool hasAttention() const { return cell == dnnl::algorithm::vanilla_augru || cell == dnnl::algorithm::lbr_augru; }
   bool isConcat() const { return direction == dnnl::rnn_direction::bidirectional_concat; }
   bool isReversed(int d) const { return d == 1 || direction == dnnl::rnn_direction::unidirectional_right2left; }
-  dnnl::memory::dim directions() const { return isConcat() || direction == dnnl::rnn_direction::bidirectional_sum ? 2 : 1; }
+  dnnl::memory::dim directions() const {
+    return isConcat() || direction == dnnl::rnn_direction::bidirectional_sum ? 2 : 1;
+  }
   dnnl::memory::dim gates() const { return isLstm() ? 4 : isGru() ? 3 : 1; }
 
   /// Of the tensor of this argument; no dims: the RNN has none.
@@ -71,7 +73,8 @@ using Tensors = std::map<int, std::vector<float>>;
 class RnnReference {
 public:
   /// `keep` says how a state that was computed is read again: rounded to its type.
-  RnnReference(const Rnn &rnn, const Tensors &tensors, std::function<double(double)> keep) : rnn(rnn), given(tensors), keep(keep) {}
+  RnnReference(const Rnn &rnn, const Tensors &tensors, std::function<double(double)> keep)
+      : rnn(rnn), given(tensors), keep(keep) {}
 
   /// dst_layer, dst_iter and dst_iter_c.
   Tensors compute() {
@@ -92,7 +95,9 @@ private:
   /// Element `index` of a tensor, 0 if there is none.
   double at(int argument, dnnl::memory::dim index) const {
     const auto found = given.find(argument);
-    return found == given.end() || found->second.empty() ? 0 : static_cast<double>(found->second[static_cast<size_t>(index)]);
+    return found == given.end() || found->second.empty()
+               ? 0
+               : static_cast<double>(found->second[static_cast<size_t>(index)]);
   }
 
   /// All layers of a direction, over one sequence.
@@ -126,7 +131,8 @@ private:
   }
 
   /// Row-major weights [stack, inputs, gates, dhc] times a vector, for one gate and channel.
-  double product(int argument, dnnl::memory::dim stack, const State &x, dnnl::memory::dim gate, dnnl::memory::dim o) const {
+  double product(int argument, dnnl::memory::dim stack, const State &x, dnnl::memory::dim gate,
+                 dnnl::memory::dim o) const {
     double sum = 0;
     const auto inputs = static_cast<dnnl::memory::dim>(x.size());
     for (dnnl::memory::dim i = 0; i < inputs; ++i)
@@ -141,7 +147,8 @@ private:
   /// h' of one step; `c` becomes c'.
   State cell(dnnl::memory::dim stack, double attention, const State &x, const State &h, State &c) const {
     const auto gate = [&](dnnl::memory::dim g, dnnl::memory::dim o, const State &recurrent) {
-      return product(DNNL_ARG_WEIGHTS_LAYER, stack, x, g, o) + product(DNNL_ARG_WEIGHTS_ITER, stack, recurrent, g, o) + bias(stack, g, o);
+      return product(DNNL_ARG_WEIGHTS_LAYER, stack, x, g, o) + product(DNNL_ARG_WEIGHTS_ITER, stack, recurrent, g, o) +
+             bias(stack, g, o);
     };
     State made(static_cast<size_t>(rnn.dhc));
     if (rnn.isLstm())
@@ -152,8 +159,8 @@ private:
       const double a = gate(0, o, h);
       made[static_cast<size_t>(o)] = keep(rnn.activation == dnnl::algorithm::eltwise_tanh       ? std::tanh(a)
                                           : rnn.activation == dnnl::algorithm::eltwise_logistic ? sigmoid(a)
-                                          : a > 0                                               ? a
-                                                                                                : static_cast<double>(rnn.alpha) * a);
+                                          : a > 0 ? a
+                                                  : static_cast<double>(rnn.alpha) * a);
     }
     return made;
   }
@@ -161,7 +168,9 @@ private:
   template <typename Gate> State lstm(dnnl::memory::dim stack, const Gate &gate, const State &h, State &c) const {
     State out;
     for (dnnl::memory::dim o = 0; o < rnn.dhc; ++o) {
-      const auto peephole = [&](dnnl::memory::dim g) { return at(DNNL_ARG_WEIGHTS_PEEPHOLE, (stack * 3 + g) * rnn.dhc + o); };
+      const auto peephole = [&](dnnl::memory::dim g) {
+        return at(DNNL_ARG_WEIGHTS_PEEPHOLE, (stack * 3 + g) * rnn.dhc + o);
+      };
       double &cell = c[static_cast<size_t>(o)];
       const double i = sigmoid(gate(0, o, h) + peephole(0) * cell), f = sigmoid(gate(1, o, h) + peephole(1) * cell);
       cell = f * cell + i * std::tanh(gate(2, o, h));
@@ -179,7 +188,8 @@ private:
     return projected;
   }
 
-  template <typename Gate> State gru(dnnl::memory::dim stack, double attention, const Gate &gate, const State &x, const State &h) const {
+  template <typename Gate>
+  State gru(dnnl::memory::dim stack, double attention, const Gate &gate, const State &x, const State &h) const {
     State reset, out;
     for (dnnl::memory::dim o = 0; o < rnn.dhc; ++o) {
       const double r = sigmoid(gate(1, o, h));
@@ -190,7 +200,8 @@ private:
       double sum = 0;
       if (rnn.isLbr()) {
         const double linear = product(DNNL_ARG_WEIGHTS_ITER, stack, h, 2, o) + bias(stack, 3, o);
-        sum = product(DNNL_ARG_WEIGHTS_LAYER, stack, x, 2, o) + bias(stack, 2, o) + reset[static_cast<size_t>(o)] * linear;
+        sum = product(DNNL_ARG_WEIGHTS_LAYER, stack, x, 2, o) + bias(stack, 2, o) +
+              reset[static_cast<size_t>(o)] * linear;
       } else {
         sum = gate(2, o, reset);
       }

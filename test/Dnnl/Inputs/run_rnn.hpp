@@ -18,12 +18,14 @@ inline constexpr int rnnWeights[] = {DNNL_ARG_WEIGHTS_LAYER, DNNL_ARG_WEIGHTS_IT
 
 inline bool isOneOf(int argument, const int (&list)[3]) { return std::find(list, list + 3, argument) != list + 3; }
 
-/// The type of a tensor: integers are those of states and weights alone, and the cell, bias and peephole are f32 always.
+/// The type of a tensor: integers are those of states and weights alone, and the cell, bias and peephole are f32
+/// always.
 inline dnnl::memory::data_type typeOf(const Rnn &rnn, int argument) {
   using type = dnnl::memory::data_type;
   const bool isWeight = isOneOf(argument, rnnWeights);
-  const bool isState = argument == DNNL_ARG_SRC_LAYER || argument == DNNL_ARG_SRC_ITER || argument == DNNL_ARG_DST_LAYER ||
-                       argument == DNNL_ARG_DST_ITER || argument == DNNL_ARG_AUGRU_ATTENTION;
+  const bool isState = argument == DNNL_ARG_SRC_LAYER || argument == DNNL_ARG_SRC_ITER ||
+                       argument == DNNL_ARG_DST_LAYER || argument == DNNL_ARG_DST_ITER ||
+                       argument == DNNL_ARG_AUGRU_ATTENTION;
   if (rnn.type == type::u8 && rnn.isResultF32 && argument == DNNL_ARG_DST_LAYER)
     return type::f32;
   if (rnn.type == type::u8)
@@ -33,28 +35,32 @@ inline dnnl::memory::data_type typeOf(const Rnn &rnn, int argument) {
 
 inline dnnl::memory::desc anyOf(const Rnn &rnn, int argument) {
   const dnnl::memory::dims dims = rnn.dims(argument);
-  return dims.empty() ? dnnl::memory::desc() : dnnl::memory::desc(dims, typeOf(rnn, argument), dnnl::memory::format_tag::any);
+  return dims.empty() ? dnnl::memory::desc()
+                      : dnnl::memory::desc(dims, typeOf(rnn, argument), dnnl::memory::format_tag::any);
 }
 
 template <typename Cell, typename... Arguments>
-dnnl::primitive_desc describeCell(const dnnl::engine &engine, const dnnl::primitive_attr &attr, const Arguments &...arguments) {
+dnnl::primitive_desc describeCell(const dnnl::engine &engine, const dnnl::primitive_attr &attr,
+                                  const Arguments &...arguments) {
   return typename Cell::primitive_desc(engine, arguments..., attr);
 }
 
 /// Throws what the library refuses.
-inline dnnl::primitive_desc describeRnn(const dnnl::engine &engine, const Rnn &rnn, const dnnl::primitive_attr &attr = {}) {
+inline dnnl::primitive_desc describeRnn(const dnnl::engine &engine, const Rnn &rnn,
+                                        const dnnl::primitive_attr &attr = {}) {
   using dnnl::algorithm;
   const auto any = [&](int argument) { return anyOf(rnn, argument); };
-  const auto x = any(DNNL_ARG_SRC_LAYER), h = any(DNNL_ARG_SRC_ITER), c = any(DNNL_ARG_SRC_ITER_C), a = any(DNNL_ARG_AUGRU_ATTENTION),
-             w = any(DNNL_ARG_WEIGHTS_LAYER), u = any(DNNL_ARG_WEIGHTS_ITER), b = any(DNNL_ARG_BIAS), y = any(DNNL_ARG_DST_LAYER),
-             hn = any(DNNL_ARG_DST_ITER), cn = any(DNNL_ARG_DST_ITER_C), p = any(DNNL_ARG_WEIGHTS_PEEPHOLE),
-             r = any(DNNL_ARG_WEIGHTS_PROJECTION);
+  const auto x = any(DNNL_ARG_SRC_LAYER), h = any(DNNL_ARG_SRC_ITER), c = any(DNNL_ARG_SRC_ITER_C),
+             a = any(DNNL_ARG_AUGRU_ATTENTION), w = any(DNNL_ARG_WEIGHTS_LAYER), u = any(DNNL_ARG_WEIGHTS_ITER),
+             b = any(DNNL_ARG_BIAS), y = any(DNNL_ARG_DST_LAYER), hn = any(DNNL_ARG_DST_ITER),
+             cn = any(DNNL_ARG_DST_ITER_C), p = any(DNNL_ARG_WEIGHTS_PEEPHOLE), r = any(DNNL_ARG_WEIGHTS_PROJECTION);
   const auto prop = rnn.prop;
   const auto direction = rnn.direction;
   switch (rnn.cell) {
   case algorithm::vanilla_rnn:
     if (rnn.alpha != 0)
-      return describeCell<dnnl::vanilla_rnn_forward>(engine, attr, prop, rnn.activation, direction, x, h, w, u, b, y, hn, rnn.alpha);
+      return describeCell<dnnl::vanilla_rnn_forward>(engine, attr, prop, rnn.activation, direction, x, h, w, u, b, y,
+                                                     hn, rnn.alpha);
     return describeCell<dnnl::vanilla_rnn_forward>(engine, attr, prop, rnn.activation, direction, x, h, w, u, b, y, hn);
   case algorithm::vanilla_lstm:
     if (rnn.projection)
@@ -92,23 +98,26 @@ inline Tensors someTensors(const Rnn &rnn, unsigned seed) {
       count *= static_cast<size_t>(dim);
     std::vector<float> values = someValues(count, seed + static_cast<unsigned>(argument));
     for (float &value : values)
-      value = argument == DNNL_ARG_AUGRU_ATTENTION ? value / 8 + 0.5f : isOneOf(argument, rnnWeights) ? value / 16 : value / 4;
+      value = argument == DNNL_ARG_AUGRU_ATTENTION ? value / 8 + 0.5f
+              : isOneOf(argument, rnnWeights)      ? value / 16
+                                                   : value / 4;
     tensors[argument] = std::move(values);
   }
   return tensors;
 }
 
-inline dnnl::memory plainMemory(const dnnl::engine &engine, const dnnl::memory::dims &dims, dnnl::memory::data_type type) {
+inline dnnl::memory plainMemory(const dnnl::engine &engine, const dnnl::memory::dims &dims,
+                                dnnl::memory::data_type type) {
   dnnl::memory::dims strides(dims.size(), 1);
   for (size_t d = dims.size(); d-- > 1;)
     strides[d - 1] = strides[d] * dims[d];
   return dnnl::memory({dims, type, strides}, engine);
 }
 
-/// Memories with these values in the layouts of a primitive, for an execution. `quantize` is what makes integers of them. Of a narrower
-/// type the values become what is left of them.
-inline std::unordered_map<int, dnnl::memory> placeTensors(dnnl::stream &stream, const Rnn &rnn, const MadeRnn &made, Tensors &tensors,
-                                                          const dnnl::primitive_attr &quantize = {}) {
+/// Memories with these values in the layouts of a primitive, for an execution. `quantize` is what makes integers of
+/// them. Of a narrower type the values become what is left of them.
+inline std::unordered_map<int, dnnl::memory> placeTensors(dnnl::stream &stream, const Rnn &rnn, const MadeRnn &made,
+                                                          Tensors &tensors, const dnnl::primitive_attr &quantize = {}) {
   const dnnl::engine engine = stream.get_engine();
   std::unordered_map<int, dnnl::memory> memories;
   for (int argument : rnnInputs) {
@@ -117,7 +126,8 @@ inline std::unordered_map<int, dnnl::memory> placeTensors(dnnl::stream &stream, 
     dnnl::memory plain = plainMemory(engine, rnn.dims(argument), dnnl::memory::data_type::f32);
     dnnl::memory placed(made.desc.query_md(dnnl::query::exec_arg_md, argument), engine);
     fill(plain, tensors[argument]);
-    const bool isFloat = typeOf(rnn, argument) != dnnl::memory::data_type::u8 && typeOf(rnn, argument) != dnnl::memory::data_type::s8;
+    const bool isFloat =
+        typeOf(rnn, argument) != dnnl::memory::data_type::u8 && typeOf(rnn, argument) != dnnl::memory::data_type::s8;
     dnnl::reorder(plain, placed, isFloat ? dnnl::primitive_attr() : quantize).execute(stream, plain, placed);
     stream.wait();
     if (isFloat && typeOf(rnn, argument) != dnnl::memory::data_type::f32)
@@ -133,7 +143,8 @@ inline std::unordered_map<int, dnnl::memory> placeTensors(dnnl::stream &stream, 
 }
 
 /// " name ok", or by how much the worst element is off.
-inline std::string verdict(const char *name, const std::vector<float> &computed, const std::vector<float> &expected, float tolerance) {
+inline std::string verdict(const char *name, const std::vector<float> &computed, const std::vector<float> &expected,
+                           float tolerance) {
   float worst = computed.size() == expected.size() ? 0 : INFINITY;
   for (size_t i = 0; i < std::min(computed.size(), expected.size()); ++i)
     if (const float off = std::fabs(computed[i] - expected[i]); !(off <= worst)) // also of a NaN
@@ -154,8 +165,8 @@ inline std::string nameOf(const Rnn &rnn) {
 }
 
 /// A line with a verdict on each result.
-inline std::string judge(dnnl::stream &stream, const Rnn &rnn, std::unordered_map<int, dnnl::memory> &memories, const Tensors &expected,
-                         float tolerance) {
+inline std::string judge(dnnl::stream &stream, const Rnn &rnn, std::unordered_map<int, dnnl::memory> &memories,
+                         const Tensors &expected, float tolerance) {
   std::string line;
   const char *names[] = {"dst_layer", "dst_iter", "dst_iter_c"};
   for (int i = 0; i < 3; ++i)

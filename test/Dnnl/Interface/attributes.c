@@ -43,7 +43,8 @@ static void quantization(dnnl_primitive_attr_t attr) {
   show("scales by dim", dnnl_primitive_attr_set_scales_mask(attr, DNNL_ARG_DST, 2));
   show("scales in groups", dnnl_primitive_attr_set_scales(attr, DNNL_ARG_WEIGHTS, 3, 2, groups, dnnl_bf16));
   show("scales v2", dnnl_primitive_attr_set_scales_v2(attr, DNNL_ARG_SRC, 0, 0, NULL, dnnl_f32, 0));
-  show("scales v3", dnnl_primitive_attr_set_scales_v3(attr, DNNL_ARG_SRC, 0, 0, NULL, dnnl_f32, 0, dnnl_quantization_mode_static_sazp));
+  show("scales v3", dnnl_primitive_attr_set_scales_v3(attr, DNNL_ARG_SRC, 0, 0, NULL, dnnl_f32, 0,
+                                                      dnnl_quantization_mode_static_sazp));
   show("zero points", dnnl_primitive_attr_set_zero_points_mask(attr, DNNL_ARG_SRC, 0));
   show("zero points by dim", dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_DST, 2, 0, NULL, dnnl_s32));
   show("zero points v2", dnnl_primitive_attr_set_zero_points_v2(attr, DNNL_ARG_DST, 0, 0, NULL, dnnl_s32, 0));

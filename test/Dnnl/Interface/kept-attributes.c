@@ -30,8 +30,8 @@ static void showDropout(dnnl_primitive_attr_t attr, const_dnnl_memory_desc_t mas
   dnnl_data_type_t seeds = dnnl_f32;
   int offset = -1, scalars = -1;
   const dnnl_status_t status = dnnl_primitive_attr_get_dropout_v2(attr, &kept, &seeds, &offset, &scalars);
-  printf("dropout %s: mask %d, seeds %d, offset %d, host scalars %d\n", dnnl_status2str(status), dnnl_memory_desc_equal(kept, mask), seeds,
-         offset, scalars);
+  printf("dropout %s: mask %d, seeds %d, offset %d, host scalars %d\n", dnnl_status2str(status),
+         dnnl_memory_desc_equal(kept, mask), seeds, offset, scalars);
 }
 
 static void dropout(dnnl_primitive_attr_t attr, const_dnnl_memory_desc_t mask) {
@@ -73,7 +73,8 @@ static void quantization(dnnl_primitive_attr_t attr) {
   const dnnl_dims_t groups = {1, 32};
   for (int mode = 0; mode < 5; ++mode) {
     const dnnl_quantization_mode_t given = (dnnl_quantization_mode_t)mode;
-    const dnnl_status_t status = dnnl_primitive_attr_set_scales_v3(attr, DNNL_ARG_DST, 3, 2, groups, dnnl_e8m0, 0, given);
+    const dnnl_status_t status =
+        dnnl_primitive_attr_set_scales_v3(attr, DNNL_ARG_DST, 3, 2, groups, dnnl_e8m0, 0, given);
     printf("mode %d: %s\n", mode, dnnl_status2str(status));
   }
   for (int mask = 0; mask < 2; ++mask) {
@@ -102,8 +103,8 @@ static void depthwise(void) {
   SHOW(dnnl_post_ops_get_params_dw(ops, 0, NULL, NULL, NULL, NULL, NULL, NULL));
   SHOW(dnnl_post_ops_get_params_dw(ops, 9, &weights, &bias, &dst, &kernel, &stride, &padding));
   printf("%d post-ops of kind %s: %s %s %s, %" PRId64 " %" PRId64 " %" PRId64 "\n", dnnl_post_ops_len(ops),
-         dnnl_prim_kind2str(dnnl_post_ops_get_kind(ops, 0)), dnnl_dt2str(weights), dnnl_dt2str(bias), dnnl_dt2str(dst), kernel, stride,
-         padding);
+         dnnl_prim_kind2str(dnnl_post_ops_get_kind(ops, 0)), dnnl_dt2str(weights), dnnl_dt2str(bias), dnnl_dt2str(dst),
+         kernel, stride, padding);
   dnnl_post_ops_destroy(ops);
 }
 

@@ -21,16 +21,18 @@ static dnnl_memory_t allocate(const_dnnl_memory_desc_t desc, dnnl_engine_t of) {
   return memory;
 }
 
-static void forward(const char *name, dnnl_prop_kind_t prop, dnnl_alg_kind_t alg, dnnl_memory_desc_t src, dnnl_memory_desc_t dst,
-                    int axis) {
+static void forward(const char *name, dnnl_prop_kind_t prop, dnnl_alg_kind_t alg, dnnl_memory_desc_t src,
+                    dnnl_memory_desc_t dst, int axis) {
   dnnl_primitive_desc_t desc = NULL;
   show(name, dnnl_softmax_forward_primitive_desc_create(&desc, engine, prop, alg, src, dst, axis, NULL));
   dnnl_primitive_desc_destroy(desc);
 }
 
-static void backward(const char *name, dnnl_memory_desc_t data, dnnl_memory_desc_t gradient, int axis, dnnl_primitive_desc_t hint) {
+static void backward(const char *name, dnnl_memory_desc_t data, dnnl_memory_desc_t gradient, int axis,
+                     dnnl_primitive_desc_t hint) {
   dnnl_primitive_desc_t desc = NULL;
-  show(name, dnnl_softmax_backward_primitive_desc_create(&desc, engine, ACCURATE, gradient, gradient, data, axis, hint, NULL));
+  show(name, dnnl_softmax_backward_primitive_desc_create(&desc, engine, ACCURATE, gradient, gradient, data, axis, hint,
+                                                         NULL));
   dnnl_primitive_desc_destroy(desc);
 }
 
@@ -83,7 +85,8 @@ static void arguments(void) {
                         unknown[] = {{DNNL_ARG_SRC, a}, {DNNL_ARG_DST, b}, {DNNL_ARG_WEIGHTS, other}},
                         scratch[] = {{DNNL_ARG_SRC, a}, {DNNL_ARG_DST, b}, {DNNL_ARG_SCRATCHPAD, other}},
                         unset[] = {{DNNL_ARG_SRC, a}, {DNNL_ARG_DST, b}, {DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, other}},
-                        foreign[] = {{DNNL_ARG_SRC, elsewhere}, {DNNL_ARG_DST, b}}, reversed[] = {{DNNL_ARG_DST, b}, {DNNL_ARG_SRC, a}};
+                        foreign[] = {{DNNL_ARG_SRC, elsewhere}, {DNNL_ARG_DST, b}},
+                        reversed[] = {{DNNL_ARG_DST, b}, {DNNL_ARG_SRC, a}};
   execute("right", softmax, 2, right);
   execute("in place", softmax, 2, inPlace);
   execute("reversed", softmax, 2, reversed);

@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOW(NAME, LAST)                                                                                                                   \
-  do {                                                                                                                                     \
-    puts(#NAME);                                                                                                                           \
-    for (int value = 0; value <= (LAST); ++value)                                                                                          \
-      if (value == (LAST) || strncmp(dnnl_##NAME##2str(value), "unknown", 7) != 0)                                                         \
-        printf("  0x%x %s\n", (unsigned)value, dnnl_##NAME##2str(value));                                                                  \
+#define SHOW(NAME, LAST)                                                                                               \
+  do {                                                                                                                 \
+    puts(#NAME);                                                                                                       \
+    for (int value = 0; value <= (LAST); ++value)                                                                      \
+      if (value == (LAST) || strncmp(dnnl_##NAME##2str(value), "unknown", 7) != 0)                                     \
+        printf("  0x%x %s\n", (unsigned)value, dnnl_##NAME##2str(value));                                              \
   } while (0)
 
 int main(void) {

@@ -194,10 +194,14 @@ static void primitives(void) {
   size_t size = 0;
   uint8_t bytes[8];
   const dnnl_exec_arg_t nulls[] = {{DNNL_ARG_SRC, NULL}, {DNNL_ARG_DST, memory}};
-  REFUSED(dnnl_softmax_forward_primitive_desc_create(NULL, engine, dnnl_forward_inference, dnnl_softmax_log, md, md, 1, NULL));
-  REFUSED(dnnl_softmax_forward_primitive_desc_create(&out, NULL, dnnl_forward_inference, dnnl_softmax_log, md, md, 1, NULL));
-  REFUSED(dnnl_softmax_forward_primitive_desc_create(&out, engine, dnnl_forward_inference, dnnl_softmax_log, NULL, md, 1, NULL));
-  REFUSED(dnnl_softmax_forward_primitive_desc_create(&out, engine, dnnl_forward_inference, dnnl_softmax_log, md, NULL, 1, NULL));
+  REFUSED(dnnl_softmax_forward_primitive_desc_create(NULL, engine, dnnl_forward_inference, dnnl_softmax_log, md, md, 1,
+                                                     NULL));
+  REFUSED(dnnl_softmax_forward_primitive_desc_create(&out, NULL, dnnl_forward_inference, dnnl_softmax_log, md, md, 1,
+                                                     NULL));
+  REFUSED(dnnl_softmax_forward_primitive_desc_create(&out, engine, dnnl_forward_inference, dnnl_softmax_log, NULL, md,
+                                                     1, NULL));
+  REFUSED(dnnl_softmax_forward_primitive_desc_create(&out, engine, dnnl_forward_inference, dnnl_softmax_log, md, NULL,
+                                                     1, NULL));
   REFUSED(dnnl_softmax_backward_primitive_desc_create(NULL, engine, dnnl_softmax_log, md, md, md, 1, NULL, NULL));
   REFUSED(dnnl_softmax_backward_primitive_desc_create(&out, NULL, dnnl_softmax_log, md, md, md, 1, NULL, NULL));
   REFUSED(dnnl_softmax_backward_primitive_desc_create(&out, engine, dnnl_softmax_log, NULL, md, md, 1, NULL, NULL));
@@ -237,7 +241,8 @@ int main(void) {
   dnnl_memory_create(&memory, md, engine, DNNL_MEMORY_ALLOCATE);
   dnnl_primitive_attr_create(&attr);
   dnnl_post_ops_create(&ops);
-  dnnl_softmax_forward_primitive_desc_create(&desc, engine, dnnl_forward_inference, dnnl_softmax_accurate, md, md, 1, NULL);
+  dnnl_softmax_forward_primitive_desc_create(&desc, engine, dnnl_forward_inference, dnnl_softmax_accurate, md, md, 1,
+                                             NULL);
   dnnl_primitive_create(&primitive, desc);
   descriptors();
   memories();
@@ -248,7 +253,8 @@ int main(void) {
   printf("%d calls with a null pointer, %d not refused\n", calls, accepted);
   dnnl_status_t status = dnnl_primitive_destroy(NULL);
   status |= dnnl_primitive_desc_destroy(NULL) | dnnl_primitive_attr_destroy(NULL) | dnnl_post_ops_destroy(NULL);
-  status |= dnnl_memory_destroy(NULL) | dnnl_memory_desc_destroy(NULL) | dnnl_stream_destroy(NULL) | dnnl_engine_destroy(NULL);
+  status |= dnnl_memory_destroy(NULL) | dnnl_memory_desc_destroy(NULL) | dnnl_stream_destroy(NULL) |
+            dnnl_engine_destroy(NULL);
   printf("destroying null: %s\n", dnnl_status2str(status));
   printf("%d %d %zu %d\n", dnnl_post_ops_len(NULL), dnnl_post_ops_get_kind(NULL, 0), dnnl_memory_desc_get_size(NULL),
          dnnl_primitive_desc_query_md(NULL, dnnl_query_src_md, 0) == NULL);

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The objects of dnnl.hpp: empty ones, copies and comparisons of handles, objects made of C handles, attributes and post-ops read back
-// through the classes, what the exceptions say.
+// The objects of dnnl.hpp: empty ones, copies and comparisons of handles, objects made of C handles, attributes and
+// post-ops read back through the classes, what the exceptions say.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -28,9 +28,10 @@ void handles() {
   outOfOrder.wait().wait();
   memory::desc empty;
   memory nothing;
-  std::printf("nothing: %d %d %zu %d\n", empty.is_zero(), static_cast<bool>(nothing), empty.get_size(), empty == memory::desc());
-  std::printf("%d dims, type %s, kind %d\n", empty.get_ndims(), dnnl_dt2str(memory::convert_to_c(empty.get_data_type())),
-              static_cast<int>(empty.get_format_kind()));
+  std::printf("nothing: %d %d %zu %d\n", empty.is_zero(), static_cast<bool>(nothing), empty.get_size(),
+              empty == memory::desc());
+  std::printf("%d dims, type %s, kind %d\n", empty.get_ndims(),
+              dnnl_dt2str(memory::convert_to_c(empty.get_data_type())), static_cast<int>(empty.get_format_kind()));
   primitive no;
   std::printf("primitive: %d\n", static_cast<bool>(no));
   attempt("null handle", [&] { no.get(); });
@@ -40,22 +41,22 @@ void handles() {
 
 void descriptors() {
   const memory::desc desc({3, 20, 4, 5}, type::bf16, tag::nChw16c);
-  for (const memory::dims &list : {desc.get_dims(), desc.get_padded_dims(), desc.get_padded_offsets(), desc.get_strides(),
-                                   desc.get_inner_blks(), desc.get_inner_idxs()}) {
+  for (const memory::dims &list : {desc.get_dims(), desc.get_padded_dims(), desc.get_padded_offsets(),
+                                   desc.get_strides(), desc.get_inner_blks(), desc.get_inner_idxs()}) {
     for (memory::dim value : list)
       std::printf(" %lld", static_cast<long long>(value));
     std::printf("\n");
   }
-  std::printf("%d blocks, offset %lld, %zu bytes\n", desc.get_inner_nblks(), static_cast<long long>(desc.get_submemory_offset()),
-              desc.get_size());
+  std::printf("%d blocks, offset %lld, %zu bytes\n", desc.get_inner_nblks(),
+              static_cast<long long>(desc.get_submemory_offset()), desc.get_size());
   const std::vector<uint8_t> bytes = memory::desc(desc).get_blob();
   std::printf("blob: %d %d\n", memory::desc(bytes) == desc, memory::desc(bytes) != desc);
   const memory::desc copy = desc, plain({3, 20, 4, 5}, type::bf16, tag::nchw);
   std::printf("equal: %d %d %d\n", copy == desc, plain == desc,
               memory::desc({3, 20}, type::f32, memory::dims()) == memory::desc({3, 20}, type::f32, tag::ab));
   std::printf("allowed: %d %d %d %d\n", static_cast<bool>(memory::desc({1, 2}, type::f32, tag::abc, true)),
-              static_cast<bool>(plain.submemory_desc({4, 1, 1, 1}, {0, 0, 0, 0}, true)), static_cast<bool>(plain.reshape({7}, true)),
-              static_cast<bool>(plain.permute_axes({0, 0, 1, 2}, true)));
+              static_cast<bool>(plain.submemory_desc({4, 1, 1, 1}, {0, 0, 0, 0}, true)),
+              static_cast<bool>(plain.reshape({7}, true)), static_cast<bool>(plain.permute_axes({0, 0, 1, 2}, true)));
   attempt("submemory", [&] { plain.submemory_desc({4, 1, 1, 1}, {0, 0, 0, 0}); });
   attempt("reshape", [&] { plain.reshape({7}); });
   attempt("permute", [&] { plain.permute_axes({0, 0, 1, 2}); });
@@ -67,8 +68,9 @@ void descriptors() {
 
 void attributes() {
   primitive_attr attr;
-  std::printf("defaults: %d %d %d %d\n", static_cast<int>(attr.get_scratchpad_mode()), static_cast<int>(attr.get_fpmath_mode()),
-              static_cast<int>(attr.get_accumulation_mode()), attr.get_deterministic());
+  std::printf("defaults: %d %d %d %d\n", static_cast<int>(attr.get_scratchpad_mode()),
+              static_cast<int>(attr.get_fpmath_mode()), static_cast<int>(attr.get_accumulation_mode()),
+              attr.get_deterministic());
   attr.set_scratchpad_mode(scratchpad_mode::user);
   attr.set_fpmath_mode(fpmath_mode::bf16, true);
   attr.set_accumulation_mode(accumulation_mode::any);
@@ -149,10 +151,11 @@ void primitives() {
   std::printf("of a C handle: axis %d, %d %d\n", back.get_axis(), back.src_desc() == rows, back.get_engine() == cpu);
   dnnl_primitive_desc_clone(&clone, softmax.get_primitive_desc());
   attempt("a reorder of a softmax", [&] { reorder::primitive_desc wrong(clone); });
-  attempt("no such problem",
-          [&] { softmax_forward::primitive_desc(cpu, prop_kind::forward_inference, algorithm::softmax_log, rows, rows, 7); });
-  const softmax_forward::primitive_desc refused(cpu, prop_kind::forward_inference, algorithm::softmax_log, rows, rows, 7, primitive_attr(),
-                                                true);
+  attempt("no such problem", [&] {
+    softmax_forward::primitive_desc(cpu, prop_kind::forward_inference, algorithm::softmax_log, rows, rows, 7);
+  });
+  const softmax_forward::primitive_desc refused(cpu, prop_kind::forward_inference, algorithm::softmax_log, rows, rows,
+                                                7, primitive_attr(), true);
   std::printf("allowed to be empty: %d\n", static_cast<bool>(refused));
   memory a = makeMemory(cpu, rows, 1), b(turned, cpu);
   attempt("arguments", [&] { softmax.execute(strm, {{DNNL_ARG_SRC, a}}); });
@@ -164,8 +167,8 @@ void primitives() {
   print("turned", read<float>(b));
   memory shared(rows, cpu, a.get_data_handle());
   shared.set_data_handle(b.get_data_handle());
-  std::printf("handles: %d, engine %d, desc %d\n", shared.get_data_handle() == b.get_data_handle(), shared.get_engine() == cpu,
-              shared.get_desc() == rows);
+  std::printf("handles: %d, engine %d, desc %d\n", shared.get_data_handle() == b.get_data_handle(),
+              shared.get_engine() == cpu, shared.get_desc() == rows);
 }
 
 void settings() {
@@ -173,8 +176,10 @@ void settings() {
   std::printf("capacity %d\n", get_primitive_cache_capacity());
   attempt("capacity", [] { set_primitive_cache_capacity(-3); });
   set_default_fpmath_mode(fpmath_mode::f16);
-  std::printf("fpmath %d %d\n", static_cast<int>(get_default_fpmath_mode()), static_cast<int>(primitive_attr().get_fpmath_mode()));
-  std::printf("hints %d, isa set late %d\n", static_cast<int>(get_cpu_isa_hints()), static_cast<int>(set_max_cpu_isa(cpu_isa::avx2)));
+  std::printf("fpmath %d %d\n", static_cast<int>(get_default_fpmath_mode()),
+              static_cast<int>(primitive_attr().get_fpmath_mode()));
+  std::printf("hints %d, isa set late %d\n", static_cast<int>(get_cpu_isa_hints()),
+              static_cast<int>(set_max_cpu_isa(cpu_isa::avx2)));
   std::printf("set hints %d\n", static_cast<int>(set_cpu_isa_hints(cpu_isa_hints::no_hints)));
   std::printf("version %d.%d\n", version()->major, version()->minor);
 }

@@ -1,7 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What primitive descriptors answer: tensors by role and by argument, kinds, counts, engines, attributes, the list of implementations.
+// What primitive descriptors answer: tensors by role and by argument, kinds, counts, engines, attributes, the list of
+// implementations.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -32,8 +33,8 @@ static void tensors(const primitive_desc_base &desc) {
   show("diff src", desc.diff_src_desc());
   show("diff dst", desc.diff_dst_desc());
   show("workspace", desc.workspace_desc());
-  for (int argument :
-       {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_WORKSPACE})
+  for (int argument : {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS,
+                       DNNL_ARG_BIAS, DNNL_ARG_WORKSPACE})
     show("argument", desc.query_md(query::exec_arg_md, argument));
   std::printf("kind %s, prop %s\n", dnnl_prim_kind2str(static_cast<dnnl_primitive_kind_t>(desc.get_kind())),
               dnnl_prop_kind2str(static_cast<dnnl_prop_kind_t>(desc.get_prop_kind())));
@@ -44,12 +45,14 @@ static void tensors(const primitive_desc_base &desc) {
 
 int main() {
   engine eng(engine::kind::cpu, 0);
-  const memory::desc data({4, 6, 5}, type::f32, tag::abc), other({4, 6, 5}, type::f32, tag::acb), half({4, 6, 5}, type::bf16, tag::abc);
+  const memory::desc data({4, 6, 5}, type::f32, tag::abc), other({4, 6, 5}, type::f32, tag::acb),
+      half({4, 6, 5}, type::bf16, tag::abc);
   std::printf("cpus %zu\n", engine::get_count(engine::kind::cpu));
 
   softmax_forward::primitive_desc forward(eng, prop_kind::forward_training, algorithm::softmax_log, data, data, 2);
   tensors(forward);
-  std::printf("axis %d, %s\n", forward.get_axis(), dnnl_alg_kind2str(static_cast<dnnl_alg_kind_t>(forward.get_algorithm())));
+  std::printf("axis %d, %s\n", forward.get_axis(),
+              dnnl_alg_kind2str(static_cast<dnnl_alg_kind_t>(forward.get_algorithm())));
   softmax_backward::primitive_desc backward(eng, algorithm::softmax_log, data, data, data, 2, forward);
   tensors(backward);
   reorder::primitive_desc change(eng, data, eng, other);
@@ -64,7 +67,8 @@ int main() {
   ops.append_eltwise(algorithm::eltwise_relu, 0, 0);
   ops.append_binary(algorithm::binary_add, memory::desc({1, 6, 1}, type::f32, tag::abc));
   attr.set_post_ops(ops);
-  softmax_forward::primitive_desc fused(eng, prop_kind::forward_inference, algorithm::softmax_accurate, data, data, 1, attr);
+  softmax_forward::primitive_desc fused(eng, prop_kind::forward_inference, algorithm::softmax_accurate, data, data, 1,
+                                        attr);
   std::printf("scratchpad %d, post-ops %d\n", fused.get_primitive_attr().get_scratchpad_mode() == scratchpad_mode::user,
               fused.get_primitive_attr().get_post_ops().len());
   show("binary", fused.query_md(query::exec_arg_md, DNNL_ARG_ATTR_MULTIPLE_POST_OP(1) | DNNL_ARG_SRC_1));

@@ -27,8 +27,9 @@ typedef union {
 
 // Estimates, sizes and names are each library's own, and the genuine library has no estimate and no scratchpad engine.
 static int isOwn(int what) {
-  return what == dnnl_query_time_estimate_f64 || what == dnnl_query_memory_consumption_s64 || what == dnnl_query_scratchpad_engine ||
-         what == dnnl_query_impl_info_str || what == dnnl_query_cache_blob_id_size_s64 || what == dnnl_query_cache_blob_id;
+  return what == dnnl_query_time_estimate_f64 || what == dnnl_query_memory_consumption_s64 ||
+         what == dnnl_query_scratchpad_engine || what == dnnl_query_impl_info_str ||
+         what == dnnl_query_cache_blob_id_size_s64 || what == dnnl_query_cache_blob_id;
 }
 
 static void values(const char *name, const_dnnl_primitive_desc_t desc) {
@@ -41,9 +42,10 @@ static void values(const char *name, const_dnnl_primitive_desc_t desc) {
     const dnnl_status_t status = dnnl_primitive_desc_query(desc, (dnnl_query_t)what, 0, &result);
     printf("%d %s", what, dnnl_status2str(status));
     if (status == dnnl_success)
-      printf(" %d", what == dnnl_query_engine || what == dnnl_query_reorder_src_engine || what == dnnl_query_reorder_dst_engine
-                        ? result.engine == engine
-                        : result.number);
+      printf(" %d",
+             what == dnnl_query_engine || what == dnnl_query_reorder_src_engine || what == dnnl_query_reorder_dst_engine
+                 ? result.engine == engine
+                 : result.number);
     printf(" %d\n", dnnl_primitive_desc_query_md(desc, (dnnl_query_t)what, 0) != NULL);
   }
 }
@@ -54,7 +56,8 @@ static void tensors(const_dnnl_primitive_desc_t desc) {
       answer result;
       memset(&result, 0, sizeof(result));
       const dnnl_status_t status = dnnl_primitive_desc_query(desc, (dnnl_query_t)what, index, &result);
-      printf("%d[%d] %s %d %d\n", what, index, dnnl_status2str(status), status == dnnl_success ? ndimsOf(result.desc) : -1,
+      printf("%d[%d] %s %d %d\n", what, index, dnnl_status2str(status),
+             status == dnnl_success ? ndimsOf(result.desc) : -1,
              dnnl_primitive_desc_query_md(desc, (dnnl_query_t)what, index) != NULL);
     }
   const int arguments[] = {-1,
@@ -73,7 +76,8 @@ static void tensors(const_dnnl_primitive_desc_t desc) {
                            DNNL_ARG_ATTR_MULTIPLE_POST_OP(1) | DNNL_ARG_SRC_1,
                            DNNL_ARG_ATTR_MULTIPLE_POST_OP(5) | DNNL_ARG_SRC_1};
   for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); ++i)
-    printf("argument %d: %d\n", arguments[i], ndimsOf(dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, arguments[i])));
+    printf("argument %d: %d\n", arguments[i],
+           ndimsOf(dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, arguments[i])));
   printf("null result: %s\n", dnnl_status2str(dnnl_primitive_desc_query(desc, dnnl_query_src_md, 0, NULL)));
   printf("null: %s\n", dnnl_status2str(dnnl_primitive_desc_query(NULL, dnnl_query_src_md, 0, NULL)));
 }
@@ -121,12 +125,14 @@ int main(void) {
   dnnl_primitive_attr_set_post_ops(attr, ops);
 
   dnnl_primitive_desc_t desc, forward, backward, reorder;
-  dnnl_status_t status =
-      dnnl_softmax_forward_primitive_desc_create(&desc, engine, dnnl_forward_inference, dnnl_softmax_accurate, data, any, 1, attr);
+  dnnl_status_t status = dnnl_softmax_forward_primitive_desc_create(&desc, engine, dnnl_forward_inference,
+                                                                    dnnl_softmax_accurate, data, any, 1, attr);
   all("forward", status, desc);
-  status = dnnl_softmax_forward_primitive_desc_create(&forward, engine, dnnl_forward_training, dnnl_softmax_log, data, data, 2, NULL);
+  status = dnnl_softmax_forward_primitive_desc_create(&forward, engine, dnnl_forward_training, dnnl_softmax_log, data,
+                                                      data, 2, NULL);
   all("training", status, forward);
-  status = dnnl_softmax_backward_primitive_desc_create(&backward, engine, dnnl_softmax_log, data, data, data, 2, forward, NULL);
+  status = dnnl_softmax_backward_primitive_desc_create(&backward, engine, dnnl_softmax_log, data, data, data, 2,
+                                                       forward, NULL);
   all("backward", status, backward);
   status = dnnl_reorder_primitive_desc_create(&reorder, data, engine, other, engine, NULL);
   all("reorder", status, reorder);

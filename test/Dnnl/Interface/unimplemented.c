@@ -9,13 +9,12 @@
 // CHECK-NEXT: matmul: unimplemented 1
 // CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,convolution,{{.*}}
 // CHECK-NEXT: convolution: unimplemented 1
-// CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,rnn,it is not supported by Quern,dnnl_gru_backward_primitive_desc_create
-// CHECK-NEXT: gru backward: unimplemented 1
-// CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,softmax,{{.*}}the tensor is sparse{{.*}}
-// CHECK-NEXT: sparse: unimplemented 1
-// CHECK-NEXT: onednn_verbose,v1,common,create:dispatch,dnnl_memory_desc_create_with_grouped_encoding{{.*}}
-// CHECK-NEXT: grouped: unimplemented
-// CHECK-NEXT: no result: invalid_arguments
+// CHECK-NEXT: onednn_verbose,v1,primitive,create:dispatch,rnn,it is not supported by
+// Quern,dnnl_gru_backward_primitive_desc_create CHECK-NEXT: gru backward: unimplemented 1 CHECK-NEXT:
+// onednn_verbose,v1,primitive,create:dispatch,softmax,{{.*}}the tensor is sparse{{.*}} CHECK-NEXT: sparse:
+// unimplemented 1 CHECK-NEXT:
+// onednn_verbose,v1,common,create:dispatch,dnnl_memory_desc_create_with_grouped_encoding{{.*}} CHECK-NEXT: grouped:
+// unimplemented CHECK-NEXT: no result: invalid_arguments
 #include "oneapi/dnnl/dnnl.h"
 #include "oneapi/dnnl/dnnl_debug.h"
 
@@ -38,17 +37,18 @@ int main(void) {
   dnnl_status_t status = dnnl_matmul_primitive_desc_create(&desc, eng, a, a, NULL, a, NULL);
   printf("matmul: %s %d\n", dnnl_status2str(status), desc == NULL);
   desc = (dnnl_primitive_desc_t)&desc;
-  status = dnnl_convolution_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_convolution_direct, c, c, NULL, c, one,
-                                                          zero, zero, zero, NULL);
+  status = dnnl_convolution_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_convolution_direct,
+                                                          c, c, NULL, c, one, zero, zero, zero, NULL);
   printf("convolution: %s %d\n", dnnl_status2str(status), desc == NULL);
   desc = (dnnl_primitive_desc_t)&desc;
-  status = dnnl_gru_backward_primitive_desc_create(&desc, eng, dnnl_backward, dnnl_unidirectional_left2right, c, c, c, c, c, c, c, c, c, c,
-                                                   c, c, c, c, 0, NULL, NULL);
+  status = dnnl_gru_backward_primitive_desc_create(&desc, eng, dnnl_backward, dnnl_unidirectional_left2right, c, c, c,
+                                                   c, c, c, c, c, c, c, c, c, c, c, 0, NULL, NULL);
   printf("gru backward: %s %d\n", dnnl_status2str(status), desc == NULL);
   dnnl_memory_desc_t sparse;
   dnnl_memory_desc_create_with_coo_encoding(&sparse, 2, dims, dnnl_f32, 5, dnnl_s32);
   desc = (dnnl_primitive_desc_t)&desc;
-  status = dnnl_softmax_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_softmax_accurate, sparse, sparse, 1, NULL);
+  status = dnnl_softmax_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_softmax_accurate, sparse,
+                                                      sparse, 1, NULL);
   printf("sparse: %s %d\n", dnnl_status2str(status), desc == NULL);
   dnnl_memory_desc_destroy(sparse);
   status = dnnl_memory_desc_create_with_grouped_encoding(&sparse, 2, dims, dnnl_f32, 0, 2, dnnl_s32);

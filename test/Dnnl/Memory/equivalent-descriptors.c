@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Descriptors that say the same in other words: dims of 1 with any stride, added or left out, vectors of scales with the dims that they
-// belong to. They are equal where their dims are, and memory of one serves for the other.
+// Descriptors that say the same in other words: dims of 1 with any stride, added or left out, vectors of scales with
+// the dims that they belong to. They are equal where their dims are, and memory of one serves for the other.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -26,17 +26,22 @@ static dnnl_memory_t memoryOf(dnnl_memory_desc_t desc, void *values) {
 
 static void rows(void) {
   const dnnl_dims_t dims = {1, 4}, flat = {4}, deep = {1, 1, 1, 4}, far = {77, 1}, near = {1, 1};
-  dnnl_memory_desc_t descs[] = {
-      tagged(2, dims, dnnl_f32, dnnl_ab), tagged(2, dims, dnnl_f32, dnnl_ba),  strided(2, dims, far), strided(2, dims, near),
-      tagged(1, flat, dnnl_f32, dnnl_a),  tagged(4, deep, dnnl_f32, dnnl_nhwc)};
+  dnnl_memory_desc_t descs[] = {tagged(2, dims, dnnl_f32, dnnl_ab),
+                                tagged(2, dims, dnnl_f32, dnnl_ba),
+                                strided(2, dims, far),
+                                strided(2, dims, near),
+                                tagged(1, flat, dnnl_f32, dnnl_a),
+                                tagged(4, deep, dnnl_f32, dnnl_nhwc)};
   dnnl_primitive_desc_t desc = NULL;
   dnnl_primitive_t softmax = NULL;
-  dnnl_softmax_forward_primitive_desc_create(&desc, engine, dnnl_forward_inference, dnnl_softmax_accurate, descs[0], descs[0], 1, NULL);
+  dnnl_softmax_forward_primitive_desc_create(&desc, engine, dnnl_forward_inference, dnnl_softmax_accurate, descs[0],
+                                             descs[0], 1, NULL);
   dnnl_primitive_create(&softmax, desc);
   for (int i = 0; i < 6; ++i) {
     float from[4] = {1, 2, 3, 4}, to[4] = {0};
     dnnl_memory_t src = memoryOf(descs[i], from), dst = memoryOf(descs[5 - i], to);
-    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}}, inPlace[] = {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, src}};
+    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}},
+                          inPlace[] = {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, src}};
     printf("equal %d, ", dnnl_memory_desc_equal(descs[0], descs[i]));
     show("execute", dnnl_primitive_execute(softmax, stream, 2, arguments));
     show("in place", dnnl_primitive_execute(softmax, stream, 2, inPlace));
@@ -69,7 +74,8 @@ static void scales(void) {
   for (int i = 0; i < 3; ++i) {
     unsigned char taken[12];
     dnnl_memory_t src = memoryOf(from, values), dst = memoryOf(to, taken), factors = memoryOf(vectors[i], given);
-    const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, src}, {DNNL_ARG_TO, dst}, {DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, factors}};
+    const dnnl_exec_arg_t arguments[] = {
+        {DNNL_ARG_FROM, src}, {DNNL_ARG_TO, dst}, {DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, factors}};
     show("execute", dnnl_primitive_execute(reorder, stream, 3, arguments));
     dnnl_stream_wait(stream);
     for (int j = 0; j < 12; ++j)

@@ -21,8 +21,9 @@ namespace {
 void describe(type element) {
   attempt("descriptor", [&] {
     const memory::desc desc = memory::desc::host_scalar(element);
-    std::printf("type %d, rank %d, %zu bytes, format kind %d, equal %d\n", static_cast<int>(desc.get_data_type()), desc.get_ndims(),
-                desc.get_size(), static_cast<int>(desc.get_format_kind()), desc == memory::desc::host_scalar(element));
+    std::printf("type %d, rank %d, %zu bytes, format kind %d, equal %d\n", static_cast<int>(desc.get_data_type()),
+                desc.get_ndims(), desc.get_size(), static_cast<int>(desc.get_format_kind()),
+                desc == memory::desc::host_scalar(element));
   });
 }
 

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Buffers of memory in C: allocated, given, absent and given later; mapping; the functions that take the index of a buffer; buffers that
-// are aligned to nothing but their elements.
+// Buffers of memory in C: allocated, given, absent and given later; mapping; the functions that take the index of a
+// buffer; buffers that are aligned to nothing but their elements.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

@@ -54,7 +54,8 @@ static void bytes(void) {
 }
 
 // Exported by genuine builds without being declared.
-dnnl_status_t dnnl_memory_desc_create_with_string_tag(dnnl_memory_desc_t *, int, const dnnl_dims_t, dnnl_data_type_t, const char *);
+dnnl_status_t dnnl_memory_desc_create_with_string_tag(dnnl_memory_desc_t *, int, const dnnl_dims_t, dnnl_data_type_t,
+                                                      const char *);
 dnnl_status_t dnnl_memory_desc_set_data_type(dnnl_memory_desc_t, dnnl_data_type_t);
 
 static void undeclared(void) {
@@ -77,7 +78,8 @@ static void refused(void) {
   printf("13 dims: %s\n", dnnl_status2str(dnnl_memory_desc_create_with_tag(&desc, 13, dims, dnnl_f32, dnnl_ab)));
   printf("negative: %s\n", dnnl_status2str(dnnl_memory_desc_create_with_tag(&desc, 2, negative, dnnl_f32, dnnl_ab)));
   printf("tag: %s\n", dnnl_status2str(dnnl_memory_desc_create_with_tag(&desc, 2, dims, dnnl_f32, dnnl_abc)));
-  printf("no tag: %s\n", dnnl_status2str(dnnl_memory_desc_create_with_tag(&desc, 2, dims, dnnl_f32, dnnl_format_tag_undef)));
+  printf("no tag: %s\n",
+         dnnl_status2str(dnnl_memory_desc_create_with_tag(&desc, 2, dims, dnnl_f32, dnnl_format_tag_undef)));
   printf("null: %s\n", dnnl_status2str(dnnl_memory_desc_create_with_tag(NULL, 2, dims, dnnl_f32, dnnl_ab)));
   printf("null dims: %s\n", dnnl_status2str(dnnl_memory_desc_create_with_strides(&desc, 2, NULL, dnnl_f32, NULL)));
   for (int type = 0; type < 16; ++type)

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sparse tensors: descriptors in each encoding, their queries by the index of a buffer, sizes, blobs, comparison; memory with several
-// buffers; what is refused. No primitive of Quern takes them.
+// Sparse tensors: descriptors in each encoding, their queries by the index of a buffer, sizes, blobs, comparison;
+// memory with several buffers; what is refused. No primitive of Quern takes them.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -26,7 +26,8 @@ static void describeSparse(const char *name, dnnl_status_t status, const_dnnl_me
     dnnl_memory_desc_query_v2(desc, dnnl_query_sparse_encoding, 0, &encoding);
     dnnl_memory_desc_query_v2(desc, dnnl_query_nnz_s64, 0, &values);
     dnnl_memory_desc_query_v2(desc, dnnl_query_num_handles_s32, 0, &buffers);
-    printf(" %s encoding=%s values=%" PRId64 " buffers=%d", dnnl_fmt_kind2str(kind), dnnl_sparse_encoding2str(encoding), values, buffers);
+    printf(" %s encoding=%s values=%" PRId64 " buffers=%d", dnnl_fmt_kind2str(kind), dnnl_sparse_encoding2str(encoding),
+           values, buffers);
     for (int i = 0; i < buffers; ++i) {
       dnnl_data_type_t type = dnnl_data_type_undef;
       dnnl_memory_desc_query_v2(desc, dnnl_query_data_type, i, &type);
@@ -61,7 +62,8 @@ static void refuse(void) {
   dnnl_memory_desc_t desc = NULL;
   show("three dims in csr", dnnl_memory_desc_create_with_csr_encoding(&desc, 3, cube, dnnl_f32, 5, dnnl_s32, dnnl_s32));
   show("three dims in coo", dnnl_memory_desc_create_with_coo_encoding(&desc, 3, cube, dnnl_f32, 5, dnnl_s32));
-  show("a negative dim", dnnl_memory_desc_create_with_csr_encoding(&desc, 2, negative, dnnl_f32, 5, dnnl_s32, dnnl_s32));
+  show("a negative dim",
+       dnnl_memory_desc_create_with_csr_encoding(&desc, 2, negative, dnnl_f32, 5, dnnl_s32, dnnl_s32));
   show("a negative rank", dnnl_memory_desc_create_with_csr_encoding(&desc, -1, dims, dnnl_f32, 5, dnnl_s32, dnnl_s32));
   show("no dims", dnnl_memory_desc_create_with_coo_encoding(&desc, 2, NULL, dnnl_f32, 5, dnnl_s32));
   show("no type", dnnl_memory_desc_create_with_coo_encoding(&desc, 2, dims, dnnl_data_type_undef, 5, dnnl_s32));

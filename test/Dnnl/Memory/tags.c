@@ -13,7 +13,8 @@ int main(void) {
   for (int tag = 0; tag < dnnl_format_tag_last; ++tag)
     for (int ndims = 1; ndims <= 12; ++ndims) {
       dnnl_memory_desc_t desc = NULL;
-      const dnnl_status_t status = dnnl_memory_desc_create_with_tag(&desc, ndims, dims, dnnl_bf16, (dnnl_format_tag_t)tag);
+      const dnnl_status_t status =
+          dnnl_memory_desc_create_with_tag(&desc, ndims, dims, dnnl_bf16, (dnnl_format_tag_t)tag);
       if (status == dnnl_success)
         describe(dnnl_fmt_tag2str((dnnl_format_tag_t)tag), status, desc);
       else if (ndims == 3)

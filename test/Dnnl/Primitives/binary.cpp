@@ -1,7 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Binary through dnnl.hpp: algorithms, broadcasts, layouts, `any`, scales, post-ops, a select, in place, empty tensors, refusals.
+// Binary through dnnl.hpp: algorithms, broadcasts, layouts, `any`, scales, post-ops, a select, in place, empty tensors,
+// refusals.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -33,7 +34,8 @@ static void attributes(const memory::desc &data, const memory::desc &row) {
   ops.append_binary(algorithm::binary_mul, row);
   attr.set_post_ops(ops);
   binary::primitive_desc desc(eng, algorithm::binary_sub, data, row, data, attr);
-  memory src0 = makeMemory(eng, data, 3), src1 = makeMemory(eng, row, 4), dst = makeMemory(eng, data, 5), other = makeMemory(eng, row, 6);
+  memory src0 = makeMemory(eng, data, 3), src1 = makeMemory(eng, row, 4), dst = makeMemory(eng, data, 5),
+         other = makeMemory(eng, row, 6);
   const memory::desc one({1}, type::f32, tag::a);
   memory scale0(one, eng), scale1(one, eng);
   fill<float>(scale0, {2});
@@ -55,7 +57,8 @@ static void select(const memory::desc &data) {
   auto *set = static_cast<int8_t *>(condition.get_data_handle());
   for (size_t i = 0; i < flags.get_size(); ++i)
     set[i] = static_cast<int8_t>(i % 3 == 1);
-  binary(desc).execute(strm, {{DNNL_ARG_SRC_0, src0}, {DNNL_ARG_SRC_1, src1}, {DNNL_ARG_SRC_2, condition}, {DNNL_ARG_DST, dst}});
+  binary(desc).execute(
+      strm, {{DNNL_ARG_SRC_0, src0}, {DNNL_ARG_SRC_1, src1}, {DNNL_ARG_SRC_2, condition}, {DNNL_ARG_DST, dst}});
   strm.wait();
   print("select", read<float>(dst));
   std::printf("condition: %d\n", desc.src2_desc() == flags);
@@ -69,7 +72,8 @@ static void inPlace(const memory::desc &data) {
   print("in place", read<float>(src0));
 }
 
-static void refused(const char *name, algorithm alg, const memory::desc &a, const memory::desc &b, const memory::desc &c) {
+static void refused(const char *name, algorithm alg, const memory::desc &a, const memory::desc &b,
+                    const memory::desc &c) {
   try {
     binary::primitive_desc desc(eng, alg, a, b, c);
     std::printf("%s: accepted\n", name);
@@ -81,8 +85,8 @@ static void refused(const char *name, algorithm alg, const memory::desc &a, cons
 int main() {
   const memory::desc image({2, 5, 3, 4}, type::f32, tag::abcd), last({2, 5, 3, 4}, type::f32, tag::acdb),
       blocked({2, 16, 3, 4}, type::f32, tag::aBcd16b), sixteen({1, 16, 1, 1}, type::f32, tag::abcd),
-      channels({1, 5, 1, 1}, type::f32, tag::abcd), one({1, 1, 1, 1}, type::f32, tag::abcd), any({2, 5, 3, 4}, type::f32, tag::any),
-      row({1, 1, 1, 4}, type::f32, tag::abcd);
+      channels({1, 5, 1, 1}, type::f32, tag::abcd), one({1, 1, 1, 1}, type::f32, tag::abcd),
+      any({2, 5, 3, 4}, type::f32, tag::any), row({1, 1, 1, 4}, type::f32, tag::abcd);
   const algorithm all[] = {algorithm::binary_add, algorithm::binary_mul, algorithm::binary_max, algorithm::binary_min,
                            algorithm::binary_div, algorithm::binary_sub, algorithm::binary_ge,  algorithm::binary_gt,
                            algorithm::binary_le,  algorithm::binary_lt,  algorithm::binary_eq,  algorithm::binary_ne};
@@ -101,7 +105,8 @@ int main() {
   std::printf("any: %d %d %d\n", chosen.src0_desc() == last, chosen.src1_desc() == last, chosen.dst_desc() == last);
   std::printf("kept: %d %d\n", chosen.get_algorithm() == algorithm::binary_add, chosen.src2_desc().get_ndims());
 
-  const memory::desc empty({0, 5, 3, 4}, type::f32, tag::abcd), other({2, 5, 3, 7}, type::f32, tag::abcd), flat({2, 5}, type::f32, tag::ab);
+  const memory::desc empty({0, 5, 3, 4}, type::f32, tag::abcd), other({2, 5, 3, 7}, type::f32, tag::abcd),
+      flat({2, 5}, type::f32, tag::ab);
   run("empty", algorithm::binary_add, empty, channels, empty);
   refused("another size", algorithm::binary_add, image, other, image);
   refused("another rank", algorithm::binary_add, image, flat, image);

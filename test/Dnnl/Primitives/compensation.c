@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Weights of int8 convolutions: reorders that quantize by output channel, append the sums that a signed or shifted source needs, and
-// scale what they store. No function makes such a descriptor, convolutions answer them; here the extras are written where both libraries
-// keep them.
+// Weights of int8 convolutions: reorders that quantize by output channel, append the sums that a signed or shifted
+// source needs, and scale what they store. No function makes such a descriptor, convolutions answer them; here the
+// extras are written where both libraries keep them.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -18,7 +18,8 @@ enum { SIGNED = 1, SCALED = 2, SHIFTED = 8 }; // flags
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
 
-/// The extras lie at byte 640 of a descriptor: flags (8 bytes), the mask of the first sums, the factor (f32), the mask of the second sums.
+/// The extras lie at byte 640 of a descriptor: flags (8 bytes), the mask of the first sums, the factor (f32), the mask
+/// of the second sums.
 static void setExtras(dnnl_memory_desc_t desc, uint64_t flags, int mask) {
   char *bytes = (char *)desc + 640;
   const int first = flags & SIGNED ? mask : 0, second = flags & SHIFTED ? mask : 0;
@@ -60,7 +61,8 @@ static void run(uint64_t flags, int isPerChannel, dnnl_format_tag_t layout) {
   show("primitive", dnnl_primitive_create(&reorder, desc));
   dnnl_memory_t from = floats(plain, COUNT, 0), scales = floats(vector, (int)channels[0], 1), to = NULL;
   dnnl_memory_create(&to, weights, engine, DNNL_MEMORY_ALLOCATE);
-  const dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, scales}};
+  const dnnl_exec_arg_t arguments[] = {
+      {DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, scales}};
   show("execute", dnnl_primitive_execute(reorder, stream, 3, arguments));
   dnnl_stream_wait(stream);
   const int8_t *values = NULL;

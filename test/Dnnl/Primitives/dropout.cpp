@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Dropout of softmax and eltwise, which the genuine library takes for dense row-major tensors: masks are the same byte for byte, and
-// results zero at the same places, for seeds of either type, offsets, probabilities within and beyond 0 and 1, with a mask, with none, and
-// from host scalars.
+// Dropout of softmax and eltwise, which the genuine library takes for dense row-major tensors: masks are the same byte
+// for byte, and results zero at the same places, for seeds of either type, offsets, probabilities within and beyond 0
+// and 1, with a mask, with none, and from host scalars.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -43,15 +43,17 @@ template <typename T> memory numberOf(T value, type dataType, bool isOnHost) {
 std::unordered_map<int, memory> argumentsOf(const Case &drop) {
   std::unordered_map<int, memory> args = {
       {DNNL_ARG_ATTR_DROPOUT_PROBABILITY, numberOf(drop.probability, type::f32, drop.isOnHost)},
-      {DNNL_ARG_ATTR_DROPOUT_SEED, drop.seedType == type::s64 ? numberOf(drop.seed, type::s64, drop.isOnHost)
-                                                              : numberOf(static_cast<int32_t>(drop.seed), type::s32, drop.isOnHost)}};
+      {DNNL_ARG_ATTR_DROPOUT_SEED, drop.seedType == type::s64
+                                       ? numberOf(drop.seed, type::s64, drop.isOnHost)
+                                       : numberOf(static_cast<int32_t>(drop.seed), type::s32, drop.isOnHost)}};
   if (drop.usesOffset)
     args[DNNL_ARG_ATTR_DROPOUT_OFFSET] = numberOf(drop.offset, type::s64, drop.isOnHost);
   return args;
 }
 
 /// One primitive of `pd` on ones and 1 to 7, by turns.
-template <typename Primitive> void execute(const Case &drop, const typename Primitive::primitive_desc &pd, const memory::desc &maskDesc) {
+template <typename Primitive>
+void execute(const Case &drop, const typename Primitive::primitive_desc &pd, const memory::desc &maskDesc) {
   memory src(pd.src_desc(), eng), dst(pd.dst_desc(), eng), mask;
   std::vector<float> values(src.get_desc().get_size() / sizeof(float));
   for (size_t i = 0; i < values.size(); ++i)
@@ -68,7 +70,8 @@ template <typename Primitive> void execute(const Case &drop, const typename Prim
   strm.wait();
   if (drop.hasMask) {
     const std::vector<uint8_t> bits = read<uint8_t>(mask);
-    std::printf("%s: mask %d of %zu kept\n", drop.name, static_cast<int>(std::count(bits.begin(), bits.end(), 1)), bits.size());
+    std::printf("%s: mask %d of %zu kept\n", drop.name, static_cast<int>(std::count(bits.begin(), bits.end(), 1)),
+                bits.size());
     print("mask", bits);
   }
   std::printf("~1e-5 ");
@@ -80,14 +83,17 @@ template <typename Primitive> void execute(const Case &drop, const typename Prim
 }
 
 void run(const Case &drop, const memory::dims &dims = {5, 33}) {
-  const memory::desc tensor(dims, type::f32, tag::ab), mask = drop.hasMask ? memory::desc(dims, type::u8, tag::ab) : memory::desc();
+  const memory::desc tensor(dims, type::f32, tag::ab),
+      mask = drop.hasMask ? memory::desc(dims, type::u8, tag::ab) : memory::desc();
   primitive_attr attr;
   attr.set_dropout(mask, drop.seedType, drop.usesOffset, drop.isOnHost);
   attempt(drop.name, [&] {
-    execute<softmax_forward>(drop, {eng, prop_kind::forward_training, algorithm::softmax_accurate, tensor, tensor, 1, attr}, mask);
+    execute<softmax_forward>(
+        drop, {eng, prop_kind::forward_training, algorithm::softmax_accurate, tensor, tensor, 1, attr}, mask);
   });
   attempt(drop.name, [&] {
-    execute<eltwise_forward>(drop, {eng, prop_kind::forward_training, algorithm::eltwise_relu, tensor, tensor, 0.f, 0.f, attr}, mask);
+    execute<eltwise_forward>(
+        drop, {eng, prop_kind::forward_training, algorithm::eltwise_relu, tensor, tensor, 0.f, 0.f, attr}, mask);
   });
 }
 
@@ -118,7 +124,8 @@ int main() {
     ops.append_eltwise(algorithm::eltwise_linear, 1, 5);
     all.set_post_ops(ops);
     all.set_dropout(mask, type::s32, false, false);
-    execute<softmax_forward>({"post-op"}, {eng, prop_kind::forward_training, algorithm::softmax_accurate, tensor, tensor, 1, all}, mask);
+    execute<softmax_forward>(
+        {"post-op"}, {eng, prop_kind::forward_training, algorithm::softmax_accurate, tensor, tensor, 1, all}, mask);
   });
 
   // The first of the setters is one of seeds of s32, without an offset.
@@ -126,7 +133,8 @@ int main() {
   attempt("v1", [&] {
     const memory::desc tensor({5, 33}, type::f32, tag::ab);
     attr.set_dropout(memory::desc({5, 33}, type::u8, tag::ab));
-    execute<eltwise_forward>({"v1"}, {eng, prop_kind::forward_training, algorithm::eltwise_linear, tensor, tensor, 2.f, 0.f, attr},
-                             memory::desc({5, 33}, type::u8, tag::ab));
+    execute<eltwise_forward>(
+        {"v1"}, {eng, prop_kind::forward_training, algorithm::eltwise_linear, tensor, tensor, 2.f, 0.f, attr},
+        memory::desc({5, 33}, type::u8, tag::ab));
   });
 }

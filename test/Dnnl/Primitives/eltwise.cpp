@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Eltwise: every algorithm, forward and backward (of the source or of the destination), types, layouts, `any`, in place, post-ops, empty
-// tensors, what the descriptors answer and what is refused.
+// Eltwise: every algorithm, forward and backward (of the source or of the destination), types, layouts, `any`, in
+// place, post-ops, empty tensors, what the descriptors answer and what is refused.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=2e-5 %s %t | FileCheck %s
@@ -53,10 +53,11 @@ const Function functions[] = {{algorithm::eltwise_relu, 0, 0},
                               {algorithm::eltwise_pow, 2, 1.5f},
                               {algorithm::eltwise_mish, 0, 0},
                               {algorithm::eltwise_hardswish, 0.2f, 0.5f}};
-const Function ofResults[] = {{algorithm::eltwise_relu_use_dst_for_bwd, 0.25f, 0}, {algorithm::eltwise_tanh_use_dst_for_bwd, 0, 0},
-                              {algorithm::eltwise_elu_use_dst_for_bwd, 0.5f, 0},   {algorithm::eltwise_sqrt_use_dst_for_bwd, 0, 0},
-                              {algorithm::eltwise_logistic_use_dst_for_bwd, 0, 0}, {algorithm::eltwise_exp_use_dst_for_bwd, 0, 0},
-                              {algorithm::eltwise_clip_v2_use_dst_for_bwd, -1, 2}};
+const Function ofResults[] = {
+    {algorithm::eltwise_relu_use_dst_for_bwd, 0.25f, 0}, {algorithm::eltwise_tanh_use_dst_for_bwd, 0, 0},
+    {algorithm::eltwise_elu_use_dst_for_bwd, 0.5f, 0},   {algorithm::eltwise_sqrt_use_dst_for_bwd, 0, 0},
+    {algorithm::eltwise_logistic_use_dst_for_bwd, 0, 0}, {algorithm::eltwise_exp_use_dst_for_bwd, 0, 0},
+    {algorithm::eltwise_clip_v2_use_dst_for_bwd, -1, 2}};
 
 bool needsPositive(algorithm alg) {
   return alg == algorithm::eltwise_sqrt || alg == algorithm::eltwise_log || alg == algorithm::eltwise_pow ||
@@ -74,8 +75,8 @@ memory inputOf(const Function &function, const memory::desc &desc, unsigned seed
 }
 
 void forward(const Function &function, const memory::desc &src, const memory::desc &dst, bool inPlace = false) {
-  eltwise_forward::primitive_desc desc(eng, prop_kind::forward_inference, function.alg, src, dst, function.alpha, function.beta,
-                                       primitive_attr(), true);
+  eltwise_forward::primitive_desc desc(eng, prop_kind::forward_inference, function.alg, src, dst, function.alpha,
+                                       function.beta, primitive_attr(), true);
   beginLine(dst.get_data_type());
   std::printf("%s", nameOf(function.alg));
   if (!desc) {
@@ -88,12 +89,14 @@ void forward(const Function &function, const memory::desc &src, const memory::de
 }
 
 void backward(const Function &function, bool ofResult, const memory::desc &data) {
-  eltwise_forward::primitive_desc hint(eng, prop_kind::forward_training, function.alg, data, data, function.alpha, function.beta);
+  eltwise_forward::primitive_desc hint(eng, prop_kind::forward_training, function.alg, data, data, function.alpha,
+                                       function.beta);
   eltwise_backward::primitive_desc desc(eng, function.alg, data, data, data, function.alpha, function.beta, hint);
   memory src = inputOf(function, data, 2), dst(data, eng), diffDst = makeTyped(strm, data, 3), diffSrc(data, eng);
   eltwise_forward(hint).execute(strm, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
-  eltwise_backward(desc).execute(
-      strm, {{ofResult ? DNNL_ARG_DST : DNNL_ARG_SRC, ofResult ? dst : src}, {DNNL_ARG_DIFF_DST, diffDst}, {DNNL_ARG_DIFF_SRC, diffSrc}});
+  eltwise_backward(desc).execute(strm, {{ofResult ? DNNL_ARG_DST : DNNL_ARG_SRC, ofResult ? dst : src},
+                                        {DNNL_ARG_DIFF_DST, diffDst},
+                                        {DNNL_ARG_DIFF_SRC, diffSrc}});
   beginLine(data.get_data_type());
   std::printf("gradient of %s", nameOf(function.alg));
   print("", readPlain(strm, diffSrc));
@@ -120,8 +123,8 @@ void layouts() {
 }
 
 void types() {
-  for (const Function &function :
-       {Function{algorithm::eltwise_relu, 0, 0}, Function{algorithm::eltwise_linear, 2, 3}, Function{algorithm::eltwise_logistic, 0, 0}})
+  for (const Function &function : {Function{algorithm::eltwise_relu, 0, 0}, Function{algorithm::eltwise_linear, 2, 3},
+                                   Function{algorithm::eltwise_logistic, 0, 0}})
     for (type of : {type::f32, type::bf16, type::f16, type::s32, type::s8, type::u8}) {
       const memory::desc data({3, 21}, of, tag::ab);
       forward(function, data, data);
@@ -138,34 +141,40 @@ void postOps() {
       ops.append_eltwise(algorithm::eltwise_linear, 2, 1);
     primitive_attr attr;
     attr.set_post_ops(ops);
-    eltwise_forward::primitive_desc desc(eng, prop_kind::forward_inference, algorithm::eltwise_relu, rows, rows, 0.0f, 0.0f, attr, true);
+    eltwise_forward::primitive_desc desc(eng, prop_kind::forward_inference, algorithm::eltwise_relu, rows, rows, 0.0f,
+                                         0.0f, attr, true);
     if (!desc) {
       std::printf("post-ops: refused\n");
       continue;
     }
     memory src = makeMemory(eng, rows, 4), dst(rows, eng);
-    eltwise_forward(desc).execute(
-        strm, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}, {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, makeMemory(eng, row, 5)}});
+    eltwise_forward(desc).execute(strm,
+                                  {{DNNL_ARG_SRC, src},
+                                   {DNNL_ARG_DST, dst},
+                                   {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, makeMemory(eng, row, 5)}});
     print("post-ops", readPlain(strm, dst));
   }
 }
 
 void queries() {
-  eltwise_forward::primitive_desc desc(eng, prop_kind::forward_training, algorithm::eltwise_elu, rows, rows, 0.5f, 0.25f);
+  eltwise_forward::primitive_desc desc(eng, prop_kind::forward_training, algorithm::eltwise_elu, rows, rows, 0.5f,
+                                       0.25f);
   eltwise_backward::primitive_desc back(eng, algorithm::eltwise_elu, rows, rows, rows, 0.5f, 0.25f, desc);
-  std::printf("%s %g %g, %d %d\n", nameOf(desc.get_algorithm()), desc.get_alpha(), desc.get_beta(), static_cast<int>(desc.get_prop_kind()),
-              static_cast<int>(desc.get_kind()));
-  std::printf("tensors: %d %d %d %d %d\n", desc.src_desc() == rows, desc.dst_desc() == rows, back.diff_src_desc() == rows,
-              back.diff_dst_desc() == rows, back.src_desc() == rows);
+  std::printf("%s %g %g, %d %d\n", nameOf(desc.get_algorithm()), desc.get_alpha(), desc.get_beta(),
+              static_cast<int>(desc.get_prop_kind()), static_cast<int>(desc.get_kind()));
+  std::printf("tensors: %d %d %d %d %d\n", desc.src_desc() == rows, desc.dst_desc() == rows,
+              back.diff_src_desc() == rows, back.diff_dst_desc() == rows, back.src_desc() == rows);
   std::printf("inputs %d %d\n", dnnl_primitive_desc_query_s32(desc.get(), dnnl_query_num_of_inputs_s32, 0),
               dnnl_primitive_desc_query_s32(back.get(), dnnl_query_num_of_inputs_s32, 0));
-  attempt("no algorithm",
-          [] { eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_log, rows, rows, 0.0f, 0.0f); });
-  attempt("bounds",
-          [] { eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::eltwise_clip, rows, rows, 2.0f, 1.0f); });
+  attempt("no algorithm", [] {
+    eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_log, rows, rows, 0.0f, 0.0f);
+  });
+  attempt("bounds", [] {
+    eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::eltwise_clip, rows, rows, 2.0f, 1.0f);
+  });
   attempt("dims", [] {
-    eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::eltwise_relu, rows, {{3, 20}, type::f32, tag::ab}, 0.0f,
-                                    0.0f);
+    eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::eltwise_relu, rows,
+                                    {{3, 20}, type::f32, tag::ab}, 0.0f, 0.0f);
   });
 }
 

@@ -62,7 +62,8 @@ static void floats(dnnl_dim_t m, dnnl_dim_t n, dnnl_dim_t k) {
     char ta = letters[kind & 3], tb = letters[kind >> 2];
     dnnl_dim_t lda = (kind & 2 ? m : k) + kind % 3, ldb = (kind & 8 ? k : n) + kind % 2, ldc = n + kind % 4;
     fill((uint32_t)kind);
-    dnnl_status_t status = dnnl_sgemm(ta, tb, m, n, k, scales[(kind / 2) & 3], fa, lda, fb, ldb, scales[(kind + 1) & 3], fc, ldc);
+    dnnl_status_t status =
+        dnnl_sgemm(ta, tb, m, n, k, scales[(kind / 2) & 3], fa, lda, fb, ldb, scales[(kind + 1) & 3], fc, ldc);
     char name[64];
     snprintf(name, sizeof(name), "sgemm %c%c %d %d %d", ta, tb, (int)m, (int)n, (int)k);
     printFloats(name, status, m, n, ldc);
@@ -76,15 +77,15 @@ static void integers(dnnl_dim_t m, dnnl_dim_t n, dnnl_dim_t k, float alpha, floa
     dnnl_dim_t lda = (kind & 1 ? m : k) + kind % 3, ldb = ((kind >> 2) & 1 ? k : n) + kind % 2, ldc = n + kind % 4;
     snprintf(name, sizeof(name), "%c%c%c %d %d %d", ta, tb, offset, (int)m, (int)n, (int)k);
     fill((uint32_t)kind);
-    dnnl_status_t status =
-        dnnl_gemm_s8s8s32(ta, tb, offset, m, n, k, alpha, sa, lda, (int8_t)(kind % 5 - 2), sb, ldb, (int8_t)(kind % 3), beta, ic, ldc, co);
+    dnnl_status_t status = dnnl_gemm_s8s8s32(ta, tb, offset, m, n, k, alpha, sa, lda, (int8_t)(kind % 5 - 2), sb, ldb,
+                                             (int8_t)(kind % 3), beta, ic, ldc, co);
     printf("s8s8s32 ");
     printIntegers(name, status, m, n, ldc);
     fill((uint32_t)kind + 100);
     for (int i = 0; i < most; ++i)
       ua[i] &= 127; // where VNNI is absent, the genuine library saturates sums of two products in 16 bits
-    status =
-        dnnl_gemm_u8s8s32(ta, tb, offset, m, n, k, alpha, ua, lda, (uint8_t)(kind % 4), sb, ldb, (int8_t)(kind % 3 - 1), beta, ic, ldc, co);
+    status = dnnl_gemm_u8s8s32(ta, tb, offset, m, n, k, alpha, ua, lda, (uint8_t)(kind % 4), sb, ldb,
+                               (int8_t)(kind % 3 - 1), beta, ic, ldc, co);
     printf("u8s8s32 ");
     printIntegers(name, status, m, n, ldc);
   }
@@ -102,7 +103,8 @@ static void mistakes(void) {
   MISTAKE('N', 'T', 2, 2, 3, 1, fa, 3, fb, 2, 0, fc, 2);
   MISTAKE('N', 'N', 2, 3, 2, 1, fa, 2, fb, 3, 0, fc, 2);
   MISTAKE('N', 'N', 0, 0, 0, 1, fa, 0, fb, 1, 0, fc, 1);
-  printf("mistake: %s\n", dnnl_status2str(dnnl_gemm_s8s8s32('N', 'N', 'X', 2, 2, 2, 1, sa, 2, 0, sb, 2, 0, 0, ic, 2, co)));
+  printf("mistake: %s\n",
+         dnnl_status2str(dnnl_gemm_s8s8s32('N', 'N', 'X', 2, 2, 2, 1, sa, 2, 0, sb, 2, 0, 0, ic, 2, co)));
   printFloats("no rows", dnnl_sgemm('N', 'N', 0, 2, 2, 1, fa, 2, fb, 2, 0, fc, 2), 2, 2, 2);
   printFloats("no columns", dnnl_sgemm('N', 'N', 2, 0, 2, 1, fa, 2, fb, 1, 0, fc, 1), 2, 2, 2);
   printFloats("no depth", dnnl_sgemm('N', 'N', 2, 2, 0, 1, fa, 1, fb, 2, 0, fc, 2), 2, 2, 2);

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What descriptors of eltwise, binary, sum and concat answer: their tensors by kind and index and by argument, those that a problem does
-// not have among them, and their parameters.
+// What descriptors of eltwise, binary, sum and concat answer: their tensors by kind and index and by argument, those
+// that a problem does not have among them, and their parameters.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -16,7 +16,8 @@ static void tensor(const char *what, const_dnnl_memory_desc_t desc) {
   dnnl_data_type_t type = dnnl_data_type_undef;
   dnnl_memory_desc_query(desc, dnnl_query_ndims_s32, &ndims);
   dnnl_memory_desc_query(desc, dnnl_query_data_type, &type);
-  printf("%s: %s, rank %d %s, %zu bytes\n", what, desc ? "given" : "null", ndims, dnnl_dt2str(type), dnnl_memory_desc_get_size(desc));
+  printf("%s: %s, rank %d %s, %zu bytes\n", what, desc ? "given" : "null", ndims, dnnl_dt2str(type),
+         dnnl_memory_desc_get_size(desc));
 }
 
 static void number(const char *what, const_dnnl_primitive_desc_t desc, dnnl_query_t query) {
@@ -64,10 +65,11 @@ int main(void) {
   dnnl_primitive_desc_t forward = NULL, desc = NULL;
   const dnnl_alg_kind_t algorithms[] = {dnnl_eltwise_elu, dnnl_eltwise_elu_use_dst_for_bwd};
   for (int i = 0; i < 2; ++i) {
-    dnnl_status_t status =
-        dnnl_eltwise_forward_primitive_desc_create(&forward, eng, dnnl_forward_training, algorithms[i], data, data, 0.5f, 0, NULL);
+    dnnl_status_t status = dnnl_eltwise_forward_primitive_desc_create(&forward, eng, dnnl_forward_training,
+                                                                      algorithms[i], data, data, 0.5f, 0, NULL);
     show("hint", status);
-    status = dnnl_eltwise_backward_primitive_desc_create(&desc, eng, algorithms[i], data, data, data, 0.5f, 0, forward, NULL);
+    status = dnnl_eltwise_backward_primitive_desc_create(&desc, eng, algorithms[i], data, data, data, 0.5f, 0, forward,
+                                                         NULL);
     all(i ? "backward from dst" : "backward from src", status, desc);
     all("forward", dnnl_success, forward);
   }

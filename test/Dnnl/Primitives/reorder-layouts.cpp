@@ -1,8 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reorders between the families of layouts: plain ones of 1 to 6 dims, blocked ones whose blocks do not divide the dims, several blocks on
-// a dim, strided ones, regions and turned views of tensors, empty tensors; the bytes that come out, padding included.
+// Reorders between the families of layouts: plain ones of 1 to 6 dims, blocked ones whose blocks do not divide the
+// dims, several blocks on a dim, strided ones, regions and turned views of tensors, empty tensors; the bytes that come
+// out, padding included.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=0 %s %t | FileCheck %s
@@ -57,7 +58,8 @@ void families() {
   through({3, 5, 19}, {tag::abc, tag::cba, tag::acb, tag::aBc16b, tag::aBc8b}, type::f32);
   through({2, 19, 5, 7}, {tag::nchw, tag::nhwc, tag::chwn, tag::nChw16c, tag::nChw8c, tag::nChw4c}, type::f32);
   through({2, 37, 3, 2}, {tag::nchw, tag::nhwc, tag::nChw16c, tag::nChw32c}, type::s8);
-  through({20, 19, 3, 3}, {tag::oihw, tag::hwio, tag::ihwo, tag::OIhw16i16o, tag::OIhw8o8i, tag::OIhw4i16o4i, tag::Ohwi8o}, type::f32);
+  through({20, 19, 3, 3},
+          {tag::oihw, tag::hwio, tag::ihwo, tag::OIhw16i16o, tag::OIhw8o8i, tag::OIhw4i16o4i, tag::Ohwi8o}, type::f32);
   through({35, 70, 1, 2}, {tag::oihw, tag::hwio, tag::OIhw4i16o4i, tag::OIhw16i16o4i}, type::s8);
   through({2, 9, 10, 3, 2}, {tag::goihw, tag::hwigo, tag::gOIhw16i16o, tag::gOIhw8i8o}, type::f32);
   through({2, 17, 3, 2, 2}, {tag::ncdhw, tag::ndhwc, tag::nCdhw16c, tag::nCdhw8c}, type::f32);
@@ -88,8 +90,8 @@ void regions() {
   struct Part {
     memory::dims dims, offsets;
   };
-  for (const Part &part :
-       {Part{{2, 16, 3}, {1, 16, 2}}, Part{{4, 8, 6}, {0, 32, 0}}, Part{{1, 24, 6}, {3, 16, 0}}, Part{{4, 10, 2}, {0, 0, 4}}}) {
+  for (const Part &part : {Part{{2, 16, 3}, {1, 16, 2}}, Part{{4, 8, 6}, {0, 32, 0}}, Part{{1, 24, 6}, {3, 16, 0}},
+                           Part{{4, 10, 2}, {0, 0, 4}}}) {
     memory tensor = makeMemory(eng, whole, 4);
     const memory::desc region = whole.submemory_desc(part.dims, part.offsets);
     const memory::desc small(part.dims, type::f32, tag::cab);
@@ -104,7 +106,8 @@ void regions() {
   memory joined(plain, eng);
   for (memory::dim half : {0, 20}) {
     const memory::desc part = plain.submemory_desc({4, 20, 6}, {0, half, 0});
-    memory window(part, eng, joined.get_data_handle()), given = makeTyped(strm, {{4, 20, 6}, type::f32, tag::acb}, 6 + half);
+    memory window(part, eng, joined.get_data_handle()),
+        given = makeTyped(strm, {{4, 20, 6}, type::f32, tag::acb}, 6 + half);
     copy(strm, given, window);
   }
   sign("joined", read<float>(joined));

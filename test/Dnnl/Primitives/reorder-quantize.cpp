@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reorders with every attribute: scales of either side with each mask and in groups, their types, zero points, sums with a scale, and
-// several together, there and back.
+// Reorders with every attribute: scales of either side with each mask and in groups, their types, zero points, sums
+// with a scale, and several together, there and back.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-6 %s %t | FileCheck %s
@@ -38,7 +38,8 @@ memory zeros(const std::vector<int32_t> &values) {
   return points;
 }
 
-void run(const char *name, const memory::desc &from, const memory::desc &to, const primitive_attr &attr, Arguments more = {}) {
+void run(const char *name, const memory::desc &from, const memory::desc &to, const primitive_attr &attr,
+         Arguments more = {}) {
   reorder::primitive_desc desc(eng, from, eng, to, attr, true);
   if (!desc) {
     std::printf("%s: refused\n", name);
@@ -52,7 +53,8 @@ void run(const char *name, const memory::desc &from, const memory::desc &to, con
 }
 
 void masks() {
-  const memory::desc plain({4, 6, 5}, type::f32, tag::abc), turned({4, 6, 5}, type::f32, tag::cab), ints({4, 6, 5}, type::s8, tag::acb);
+  const memory::desc plain({4, 6, 5}, type::f32, tag::abc), turned({4, 6, 5}, type::f32, tag::cab),
+      ints({4, 6, 5}, type::s8, tag::acb);
   // Of masks whose dims do not follow each other the genuine library takes the wrong scales.
   for (int mask : {0, 1, 2, 4, 3, 6, 7}) {
     memory::dim count = 1;
@@ -86,7 +88,8 @@ void groups() {
 }
 
 void zeroPoints() {
-  const memory::desc plain({4, 6}, type::f32, tag::ab), bytes({4, 6}, type::u8, tag::ba), ints({4, 6}, type::s8, tag::ab);
+  const memory::desc plain({4, 6}, type::f32, tag::ab), bytes({4, 6}, type::u8, tag::ba),
+      ints({4, 6}, type::s8, tag::ab);
   primitive_attr src, dst, both;
   src.set_zero_points_mask(DNNL_ARG_SRC, 0);
   dst.set_zero_points_mask(DNNL_ARG_DST, 0);
@@ -98,12 +101,13 @@ void zeroPoints() {
   both.set_scales_mask(DNNL_ARG_SRC, 0);
   both.set_scales_mask(DNNL_ARG_DST, 0);
   memory half = scales(1);
-  run("everything", ints, bytes, both, {{srcZeros, zeros({5})}, {dstZeros, zeros({128})}, {srcScales, half}, {dstScales, half}});
+  run("everything", ints, bytes, both,
+      {{srcZeros, zeros({5})}, {dstZeros, zeros({128})}, {srcScales, half}, {dstScales, half}});
 }
 
 void sums() {
-  const memory::desc plain({4, 6}, type::f32, tag::ab), turned({4, 6}, type::f32, tag::ba), ints({4, 6}, type::s8, tag::ab),
-      half({4, 6}, type::bf16, tag::ab);
+  const memory::desc plain({4, 6}, type::f32, tag::ab), turned({4, 6}, type::f32, tag::ba),
+      ints({4, 6}, type::s8, tag::ab), half({4, 6}, type::bf16, tag::ab);
   for (float scale : {1.0f, 0.5f, -2.0f}) {
     post_ops ops;
     ops.append_sum(scale);

@@ -1,8 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reorders between every two types: rounding to even, saturation, infinities; what comes out is compared bit by bit. Negative zeros and
-// values below the normal ones of f8_e4m3 are not here: docs/primitives/reorder.md says how the libraries differ on them.
+// Reorders between every two types: rounding to even, saturation, infinities; what comes out is compared bit by bit.
+// Negative zeros and values below the normal ones of f8_e4m3 are not here: docs/primitives/reorder.md says how the
+// libraries differ on them.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=0 %s %t | FileCheck %s
@@ -32,9 +33,10 @@ float largestOf(type of) { return of == type::f8_e4m3 ? 448 : of == type::f16 ? 
 
 /// Values at and around the limits of the types, and halves. No infinity, which no integer has.
 std::vector<float> limits(float largest) {
-  std::vector<float> values = {0,    0.5f, 1.5f,   2.5f,  -0.5f, -1.5f,    -2.5f, 127,   127.5f,      128,   -128, -128.5f,
-                               -129, 255,  255.5f, 256,   -1,    1.0f / 3, 1e-3f, 448,   447,         57344, 464,  465,
-                               480,  -481, 61440,  65504, 1e6f,  65520,    -1e6f, 3e-5f, 1.00390625f, 1e9f,  2e9f, -2e9f};
+  std::vector<float> values = {0,     0.5f, 1.5f,    2.5f,  -0.5f, -1.5f,       -2.5f, 127,  127.5f,
+                               128,   -128, -128.5f, -129,  255,   255.5f,      256,   -1,   1.0f / 3,
+                               1e-3f, 448,  447,     57344, 464,   465,         480,   -481, 61440,
+                               65504, 1e6f, 65520,   -1e6f, 3e-5f, 1.00390625f, 1e9f,  2e9f, -2e9f};
   const std::vector<float> some = someValues(32, 1);
   values.insert(values.end(), some.begin(), some.end());
   for (float &value : values)

@@ -28,7 +28,8 @@ template <typename T> static void quantize(engine &eng, stream &strm, const char
   primitive_attr attr;
   attr.set_scales_mask(DNNL_ARG_DST, mask);
   attr.set_zero_points_mask(DNNL_ARG_DST, 0);
-  memory src = makeMemory(eng, from, 6), dst(into, eng), scales({{count}, type::f32, tag::a}, eng), zero({{1}, type::s32, tag::a}, eng);
+  memory src = makeMemory(eng, from, 6), dst(into, eng), scales({{count}, type::f32, tag::a}, eng),
+         zero({{1}, type::s32, tag::a}, eng);
   const std::vector<float> all = {0.125f, 0.25f, 0.5f, 0.0625f, 1, 2};
   fill<float>(scales, std::vector<float>(all.begin(), all.begin() + count));
   fill<int32_t>(zero, {3});
@@ -54,7 +55,8 @@ static void accumulate(engine &eng, stream &strm) {
 }
 
 static void region(engine &eng, stream &strm) {
-  const memory::desc whole({6, 8}, type::f32, tag::ab), part = whole.submemory_desc({3, 4}, {2, 1}), small({3, 4}, type::f32, tag::ba);
+  const memory::desc whole({6, 8}, type::f32, tag::ab), part = whole.submemory_desc({3, 4}, {2, 1}),
+                                                        small({3, 4}, type::f32, tag::ba);
   memory src = makeMemory(eng, whole, 9), dst(small, eng);
   memory window(part, eng, src.get_data_handle());
   reorder(window, dst).execute(strm, window, dst);

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every cell in f32 and bf16, with all layouts `any`: weights are reordered into the layout that was chosen and back, the results are what
-// the equations say.
+// Every cell in f32 and bf16, with all layouts `any`: weights are reordered into the layout that was chosen and back,
+// the results are what the equations say.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -98,7 +98,8 @@ int main() {
         rnn.type = element, rnn.direction = direction;
         if (rnn.hasAttention() && direction != left2right)
           continue;
-        if (rnn.projection && element == type::bf16) // of which the genuine library computes other numbers than the equations'
+        if (rnn.projection &&
+            element == type::bf16) // of which the genuine library computes other numbers than the equations'
           continue;
         run(order, rnn);
       }

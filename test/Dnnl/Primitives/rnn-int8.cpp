@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// u8 states and s8 weights: the data's scale and shift, weights' scales of the tensor and of each gate and channel, reorders that quantize
-// weights into the layout that was chosen, results in u8 and f32.
+// u8 states and s8 weights: the data's scale and shift, weights' scales of the tensor and of each gate and channel,
+// reorders that quantize weights into the layout that was chosen, results in u8 and f32.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -19,7 +19,9 @@ namespace {
 constexpr float dataScale = 60, dataShift = 128;
 
 double clampedRound(double x, double low, double high) { return std::nearbyint(std::min(std::max(x, low), high)); }
-double quantized(double x) { return clampedRound(x * static_cast<double>(dataScale) + static_cast<double>(dataShift), 0, 255); }
+double quantized(double x) {
+  return clampedRound(x * static_cast<double>(dataScale) + static_cast<double>(dataShift), 0, 255);
+}
 double kept(double x) { return (quantized(x) - static_cast<double>(dataShift)) / static_cast<double>(dataScale); }
 
 /// One for the tensor or, with a mask of gates and channels, one for each of these.
@@ -40,7 +42,8 @@ void quantizeWeights(std::vector<float> &values, std::vector<float> &integers, c
   }
 }
 
-std::string weightsBack(stream &order, const Rnn &rnn, const std::unordered_map<int, memory> &memories, const Tensors &integers) {
+std::string weightsBack(stream &order, const Rnn &rnn, const std::unordered_map<int, memory> &memories,
+                        const Tensors &integers) {
   for (int argument : rnnWeights) {
     if (rnn.dims(argument).empty())
       continue;
@@ -77,7 +80,8 @@ void run(stream &order, const Rnn &rnn, bool perChannel) {
     for (float &value : tensors[argument])
       value = static_cast<float>(kept(static_cast<double>(value)));
   for (int argument : rnnWeights)
-    quantizeWeights(tensors[argument], integers[argument], argument == DNNL_ARG_WEIGHTS_PROJECTION ? projectionScales : scales);
+    quantizeWeights(tensors[argument], integers[argument],
+                    argument == DNNL_ARG_WEIGHTS_PROJECTION ? projectionScales : scales);
   made.primitive.execute(order, memories);
   order.wait();
   Tensors expected = RnnReference(rnn, tensors, kept).compute();
@@ -105,8 +109,9 @@ int main() {
   const engine cpu(engine::kind::cpu, 0);
   stream order(cpu);
   constexpr auto lstm = algorithm::vanilla_lstm;
-  Rnn plain{"lstm", lstm}, stateless{"lstm without state", lstm}, wide{"lstm to f32", lstm}, stacked{"lstm of two layers", lstm},
-      odd{"lstm of odd sizes", lstm}, projected{"lstm with projection", lstm}, peeping{"lstm with peepholes", lstm};
+  Rnn plain{"lstm", lstm}, stateless{"lstm without state", lstm}, wide{"lstm to f32", lstm},
+      stacked{"lstm of two layers", lstm}, odd{"lstm of odd sizes", lstm}, projected{"lstm with projection", lstm},
+      peeping{"lstm with peepholes", lstm};
   stateless.state = false;
   wide.isResultF32 = true;
   stacked.layers = 2, stacked.direction = rnn_direction::bidirectional_concat;

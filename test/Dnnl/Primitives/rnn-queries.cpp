@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What descriptors of RNNs answer: tensors by role and by argument, cell, direction, activation, counts. Of weights, scratchpads and
-// workspaces the layouts are each library's own.
+// What descriptors of RNNs answer: tensors by role and by argument, cell, direction, activation, counts. Of weights,
+// scratchpads and workspaces the layouts are each library's own.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -39,19 +39,23 @@ void tensors(const primitive_desc_base &desc) {
   for (int argument : rnnOutputs)
     show("argument", argument, desc.query_md(query::exec_arg_md, argument));
   const memory::desc workspace = desc.workspace_desc();
-  std::printf("workspace %d %d\n", workspace.get_ndims(), workspace == desc.query_md(query::exec_arg_md, DNNL_ARG_WORKSPACE));
+  std::printf("workspace %d %d\n", workspace.get_ndims(),
+              workspace == desc.query_md(query::exec_arg_md, DNNL_ARG_WORKSPACE));
 }
 
 void kinds(const primitive_desc_base &desc) {
   std::printf("inputs %d, outputs %d\n", dnnl_primitive_desc_query_s32(desc.get(), dnnl_query_num_of_inputs_s32, 0),
               dnnl_primitive_desc_query_s32(desc.get(), dnnl_query_num_of_outputs_s32, 0));
-  for (dnnl_query_t what : {dnnl_query_primitive_kind, dnnl_query_prop_kind, dnnl_query_alg_kind, dnnl_query_alpha_f32, dnnl_query_beta_f32,
-                            dnnl_query_axis_s32, dnnl_query_cell_kind, dnnl_query_direction, dnnl_query_activation_kind}) {
+  for (dnnl_query_t what :
+       {dnnl_query_primitive_kind, dnnl_query_prop_kind, dnnl_query_alg_kind, dnnl_query_alpha_f32, dnnl_query_beta_f32,
+        dnnl_query_axis_s32, dnnl_query_cell_kind, dnnl_query_direction, dnnl_query_activation_kind}) {
     int value = 0;
     const dnnl_status_t status = dnnl_primitive_desc_query(desc.get(), what, 0, &value);
-    std::printf("query %d: %s %d\n", static_cast<int>(what), dnnl_status2str(status), status == dnnl_success ? value : -1);
+    std::printf("query %d: %s %d\n", static_cast<int>(what), dnnl_status2str(status),
+                status == dnnl_success ? value : -1);
   }
-  std::printf("%s, named %d\n", dnnl_prim_kind2str(static_cast<dnnl_primitive_kind_t>(desc.get_kind())), desc.impl_info_str()[0] != 0);
+  std::printf("%s, named %d\n", dnnl_prim_kind2str(static_cast<dnnl_primitive_kind_t>(desc.get_kind())),
+              desc.impl_info_str()[0] != 0);
 }
 
 void show(const engine &cpu, Rnn rnn, rnn_direction direction, prop_kind prop) {
@@ -69,8 +73,9 @@ void byName(const engine &cpu) {
   const auto any = [&](int argument) { return anyOf(rnn, argument); };
   const lstm_forward::primitive_desc desc(cpu, prop_kind::forward_inference, rnn_direction::unidirectional_right2left,
                                           any(DNNL_ARG_SRC_LAYER), any(DNNL_ARG_SRC_ITER), any(DNNL_ARG_SRC_ITER_C),
-                                          any(DNNL_ARG_WEIGHTS_LAYER), any(DNNL_ARG_WEIGHTS_ITER), any(DNNL_ARG_WEIGHTS_PEEPHOLE),
-                                          any(DNNL_ARG_BIAS), any(DNNL_ARG_DST_LAYER), any(DNNL_ARG_DST_ITER), any(DNNL_ARG_DST_ITER_C));
+                                          any(DNNL_ARG_WEIGHTS_LAYER), any(DNNL_ARG_WEIGHTS_ITER),
+                                          any(DNNL_ARG_WEIGHTS_PEEPHOLE), any(DNNL_ARG_BIAS), any(DNNL_ARG_DST_LAYER),
+                                          any(DNNL_ARG_DST_ITER), any(DNNL_ARG_DST_ITER_C));
   show("src_layer", 0, desc.src_layer_desc());
   show("src_iter_c", 0, desc.src_iter_c_desc());
   show("weights_iter", 0, desc.weights_iter_desc(), true);
@@ -79,7 +84,8 @@ void byName(const engine &cpu) {
   show("bias", 0, desc.bias_desc());
   show("dst_iter_c", 0, desc.dst_iter_c_desc());
   std::printf("%d %d %d\n", desc.get_cell_kind() == algorithm::vanilla_lstm,
-              desc.get_direction() == rnn_direction::unidirectional_right2left, desc.get_prop_kind() == prop_kind::forward_inference);
+              desc.get_direction() == rnn_direction::unidirectional_right2left,
+              desc.get_prop_kind() == prop_kind::forward_inference);
   lstm_forward::primitive_desc again = desc;
   while (again.next_impl()) {}
   show("src_layer of the last", 0, again.src_layer_desc());
@@ -95,8 +101,8 @@ int main() {
   projected.projection = true, projected.dic = 8;
   stateless.state = false, stateless.layers = 2;
   const Rnn relu{"relu", algorithm::vanilla_rnn, rnn_direction::undef, algorithm::eltwise_relu, 0.5f};
-  for (const Rnn &rnn : {Rnn{"lstm", algorithm::vanilla_lstm}, peeping, projected, stateless, relu, Rnn{"gru", algorithm::vanilla_gru},
-                         Rnn{"lbr_gru", algorithm::lbr_gru}})
+  for (const Rnn &rnn : {Rnn{"lstm", algorithm::vanilla_lstm}, peeping, projected, stateless, relu,
+                         Rnn{"gru", algorithm::vanilla_gru}, Rnn{"lbr_gru", algorithm::lbr_gru}})
     for (rnn_direction direction : {rnn_direction::unidirectional_left2right, rnn_direction::bidirectional_concat})
       for (prop_kind prop : {prop_kind::forward_inference, prop_kind::forward_training})
         show(cpu, rnn, direction, prop);

@@ -31,11 +31,11 @@ struct Lstm {
   const_dnnl_memory_desc_t of(int argument) const { return tensors.at(argument).get(true); }
 
   dnnl_status_t create(const engine &cpu, dnnl_primitive_desc_t *desc, unsigned flags = 0) const {
-    return dnnl_lstm_forward_primitive_desc_create(desc, cpu.get(), convert_to_c(prop), convert_to_c(direction), of(DNNL_ARG_SRC_LAYER),
-                                                   of(DNNL_ARG_SRC_ITER), of(DNNL_ARG_SRC_ITER_C), of(DNNL_ARG_WEIGHTS_LAYER),
-                                                   of(DNNL_ARG_WEIGHTS_ITER), of(DNNL_ARG_WEIGHTS_PEEPHOLE),
-                                                   of(DNNL_ARG_WEIGHTS_PROJECTION), of(DNNL_ARG_BIAS), of(DNNL_ARG_DST_LAYER),
-                                                   of(DNNL_ARG_DST_ITER), of(DNNL_ARG_DST_ITER_C), flags, attr.get());
+    return dnnl_lstm_forward_primitive_desc_create(
+        desc, cpu.get(), convert_to_c(prop), convert_to_c(direction), of(DNNL_ARG_SRC_LAYER), of(DNNL_ARG_SRC_ITER),
+        of(DNNL_ARG_SRC_ITER_C), of(DNNL_ARG_WEIGHTS_LAYER), of(DNNL_ARG_WEIGHTS_ITER), of(DNNL_ARG_WEIGHTS_PEEPHOLE),
+        of(DNNL_ARG_WEIGHTS_PROJECTION), of(DNNL_ARG_BIAS), of(DNNL_ARG_DST_LAYER), of(DNNL_ARG_DST_ITER),
+        of(DNNL_ARG_DST_ITER_C), flags, attr.get());
   }
 };
 
@@ -59,7 +59,9 @@ void with(const char *name, int argument, const memory::desc &desc) {
   attempt(name, lstm);
 }
 
-memory::desc any(const memory::dims &dims, type element = type::f32) { return {dims, element, memory::format_tag::any}; }
+memory::desc any(const memory::dims &dims, type element = type::f32) {
+  return {dims, element, memory::format_tag::any};
+}
 
 void tensorsThatDoNotFit() {
   with("no src_layer", DNNL_ARG_SRC_LAYER, {});
@@ -84,24 +86,25 @@ void kindsThatAreNone() {
   Lstm lstm;
   lstm.direction = static_cast<rnn_direction>(7);
   attempt("another direction", lstm);
-  Lstm deep(
-      Rnn{"lstm", algorithm::vanilla_lstm, rnn_direction::unidirectional_left2right, algorithm::undef, 0, false, false, true, 2, 5, 3, 24});
+  Lstm deep(Rnn{"lstm", algorithm::vanilla_lstm, rnn_direction::unidirectional_left2right, algorithm::undef, 0, false,
+                false, true, 2, 5, 3, 24});
   attempt("a second layer that reads other channels", deep);
   const auto simple = [](algorithm activation) {
     Lstm lstm;
     const Rnn rnn{"rnn", algorithm::vanilla_rnn};
     dnnl_primitive_desc_t desc = nullptr;
     const dnnl_status_t status = dnnl_vanilla_rnn_forward_primitive_desc_create(
-        &desc, cpu().get(), dnnl_forward_inference, convert_to_c(activation), dnnl_unidirectional_left2right, lstm.of(DNNL_ARG_SRC_LAYER),
-        lstm.of(DNNL_ARG_SRC_ITER), anyOf(rnn, DNNL_ARG_WEIGHTS_LAYER).get(), anyOf(rnn, DNNL_ARG_WEIGHTS_ITER).get(),
-        anyOf(rnn, DNNL_ARG_BIAS).get(), lstm.of(DNNL_ARG_DST_LAYER), lstm.of(DNNL_ARG_DST_ITER), 0, 0, 0, nullptr);
+        &desc, cpu().get(), dnnl_forward_inference, convert_to_c(activation), dnnl_unidirectional_left2right,
+        lstm.of(DNNL_ARG_SRC_LAYER), lstm.of(DNNL_ARG_SRC_ITER), anyOf(rnn, DNNL_ARG_WEIGHTS_LAYER).get(),
+        anyOf(rnn, DNNL_ARG_WEIGHTS_ITER).get(), anyOf(rnn, DNNL_ARG_BIAS).get(), lstm.of(DNNL_ARG_DST_LAYER),
+        lstm.of(DNNL_ARG_DST_ITER), 0, 0, 0, nullptr);
     dnnl_primitive_desc_destroy(desc);
     return status;
   };
   std::printf("activation gelu: %s\n", dnnl_status2str(simple(algorithm::eltwise_gelu_erf)));
   std::printf("no engine: %s\n", dnnl_status2str(dnnl_gru_forward_primitive_desc_create(
-                                     nullptr, nullptr, dnnl_forward_inference, dnnl_unidirectional_left2right, nullptr, nullptr, nullptr,
-                                     nullptr, nullptr, nullptr, nullptr, 0, nullptr)));
+                                     nullptr, nullptr, dnnl_forward_inference, dnnl_unidirectional_left2right, nullptr,
+                                     nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, nullptr)));
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Problems whose dims and strides are given only at execution: one primitive for tensors of several sizes. The genuine library has them
-// for reorders of plain layouts, not for softmax.
+// Problems whose dims and strides are given only at execution: one primitive for tensors of several sizes. The genuine
+// library has them for reorders of plain layouts, not for softmax.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s
@@ -21,9 +21,10 @@ constexpr memory::dim open = DNNL_RUNTIME_DIM_VAL;
 
 void describe() {
   const memory::desc desc({open, 8}, type::f32, tag::ab), both({open, open}, type::f32, memory::dims{open, 1});
-  std::printf("size known: %d %d\n", desc.get_size() != DNNL_RUNTIME_SIZE_VAL, both.get_size() != DNNL_RUNTIME_SIZE_VAL);
-  std::printf("dims %d %d, strides %d %d\n", desc.get_dims()[0] == open, desc.get_dims()[1] == open, both.get_strides()[0] == open,
-              both.get_strides()[1] == open);
+  std::printf("size known: %d %d\n", desc.get_size() != DNNL_RUNTIME_SIZE_VAL,
+              both.get_size() != DNNL_RUNTIME_SIZE_VAL);
+  std::printf("dims %d %d, strides %d %d\n", desc.get_dims()[0] == open, desc.get_dims()[1] == open,
+              both.get_strides()[0] == open, both.get_strides()[1] == open);
   attempt("memory", [&] { memory(desc, eng); });
   attempt("part", [&] { desc.submemory_desc({1, 8}, {0, 0}); });
   attempt("tag", [&] { memory::desc({open, 8}, type::f32, tag::any); });
@@ -68,8 +69,8 @@ void quantize() {
 
 void softmax() {
   const memory::desc rows({open, 12}, type::f32, tag::ab);
-  softmax_forward::primitive_desc desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, rows, rows, 1, primitive_attr(),
-                                       true);
+  softmax_forward::primitive_desc desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, rows, rows, 1,
+                                       primitive_attr(), true);
   if (!desc) {
     std::printf("softmax: refused\nsoftmax: refused\n");
     return;

@@ -1,7 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Softmax with every attribute: scales of both sides, chains of post-ops, a scratchpad of the caller's, modes; several together.
+// Softmax with every attribute: scales of both sides, chains of post-ops, a scratchpad of the caller's, modes; several
+// together.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s
@@ -25,9 +26,11 @@ memory scaleOf(float value) {
 }
 
 /// Executes with what the attributes need beside src and dst.
-void run(const char *name, const primitive_attr &attr, type to, std::unordered_map<int, memory> more = {}, const memory::desc &src = rows) {
+void run(const char *name, const primitive_attr &attr, type to, std::unordered_map<int, memory> more = {},
+         const memory::desc &src = rows) {
   const memory::desc dst(src.get_dims(), to, src.get_strides());
-  softmax_forward::primitive_desc desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, src, dst, 1, attr, true);
+  softmax_forward::primitive_desc desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, src, dst, 1,
+                                       attr, true);
   if (!desc) {
     std::printf("%s: refused\n", name);
     return;
@@ -37,7 +40,8 @@ void run(const char *name, const primitive_attr &attr, type to, std::unordered_m
   if (attr.get_scratchpad_mode() == scratchpad_mode::user) {
     memory scratchpad(desc.scratchpad_desc(), eng);
     more.insert({DNNL_ARG_SCRATCHPAD, scratchpad});
-    std::printf("scratchpad is %s\n", desc.query_s64(query::memory_consumption_s64) == 0 ? "the caller's" : "the library's");
+    std::printf("scratchpad is %s\n",
+                desc.query_s64(query::memory_consumption_s64) == 0 ? "the caller's" : "the library's");
   }
   softmax_forward(desc).execute(strm, more);
   print(name, readPlain(strm, output));
@@ -58,10 +62,12 @@ void scales() {
 
 void postOps() {
   const std::pair<const char *, algorithm> functions[] = {
-      {"relu", algorithm::eltwise_relu},         {"linear", algorithm::eltwise_linear}, {"tanh", algorithm::eltwise_tanh},
-      {"logistic", algorithm::eltwise_logistic}, {"square", algorithm::eltwise_square}, {"sqrt", algorithm::eltwise_sqrt},
-      {"exp", algorithm::eltwise_exp},           {"clip", algorithm::eltwise_clip},     {"swish", algorithm::eltwise_swish},
-      {"gelu", algorithm::eltwise_gelu_erf},     {"abs", algorithm::eltwise_abs},       {"elu", algorithm::eltwise_elu}};
+      {"relu", algorithm::eltwise_relu},     {"linear", algorithm::eltwise_linear},
+      {"tanh", algorithm::eltwise_tanh},     {"logistic", algorithm::eltwise_logistic},
+      {"square", algorithm::eltwise_square}, {"sqrt", algorithm::eltwise_sqrt},
+      {"exp", algorithm::eltwise_exp},       {"clip", algorithm::eltwise_clip},
+      {"swish", algorithm::eltwise_swish},   {"gelu", algorithm::eltwise_gelu_erf},
+      {"abs", algorithm::eltwise_abs},       {"elu", algorithm::eltwise_elu}};
   for (const auto &[name, function] : functions) {
     post_ops ops;
     ops.append_eltwise(function, 0.25f, 0.5f);
@@ -70,8 +76,9 @@ void postOps() {
     run(name, attr, type::f32);
   }
   const std::pair<const char *, algorithm> operators[] = {
-      {"add", algorithm::binary_add}, {"sub", algorithm::binary_sub}, {"mul", algorithm::binary_mul}, {"div", algorithm::binary_div},
-      {"min", algorithm::binary_min}, {"max", algorithm::binary_max}, {"ge", algorithm::binary_ge},   {"ne", algorithm::binary_ne}};
+      {"add", algorithm::binary_add}, {"sub", algorithm::binary_sub}, {"mul", algorithm::binary_mul},
+      {"div", algorithm::binary_div}, {"min", algorithm::binary_min}, {"max", algorithm::binary_max},
+      {"ge", algorithm::binary_ge},   {"ne", algorithm::binary_ne}};
   for (const memory::dims &dims : {memory::dims{6, 40}, memory::dims{1, 40}, memory::dims{6, 1}, memory::dims{1, 1}})
     for (const auto &[name, op] : operators) {
       const memory::desc other(dims, type::f32, tag::ab);
@@ -104,7 +111,8 @@ void modes() {
   user.set_scratchpad_mode(scratchpad_mode::user);
   run("user", user, type::f32);
   run("user, by columns", user, type::f32, {}, memory::desc({6, 40}, type::f32, tag::ba));
-  for (accumulation_mode mode : {accumulation_mode::strict, accumulation_mode::relaxed, accumulation_mode::any, accumulation_mode::f32}) {
+  for (accumulation_mode mode :
+       {accumulation_mode::strict, accumulation_mode::relaxed, accumulation_mode::any, accumulation_mode::f32}) {
     relaxed.set_accumulation_mode(mode);
     run("accumulation", relaxed, type::f32);
   }

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Softmax over every axis of tensors of 1 to 6 dims in plain, turned, strided, blocked and padded layouts and in regions of a tensor; rows
-// with infinities; empty tensors.
+// Softmax over every axis of tensors of 1 to 6 dims in plain, turned, strided, blocked and padded layouts and in
+// regions of a tensor; rows with infinities; empty tensors.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s
@@ -25,7 +25,8 @@ void overEveryAxis(const char *name, const memory::desc &data, const memory::des
   memory input = makeTyped(strm, data, 1);
   for (int axis = 0; axis < data.get_ndims(); ++axis)
     for (algorithm alg : {algorithm::softmax_accurate, algorithm::softmax_log}) {
-      softmax_forward::primitive_desc desc(eng, prop_kind::forward_inference, alg, data, result, axis, primitive_attr(), true);
+      softmax_forward::primitive_desc desc(eng, prop_kind::forward_inference, alg, data, result, axis, primitive_attr(),
+                                           true);
       if (!desc) {
         std::printf("%s over %d: refused\n", name, axis);
         continue;
@@ -41,11 +42,13 @@ void overEveryAxis(const char *name, const memory::desc &data) { overEveryAxis(n
 
 void gradients(const char *name, const memory::desc &data) {
   for (int axis = 0; axis < data.get_ndims(); ++axis) {
-    softmax_forward::primitive_desc hint(eng, prop_kind::forward_training, algorithm::softmax_accurate, data, data, axis);
+    softmax_forward::primitive_desc hint(eng, prop_kind::forward_training, algorithm::softmax_accurate, data, data,
+                                         axis);
     softmax_backward::primitive_desc desc(eng, algorithm::softmax_accurate, data, data, data, axis, hint);
     memory src = makeTyped(strm, data, 2), dst(data, eng), diffDst = makeTyped(strm, data, 3), diffSrc(data, eng);
     softmax_forward(hint).execute(strm, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
-    softmax_backward(desc).execute(strm, {{DNNL_ARG_DST, dst}, {DNNL_ARG_DIFF_DST, diffDst}, {DNNL_ARG_DIFF_SRC, diffSrc}});
+    softmax_backward(desc).execute(strm,
+                                   {{DNNL_ARG_DST, dst}, {DNNL_ARG_DIFF_DST, diffDst}, {DNNL_ARG_DIFF_SRC, diffSrc}});
     std::printf("gradient of %s over %d", name, axis);
     print("", readPlain(strm, diffSrc));
   }
@@ -105,7 +108,8 @@ void empty() {
     softmax_forward::primitive_desc desc(eng, prop_kind::forward_training, algorithm::softmax_accurate, data, data, 1);
     softmax_forward(desc).execute(strm, {{DNNL_ARG_SRC, input}, {DNNL_ARG_DST, output}});
     softmax_backward::primitive_desc back(eng, algorithm::softmax_accurate, data, data, data, 1, desc);
-    softmax_backward(back).execute(strm, {{DNNL_ARG_DST, output}, {DNNL_ARG_DIFF_DST, input}, {DNNL_ARG_DIFF_SRC, output}});
+    softmax_backward(back).execute(strm,
+                                   {{DNNL_ARG_DST, output}, {DNNL_ARG_DIFF_DST, input}, {DNNL_ARG_DIFF_SRC, output}});
     strm.wait();
     std::printf("empty: %zu bytes\n", data.get_size());
   }

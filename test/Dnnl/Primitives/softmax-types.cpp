@@ -38,7 +38,8 @@ static void backward(engine &eng, stream &strm, algorithm alg, type of) {
   softmax_backward::primitive_desc desc(eng, alg, data, data, data, 1, hint);
   memory src = makeTyped(strm, data, 2), dst(data, eng), diffDst = makeTyped(strm, data, 3), diffSrc(data, eng);
   softmax_forward(hint).execute(strm, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
-  softmax_backward(desc).execute(strm, {{DNNL_ARG_DST, dst}, {DNNL_ARG_DIFF_DST, diffDst}, {DNNL_ARG_DIFF_SRC, diffSrc}});
+  softmax_backward(desc).execute(strm,
+                                 {{DNNL_ARG_DST, dst}, {DNNL_ARG_DIFF_DST, diffDst}, {DNNL_ARG_DIFF_SRC, diffSrc}});
   print("", readPlain(strm, diffSrc));
 }
 

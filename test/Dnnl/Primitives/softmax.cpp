@@ -13,7 +13,8 @@ using namespace dnnl;
 using tag = memory::format_tag;
 using type = memory::data_type;
 
-static void forward(engine &eng, stream &strm, const char *name, algorithm alg, const memory::desc &src, int axis, bool inPlace) {
+static void forward(engine &eng, stream &strm, const char *name, algorithm alg, const memory::desc &src, int axis,
+                    bool inPlace) {
   softmax_forward::primitive_desc desc(eng, prop_kind::forward_inference, alg, src, src, axis);
   memory input = makeMemory(eng, src, 1);
   memory output = inPlace ? input : memory(desc.dst_desc(), eng);
@@ -27,7 +28,8 @@ static void backward(engine &eng, stream &strm, algorithm alg, const memory::des
   softmax_backward::primitive_desc desc(eng, alg, data, data, data, axis, forwardDesc);
   memory src = makeMemory(eng, data, 2), dst(data, eng), diffDst = makeMemory(eng, data, 3), diffSrc(data, eng);
   softmax_forward(forwardDesc).execute(strm, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
-  softmax_backward(desc).execute(strm, {{DNNL_ARG_DST, dst}, {DNNL_ARG_DIFF_DST, diffDst}, {DNNL_ARG_DIFF_SRC, diffSrc}});
+  softmax_backward(desc).execute(strm,
+                                 {{DNNL_ARG_DST, dst}, {DNNL_ARG_DIFF_DST, diffDst}, {DNNL_ARG_DIFF_SRC, diffSrc}});
   strm.wait();
   print("gradient", read<float>(diffSrc));
 }
@@ -36,10 +38,12 @@ static void scaled(engine &eng, stream &strm) {
   const memory::desc src({4, 20}, type::f32, tag::ab), dst({4, 20}, type::u8, tag::ab), one({1}, type::f32, tag::a);
   primitive_attr attr;
   attr.set_scales_mask(DNNL_ARG_DST, 0);
-  softmax_forward::primitive_desc desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, src, dst, 1, attr);
+  softmax_forward::primitive_desc desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, src, dst, 1,
+                                       attr);
   memory input = makeMemory(eng, src, 4), output(dst, eng), scale(one, eng);
   fill<float>(scale, {1.0f / 256});
-  softmax_forward(desc).execute(strm, {{DNNL_ARG_SRC, input}, {DNNL_ARG_DST, output}, {DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, scale}});
+  softmax_forward(desc).execute(
+      strm, {{DNNL_ARG_SRC, input}, {DNNL_ARG_DST, output}, {DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, scale}});
   strm.wait();
   print("scaled", read<uint8_t>(output));
 }

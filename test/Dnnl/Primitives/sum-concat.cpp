@@ -1,7 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sums and concats through dnnl.hpp: layouts that are given or chosen, types, scales, a sum in place, queries, what is refused.
+// Sums and concats through dnnl.hpp: layouts that are given or chosen, types, scales, a sum in place, queries, what is
+// refused.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -16,18 +17,20 @@ using type = memory::data_type;
 using descs = std::vector<memory::desc>;
 
 static void printDesc(const char *name, const memory::desc &desc) {
-  std::printf("%s: %d dims, type %d, %zu bytes, strides", name, desc.get_ndims(), static_cast<int>(desc.get_data_type()), desc.get_size());
+  std::printf("%s: %d dims, type %d, %zu bytes, strides", name, desc.get_ndims(),
+              static_cast<int>(desc.get_data_type()), desc.get_size());
   for (memory::dim stride : desc.get_strides())
     std::printf(" %d", static_cast<int>(stride));
   std::printf(", %d blocks\n", desc.get_inner_nblks());
 }
 
-static void run(engine &eng, stream &strm, const char *name, const primitive_desc_base &pd, const primitive &kernel, const descs &srcs,
-                bool isScaled = false) {
+static void run(engine &eng, stream &strm, const char *name, const primitive_desc_base &pd, const primitive &kernel,
+                const descs &srcs, bool isScaled = false) {
   std::unordered_map<int, memory> args;
   for (size_t i = 0; i < srcs.size(); ++i) {
     memory src(srcs[i], eng),
-        values = makeMemory(eng, {srcs[i].get_dims(), type::f32, srcs[i].get_ndims() == 2 ? tag::ab : tag::abcd}, 7 + i);
+        values =
+            makeMemory(eng, {srcs[i].get_dims(), type::f32, srcs[i].get_ndims() == 2 ? tag::ab : tag::abcd}, 7 + i);
     reorder(values, src).execute(strm, values, src);
     args.insert({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), src});
     if (!isScaled)
@@ -48,11 +51,16 @@ static void run(engine &eng, stream &strm, const char *name, const primitive_des
 
 static void sums(engine &eng, stream &strm) {
   const memory::dims dims = {2, 19, 3, 4};
-  const memory::desc plain(dims, type::f32, tag::nchw), last(dims, type::f32, tag::nhwc), blocks(dims, type::f32, tag::nChw16c);
+  const memory::desc plain(dims, type::f32, tag::nchw), last(dims, type::f32, tag::nhwc),
+      blocks(dims, type::f32, tag::nChw16c);
   const memory::desc bf16(dims, type::bf16, tag::nchw), bytes(dims, type::s8, tag::nchw);
-  const std::pair<const char *, descs> all[] = {
-      {"one", {plain}},         {"two", {plain, plain}},   {"layouts", {plain, last, last}}, {"blocks", {plain, blocks}},
-      {"types", {plain, bf16}}, {"bytes", {bytes, bytes}}, {"many", descs(20, plain)}};
+  const std::pair<const char *, descs> all[] = {{"one", {plain}},
+                                                {"two", {plain, plain}},
+                                                {"layouts", {plain, last, last}},
+                                                {"blocks", {plain, blocks}},
+                                                {"types", {plain, bf16}},
+                                                {"bytes", {bytes, bytes}},
+                                                {"many", descs(20, plain)}};
   for (const auto &[name, srcs] : all) {
     std::vector<float> scales;
     for (size_t i = 0; i < srcs.size(); ++i)
@@ -68,20 +76,24 @@ static void sums(engine &eng, stream &strm) {
   print("in place", read<float>(first));
   std::printf("a sum takes %d, gives %d\n", dnnl_primitive_desc_query_s32(desc.get(), dnnl_query_num_of_inputs_s32, 0),
               dnnl_primitive_desc_query_s32(desc.get(), dnnl_query_num_of_outputs_s32, 0));
-  attempt("shapes", [&] { sum::primitive_desc(eng, plain, {1, 1}, {plain, memory::desc({2, 19, 4, 3}, type::f32, tag::nchw)}); });
+  attempt("shapes",
+          [&] { sum::primitive_desc(eng, plain, {1, 1}, {plain, memory::desc({2, 19, 4, 3}, type::f32, tag::nchw)}); });
   attempt("counts", [&] { sum::primitive_desc(eng, plain, {1}, {plain, plain}); });
   attempt("none", [&] { sum::primitive_desc(eng, plain, {}, {}); });
 }
 
 static void concats(engine &eng, stream &strm) {
-  auto image = [](memory::dim channels, tag layout, type t = type::f32) { return memory::desc({2, channels, 3, 4}, t, layout); };
-  const std::pair<const char *, descs> all[] = {{"channels first", {image(5, tag::nchw), image(3, tag::nchw)}},
-                                                {"channels last", {image(5, tag::nhwc), image(3, tag::nhwc), image(1, tag::nhwc)}},
-                                                {"whole blocks", {image(16, tag::nChw16c), image(32, tag::nChw16c)}},
-                                                {"the last not whole", {image(16, tag::nChw16c), image(5, tag::nchw)}},
-                                                {"no whole blocks", {image(5, tag::nhwc), image(16, tag::nChw16c)}},
-                                                {"bf16", {image(5, tag::nchw, type::bf16), image(3, tag::nchw, type::bf16)}},
-                                                {"s8", {image(5, tag::nhwc, type::s8), image(3, tag::nhwc, type::s8)}}};
+  auto image = [](memory::dim channels, tag layout, type t = type::f32) {
+    return memory::desc({2, channels, 3, 4}, t, layout);
+  };
+  const std::pair<const char *, descs> all[] = {
+      {"channels first", {image(5, tag::nchw), image(3, tag::nchw)}},
+      {"channels last", {image(5, tag::nhwc), image(3, tag::nhwc), image(1, tag::nhwc)}},
+      {"whole blocks", {image(16, tag::nChw16c), image(32, tag::nChw16c)}},
+      {"the last not whole", {image(16, tag::nChw16c), image(5, tag::nchw)}},
+      {"no whole blocks", {image(5, tag::nhwc), image(16, tag::nChw16c)}},
+      {"bf16", {image(5, tag::nchw, type::bf16), image(3, tag::nchw, type::bf16)}},
+      {"s8", {image(5, tag::nhwc, type::s8), image(3, tag::nhwc, type::s8)}}};
   for (const auto &[name, srcs] : all) {
     concat::primitive_desc chosen(eng, 1, srcs);
     run(eng, strm, name, chosen, concat(chosen), srcs);

@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The samples of oneDNN's page on attributes, with primitives that Quern has: who allocates the scratchpad, weights quantized for each
-// output channel, RNN parameters; then what the classes tell about attributes, post-ops, kinds and queries. compat.test compiles it without
-// oneDNN's headers too. dnnl.hpp lacks get_scales_mask(), which the page has.
+// The samples of oneDNN's page on attributes, with primitives that Quern has: who allocates the scratchpad, weights
+// quantized for each output channel, RNN parameters; then what the classes tell about attributes, post-ops, kinds and
+// queries. compat.test compiles it without oneDNN's headers too. dnnl.hpp lacks get_scales_mask(), which the page has.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -113,8 +113,10 @@ void settersAndGetters() {
 void kinds(const engine &cpu) {
   const memory::desc rows({3, 16}, memory::data_type::f32, memory::format_tag::ab);
   const concat::primitive_desc joined(cpu, 1, {rows, rows});
-  std::printf("concat %d %d\n", joined.get_kind() == primitive::kind::concat, concat(joined).get_kind() == primitive::kind::concat);
-  for (query what : {query::prop_kind, query::alg_kind, query::axis_s32, query::alpha_f32, query::scratchpad_engine, query::ndims_s32})
+  std::printf("concat %d %d\n", joined.get_kind() == primitive::kind::concat,
+              concat(joined).get_kind() == primitive::kind::concat);
+  for (query what : {query::prop_kind, query::alg_kind, query::axis_s32, query::alpha_f32, query::scratchpad_engine,
+                     query::ndims_s32})
     std::printf("%d ", static_cast<int>(what));
   std::printf("\n");
 }

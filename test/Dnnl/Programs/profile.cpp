@@ -1,8 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A whole program that measures: every implementation of a problem by its name, times of creation with and without a hit of the cache, the
-// best of several runs, the memory that is consumed. Times are not compared, that they can be taken and are positive is.
+// A whole program that measures: every implementation of a problem by its name, times of creation with and without a
+// hit of the cache, the best of several runs, the memory that is consumed. Times are not compared, that they can be
+// taken and are positive is.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s
@@ -29,7 +30,8 @@ template <typename Body> double secondsOf(Body &&body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Runs every implementation of the list, which ends with the descriptor unchanged. How many there are is the library's own matter.
+/// Runs every implementation of the list, which ends with the descriptor unchanged. How many there are is the library's
+/// own matter.
 void measure(const char *name, softmax_forward::primitive_desc desc, memory &src, memory &dst) {
   std::set<std::string> names;
   std::vector<float> first;
@@ -49,15 +51,17 @@ void measure(const char *name, softmax_forward::primitive_desc desc, memory &src
     for (size_t i = 0; i < values.size(); ++i)
       furthest = std::max(furthest, std::abs(static_cast<double>(values[i] - first[i])));
   } while (desc.next_impl());
-  std::printf("%s: different names %d, none empty %d, took time %d, consumes %d\n", name, names.size() == static_cast<size_t>(count),
-              names.count("") == 0, best > 0, desc.query_s64(query::memory_consumption_s64) >= 0);
+  std::printf("%s: different names %d, none empty %d, took time %d, consumes %d\n", name,
+              names.size() == static_cast<size_t>(count), names.count("") == 0, best > 0,
+              desc.query_s64(query::memory_consumption_s64) >= 0);
   std::printf("%s: agree %d, ended %d, still %d\n", name, furthest < 1e-4, !desc.next_impl(), desc.get_axis());
 }
 
 void cached() {
   const memory::desc rows({64, 333}, type::f32, tag::ab);
   const auto create = [&] {
-    softmax_forward(softmax_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_log, rows, rows, 1));
+    softmax_forward(
+        softmax_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_log, rows, rows, 1));
   };
   set_primitive_cache_capacity(0);
   const double without = secondsOf(create);

@@ -1,8 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A whole program: the scores of an image classifier arrive in channels-last order as int8, are dequantized, turned and become
-// probabilities in u8; what a service would do at the end of a quantized network. Primitives are made once and run on many batches.
+// A whole program: the scores of an image classifier arrive in channels-last order as int8, are dequantized, turned and
+// become probabilities in u8; what a service would do at the end of a quantized network. Primitives are made once and
+// run on many batches.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s
@@ -34,8 +35,8 @@ public:
     primitive_attr narrowed;
     narrowed.set_scales_mask(DNNL_ARG_DST, 0);
     narrowed.set_scratchpad_mode(scratchpad_mode::user);
-    const softmax_forward::primitive_desc overClasses(eng, prop_kind::forward_inference, algorithm::softmax_accurate, scores, probabilities,
-                                                      1, narrowed);
+    const softmax_forward::primitive_desc overClasses(eng, prop_kind::forward_inference, algorithm::softmax_accurate,
+                                                      scores, probabilities, 1, narrowed);
     softmax = softmax_forward(overClasses);
     scratchpad = memory(overClasses.scratchpad_desc(), eng);
 

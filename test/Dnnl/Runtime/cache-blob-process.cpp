@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A cache blob that one process writes to a file and another makes its primitive of, by the id of the problem. The genuine library has
-// blobs of GPU kernels only.
+// A cache blob that one process writes to a file and another makes its primitive of, by the id of the problem. The
+// genuine library has blobs of GPU kernels only.
 //
 // REQUIRES: onednn-3.13
 // RUN: %ours %s %t | FileCheck %s

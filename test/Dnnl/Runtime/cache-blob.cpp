@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Cache blobs, which the genuine library refuses on a CPU: a primitive comes back from its bytes and computes the same; damaged ones do
-// not.
+// Cache blobs, which the genuine library refuses on a CPU: a primitive comes back from its bytes and computes the same;
+// damaged ones do not.
 //
 // REQUIRES: onednn-3.13
 // RUN: %ours %s %t | FileCheck %s
@@ -28,7 +28,8 @@ int main() {
   engine eng(engine::kind::cpu, 0);
   const memory::desc data({5, 40}, type::f32, tag::ab), wider({5, 41}, type::f32, tag::ab);
   softmax_forward::primitive_desc desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, data, data, 1);
-  softmax_forward::primitive_desc other(eng, prop_kind::forward_inference, algorithm::softmax_accurate, wider, wider, 1);
+  softmax_forward::primitive_desc other(eng, prop_kind::forward_inference, algorithm::softmax_accurate, wider, wider,
+                                        1);
   const softmax_forward first(desc);
   std::vector<uint8_t> blob = first.get_cache_blob();
   std::printf("same id %d\n", desc.get_cache_blob_id() == softmax_forward::primitive_desc(desc).get_cache_blob_id() &&

@@ -18,7 +18,8 @@ static std::vector<float> work(engine eng, int thread) {
   stream strm(eng);
   std::vector<float> result;
   for (int round = 0; round < 5; ++round) {
-    const memory::desc data({4, 16 + thread % 3 * 5 + round}, type::f32, tag::ab), other(data.get_dims(), type::f32, tag::ba);
+    const memory::desc data({4, 16 + thread % 3 * 5 + round}, type::f32, tag::ab),
+        other(data.get_dims(), type::f32, tag::ba);
     memory src = makeMemory(eng, data, static_cast<unsigned>(thread)), middle(data, eng), dst(other, eng);
     softmax_forward::primitive_desc desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, data, data, 1);
     softmax_forward(desc).execute(strm, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, middle}});

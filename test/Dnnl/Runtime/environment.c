@@ -4,10 +4,8 @@
 // oneDNN's environment variables, by both of their prefixes; a function that sets the same value wins.
 //
 // REQUIRES: onednn-3.13, avx2
-// RUN: env ONEDNN_MAX_CPU_ISA=AVX2 ONEDNN_DEFAULT_FPMATH_MODE=BF16 DNNL_PRIMITIVE_CACHE_CAPACITY=5 DNNL_CPU_ISA_HINTS=Prefer_YMM \
-// RUN:   %both %s %t | FileCheck %s
-// CHECK: product 6
-// CHECK-NEXT: isa cpu_isa_avx2
+// RUN: env ONEDNN_MAX_CPU_ISA=AVX2 ONEDNN_DEFAULT_FPMATH_MODE=BF16 DNNL_PRIMITIVE_CACHE_CAPACITY=5
+// DNNL_CPU_ISA_HINTS=Prefer_YMM \ RUN:   %both %s %t | FileCheck %s CHECK: product 6 CHECK-NEXT: isa cpu_isa_avx2
 // CHECK-NEXT: fpmath bf16
 // CHECK-NEXT: capacity 5
 // CHECK-NEXT: hints cpu_isa_prefer_ymm
@@ -23,7 +21,8 @@ int main(void) {
   int capacity = 0;
   const float a = 2, b = 3;
   float c = 0;
-  dnnl_sgemm('N', 'N', 1, 1, 1, 1, &a, 1, &b, 1, 0, &c, 1); /* a computation without an engine fixes the instruction set, too */
+  dnnl_sgemm('N', 'N', 1, 1, 1, 1, &a, 1, &b, 1, 0, &c,
+             1); /* a computation without an engine fixes the instruction set, too */
   printf("product %g\n", c);
   printf("isa %s\n", dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa()));
   dnnl_get_default_fpmath_mode(&mode);

@@ -1,8 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels for a disassembler and for perf: object files in the working directory, lines of a perf map, records of a jitdump. A kernel that
-// a question to its descriptor brought, before a primitive was made, is among them; a function that several steps call is there once.
+// Kernels for a disassembler and for perf: object files in the working directory, lines of a perf map, records of a
+// jitdump. A kernel that a question to its descriptor brought, before a primitive was made, is among them; a function
+// that several steps call is there once.
 //
 // REQUIRES: onednn-3.13
 // RUN: rm -rf %t.dir && mkdir %t.dir && cd %t.dir && %ours %s %t | FileCheck %s
@@ -34,7 +35,8 @@ static void makeSoftmax(dnnl_engine_t eng, dnnl_dim_t columns) {
   dnnl_primitive_desc_t desc;
   dnnl_primitive_t made;
   dnnl_memory_desc_create_with_tag(&data, 2, dims, dnnl_f32, dnnl_ab);
-  dnnl_softmax_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_softmax_accurate, data, data, 1, NULL);
+  dnnl_softmax_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_softmax_accurate, data, data, 1,
+                                             NULL);
   dnnl_primitive_create(&made, desc);
   dnnl_primitive_destroy(made);
   dnnl_primitive_desc_destroy(desc);
@@ -52,8 +54,8 @@ static void makeLstm(dnnl_engine_t eng) {
   dnnl_memory_desc_create_with_tag(&h, 4, state, dnnl_f32, dnnl_ldnc);
   dnnl_memory_desc_create_with_tag(&w, 5, weights, dnnl_f32, dnnl_format_tag_any);
   dnnl_memory_desc_create_with_tag(&b, 4, bias, dnnl_f32, dnnl_ldgo);
-  dnnl_lstm_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_unidirectional_left2right, x, h, h, w, w, NULL, NULL, b,
-                                          x, h, h, 0, NULL);
+  dnnl_lstm_forward_primitive_desc_create(&desc, eng, dnnl_forward_inference, dnnl_unidirectional_left2right, x, h, h,
+                                          w, w, NULL, NULL, b, x, h, h, 0, NULL);
   dnnl_primitive_desc_query(desc, dnnl_query_memory_consumption_s64, 0, &bytes);
   dnnl_primitive_create(&made, desc);
   dnnl_primitive_destroy(made);
@@ -98,7 +100,8 @@ static void showDump(void) {
     for (size_t i = 0; i < sizeof(name) - 1 && fread(&name[i], 1, 1, file) == 1 && name[i]; ++i) {}
     const uint64_t address = words[8], codeBytes = words[10];
     char *code = malloc(codeBytes);
-    const int isWhole = fread(code, 1, codeBytes, file) == codeBytes && bytes == 56 + strlen(name) + 1 + codeBytes && address != 0;
+    const int isWhole =
+        fread(code, 1, codeBytes, file) == codeBytes && bytes == 56 + strlen(name) + 1 + codeBytes && address != 0;
     printf("record %u of %u bytes: %s, whole %d\n", kind, bytes, name, isWhole);
     free(code);
   }

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A program written for oneDNN with Level Zero: an engine on its own context, from a cache blob as well, and reorders between engines.
-// The genuine library of these headers has no GPU.
+// A program written for oneDNN with Level Zero: an engine on its own context, from a cache blob as well, and reorders
+// between engines. The genuine library of these headers has no GPU.
 //
 // REQUIRES: onednn-3.13, intel-opencl
 // RUN: %onDevice %ours %s %t | FileCheck %s
@@ -45,14 +45,17 @@ int main() {
       std::printf("of another device: refused %d\n", failure.status == dnnl_invalid_arguments);
     }
     using tag = memory::format_tag;
-    const memory::desc rows({6, 10}, memory::data_type::f32, tag::ab), columns({6, 10}, memory::data_type::f32, tag::ba);
+    const memory::desc rows({6, 10}, memory::data_type::f32, tag::ab),
+        columns({6, 10}, memory::data_type::f32, tag::ba);
     std::vector<float> values(60), back(60);
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<float>(i);
-    const memory src(rows, cpu, values.data()), there = ze_interop::make_memory(columns, gpu), dst(rows, cpu, back.data());
+    const memory src(rows, cpu, values.data()), there = ze_interop::make_memory(columns, gpu),
+                                                dst(rows, cpu, back.data());
     stream order(gpu);
     reorder(src, there).execute(order, const_cast<memory &>(src), const_cast<memory &>(there));
-    const ze_event_handle_t event = ze_interop::execute(reorder(there, dst), order, {{DNNL_ARG_FROM, there}, {DNNL_ARG_TO, dst}});
+    const ze_event_handle_t event =
+        ze_interop::execute(reorder(there, dst), order, {{DNNL_ARG_FROM, there}, {DNNL_ARG_TO, dst}});
     order.wait();
     int wrong = 0;
     for (size_t i = 0; i < values.size(); ++i)

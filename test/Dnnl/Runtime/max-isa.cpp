@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The instruction sets that a process may be held to, each in a process of its own: the status of setting it, what is in effect, that it
-// is not changed once it is in use, and a softmax with it.
+// The instruction sets that a process may be held to, each in a process of its own: the status of setting it, what is
+// in effect, that it is not changed once it is in use, and a softmax with it.
 //
 // REQUIRES: onednn-3.13, avx2
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s
@@ -58,7 +58,8 @@ static void run(char *program, int isa) {
 int main(int count, char **arguments) {
   if (count > 1)
     return work(static_cast<dnnl_cpu_isa_t>(std::atoi(arguments[1])));
-  for (int isa : {int(dnnl_cpu_isa_default), int(dnnl_cpu_isa_sse41), int(dnnl_cpu_isa_avx2), int(dnnl_cpu_isa_avx512_core), 0x7777})
+  for (int isa : {int(dnnl_cpu_isa_default), int(dnnl_cpu_isa_sse41), int(dnnl_cpu_isa_avx2),
+                  int(dnnl_cpu_isa_avx512_core), 0x7777})
     run(arguments[0], isa);
   return 0;
 }

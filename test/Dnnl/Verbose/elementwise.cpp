@@ -20,24 +20,31 @@ using type = memory::data_type;
 namespace {
 
 void eltwises(engine &eng, stream &order) {
-  const memory::desc ab({4, 6}, type::f32, tag::ab), any({4, 6}, type::f32, tag::any), blocked({2, 17, 3, 3}, type::f32, tag::nChw16c);
+  const memory::desc ab({4, 6}, type::f32, tag::ab), any({4, 6}, type::f32, tag::any),
+      blocked({2, 17, 3, 3}, type::f32, tag::nChw16c);
   memory data = makeMemory(eng, ab, 1), other = makeMemory(eng, ab, 2);
   const eltwise_forward::primitive_desc forward(eng, prop_kind::forward_training, algorithm::eltwise_elu, ab, ab, 0.5f);
   eltwise_forward(forward).execute(order, {{DNNL_ARG_SRC, data}, {DNNL_ARG_DST, data}});
   const eltwise_backward::primitive_desc backward(eng, algorithm::eltwise_elu, ab, ab, ab, 0.5f, forward);
-  eltwise_backward(backward).execute(order, {{DNNL_ARG_SRC, data}, {DNNL_ARG_DIFF_DST, other}, {DNNL_ARG_DIFF_SRC, other}});
-  const eltwise_forward::primitive_desc logistic(eng, prop_kind::forward_training, algorithm::eltwise_logistic_use_dst_for_bwd, ab, any);
-  const eltwise_backward::primitive_desc fromDst(eng, algorithm::eltwise_logistic_use_dst_for_bwd, any, ab, ab, logistic);
-  eltwise_backward(fromDst).execute(order, {{DNNL_ARG_DST, data}, {DNNL_ARG_DIFF_DST, other}, {DNNL_ARG_DIFF_SRC, other}});
-  eltwise_forward clip(
-      eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::eltwise_clip, blocked, blocked, -1, 0.25f));
+  eltwise_backward(backward).execute(order,
+                                     {{DNNL_ARG_SRC, data}, {DNNL_ARG_DIFF_DST, other}, {DNNL_ARG_DIFF_SRC, other}});
+  const eltwise_forward::primitive_desc logistic(eng, prop_kind::forward_training,
+                                                 algorithm::eltwise_logistic_use_dst_for_bwd, ab, any);
+  const eltwise_backward::primitive_desc fromDst(eng, algorithm::eltwise_logistic_use_dst_for_bwd, any, ab, ab,
+                                                 logistic);
+  eltwise_backward(fromDst).execute(order,
+                                    {{DNNL_ARG_DST, data}, {DNNL_ARG_DIFF_DST, other}, {DNNL_ARG_DIFF_SRC, other}});
+  eltwise_forward clip(eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::eltwise_clip,
+                                                       blocked, blocked, -1, 0.25f));
   post_ops ops;
   ops.append_binary(algorithm::binary_max, memory::desc({1, 6}, type::f32, tag::ab));
   primitive_attr attr;
   attr.set_post_ops(ops);
-  eltwise_forward fused(eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::eltwise_tanh, ab, ab, attr));
+  eltwise_forward fused(
+      eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::eltwise_tanh, ab, ab, attr));
   const memory::desc bytes({4, 6}, type::s8, tag::ab);
-  eltwise_forward relu(eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::eltwise_relu, bytes, bytes));
+  eltwise_forward relu(
+      eltwise_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::eltwise_relu, bytes, bytes));
 }
 
 void binaries(engine &eng, stream &order) {
@@ -68,7 +75,8 @@ void sums(engine &eng, stream &order) {
 }
 
 void concats(engine &eng, stream &order) {
-  const memory::desc ab({4, 6}, type::f32, tag::ab), wide({4, 12}, type::f32, tag::ab), bytes({4, 6}, type::s8, tag::ab);
+  const memory::desc ab({4, 6}, type::f32, tag::ab), wide({4, 12}, type::f32, tag::ab),
+      bytes({4, 6}, type::s8, tag::ab);
   memory one = makeMemory(eng, ab, 1), two = makeMemory(eng, ab, 2), result(wide, eng);
   concat columns(concat::primitive_desc(eng, wide, 1, {ab, ab}));
   columns.execute(order, {{DNNL_ARG_MULTIPLE_SRC, one}, {DNNL_ARG_MULTIPLE_SRC + 1, two}, {DNNL_ARG_DST, result}});

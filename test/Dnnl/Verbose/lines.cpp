@@ -1,24 +1,19 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lines about creations and executions are the genuine library's, but for the implementation and the time: layouts, strides, padding,
-// offsets, `any`, attributes, post-ops, dropout, sizes that are open, the filter.
+// Lines about creations and executions are the genuine library's, but for the implementation and the time: layouts,
+// strides, padding, offsets, `any`, attributes, post-ops, dropout, sizes that are open, the filter.
 //
 // REQUIRES: onednn-3.13
 // RUN: env ONEDNN_VERBOSE=profile %both --verbose %s %t | FileCheck %s
 // RUN: env DNNL_VERBOSE=2 ONEDNN_VERBOSE_TIMESTAMP=1 %both --verbose %s %t | FileCheck %s
 // RUN: env ONEDNN_VERBOSE=profile,filter=^soft %both --verbose %s %t | FileCheck --check-prefix=FILTER %s
 // CHECK: template:
-// CHECK: primitive,create:cache_miss,cpu,softmax,jit:{{[^,]*}},forward_inference,src:f32::blocked:ab::f0 dst:f32::blocked:ab::f0,,
-// CHECK-SAME: alg:softmax_accurate axis:1,1x16,{{[0-9.e-]+$}}
-// CHECK: create:cache_hit
-// CHECK: primitive,exec,cpu,softmax,
-// CHECK: lines compared, 0 differ
-// FILTER: common,info,filter format is enabled, hit components: softmax
-// FILTER-NOT: ,cpu,reorder
-// FILTER: primitive,exec,cpu,softmax,
-// FILTER-NOT: ,cpu,reorder
-// FILTER: lines compared, 0 differ
+// CHECK: primitive,create:cache_miss,cpu,softmax,jit:{{[^,]*}},forward_inference,src:f32::blocked:ab::f0
+// dst:f32::blocked:ab::f0,, CHECK-SAME: alg:softmax_accurate axis:1,1x16,{{[0-9.e-]+$}} CHECK: create:cache_hit CHECK:
+// primitive,exec,cpu,softmax, CHECK: lines compared, 0 differ FILTER: common,info,filter format is enabled, hit
+// components: softmax FILTER-NOT: ,cpu,reorder FILTER: primitive,exec,cpu,softmax, FILTER-NOT: ,cpu,reorder FILTER:
+// lines compared, 0 differ
 #include "values.hpp"
 
 using namespace dnnl;
@@ -28,23 +23,28 @@ using type = memory::data_type;
 namespace {
 
 void softmaxes(engine &eng, stream &order) {
-  const memory::desc ab({1, 16}, type::f32, tag::ab), any({1, 16}, type::f32, tag::any), none({0, 16}, type::f32, tag::ab);
-  const softmax_forward::primitive_desc forward(eng, prop_kind::forward_inference, algorithm::softmax_accurate, ab, ab, 1);
+  const memory::desc ab({1, 16}, type::f32, tag::ab), any({1, 16}, type::f32, tag::any),
+      none({0, 16}, type::f32, tag::ab);
+  const softmax_forward::primitive_desc forward(eng, prop_kind::forward_inference, algorithm::softmax_accurate, ab, ab,
+                                                1);
   softmax_forward first(forward), again(forward);
   memory data = makeMemory(eng, ab, 1);
   first.execute(order, {{DNNL_ARG_SRC, data}, {DNNL_ARG_DST, data}});
   softmax_backward::primitive_desc backward(eng, algorithm::softmax_accurate, any, ab, ab, 1, forward);
-  softmax_backward(backward).execute(order, {{DNNL_ARG_DIFF_SRC, data}, {DNNL_ARG_DIFF_DST, data}, {DNNL_ARG_DST, data}});
+  softmax_backward(backward).execute(order,
+                                     {{DNNL_ARG_DIFF_SRC, data}, {DNNL_ARG_DIFF_DST, data}, {DNNL_ARG_DST, data}});
   primitive_attr attr;
   attr.set_scratchpad_mode(scratchpad_mode::user);
   attr.set_fpmath_mode(fpmath_mode::bf16);
   attr.set_accumulation_mode(accumulation_mode::relaxed);
   attr.set_deterministic(true);
-  softmax_forward all(softmax_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_log, ab, any, 0, attr));
+  softmax_forward all(
+      softmax_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_log, ab, any, 0, attr));
   primitive_attr scaling;
   scaling.set_scales_mask(DNNL_ARG_DST, 0);
   const memory::desc narrow({1, 16}, type::s8, tag::ab);
-  const softmax_forward::primitive_desc scaled(eng, prop_kind::forward_inference, algorithm::softmax_log, ab, narrow, 1, scaling);
+  const softmax_forward::primitive_desc scaled(eng, prop_kind::forward_inference, algorithm::softmax_log, ab, narrow, 1,
+                                               scaling);
   softmax_forward made(scaled);
   post_ops ops;
   ops.append_eltwise(algorithm::eltwise_clip, -1, 0.5f);
@@ -54,8 +54,10 @@ void softmaxes(engine &eng, stream &order) {
   ops.append_binary(algorithm::binary_add, memory::desc({1, 16}, type::f32, tag::ab));
   primitive_attr fusing;
   fusing.set_post_ops(ops);
-  softmax_forward fused(softmax_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_log, ab, ab, 0, fusing));
-  softmax_forward empty(softmax_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, none, none, 1));
+  softmax_forward fused(
+      softmax_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_log, ab, ab, 0, fusing));
+  softmax_forward empty(
+      softmax_forward::primitive_desc(eng, prop_kind::forward_inference, algorithm::softmax_accurate, none, none, 1));
 }
 
 /// Behind post-ops, with the mask's tag or none, the type of seeds, and whether there is an offset.
@@ -69,7 +71,8 @@ void dropouts(engine &eng) {
   masked.set_dropout(memory::desc({5, 16}, type::u8, tag::ab));
   plain.set_dropout(memory::desc(), type::s64, true, false);
   for (const primitive_attr &attr : {masked, plain}) {
-    const softmax_forward::primitive_desc desc(eng, prop_kind::forward_training, algorithm::softmax_accurate, rows, rows, 1, attr);
+    const softmax_forward::primitive_desc desc(eng, prop_kind::forward_training, algorithm::softmax_accurate, rows,
+                                               rows, 1, attr);
     softmax_forward made(desc);
   }
 }

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Lines about RNNs are the genuine library's, but for the implementation and the time: which tensors they name, cell, direction,
-// activation, attributes, sizes. Weights are plain, since each library packs them in its own way.
+// Lines about RNNs are the genuine library's, but for the implementation and the time: which tensors they name, cell,
+// direction, activation, attributes, sizes. Weights are plain, since each library packs them in its own way.
 //
 // REQUIRES: onednn-3.13
 // RUN: env ONEDNN_VERBOSE=profile %both --verbose %s %t | FileCheck %s
@@ -40,49 +40,57 @@ template <typename Cell> void show(stream &order, const typename Cell::primitive
 
 void lstms(stream &order) {
   const engine cpu = order.get_engine();
-  for (rnn_direction direction :
-       {left2right, rnn_direction::unidirectional_right2left, rnn_direction::bidirectional_concat, rnn_direction::bidirectional_sum}) {
+  for (rnn_direction direction : {left2right, rnn_direction::unidirectional_right2left,
+                                  rnn_direction::bidirectional_concat, rnn_direction::bidirectional_sum}) {
     Rnn rnn{"lstm", algorithm::vanilla_lstm, direction};
     rnn.layers = 2;
     const auto x = any(rnn, DNNL_ARG_SRC_LAYER), h = any(rnn, DNNL_ARG_SRC_ITER), c = any(rnn, DNNL_ARG_SRC_ITER_C),
-               w = plain(rnn, DNNL_ARG_WEIGHTS_LAYER), u = plain(rnn, DNNL_ARG_WEIGHTS_ITER), b = any(rnn, DNNL_ARG_BIAS),
-               y = any(rnn, DNNL_ARG_DST_LAYER);
+               w = plain(rnn, DNNL_ARG_WEIGHTS_LAYER), u = plain(rnn, DNNL_ARG_WEIGHTS_ITER),
+               b = any(rnn, DNNL_ARG_BIAS), y = any(rnn, DNNL_ARG_DST_LAYER);
     show<lstm_forward>(order, {cpu, prop_kind::forward_inference, direction, x, h, c, w, u, b, y, h, c});
   }
   Rnn rnn{"lstm", algorithm::vanilla_lstm};
   rnn.peephole = rnn.projection = true, rnn.dic = 8;
   const auto x = plainMemory(cpu, rnn.dims(DNNL_ARG_SRC_LAYER), type::f32).get_desc();
-  const auto y = any(rnn, DNNL_ARG_DST_LAYER), w = plain(rnn, DNNL_ARG_WEIGHTS_LAYER), u = plain(rnn, DNNL_ARG_WEIGHTS_ITER),
-             p = plain(rnn, DNNL_ARG_WEIGHTS_PEEPHOLE), r = plain(rnn, DNNL_ARG_WEIGHTS_PROJECTION), b = plain(rnn, DNNL_ARG_BIAS);
+  const auto y = any(rnn, DNNL_ARG_DST_LAYER), w = plain(rnn, DNNL_ARG_WEIGHTS_LAYER),
+             u = plain(rnn, DNNL_ARG_WEIGHTS_ITER), p = plain(rnn, DNNL_ARG_WEIGHTS_PEEPHOLE),
+             r = plain(rnn, DNNL_ARG_WEIGHTS_PROJECTION), b = plain(rnn, DNNL_ARG_BIAS);
   primitive_attr attr;
   attr.set_scratchpad_mode(scratchpad_mode::user);
   const memory::desc none;
-  lstm_forward created(
-      lstm_forward::primitive_desc(cpu, prop_kind::forward_inference, left2right, x, none, none, w, u, p, r, b, y, none, none, attr));
+  lstm_forward created(lstm_forward::primitive_desc(cpu, prop_kind::forward_inference, left2right, x, none, none, w, u,
+                                                    p, r, b, y, none, none, attr));
   rnn.projection = false, rnn.dic = 16;
   const auto wide = any(rnn, DNNL_ARG_DST_LAYER), recurrent = plain(rnn, DNNL_ARG_WEIGHTS_ITER);
-  show<lstm_forward>(order, {cpu, prop_kind::forward_inference, left2right, x, none, none, w, recurrent, p, b, wide, none, none});
+  show<lstm_forward>(
+      order, {cpu, prop_kind::forward_inference, left2right, x, none, none, w, recurrent, p, b, wide, none, none});
 }
 
 void otherCells(stream &order) {
   const engine cpu = order.get_engine();
   for (algorithm activation : {algorithm::eltwise_relu, algorithm::eltwise_tanh, algorithm::eltwise_logistic}) {
     const Rnn rnn{"rnn", algorithm::vanilla_rnn, left2right, activation};
-    show<vanilla_rnn_forward>(order, {cpu, prop_kind::forward_inference, activation, left2right, any(rnn, DNNL_ARG_SRC_LAYER),
-                                      any(rnn, DNNL_ARG_SRC_ITER), plain(rnn, DNNL_ARG_WEIGHTS_LAYER), plain(rnn, DNNL_ARG_WEIGHTS_ITER),
-                                      any(rnn, DNNL_ARG_BIAS), any(rnn, DNNL_ARG_DST_LAYER), any(rnn, DNNL_ARG_DST_ITER)});
+    show<vanilla_rnn_forward>(
+        order, {cpu, prop_kind::forward_inference, activation, left2right, any(rnn, DNNL_ARG_SRC_LAYER),
+                any(rnn, DNNL_ARG_SRC_ITER), plain(rnn, DNNL_ARG_WEIGHTS_LAYER), plain(rnn, DNNL_ARG_WEIGHTS_ITER),
+                any(rnn, DNNL_ARG_BIAS), any(rnn, DNNL_ARG_DST_LAYER), any(rnn, DNNL_ARG_DST_ITER)});
   }
-  const Rnn gru{"gru", algorithm::vanilla_gru}, lbr{"lbr_gru", algorithm::lbr_gru}, augru{"augru", algorithm::vanilla_augru};
-  show<gru_forward>(order, {cpu, prop_kind::forward_inference, left2right, any(gru, DNNL_ARG_SRC_LAYER), any(gru, DNNL_ARG_SRC_ITER),
-                            plain(gru, DNNL_ARG_WEIGHTS_LAYER), plain(gru, DNNL_ARG_WEIGHTS_ITER), any(gru, DNNL_ARG_BIAS),
-                            any(gru, DNNL_ARG_DST_LAYER), any(gru, DNNL_ARG_DST_ITER)});
-  show<lbr_gru_forward>(order, {cpu, prop_kind::forward_inference, left2right, any(lbr, DNNL_ARG_SRC_LAYER), any(lbr, DNNL_ARG_SRC_ITER),
-                                plain(lbr, DNNL_ARG_WEIGHTS_LAYER), plain(lbr, DNNL_ARG_WEIGHTS_ITER), any(lbr, DNNL_ARG_BIAS),
+  const Rnn gru{"gru", algorithm::vanilla_gru}, lbr{"lbr_gru", algorithm::lbr_gru},
+      augru{"augru", algorithm::vanilla_augru};
+  show<gru_forward>(order,
+                    {cpu, prop_kind::forward_inference, left2right, any(gru, DNNL_ARG_SRC_LAYER),
+                     any(gru, DNNL_ARG_SRC_ITER), plain(gru, DNNL_ARG_WEIGHTS_LAYER), plain(gru, DNNL_ARG_WEIGHTS_ITER),
+                     any(gru, DNNL_ARG_BIAS), any(gru, DNNL_ARG_DST_LAYER), any(gru, DNNL_ARG_DST_ITER)});
+  show<lbr_gru_forward>(order, {cpu, prop_kind::forward_inference, left2right, any(lbr, DNNL_ARG_SRC_LAYER),
+                                any(lbr, DNNL_ARG_SRC_ITER), plain(lbr, DNNL_ARG_WEIGHTS_LAYER),
+                                plain(lbr, DNNL_ARG_WEIGHTS_ITER), any(lbr, DNNL_ARG_BIAS),
                                 any(lbr, DNNL_ARG_DST_LAYER), memory::desc()});
-  show<augru_forward>(order, {cpu, prop_kind::forward_training, left2right, any(augru, DNNL_ARG_SRC_LAYER), any(augru, DNNL_ARG_SRC_ITER),
-                              plainMemory(cpu, augru.dims(DNNL_ARG_AUGRU_ATTENTION), type::f32).get_desc(),
-                              plain(augru, DNNL_ARG_WEIGHTS_LAYER), plain(augru, DNNL_ARG_WEIGHTS_ITER), any(augru, DNNL_ARG_BIAS),
-                              any(augru, DNNL_ARG_DST_LAYER), any(augru, DNNL_ARG_DST_ITER)});
+  show<augru_forward>(order,
+                      {cpu, prop_kind::forward_training, left2right, any(augru, DNNL_ARG_SRC_LAYER),
+                       any(augru, DNNL_ARG_SRC_ITER),
+                       plainMemory(cpu, augru.dims(DNNL_ARG_AUGRU_ATTENTION), type::f32).get_desc(),
+                       plain(augru, DNNL_ARG_WEIGHTS_LAYER), plain(augru, DNNL_ARG_WEIGHTS_ITER),
+                       any(augru, DNNL_ARG_BIAS), any(augru, DNNL_ARG_DST_LAYER), any(augru, DNNL_ARG_DST_ITER)});
 }
 
 /// How data is quantized is an attribute of reorders, too.

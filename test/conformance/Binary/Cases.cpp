@@ -24,7 +24,8 @@ public:
   Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number); }
   std::span<const Mistake> mistakes() const override { return cases::binary::mistakes(); }
   std::span<const DataType> refusedTypes() const override {
-    static constexpr DataType types[] = {DataType::Boolean, DataType::F4E3M0, DataType::F4E2M1, DataType::S4, DataType::U4, DataType::E8M0};
+    static constexpr DataType types[] = {DataType::Boolean, DataType::F4E3M0, DataType::F4E2M1,
+                                         DataType::S4,      DataType::U4,     DataType::E8M0};
     return types;
   }
 

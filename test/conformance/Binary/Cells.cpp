@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Cells.h. Of a few cells drawn at random each problem of the first round takes the one whose pairs of properties were reached least.
+// See Cells.h. Of a few cells drawn at random each problem of the first round takes the one whose pairs of properties
+// were reached least.
 //
 //===----------------------------------------------------------------------===//
 #include "Binary/Cells.h"
@@ -25,7 +26,8 @@ public:
     size_t best = position;
     int64_t most = -1;
     for (int i = 0; i < candidates; ++i) {
-      auto candidate = static_cast<size_t>(random.between(static_cast<int64_t>(position), static_cast<int64_t>(cells.size()) - 1));
+      auto candidate =
+          static_cast<size_t>(random.between(static_cast<int64_t>(position), static_cast<int64_t>(cells.size()) - 1));
       if (int64_t fresh = unreachedPairs(propertiesOf(cells[candidate], types)); fresh > most)
         best = candidate, most = fresh;
     }
@@ -54,7 +56,8 @@ std::vector<Cell> makeCells() {
     for (LayoutFamily family : allFamilies)
       for (Broadcast broadcast : allBroadcasts)
         for (AttributeClass attribute : allAttributes)
-          if (Cell cell{static_cast<Alg>(static_cast<int>(Alg::BinaryAdd) + alg), family, broadcast, attribute}; exists(cell))
+          if (Cell cell{static_cast<Alg>(static_cast<int>(Alg::BinaryAdd) + alg), family, broadcast, attribute};
+              exists(cell))
             cells.push_back(cell);
   Random random(3);
   random.shuffle(cells);
@@ -89,7 +92,8 @@ std::string_view nameOf(AttributeClass attribute) {
 
 /// A dim that is left to execution is so in src, which therefore does not repeat along it.
 bool exists(const Cell &cell) {
-  return cell.family != LayoutFamily::Runtime || (cell.broadcast != Broadcast::First && cell.broadcast != Broadcast::Both);
+  return cell.family != LayoutFamily::Runtime ||
+         (cell.broadcast != Broadcast::First && cell.broadcast != Broadcast::Both);
 }
 
 const std::vector<Cell> &allCells() {
@@ -110,7 +114,9 @@ Properties propertiesOf(const Cell &cell, const Types &types) {
 }
 
 bool areCompatible(const std::string &first, const std::string &second) {
-  auto is = [&](std::string_view a, std::string_view b) { return (first == a && second == b) || (first == b && second == a); };
+  auto is = [&](std::string_view a, std::string_view b) {
+    return (first == a && second == b) || (first == b && second == a);
+  };
   return !is("layout runtime", "broadcast first") && !is("layout runtime", "broadcast both");
 }
 

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is an algorithm with a family of layouts, a pattern of broadcasts and a class of attributes. Problem `n` has a cell and a triple
-// of types, both in orders in which the first round reaches every pair of properties; all rounds reach every cell.
+// A cell is an algorithm with a family of layouts, a pattern of broadcasts and a class of attributes. Problem `n` has a
+// cell and a triple of types, both in orders in which the first round reaches every pair of properties; all rounds
+// reach every cell.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_BINARY_CELLS_H
@@ -39,11 +40,13 @@ enum class AttributeClass {
   Binary,
   Mixed, ///< all of these at once
 };
-inline constexpr AttributeClass allAttributes[] = {AttributeClass::None,    AttributeClass::Scales, AttributeClass::Sum,
-                                                   AttributeClass::Eltwise, AttributeClass::Binary, AttributeClass::Mixed};
+inline constexpr AttributeClass allAttributes[] = {AttributeClass::None,   AttributeClass::Scales,
+                                                   AttributeClass::Sum,    AttributeClass::Eltwise,
+                                                   AttributeClass::Binary, AttributeClass::Mixed};
 
-inline constexpr DataType allTypes[] = {DataType::F64,    DataType::F32, DataType::BF16, DataType::F16, DataType::F8E5M2,
-                                        DataType::F8E4M3, DataType::S32, DataType::S8,   DataType::U8};
+inline constexpr DataType allTypes[] = {DataType::F64, DataType::F32,    DataType::BF16,
+                                        DataType::F16, DataType::F8E5M2, DataType::F8E4M3,
+                                        DataType::S32, DataType::S8,     DataType::U8};
 inline constexpr int algorithms = static_cast<int>(Alg::BinarySelect) - static_cast<int>(Alg::BinaryAdd) + 1;
 
 struct Cell {

@@ -60,10 +60,12 @@ int64_t Coverage::countOf(const std::string &first, const std::string &second) c
 
 void Coverage::print(std::ostream &os) const {
   const auto values = allValues();
-  auto printTable = [&](const char *title, const std::vector<std::string> &columns, std::initializer_list<size_t> rows, int width) {
+  auto printTable = [&](const char *title, const std::vector<std::string> &columns, std::initializer_list<size_t> rows,
+                        int width) {
     os << std::setw(20) << std::left << title << std::right;
     for (const std::string &column : columns)
-      os << std::setw(width) << withoutKind(column).substr(column.starts_with("alg ") ? std::string_view("binary_").size() : 0);
+      os << std::setw(width)
+         << withoutKind(column).substr(column.starts_with("alg ") ? std::string_view("binary_").size() : 0);
     os << '\n';
     for (size_t row : rows)
       for (const std::string &property : values[row]) {
@@ -77,8 +79,8 @@ void Coverage::print(std::ostream &os) const {
   printTable("problems", values[4], {1, 2, 3, 5, 6}, 11);
   for (size_t rank = 0; rank < ranks.size(); ++rank)
     os << "rank " << rank + 1 << ' ' << ranks[rank] << "; ";
-  os << "without elements " << empty << "; cells " << cells.size() << " of " << allCells().size() << "; triples of types " << triples.size()
-     << " of " << allTriples().size() << '\n';
+  os << "without elements " << empty << "; cells " << cells.size() << " of " << allCells().size()
+     << "; triples of types " << triples.size() << " of " << allTriples().size() << '\n';
 }
 
 std::vector<std::string> Coverage::missingPairs() const {
@@ -102,8 +104,8 @@ std::vector<std::string> Coverage::missingCells() const {
   std::vector<std::string> missing;
   for (const Cell &cell : allCells())
     if (!cells.contains(cell))
-      missing.push_back(
-          concat(quern::nameOf(cell.alg), ", ", quern::nameOf(cell.family), ", ", nameOf(cell.broadcast), ", ", nameOf(cell.attribute)));
+      missing.push_back(concat(quern::nameOf(cell.alg), ", ", quern::nameOf(cell.family), ", ", nameOf(cell.broadcast),
+                               ", ", nameOf(cell.attribute)));
   if (triples.size() < allTriples().size())
     missing.push_back(concat(allTriples().size() - triples.size(), " triples of types"));
   return missing;

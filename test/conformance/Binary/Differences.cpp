@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// docs/primitives/binary.md explains each of these, found by running the same problems in both libraries. A difference counts as known
-// only where its cause is present.
+// docs/primitives/binary.md explains each of these, found by running the same problems in both libraries. A difference
+// counts as known only where its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "Binary/Generator.h"
@@ -18,7 +18,8 @@ namespace quern::cases::binary {
 namespace {
 
 bool hasSum(const Attributes &attr) {
-  return std::any_of(attr.postOps.begin(), attr.postOps.end(), [](const PostOp &post) { return post.kind == PostOp::Kind::Sum; });
+  return std::any_of(attr.postOps.begin(), attr.postOps.end(),
+                     [](const PostOp &post) { return post.kind == PostOp::Kind::Sum; });
 }
 
 /// Whether a dim of 1 has another stride than that of its place in the order of the dims.
@@ -39,7 +40,8 @@ bool isPossible(const PeerComparison &with, size_t element, double value) {
   Interval image = exact.range(static_cast<int64_t>(element), Interval::around(exact.beforeAttributes[element]));
   if (std::isnan(value))
     return image.mayBeNan;
-  return roundTo(type, static_cast<double>(image.low)) <= value && value <= roundTo(type, static_cast<double>(image.high));
+  return roundTo(type, static_cast<double>(image.low)) <= value &&
+         value <= roundTo(type, static_cast<double>(image.high));
 }
 
 std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) {
@@ -57,7 +59,8 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
   for (const TensorDesc *tensor : {&op.src, &op.src1, &op.dst})
     if (isOldPeer(with) && tensor->dataType == DataType::F64)
       return {"3.2 takes f64 and reads something else", 0.06};
-  if (with.implementation.starts_with("jit:uni") && bitsOf(to) == 8 && op.src.isPlain() && op.dst.isPlain() && !op.src.samePlaces(op.dst))
+  if (with.implementation.starts_with("jit:uni") && bitsOf(to) == 8 && op.src.isPlain() && op.dst.isPlain() &&
+      !op.src.samePlaces(op.dst))
     return {"jit:uni writes bytes in the order of src where src has channels last and dst has not", 0.005};
   const bool isUni = isOldPeer(with) && with.implementation.starts_with("jit:uni");
   if (isUni && op.src.isPlain() && op.src.samePlaces(op.dst) && hasMovedUnit(op.src))

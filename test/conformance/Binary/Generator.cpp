@@ -55,8 +55,9 @@ Shapes drawShapes(Random &random, Broadcast broadcast, const Dims &dims) {
 }
 
 DataType drawConditionType(Random &random) {
-  return random.oneIn(3) ? allTypes[static_cast<size_t>(random.between(0, static_cast<int64_t>(std::size(allTypes)) - 1))]
-                         : random.pick({DataType::S8, DataType::U8});
+  return random.oneIn(3)
+             ? allTypes[static_cast<size_t>(random.between(0, static_cast<int64_t>(std::size(allTypes)) - 1))]
+             : random.pick({DataType::S8, DataType::U8});
 }
 
 TensorDesc drawTensor(Random &random, LayoutFamily family, const Dims &dims, DataType type, bool isWritten) {
@@ -65,13 +66,15 @@ TensorDesc drawTensor(Random &random, LayoutFamily family, const Dims &dims, Dat
   return drawSide(random, family, dims, type, isWritten);
 }
 
-/// Tensors of a family that leaves nothing open; some have the layout of dst, as programs do, and some leave it to the library.
+/// Tensors of a family that leaves nothing open; some have the layout of dst, as programs do, and some leave it to the
+/// library.
 BinaryDesc drawTensors(Random &random, const Cell &cell, const Types &types, const Dims &dims, const Shapes &shapes) {
   BinaryDesc binary;
   binary.alg = cell.alg;
   binary.dst = drawTensor(random, cell.family, dims, types.dst, /*isWritten=*/true);
   auto source = [&](const Dims &own, DataType type) {
-    TensorDesc desc = random.oneIn(4) ? drawSimple(random, own, type) : drawTensor(random, cell.family, own, type, /*isWritten=*/false);
+    TensorDesc desc = random.oneIn(4) ? drawSimple(random, own, type)
+                                      : drawTensor(random, cell.family, own, type, /*isWritten=*/false);
     if (own == dims && random.oneIn(2))
       desc = binary.dst, desc.dataType = type;
     return desc;
@@ -136,12 +139,16 @@ void addScales(Random &random, const BinaryDesc &binary, Attributes &attributes)
   }
 }
 
-AttributesDraw drawAttributes(Random &random, AttributeClass attribute, const BinaryDesc &binary, const OperandShape &shape) {
+AttributesDraw drawAttributes(Random &random, AttributeClass attribute, const BinaryDesc &binary,
+                              const OperandShape &shape) {
   AttributesDraw drawn;
   bool isMixed = attribute == AttributeClass::Mixed;
   if (attribute == AttributeClass::Scales || isMixed)
     addScales(random, binary, drawn.open);
-  int64_t count = isMixed ? random.between(1, 4) : attribute == AttributeClass::Sum ? 1 : random.between(1, 3), sum = random.between(0, 4);
+  int64_t count = isMixed                            ? random.between(1, 4)
+                  : attribute == AttributeClass::Sum ? 1
+                                                     : random.between(1, 3),
+          sum = random.between(0, 4);
   for (int64_t i = 1; i <= count; ++i) {
     if (attribute == AttributeClass::Sum || (isMixed && i == sum))
       appendSum(random, binary.dst.dataType, drawn);
@@ -171,8 +178,9 @@ Case drawCase(uint64_t seed, int64_t number) {
   OperandShape shape{drawShape(random, 1, maxDims, static_cast<double>(drawBudget(random, cell.attribute))), {}};
   shape.isOpen.assign(shape.dims.size(), false);
   Shapes shapes = drawShapes(random, cell.broadcast, shape.dims);
-  BinaryDesc binary = cell.family == LayoutFamily::Runtime ? drawOpenTensors(random, cell, types, shape.dims, shapes, shape, drawn.sizes)
-                                                           : drawTensors(random, cell, types, shape.dims, shapes);
+  BinaryDesc binary = cell.family == LayoutFamily::Runtime
+                          ? drawOpenTensors(random, cell, types, shape.dims, shapes, shape, drawn.sizes)
+                          : drawTensors(random, cell, types, shape.dims, shapes);
   AttributesDraw attributes = drawAttributes(random, cell.attribute, binary, shape);
   appendSizes(attributes, drawn.sizes);
   drawData(random, drawn.data);

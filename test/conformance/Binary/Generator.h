@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems walk through the cells of Cells.h and draw the rest: rank, sizes around every vector width, order of dims, gaps, blocks, masks,
-// operands, data, layouts left to the library, the type of a condition.
+// Problems walk through the cells of Cells.h and draw the rest: rank, sizes around every vector width, order of dims,
+// gaps, blocks, masks, operands, data, layouts left to the library, the type of a condition.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_BINARY_GENERATOR_H

@@ -14,9 +14,10 @@
 namespace quern {
 namespace {
 
-constexpr SourceFamily families[] = {SourceFamily::Plain,   SourceFamily::Permuted,  SourceFamily::Gapped, SourceFamily::Submemory,
-                                     SourceFamily::Blocked, SourceFamily::Nested,    SourceFamily::Padded, SourceFamily::Mixed,
-                                     SourceFamily::Cut,     SourceFamily::Broadcast, SourceFamily::Chosen, SourceFamily::Runtime};
+constexpr SourceFamily families[] = {SourceFamily::Plain,     SourceFamily::Permuted, SourceFamily::Gapped,
+                                     SourceFamily::Submemory, SourceFamily::Blocked,  SourceFamily::Nested,
+                                     SourceFamily::Padded,    SourceFamily::Mixed,    SourceFamily::Cut,
+                                     SourceFamily::Broadcast, SourceFamily::Chosen,   SourceFamily::Runtime};
 
 constexpr Mistake all[] = {
     {"no source", "concat axis=0 dst=f32:@nx@m:ab", "C2"},
@@ -30,7 +31,8 @@ constexpr Mistake all[] = {
     {"a dst that broadcasts", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:s0x1", "C6"},
     {"any beside open strides", "concat axis=1 srcs=f32:@nx@m:s?x1 dst=f32:@nx@m:any", "C7"},
     {"scales of dst", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=dst", "C8"},
-    {"scales of a source that is not there", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=srcs.1", "C8"},
+    {"scales of a source that is not there", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=srcs.1",
+     "C8"},
     {"a mask beyond the rank", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=srcs.0(mask=4)", "C8"},
     {"unsupported type", "concat axis=0 srcs=f32:@nx@m:ab,@t:0x@m:ab dst=f32:@nx@m:ab", "C12"},
     {"unsupported type of dst", "concat axis=1 srcs=f32:@nx@m:ab dst=@t:@nx@m:ab", "C12"},
@@ -73,7 +75,8 @@ private:
 
 /// The block along the axis that sources begin with, or within.
 int64_t blockOf(Random &random, SourceFamily family) {
-  return family == SourceFamily::Blocked || family == SourceFamily::Cut ? random.pick<int64_t>({4, 8, 8, 16, 16, 3}) : 1;
+  return family == SourceFamily::Blocked || family == SourceFamily::Cut ? random.pick<int64_t>({4, 8, 8, 16, 16, 3})
+                                                                        : 1;
 }
 
 Shape drawShape(Random &random, SourceFamily family, size_t count, int64_t block) {
@@ -107,11 +110,13 @@ TensorDesc drawDestination(Random &random, SourceFamily family, const Shape &sha
     return drawBlocked(random, shape.dims, type, {{shape.axis, block}});
   case SourceFamily::Cut:
     if (random.oneIn(3))
-      return drawBlocked(random, shape.dims, type, {{shape.axis, 2}, {drawDim(random, shape.dims), 4}, {shape.axis, block}});
+      return drawBlocked(random, shape.dims, type,
+                         {{shape.axis, 2}, {drawDim(random, shape.dims), 4}, {shape.axis, block}});
     return drawBlocked(random, shape.dims, type, {{shape.axis, block}});
   case SourceFamily::Broadcast:
   case SourceFamily::Mixed:
-    return drawSourceLayout(random, random.pick({SourceFamily::Padded, SourceFamily::Nested, SourceFamily::Gapped}), shape.dims, type);
+    return drawSourceLayout(random, random.pick({SourceFamily::Padded, SourceFamily::Nested, SourceFamily::Gapped}),
+                            shape.dims, type);
   default:
     return drawSourceLayout(random, family, shape.dims, type);
   }
@@ -122,12 +127,14 @@ TensorDesc drawSource(Random &random, SourceFamily family, const Shape &shape, s
   if (family == SourceFamily::Blocked || (family == SourceFamily::Cut && random.oneIn(2)))
     return drawBlocked(random, dims, type, {{shape.axis, block}});
   if (family == SourceFamily::Chosen)
-    return random.oneIn(2) ? drawBlocked(random, dims, type, {{shape.axis, 4}}) : drawPlain(random, dims, type, {true, false, false});
+    return random.oneIn(2) ? drawBlocked(random, dims, type, {{shape.axis, 4}})
+                           : drawPlain(random, dims, type, {true, false, false});
   return drawSourceLayout(random, family == SourceFamily::Cut ? SourceFamily::Mixed : family, dims, type);
 }
 
 /// Dims that dst has outside of the axis are open in all tensors.
-void drawOpen(Random &random, const Shape &shape, const std::vector<DataType> &types, DataType to, ConcatDesc &concat, Case &drawn) {
+void drawOpen(Random &random, const Shape &shape, const std::vector<DataType> &types, DataType to, ConcatDesc &concat,
+              Case &drawn) {
   std::vector<int> order(shape.dims.size());
   std::iota(order.begin(), order.end(), 0);
   random.shuffle(order);
@@ -159,7 +166,8 @@ void drawScales(Random &random, size_t sources, Attributes &attr) {
   const bool areAll = random.oneIn(2);
   for (size_t i = 0; i < sources; ++i)
     if (areAll || random.oneIn(3))
-      attr.scales[arg::sourceAt(i)].dataType = random.pick({DataType::F32, DataType::F32, DataType::BF16, DataType::F16});
+      attr.scales[arg::sourceAt(i)].dataType =
+          random.pick({DataType::F32, DataType::F32, DataType::BF16, DataType::F16});
 }
 
 Case ConcatCases::draw(uint64_t seed, int64_t number) const {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// docs/primitives/concat.md explains each of these, found by running the same problems in both libraries. A difference counts as known
-// only where its cause is present.
+// docs/primitives/concat.md explains each of these, found by running the same problems in both libraries. A difference
+// counts as known only where its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "PeerDifferences.h"

@@ -33,7 +33,8 @@ bool isNear(const PeerComparison &with, size_t i, double ours, double theirs) {
   double low = ours, high = ours;
   if (with.exact.range) { // through post-ops or at a jump
     const double start = with.exact.beforeAttributes[i];
-    Interval range = with.exact.range(static_cast<int64_t>(i), Interval::around(start, 1e-5 * std::max(std::fabs(start), 1.0)));
+    Interval range =
+        with.exact.range(static_cast<int64_t>(i), Interval::around(start, 1e-5 * std::max(std::fabs(start), 1.0)));
     if (std::isnan(theirs) || range.isEmpty())
       return range.mayBeNan;
     low = std::min(low, static_cast<double>(range.low)), high = std::max(high, static_cast<double>(range.high));
@@ -49,7 +50,8 @@ public:
   Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number); }
   std::span<const Mistake> mistakes() const override { return cases::eltwise::mistakes(); }
   std::span<const DataType> refusedTypes() const override {
-    static constexpr DataType types[] = {DataType::S4, DataType::U4, DataType::Boolean, DataType::E8M0, DataType::F4E2M1};
+    static constexpr DataType types[] = {DataType::S4, DataType::U4, DataType::Boolean, DataType::E8M0,
+                                         DataType::F4E2M1};
     return types;
   }
 

@@ -15,15 +15,17 @@ namespace {
 
 constexpr int backwardAlgs = 27;
 /// All of them, and last what has no backward.
-constexpr Alg algs[] = {Alg::EltwiseRelu,    Alg::EltwiseTanh,      Alg::EltwiseElu,      Alg::EltwiseSquare,      Alg::EltwiseAbs,
-                        Alg::EltwiseSqrt,    Alg::EltwiseLinear,    Alg::EltwiseSoftRelu, Alg::EltwiseHardsigmoid, Alg::EltwiseLogistic,
-                        Alg::EltwiseExp,     Alg::EltwiseGeluTanh,  Alg::EltwiseSwish,    Alg::EltwiseLog,         Alg::EltwiseClip,
-                        Alg::EltwiseClipV2,  Alg::EltwisePow,       Alg::EltwiseGeluErf,  Alg::EltwiseMish,        Alg::EltwiseHardswish,
-                        Alg::EltwiseReluDst, Alg::EltwiseTanhDst,   Alg::EltwiseEluDst,   Alg::EltwiseSqrtDst,     Alg::EltwiseLogisticDst,
-                        Alg::EltwiseExpDst,  Alg::EltwiseClipV2Dst, Alg::EltwiseRound};
+constexpr Alg algs[] = {Alg::EltwiseRelu,        Alg::EltwiseTanh,     Alg::EltwiseElu,       Alg::EltwiseSquare,
+                        Alg::EltwiseAbs,         Alg::EltwiseSqrt,     Alg::EltwiseLinear,    Alg::EltwiseSoftRelu,
+                        Alg::EltwiseHardsigmoid, Alg::EltwiseLogistic, Alg::EltwiseExp,       Alg::EltwiseGeluTanh,
+                        Alg::EltwiseSwish,       Alg::EltwiseLog,      Alg::EltwiseClip,      Alg::EltwiseClipV2,
+                        Alg::EltwisePow,         Alg::EltwiseGeluErf,  Alg::EltwiseMish,      Alg::EltwiseHardswish,
+                        Alg::EltwiseReluDst,     Alg::EltwiseTanhDst,  Alg::EltwiseEluDst,    Alg::EltwiseSqrtDst,
+                        Alg::EltwiseLogisticDst, Alg::EltwiseExpDst,   Alg::EltwiseClipV2Dst, Alg::EltwiseRound};
 static_assert(std::size(algs) == backwardAlgs + 1);
 
-/// The pairs of types with the families, the other properties by a count within each family, so that each family has all of them.
+/// The pairs of types with the families, the other properties by a count within each family, so that each family has
+/// all of them.
 std::vector<Cell> firstRound(bool backward) {
   std::vector<Cell> cells;
   const size_t types = backward ? backwardTypes : std::size(allTypes),
@@ -33,7 +35,8 @@ std::vector<Cell> firstRound(bool backward) {
     for (size_t from = 0; from < types; ++from)
       for (size_t to = 0; to < types; ++to, ++count) {
         std::span<const Alg> own = algsOf(backward);
-        cells.push_back({backward, allTypes[from], allTypes[to], family, own[count % own.size()], allAttributes[count % attributes]});
+        cells.push_back({backward, allTypes[from], allTypes[to], family, own[count % own.size()],
+                         allAttributes[count % attributes]});
       }
   }
   return cells;

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is a pair of types, a family of layouts, an algorithm and a direction, with a class of attributes that goes round. The cells stand
-// in an order in which every prefix is balanced: the first round has each pair of types with each family once, its algorithms going round;
-// each later round has them with another algorithm.
+// A cell is a pair of types, a family of layouts, an algorithm and a direction, with a class of attributes that goes
+// round. The cells stand in an order in which every prefix is balanced: the first round has each pair of types with
+// each family once, its algorithms going round; each later round has them with another algorithm.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_ELTWISE_CELLS_H
@@ -27,8 +27,9 @@ inline constexpr AttributeClass allAttributes[] = {AttributeClass::None, Attribu
 inline constexpr int backwardAttributes = 2;
 
 /// Forward takes all of them, backward those that are floating.
-inline constexpr DataType allTypes[] = {DataType::F64,    DataType::F32, DataType::BF16, DataType::F16, DataType::F8E5M2,
-                                        DataType::F8E4M3, DataType::S32, DataType::S8,   DataType::U8};
+inline constexpr DataType allTypes[] = {DataType::F64, DataType::F32,    DataType::BF16,
+                                        DataType::F16, DataType::F8E5M2, DataType::F8E4M3,
+                                        DataType::S32, DataType::S8,     DataType::U8};
 inline constexpr int backwardTypes = 6;
 
 struct Cell {

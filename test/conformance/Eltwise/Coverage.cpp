@@ -22,7 +22,8 @@ std::vector<std::string> labelsOf(const Cell &cell) {
   const std::string_view direction = cell.backward ? "bwd " : "fwd ";
   std::string_view alg = nameOf(cell.alg);
   alg.remove_prefix(sizeof("eltwise_") - 1);
-  return {concat(direction, nameOf(cell.from), "->", nameOf(cell.to)), concat(direction, alg), concat(direction, nameOf(cell.attribute))};
+  return {concat(direction, nameOf(cell.from), "->", nameOf(cell.to)), concat(direction, alg),
+          concat(direction, nameOf(cell.attribute))};
 }
 
 std::string textOf(const Cell &cell) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// docs/primitives/eltwise.md explains each of these, found by running the same problems in both libraries. A difference counts as known
-// only where its cause is present.
+// docs/primitives/eltwise.md explains each of these, found by running the same problems in both libraries. A difference
+// counts as known only where its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "Eltwise/Generator.h"
@@ -36,7 +36,8 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
   if (!isFloating(to) && ours == 0 && std::isnan(with.exact.exact[element]) && theirs == roundTo(to, -0x1p40))
     return {"NaN becomes the lowest integer", 0.005};
   if (isBesideDomain(with, element, ours, theirs))
-    return {"the argument of sqrt, log or pow is 0 or on the other side of it: the post-op in front is less exact", 0.005};
+    return {"the argument of sqrt, log or pow is 0 or on the other side of it: the post-op in front is less exact",
+            0.005};
   if (isRoundedTwice(with.exact.desc.dataType, ours, theirs))
     return {"f8 is rounded twice, by way of f16", 0.015};
   if (isF64Misread(with))

@@ -14,16 +14,19 @@ namespace quern::cases::eltwise {
 namespace {
 
 /// `types[i]` is the type of tensor i, of which the last is written.
-std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const Dims &dims, const std::vector<DataType> &types) {
+std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const Dims &dims,
+                                    const std::vector<DataType> &types) {
   std::vector<TensorDesc> tensors;
   const bool isBroadcast = family == LayoutFamily::Broadcast, isUneven = family == LayoutFamily::Uneven;
   const bool isShared = family == LayoutFamily::Plain || (!isBroadcast && !isUneven && random.oneIn(2));
-  const TensorDesc shared = isBroadcast ? TensorDesc() : drawSide(random, family, dims, types.back(), /*isWritten=*/true);
+  const TensorDesc shared =
+      isBroadcast ? TensorDesc() : drawSide(random, family, dims, types.back(), /*isWritten=*/true);
   const int dim = drawDim(random, dims);
   const UnevenBlocks blocks = drawUneven(random);
   // At least one side is of the family: the written one of padded tensors, else any.
   const size_t last = types.size() - 1;
-  const size_t sure = family == LayoutFamily::Padded ? last : static_cast<size_t>(random.between(0, static_cast<int64_t>(last)));
+  const size_t sure =
+      family == LayoutFamily::Padded ? last : static_cast<size_t>(random.between(0, static_cast<int64_t>(last)));
   for (size_t i = 0; i < types.size(); ++i) {
     if (isShared)
       tensors.push_back(shared);
@@ -87,7 +90,8 @@ Case drawCase(uint64_t seed, int64_t number) {
   const Dims dims = drawShape(random, 1, maxDims, budget);
   std::vector<DataType> types = {cell.from, cell.to};
   if (cell.backward)
-    types = {random.pick({DataType::F32, DataType::BF16, DataType::F16, DataType::F8E5M2, cell.from, cell.to}), cell.from, cell.to};
+    types = {random.pick({DataType::F32, DataType::BF16, DataType::F16, DataType::F8E5M2, cell.from, cell.to}),
+             cell.from, cell.to};
   OperandShape operands{dims, std::vector<bool>(dims.size(), false)};
   RuntimeTensors tensors;
   if (cell.family == LayoutFamily::Runtime) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is one kernel of the functions, with sizes known or open. All of them are few, so that the first round is a third of them in an
-// order that reaches every pair of properties.
+// A cell is one kernel of the functions, with sizes known or open. All of them are few, so that the first round is a
+// third of them in an order that reaches every pair of properties.
 //
 //===----------------------------------------------------------------------===//
 #include "Cases.h"
@@ -52,12 +52,15 @@ const std::vector<Cell> &allCells() {
 
 const Cell &cellOf(int64_t number) { return allCells()[static_cast<size_t>(number) % allCells().size()]; }
 
-int64_t drawSize(Random &random) { return random.oneIn(30) ? 0 : random.oneIn(3) ? random.between(1, 260) : random.between(1, 40); }
+int64_t drawSize(Random &random) {
+  return random.oneIn(30) ? 0 : random.oneIn(3) ? random.between(1, 260) : random.between(1, 40);
+}
 
 /// A matrix with a gap behind each row, or column, and sometimes an offset.
 TensorDesc drawMatrix(Random &random, DataType type, int64_t rows, int64_t columns, bool isTransposed) {
   const int64_t dims[] = {rows, columns};
-  const int64_t lead = std::max<int64_t>(isTransposed ? rows : columns, 1) + (random.oneIn(2) ? random.between(1, 9) : 0);
+  const int64_t lead =
+      std::max<int64_t>(isTransposed ? rows : columns, 1) + (random.oneIn(2) ? random.between(1, 9) : 0);
   const int64_t strides[] = {isTransposed ? 1 : lead, isTransposed ? lead : 1};
   TensorDesc desc = *TensorDesc::fromStrides(dims, type, strides);
   if (random.oneIn(4))

@@ -35,7 +35,8 @@ public:
     int64_t which = isOfSrc && isOfDst ? random.between(1, 3) : isOfSrc ? 1 : isOfDst ? 2 : 0;
     for (int32_t argument : {arg::src, arg::dst})
       if (which & (argument == arg::src ? 1 : 2)) {
-        QuantParams params{0, random.pick({DataType::S32, DataType::S32, DataType::S8, DataType::U8, DataType::F32}), {}};
+        QuantParams params{
+            0, random.pick({DataType::S32, DataType::S32, DataType::S8, DataType::U8, DataType::F32}), {}};
         if (isClosed() && random.oneIn(5))
           params.dataType = random.pick({DataType::S4, DataType::U4});
         group(drawn.open.zeroPoints[argument] = withMask(params), inGroups);

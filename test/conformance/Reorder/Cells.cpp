@@ -24,12 +24,14 @@ struct Group {
   std::vector<AttributeClass> attributes;
 };
 
-/// Chooses the attributes of the first round so that each class meets each family and each type, rare as the class may be.
+/// Chooses the attributes of the first round so that each class meets each family and each type, rare as the class may
+/// be.
 class RarestFirst {
 public:
   void bringToFront(Group &group) {
-    auto best = std::min_element(group.attributes.begin(), group.attributes.end(),
-                                 [&](AttributeClass a, AttributeClass b) { return uses(group.cell, a) < uses(group.cell, b); });
+    auto best =
+        std::min_element(group.attributes.begin(), group.attributes.end(),
+                         [&](AttributeClass a, AttributeClass b) { return uses(group.cell, a) < uses(group.cell, b); });
     ++withFamily[{group.cell.family, *best}], ++withFrom[{group.cell.from, *best}], ++withTo[{group.cell.to, *best}];
     std::rotate(group.attributes.begin(), best, group.attributes.end());
   }
@@ -37,7 +39,8 @@ public:
 private:
   /// The fewest with any one property; then all.
   std::pair<int64_t, int64_t> uses(const Cell &cell, AttributeClass attribute) {
-    int64_t family = withFamily[{cell.family, attribute}], from = withFrom[{cell.from, attribute}], to = withTo[{cell.to, attribute}];
+    int64_t family = withFamily[{cell.family, attribute}], from = withFrom[{cell.from, attribute}],
+            to = withTo[{cell.to, attribute}];
     return {std::min({family, from, to}), family + from + to};
   }
 

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is a pair of types, a family of layouts and a class of attributes that go with them. The cells stand in an order in which every
-// prefix is balanced: the first round has each pair of types with each family once, its attributes going round; later rounds have the rest.
+// A cell is a pair of types, a family of layouts and a class of attributes that go with them. The cells stand in an
+// order in which every prefix is balanced: the first round has each pair of types with each family once, its attributes
+// going round; later rounds have the rest.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_REORDER_CELLS_H
@@ -31,14 +32,14 @@ enum class AttributeClass {
   RnnData,
   RnnWeights, ///< with and without compensation
 };
-inline constexpr AttributeClass allAttributes[] = {AttributeClass::None,    AttributeClass::Scales,    AttributeClass::ZeroPoints,
-                                                   AttributeClass::Groups,  AttributeClass::Sum,       AttributeClass::Eltwise,
-                                                   AttributeClass::Binary,  AttributeClass::Mixed,     AttributeClass::Compensation,
-                                                   AttributeClass::RnnData, AttributeClass::RnnWeights};
+inline constexpr AttributeClass allAttributes[] = {
+    AttributeClass::None,         AttributeClass::Scales,  AttributeClass::ZeroPoints, AttributeClass::Groups,
+    AttributeClass::Sum,          AttributeClass::Eltwise, AttributeClass::Binary,     AttributeClass::Mixed,
+    AttributeClass::Compensation, AttributeClass::RnnData, AttributeClass::RnnWeights};
 
-inline constexpr DataType allTypes[] = {DataType::F64,    DataType::F32,  DataType::BF16,   DataType::F16, DataType::F8E5M2,
-                                        DataType::F8E4M3, DataType::E8M0, DataType::F4E2M1, DataType::S32, DataType::S8,
-                                        DataType::U8,     DataType::S4,   DataType::U4};
+inline constexpr DataType allTypes[] = {
+    DataType::F64,    DataType::F32, DataType::BF16, DataType::F16, DataType::F8E5M2, DataType::F8E4M3, DataType::E8M0,
+    DataType::F4E2M1, DataType::S32, DataType::S8,   DataType::U8,  DataType::S4,     DataType::U4};
 
 struct Cell {
   DataType from = DataType::F32, to = DataType::F32;

@@ -22,8 +22,8 @@ public:
   void add(const Cell &cell, const ReorderDesc &sized);
   /// Tables with one line for each pair of types and one for each class of attributes.
   void print(std::ostream &os) const;
-  /// One line for each pair of properties that a first round must have reached and this run has not; of a device also for ways from and to
-  /// the CPU's engine.
+  /// One line for each pair of properties that a first round must have reached and this run has not; of a device also
+  /// for ways from and to the CPU's engine.
   std::vector<std::string> missingPairs(bool isDevice) const;
   /// One line for each cell that was not reached.
   std::vector<std::string> missingCells() const;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// docs/primitives/reorder.md explains each of these, found by running the same problems in both libraries. A difference counts as known
-// only where its cause is present.
+// docs/primitives/reorder.md explains each of these, found by running the same problems in both libraries. A difference
+// counts as known only where its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "PeerDifferences.h"
@@ -35,7 +35,8 @@ bool isScattered(const QuantParams *params) {
 
 /// Of another type than oneDNN takes where there are no groups, or only one.
 bool isMisread(const QuantParams *params, DataType simple, const TensorDesc &tensor) {
-  return params && params->dataType != simple && (params->groups.empty() || arg::vectorOf(*params, tensor).dims[0] == 1);
+  return params && params->dataType != simple &&
+         (params->groups.empty() || arg::vectorOf(*params, tensor).dims[0] == 1);
 }
 
 /// What follows from the problem alone.
@@ -55,7 +56,8 @@ Difference differenceOf(const PeerComparison &with) {
   bool hasWeightsScales = !attr.rnn.weightsScales.empty() || !attr.rnn.projectionScales.empty();
   if (with.implementation.starts_with("rnn_data_reorder") && hasWeightsScales)
     return {"rnn_data_reorder takes weights in plain layout, and leaves out their scales", 0.005};
-  bool hasSum = std::any_of(attr.postOps.begin(), attr.postOps.end(), [](const PostOp &post) { return post.kind == PostOp::Kind::Sum; });
+  bool hasSum = std::any_of(attr.postOps.begin(), attr.postOps.end(),
+                            [](const PostOp &post) { return post.kind == PostOp::Kind::Sum; });
   if (bitsOf(to) < 8 && hasSum)
     return {"a sum into half bytes reads other old values", 0.01};
   if (isMisread(srcScale, DataType::F32, op.src) || isMisread(dstScale, DataType::F32, op.dst))
@@ -66,7 +68,8 @@ Difference differenceOf(const PeerComparison &with) {
     return {"zero points with a mask: only the first of them is used", 0.01};
   if (isScattered(srcScale) || isScattered(dstScale))
     return {"scales with a mask whose dims do not follow each other: the wrong ones are used", 0.025};
-  const bool isDirect = op.src.isPlain() && op.src.samePlaces(op.dst) && op.src.dataType == DataType::F32 && to == DataType::F32;
+  const bool isDirect =
+      op.src.isPlain() && op.src.samePlaces(op.dst) && op.src.dataType == DataType::F32 && to == DataType::F32;
   if (isOldPeer(with) && isDirect && dstScale && hasSum)
     return {"3.2 does not divide the sum by the scale of dst in a direct copy of f32", 0.005};
   if (isOldPeer(with) && dstPoint && hasGaps(op.dst))

@@ -82,7 +82,8 @@ void adaptToPeer(Case &drawn) {
     return;
   for (TensorDesc *tensor : {&reorder.src, &reorder.dst})
     if (bitsOf(tensor->dataType) >= 8)
-      tensor->dataType = random.pick({DataType::F32, DataType::F32, DataType::BF16, DataType::S32, DataType::S8, DataType::U8});
+      tensor->dataType =
+          random.pick({DataType::F32, DataType::F32, DataType::BF16, DataType::S32, DataType::S8, DataType::U8});
   std::erase_if(attr.postOps, [](const PostOp &post) { return post.kind != PostOp::Kind::Sum; });
   for (PostOp &sum : attr.postOps)
     sum.dataType = DataType::Undef;

@@ -22,7 +22,8 @@ Sides drawSides(Random &random, LayoutFamily family, const Dims &dims, DataType 
   if (hasGaps(family) && bitsOf(to) < 8) // two elements of a byte cannot be written on their own
     isOnBoth = false, isOnSrc = true;
   TensorDesc src = isOnSrc ? drawSide(random, family, dims, from, /*isWritten=*/false) : drawSimple(random, dims, from);
-  TensorDesc dst = isOnBoth || !isOnSrc ? drawSide(random, family, dims, to, /*isWritten=*/true) : drawSimple(random, dims, to);
+  TensorDesc dst =
+      isOnBoth || !isOnSrc ? drawSide(random, family, dims, to, /*isWritten=*/true) : drawSimple(random, dims, to);
   // The same layout on both sides, as a mere conversion has it, or a reorder in place.
   if (isOnBoth && random.oneIn(2)) {
     dst = src;

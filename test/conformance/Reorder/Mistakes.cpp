@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each kind of mistake is written out as a template, so that what is wrong can be read here; the numbers in it are drawn.
+// Each kind of mistake is written out as a template, so that what is wrong can be read here; the numbers in it are
+// drawn.
 //
 //===----------------------------------------------------------------------===//
 #include "Reorder/Generator.h"
@@ -32,15 +33,19 @@ constexpr Mistake all[] = {
     {"scale adjust of u8", "reorder src=f32:@nx@m:ab dst=u8:@nx@m:ab:scale_adjust@0.5", "C6"},
     {"scales of weights", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=weights", "C7"},
     {"a mask beyond the rank", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=dst(mask=4)", "C7"},
-    {"zero points with a mask beyond the rank", "reorder src=s8:@nx@m:ab dst=f32:@nx@m:ab attr.zero_points=src(mask=@b5,type=s32)", "C7"},
-    {"groups that do not divide", "reorder src=f32:@nx1@m:ab dst=f32:@nx1@m:ab attr.scales=src(mask=3,groups=1x11@m)", "C8"},
-    {"groups beyond the mask", "reorder src=f32:4@mx4@m:ab dst=f32:4@mx4@m:ab attr.scales=dst(mask=1,groups=2x2)", "C8"},
+    {"zero points with a mask beyond the rank",
+     "reorder src=s8:@nx@m:ab dst=f32:@nx@m:ab attr.zero_points=src(mask=@b5,type=s32)", "C7"},
+    {"groups that do not divide", "reorder src=f32:@nx1@m:ab dst=f32:@nx1@m:ab attr.scales=src(mask=3,groups=1x11@m)",
+     "C8"},
+    {"groups beyond the mask", "reorder src=f32:4@mx4@m:ab dst=f32:4@mx4@m:ab attr.scales=dst(mask=1,groups=2x2)",
+     "C8"},
     {"groups of a vector", "reorder src=f32:1@n:a dst=f32:1@n:a attr.scales=src(mask=1,groups=1x1)", "C8"},
     {"zero points of f32", "reorder src=f32:@nx@m:ab dst=s8:@nx@m:ab attr.zero_points=src(type=s32)", "C9"},
     {"zero points of a bf16 dst", "reorder src=s8:@nx@m:ab dst=bf16:@nx@m:ab attr.zero_points=dst(type=s32)", "C9"},
-    {"an operand that does not broadcast", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=binary(alg=add,src1=f32:@nx1@m:ab)",
-     "C10"},
-    {"an operand of another rank", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=binary(alg=mul,src1=f32:@m:a)", "C10"},
+    {"an operand that does not broadcast",
+     "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=binary(alg=add,src1=f32:@nx1@m:ab)", "C10"},
+    {"an operand of another rank",
+     "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=binary(alg=mul,src1=f32:@m:a)", "C10"},
     {"a sum of wider values", "reorder src=f32:@nx@m:ab dst=s8:@nx@m:ab attr.post_ops=sum(type=f32)", "C11"},
     {"too few scales of RNN weights",
      "reorder src=f32:1x1x@mx4x1@m:abcde dst=s8:1x1x@mx4x1@m:abcde attr.rnn.weights_mask=24 "
@@ -51,14 +56,15 @@ constexpr Mistake all[] = {
     {"no device", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab dst_engine=any", "C17"},
     {"blocks with open sizes", "reorder src=f32:?x@m:aB16b dst=f32:?x@m:ab", "C18"},
     {"padded offsets", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:s64x1:pad@nx64:at0x1", "C19"},
-    {"compensation for RNN and convolution", "reorder src=f32:1x1x@nx4x@m:abcde dst=s8:1x1x@nx4x@m:abcde:rnn_u8s8@27:s8s8@27", "C20"},
+    {"compensation for RNN and convolution",
+     "reorder src=f32:1x1x@nx4x@m:abcde dst=s8:1x1x@nx4x@m:abcde:rnn_u8s8@27:s8s8@27", "C20"},
     {"scales of integers", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=src(type=s32)", "C21"},
     {"zero points of bf16", "reorder src=s8:@nx@m:ab dst=f32:@nx@m:ab attr.zero_points=src(type=bf16)", "C21"},
     {"groups along an open dim", "reorder src=f32:?x?:ab dst=f32:?x?:ba attr.scales=src(mask=3,groups=1x4)", "C22"},
     {"two sums", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=sum,sum", "C23"},
     {"post-op prelu", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=eltwise(alg=relu),prelu(mask=2)", "C23"},
-    {"an operand of a type without numbers", "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=binary(alg=add,src1=@t:@nx@m:ab)",
-     "C24"},
+    {"an operand of a type without numbers",
+     "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=binary(alg=add,src1=@t:@nx@m:ab)", "C24"},
     {"groups of an operand",
      "reorder src=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=post0.src_1(mask=3,groups=1x@m) "
      "attr.post_ops=binary(alg=add,src1=f32:@nx@m:ab)",
@@ -69,7 +75,8 @@ constexpr Mistake all[] = {
      "C25"},
     {"RNN data of f32", "reorder src=f32:@nx@mx@m:abc dst=f32:@nx@mx@m:abc attr.rnn.data_scale=2", "C26"},
     {"RNN data of rank 2", "reorder src=f32:@nx@m:ab dst=u8:@nx@m:ab attr.rnn.data_scale=2", "C26"},
-    {"RNN data with scales", "reorder src=f32:@nx@mx@m:abc dst=u8:@nx@mx@m:abc attr.rnn.data_scale=2 attr.scales=src", "C27"},
+    {"RNN data with scales", "reorder src=f32:@nx@mx@m:abc dst=u8:@nx@mx@m:abc attr.rnn.data_scale=2 attr.scales=src",
+     "C27"},
 };
 
 } // namespace

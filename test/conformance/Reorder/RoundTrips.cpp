@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every type between every pair of families of layouts. The elements are random bits: every NaN and denormal is among them. Padding of a
-// source is not read, so it is random, too.
+// Every type between every pair of families of layouts. The elements are random bits: every NaN and denormal is among
+// them. Padding of a source is not read, so it is random, too.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -91,10 +91,12 @@ Result<void> travel(const Device &device, const Case &drawn) {
   const ReorderDesc &there = std::get<ReorderDesc>(drawn.desc.op);
   PrimitiveDesc wayBack = drawn.desc;
   wayBack.op = ReorderDesc{there.dst, there.src};
-  Result<Problem> first = readProblem(drawn.desc.text(), device.target()), second = readProblem(wayBack.text(), device.target());
+  Result<Problem> first = readProblem(drawn.desc.text(), device.target()),
+                  second = readProblem(wayBack.text(), device.target());
   if (!first || !second)
     return first ? second.takeError() : first.takeError();
-  DataOptions data[] = {drawn.data, drawn.data}; // one way with buffers guarded at their end, the other at their beginning
+  DataOptions data[] = {drawn.data,
+                        drawn.data}; // one way with buffers guarded at their end, the other at their beginning
   data[drawn.number % 2].guarded = GuardedSide::Beginning;
   Result<ProblemData> out = ProblemData::create(*first, data[0]), back = ProblemData::create(*second, data[1]);
   if (!out || !back)
@@ -132,7 +134,9 @@ public:
     return drawn;
   }
 
-  std::optional<Result<void>> runInstead(const Device &device, const Case &drawn) const override { return travel(device, drawn); }
+  std::optional<Result<void>> runInstead(const Device &device, const Case &drawn) const override {
+    return travel(device, drawn);
+  }
   std::span<const Mistake> mistakes() const override { return {}; }
   std::span<const DataType> refusedTypes() const override { return {}; }
   void count(const Case &drawn, const PrimitiveDesc &, ProblemData *) override { ++reached[tripOf(drawn.number)]; }

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Tags.h. The pairs are run in an order that is spread over all of them, so that the first of them are a fair sample.
+// See Tags.h. The pairs are run in an order that is spread over all of them, so that the first of them are a fair
+// sample.
 //
 //===----------------------------------------------------------------------===//
 #include "Reorder/Tags.h"
@@ -54,9 +55,11 @@ const TagPair &pairOf(int64_t number) {
   return allPairs()[static_cast<size_t>(number % count * step % count)];
 }
 
-/// Around a block where a dim is blocked, small elsewhere. Three of four tensors are small, so that all pairs can be run.
+/// Around a block where a dim is blocked, small elsewhere. Three of four tensors are small, so that all pairs can be
+/// run.
 Dims drawDims(Random &random, const TagPair &pair) {
-  size_t rank = static_cast<size_t>(std::find_if(pair.src.begin(), pair.src.end(), [](char c) { return c < 'A'; }) - pair.src.begin());
+  size_t rank = static_cast<size_t>(std::find_if(pair.src.begin(), pair.src.end(), [](char c) { return c < 'A'; }) -
+                                    pair.src.begin());
   Dims ones(rank, 1);
   TensorDesc src = taken(TensorDesc::fromTag(ones, DataType::F32, pair.src)),
              dst = taken(TensorDesc::fromTag(ones, DataType::F32, pair.dst));
@@ -84,11 +87,13 @@ public:
     Random random(seed * 1000037 + static_cast<uint64_t>(number));
     const TagPair &pair = pairOf(number);
     Dims dims = drawDims(random, pair);
-    DataType from = random.pick({DataType::F32, DataType::F32, DataType::S8, DataType::BF16, DataType::U8, DataType::F64});
+    DataType from =
+        random.pick({DataType::F32, DataType::F32, DataType::S8, DataType::BF16, DataType::U8, DataType::F64});
     DataType to = random.oneIn(3) ? random.pick({DataType::S8, DataType::F32, DataType::BF16}) : from;
     Case drawn;
     drawn.number = number;
-    drawn.desc.op = ReorderDesc{taken(TensorDesc::fromTag(dims, from, pair.src)), taken(TensorDesc::fromTag(dims, to, pair.dst))};
+    drawn.desc.op =
+        ReorderDesc{taken(TensorDesc::fromTag(dims, from, pair.src)), taken(TensorDesc::fromTag(dims, to, pair.dst))};
     drawn.data.seed = random.bits() % 1000000;
     return drawn;
   }
@@ -101,7 +106,8 @@ public:
   void print(std::ostream &os) const override {
     std::map<size_t, int64_t> byRank, ofRank;
     auto rankOf = [](const TagPair &pair) {
-      return pair.src.find_first_of("0123456789") == pair.src.npos ? pair.src.size() : pair.src.find_first_of("0123456789");
+      return pair.src.find_first_of("0123456789") == pair.src.npos ? pair.src.size()
+                                                                   : pair.src.find_first_of("0123456789");
     };
     for (const TagPair &pair : allPairs())
       ++ofRank[rankOf(pair)];

@@ -31,7 +31,9 @@ public:
     return types;
   }
 
-  void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *) override { coverage.add(cellOf(drawn.number), sized); }
+  void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *) override {
+    coverage.add(cellOf(drawn.number), sized);
+  }
   void print(std::ostream &os) const override { coverage.print(os); }
   std::vector<std::string> missing(int64_t cases) const override {
     if (cases >= allRounds())

@@ -49,7 +49,8 @@ std::string_view nameOf(Feature feature) {
 
 std::string optionsText(int options) {
   std::string text;
-  for (const auto &[bit, name] : {std::pair{HasSrcIter, "src_iter"}, std::pair{HasBias, "bias"}, std::pair{HasDstIter, "dst_iter"}})
+  for (const auto &[bit, name] :
+       {std::pair{HasSrcIter, "src_iter"}, std::pair{HasBias, "bias"}, std::pair{HasDstIter, "dst_iter"}})
     if (options & bit)
       text += (text.empty() ? "" : "+") + std::string(name);
   return text.empty() ? "none" : text;
@@ -75,7 +76,8 @@ std::vector<Feature> featuresOf(const PrimitiveDesc &desc) {
   add(rnn.srcLayer.dims[0] > 100, Feature::LongSequence);
   add(rnn.srcLayer.dims[0] == 1, Feature::OneStep);
   add(isQuantized(src) && rnn.dstLayer.dataType == DataType::F32, Feature::Unquantized);
-  add(!isQuantized(src) && src != DataType::F32 && (rnn.bias.dataType == DataType::F32 || rnn.srcIterC.dataType == DataType::F32),
+  add(!isQuantized(src) && src != DataType::F32 &&
+          (rnn.bias.dataType == DataType::F32 || rnn.srcIterC.dataType == DataType::F32),
       Feature::MixedTypes);
   add(desc.attr.fpmathMode != FpmathMode::Strict, Feature::Fpmath);
   add(desc.attr.scratchpadMode == ScratchpadMode::User, Feature::Scratchpad);
@@ -88,7 +90,8 @@ Cell cellOf(int64_t number) {
   constexpr int64_t step = 59; // a few cells in a row are of all kinds, directions and types
   int64_t count = cellsOfARound(), index = number % count * step % count, turn = number / count % roundsOfAll;
   Cell cell = round()[static_cast<size_t>(index)];
-  constexpr int64_t families = std::size(allFamilies); // coprime to the number of option sets: a turn of both is a turn of all pairs
+  constexpr int64_t families =
+      std::size(allFamilies); // coprime to the number of option sets: a turn of both is a turn of all pairs
   cell.options = static_cast<int>((turn + index) % optionSets);
   cell.family = allFamilies[static_cast<size_t>((turn + index / 3) % families)];
   return cell;

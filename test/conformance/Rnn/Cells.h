@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is a kind of RNN, a direction, a type, a choice of optional arguments and a family of layouts. The cells stand in an order in
-// which every prefix is balanced: each round has each kind with each direction and type once, with other options and another family. So the
-// first round has every pair of two properties, and a run of all cells has the product.
+// A cell is a kind of RNN, a direction, a type, a choice of optional arguments and a family of layouts. The cells stand
+// in an order in which every prefix is balanced: each round has each kind with each direction and type once, with other
+// options and another family. So the first round has every pair of two properties, and a run of all cells has the
+// product.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_RNN_CELLS_H
@@ -19,10 +20,11 @@
 namespace quern::cases::rnn {
 
 enum class Kind { Vanilla, Lstm, LstmPeephole, LstmProjection, LstmBoth, Gru, LbrGru, Augru, LbrAugru };
-inline constexpr Kind allKinds[] = {Kind::Vanilla, Kind::Lstm,   Kind::LstmPeephole, Kind::LstmProjection, Kind::LstmBoth,
-                                    Kind::Gru,     Kind::LbrGru, Kind::Augru,        Kind::LbrAugru};
-inline constexpr RnnDirection allDirections[] = {RnnDirection::Left2Right, RnnDirection::Right2Left, RnnDirection::BidirectionalConcat,
-                                                 RnnDirection::BidirectionalSum};
+inline constexpr Kind allKinds[] = {Kind::Vanilla,        Kind::Lstm,     Kind::LstmPeephole,
+                                    Kind::LstmProjection, Kind::LstmBoth, Kind::Gru,
+                                    Kind::LbrGru,         Kind::Augru,    Kind::LbrAugru};
+inline constexpr RnnDirection allDirections[] = {RnnDirection::Left2Right, RnnDirection::Right2Left,
+                                                 RnnDirection::BidirectionalConcat, RnnDirection::BidirectionalSum};
 /// Of src_layer.
 inline constexpr DataType allTypes[] = {DataType::F32, DataType::BF16, DataType::F16, DataType::U8, DataType::S8};
 
@@ -39,8 +41,9 @@ enum class LayoutFamily {
   Packed,     ///< weights as `any` packs them, given
   Runtime,    ///< T and N given at execution
 };
-inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Plain, LayoutFamily::Any,    LayoutFamily::Transposed, LayoutFamily::Gapped,
-                                               LayoutFamily::Mixed, LayoutFamily::Packed, LayoutFamily::Runtime};
+inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Plain,  LayoutFamily::Any,   LayoutFamily::Transposed,
+                                               LayoutFamily::Gapped, LayoutFamily::Mixed, LayoutFamily::Packed,
+                                               LayoutFamily::Runtime};
 
 struct Cell {
   Kind kind = Kind::Vanilla;
@@ -52,10 +55,21 @@ struct Cell {
 };
 
 /// What else a problem may have, counted on its own.
-enum class Feature { Training, Stack, StackConcatenated, Lengths, LongSequence, OneStep, Unquantized, MixedTypes, Fpmath, Scratchpad };
-inline constexpr Feature allFeatures[] = {Feature::Training,     Feature::Stack,     Feature::StackConcatenated, Feature::Lengths,
-                                          Feature::LongSequence, Feature::OneStep,   Feature::Unquantized,       Feature::MixedTypes,
-                                          Feature::Fpmath,       Feature::Scratchpad};
+enum class Feature {
+  Training,
+  Stack,
+  StackConcatenated,
+  Lengths,
+  LongSequence,
+  OneStep,
+  Unquantized,
+  MixedTypes,
+  Fpmath,
+  Scratchpad
+};
+inline constexpr Feature allFeatures[] = {
+    Feature::Training, Feature::Stack,       Feature::StackConcatenated, Feature::Lengths, Feature::LongSequence,
+    Feature::OneStep,  Feature::Unquantized, Feature::MixedTypes,        Feature::Fpmath,  Feature::Scratchpad};
 
 std::string_view nameOf(Kind kind);
 std::string_view nameOf(LayoutFamily family);

@@ -18,8 +18,8 @@ namespace quern::cases::rnn {
 namespace {
 
 std::vector<std::string> propertiesOf(const Cell &cell) {
-  return {std::string(nameOf(cell.kind)), std::string(nameOf(cell.direction)), std::string(nameOf(cell.type)), optionsText(cell.options),
-          std::string(nameOf(cell.family))};
+  return {std::string(nameOf(cell.kind)), std::string(nameOf(cell.direction)), std::string(nameOf(cell.type)),
+          optionsText(cell.options), std::string(nameOf(cell.family))};
 }
 
 /// Which features an RNN of this kind can have.
@@ -90,7 +90,8 @@ void Coverage::print(std::ostream &os) const {
       os << ' ' << optionsText(options) << ' ' << countOf(std::string(nameOf(kind)), optionsText(options)) << ',';
     for (Feature feature : allFeatures) {
       auto found = features.find({kind, feature});
-      os << ' ' << nameOf(feature) << ' ' << (found == features.end() ? 0 : found->second) << (feature == Feature::Scratchpad ? "\n" : ",");
+      os << ' ' << nameOf(feature) << ' ' << (found == features.end() ? 0 : found->second)
+         << (feature == Feature::Scratchpad ? "\n" : ",");
     }
   }
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// docs/primitives/rnn.md explains each of these, found by judging a genuine oneDNN by the reference. A difference counts as known only
-// where its cause is present.
+// docs/primitives/rnn.md explains each of these, found by judging a genuine oneDNN by the reference. A difference
+// counts as known only where its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Run.h"
@@ -18,11 +18,13 @@ bool isNarrow(const TensorDesc &tensor) { return !tensor.isZero() && tensor.data
 
 } // namespace
 
-std::optional<Difference> expectOfPeer(const PeerComparison &with, const ReferenceInputs &inputs, std::vector<ReferenceOutput> &theirs) {
+std::optional<Difference> expectOfPeer(const PeerComparison &with, const ReferenceInputs &inputs,
+                                       std::vector<ReferenceOutput> &theirs) {
   const RnnDesc &op = std::get<Boxed<RnnDesc>>(with.desc.op);
   quern::rnn::Variant variant;
   const bool isRef = with.implementation.starts_with("ref"), isLstm = op.cell == Alg::VanillaLstm;
-  const bool isProjected = !op.weightsProjection.isZero(), hasNumbers = !isQuantized(op.srcIter.dataType) && !op.srcIter.isZero();
+  const bool isProjected = !op.weightsProjection.isZero(),
+             hasNumbers = !isQuantized(op.srcIter.dataType) && !op.srcIter.isZero();
   variant.clampsStates = op.srcLayer.dataType == DataType::S8 && isRef && isLstm && !isProjected && !hasNumbers;
   variant.saturatesSums = variant.clampsStates && isFloating(op.dstLayer.dataType);
   variant.roundsCells = isLstm && (isNarrow(op.srcIterC) || isNarrow(op.dstIterC)) && !(isProjected && !isRef);
@@ -32,8 +34,9 @@ std::optional<Difference> expectOfPeer(const PeerComparison &with, const Referen
   if (!made)
     return std::nullopt;
   theirs = std::move(*made);
-  return variant.clampsStates ? Difference{"without AMX states of s8 that are negative become 0", 0.09}
-                              : Difference{"c is rounded to the type of src_iter_c and dst_iter_c after each step", 0.02};
+  return variant.clampsStates
+             ? Difference{"without AMX states of s8 that are negative become 0", 0.09}
+             : Difference{"c is rounded to the type of src_iter_c and dst_iter_c after each step", 0.02};
 }
 
 Difference knownDifference(const PeerComparison &with) {
@@ -41,7 +44,9 @@ Difference knownDifference(const PeerComparison &with) {
   const DataType src = op.srcLayer.dataType;
   bool isRef = with.implementation.starts_with("ref"), isSum = op.direction == RnnDirection::BidirectionalSum;
   if (src == DataType::S8 && isRef)
-    return {"without AMX negative states of s8 are lost within a gru, in front of a projection, and from src_iter of f32", 0.18};
+    return {
+        "without AMX negative states of s8 are lost within a gru, in front of a projection, and from src_iter of f32",
+        0.18};
   if (src == DataType::U8 && isSum && op.dstLayer.dataType == DataType::F32)
     return {"the sum of two directions saturates as u8 before it becomes f32", 0.025};
   if (src == DataType::F16 && with.implementation == "ref+matmul" && !op.weightsProjection.isZero())

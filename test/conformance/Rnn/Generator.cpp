@@ -24,7 +24,8 @@ using quern::rnn::Shape;
 /// At most 100, unless more are wanted: then from there to 1024.
 int64_t drawChannels(Random &random, int64_t most) {
   if (most > 100)
-    return std::min(random.pick<int64_t>({128, 200, 256, 304, 400, 512, 800, 1024}) + random.pick<int64_t>({0, 0, -1, 1}), most);
+    return std::min(
+        random.pick<int64_t>({128, 200, 256, 304, 400, 512, 800, 1024}) + random.pick<int64_t>({0, 0, -1, 1}), most);
   int64_t channels = random.oneIn(2) ? random.pick<int64_t>({1, 2, 3, 5, 7, 12, 20, 40, 80, 100})
                                      : random.pick<int64_t>({8, 16, 32, 48, 64, 96}) + random.between(-1, 1);
   return std::min(channels, most);
@@ -72,7 +73,9 @@ private:
     const int64_t least = isInteger() && s.layers > 1 ? 5 : 1; // what one byte hands on is little
     s.dhc = std::max(drawChannels(random, most), least);
     s.dic = hasProjection() ? std::max(drawChannels(random, most), least) : s.dhc;
-    s.sic = isGru() ? s.dhc : s.steps == 1 && cell.family != LayoutFamily::Runtime && random.oneIn(2) ? drawChannels(random, most) : s.dic;
+    s.sic = isGru()                                                                   ? s.dhc
+            : s.steps == 1 && cell.family != LayoutFamily::Runtime && random.oneIn(2) ? drawChannels(random, most)
+                                                                                      : s.dic;
     bool isConcatenated = s.layers > 1 && random.oneIn(3);
     op.flags = isConcatenated ? RnnStackConcatenated : 0;
     s.slc = s.layers == 1 ? drawChannels(random, most) : isConcatenated ? s.directions * s.dic : s.dic;
@@ -81,8 +84,8 @@ private:
       (random.oneIn(2) ? s.steps : s.batch) = 0;
   }
 
-  /// In few elements of a narrow type a wrong result may be right by chance. So it may where a state of a stack is near a midpoint, which
-  /// no result shows: of several sequences one has none.
+  /// In few elements of a narrow type a wrong result may be right by chance. So it may where a state of a stack is near
+  /// a midpoint, which no result shows: of several sequences one has none.
   void drawEnough() {
     if (cell.type == DataType::F32)
       return;
@@ -124,7 +127,8 @@ private:
     if (hasAttention(cell.kind))
       op.attention = tensor({s.steps, s.batch, 1}, drawWide());
     if (random.oneIn(5))
-      op.seqLengths = taken(TensorDesc::fromTag(Dims{s.batch}, DataType::S32, cell.family == LayoutFamily::Any ? "any" : "a"));
+      op.seqLengths =
+          taken(TensorDesc::fromTag(Dims{s.batch}, DataType::S32, cell.family == LayoutFamily::Any ? "any" : "a"));
     op.weightsLayer = tensor({s.layers, s.directions, s.slc, s.gates, s.dhc}, weight);
     op.weightsIter = tensor({s.layers, s.directions, s.sic, s.gates, s.dhc}, weight);
     if (hasPeephole())
@@ -181,7 +185,8 @@ private:
     // Gates come out between -2 and 2, in each layer of a stack, a projection within the type (Rnn/TestData.cpp).
     const double size = s.layers > 1 ? 1500 : 6000;
     const int64_t products = s.slc + (s.steps > 1 || cell.options & HasSrcIter ? s.sic : 0); // that are not with 0
-    const auto weightScale = static_cast<float>(size * std::sqrt(static_cast<double>(products)) / static_cast<double>(q.dataScale));
+    const auto weightScale =
+        static_cast<float>(size * std::sqrt(static_cast<double>(products)) / static_cast<double>(q.dataScale));
     q.weightsMask = random.oneIn(2) ? 24 : 0;
     drawScales(q.weightsScales, q.weightsMask ? s.gates * s.dhc : 1, weightScale, {0.5f, 1.0f, 1.5f});
     if (!hasProjection())
@@ -214,8 +219,8 @@ private:
   }
 
   void openTensor(TensorDesc &desc, bool openSteps, bool openBatch, std::vector<int64_t> &sizes) {
-    bool isState =
-        desc.ndims == 4 && desc.dims[2] == s.batch && &desc != &op.weightsPeephole && &desc != &op.bias && &desc != &op.weightsProjection;
+    bool isState = desc.ndims == 4 && desc.dims[2] == s.batch && &desc != &op.weightsPeephole && &desc != &op.bias &&
+                   &desc != &op.weightsProjection;
     if (desc.isZero() || (desc.ndims == 4 && !isState) || desc.ndims == 5)
       return;
     Dims dims(desc.dims, desc.dims + desc.ndims);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems walk through the cells of Cells.h and draw the rest: sizes around every vector width, layers, sequence lengths, types of what
-// may have several, quantization, modes, data.
+// Problems walk through the cells of Cells.h and draw the rest: sizes around every vector width, layers, sequence
+// lengths, types of what may have several, quantization, modes, data.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_RNN_GENERATOR_H
@@ -24,7 +24,8 @@ std::span<const Mistake> mistakes();
 void adaptToPeer(Case &drawn);
 /// What oneDNN is known to do differently; empty for anything else.
 Difference knownDifference(const PeerComparison &with);
-std::optional<Difference> expectOfPeer(const PeerComparison &with, const ReferenceInputs &inputs, std::vector<ReferenceOutput> &theirs);
+std::optional<Difference> expectOfPeer(const PeerComparison &with, const ReferenceInputs &inputs,
+                                       std::vector<ReferenceOutput> &theirs);
 
 } // namespace quern::cases::rnn
 

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each kind of mistake is written out as a template, so that what is wrong can be read here; the numbers in it are drawn.
+// Each kind of mistake is written out as a template, so that what is wrong can be read here; the numbers in it are
+// drawn.
 //
 //===----------------------------------------------------------------------===//
 #include "Rnn/Generator.h"
@@ -13,7 +14,8 @@ namespace {
 
 #define LSTM "rnn fwd_i cell=lstm direction=left2right "
 #define GRU "rnn fwd_i cell=gru direction=left2right "
-#define INT8 "src_layer=u8:2x3x@n:abc weights_layer=s8:1x1x@nx4x8:any weights_iter=s8:1x1x8x4x8:any dst_layer=u8:2x3x8:abc "
+#define INT8                                                                                                           \
+  "src_layer=u8:2x3x@n:abc weights_layer=s8:1x1x@nx4x8:any weights_iter=s8:1x1x8x4x8:any dst_layer=u8:2x3x8:abc "
 #define LAYERS "src_layer=f32:2x3x@n:abc dst_layer=f32:2x3x8:abc "
 #define WEIGHTS "weights_layer=f32:1x1x@nx4x8:any weights_iter=f32:1x1x8x4x8:any "
 #define GRU_WEIGHTS "weights_layer=f32:1x1x@nx3x8:any weights_iter=f32:1x1x8x3x8:any "
@@ -42,7 +44,8 @@ constexpr Mistake all[] = {
     {"two directions of one", LSTM LAYERS WEIGHTS "bias=f32:1x2x4x8:abcd", "C12"},
     {"one direction of two", "rnn fwd_i cell=lstm direction=bidirectional_sum " LAYERS WEIGHTS, "C12"},
     {"three gates of lstm", LSTM LAYERS GRU_WEIGHTS, "C13"},
-    {"three biases of lbr_gru", "rnn fwd_i cell=lbr_gru direction=left2right " LAYERS GRU_WEIGHTS "bias=f32:1x1x3x8:abcd", "C13"},
+    {"three biases of lbr_gru",
+     "rnn fwd_i cell=lbr_gru direction=left2right " LAYERS GRU_WEIGHTS "bias=f32:1x1x3x8:abcd", "C13"},
     {"channels of src_layer", LSTM "src_layer=f32:2x3x1@n:abc dst_layer=f32:2x3x8:abc " WEIGHTS, "C14"},
     {"channels of src_iter", GRU LAYERS GRU_WEIGHTS "src_iter=f32:1x1x3x1@n:abcd", "C15"},
     {"channels of a bias", LSTM LAYERS WEIGHTS "bias=f32:1x1x4x1@n:abcd", "C16"},
@@ -50,12 +53,16 @@ constexpr Mistake all[] = {
     {"channels of dst_layer", LSTM "src_layer=f32:2x3x@n:abc dst_layer=f32:2x3x16:abc " WEIGHTS, "C18"},
     {"steps differ", LSTM "src_layer=f32:2x3x@n:abc dst_layer=f32:1@mx3x8:abc " WEIGHTS, "C19"},
     {"batches differ", LSTM LAYERS WEIGHTS "seq_lengths=s32:1@n:a", "C20"},
-    {"attention of two channels", "rnn fwd_i cell=augru direction=left2right " LAYERS GRU_WEIGHTS "attention=f32:2x3x2:abc", "C21"},
+    {"attention of two channels",
+     "rnn fwd_i cell=augru direction=left2right " LAYERS GRU_WEIGHTS "attention=f32:2x3x2:abc", "C21"},
     {"a stack of another width",
-     LSTM "src_layer=f32:2x3x1@n:abc dst_layer=f32:2x3x8:abc weights_layer=f32:2x1x1@nx4x8:any weights_iter=f32:2x1x8x4x8:any", "C22"},
+     LSTM "src_layer=f32:2x3x1@n:abc dst_layer=f32:2x3x8:abc weights_layer=f32:2x1x1@nx4x8:any "
+          "weights_iter=f32:2x1x8x4x8:any",
+     "C22"},
     {"states of another width", LSTM LAYERS "weights_layer=f32:1x1x@nx4x8:any weights_iter=f32:1x1x1@mx4x8:any", "C23"},
     {"states of a gru of another width",
-     "rnn fwd_i cell=gru direction=left2right src_layer=f32:1x3x4:abc dst_layer=f32:1x3x8:abc weights_layer=f32:1x1x4x3x8:any "
+     "rnn fwd_i cell=gru direction=left2right src_layer=f32:1x3x4:abc dst_layer=f32:1x3x8:abc "
+     "weights_layer=f32:1x1x4x3x8:any "
      "weights_iter=f32:1x1x1@nx3x8:any",
      "C24"},
     {"an output that repeats", LSTM "src_layer=f32:2x3x@n:abc dst_layer=f32:2x3x8:s8x0x1 " WEIGHTS, "C25"},
@@ -64,19 +71,22 @@ constexpr Mistake all[] = {
     {"a scale of 0", LSTM INT8 "attr.rnn.weights_scales=0", "C28"},
     {"a scale of NaN", LSTM INT8 "attr.rnn.data_scale=nan", "C28"},
     {"backward", "rnn bwd cell=lstm direction=left2right " LAYERS WEIGHTS, "C32"},
-    {"augru from right to left", "rnn fwd_i cell=augru direction=right2left " LAYERS GRU_WEIGHTS "attention=f32:2x3x1:abc", "C33"},
+    {"augru from right to left",
+     "rnn fwd_i cell=augru direction=right2left " LAYERS GRU_WEIGHTS "attention=f32:2x3x1:abc", "C33"},
     {"another type", LSTM "src_layer=@t:2x3x@n:abc dst_layer=f32:2x3x8:abc " WEIGHTS, "C34"},
     {"weights of another type", LSTM "src_layer=bf16:2x3x@n:abc dst_layer=bf16:2x3x8:abc " WEIGHTS, "C35"},
     {"a bf16 bias of f32", LSTM LAYERS WEIGHTS "bias=bf16:1x1x4x8:abcd", "C35"},
     {"training of integers", "rnn fwd_t cell=lstm direction=left2right " INT8, "C36"},
     {"lengths of s8", LSTM LAYERS WEIGHTS "seq_lengths=s8:3:a", "C37"},
     {"training of any batch",
-     "rnn fwd_t cell=lstm direction=left2right src_layer=f32:2x?x4:abc dst_layer=f32:2x?x8:abc weights_layer=f32:1x1x4x4x8:any "
+     "rnn fwd_t cell=lstm direction=left2right src_layer=f32:2x?x4:abc dst_layer=f32:2x?x8:abc "
+     "weights_layer=f32:1x1x4x4x8:any "
      "weights_iter=f32:1x1x8x4x8:any",
      "C38"},
     {"open channels", LSTM "src_layer=f32:2x3x?:abc dst_layer=f32:2x3x8:abc " WEIGHTS, "C39"},
     {"blocked activations", LSTM "src_layer=f32:2x3x@n:abC16c dst_layer=f32:2x3x8:abc " WEIGHTS, "C40"},
-    {"weights packed otherwise", LSTM LAYERS "weights_layer=f32:1x1x@nx4x8:abdEc5e weights_iter=f32:1x1x8x4x8:abdEc5e", "C40"},
+    {"weights packed otherwise", LSTM LAYERS "weights_layer=f32:1x1x@nx4x8:abdEc5e weights_iter=f32:1x1x8x4x8:abdEc5e",
+     "C40"},
     {"sums of f32",
      LSTM "src_layer=u8:2x3x@n:abc dst_layer=u8:2x3x8:abc weights_layer=s8:1x1x@nx4x8:abcde:s8s8@27 "
           "weights_iter=s8:1x1x8x4x8:any",

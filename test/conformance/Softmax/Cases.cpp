@@ -33,7 +33,8 @@ bool isNear(const PeerComparison &with, size_t i, double ours, double theirs) {
   double step = isWide ? 0 : isFloating(type) ? epsilonOf(type) * std::max(std::fabs(ours), 0x1p-14) : 1;
   double low = ours, high = ours;
   if (with.exact.range) { // through scales and post-ops
-    double start = with.exact.beforeAttributes[i], around = threshold * std::max(std::fabs(start), with.exact.magnitude[i]);
+    double start = with.exact.beforeAttributes[i],
+           around = threshold * std::max(std::fabs(start), with.exact.magnitude[i]);
     Interval range = with.exact.range(static_cast<int64_t>(i), Interval::around(start, around));
     if (std::isnan(theirs) || range.isEmpty())
       return range.mayBeNan;
@@ -66,7 +67,8 @@ public:
       return;
     bool forward = isForward(op.prop);
     const TensorDesc &in = forward ? op.src : op.diffDst;
-    coverage.addRows(in.dataType, pathOf(op), countRowKinds(in, op.axis, data->buffer(forward ? arg::src : arg::diffDst)));
+    coverage.addRows(in.dataType, pathOf(op),
+                     countRowKinds(in, op.axis, data->buffer(forward ? arg::src : arg::diffDst)));
   }
 
   void print(std::ostream &os) const override { coverage.print(os); }
@@ -94,12 +96,14 @@ public:
     if (isOldPeer(with) && with.implementation.starts_with("ref") && isMoved)
       return {"3.2's ref keeps intermediates in dst at the places of src", 0.006};
     const bool isRef = with.implementation.starts_with("ref");
-    if (isOldPeer(with) && isRef && isForward(op.prop) && bitsOf(op.dst.dataType) < 32 && !with.desc.attr.postOps.empty())
+    if (isOldPeer(with) && isRef && isForward(op.prop) && bitsOf(op.dst.dataType) < 32 &&
+        !with.desc.attr.postOps.empty())
       return {"3.2's ref rounds to the type of dst in front of post-ops", 0.006};
     if (isRef && !isForward(op.prop) && op.dst.samePlaces(op.diffDst) && !op.dst.samePlaces(op.diffSrc))
       return {"ref writes diff_src where dst has its elements, if dst and diff_dst are dense", 0.004};
     if (isBesideDomain(with, element, ours, theirs))
-      return {"the argument of sqrt, log or pow is 0 or on the other side of it: the post-op in front is less exact", 0.005};
+      return {"the argument of sqrt, log or pow is 0 or on the other side of it: the post-op in front is less exact",
+              0.005};
     if (isRoundedTwice(with.exact.desc.dataType, ours, theirs))
       return {"f8 is rounded twice, by way of f16", 0.025};
     return {};
@@ -107,7 +111,8 @@ public:
 
   std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer) const override {
     const SoftmaxDesc &op = std::get<SoftmaxDesc>(desc.op);
-    const bool isPadded = op.dst.hasPadding() || (!isForward(op.prop) && (op.diffSrc.hasPadding() || op.diffDst.hasPadding()));
+    const bool isPadded =
+        op.dst.hasPadding() || (!isForward(op.prop) && (op.diffSrc.hasPadding() || op.diffDst.hasPadding()));
     if (!isForward(op.prop) && isPadded && op.diffSrc.dataType != DataType::F32)
       return "crashes backward where blocks have padding and diff_src is not f32";
     if (!isForward(op.prop) && op.diffDst.paddedElements() > op.diffSrc.paddedElements())

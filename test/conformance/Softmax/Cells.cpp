@@ -26,7 +26,8 @@ std::vector<Cell> firstRound() {
       int to = 0;
       for (DataType toType : types) {
         for (LayoutFamily family : allFamilies)
-          cells.push_back({backward, fromType, toType, family, allAttributes[(from + 2 * to + static_cast<int>(family)) % attributes]});
+          cells.push_back({backward, fromType, toType, family,
+                           allAttributes[(from + 2 * to + static_cast<int>(family)) % attributes]});
         ++to;
       }
       ++from;
@@ -66,7 +67,8 @@ std::vector<SpecialCell> makeSpecialCells() {
 bool isInnermost(const TensorDesc &desc, int axis) { return desc.innerBlockCount == 0 && desc.strides[axis] == 1; }
 
 /// The kind of a row, or nothing.
-std::vector<RowKind> kindsOf(const std::vector<double> &values, size_t start, size_t length, size_t step, DataType type) {
+std::vector<RowKind> kindsOf(const std::vector<double> &values, size_t start, size_t length, size_t step,
+                             DataType type) {
   bool hasNaN = false, hasPlus = false, hasDenormal = false;
   size_t minusInfinities = 0;
   double low = HUGE_VAL, high = -HUGE_VAL;
@@ -124,7 +126,8 @@ const std::vector<Cell> &allCells() {
 }
 
 int64_t cellsOfFirstRound() {
-  constexpr size_t pairs = std::size(forwardTypes) * std::size(forwardTypes) + std::size(backwardTypes) * std::size(backwardTypes);
+  constexpr size_t pairs =
+      std::size(forwardTypes) * std::size(forwardTypes) + std::size(backwardTypes) * std::size(backwardTypes);
   return static_cast<int64_t>(pairs * std::size(allFamilies));
 }
 

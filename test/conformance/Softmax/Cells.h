@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is a pair of types, a family of layouts, a class of attributes and a direction. The cells stand in an order in which every
-// prefix is balanced: the first round has each pair of types with each family once, its attributes going round; each later round has them
-// with another class of attributes. So a short run has every pair of two properties, and a run of all cells has the product.
+// A cell is a pair of types, a family of layouts, a class of attributes and a direction. The cells stand in an order in
+// which every prefix is balanced: the first round has each pair of types with each family once, its attributes going
+// round; each later round has them with another class of attributes. So a short run has every pair of two properties,
+// and a run of all cells has the product.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SOFTMAX_CELLS_H
@@ -32,16 +33,16 @@ enum class LayoutFamily {
   Submemory,     ///< a part of a larger tensor, blocked or not
   Runtime,       ///< sizes, strides or offsets that are given at execution
 };
-inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Dense,          LayoutFamily::Permuted,      LayoutFamily::Gapped,
-                                               LayoutFamily::Mixed,          LayoutFamily::Broadcast,     LayoutFamily::BlockedOnAxis,
-                                               LayoutFamily::BlockedOffAxis, LayoutFamily::SeveralBlocks, LayoutFamily::Padded,
-                                               LayoutFamily::Submemory,      LayoutFamily::Runtime};
+inline constexpr LayoutFamily allFamilies[] = {
+    LayoutFamily::Dense,     LayoutFamily::Permuted,      LayoutFamily::Gapped,         LayoutFamily::Mixed,
+    LayoutFamily::Broadcast, LayoutFamily::BlockedOnAxis, LayoutFamily::BlockedOffAxis, LayoutFamily::SeveralBlocks,
+    LayoutFamily::Padded,    LayoutFamily::Submemory,     LayoutFamily::Runtime};
 
 /// What besides the tensors a case has. Backward takes only the first three.
 enum class AttributeClass { None, Modes, Scratchpad, Scales, Eltwise, Binary, Mixed };
-inline constexpr AttributeClass allAttributes[] = {AttributeClass::None,   AttributeClass::Modes,   AttributeClass::Scratchpad,
-                                                   AttributeClass::Scales, AttributeClass::Eltwise, AttributeClass::Binary,
-                                                   AttributeClass::Mixed};
+inline constexpr AttributeClass allAttributes[] = {
+    AttributeClass::None,    AttributeClass::Modes,  AttributeClass::Scratchpad, AttributeClass::Scales,
+    AttributeClass::Eltwise, AttributeClass::Binary, AttributeClass::Mixed};
 inline constexpr int backwardAttributes = 3;
 
 inline constexpr DataType forwardTypes[] = {DataType::F64,    DataType::F32,    DataType::BF16, DataType::F16,

@@ -73,7 +73,9 @@ Shape drawShapeOf(Random &random, Path path) {
 int64_t drawPostOpCount(Random &random, AttributeClass attribute) {
   if (attribute != AttributeClass::Mixed)
     return random.between(1, 3);
-  return random.oneIn(8) ? static_cast<int64_t>(maxPostOps) : random.oneIn(4) ? random.between(5, 31) : random.between(2, 4);
+  return random.oneIn(8)   ? static_cast<int64_t>(maxPostOps)
+         : random.oneIn(4) ? random.between(5, 31)
+                           : random.between(2, 4);
 }
 
 AttributesDraw drawAttributes(Random &random, AttributeClass attribute, const OperandShape &shape) {
@@ -138,12 +140,14 @@ uint64_t seedFor(Random &random, const Case &drawn, DataType type, RowKind kind)
 Case drawOfCell(Random &random, const Cell &cell, const Shape &shape) {
   Case drawn;
   SoftmaxDesc op;
-  op.prop = cell.backward ? PropKind::BackwardData : random.pick({PropKind::ForwardInference, PropKind::ForwardTraining});
+  op.prop =
+      cell.backward ? PropKind::BackwardData : random.pick({PropKind::ForwardInference, PropKind::ForwardTraining});
   op.alg = random.pick({Alg::SoftmaxAccurate, Alg::SoftmaxLog, Alg::SoftmaxAccurateInfAsZero});
   op.axis = shape.axis;
   std::vector<DataType> types = {cell.from, cell.to};
   if (cell.backward)
-    types.insert(types.begin(), random.pick({DataType::F32, DataType::BF16, DataType::F16, DataType::F64, cell.from, cell.to}));
+    types.insert(types.begin(),
+                 random.pick({DataType::F32, DataType::BF16, DataType::F16, DataType::F64, cell.from, cell.to}));
   OperandShape operands{shape.dims, std::vector<bool>(shape.dims.size(), false)};
   std::vector<TensorDesc> actual;
   if (cell.family == LayoutFamily::Runtime) {

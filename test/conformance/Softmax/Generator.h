@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems walk through the cells of Cells.h and draw the rest: algorithm, rank, axis, sizes around every vector width, strides, offsets,
-// blocks, operands, data.
+// Problems walk through the cells of Cells.h and draw the rest: algorithm, rank, axis, sizes around every vector width,
+// strides, offsets, blocks, operands, data.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SOFTMAX_GENERATOR_H
@@ -24,8 +24,10 @@ Case drawCase(uint64_t seed, int64_t number);
 std::optional<SpecialCell> specialCellOf(int64_t number);
 const Cell &cellOf(int64_t number);
 
-/// Draws the layouts of a problem's tensors: `types[i]` is the type of tensor i, of which the last is written. Not for runtime layouts.
-std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const Dims &dims, int axis, const std::vector<DataType> &types);
+/// Draws the layouts of a problem's tensors: `types[i]` is the type of tensor i, of which the last is written. Not for
+/// runtime layouts.
+std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const Dims &dims, int axis,
+                                    const std::vector<DataType> &types);
 
 std::span<const Mistake> mistakes();
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A family decides what the tensors of one problem have in common. Tensors that are only read may broadcast; the one that is written has
-// padding where its family is about padding.
+// A family decides what the tensors of one problem have in common. Tensors that are only read may broadcast; the one
+// that is written has padding where its family is about padding.
 //
 //===----------------------------------------------------------------------===//
 #include "Softmax/Generator.h"
@@ -13,9 +13,9 @@ namespace quern::cases::softmax {
 namespace {
 
 Blocks drawBlocks(Random &random, LayoutFamily family, const Dims &dims, int axis) {
-  int other = dims.size() > 1
-                  ? static_cast<int>((axis + random.between(1, static_cast<int64_t>(dims.size()) - 1)) % static_cast<int64_t>(dims.size()))
-                  : axis;
+  int other = dims.size() > 1 ? static_cast<int>((axis + random.between(1, static_cast<int64_t>(dims.size()) - 1)) %
+                                                 static_cast<int64_t>(dims.size()))
+                              : axis;
   switch (family) {
   case LayoutFamily::BlockedOnAxis:
     return {{axis, drawBlock(random)}};
@@ -56,9 +56,11 @@ TensorDesc drawOne(Random &random, LayoutFamily family, const Dims &dims, int ax
 
 } // namespace
 
-std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const Dims &dims, int axis, const std::vector<DataType> &types) {
+std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const Dims &dims, int axis,
+                                    const std::vector<DataType> &types) {
   std::vector<TensorDesc> tensors;
-  bool isPlainOnAllSides = family == LayoutFamily::Dense || family == LayoutFamily::Permuted || family == LayoutFamily::Gapped;
+  bool isPlainOnAllSides =
+      family == LayoutFamily::Dense || family == LayoutFamily::Permuted || family == LayoutFamily::Gapped;
   bool isOwn = family == LayoutFamily::Mixed || family == LayoutFamily::Broadcast;
   if (isPlainOnAllSides || (!isOwn && random.oneIn(2))) {
     TensorDesc shared = drawOne(random, family, dims, axis, types.back(), /*isRead=*/false);
@@ -69,8 +71,9 @@ std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const D
     return tensors;
   }
   // At least one side is of the family: the written one of padded tensors, else any.
-  size_t sure =
-      family == LayoutFamily::Padded ? types.size() - 1 : static_cast<size_t>(random.between(0, static_cast<int64_t>(types.size()) - 1));
+  size_t sure = family == LayoutFamily::Padded
+                    ? types.size() - 1
+                    : static_cast<size_t>(random.between(0, static_cast<int64_t>(types.size()) - 1));
   for (size_t i = 0; i < types.size(); ++i) {
     bool isRead = i + 1 < types.size(), isPlain = !isOwn && i != sure && random.oneIn(2);
     tensors.push_back(isPlain ? drawPlain(random, dims, types[i], {random.oneIn(3), random.oneIn(4), false})

@@ -28,8 +28,11 @@ constexpr std::string_view shiftNames[] = {"at its start",  "an element behind",
 
 /// Both of one argument for several sources.
 std::string roleOf(const ArgumentInfo &info) {
-  const bool isSource = info.index >= arg::multipleSrc && info.index < arg::multipleSrc + static_cast<int32_t>(maxSources);
-  return isSource ? "a source" : info.name.starts_with("post") ? info.name.substr(info.name.find('.') + 1) + " of a post-op" : info.name;
+  const bool isSource =
+      info.index >= arg::multipleSrc && info.index < arg::multipleSrc + static_cast<int32_t>(maxSources);
+  return isSource                        ? "a source"
+         : info.name.starts_with("post") ? info.name.substr(info.name.find('.') + 1) + " of a post-op"
+                                         : info.name;
 }
 
 } // namespace
@@ -46,7 +49,10 @@ struct AliasRounds::Alias {
   std::string kind() const {
     const bool isSame = output.desc.dataType == other.desc.dataType && output.desc.sameStorage(other.desc);
     const bool hasSameType = output.desc.dataType == other.desc.dataType;
-    return concat(roleOf(output), " on ", roleOf(other), isSame ? "" : hasSameType ? " of another layout" : " of another type");
+    return concat(roleOf(output), " on ", roleOf(other),
+                  isSame        ? ""
+                  : hasSameType ? " of another layout"
+                                : " of another type");
   }
   /// Of a multiple of both elements, so that every address is one that a program may give.
   void place() {
@@ -108,7 +114,8 @@ private:
 
 } // namespace
 
-Result<void> AliasRounds::runOne(Kernel &kernel, const Problem &problem, ProblemData &data, FillKind fill, const Alias &alias) {
+Result<void> AliasRounds::runOne(Kernel &kernel, const Problem &problem, ProblemData &data, FillKind fill,
+                                 const Alias &alias) {
   data.refill();
   std::map<int32_t, BoundBuffer> buffers = data.buffers();
   const BoundBuffer given = buffers.at(alias.output.index), under = buffers.at(alias.other.index);
@@ -177,14 +184,17 @@ Result<void> AliasRounds::run(Kernel &kernel, const Problem &problem, ProblemDat
   std::vector<Alias> aliases;
   for (const ArgumentInfo &output : outputs) // what may be accepted comes seldom by chance: each once
     for (const ArgumentInfo &other : all)
-      if (output.index != other.index && output.desc.sameStorage(other.desc) && bitsOf(output.desc.dataType) == bitsOf(other.desc.dataType))
+      if (output.index != other.index && output.desc.sameStorage(other.desc) &&
+          bitsOf(output.desc.dataType) == bitsOf(other.desc.dataType))
         aliases.push_back({output, other, Shift::None});
   for (int i = 0; i < aliasesOfProblem; ++i) {
-    const ArgumentInfo &output = outputs[static_cast<size_t>(random.between(0, static_cast<int64_t>(outputs.size()) - 1))];
+    const ArgumentInfo &output =
+        outputs[static_cast<size_t>(random.between(0, static_cast<int64_t>(outputs.size()) - 1))];
     const ArgumentInfo &other = all[static_cast<size_t>(random.between(0, static_cast<int64_t>(all.size()) - 1))];
     if (output.index != other.index)
       aliases.push_back(
-          {output, other, random.pick({Shift::None, Shift::Element, Shift::Back, Shift::Half, Shift::LastByte, Shift::Beside})});
+          {output, other,
+           random.pick({Shift::None, Shift::Element, Shift::Back, Shift::Half, Shift::LastByte, Shift::Beside})});
   }
   for (Alias &alias : aliases) {
     Result<bool> first = kernel.isOnHost(alias.output.index), second = kernel.isOnHost(alias.other.index);

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An execution whose output shares bytes with another argument must give the right result, or be refused as `invalid_arguments` before
-// anything is written. Which types and layouts meet is drawn with the problem; where the one lies on the other is drawn here.
+// An execution whose output shares bytes with another argument must give the right result, or be refused as
+// `invalid_arguments` before anything is written. Which types and layouts meet is drawn with the problem; where the one
+// lies on the other is drawn here.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SUITE_ALIASES_H
@@ -19,8 +20,8 @@ namespace quern {
 
 class AliasRounds {
 public:
-  /// Lays outputs of the problem, and the scratchpad, on other arguments in several ways, each with an execution of its own on what `data`
-  /// holds. `announce` is told before each what it is.
+  /// Lays outputs of the problem, and the scratchpad, on other arguments in several ways, each with an execution of its
+  /// own on what `data` holds. `announce` is told before each what it is.
   Result<void> run(Kernel &kernel, const Problem &problem, ProblemData &data, const Case &drawn,
                    const std::function<void(std::string_view)> &announce);
   /// The counts: right and refused, by what lay on what.

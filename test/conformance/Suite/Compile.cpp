@@ -87,7 +87,8 @@ Result<void> CompileSuite::validate(const std::string &module) const {
 
 Result<void> CompileSuite::compile(const std::string &line, const Target &target) {
   Result<Problem> problem = readProblem(line, target);
-  if (!problem && problem.error().status == Status::Unimplemented && skipped.add(reasonOf(problem.error().message, target)))
+  if (!problem && problem.error().status == Status::Unimplemented &&
+      skipped.add(reasonOf(problem.error().message, target)))
     return {};
   if (!problem)
     return problem.takeError();
@@ -120,7 +121,8 @@ void CompileSuite::run() {
     Random random(options.seed * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(number));
     cases.target = drawDevice(random);
     const std::string line = cases.draw(options.seed, number).desc.text();
-    const std::string command = concat("quern compile '", line, "' --target=", cases.target.text(), " --emit=spirv -o kernel.spv");
+    const std::string command =
+        concat("quern compile '", line, "' --target=", cases.target.text(), " --emit=spirv -o kernel.spv");
     nameRunningCase(command);
     if (Result<void> done = compile(line, cases.target); !done) {
       ++failed;
@@ -135,8 +137,9 @@ int CompileSuite::summarize() const {
   const std::vector<std::string> excess = skipped.tooMany(compiled + empty + skipped.total() + failed);
   for (const std::string &what : excess)
     std::cout << "FAILED: " << what << '\n';
-  std::cout << cases.name() << " for random devices, seed " << options.seed << ", from number " << options.first << ": " << compiled
-            << " compiled, " << empty << " without elements, " << skipped.total() << " skipped\napart: " << empty + skipped.total() << '\n'
+  std::cout << cases.name() << " for random devices, seed " << options.seed << ", from number " << options.first << ": "
+            << compiled << " compiled, " << empty << " without elements, " << skipped.total()
+            << " skipped\napart: " << empty + skipped.total() << '\n'
             << compiled << " passed, " << failed + static_cast<int64_t>(excess.size()) << " failed" << std::endl;
   return failed || !excess.empty() ? 1 : 0;
 }

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// No device is needed: what is looked for is a compiler that ends the process, refuses what was verified, or makes a module that is none.
+// No device is needed: what is looked for is a compiler that ends the process, refuses what was verified, or makes a
+// module that is none.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SUITE_COMPILE_H
@@ -18,9 +19,9 @@
 
 namespace quern {
 
-/// Legal problems of one primitive, each for a device of random limits: compiled in this process to an artifact, whose groups must fit the
-/// device and whose module spirv-val must accept. A problem that verification refuses for what the device may lack (DeviceRefusals.h) is
-/// counted and skipped.
+/// Legal problems of one primitive, each for a device of random limits: compiled in this process to an artifact, whose
+/// groups must fit the device and whose module spirv-val must accept. A problem that verification refuses for what the
+/// device may lack (DeviceRefusals.h) is counted and skipped.
 class CompileSuite {
 public:
   CompileSuite(const SuiteOptions &options, PrimitiveCases &cases) : options(options), cases(cases) {}

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Ceilings are about half as much again as is drawn: a tenth of all tensors is of f64, and half of the drawn devices lack it.
+// Ceilings are about half as much again as is drawn: a tenth of all tensors is of f64, and half of the drawn devices
+// lack it.
 //
 //===----------------------------------------------------------------------===//
 #include "DeviceRefusals.h"
@@ -53,8 +54,8 @@ std::vector<std::string> DeviceRefusals::tooMany(int64_t problems) const {
   std::vector<std::string> all;
   for (const auto &[reason, count] : counts)
     if (count > few && count * 100 > problems * reasons[reason].mostOfHundred)
-      all.push_back(concat(count, " of ", problems, " problems skipped because something ", reasons[reason].words, ", more than ",
-                           reasons[reason].mostOfHundred, " of a hundred"));
+      all.push_back(concat(count, " of ", problems, " problems skipped because something ", reasons[reason].words,
+                           ", more than ", reasons[reason].mostOfHundred, " of a hundred"));
   return all;
 }
 

@@ -20,8 +20,9 @@ namespace {
 constexpr int64_t handful = 8;
 
 bool isFlat(const std::vector<double> &values) {
-  return std::all_of(values.begin(), values.end(),
-                     [first = values.front()](double value) { return value == first || (std::isnan(value) && std::isnan(first)); });
+  return std::all_of(values.begin(), values.end(), [first = values.front()](double value) {
+    return value == first || (std::isnan(value) && std::isnan(first));
+  });
 }
 
 /// Elements that have a place of their own.
@@ -38,7 +39,8 @@ std::string flatPartOf(const Problem &problem, ProblemData &data) {
   if (problem.verified.isNoop)
     return {};
   for (const ArgumentInfo &argument : problem.verified.arguments)
-    if (!argument.isOutput && placesOf(argument.desc) > handful && isFlat(gather(argument.desc, data.buffer(argument.index))))
+    if (!argument.isOutput && placesOf(argument.desc) > handful &&
+        isFlat(gather(argument.desc, data.buffer(argument.index))))
       return concat("input ", argument.name);
   for (const ReferenceOutput &output : data.expectedOutputs()) {
     std::vector<double> values = output.exact;

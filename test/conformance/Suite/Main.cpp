@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Random problems, executed and judged. An instruction set is fixed for the life of a process, so with --isa the program runs itself once
-// for each; so it does with --jobs.
+// Random problems, executed and judged. An instruction set is fixed for the life of a process, so with --isa the
+// program runs itself once for each; so it does with --jobs.
 //
 //===----------------------------------------------------------------------===//
 #include "Compile.h"
@@ -26,11 +26,12 @@ using namespace quern;
 
 namespace {
 
-/// Every level that this process has (AMX if the system lets it) and that differs in what primitives can use: VNNI adds products of bytes
-/// only.
+/// Every level that this process has (AMX if the system lets it) and that differs in what primitives can use: VNNI adds
+/// products of bytes only.
 std::vector<std::string> availableIsas() {
   std::vector<std::string> names;
-  for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx})
+  for (CpuIsa isa :
+       {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx})
     if (isa <= detectedIsa())
       names.emplace_back(nameOfIsa(isa));
   return names;
@@ -54,10 +55,10 @@ struct Part {
   bool isFirst = false; ///< of its set: it reads the damaged lines, which are the same in all
 };
 
-/// One for each instruction set (or "all" that this machine has) and set of cases, of a divisible set `jobs` of equal length. Registers of
-/// a matrix are new to sets that multiply matrices only.
-std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vector<std::string> &sets, const SuiteOptions &options,
-                          int64_t jobs) {
+/// One for each instruction set (or "all" that this machine has) and set of cases, of a divisible set `jobs` of equal
+/// length. Registers of a matrix are new to sets that multiply matrices only.
+std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vector<std::string> &sets,
+                          const SuiteOptions &options, int64_t jobs) {
   std::vector<Part> parts;
   std::set<std::string> begun;
   const bool areAll = isas == std::vector<std::string>{"all"};
@@ -78,11 +79,12 @@ std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vecto
 
 FILE *start(const Part &part, const SuiteOptions &options, const std::string &linker) {
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::string command = concat("QUERN_MAX_CPU_ISA=", part.isa, " ", quoted(self), " --cases=", part.set, " --seed=", options.seed,
-                               " --first=", part.first, " --count=", part.count, " --seconds=", options.seconds, " --linker=", linker,
-                               options.peer.empty() ? "" : " --peer=" + quoted(options.peer), options.listOnly ? " --list" : "",
-                               part.isFirst ? "" : " --damaged=0", options.engine == quern_gpu ? " --engine=gpu" : "",
-                               options.compileOnly ? " --compile-only" : "", options.aliases ? " --aliases" : "");
+  std::string command =
+      concat("QUERN_MAX_CPU_ISA=", part.isa, " ", quoted(self), " --cases=", part.set, " --seed=", options.seed,
+             " --first=", part.first, " --count=", part.count, " --seconds=", options.seconds, " --linker=", linker,
+             options.peer.empty() ? "" : " --peer=" + quoted(options.peer), options.listOnly ? " --list" : "",
+             part.isFirst ? "" : " --damaged=0", options.engine == quern_gpu ? " --engine=gpu" : "",
+             options.compileOnly ? " --compile-only" : "", options.aliases ? " --aliases" : "");
   return popen(command.c_str(), "r");
 }
 
@@ -121,7 +123,8 @@ int runParts(const std::vector<Part> &parts, const SuiteOptions &options, const 
   return totals.failed ? 1 : 0;
 }
 
-/// The SYCL build of oneDNN finds its neighbours only through these; the dynamic linker reads them when a process starts.
+/// The SYCL build of oneDNN finds its neighbours only through these; the dynamic linker reads them when a process
+/// starts.
 void restartWithPeerEnvironment(const std::string &peer, char **argv) {
   std::filesystem::path lib = std::filesystem::absolute(peer) / "lib";
   if (std::getenv("OCL_ICD_FILENAMES") || !std::filesystem::exists(lib / "libintelocl.so"))
@@ -186,25 +189,34 @@ int main(int argc, char **argv) {
   SuiteOptions options;
   std::vector<std::string> isas;
   std::string linker = "both", engine = "cpu";
-  CommandLine program(
-      "Draws random problems, runs them and judges the results. Exit 1 if one is wrong or a kind of problem was not reached.");
+  CommandLine program("Draws random problems, runs them and judges the results. Exit 1 if one is wrong or a kind of "
+                      "problem was not reached.");
   program.option("--seed", options.seed, "Of everything that is drawn").showDefault();
   std::vector<std::string> sets;
   for (const CaseSet &set : caseSets)
     sets.emplace_back(set.name);
   program.option("--cases", sets, "Sets of cases").commas().choices(sets).showDefault();
-  program.option("--count", options.count, "Legal problems of each set; 0: a first round, which reaches every pair of properties")
+  program
+      .option("--count", options.count,
+              "Legal problems of each set; 0: a first round, which reaches every pair of properties")
       .showDefault();
   program.flag("--all", options.all, concat("Every cell instead. First round or all: ", roundsOf()));
-  program.option("--parts", options.parts, "Cut what --all means into so many equal parts, and take one").positive().showDefault();
-  program.option("--part", options.part, "Which: 1 is the first; beyond the last it begins again, so that a day's number will do")
+  program.option("--parts", options.parts, "Cut what --all means into so many equal parts, and take one")
+      .positive()
+      .showDefault();
+  program
+      .option("--part", options.part,
+              "Which: 1 is the first; beyond the last it begins again, so that a day's number will do")
       .positive()
       .showDefault();
   program.option("--first", options.first, "Number of the first problem, to run a part of them").showDefault();
-  program.option("--damaged", options.damagedLines, "Damaged lines to read, which are the same for every instruction set").showDefault();
+  program
+      .option("--damaged", options.damagedLines, "Damaged lines to read, which are the same for every instruction set")
+      .showDefault();
   program.option("--seconds", options.seconds, "Stop after this long; 0: no limit").showDefault();
   program.option("--isa", isas, "Instruction sets, or all; default: this machine's, or QUERN_MAX_CPU_ISA").commas();
-  program.option("--engine", engine, "cpu, or gpu: the first device of Level Zero. What it lacks is skipped and counted")
+  program
+      .option("--engine", engine, "cpu, or gpu: the first device of Level Zero. What it lacks is skipped and counted")
       .choices({"cpu", "gpu"})
       .showDefault();
   int64_t jobs = 1;
@@ -215,11 +227,14 @@ int main(int argc, char **argv) {
       .choices({"orc", "loader", "both"})
       .showDefault();
   program.flag("--aliases", options.aliases,
-               "Lay outputs on other arguments instead: the results must be right, or the execution refused before anything is written");
+               "Lay outputs on other arguments instead: the results must be right, or the execution refused before "
+               "anything is written");
   program.flag("--list", options.listOnly, "Verify the problems and print the commands that run them, but run none");
   program.flag("--compile-only", options.compileOnly,
-               "Compile the problems for devices of random limits instead, and have spirv-val read the modules; 40 of each set by default");
-  program.option("--peer", options.peer, "A genuine oneDNN 3.x to compare with: its library, or its environment from tools/peers.sh");
+               "Compile the problems for devices of random limits instead, and have spirv-val read the modules; 40 of "
+               "each set by default");
+  program.option("--peer", options.peer,
+                 "A genuine oneDNN 3.x to compare with: its library, or its environment from tools/peers.sh");
   if (std::optional<int> status = program.parse(argc, argv))
     return *status;
   try {

@@ -28,7 +28,8 @@ std::vector<bool> whichAreDims(std::string_view line) {
 
 } // namespace
 
-std::vector<std::vector<int64_t>> otherSizesOf(std::string_view line, const std::vector<int64_t> &sizes, Random &random) {
+std::vector<std::vector<int64_t>> otherSizesOf(std::string_view line, const std::vector<int64_t> &sizes,
+                                               Random &random) {
   const std::vector<bool> isDim = whichAreDims(line);
   std::vector<int64_t> values;
   for (size_t i = 0; i < sizes.size() && i < isDim.size(); ++i)

@@ -123,7 +123,8 @@ Result<bool> Suite::isToBeRedrawn(const Case &drawn, const Problem &problem, Pro
 /// A peer refuses most of what is drawn: more is, until a third as much as was asked for is compared.
 bool Suite::isDrawnOut() const {
   constexpr int64_t mostDraws = 12;
-  return legal >= options.count && (!peer || options.listOnly || peerCompared >= leastCompared() || legal >= mostDraws * options.count);
+  return legal >= options.count &&
+         (!peer || options.listOnly || peerCompared >= leastCompared() || legal >= mostDraws * options.count);
 }
 
 int64_t Suite::notCompared() const {
@@ -135,7 +136,8 @@ int64_t Suite::notCompared() const {
 }
 
 std::string Suite::settingOf() const {
-  return device.isCpu() ? concat("QUERN_GUARD_SCRATCH=1 QUERN_MAX_CPU_ISA=", nameOfIsa(device.target().isa), ' ') : std::string();
+  return device.isCpu() ? concat("QUERN_GUARD_SCRATCH=1 QUERN_MAX_CPU_ISA=", nameOfIsa(device.target().isa), ' ')
+                        : std::string();
 }
 
 std::string Suite::describe(const Case &drawn) const {
@@ -170,12 +172,14 @@ Result<void> Suite::readCase(const Case &drawn, Problem &open, Problem &sized) c
   std::string text = drawn.desc.text();
   Result<PrimitiveDesc> parsed = PrimitiveDesc::parse(text);
   if (!parsed || !(*parsed == drawn.desc))
-    return internalError("the text form does not round-trip: ", parsed ? parsed->text() : withoutNewlines(parsed.error().message));
+    return internalError("the text form does not round-trip: ",
+                         parsed ? parsed->text() : withoutNewlines(parsed.error().message));
   Result<Problem> first = readProblem(text, device.target());
   if (!first)
     return first.takeError();
   Result<std::string> sizedText = drawn.sizes.empty() ? Result<std::string>(text) : withSizes(text, drawn.sizes);
-  Result<Problem> second = sizedText ? readProblem(*sizedText, device.target()) : Result<Problem>(sizedText.takeError());
+  Result<Problem> second =
+      sizedText ? readProblem(*sizedText, device.target()) : Result<Problem>(sizedText.takeError());
   if (!second)
     return second.takeError();
   open = std::move(*first);
@@ -236,7 +240,8 @@ Result<void> Suite::runCase(const Case &drawn) {
   if (Result<void> done = options.useOrc && !peer ? runOtherSizes(*kernel, drawn) : Result<void>(); !done)
     return done;
   if (peer)
-    return cases.judgesPeer() ? judgePeer(sized, drawn, *data, *theirPrimitive) : compareWithPeer(sized, drawn, *data, *theirPrimitive);
+    return cases.judgesPeer() ? judgePeer(sized, drawn, *data, *theirPrimitive)
+                              : compareWithPeer(sized, drawn, *data, *theirPrimitive);
   if (!options.useLoader || kernel->info().origin == quern_origin_none)
     return {};
 
@@ -279,8 +284,9 @@ Result<void> Suite::runOtherSizes(Kernel &kernel, const Case &drawn) {
 Result<void> Suite::runAliases(Kernel &kernel, const Case &drawn, const Problem &problem, ProblemData &data) {
   if (Result<void> given = data.addScratchpad(kernel); !given)
     return given;
-  const std::string command = concat("quern-conformance --cases=", cases.name(), " --aliases --linker=orc --seed=", options.seed,
-                                     " --first=", drawn.number, " --count=1");
+  const std::string command =
+      concat("quern-conformance --cases=", cases.name(), " --aliases --linker=orc --seed=", options.seed,
+             " --first=", drawn.number, " --count=1");
   Result<void> done = aliases.run(kernel, problem, data, drawn, [&](std::string_view alias) {
     nameRunningCase(concat(describe(drawn), "\n  ", settingOf(), command, "   # ", alias));
   });
@@ -313,7 +319,8 @@ Result<void> Suite::executeAndJudge(Kernel &kernel, const Case &drawn, ProblemDa
     std::string output = data.outputBytes();
     if (run != 0) {
       if (output != bytes)
-        return internalError(threads, " threads, buffers guarded at their ", nameOf(guarded), ", give other bits than ", counts.front());
+        return internalError(threads, " threads, buffers guarded at their ", nameOf(guarded), ", give other bits than ",
+                             counts.front());
       continue;
     }
     bytes = std::move(output);
@@ -336,15 +343,16 @@ void Suite::runIllegal() {
     std::string line = drawMistake(cases, options.seed, number);
     Result<Kernel> kernel = Kernel::create(device, line);
     refusals[mistake.what] += 1;
-    bool refused = !kernel && (kernel.error().status == Status::InvalidArguments || kernel.error().status == Status::Unimplemented);
+    bool refused = !kernel && (kernel.error().status == Status::InvalidArguments ||
+                               kernel.error().status == Status::Unimplemented);
     std::string named = concat('(', cases.name(), ' ', mistake.constraint, ')');
     if (!refused)
       failLine(line, concat(mistake.what, kernel ? ": accepted" : ": " + withoutNewlines(kernel.error().message)));
     else if (kernel.error().message.size() < 10)
       failLine(line, concat(mistake.what, ": refused without a reason"));
     else if (*mistake.constraint && kernel.error().message.find(named) == std::string::npos)
-      failLine(line,
-               concat(mistake.what, ": the message does not name ", mistake.constraint, ": ", withoutNewlines(kernel.error().message)));
+      failLine(line, concat(mistake.what, ": the message does not name ", mistake.constraint, ": ",
+                            withoutNewlines(kernel.error().message)));
     else
       ++mistakesRefused;
   }
@@ -353,7 +361,8 @@ void Suite::runIllegal() {
     Result<PrimitiveDesc> parsed = PrimitiveDesc::parse(line);
     Result<PrimitiveDesc> again = parsed ? PrimitiveDesc::parse(parsed->text()) : parsed;
     if (parsed ? !again || !(*again == *parsed) : parsed.error().message.size() < 10)
-      failLine(line, parsed ? "a damaged line parses but does not round-trip" : "a damaged line is refused without a reason");
+      failLine(line,
+               parsed ? "a damaged line parses but does not round-trip" : "a damaged line is refused without a reason");
     else
       ++damaged;
   }
@@ -362,9 +371,10 @@ void Suite::runIllegal() {
 int Suite::summarize() const {
   int64_t missed = 0, notAsked = 0;
   std::cout << cases.name() << (device.isCpu() ? ", instruction set " : ", device ")
-            << (device.isCpu() ? device.target().name() : std::string_view(device.name())) << ", seed " << options.seed << ", "
-            << (options.useLoader ? options.useOrc ? "ORC and loader" : "loader" : "ORC") << ": " << legal << " problems (" << bySpecial
-            << " with special values, " << inPlace << " in place, " << misaligned << " misaligned, " << empty << " empty), " << otherSizes
+            << (device.isCpu() ? device.target().name() : std::string_view(device.name())) << ", seed " << options.seed
+            << ", " << (options.useLoader ? options.useOrc ? "ORC and loader" : "loader" : "ORC") << ": " << legal
+            << " problems (" << bySpecial << " with special values, " << inPlace << " in place, " << misaligned
+            << " misaligned, " << empty << " empty), " << otherSizes
             << " executions of open kernels with other sizes\n";
   cases.print(std::cout);
   aliases.print(std::cout);
@@ -402,9 +412,10 @@ int Suite::summarize() const {
     ++missed;
     std::cout << "FAILED: " << what << '\n';
   }
-  std::cout << "apart: " << notCompared() + mistakesRefused + damaged << " (" << peerRefused << " refused by a peer, " << notAsked
-            << " not asked, " << notCompared() - peerRefused - notAsked - skipped.total() << " of one value, " << skipped.total()
-            << " skipped, " << mistakesRefused << " mistakes, " << damaged << " damaged lines)\n"
+  std::cout << "apart: " << notCompared() + mistakesRefused + damaged << " (" << peerRefused << " refused by a peer, "
+            << notAsked << " not asked, " << notCompared() - peerRefused - notAsked - skipped.total()
+            << " of one value, " << skipped.total() << " skipped, " << mistakesRefused << " mistakes, " << damaged
+            << " damaged lines)\n"
             << passed << " passed, " << failed + missed << " failed" << std::endl;
   return failed || missed ? 1 : 0;
 }

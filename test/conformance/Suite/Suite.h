@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One primitive, one process, one instruction set. Every case goes through the text form, is compiled, executed with several numbers of
-// threads (which must agree to the bit) and judged; then it is loaded from the disk cache by the loader without a compiler, which must
-// agree as well.
+// One primitive, one process, one instruction set. Every case goes through the text form, is compiled, executed with
+// several numbers of threads (which must agree to the bit) and judged; then it is loaded from the disk cache by the
+// loader without a compiler, which must agree as well.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SUITE_SUITE_H
@@ -52,8 +52,8 @@ public:
   void runLegal();
   void runIllegal();
   int exitCode() const { return failed ? 1 : 0; }
-  /// Prints the counts of every cell and "N passed, N failed", of which passed means compared and right, after a line with what is counted
-  /// apart; gives the exit code.
+  /// Prints the counts of every cell and "N passed, N failed", of which passed means compared and right, after a line
+  /// with what is counted apart; gives the exit code.
   int summarize() const;
 
 private:
@@ -74,8 +74,8 @@ private:
   /// What a case needs to be run: the verified problem that the kernel is made for, and the same with all sizes.
   Result<void> readCase(const Case &drawn, Problem &open, Problem &sized) const;
   void countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData &data);
-  /// Executes with every number of threads, guarded at the end of buffers and at the beginning by turns; the outputs of the first go to
-  /// `bytes`.
+  /// Executes with every number of threads, guarded at the end of buffers and at the beginning by turns; the outputs of
+  /// the first go to `bytes`.
   Result<void> executeAndJudge(Kernel &kernel, const Case &drawn, ProblemData &data, std::string &bytes);
   /// Executes a kernel of open sizes with others than those that were drawn with it.
   Result<void> runOtherSizes(Kernel &kernel, const Case &drawn);
@@ -83,16 +83,19 @@ private:
   Result<void> runAliases(Kernel &kernel, const Case &drawn, const Problem &problem, ProblemData &data);
   /// The peer's primitive, or null where it has none.
   std::unique_ptr<OneDnnPrimitive> askPeer(const Problem &problem);
-  Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
+  Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data,
+                               OneDnnPrimitive &theirPrimitive);
   /// Without kernels: the reference judges what the peer computes.
   Result<void> judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
   Difference differenceOf(const PeerComparison &with, const ReferenceInputs &results, DataKind data) const;
   bool isOutOfTime() const;
   bool isDrawnOut() const;
-  /// What was drawn and proves nothing: a peer refused it, it was not asked, a device has it not, or all of it is one value.
+  /// What was drawn and proves nothing: a peer refused it, it was not asked, a device has it not, or all of it is one
+  /// value.
   int64_t notCompared() const;
   int64_t leastCompared() const { return options.count / 3; }
-  /// What makes a comparison with a peer worth less than it should be: too few problems, or too many of a known difference.
+  /// What makes a comparison with a peer worth less than it should be: too few problems, or too many of a known
+  /// difference.
   std::vector<std::string> peerShortfalls() const;
 
   SuiteOptions options;
@@ -100,10 +103,11 @@ private:
   Device device;
   std::unique_ptr<OneDnn> peer;
   std::string cacheDirectory;
-  std::map<std::string_view, std::pair<int64_t, double>> peerDifferences; ///< how many problems have each, and may have it
-  std::map<std::string, int64_t> peerUnsafe;                              ///< problems that the peer is not asked, by why
-  std::map<std::string, int64_t> refusals;                                ///< by kind of mistake
-  std::map<std::string, int64_t> flat; ///< problems whose data or results have to be of one value, by why
+  std::map<std::string_view, std::pair<int64_t, double>>
+      peerDifferences;                       ///< how many problems have each, and may have it
+  std::map<std::string, int64_t> peerUnsafe; ///< problems that the peer is not asked, by why
+  std::map<std::string, int64_t> refusals;   ///< by kind of mistake
+  std::map<std::string, int64_t> flat;       ///< problems whose data or results have to be of one value, by why
   DeviceRefusals skipped;
   AliasRounds aliases;
   GuardedSide guarded = GuardedSide::End; ///< of the execution that runs

@@ -24,7 +24,8 @@ std::unique_ptr<OneDnnPrimitive> Suite::askPeer(const Problem &problem) {
   return made ? std::move(*made) : nullptr;
 }
 
-Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive) {
+Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data,
+                                    OneDnnPrimitive &theirPrimitive) {
   const ReferenceOutput &exact = data.expectedOutputs().front();
   std::vector<double> ours = gather(exact.desc, data.buffer(exact.argument));
   data.refill();
@@ -47,8 +48,8 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
       differences.emplace(difference.what, difference.share);
       continue;
     }
-    return internalError("element ", i, " is ", ours[i], "; ", version, ' ', with.implementation, " gives ", theirs[i], " and exact is ",
-                         exact.exact[i]);
+    return internalError("element ", i, " is ", ours[i], "; ", version, ' ', with.implementation, " gives ", theirs[i],
+                         " and exact is ", exact.exact[i]);
   }
   for (const auto &[what, share] : differences) {
     auto &[count, most] = peerDifferences[what];
@@ -71,7 +72,8 @@ Difference Suite::differenceOf(const PeerComparison &with, const ReferenceInputs
 
 /// What the reference computes, stored, is right, and finite.
 /// A workspace is each library's own.
-Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive) {
+Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, ProblemData &data,
+                              OneDnnPrimitive &theirPrimitive) {
   data.refill();
   if (Result<void> bound = theirPrimitive.bind(data.addresses()); !bound)
     return bound;
@@ -96,7 +98,8 @@ Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, Problem
     } else if (Difference difference = differenceOf(with, results, judgedAs(drawn.data.fill))) {
       differences.emplace(difference.what, difference.share);
     } else {
-      return internalError(version, ' ', with.implementation, ", argument ", output.argument, ": ", verdict.describe(output.desc));
+      return internalError(version, ' ', with.implementation, ", argument ", output.argument, ": ",
+                           verdict.describe(output.desc));
     }
   }
   for (const auto &[what, share] : differences) {
@@ -109,7 +112,8 @@ Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, Problem
 std::vector<std::string> Suite::peerShortfalls() const {
   std::vector<std::string> all;
   if (peerCompared < leastCompared() && options.seconds == 0)
-    all.push_back(concat("only ", peerCompared, " of ", legal, " problems were compared, and ", leastCompared(), " are wanted"));
+    all.push_back(
+        concat("only ", peerCompared, " of ", legal, " problems were compared, and ", leastCompared(), " are wanted"));
   constexpr double few = 2; // of a short run may be drawn alike
   for (const auto &[difference, found] : peerDifferences)
     if (static_cast<double>(found.first) > few + found.second * static_cast<double>(peerCompared))

@@ -12,9 +12,10 @@
 namespace quern {
 namespace {
 
-constexpr SourceFamily families[] = {SourceFamily::Plain,     SourceFamily::Permuted, SourceFamily::Gapped, SourceFamily::Submemory,
-                                     SourceFamily::Blocked,   SourceFamily::Nested,   SourceFamily::Padded, SourceFamily::Mixed,
-                                     SourceFamily::Broadcast, SourceFamily::Chosen,   SourceFamily::Runtime};
+constexpr SourceFamily families[] = {SourceFamily::Plain,     SourceFamily::Permuted, SourceFamily::Gapped,
+                                     SourceFamily::Submemory, SourceFamily::Blocked,  SourceFamily::Nested,
+                                     SourceFamily::Padded,    SourceFamily::Mixed,    SourceFamily::Broadcast,
+                                     SourceFamily::Chosen,    SourceFamily::Runtime};
 
 constexpr Mistake all[] = {
     {"no source", "sum dst=f32:@nx@m:ab", "C2"},
@@ -32,14 +33,17 @@ constexpr Mistake all[] = {
     {"compensation", "sum scales=1 srcs=f32:@nx@m:ab dst=s8:@nx@m:ab:s8s8@1", "C12"},
     {"padded offsets", "sum scales=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:s64x1:pad@nx64:at0x1", "C13"},
     {"many sources with open sizes",
-     "sum scales=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 srcs=f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,"
+     "sum scales=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 "
+     "srcs=f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,"
      "f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a,f32:?:a dst=f32:?:a",
      "C14"},
     {"scales among the attributes", "sum scales=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=srcs.0", "C15"},
     {"post-ops", "sum scales=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=eltwise(alg=relu)", "C15"},
 };
 
-float drawScale(Random &random) { return random.oneIn(3) ? 1 : random.pick<float>({-1, 0.5f, 2, 0.1f, -3.75f, 1000, 0, 1.0f / 3}); }
+float drawScale(Random &random) {
+  return random.oneIn(3) ? 1 : random.pick<float>({-1, 0.5f, 2, 0.1f, -3.75f, 1000, 0, 1.0f / 3});
+}
 
 class SumCases : public SourceCases<SumDesc> {
 public:
@@ -54,13 +58,14 @@ public:
   }
 
 private:
-  void drawLayouts(Random &random, SourceFamily family, SumDesc &sum, const std::vector<DataType> &types, DataType to, Dims dims) const;
+  void drawLayouts(Random &random, SourceFamily family, SumDesc &sum, const std::vector<DataType> &types, DataType to,
+                   Dims dims) const;
 
   SourceCells cells{families};
 };
 
-void SumCases::drawLayouts(Random &random, SourceFamily family, SumDesc &sum, const std::vector<DataType> &types, DataType to,
-                           Dims dims) const {
+void SumCases::drawLayouts(Random &random, SourceFamily family, SumDesc &sum, const std::vector<DataType> &types,
+                           DataType to, Dims dims) const {
   const bool areSame = random.oneIn(2);
   const SourceFamily ofDst = family == SourceFamily::Broadcast ? SourceFamily::Plain : family;
   for (DataType type : types) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// docs/primitives/sum.md explains each of these, found by running the same problems in both libraries. A difference counts as known
-// only where its cause is present.
+// docs/primitives/sum.md explains each of these, found by running the same problems in both libraries. A difference
+// counts as known only where its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "PeerDifferences.h"
@@ -50,7 +50,8 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
     return {"its reorder writes nothing to e8m0", 0.005};
   if (std::fabs(ours) < 0x1p-126 && theirs == 0)
     return {"a denormal result becomes 0", 0.005};
-  if (std::any_of(op.srcs.begin(), op.srcs.end(), [](const TensorDesc &src) { return src.isPlain() && src.hasPadding(); }))
+  if (std::any_of(op.srcs.begin(), op.srcs.end(),
+                  [](const TensorDesc &src) { return src.isPlain() && src.hasPadding(); }))
     return {"a plain source with padding: 3.13 reads it elsewhere", 0.005};
   return {};
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Computes a log-softmax through the C++ interface, then calls the same kernel as a plain function, as a program that generates code
-// itself would, and compares; copies a part of a tensor into another layout.
+// Computes a log-softmax through the C++ interface, then calls the same kernel as a plain function, as a program that
+// generates code itself would, and compares; copies a part of a tensor into another layout.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern.hpp"
@@ -44,7 +44,8 @@ bool movesAPart(const quern::engine &cpu, quern::stream &queue) {
     x[i] = static_cast<float>(i);
   constexpr int64_t half = columns / 2;
   memory::desc whole({rows, columns}, memory::data_type::f32, "ab"), turned({half, rows}, memory::data_type::f32, "ab");
-  memory part(whole.submemory_desc({rows, half}, {0, columns - half}).permute_axes({1, 0}), cpu, x.data()), dense(turned, cpu);
+  memory part(whole.submemory_desc({rows, half}, {0, columns - half}).permute_axes({1, 0}), cpu, x.data()),
+      dense(turned, cpu);
   reorder(part, dense).execute(queue, part, dense);
   queue.wait();
   float *y = dense.map_data<float>();
@@ -61,13 +62,15 @@ int run() {
   engine cpu(engine::kind::cpu, 0);
   stream queue(cpu);
   memory::desc logits({rows, columns}, memory::data_type::f32, "ab");
-  softmax_forward::primitive_desc problem(cpu, prop_kind::forward_inference, algorithm::softmax_log, logits, logits, /*axis=*/1);
+  softmax_forward::primitive_desc problem(cpu, prop_kind::forward_inference, algorithm::softmax_log, logits, logits,
+                                          /*axis=*/1);
   softmax_forward softmax(problem);
   std::vector<float> x(rows * columns, 1.0f), y(x.size());
   memory src(logits, cpu, x.data()), dst(logits, cpu, y.data());
   softmax.execute(queue, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
   queue.wait();
-  bool right = std::abs(y[0] + std::log(double(columns))) < 1e-5 && y == callDirectly(softmax, x) && movesAPart(cpu, queue);
+  bool right =
+      std::abs(y[0] + std::log(double(columns))) < 1e-5 && y == callDirectly(softmax, x) && movesAPart(cpu, queue);
   std::puts(right ? "right" : "wrong");
   return right ? 0 : 1;
 }

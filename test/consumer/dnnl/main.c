@@ -13,7 +13,8 @@ int dnnl_engine_create(void **, int, size_t);
 int dnnl_stream_create(void **, void *, unsigned);
 int dnnl_memory_desc_create_with_tag(void **, int, const int64_t *, int, int);
 int dnnl_memory_create(void **, const void *, void *, void *);
-int dnnl_softmax_forward_primitive_desc_create(void **, void *, int, int, const void *, const void *, int, const void *);
+int dnnl_softmax_forward_primitive_desc_create(void **, void *, int, int, const void *, const void *, int,
+                                               const void *);
 int dnnl_primitive_create(void **, const void *);
 int dnnl_primitive_execute(const void *, void *, int, const argument *);
 const char *dnnl_status2str(int);

@@ -1,7 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A program written for oneDNN 3.2 and its dnnl.hpp: says which release it runs with, then turns a matrix and takes softmax of its rows.
+// A program written for oneDNN 3.2 and its dnnl.hpp: says which release it runs with, then turns a matrix and takes
+// softmax of its rows.
 #include "oneapi/dnnl/dnnl.hpp"
 
 #include <cstdio>
@@ -18,7 +19,8 @@ int main() {
   std::vector<float> given = {1, 3, 2, 3, 3, 3}, taken(6);
   memory src(columns, cpu, given.data()), dst(rows, cpu, taken.data());
   reorder(src, dst).execute(order, src, dst);
-  const softmax_forward::primitive_desc problem(cpu, prop_kind::forward_inference, algorithm::softmax_accurate, rows, rows, 1);
+  const softmax_forward::primitive_desc problem(cpu, prop_kind::forward_inference, algorithm::softmax_accurate, rows,
+                                                rows, 1);
   softmax_forward(problem).execute(order, {{DNNL_ARG_SRC, dst}, {DNNL_ARG_DST, dst}});
   order.wait();
   for (float value : taken)

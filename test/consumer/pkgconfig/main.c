@@ -32,7 +32,8 @@ static int compute(quern_engine_t engine, quern_primitive_desc_t desc) {
                quern_memory_create(&dstMemory, dstDesc, engine, dst) != quern_success ||
                quern_primitive_create(&primitive, desc) != quern_success;
   quern_exec_arg_t args[] = {{QUERN_ARG_SRC, srcMemory}, {QUERN_ARG_DST, dstMemory}};
-  failed = failed || quern_primitive_execute(primitive, stream, 2, args) != quern_success || quern_stream_wait(stream) != quern_success;
+  failed = failed || quern_primitive_execute(primitive, stream, 2, args) != quern_success ||
+           quern_stream_wait(stream) != quern_success;
   if (failed)
     report("softmax");
   quern_primitive_destroy(primitive);
@@ -59,8 +60,8 @@ static int turn(quern_engine_t engine) {
                quern_primitive_create(&primitive, desc) != quern_success ||
                quern_stream_create(&stream, engine, quern_stream_default_flags) != quern_success;
   quern_exec_arg_t args[] = {{QUERN_ARG_FROM, srcMemory}, {QUERN_ARG_TO, dstMemory}};
-  failed = failed || quern_primitive_execute(primitive, stream, 2, args) != quern_success || quern_stream_wait(stream) != quern_success ||
-           quern_memory_map_data(dstMemory, &mapped) != quern_success;
+  failed = failed || quern_primitive_execute(primitive, stream, 2, args) != quern_success ||
+           quern_stream_wait(stream) != quern_success || quern_memory_map_data(dstMemory, &mapped) != quern_success;
   if (failed)
     report("reorder");
   for (int i = 0; !failed && i < rows * columns; ++i)
@@ -83,8 +84,8 @@ int main(void) {
     src[i] = (float)(i % 11) - 5.0f;
   if (quern_engine_create(&engine, quern_cpu, 0) != quern_success)
     return report("engine");
-  if (quern_primitive_desc_create_from_text(&desc, engine, "softmax fwd_i alg=accurate src=f32:7x33:ab dst=f32:7x33:ab axis=1") !=
-      quern_success)
+  if (quern_primitive_desc_create_from_text(
+          &desc, engine, "softmax fwd_i alg=accurate src=f32:7x33:ab dst=f32:7x33:ab axis=1") != quern_success)
     return report("descriptor");
   int failed = compute(engine, desc);
   quern_primitive_desc_destroy(desc);

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// As much of OpenCL as ze-over-opencl calls. It does not read SPIR-V: it has the kernels of test/unit/LevelZero/kernels.ll in C++ and runs
-// them on the thread that enqueues them. So the sanitizer for threads sees every access of a kernel and everything that orders it, which it
-// does not of a real runtime.
+// As much of OpenCL as ze-over-opencl calls. It does not read SPIR-V: it has the kernels of
+// test/unit/LevelZero/kernels.ll in C++ and runs them on the thread that enqueues them. So the sanitizer for threads
+// sees every access of a kernel and everything that orders it, which it does not of a real runtime.
 //
 //===----------------------------------------------------------------------===//
 #define CL_TARGET_OPENCL_VERSION 300
@@ -64,8 +64,9 @@ struct BuiltIn {
   void (*run)(const Launch &);
   cl_ulong groupMemory = 0;
 };
-const std::map<std::string_view, BuiltIn> builtIn = {{"add_one", {2, addOne}}, {"sum_rows", {2, sumRows, 256}}, {"add_size", {5, addSize}},
-                                                     {"scale", {3, scale}},    {"add_one_open", {4, addOne}},   {"nothing", {2, nothing}}};
+const std::map<std::string_view, BuiltIn> builtIn = {{"add_one", {2, addOne}},      {"sum_rows", {2, sumRows, 256}},
+                                                     {"add_size", {5, addSize}},    {"scale", {3, scale}},
+                                                     {"add_one_open", {4, addOne}}, {"nothing", {2, nothing}}};
 
 template <typename Object> cl_int release(Object *object) {
   delete object;
@@ -132,7 +133,9 @@ cl_int clGetDeviceInfo(cl_device_id, cl_device_info what, size_t room, void *out
   constexpr cl_device_type type = CL_DEVICE_TYPE_CPU;
   constexpr cl_device_fp_config fp = CL_FP_FMA;
   constexpr cl_uint vendor = 0;
-  const auto text = [&](std::string_view value) { return answer(value.data(), value.size() + 1, room, out, size); }; // of literals
+  const auto text = [&](std::string_view value) {
+    return answer(value.data(), value.size() + 1, room, out, size);
+  }; // of literals
   switch (what) {
   case CL_DEVICE_NAME:
     return text("kernels of the tests");
@@ -168,14 +171,18 @@ cl_context clCreateContext(const cl_context_properties *, cl_uint, const cl_devi
   return give(new _cl_context, error);
 }
 cl_int clReleaseContext(cl_context context) { return release(context); }
-cl_command_queue clCreateCommandQueueWithProperties(cl_context, cl_device_id, const cl_queue_properties *, cl_int *error) {
+cl_command_queue clCreateCommandQueueWithProperties(cl_context, cl_device_id, const cl_queue_properties *,
+                                                    cl_int *error) {
   return give(new _cl_command_queue, error);
 }
 cl_int clReleaseCommandQueue(cl_command_queue queue) { return release(queue); }
 cl_int clFinish(cl_command_queue) { return CL_SUCCESS; }
 
-cl_program clCreateProgramWithIL(cl_context, const void *, size_t, cl_int *error) { return give(new _cl_program, error); }
-cl_int clBuildProgram(cl_program, cl_uint, const cl_device_id *, const char *, void(CL_CALLBACK *)(cl_program, void *), void *) {
+cl_program clCreateProgramWithIL(cl_context, const void *, size_t, cl_int *error) {
+  return give(new _cl_program, error);
+}
+cl_int clBuildProgram(cl_program, cl_uint, const cl_device_id *, const char *, void(CL_CALLBACK *)(cl_program, void *),
+                      void *) {
   return CL_SUCCESS;
 }
 cl_int clGetProgramBuildInfo(cl_program, cl_device_id, cl_program_build_info, size_t room, void *out, size_t *size) {
@@ -185,7 +192,9 @@ cl_int clReleaseProgram(cl_program program) { return release(program); }
 
 cl_kernel clCreateKernel(cl_program, const char *name, cl_int *error) {
   const auto found = builtIn.find(name);
-  return give(found == builtIn.end() ? nullptr : new _cl_kernel{found->second, std::vector<std::string>(found->second.arguments)}, error);
+  return give(found == builtIn.end() ? nullptr
+                                     : new _cl_kernel{found->second, std::vector<std::string>(found->second.arguments)},
+              error);
 }
 cl_int clReleaseKernel(cl_kernel kernel) { return release(kernel); }
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint position, size_t bytes, const void *value) {
@@ -197,12 +206,14 @@ cl_int clSetKernelArg(cl_kernel kernel, cl_uint position, size_t bytes, const vo
 cl_int clSetKernelArgMemPointerINTEL(cl_kernel kernel, cl_uint position, const void *value) {
   return clSetKernelArg(kernel, position, sizeof value, &value);
 }
-cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id, cl_kernel_work_group_info what, size_t room, void *out, size_t *size) {
-  return what == CL_KERNEL_LOCAL_MEM_SIZE ? answer(&kernel->code.groupMemory, sizeof kernel->code.groupMemory, room, out, size)
-                                          : CL_INVALID_VALUE;
+cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id, cl_kernel_work_group_info what, size_t room, void *out,
+                                size_t *size) {
+  return what == CL_KERNEL_LOCAL_MEM_SIZE
+             ? answer(&kernel->code.groupMemory, sizeof kernel->code.groupMemory, room, out, size)
+             : CL_INVALID_VALUE;
 }
-cl_int clEnqueueNDRangeKernel(cl_command_queue, cl_kernel kernel, cl_uint dims, const size_t *, const size_t *items, const size_t *,
-                              cl_uint, const cl_event *, cl_event *event) {
+cl_int clEnqueueNDRangeKernel(cl_command_queue, cl_kernel kernel, cl_uint dims, const size_t *, const size_t *items,
+                              const size_t *, cl_uint, const cl_event *, cl_event *event) {
   if (dims != 1)
     return CL_INVALID_WORK_DIMENSION;
   const cl_ulong start = now();
@@ -221,18 +232,20 @@ cl_int clReleaseEvent(cl_event event) { return release(event); }
 void *clHostMemAllocINTEL(cl_context, const cl_mem_properties_intel *, size_t bytes, cl_uint, cl_int *error) {
   return allocate(bytes, error);
 }
-void *clDeviceMemAllocINTEL(cl_context, cl_device_id, const cl_mem_properties_intel *, size_t bytes, cl_uint, cl_int *error) {
+void *clDeviceMemAllocINTEL(cl_context, cl_device_id, const cl_mem_properties_intel *, size_t bytes, cl_uint,
+                            cl_int *error) {
   return allocate(bytes, error);
 }
-void *clSharedMemAllocINTEL(cl_context, cl_device_id, const cl_mem_properties_intel *, size_t bytes, cl_uint, cl_int *error) {
+void *clSharedMemAllocINTEL(cl_context, cl_device_id, const cl_mem_properties_intel *, size_t bytes, cl_uint,
+                            cl_int *error) {
   return allocate(bytes, error);
 }
 cl_int clMemFreeINTEL(cl_context, void *memory) {
   std::free(memory);
   return CL_SUCCESS;
 }
-cl_int clEnqueueMemcpyINTEL(cl_command_queue, cl_bool, void *to, const void *from, size_t bytes, cl_uint, const cl_event *,
-                            cl_event *event) {
+cl_int clEnqueueMemcpyINTEL(cl_command_queue, cl_bool, void *to, const void *from, size_t bytes, cl_uint,
+                            const cl_event *, cl_event *event) {
   const cl_ulong start = now();
   std::memcpy(to, from, bytes);
   if (event)

@@ -13,8 +13,8 @@
 namespace zocl {
 namespace {
 
-#define ZOCL_LOAD(name)                                                                                                                    \
-  if (!(cl.name = reinterpret_cast<decltype(cl.name)>(find(#name))))                                                                       \
+#define ZOCL_LOAD(name)                                                                                                \
+  if (!(cl.name = reinterpret_cast<decltype(cl.name)>(find(#name))))                                                   \
     return false;
 bool loadCore(void *library) {
   const auto find = [=](const char *name) { return dlsym(library, name); };
@@ -106,7 +106,8 @@ ze_result_t getDriverProperties(ze_driver_handle_t, ze_driver_properties_t *out)
 ze_result_t getDeviceProperties(ze_device_handle_t handle, ze_device_properties_t *out) {
   const Device &device = *as<Device>(handle);
   clear(out);
-  const bool isCpu = settings.type.empty() ? device.info<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU : settings.type == "cpu";
+  const bool isCpu =
+      settings.type.empty() ? device.info<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU : settings.type == "cpu";
   out->type = isCpu ? ZE_DEVICE_TYPE_CPU : ZE_DEVICE_TYPE_GPU;
   out->vendorId = device.info<cl_uint>(CL_DEVICE_VENDOR_ID);
   out->maxMemAllocSize = device.info<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
@@ -119,11 +120,12 @@ ze_result_t getDeviceProperties(ze_device_handle_t handle, ze_device_properties_
 ze_result_t getComputeProperties(ze_device_handle_t handle, ze_device_compute_properties_t *out) {
   const Device &device = *as<Device>(handle);
   clear(out);
-  const auto group = static_cast<uint32_t>(std::min<size_t>(settings.maxGroupSize, device.info<size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE)));
+  const auto group = static_cast<uint32_t>(
+      std::min<size_t>(settings.maxGroupSize, device.info<size_t>(CL_DEVICE_MAX_WORK_GROUP_SIZE)));
   out->maxTotalGroupSize = out->maxGroupSizeX = out->maxGroupSizeY = out->maxGroupSizeZ = group;
   out->maxGroupCountX = out->maxGroupCountY = out->maxGroupCountZ = UINT32_MAX;
-  out->maxSharedLocalMemory =
-      static_cast<uint32_t>(std::min<cl_ulong>(settings.maxLocalMemory, device.info<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE)));
+  out->maxSharedLocalMemory = static_cast<uint32_t>(
+      std::min<cl_ulong>(settings.maxLocalMemory, device.info<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE)));
   out->numSubGroupSizes = static_cast<uint32_t>(device.subGroupSizes.size());
   std::copy(device.subGroupSizes.begin(), device.subGroupSizes.end(), out->subGroupSizes);
   return ZE_RESULT_SUCCESS;
@@ -155,7 +157,8 @@ ze_result_t createContext(ze_driver_handle_t, const ze_context_desc_t *, ze_cont
   for (const Device *device : devices())
     ids.push_back(device->id);
   cl_int error = CL_SUCCESS;
-  auto id = own(cl.clCreateContext(nullptr, static_cast<cl_uint>(ids.size()), ids.data(), nullptr, nullptr, &error), cl.clReleaseContext);
+  auto id = own(cl.clCreateContext(nullptr, static_cast<cl_uint>(ids.size()), ids.data(), nullptr, nullptr, &error),
+                cl.clReleaseContext);
   return error ? translate(error) : give(new Context{{}, id}, out);
 }
 
@@ -165,17 +168,19 @@ OpenCl cl;
 std::atomic<int64_t> Counted::live{0};
 
 const std::vector<Device *> &devices() {
-  static const auto *found = new std::vector<Device *>(findDevices()); // never destroyed: threads of queues may outlive main()
+  static const auto *found =
+      new std::vector<Device *>(findDevices()); // never destroyed: threads of queues may outlive main()
   return *found;
 }
 
 ze_result_t translate(cl_int error) {
-  static constexpr std::pair<cl_int, ze_result_t> known[] = {{CL_SUCCESS, ZE_RESULT_SUCCESS},
-                                                             {CL_OUT_OF_HOST_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY},
-                                                             {CL_MEM_OBJECT_ALLOCATION_FAILURE, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY},
-                                                             {CL_OUT_OF_RESOURCES, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY},
-                                                             {CL_INVALID_BUFFER_SIZE, ZE_RESULT_ERROR_UNSUPPORTED_SIZE},
-                                                             {CL_INVALID_WORK_GROUP_SIZE, ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION}};
+  static constexpr std::pair<cl_int, ze_result_t> known[] = {
+      {CL_SUCCESS, ZE_RESULT_SUCCESS},
+      {CL_OUT_OF_HOST_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY},
+      {CL_MEM_OBJECT_ALLOCATION_FAILURE, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY},
+      {CL_OUT_OF_RESOURCES, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY},
+      {CL_INVALID_BUFFER_SIZE, ZE_RESULT_ERROR_UNSUPPORTED_SIZE},
+      {CL_INVALID_WORK_GROUP_SIZE, ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION}};
   for (const auto &[from, to] : known)
     if (from == error)
       return to;

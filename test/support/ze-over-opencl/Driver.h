@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A Level Zero driver for tests, which runs SPIR-V on any OpenCL runtime with SPIR-V and unified shared memory; see README.md beside this
-// file. Each source file adds the calls that it has to the tables which the loader gets: Devices.cpp, Memory.cpp, Modules.cpp, Queues.cpp.
+// A Level Zero driver for tests, which runs SPIR-V on any OpenCL runtime with SPIR-V and unified shared memory; see
+// README.md beside this file. Each source file adds the calls that it has to the tables which the loader gets:
+// Devices.cpp, Memory.cpp, Modules.cpp, Queues.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_ZE_OVER_OPENCL_DRIVER_H
@@ -33,7 +34,9 @@ inline const char *setting(const char *name, const char *fallback) {
   const char *value = std::getenv(name);
   return value && *value ? value : fallback;
 }
-inline uint32_t number(const char *name, const char *fallback) { return static_cast<uint32_t>(std::atoi(setting(name, fallback))); }
+inline uint32_t number(const char *name, const char *fallback) {
+  return static_cast<uint32_t>(std::atoi(setting(name, fallback)));
+}
 
 /// What the environment says, read when the driver is opened.
 inline const struct Settings {
@@ -54,14 +57,14 @@ template <typename... Parts> void say(const Parts &...parts) {
 }
 
 // clang-format off
-#define ZOCL_CORE_FUNCTIONS(X)                                                                                                             \
-  X(clGetPlatformIDs) X(clGetExtensionFunctionAddressForPlatform) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clGetDeviceAndHostTimer)          \
-  X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueueWithProperties) X(clReleaseCommandQueue) X(clFinish)                        \
-  X(clCreateProgramWithIL) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram)                                                  \
-  X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clGetKernelWorkGroupInfo) X(clEnqueueNDRangeKernel)                             \
-  X(clWaitForEvents) X(clGetEventProfilingInfo) X(clReleaseEvent)
-#define ZOCL_EXTENSION_FUNCTIONS(X)                                                                                                        \
-  X(clHostMemAllocINTEL) X(clDeviceMemAllocINTEL) X(clSharedMemAllocINTEL) X(clMemFreeINTEL)                                               \
+#define ZOCL_CORE_FUNCTIONS(X)                                                                                         \
+  X(clGetPlatformIDs) X(clGetExtensionFunctionAddressForPlatform) X(clGetDeviceIDs) X(clGetDeviceInfo)                 \
+  X(clGetDeviceAndHostTimer) X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueueWithProperties)              \
+  X(clReleaseCommandQueue) X(clFinish) X(clCreateProgramWithIL) X(clBuildProgram) X(clGetProgramBuildInfo)             \
+  X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clGetKernelWorkGroupInfo)               \
+  X(clEnqueueNDRangeKernel) X(clWaitForEvents) X(clGetEventProfilingInfo) X(clReleaseEvent)
+#define ZOCL_EXTENSION_FUNCTIONS(X)                                                                                    \
+  X(clHostMemAllocINTEL) X(clDeviceMemAllocINTEL) X(clSharedMemAllocINTEL) X(clMemFreeINTEL)                           \
   X(clSetKernelArgMemPointerINTEL) X(clEnqueueMemcpyINTEL)
 // clang-format on
 

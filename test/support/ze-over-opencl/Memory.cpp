@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// With ZE_OPENCL_GUARD device memory lies in pages of its own, ends or begins flush at a page that is never accessible, begins poisoned,
-// and is closed to the host unless a queue is at work.
+// With ZE_OPENCL_GUARD device memory lies in pages of its own, ends or begins flush at a page that is never accessible,
+// begins poisoned, and is closed to the host unless a queue is at work.
 //
 //===----------------------------------------------------------------------===//
 #include "Driver.h"
@@ -60,8 +60,8 @@ void addQueueAtWork(int change) {
       mprotect(allocation.pages.data(), allocation.pages.size(), isOpen ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
-/// Flush at the end, whatever alignment of at most a line the application asked for: its kernels take memory that begins anywhere, and a
-/// gap of part of a line would hide what they read there.
+/// Flush at the end, whatever alignment of at most a line the application asked for: its kernels take memory that
+/// begins anywhere, and a gap of part of a line would hide what they read there.
 ze_result_t allocateGuarded(Allocation &made, size_t alignment) {
   const size_t size = (made.size + pageBytes - 1) / pageBytes * pageBytes;
   void *all = mmap(nullptr, size + 2 * pageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -85,13 +85,14 @@ ze_result_t allocateByOpenCl(Allocation &made, cl_uint alignment) {
                            : cl.clHostMemAllocINTEL(context, nullptr, made.size, alignment, &error);
   if (!base)
     return error ? translate(error) : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-  made.base = static_cast<char *>(std::memset(base, poison, made.size)); // fresh memory is zero more often than a program may hope
+  made.base = static_cast<char *>(
+      std::memset(base, poison, made.size)); // fresh memory is zero more often than a program may hope
   return ZE_RESULT_SUCCESS;
 }
 
 /// `device` is none for memory of the host, and for shared memory that no device owns.
-ze_result_t allocate(ze_context_handle_t context, ze_device_handle_t device, ze_memory_type_t type, size_t size, size_t alignment,
-                     void **out) {
+ze_result_t allocate(ze_context_handle_t context, ze_device_handle_t device, ze_memory_type_t type, size_t size,
+                     size_t alignment, void **out) {
   if (!size || size > devices()[0]->info<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE))
     return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
   if (alignment & (alignment - 1))
@@ -106,15 +107,17 @@ ze_result_t allocate(ze_context_handle_t context, ze_device_handle_t device, ze_
   allocations.emplace(made.base, made);
   return ZE_RESULT_SUCCESS;
 }
-ze_result_t allocShared(ze_context_handle_t context, const ze_device_mem_alloc_desc_t *, const ze_host_mem_alloc_desc_t *, size_t size,
-                        size_t alignment, ze_device_handle_t device, void **out) {
+ze_result_t allocShared(ze_context_handle_t context, const ze_device_mem_alloc_desc_t *,
+                        const ze_host_mem_alloc_desc_t *, size_t size, size_t alignment, ze_device_handle_t device,
+                        void **out) {
   return allocate(context, device, ZE_MEMORY_TYPE_SHARED, size, alignment, out);
 }
 ze_result_t allocDevice(ze_context_handle_t context, const ze_device_mem_alloc_desc_t *, size_t size, size_t alignment,
                         ze_device_handle_t device, void **out) {
   return allocate(context, device, ZE_MEMORY_TYPE_DEVICE, size, alignment, out);
 }
-ze_result_t allocHost(ze_context_handle_t context, const ze_host_mem_alloc_desc_t *, size_t size, size_t alignment, void **out) {
+ze_result_t allocHost(ze_context_handle_t context, const ze_host_mem_alloc_desc_t *, size_t size, size_t alignment,
+                      void **out) {
   return allocate(context, nullptr, ZE_MEMORY_TYPE_HOST, size, alignment, out);
 }
 
@@ -131,10 +134,14 @@ ze_result_t freeMemory(ze_context_handle_t context, void *pointer) {
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t getProperties(ze_context_handle_t, const void *pointer, ze_memory_allocation_properties_t *out, ze_device_handle_t *device) {
+ze_result_t getProperties(ze_context_handle_t, const void *pointer, ze_memory_allocation_properties_t *out,
+                          ze_device_handle_t *device) {
   std::lock_guard lock(mutex);
   const Allocation *found = find(pointer);
-  *out = {.stype = out->stype, .pNext = out->pNext, .type = found ? found->type : ZE_MEMORY_TYPE_UNKNOWN, .id = found ? found->id : 0};
+  *out = {.stype = out->stype,
+          .pNext = out->pNext,
+          .type = found ? found->type : ZE_MEMORY_TYPE_UNKNOWN,
+          .id = found ? found->id : 0};
   if (device)
     give(found ? found->device : nullptr, device);
   return ZE_RESULT_SUCCESS;

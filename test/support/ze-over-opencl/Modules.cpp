@@ -52,7 +52,14 @@ public:
 
 private:
   // Opcodes and enumerants of the SPIR-V specification.
-  enum : uint32_t { EntryPoint = 15, ExecutionMode = 16, TypeInt = 21, TypeFloat = 22, TypePointer = 32, TypeFunction = 33 };
+  enum : uint32_t {
+    EntryPoint = 15,
+    ExecutionMode = 16,
+    TypeInt = 21,
+    TypeFloat = 22,
+    TypePointer = 32,
+    TypeFunction = 33
+  };
   enum : uint32_t { Function = 54, FunctionEnd = 56, KernelModel = 6, LocalSizeMode = 17, SubgroupSizeMode = 35 };
 
   /// False at a kernel with an argument that is no number and no pointer.
@@ -85,7 +92,8 @@ private:
   bool takeArguments(KernelInfo &kernel, uint32_t signature) {
     for (uint32_t type : signatures[signature])
       kernel.arguments.push_back(types[type]);
-    return std::all_of(kernel.arguments.begin(), kernel.arguments.end(), [](const auto &argument) { return argument.size > 0; });
+    return std::all_of(kernel.arguments.begin(), kernel.arguments.end(),
+                       [](const auto &argument) { return argument.size > 0; });
   }
 
   std::map<uint32_t, KernelInfo::Argument> types; ///< size 0: not the type of an argument
@@ -134,15 +142,17 @@ std::string takeCode(Module &module, const ze_module_desc_t &desc) {
   const std::vector<uint32_t> &sizes = module.device->subGroupSizes;
   for (const KernelInfo &kernel : module.kernels)
     if (kernel.subGroupSize && std::find(sizes.begin(), sizes.end(), kernel.subGroupSize) == sizes.end())
-      return "kernel " + kernel.name + ": sub-group size " + std::to_string(kernel.subGroupSize) + " is not supported\n";
+      return "kernel " + kernel.name + ": sub-group size " + std::to_string(kernel.subGroupSize) +
+             " is not supported\n";
   return "";
 }
 
-/// What is wrong, or "". A log of warnings goes to `log`. Without optimisation Intel's CPU runtime forms no sub-groups, and it refuses
-/// options that it does not know: it gets none.
+/// What is wrong, or "". A log of warnings goes to `log`. Without optimisation Intel's CPU runtime forms no sub-groups,
+/// and it refuses options that it does not know: it gets none.
 std::string build(Module &module, const Context &context, std::string &log) {
   cl_int error = CL_SUCCESS;
-  const cl_program program = cl.clCreateProgramWithIL(context.id.get(), module.spirv.data(), module.spirv.size() * 4, &error);
+  const cl_program program =
+      cl.clCreateProgramWithIL(context.id.get(), module.spirv.data(), module.spirv.size() * 4, &error);
   module.program = own(program, cl.clReleaseProgram);
   if (!error) {
     error = cl.clBuildProgram(program, 1, &module.device->id, "", nullptr, nullptr);
@@ -151,8 +161,8 @@ std::string build(Module &module, const Context &context, std::string &log) {
   return error ? "OpenCL error " + std::to_string(error) + "\n" : "";
 }
 
-ze_result_t createModule(ze_context_handle_t context, ze_device_handle_t device, const ze_module_desc_t *desc, ze_module_handle_t *out,
-                         ze_module_build_log_handle_t *log) {
+ze_result_t createModule(ze_context_handle_t context, ze_device_handle_t device, const ze_module_desc_t *desc,
+                         ze_module_handle_t *out, ze_module_build_log_handle_t *log) {
   if (desc->format != ZE_MODULE_FORMAT_NATIVE && desc->format != ZE_MODULE_FORMAT_IL_SPIRV)
     return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
   auto module = std::make_unique<Module>();
@@ -198,7 +208,8 @@ ze_result_t createKernel(ze_module_handle_t handle, const ze_kernel_desc_t *desc
   auto id = own(cl.clCreateKernel(module.program.get(), desc->pKernelName, &error), cl.clReleaseKernel);
   if (error)
     return translate(error);
-  const auto localBytes = query<cl_ulong>(cl.clGetKernelWorkGroupInfo, id.get(), module.device->id, CL_KERNEL_LOCAL_MEM_SIZE);
+  const auto localBytes =
+      query<cl_ulong>(cl.clGetKernelWorkGroupInfo, id.get(), module.device->id, CL_KERNEL_LOCAL_MEM_SIZE);
   return give(new Kernel{{}, *info, id, std::vector<std::string>(info->arguments.size()), {1, 1, 1}, localBytes}, out);
 }
 
@@ -233,7 +244,8 @@ ze_result_t setArgument(ze_kernel_handle_t handle, uint32_t index, size_t size, 
   return ZE_RESULT_SUCCESS;
 }
 
-/// A kernel of OpenCL has its arguments set and is launched under this. Never destroyed: threads of queues may outlive main().
+/// A kernel of OpenCL has its arguments set and is launched under this. Never destroyed: threads of queues may outlive
+/// main().
 std::mutex &launching = *new std::mutex;
 
 ze_result_t launch(const Kernel &kernel, const GroupSize &global, cl_command_queue queue, cl_event *event) {
@@ -249,13 +261,14 @@ ze_result_t launch(const Kernel &kernel, const GroupSize &global, cl_command_que
       say("argument ", i, " of ", kernel.info.name, " was freed before it ran");
       return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    const cl_int error =
-        isPointer ? cl.clSetKernelArgMemPointerINTEL(id, i, pointer) : cl.clSetKernelArg(id, i, value.size(), value.data());
+    const cl_int error = isPointer ? cl.clSetKernelArgMemPointerINTEL(id, i, pointer)
+                                   : cl.clSetKernelArg(id, i, value.size(), value.data());
     if (error)
       return translate(error);
   }
   const cl_uint dims = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1; // each takes Intel's runtime time
-  return translate(cl.clEnqueueNDRangeKernel(queue, id, dims, nullptr, global.data(), kernel.group.data(), 0, nullptr, event));
+  return translate(
+      cl.clEnqueueNDRangeKernel(queue, id, dims, nullptr, global.data(), kernel.group.data(), 0, nullptr, event));
 }
 
 } // namespace
@@ -271,7 +284,9 @@ ze_result_t makeLaunch(ze_kernel_handle_t handle, const ze_group_count_t &groups
   const auto &[x, y, z] = kernel.group;
   const GroupSize global = {groups.groupCountX * x, groups.groupCountY * y, groups.groupCountZ * z};
   if (global[0] && global[1] && global[2])
-    enqueue = [kernel, global](cl_command_queue queue, cl_event *event) { return launch(kernel, global, queue, event); };
+    enqueue = [kernel, global](cl_command_queue queue, cl_event *event) {
+      return launch(kernel, global, queue, event);
+    };
   return ZE_RESULT_SUCCESS;
 }
 

@@ -112,8 +112,8 @@ private:
     }
   }
 
-  /// Commands between two barriers are unordered in Level Zero. Normally they run as they were recorded; to run the last one that is ready
-  /// first shows where a barrier or an event is missing.
+  /// Commands between two barriers are unordered in Level Zero. Normally they run as they were recorded; to run the
+  /// last one that is ready first shows where a barrier or an event is missing.
   ze_result_t run(const Commands &commands) {
     const DeviceAccess access;
     std::deque<const Command *> left;
@@ -140,8 +140,8 @@ private:
     if (waitFor(UINT64_MAX, [&] { return (isReady = areSet(command.waits)) || isStopping; }) || !isReady)
       return ZE_RESULT_NOT_READY;
     cl_event event = nullptr;
-    ze_result_t result =
-        command.enqueue ? command.enqueue(queue.get(), command.signal ? &event : nullptr) : translate(cl.clFinish(queue.get()));
+    ze_result_t result = command.enqueue ? command.enqueue(queue.get(), command.signal ? &event : nullptr)
+                                         : translate(cl.clFinish(queue.get()));
     if (result || !command.signal)
       return result;
     cl_ulong start = 0, end = 0;
@@ -179,11 +179,13 @@ ze_result_t createQueue(ze_context_handle_t context, ze_device_handle_t handle, 
   Device &device = *as<Device>(handle);
   const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
   cl_int error = CL_SUCCESS;
-  auto queue =
-      own(cl.clCreateCommandQueueWithProperties(as<Context>(context)->id.get(), device.id, properties, &error), cl.clReleaseCommandQueue);
-  return error ? translate(error) : give(new Queue(queue, device, desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS), out);
+  auto queue = own(cl.clCreateCommandQueueWithProperties(as<Context>(context)->id.get(), device.id, properties, &error),
+                   cl.clReleaseCommandQueue);
+  return error ? translate(error)
+               : give(new Queue(queue, device, desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS), out);
 }
-ze_result_t execute(ze_command_queue_handle_t queue, uint32_t count, ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
+ze_result_t execute(ze_command_queue_handle_t queue, uint32_t count, ze_command_list_handle_t *lists,
+                    ze_fence_handle_t fence) {
   if (fence)
     return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
   if (!std::all_of(lists, lists + count, [](ze_command_list_handle_t list) { return as<List>(list)->isClosed; }))
@@ -193,9 +195,12 @@ ze_result_t execute(ze_command_queue_handle_t queue, uint32_t count, ze_command_
     result = as<Queue>(queue)->submit(as<List>(lists[i])->commands);
   return result;
 }
-ze_result_t synchronize(ze_command_queue_handle_t queue, uint64_t timeout) { return as<Queue>(queue)->synchronize(timeout); }
+ze_result_t synchronize(ze_command_queue_handle_t queue, uint64_t timeout) {
+  return as<Queue>(queue)->synchronize(timeout);
+}
 
-ze_result_t createList(ze_context_handle_t, ze_device_handle_t, const ze_command_list_desc_t *desc, ze_command_list_handle_t *out) {
+ze_result_t createList(ze_context_handle_t, ze_device_handle_t, const ze_command_list_desc_t *desc,
+                       ze_command_list_handle_t *out) {
   return desc->commandQueueGroupOrdinal ? ZE_RESULT_ERROR_INVALID_ARGUMENT : give(new List, out);
 }
 ze_result_t createImmediate(ze_context_handle_t context, ze_device_handle_t device, const ze_command_queue_desc_t *desc,
@@ -220,7 +225,8 @@ ze_result_t reset(ze_command_list_handle_t handle) {
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t append(ze_command_list_handle_t handle, Command command, ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits) {
+ze_result_t append(ze_command_list_handle_t handle, Command command, ze_event_handle_t signal, uint32_t count,
+                   ze_event_handle_t *waits) {
   List &list = *as<List>(handle);
   command.signal = as<Event>(signal);
   std::transform(waits, waits + count, std::back_inserter(command.waits), as<Event, ze_event_handle_t>);
@@ -231,20 +237,21 @@ ze_result_t append(ze_command_list_handle_t handle, Command command, ze_event_ha
   list.commands->push_back(std::move(command));
   return ZE_RESULT_SUCCESS;
 }
-ze_result_t appendLaunch(ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups, ze_event_handle_t signal,
-                         uint32_t count, ze_event_handle_t *waits) {
+ze_result_t appendLaunch(ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups,
+                         ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits) {
   Command command;
   const ze_result_t failed = makeLaunch(kernel, *groups, command.enqueue);
   return failed ? failed : append(list, std::move(command), signal, count, waits);
 }
-ze_result_t appendCopy(ze_command_list_handle_t list, void *to, const void *from, size_t size, ze_event_handle_t signal, uint32_t count,
-                       ze_event_handle_t *waits) {
+ze_result_t appendCopy(ze_command_list_handle_t list, void *to, const void *from, size_t size, ze_event_handle_t signal,
+                       uint32_t count, ze_event_handle_t *waits) {
   const auto copy = [=](cl_command_queue queue, cl_event *event) {
     return translate(cl.clEnqueueMemcpyINTEL(queue, CL_FALSE, to, from, size, 0, nullptr, event));
   };
   return append(list, size ? Command{.enqueue = copy} : Command(), signal, count, waits);
 }
-ze_result_t appendBarrier(ze_command_list_handle_t list, ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits) {
+ze_result_t appendBarrier(ze_command_list_handle_t list, ze_event_handle_t signal, uint32_t count,
+                          ze_event_handle_t *waits) {
   return append(list, {.isBarrier = true}, signal, count, waits);
 }
 ze_result_t appendWait(ze_command_list_handle_t list, uint32_t count, ze_event_handle_t *waits) {
@@ -258,7 +265,8 @@ ze_result_t appendReset(ze_command_list_handle_t list, ze_event_handle_t event) 
   return append(list, {.enqueue = reset}, nullptr, 0, nullptr);
 }
 
-ze_result_t createPool(ze_context_handle_t, const ze_event_pool_desc_t *desc, uint32_t, ze_device_handle_t *, ze_event_pool_handle_t *out) {
+ze_result_t createPool(ze_context_handle_t, const ze_event_pool_desc_t *desc, uint32_t, ze_device_handle_t *,
+                       ze_event_pool_handle_t *out) {
   return give(new EventPool{{}, desc->count}, out);
 }
 ze_result_t createEvent(ze_event_pool_handle_t pool, const ze_event_desc_t *desc, ze_event_handle_t *out) {

@@ -21,7 +21,8 @@ ze_result_t unsupported() { return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE; }
 /// The tables of one API, pointers to functions and nothing else.
 template <typename Tables> Tables makeTables() {
   Tables tables;
-  std::fill_n(reinterpret_cast<void **>(&tables), sizeof tables / sizeof(void *), reinterpret_cast<void *>(unsupported));
+  std::fill_n(reinterpret_cast<void **>(&tables), sizeof tables / sizeof(void *),
+              reinterpret_cast<void *>(unsupported));
   if constexpr (std::is_same_v<Tables, ze_dditable_t>)
     for (auto *add : {zocl::addDevices, zocl::addMemory, zocl::addModules, zocl::addQueues})
       add(tables);
@@ -51,8 +52,8 @@ ze_result_t zocl::plannedFailure() {
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-/// For tests, which find these with dlsym(). The n-th call from now on gives `result`; the first is 1, and 0 takes the plan back. What
-/// destroys or frees is not counted.
+/// For tests, which find these with dlsym(). The n-th call from now on gives `result`; the first is 1, and 0 takes the
+/// plan back. What destroys or frees is not counted.
 EXPORT void zeOverOpenClFail(int64_t n, int32_t result) {
   failure = result;
   failingCall = n ? calls + n : 0;
@@ -63,18 +64,20 @@ EXPORT int64_t zeOverOpenClCalls() { return calls; }
 EXPORT int64_t zeOverOpenClLive() { return zocl::Counted::live; }
 
 // What the loader asks for.
-#define TABLE(api, Name)                                                                                                                   \
-  EXPORT ze_result_t api##Get##Name##ProcAddrTable(ze_api_version_t version, decltype(api##_dditable_t::Name) *out) {                      \
-    return give(version, tables<api##_dditable_t>.Name, out);                                                                              \
+#define TABLE(api, Name)                                                                                               \
+  EXPORT ze_result_t api##Get##Name##ProcAddrTable(ze_api_version_t version, decltype(api##_dditable_t::Name) *out) {  \
+    return give(version, tables<api##_dditable_t>.Name, out);                                                          \
   }
 // clang-format off
-TABLE(ze, Global) TABLE(ze, Driver) TABLE(ze, Device) TABLE(ze, DeviceExp) TABLE(ze, Context) TABLE(ze, CommandQueue) TABLE(ze, CommandList)
-TABLE(ze, Image) TABLE(ze, ImageExp) TABLE(ze, Fence) TABLE(ze, EventPool) TABLE(ze, Event) TABLE(ze, EventExp) TABLE(ze, Module)
-TABLE(ze, ModuleBuildLog) TABLE(ze, Kernel) TABLE(ze, KernelExp) TABLE(ze, Sampler) TABLE(ze, PhysicalMem) TABLE(ze, Mem)
-TABLE(ze, VirtualMem) TABLE(ze, FabricVertexExp) TABLE(ze, FabricEdgeExp)
-TABLE(zet, Device) TABLE(zet, Context) TABLE(zet, CommandList) TABLE(zet, Module) TABLE(zet, Kernel) TABLE(zet, MetricGroup)
-TABLE(zet, MetricGroupExp) TABLE(zet, Metric) TABLE(zet, MetricStreamer) TABLE(zet, MetricQueryPool) TABLE(zet, MetricQuery)
-TABLE(zet, TracerExp) TABLE(zet, Debug)
-TABLE(zes, Driver) TABLE(zes, Device) TABLE(zes, Scheduler) TABLE(zes, PerformanceFactor) TABLE(zes, Power) TABLE(zes, Frequency)
-TABLE(zes, Engine) TABLE(zes, Standby) TABLE(zes, Firmware) TABLE(zes, Memory) TABLE(zes, FabricPort) TABLE(zes, Temperature)
-TABLE(zes, Psu) TABLE(zes, Fan) TABLE(zes, Led) TABLE(zes, Ras) TABLE(zes, Diagnostics)
+TABLE(ze, Global) TABLE(ze, Driver) TABLE(ze, Device) TABLE(ze, DeviceExp) TABLE(ze, Context) TABLE(ze, CommandQueue)
+TABLE(ze, CommandList) TABLE(ze, Image) TABLE(ze, ImageExp) TABLE(ze, Fence) TABLE(ze, EventPool) TABLE(ze, Event)
+TABLE(ze, EventExp) TABLE(ze, Module) TABLE(ze, ModuleBuildLog) TABLE(ze, Kernel) TABLE(ze, KernelExp)
+TABLE(ze, Sampler) TABLE(ze, PhysicalMem) TABLE(ze, Mem) TABLE(ze, VirtualMem) TABLE(ze, FabricVertexExp)
+TABLE(ze, FabricEdgeExp)
+TABLE(zet, Device) TABLE(zet, Context) TABLE(zet, CommandList) TABLE(zet, Module) TABLE(zet, Kernel)
+TABLE(zet, MetricGroup) TABLE(zet, MetricGroupExp) TABLE(zet, Metric) TABLE(zet, MetricStreamer)
+TABLE(zet, MetricQueryPool) TABLE(zet, MetricQuery) TABLE(zet, TracerExp) TABLE(zet, Debug)
+TABLE(zes, Driver) TABLE(zes, Device) TABLE(zes, Scheduler) TABLE(zes, PerformanceFactor) TABLE(zes, Power)
+TABLE(zes, Frequency) TABLE(zes, Engine) TABLE(zes, Standby) TABLE(zes, Firmware) TABLE(zes, Memory)
+TABLE(zes, FabricPort) TABLE(zes, Temperature) TABLE(zes, Psu) TABLE(zes, Fan) TABLE(zes, Led) TABLE(zes, Ras)
+TABLE(zes, Diagnostics)

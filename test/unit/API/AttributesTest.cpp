@@ -28,7 +28,8 @@ TEST(Attributes, Defaults) {
 
 TEST(Attributes, Modes) {
   primitive_attr attr;
-  for (fpmath_mode mode : {fpmath_mode::bf16, fpmath_mode::f16, fpmath_mode::tf32, fpmath_mode::any, fpmath_mode::strict}) {
+  for (fpmath_mode mode :
+       {fpmath_mode::bf16, fpmath_mode::f16, fpmath_mode::tf32, fpmath_mode::any, fpmath_mode::strict}) {
     attr.set_fpmath_mode(mode, true);
     quern_fpmath_mode_t got;
     int applies = 0;
@@ -36,8 +37,8 @@ TEST(Attributes, Modes) {
     EXPECT_EQ(static_cast<fpmath_mode>(got), mode);
     EXPECT_EQ(applies, 1);
   }
-  for (accumulation_mode mode : {accumulation_mode::relaxed, accumulation_mode::any, accumulation_mode::s32, accumulation_mode::f32,
-                                 accumulation_mode::f16, accumulation_mode::strict}) {
+  for (accumulation_mode mode : {accumulation_mode::relaxed, accumulation_mode::any, accumulation_mode::s32,
+                                 accumulation_mode::f32, accumulation_mode::f16, accumulation_mode::strict}) {
     attr.set_accumulation_mode(mode);
     EXPECT_EQ(attr.get_accumulation_mode(), mode);
   }
@@ -54,9 +55,10 @@ TEST(Attributes, DefaultFpmathMode) {
   engine device(engine::kind::cpu, 0);
   memory::desc md({2, 4}, memory::data_type::f32, "ab");
   quern_primitive_desc_t raw = nullptr;
-  ASSERT_EQ(quern_success, quern_softmax_forward_primitive_desc_create(&raw, device.get(), quern_forward, quern_softmax_log, md.get(),
-                                                                       md.get(), 1, nullptr));
-  EXPECT_EQ(primitive_desc(raw).get_primitive_attr().get_fpmath_mode(), fpmath_mode::bf16) << "null attributes are default ones";
+  ASSERT_EQ(quern_success, quern_softmax_forward_primitive_desc_create(
+                               &raw, device.get(), quern_forward, quern_softmax_log, md.get(), md.get(), 1, nullptr));
+  EXPECT_EQ(primitive_desc(raw).get_primitive_attr().get_fpmath_mode(), fpmath_mode::bf16)
+      << "null attributes are default ones";
   set_default_fpmath_mode(fpmath_mode::strict);
 }
 
@@ -73,17 +75,21 @@ TEST(Attributes, ScalesAndZeroPoints) {
   EXPECT_EQ(mask, 2);
   EXPECT_EQ(count, 0);
   EXPECT_EQ(type, quern_f32);
-  ASSERT_EQ(quern_primitive_attr_get_scales(attr.get(), QUERN_ARG_WEIGHTS, &mask, &count, groups, &type), quern_success);
+  ASSERT_EQ(quern_primitive_attr_get_scales(attr.get(), QUERN_ARG_WEIGHTS, &mask, &count, groups, &type),
+            quern_success);
   EXPECT_EQ(mask, 3);
   EXPECT_EQ(count, 2);
   EXPECT_EQ(groups[0], 32);
   EXPECT_EQ(groups[1], 1);
   EXPECT_EQ(type, quern_bf16);
-  EXPECT_EQ(quern_primitive_attr_get_scales(attr.get(), QUERN_ARG_DST, &mask, nullptr, nullptr, nullptr), quern_not_required);
-  ASSERT_EQ(quern_primitive_attr_get_zero_points(attr.get(), QUERN_ARG_DST, &mask, nullptr, nullptr, &type), quern_success);
+  EXPECT_EQ(quern_primitive_attr_get_scales(attr.get(), QUERN_ARG_DST, &mask, nullptr, nullptr, nullptr),
+            quern_not_required);
+  ASSERT_EQ(quern_primitive_attr_get_zero_points(attr.get(), QUERN_ARG_DST, &mask, nullptr, nullptr, &type),
+            quern_success);
   EXPECT_EQ(mask, 1);
   EXPECT_EQ(type, quern_s32);
-  ASSERT_EQ(quern_primitive_attr_get_zero_points(attr.get(), QUERN_ARG_WEIGHTS, nullptr, &count, groups, &type), quern_success);
+  ASSERT_EQ(quern_primitive_attr_get_zero_points(attr.get(), QUERN_ARG_WEIGHTS, nullptr, &count, groups, &type),
+            quern_success);
   EXPECT_EQ(type, quern_s8);
 }
 
@@ -170,7 +176,8 @@ TEST(AttributesTest, HostScalars) {
   reorder::primitive_desc desc(device, wide, device, narrow, attr);
   const memory::desc scaleDesc = desc.query_md(query::exec_arg_md, QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST);
   EXPECT_EQ(scaleDesc, memory::desc::host_scalar(memory::data_type::f32));
-  EXPECT_NE(desc.text().find("attr.scales=dst(host=true) attr.zero_points=dst(type=s32,host=true)"), std::string::npos) << desc.text();
+  EXPECT_NE(desc.text().find("attr.scales=dst(host=true) attr.zero_points=dst(type=s32,host=true)"), std::string::npos)
+      << desc.text();
   EXPECT_EQ(primitive_desc(device, desc.text()).text(), desc.text());
 
   memory scale(scaleDesc, 0.5f);
@@ -191,11 +198,13 @@ TEST(AttributesTest, WhatIsNotComputedIsKeptAndRefused) {
   EXPECT_EQ(status(primitive_attr()), quern_success) << "known from now on, without the attributes";
   primitive_attr rounding, dropout, dynamic, reductions, depthwise;
   quern_rounding_mode_t mode;
-  ASSERT_EQ(quern_primitive_attr_set_rounding(rounding.get(), QUERN_ARG_DST, quern_rounding_mode_stochastic), quern_success);
+  ASSERT_EQ(quern_primitive_attr_set_rounding(rounding.get(), QUERN_ARG_DST, quern_rounding_mode_stochastic),
+            quern_success);
   ASSERT_EQ(quern_primitive_attr_get_rounding(rounding.get(), QUERN_ARG_DST, &mode), quern_success);
   EXPECT_EQ(mode, quern_rounding_mode_stochastic);
   EXPECT_EQ(status(rounding), quern_unimplemented);
-  ASSERT_EQ(quern_primitive_attr_set_rounding(rounding.get(), QUERN_ARG_DST, quern_rounding_mode_environment), quern_success);
+  ASSERT_EQ(quern_primitive_attr_set_rounding(rounding.get(), QUERN_ARG_DST, quern_rounding_mode_environment),
+            quern_success);
   ASSERT_EQ(quern_primitive_attr_get_rounding(rounding.get(), QUERN_ARG_DST, &mode), quern_success);
   EXPECT_EQ(mode, quern_rounding_mode_environment);
   EXPECT_EQ(status(rounding), quern_success);
@@ -216,21 +225,25 @@ TEST(AttributesTest, WhatIsNotComputedIsKeptAndRefused) {
   }();
   ASSERT_EQ(quern_primitive_attr_set_dropout(dropout.get(), memory::desc().get()), quern_success);
   EXPECT_EQ(status(dropout), quern_unimplemented) << "dropout that writes no mask";
-  ASSERT_EQ(quern_primitive_attr_get_dropout_v2(copy.get(), &kept, &seeds, &usesOffset, &usesHostScalars), quern_success);
+  ASSERT_EQ(quern_primitive_attr_get_dropout_v2(copy.get(), &kept, &seeds, &usesOffset, &usesHostScalars),
+            quern_success);
   EXPECT_EQ(std::vector<int>({seeds, usesOffset, usesHostScalars}), std::vector<int>({16, 1, 1}));
 
   const quern_dims_t groups = {1, 32};
   const auto mx = quern_quantization_mode_dynamic_mx;
-  ASSERT_EQ(quern_primitive_attr_set_scales_v3(dynamic.get(), QUERN_ARG_DST, 3, 2, groups, quern_e8m0, 0, mx), quern_success);
+  ASSERT_EQ(quern_primitive_attr_set_scales_v3(dynamic.get(), QUERN_ARG_DST, 3, 2, groups, quern_e8m0, 0, mx),
+            quern_success);
   EXPECT_EQ(status(dynamic), quern_unimplemented);
-  ASSERT_EQ(quern_primitive_attr_set_precomputed_reductions(reductions.get(), QUERN_ARG_SRC, 3, 2, groups, quern_s32), quern_success);
+  ASSERT_EQ(quern_primitive_attr_set_precomputed_reductions(reductions.get(), QUERN_ARG_SRC, 3, 2, groups, quern_s32),
+            quern_success);
   EXPECT_EQ(status(reductions), quern_unimplemented);
 
   post_ops ops;
   ASSERT_EQ(quern_post_ops_append_dw(ops.get(), quern_f32, quern_data_type_undef, quern_f32, 3, 1, 1), quern_success);
   EXPECT_EQ(ops.kind(0), primitive::kind::convolution);
   quern_dim_t kernel = 0, stride = 0, padding = 0;
-  ASSERT_EQ(quern_post_ops_get_params_dw(ops.get(), 0, nullptr, nullptr, &seeds, &kernel, &stride, &padding), quern_success);
+  ASSERT_EQ(quern_post_ops_get_params_dw(ops.get(), 0, nullptr, nullptr, &seeds, &kernel, &stride, &padding),
+            quern_success);
   EXPECT_EQ(std::vector<int64_t>({seeds, kernel, stride, padding}), std::vector<int64_t>({quern_f32, 3, 1, 1}));
   depthwise.set_post_ops(ops);
   EXPECT_EQ(status(depthwise), quern_unimplemented);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One row for each way to call a function wrongly: the status, and words of the one-line reason. A last test reads the headers and demands
-// that every function of the API occurs in these tests.
+// One row for each way to call a function wrongly: the status, and words of the one-line reason. A last test reads the
+// headers and demands that every function of the API occurs in these tests.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestArtifacts.h"
@@ -70,19 +70,25 @@ protected:
 };
 
 TEST_F(BadInput, SparseTensors) {
-  const memory::desc csr = memory::desc::csr({4, 16}, memory::data_type::f32, 5, memory::data_type::s32, memory::data_type::s32);
+  const memory::desc csr =
+      memory::desc::csr({4, 16}, memory::data_type::f32, 5, memory::data_type::s32, memory::data_type::s32);
   const memory::desc packed = memory::desc::packed({4, 16}, memory::data_type::f32, 5);
   const quern_dims_t dims = {4, 16, 2};
   void *handles[3] = {};
   check({
-      BAD_NULL(quern_memory_desc_create_with_csr_encoding(nullptr, 2, dims, quern_f32, 5, quern_s32, quern_s32), "memory_desc"),
+      BAD_NULL(quern_memory_desc_create_with_csr_encoding(nullptr, 2, dims, quern_f32, 5, quern_s32, quern_s32),
+               "memory_desc"),
       BAD_NULL(quern_memory_desc_create_with_coo_encoding(&newDesc, 2, nullptr, quern_f32, 5, quern_s32), "dims"),
-      BAD(quern_memory_desc_create_with_csr_encoding(&newDesc, 3, dims, quern_f32, 5, quern_s32, quern_s32), unimplemented, "at most 2"),
-      BAD(quern_memory_desc_create_with_coo_encoding(&newDesc, 2, dims, quern_f32, -1, quern_s32), invalid_arguments, "least is 0"),
-      BAD(quern_memory_desc_create_with_coo_encoding(&newDesc, 2, dims, quern_f32, 5, quern_data_type_undef), invalid_arguments,
-          "index type"),
-      BAD(quern_memory_desc_create_with_coo_encoding(&newDesc, 2, dims, quern_f32, INT64_MAX, quern_s32), invalid_arguments, "bytes"),
-      BAD(quern_memory_desc_create_with_packed_encoding(&newDesc, 2, dims, quern_data_type_undef, 5), invalid_arguments, "type"),
+      BAD(quern_memory_desc_create_with_csr_encoding(&newDesc, 3, dims, quern_f32, 5, quern_s32, quern_s32),
+          unimplemented, "at most 2"),
+      BAD(quern_memory_desc_create_with_coo_encoding(&newDesc, 2, dims, quern_f32, -1, quern_s32), invalid_arguments,
+          "least is 0"),
+      BAD(quern_memory_desc_create_with_coo_encoding(&newDesc, 2, dims, quern_f32, 5, quern_data_type_undef),
+          invalid_arguments, "index type"),
+      BAD(quern_memory_desc_create_with_coo_encoding(&newDesc, 2, dims, quern_f32, INT64_MAX, quern_s32),
+          invalid_arguments, "bytes"),
+      BAD(quern_memory_desc_create_with_packed_encoding(&newDesc, 2, dims, quern_data_type_undef, 5), invalid_arguments,
+          "type"),
       BAD(quern_memory_desc_query_v2(csr.get(), quern_query_data_type, 3, &n), invalid_arguments, "0 to 2"),
       BAD(quern_memory_desc_query_v2(csr.get(), quern_query_dims, 1, &n), invalid_arguments, "index is 1"),
       BAD_NULL(quern_memory_desc_query_v2(nullptr, quern_query_dims, 0, &n), "memory_desc"),
@@ -90,8 +96,8 @@ TEST_F(BadInput, SparseTensors) {
       BAD(quern_memory_desc_reshape(&newDesc, csr.get(), 2, dims), invalid_arguments, "sparse"),
       BAD(quern_memory_create_v2(&newMemory, csr.get(), e, 2, handles), invalid_arguments, "3 buffers"),
       BAD(quern_memory_create(&newMemory, packed.get(), e, QUERN_MEMORY_NONE), invalid_arguments, "packed"),
-      BAD(quern_softmax_forward_primitive_desc_create(&newPd, e, quern_forward_inference, quern_softmax_accurate, csr.get(), csr.get(), 1,
-                                                      nullptr),
+      BAD(quern_softmax_forward_primitive_desc_create(&newPd, e, quern_forward_inference, quern_softmax_accurate,
+                                                      csr.get(), csr.get(), 1, nullptr),
           unimplemented, "sparse"),
   });
   EXPECT_EQ(quern_memory_desc_get_size_v2(nullptr, 0), 0u);
@@ -117,19 +123,24 @@ TEST_F(BadInput, HostScalars) {
       BAD_NULL(quern_memory_set_host_scalar_value(nullptr, &f), "memory"),
       BAD_NULL(quern_memory_set_host_scalar_value(scalar.get(), nullptr), "value"),
       BAD(quern_memory_set_host_scalar_value(m, &f), invalid_arguments, "not a host scalar"),
-      BAD(quern_memory_create(&newMemory, scalarDesc.get(), e, &f), invalid_arguments, "quern_memory_create_host_scalar"),
+      BAD(quern_memory_create(&newMemory, scalarDesc.get(), e, &f), invalid_arguments,
+          "quern_memory_create_host_scalar"),
       BAD(quern_memory_get_data_handle(scalar.get(), &handle), invalid_arguments, "no handle"),
       BAD(quern_memory_set_data_handle(scalar.get(), &f), invalid_arguments, "no handle"),
       BAD(quern_memory_desc_reshape(&newDesc, scalarDesc.get(), 1, dims), invalid_arguments, "reshaped"),
       BAD(quern_memory_desc_permute_axes(&newDesc, scalarDesc.get(), order), invalid_arguments, "no axes"),
       BAD(quern_memory_desc_create_submemory(&newDesc, scalarDesc.get(), dims, dims), unimplemented, "no sub-tensors"),
       BAD_NULL(quern_primitive_attr_set_scales_v2(nullptr, QUERN_ARG_SRC, 0, 0, nullptr, quern_f32, 1), "attr"),
-      BAD(quern_primitive_attr_set_scales_v2(a, QUERN_ARG_SRC, 1, 0, nullptr, quern_f32, 1), invalid_arguments, "mask is 1"),
-      BAD(quern_primitive_attr_set_scales_v2(a, QUERN_ARG_SRC, 0, 2, dims, quern_f32, 1), invalid_arguments, "groups are 2"),
-      BAD(quern_primitive_attr_set_scales_v3(a, QUERN_ARG_SRC, 0, 0, nullptr, quern_f32, 0, quern_quantization_mode_undef),
+      BAD(quern_primitive_attr_set_scales_v2(a, QUERN_ARG_SRC, 1, 0, nullptr, quern_f32, 1), invalid_arguments,
+          "mask is 1"),
+      BAD(quern_primitive_attr_set_scales_v2(a, QUERN_ARG_SRC, 0, 2, dims, quern_f32, 1), invalid_arguments,
+          "groups are 2"),
+      BAD(quern_primitive_attr_set_scales_v3(a, QUERN_ARG_SRC, 0, 0, nullptr, quern_f32, 0,
+                                             quern_quantization_mode_undef),
           invalid_arguments, "mode is 0"),
       BAD_NULL(quern_primitive_attr_set_zero_points_v2(nullptr, QUERN_ARG_SRC, 0, 0, nullptr, quern_s32, 1), "attr"),
-      BAD(quern_primitive_attr_set_zero_points_v2(a, QUERN_ARG_SRC, 2, 0, nullptr, quern_s32, 1), invalid_arguments, "mask is 2"),
+      BAD(quern_primitive_attr_set_zero_points_v2(a, QUERN_ARG_SRC, 2, 0, nullptr, quern_s32, 1), invalid_arguments,
+          "mask is 2"),
   });
 }
 
@@ -138,8 +149,10 @@ TEST_F(BadInput, AttributesThatAreOnlyKept) {
   quern_dim_t kernel = 0;
   check({
       BAD_NULL(quern_primitive_attr_set_rounding(nullptr, QUERN_ARG_DST, quern_rounding_mode_stochastic), "attr"),
-      BAD(quern_primitive_attr_set_rounding(a, QUERN_ARG_SRC, quern_rounding_mode_stochastic), invalid_arguments, "argument 1"),
-      BAD(quern_primitive_attr_set_rounding(a, QUERN_ARG_DST, static_cast<quern_rounding_mode_t>(5)), invalid_arguments, "mode is 5"),
+      BAD(quern_primitive_attr_set_rounding(a, QUERN_ARG_SRC, quern_rounding_mode_stochastic), invalid_arguments,
+          "argument 1"),
+      BAD(quern_primitive_attr_set_rounding(a, QUERN_ARG_DST, static_cast<quern_rounding_mode_t>(5)), invalid_arguments,
+          "mode is 5"),
       BAD_NULL(quern_primitive_attr_get_rounding(nullptr, QUERN_ARG_DST, &mode), "attr"),
       BAD_NULL(quern_primitive_attr_get_rounding(a, QUERN_ARG_DST, nullptr), "mode"),
       BAD_NULL(quern_primitive_attr_set_dropout(nullptr, d), "attr"),
@@ -149,14 +162,20 @@ TEST_F(BadInput, AttributesThatAreOnlyKept) {
       BAD(quern_primitive_attr_set_dropout_v2(a, d, quern_f32, 0, 0), invalid_arguments, "seeds is 3"),
       BAD_NULL(quern_primitive_attr_get_dropout(nullptr, &constDesc), "attr"),
       BAD_NULL(quern_primitive_attr_get_dropout_v2(nullptr, &constDesc, nullptr, nullptr, nullptr), "attr"),
-      BAD_NULL(quern_primitive_attr_set_precomputed_reductions(nullptr, QUERN_ARG_SRC, 0, 0, nullptr, quern_s32), "attr"),
-      BAD(quern_primitive_attr_set_precomputed_reductions(a, QUERN_ARG_DST, 0, 0, nullptr, quern_s32), invalid_arguments, "argument 17"),
-      BAD(quern_primitive_attr_set_precomputed_reductions(a, QUERN_ARG_SRC, -3, 0, nullptr, quern_s32), invalid_arguments, "-3"),
+      BAD_NULL(quern_primitive_attr_set_precomputed_reductions(nullptr, QUERN_ARG_SRC, 0, 0, nullptr, quern_s32),
+               "attr"),
+      BAD(quern_primitive_attr_set_precomputed_reductions(a, QUERN_ARG_DST, 0, 0, nullptr, quern_s32),
+          invalid_arguments, "argument 17"),
+      BAD(quern_primitive_attr_set_precomputed_reductions(a, QUERN_ARG_SRC, -3, 0, nullptr, quern_s32),
+          invalid_arguments, "-3"),
       BAD_NULL(quern_post_ops_append_dw(nullptr, quern_f32, quern_f32, quern_f32, 3, 1, 1), "post_ops"),
-      BAD(quern_post_ops_append_dw(o, quern_data_type_undef, quern_f32, quern_f32, 3, 1, 1), invalid_arguments, "undefined"),
+      BAD(quern_post_ops_append_dw(o, quern_data_type_undef, quern_f32, quern_f32, 3, 1, 1), invalid_arguments,
+          "undefined"),
       BAD(quern_post_ops_append_dw(o, quern_f32, quern_f32, quern_f32, 3, 1, 3), invalid_arguments, "3, 1 and 3"),
-      BAD_NULL(quern_post_ops_get_params_dw(nullptr, 0, nullptr, nullptr, nullptr, &kernel, nullptr, nullptr), "post_ops"),
-      BAD(quern_post_ops_get_params_dw(o, 0, nullptr, nullptr, nullptr, &kernel, nullptr, nullptr), invalid_arguments, "does not exist"),
+      BAD_NULL(quern_post_ops_get_params_dw(nullptr, 0, nullptr, nullptr, nullptr, &kernel, nullptr, nullptr),
+               "post_ops"),
+      BAD(quern_post_ops_get_params_dw(o, 0, nullptr, nullptr, nullptr, &kernel, nullptr, nullptr), invalid_arguments,
+          "does not exist"),
   });
 }
 
@@ -199,7 +218,8 @@ TEST_F(BadInput, Common) {
       BAD_NULL(quern_threadpool_interop_stream_create(&newStream, nullptr, nullptr), "engine"),
       BAD_NULL(quern_threadpool_interop_stream_get_threadpool(nullptr, &pool), "stream"),
       BAD_NULL(quern_threadpool_interop_stream_get_threadpool(s, nullptr), "threadpool"),
-      BAD(quern_threadpool_interop_stream_get_threadpool(s, &pool), invalid_arguments, "not created with a thread pool"),
+      BAD(quern_threadpool_interop_stream_get_threadpool(s, &pool), invalid_arguments,
+          "not created with a thread pool"),
       BAD(quern_threadpool_interop_set_max_concurrency(0), invalid_arguments, "1 to 4096"),
       BAD_NULL(quern_threadpool_interop_get_max_concurrency(nullptr), "max_concurrency"),
       BAD_NULL(quern_get_default_fpmath_mode(nullptr), "mode"),
@@ -219,7 +239,8 @@ TEST_F(BadInput, Common) {
 }
 
 TEST_F(BadInput, MemoryDescriptors) {
-  quern_dims_t negative = {4, -1}, huge = {INT64_MAX, 16}, overlapping = {1, 1}, outside = {4, 1}, zeros = {}, seven = {7, 9};
+  quern_dims_t negative = {4, -1}, huge = {INT64_MAX, 16}, overlapping = {1, 1}, outside = {4, 1}, zeros = {},
+               seven = {7, 9};
   const int twice[] = {0, 0}, beyond[] = {0, 2};
   uint8_t garbage[1024];
   std::fill(std::begin(garbage), std::end(garbage), 0xff);
@@ -228,12 +249,15 @@ TEST_F(BadInput, MemoryDescriptors) {
   check({
       BAD_NULL(quern_memory_desc_create_with_strides(nullptr, 2, dims, quern_f32, nullptr), "memory_desc"),
       BAD_NULL(quern_memory_desc_create_with_strides(&newDesc, 2, nullptr, quern_f32, nullptr), "dims"),
-      BAD(quern_memory_desc_create_with_strides(&newDesc, 13, dims, quern_f32, nullptr), invalid_arguments, "ndims is 13"),
-      BAD(quern_memory_desc_create_with_strides(&newDesc, -1, dims, quern_f32, nullptr), invalid_arguments, "ndims is -1"),
+      BAD(quern_memory_desc_create_with_strides(&newDesc, 13, dims, quern_f32, nullptr), invalid_arguments,
+          "ndims is 13"),
+      BAD(quern_memory_desc_create_with_strides(&newDesc, -1, dims, quern_f32, nullptr), invalid_arguments,
+          "ndims is -1"),
       BAD(quern_memory_desc_create_with_strides(&newDesc, 2, dims, unknown, nullptr), invalid_arguments, "99"),
       BAD(quern_memory_desc_create_with_strides(&newDesc, 2, negative, quern_f32, nullptr), invalid_arguments, "-1"),
       BAD(quern_memory_desc_create_with_strides(&newDesc, 2, huge, quern_f32, nullptr), invalid_arguments, ""),
-      BAD(quern_memory_desc_create_with_strides(&newDesc, 2, dims, quern_f32, overlapping), invalid_arguments, "stride"),
+      BAD(quern_memory_desc_create_with_strides(&newDesc, 2, dims, quern_f32, overlapping), invalid_arguments,
+          "stride"),
       BAD_NULL(quern_memory_desc_create_with_string_tag(nullptr, 2, dims, quern_f32, "ab"), "memory_desc"),
       BAD_NULL(quern_memory_desc_create_with_string_tag(&newDesc, 2, nullptr, quern_f32, "ab"), "dims"),
       BAD_NULL(quern_memory_desc_create_with_string_tag(&newDesc, 2, dims, quern_f32, nullptr), "tag"),
@@ -280,7 +304,8 @@ TEST_F(BadInput, MemoryDescriptors) {
 
 TEST_F(BadInput, MemoryObjects) {
   void *data = nullptr, *handles[] = {nullptr, nullptr};
-  memory::desc vast({int64_t(1) << 50, 16}, memory::data_type::f32, "ab"), runtime({QUERN_RUNTIME_DIM_VAL}, memory::data_type::f32, "a");
+  memory::desc vast({int64_t(1) << 50, 16}, memory::data_type::f32, "ab"),
+      runtime({QUERN_RUNTIME_DIM_VAL}, memory::data_type::f32, "a");
   check({
       BAD_NULL(quern_memory_create(nullptr, d, e, nullptr), "memory"),
       BAD_NULL(quern_memory_create(&newMemory, nullptr, e, nullptr), "memory_desc"),
@@ -325,7 +350,8 @@ TEST_F(BadInput, Attributes) {
       BAD_NULL(quern_primitive_attr_get_fpmath_mode(nullptr, &mode), "attr"),
       BAD_NULL(quern_primitive_attr_get_fpmath_mode(a, nullptr), "mode"),
       BAD_NULL(quern_primitive_attr_set_fpmath_mode(nullptr, quern_fpmath_mode_any), "attr"),
-      BAD(quern_primitive_attr_set_fpmath_mode(a, static_cast<quern_fpmath_mode_t>(5)), invalid_arguments, "unknown value 5"),
+      BAD(quern_primitive_attr_set_fpmath_mode(a, static_cast<quern_fpmath_mode_t>(5)), invalid_arguments,
+          "unknown value 5"),
       BAD_NULL(quern_primitive_attr_get_fpmath_mode_v2(nullptr, &mode, &n), "attr"),
       BAD_NULL(quern_primitive_attr_set_fpmath_mode_v2(nullptr, quern_fpmath_mode_any, 0), "attr"),
       BAD_NULL(quern_primitive_attr_get_deterministic(nullptr, &n), "attr"),
@@ -334,7 +360,8 @@ TEST_F(BadInput, Attributes) {
       BAD_NULL(quern_primitive_attr_get_accumulation_mode(nullptr, &accumulation), "attr"),
       BAD_NULL(quern_primitive_attr_get_accumulation_mode(a, nullptr), "mode"),
       BAD_NULL(quern_primitive_attr_set_accumulation_mode(nullptr, quern_accumulation_mode_any), "attr"),
-      BAD(quern_primitive_attr_set_accumulation_mode(a, static_cast<quern_accumulation_mode_t>(6)), invalid_arguments, "6"),
+      BAD(quern_primitive_attr_set_accumulation_mode(a, static_cast<quern_accumulation_mode_t>(6)), invalid_arguments,
+          "6"),
       BAD_NULL(quern_primitive_attr_get_scratchpad_mode(nullptr, &scratchpad), "attr"),
       BAD_NULL(quern_primitive_attr_get_scratchpad_mode(a, nullptr), "mode"),
       BAD_NULL(quern_primitive_attr_set_scratchpad_mode(nullptr, quern_scratchpad_mode_user), "attr"),
@@ -350,7 +377,8 @@ TEST_F(BadInput, Attributes) {
       BAD(quern_primitive_attr_set_scales(a, 1, 0, 1, dims, quern_f32), invalid_arguments, "0 or 2"),
       BAD(quern_primitive_attr_set_scales(a, 1, 0, 2, zeroGroup, quern_f32), invalid_arguments, "at least 1"),
       BAD(quern_primitive_attr_set_scales(a, 1, 0, 0, nullptr, quern_data_type_undef), invalid_arguments, "undefined"),
-      BAD(quern_primitive_attr_set_scales(a, 1, 0, 0, nullptr, static_cast<quern_data_type_t>(50)), invalid_arguments, "50"),
+      BAD(quern_primitive_attr_set_scales(a, 1, 0, 0, nullptr, static_cast<quern_data_type_t>(50)), invalid_arguments,
+          "50"),
       BAD_NULL(quern_primitive_attr_get_scales(nullptr, 1, &n, nullptr, nullptr, nullptr), "attr"),
       BAD(quern_primitive_attr_get_scales(a, 1, &n, nullptr, nullptr, nullptr), not_required, "no scales"),
       BAD_NULL(quern_primitive_attr_set_zero_points_mask(nullptr, 1, 0), "attr"),
@@ -401,7 +429,8 @@ TEST_F(BadInput, PostOps) {
       BAD(quern_post_ops_get_params_sum(o, 0, &f, &n, nullptr), invalid_arguments, "not of kind sum"),
       BAD(quern_post_ops_get_params_eltwise(o, 1, &alg, &f, &f), invalid_arguments, "post-op 1 does not exist"),
       BAD(quern_post_ops_get_params_binary(o, -1, &alg, &constDesc), invalid_arguments, "post-op -1"),
-      BAD(quern_post_ops_get_params_binary_v2(o, 0, &alg, &constDesc, nullptr), invalid_arguments, "not of kind binary"),
+      BAD(quern_post_ops_get_params_binary_v2(o, 0, &alg, &constDesc, nullptr), invalid_arguments,
+          "not of kind binary"),
       BAD_NULL(quern_post_ops_get_params_prelu(nullptr, 0, &n), "post_ops"),
   });
   EXPECT_EQ(ops.len(), 1);
@@ -412,15 +441,18 @@ TEST_F(BadInput, PostOps) {
 }
 
 TEST_F(BadInput, PrimitiveDescriptors) {
-  const auto forward = [&](quern_prop_kind_t prop, quern_alg_kind_t alg, const_quern_memory_desc_t src, const_quern_memory_desc_t dst,
-                           int axis) { return quern_softmax_forward_primitive_desc_create(&newPd, e, prop, alg, src, dst, axis, a); };
+  const auto forward = [&](quern_prop_kind_t prop, quern_alg_kind_t alg, const_quern_memory_desc_t src,
+                           const_quern_memory_desc_t dst, int axis) {
+    return quern_softmax_forward_primitive_desc_create(&newPd, e, prop, alg, src, dst, axis, a);
+  };
   const auto accurate = quern_softmax_accurate;
   const auto inference = quern_forward_inference;
   memory::desc otherShape({4, 8}, memory::data_type::f32, "ab");
   const char *text;
   const_quern_primitive_attr_t constAttr;
   check({
-      BAD_NULL(quern_softmax_forward_primitive_desc_create(nullptr, e, inference, accurate, d, d, 1, a), "primitive_desc"),
+      BAD_NULL(quern_softmax_forward_primitive_desc_create(nullptr, e, inference, accurate, d, d, 1, a),
+               "primitive_desc"),
       BAD_NULL(quern_softmax_forward_primitive_desc_create(&newPd, nullptr, inference, accurate, d, d, 1, a), "engine"),
       BAD_NULL(forward(inference, accurate, nullptr, d, 1), "src_desc"),
       BAD_NULL(forward(inference, accurate, d, nullptr, 1), "dst_desc"),
@@ -433,10 +465,13 @@ TEST_F(BadInput, PrimitiveDescriptors) {
       BAD(forward(inference, accurate, memory::desc().get(), d, 1), invalid_arguments, "src"),
       BAD_NULL(quern_softmax_backward_primitive_desc_create(nullptr, e, accurate, d, d, d, 1, p, a), "primitive_desc"),
       BAD_NULL(quern_softmax_backward_primitive_desc_create(&newPd, nullptr, accurate, d, d, d, 1, p, a), "engine"),
-      BAD_NULL(quern_softmax_backward_primitive_desc_create(&newPd, e, accurate, nullptr, d, d, 1, p, a), "diff_src_desc"),
-      BAD_NULL(quern_softmax_backward_primitive_desc_create(&newPd, e, accurate, d, nullptr, d, 1, p, a), "diff_dst_desc"),
+      BAD_NULL(quern_softmax_backward_primitive_desc_create(&newPd, e, accurate, nullptr, d, d, 1, p, a),
+               "diff_src_desc"),
+      BAD_NULL(quern_softmax_backward_primitive_desc_create(&newPd, e, accurate, d, nullptr, d, 1, p, a),
+               "diff_dst_desc"),
       BAD_NULL(quern_softmax_backward_primitive_desc_create(&newPd, e, accurate, d, d, nullptr, 1, p, a), "dst_desc"),
-      BAD(quern_softmax_backward_primitive_desc_create(&newPd, e, quern_eltwise_relu, d, d, d, 1, p, a), invalid_arguments, "0x20"),
+      BAD(quern_softmax_backward_primitive_desc_create(&newPd, e, quern_eltwise_relu, d, d, d, 1, p, a),
+          invalid_arguments, "0x20"),
       BAD_NULL(quern_reorder_primitive_desc_create(nullptr, d, e, d, e, a), "primitive_desc"),
       BAD_NULL(quern_reorder_primitive_desc_create(&newPd, nullptr, e, d, e, a), "src_desc"),
       BAD_NULL(quern_reorder_primitive_desc_create(&newPd, d, nullptr, d, e, a), "src_engine"),
@@ -512,7 +547,8 @@ TEST_F(BadInput, Primitives) {
 }
 
 TEST_F(BadInput, Execution) {
-  memory out(md, device), other(memory::desc({4, 16}, memory::data_type::f32, "ba"), device), empty(md, device, QUERN_MEMORY_NONE);
+  memory out(md, device), other(memory::desc({4, 16}, memory::data_type::f32, "ba"), device),
+      empty(md, device, QUERN_MEMORY_NONE);
   memory narrow(memory::desc({4, 16}, memory::data_type::bf16, "ab"), device);
   const quern_exec_arg_t src{QUERN_ARG_SRC, m}, dst{QUERN_ARG_DST, out.get()}, unrelated{QUERN_ARG_WORKSPACE, nullptr};
   const auto run = [&](std::vector<quern_exec_arg_t> args) {
@@ -532,7 +568,8 @@ TEST_F(BadInput, Execution) {
       BAD(run({src}), invalid_arguments, "argument 17 (dst) is missing"),
       BAD(run({src, dst, src}), invalid_arguments, "argument 1 (src) is given twice"),
       BAD(run({src, {QUERN_ARG_DST, nullptr}}), invalid_arguments, "argument 17 (dst) is null"),
-      BAD(run({src, {QUERN_ARG_DST, other.get()}}), invalid_arguments, "is f32:4x16:ba; the primitive takes f32:4x16:ab"),
+      BAD(run({src, {QUERN_ARG_DST, other.get()}}), invalid_arguments,
+          "is f32:4x16:ba; the primitive takes f32:4x16:ab"),
       BAD(run({src, {QUERN_ARG_DST, narrow.get()}}), invalid_arguments, "bf16:4x16:ab"),
       BAD(run({src, {QUERN_ARG_DST, empty.get()}}), invalid_arguments, "has no buffer; it needs 256 bytes"),
   });
@@ -545,21 +582,28 @@ TEST_F(BadInput, ElementwiseDescriptors) {
   const const_quern_memory_desc_t two[] = {d, d}, gap[] = {d, nullptr};
   const float scales[] = {1, 2};
   check({
-      BAD_NULL(quern_eltwise_forward_primitive_desc_create(nullptr, e, inference, relu, d, d, 0, 0, a), "primitive_desc"),
+      BAD_NULL(quern_eltwise_forward_primitive_desc_create(nullptr, e, inference, relu, d, d, 0, 0, a),
+               "primitive_desc"),
       BAD_NULL(quern_eltwise_forward_primitive_desc_create(&newPd, nullptr, inference, relu, d, d, 0, 0, a), "engine"),
-      BAD_NULL(quern_eltwise_forward_primitive_desc_create(&newPd, e, inference, relu, nullptr, d, 0, 0, a), "src_desc"),
-      BAD_NULL(quern_eltwise_forward_primitive_desc_create(&newPd, e, inference, relu, d, nullptr, 0, 0, a), "dst_desc"),
-      BAD(quern_eltwise_forward_primitive_desc_create(&newPd, e, inference, add, d, d, 0, 0, a), invalid_arguments, "eltwise C3"),
+      BAD_NULL(quern_eltwise_forward_primitive_desc_create(&newPd, e, inference, relu, nullptr, d, 0, 0, a),
+               "src_desc"),
+      BAD_NULL(quern_eltwise_forward_primitive_desc_create(&newPd, e, inference, relu, d, nullptr, 0, 0, a),
+               "dst_desc"),
+      BAD(quern_eltwise_forward_primitive_desc_create(&newPd, e, inference, add, d, d, 0, 0, a), invalid_arguments,
+          "eltwise C3"),
       BAD_NULL(quern_eltwise_backward_primitive_desc_create(nullptr, e, relu, d, d, d, 0, 0, p, a), "primitive_desc"),
       BAD_NULL(quern_eltwise_backward_primitive_desc_create(&newPd, nullptr, relu, d, d, d, 0, 0, p, a), "engine"),
-      BAD_NULL(quern_eltwise_backward_primitive_desc_create(&newPd, e, relu, nullptr, d, d, 0, 0, p, a), "diff_src_desc"),
-      BAD_NULL(quern_eltwise_backward_primitive_desc_create(&newPd, e, relu, d, nullptr, d, 0, 0, p, a), "diff_dst_desc"),
+      BAD_NULL(quern_eltwise_backward_primitive_desc_create(&newPd, e, relu, nullptr, d, d, 0, 0, p, a),
+               "diff_src_desc"),
+      BAD_NULL(quern_eltwise_backward_primitive_desc_create(&newPd, e, relu, d, nullptr, d, 0, 0, p, a),
+               "diff_dst_desc"),
       BAD_NULL(quern_eltwise_backward_primitive_desc_create(&newPd, e, relu, d, d, nullptr, 0, 0, p, a), "data_desc"),
       BAD_NULL(quern_binary_primitive_desc_create(nullptr, e, add, d, d, d, a), "primitive_desc"),
       BAD_NULL(quern_binary_primitive_desc_create_v2(nullptr, e, add, d, d, nullptr, d, a), "primitive_desc"),
       BAD_NULL(quern_binary_primitive_desc_create_v2(&newPd, nullptr, add, d, d, nullptr, d, a), "engine"),
       BAD_NULL(quern_binary_primitive_desc_create_v2(&newPd, e, add, nullptr, d, nullptr, d, a), "src0_desc"),
-      BAD(quern_binary_primitive_desc_create_v2(&newPd, e, quern_binary_select, d, d, nullptr, d, a), invalid_arguments, "src_2"),
+      BAD(quern_binary_primitive_desc_create_v2(&newPd, e, quern_binary_select, d, d, nullptr, d, a), invalid_arguments,
+          "src_2"),
       BAD_NULL(quern_sum_primitive_desc_create(nullptr, e, d, 2, scales, two, a), "primitive_desc"),
       BAD_NULL(quern_sum_primitive_desc_create(&newPd, e, d, 2, nullptr, two, a), "scales"),
       BAD_NULL(quern_sum_primitive_desc_create(&newPd, e, d, 2, scales, nullptr, a), "src_descs"),

@@ -16,7 +16,8 @@ _Static_assert(quern_eltwise_hardswish == 0x34 && quern_eltwise_clip_v2_use_dst_
 _Static_assert(quern_binary_select == 0x1fffc && quern_softmax_accurate_inf_as_zero == 0x30002, "other algorithms");
 _Static_assert(QUERN_ARG_DST == 17 && QUERN_ARG_SCRATCHPAD == 80 && QUERN_ARG_DIFF_DST == 145, "arguments");
 _Static_assert(QUERN_ARG_ATTR_MULTIPLE_POST_OP(1) == 65536, "post-op arguments");
-_Static_assert(quern_query_exec_arg_md == 255 && quern_query_inner_idxs == 265 && quern_query_axis_s32 == 23, "queries");
+_Static_assert(quern_query_exec_arg_md == 255 && quern_query_inner_idxs == 265 && quern_query_axis_s32 == 23,
+               "queries");
 _Static_assert(quern_cpu_isa_avx512_core_fp16 == 0x1ef && quern_fpmath_mode_tf32 == 4, "modes");
 
 /* The status of the first call that fails. */
@@ -43,8 +44,8 @@ quern_status_t quern_test_from_c(float *src, float *dst) {
   if (!status)
     status = quern_memory_create(&memories[1], desc, engine, dst);
   if (!status)
-    status =
-        quern_softmax_forward_primitive_desc_create(&problem, engine, quern_forward_inference, quern_softmax_accurate, desc, desc, 1, NULL);
+    status = quern_softmax_forward_primitive_desc_create(&problem, engine, quern_forward_inference,
+                                                         quern_softmax_accurate, desc, desc, 1, NULL);
   if (!status)
     status = quern_primitive_create(&primitive, problem);
   args[0].arg = QUERN_ARG_SRC;

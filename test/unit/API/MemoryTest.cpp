@@ -63,9 +63,11 @@ TEST(MemoryDesc, Sparse) {
   EXPECT_EQ(csr.get_num_handles(), 3);
   EXPECT_EQ(csr.get_data_type(1), dt::s32);
   EXPECT_EQ(csr.get_data_type(2), dt::s64);
-  EXPECT_EQ((std::vector<size_t>{csr.get_size(), csr.get_size(1), csr.get_size(2), csr.get_size(3)}), (std::vector<size_t>{20, 20, 40, 0}));
+  EXPECT_EQ((std::vector<size_t>{csr.get_size(), csr.get_size(1), csr.get_size(2), csr.get_size(3)}),
+            (std::vector<size_t>{20, 20, 40, 0}));
   EXPECT_TRUE(csr.get_strides().empty());
-  const memory::desc coo = memory::desc::coo({4, 6}, dt::f16, 5, dt::s32), packed = memory::desc::packed({4, 6}, dt::s8, 5);
+  const memory::desc coo = memory::desc::coo({4, 6}, dt::f16, 5, dt::s32),
+                     packed = memory::desc::packed({4, 6}, dt::s8, 5);
   EXPECT_EQ(coo.get_num_handles(), 3);
   EXPECT_EQ(coo.get_size(), 10u);
   EXPECT_EQ(coo.get_size(2), 20u);
@@ -142,7 +144,8 @@ TEST(Memory, OwnAndForeignBuffers) {
   EXPECT_EQ(owned.get_data_handle(), buffer);
   EXPECT_EQ(foreign.get_desc(), desc);
   EXPECT_EQ(foreign.get_engine().get(), device.get());
-  EXPECT_EQ(memory(memory::desc({0, 4}, dt::f32, "ab"), device).get_data_handle(), nullptr) << "an empty tensor has no buffer";
+  EXPECT_EQ(memory(memory::desc({0, 4}, dt::f32, "ab"), device).get_data_handle(), nullptr)
+      << "an empty tensor has no buffer";
   EXPECT_EQ(memory(memory::desc(), device).get_data_handle(), nullptr);
 }
 

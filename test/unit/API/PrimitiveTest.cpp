@@ -62,7 +62,8 @@ TEST_F(PrimitiveTest, Queries) {
 
 TEST_F(PrimitiveTest, AnyIsResolved) {
   memory::desc src({4, 16}, dt::f32, "ba"), any({4, 16}, dt::bf16, "any");
-  softmax_forward::primitive_desc resolved(device, prop_kind::forward_training, algorithm::softmax_accurate, src, any, 0);
+  softmax_forward::primitive_desc resolved(device, prop_kind::forward_training, algorithm::softmax_accurate, src, any,
+                                           0);
   EXPECT_EQ(resolved.dst_desc(), memory::desc({4, 16}, dt::bf16, "ba"));
 }
 
@@ -101,17 +102,20 @@ TEST_F(PrimitiveTest, UnsupportedIsRefusedWithAReason) {
   scaled.set_scales_mask(QUERN_ARG_DST, 2);
   memory::desc integers({4, 16}, dt::s32, "ab");
   const auto refused = [&](const memory::desc &src, const memory::desc &dst, const primitive_attr &attr) {
-    quern_status_t status = test::statusOf(
-        [&] { softmax_forward::primitive_desc(device, prop_kind::forward, algorithm::softmax_accurate, src, dst, 1, attr); });
+    quern_status_t status = test::statusOf([&] {
+      softmax_forward::primitive_desc(device, prop_kind::forward, algorithm::softmax_accurate, src, dst, 1, attr);
+    });
     EXPECT_NE(std::string(quern_get_last_error_message()), "");
     return status;
   };
   EXPECT_EQ(refused(md, md, scaled), quern_unimplemented);
   EXPECT_EQ(refused(integers, md, {}), quern_unimplemented);
   EXPECT_EQ(refused(md, integers, {}), quern_unimplemented);
-  EXPECT_EQ(test::statusOf([&] { softmax_backward::primitive_desc(device, algorithm::softmax_log, md, integers, md, 1, desc); }),
+  EXPECT_EQ(test::statusOf(
+                [&] { softmax_backward::primitive_desc(device, algorithm::softmax_log, md, integers, md, 1, desc); }),
             quern_unimplemented);
-  EXPECT_EQ(test::statusOf([&] { softmax_backward::primitive_desc(device, algorithm::softmax_accurate, md, md, md, 1, desc); }),
+  EXPECT_EQ(test::statusOf(
+                [&] { softmax_backward::primitive_desc(device, algorithm::softmax_accurate, md, md, md, 1, desc); }),
             quern_invalid_arguments); // the hint is of softmax_log
   EXPECT_EQ(test::statusOf([&] { reorder::primitive_desc(device, md, device, integers); }), quern_success);
 }
@@ -158,7 +162,8 @@ TEST(Settings, EnginesThreadsAndVersion) {
   EXPECT_NE(quern_version()->hash, nullptr);
   EXPECT_GE(get_num_threads(), 1);
   EXPECT_NE(quern_get_effective_cpu_isa(), quern_cpu_isa_default);
-  EXPECT_EQ(quern_set_max_cpu_isa(quern_cpu_isa_avx2), quern_invalid_arguments) << "the instruction set is in use already";
+  EXPECT_EQ(quern_set_max_cpu_isa(quern_cpu_isa_avx2), quern_invalid_arguments)
+      << "the instruction set is in use already";
   EXPECT_STREQ(quern_status_name(quern_unimplemented), "unimplemented");
   EXPECT_EQ(quern_set_disk_cache_capacity(1 << 20), quern_success);
   EXPECT_EQ(quern_set_verbose(0), quern_success);
@@ -184,7 +189,8 @@ TEST(Settings, VerboseLines) {
 TEST(PrimitiveDesc, KnowsWhichLayoutsItChose) {
   engine device(engine::kind::cpu, 0);
   const memory::desc any({4, 8}, memory::data_type::f32, "any"), given({4, 8}, memory::data_type::f32, "ab");
-  softmax_backward::primitive_desc backward(device, algorithm::softmax_accurate, any, given, given, 1, softmax_forward::primitive_desc());
+  softmax_backward::primitive_desc backward(device, algorithm::softmax_accurate, any, given, given, 1,
+                                            softmax_forward::primitive_desc());
   EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DIFF_SRC), 1);
   EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DIFF_DST), 0);
   EXPECT_EQ(quern_primitive_desc_chose_layout(backward.get(), QUERN_ARG_DST), 0);
@@ -201,7 +207,8 @@ void note(void *context, const quern_event_t *event) {
   heard += concat(event->kind == quern_event_create    ? "create"
                   : event->kind == quern_event_execute ? "execute"
                                                        : "fail",
-                  " ", text, event->function ? event->function : "", " ", event->message ? event->message : "", " ", event->nargs, "\n");
+                  " ", text, event->function ? event->function : "", " ", event->message ? event->message : "", " ",
+                  event->nargs, "\n");
   quern_engine_destroy(nullptr);
   EXPECT_EQ(quern_set_num_threads(0), quern_invalid_arguments) << "what a listener does is not reported";
 }

@@ -31,9 +31,12 @@ protected:
     rnn.bias = any({2, 1, 4, 8});
     return rnn;
   }
-  rnn_forward::primitive_desc describe(const rnn_parameters &rnn, const primitive_attr &attr = {}) { return {device, rnn, attr}; }
+  rnn_forward::primitive_desc describe(const rnn_parameters &rnn, const primitive_attr &attr = {}) {
+    return {device, rnn, attr};
+  }
   /// The reason for which an RNN is refused.
-  std::string refusal(const rnn_parameters &rnn, quern_status_t status = quern_invalid_arguments, const primitive_attr &attr = {}) {
+  std::string refusal(const rnn_parameters &rnn, quern_status_t status = quern_invalid_arguments,
+                      const primitive_attr &attr = {}) {
     EXPECT_EQ(test::statusOf([&] { describe(rnn, attr); }), status);
     return quern_get_last_error_message();
   }
@@ -73,29 +76,32 @@ TEST_F(RnnTest, AnswersWhatItIs) {
 
 TEST_F(RnnTest, ClassesOfCellsAreTheSame) {
   const rnn_parameters rnn = lstm();
-  const lstm_forward::primitive_desc desc(device, rnn.prop, rnn.direction, rnn.src_layer, rnn.src_iter, rnn.src_iter_c, rnn.weights_layer,
-                                          rnn.weights_iter, rnn.bias, rnn.dst_layer, rnn.dst_iter, rnn.dst_iter_c);
+  const lstm_forward::primitive_desc desc(device, rnn.prop, rnn.direction, rnn.src_layer, rnn.src_iter, rnn.src_iter_c,
+                                          rnn.weights_layer, rnn.weights_iter, rnn.bias, rnn.dst_layer, rnn.dst_iter,
+                                          rnn.dst_iter_c);
   EXPECT_EQ(desc.text(), describe(rnn).text());
   rnn_parameters peeping = rnn;
   peeping.weights_peephole = any({2, 1, 3, 8});
-  const lstm_forward::primitive_desc second(device, rnn.prop, rnn.direction, rnn.src_layer, rnn.src_iter, rnn.src_iter_c, rnn.weights_layer,
-                                            rnn.weights_iter, peeping.weights_peephole, rnn.bias, rnn.dst_layer, rnn.dst_iter,
-                                            rnn.dst_iter_c);
+  const lstm_forward::primitive_desc second(
+      device, rnn.prop, rnn.direction, rnn.src_layer, rnn.src_iter, rnn.src_iter_c, rnn.weights_layer, rnn.weights_iter,
+      peeping.weights_peephole, rnn.bias, rnn.dst_layer, rnn.dst_iter, rnn.dst_iter_c);
   EXPECT_EQ(second.text(), describe(peeping).text());
   rnn_parameters simple;
   simple.cell_kind = algorithm::vanilla_rnn, simple.activation = algorithm::eltwise_relu, simple.alpha = 0.5f;
   simple.src_layer = simple.dst_layer = any({5, 3, 8});
   simple.weights_layer = simple.weights_iter = any({1, 1, 8, 1, 8});
-  const vanilla_rnn_forward::primitive_desc third(device, simple.prop, simple.activation, simple.direction, simple.src_layer, {},
-                                                  simple.weights_layer, simple.weights_iter, {}, simple.dst_layer, {}, 0.5f);
+  const vanilla_rnn_forward::primitive_desc third(device, simple.prop, simple.activation, simple.direction,
+                                                  simple.src_layer, {}, simple.weights_layer, simple.weights_iter, {},
+                                                  simple.dst_layer, {}, 0.5f);
   EXPECT_EQ(third.text(), describe(simple).text());
   EXPECT_EQ(third.get_alpha(), 0.5f);
   rnn_parameters attended = simple;
   attended.cell_kind = algorithm::lbr_augru, attended.activation = algorithm::undef, attended.alpha = 0;
   attended.weights_layer = attended.weights_iter = any({1, 1, 8, 3, 8});
   attended.attention = any({5, 3, 1});
-  const lbr_augru_forward::primitive_desc fourth(device, attended.prop, attended.direction, attended.src_layer, {}, attended.attention,
-                                                 attended.weights_layer, attended.weights_iter, {}, attended.dst_layer, {});
+  const lbr_augru_forward::primitive_desc fourth(device, attended.prop, attended.direction, attended.src_layer, {},
+                                                 attended.attention, attended.weights_layer, attended.weights_iter, {},
+                                                 attended.dst_layer, {});
   EXPECT_EQ(fourth.text(), describe(attended).text());
   EXPECT_EQ(fourth.attention_desc(), memory::desc({5, 3, 1}, dt::f32, memory::format_tag::abc));
 }
@@ -124,9 +130,11 @@ TEST_F(RnnTest, RefusesStructsThatItDoesNotKnow) {
   wider.later = 0; // absent, as far as it goes
   EXPECT_NE(refusal(&wider.known, quern_invalid_arguments).find("prop_kind is 0"), std::string::npos);
   // One that was compiled before the last tensors were there.
-  rnn.size = offsetof(quern_rnn_forward_t, dst_iter_desc), rnn.prop_kind = quern_forward_inference, rnn.cell_kind = quern_vanilla_gru;
+  rnn.size = offsetof(quern_rnn_forward_t, dst_iter_desc), rnn.prop_kind = quern_forward_inference,
+  rnn.cell_kind = quern_vanilla_gru;
   rnn.direction = quern_unidirectional_left2right, rnn.dst_iter_desc = reinterpret_cast<const_quern_memory_desc_t>(1);
-  EXPECT_NE(refusal(&rnn, quern_invalid_arguments).find("needs src_layer, which is absent (rnn C7)"), std::string::npos);
+  EXPECT_NE(refusal(&rnn, quern_invalid_arguments).find("needs src_layer, which is absent (rnn C7)"),
+            std::string::npos);
 }
 
 TEST_F(RnnTest, RefusesOtherKinds) {

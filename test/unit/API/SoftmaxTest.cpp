@@ -17,14 +17,18 @@ using dt = memory::data_type;
 
 class SoftmaxTest : public testing::Test {
 protected:
-  softmax_forward::primitive_desc forward(const memory::desc &src, const memory::desc &dst, const primitive_attr &attr = {}) {
+  softmax_forward::primitive_desc forward(const memory::desc &src, const memory::desc &dst,
+                                          const primitive_attr &attr = {}) {
     return {device, prop_kind::forward_training, algorithm::softmax_accurate, src, dst, 1, attr};
   }
-  softmax_backward::primitive_desc backward(const memory::desc &dst, const memory::desc &diffDst, const memory::desc &diffSrc,
+  softmax_backward::primitive_desc backward(const memory::desc &dst, const memory::desc &diffDst,
+                                            const memory::desc &diffSrc,
                                             const softmax_forward::primitive_desc &hint = {}, int axis = 1) {
     return {device, algorithm::softmax_accurate, diffSrc, diffDst, dst, axis, hint};
   }
-  static int count(const primitive_desc &desc, quern_query_t what) { return quern_primitive_desc_query_s32(desc.get(), what, 0); }
+  static int count(const primitive_desc &desc, quern_query_t what) {
+    return quern_primitive_desc_query_s32(desc.get(), what, 0);
+  }
   /// The status of making a backward problem, and that its message cites a constraint.
   template <typename Body> static quern_status_t refused(Body &&body, const std::string &constraint) {
     const quern_status_t status = test::statusOf(body);
@@ -34,7 +38,8 @@ protected:
   }
 
   engine device{engine::kind::cpu, 0};
-  memory::desc plain{{4, 16}, dt::f32, "ab"}, any{{4, 16}, dt::f32, "any"}, strided{{4, 16}, dt::f32, memory::dims{40, 2}};
+  memory::desc plain{{4, 16}, dt::f32, "ab"}, any{{4, 16}, dt::f32, "any"},
+      strided{{4, 16}, dt::f32, memory::dims{40, 2}};
 };
 
 TEST_F(SoftmaxTest, BackwardAnswersQueries) {
@@ -74,12 +79,14 @@ TEST_F(SoftmaxTest, AHintMustFit) {
   EXPECT_EQ(refused([&] { backward(any, plain, plain); }, "C5"), quern_invalid_arguments);
   EXPECT_EQ(refused([&] { backward(other, other, other, hint); }, "C9"), quern_invalid_arguments);
   EXPECT_EQ(refused([&] { backward(plain, plain, plain, hint, 0); }, "C9"), quern_invalid_arguments);
-  EXPECT_EQ(refused([&] { softmax_backward::primitive_desc(device, algorithm::softmax_log, plain, plain, plain, 1, hint); }, "C9"),
-            quern_invalid_arguments);
+  EXPECT_EQ(
+      refused([&] { softmax_backward::primitive_desc(device, algorithm::softmax_log, plain, plain, plain, 1, hint); },
+              "C9"),
+      quern_invalid_arguments);
   quern_primitive_desc_t raw = nullptr;
   softmax_backward::primitive_desc backwardHint = backward(plain, plain, plain);
-  EXPECT_EQ(quern_softmax_backward_primitive_desc_create(&raw, device.get(), quern_softmax_accurate, plain.get(), plain.get(), plain.get(),
-                                                         1, backwardHint.get(), nullptr),
+  EXPECT_EQ(quern_softmax_backward_primitive_desc_create(&raw, device.get(), quern_softmax_accurate, plain.get(),
+                                                         plain.get(), plain.get(), 1, backwardHint.get(), nullptr),
             quern_invalid_arguments);
   EXPECT_EQ(raw, nullptr);
   softmax_backward::primitive_desc fits(device, algorithm::softmax_accurate_inf_as_zero, plain, plain, plain, 1, hint);
@@ -88,7 +95,8 @@ TEST_F(SoftmaxTest, AHintMustFit) {
 
 TEST_F(SoftmaxTest, AttributesAddArguments) {
   memory::desc operand({4, 1}, dt::s8, "ab"), anyOperand({1, 16}, dt::bf16, "any"), condition({1, 1}, dt::u8, "ab");
-  const int first = QUERN_ARG_ATTR_MULTIPLE_POST_OP(0) | QUERN_ARG_SRC_1, third = QUERN_ARG_ATTR_MULTIPLE_POST_OP(2) | QUERN_ARG_SRC_1;
+  const int first = QUERN_ARG_ATTR_MULTIPLE_POST_OP(0) | QUERN_ARG_SRC_1,
+            third = QUERN_ARG_ATTR_MULTIPLE_POST_OP(2) | QUERN_ARG_SRC_1;
   post_ops ops;
   ops.append_binary(algorithm::binary_mul, operand);
   ops.append_eltwise(algorithm::eltwise_tanh, 0, 0);
@@ -109,7 +117,8 @@ TEST_F(SoftmaxTest, AttributesAddArguments) {
   EXPECT_EQ(execArg(QUERN_ARG_ATTR_SCALES | first), memory::desc({4}, dt::f32, "a"));
   EXPECT_EQ(execArg(QUERN_ARG_ATTR_ZERO_POINTS | first), memory::desc({1}, dt::s32, "a"));
   EXPECT_TRUE(execArg(QUERN_ARG_ATTR_SCALES | third).is_zero());
-  EXPECT_EQ(count(desc, quern_query_num_of_inputs_s32), 4) << "src and three tensors of post-ops; quantization is not counted";
+  EXPECT_EQ(count(desc, quern_query_num_of_inputs_s32), 4)
+      << "src and three tensors of post-ops; quantization is not counted";
   EXPECT_EQ(count(desc, quern_query_num_of_outputs_s32), 1);
 }
 
@@ -126,8 +135,11 @@ TEST_F(SoftmaxTest, WhatIsNotTakenIsRefusedByNumber) {
   attr.set_post_ops(ops);
   EXPECT_EQ(refused([&] { forward(plain, plain, attr); }, "C22"), quern_unimplemented);
   EXPECT_EQ(refused([&] { forward(any, plain); }, "C5"), quern_invalid_arguments);
-  EXPECT_EQ(refused([&] { softmax_forward::primitive_desc(device, prop_kind::forward, algorithm::softmax_log, plain, plain, 2); }, "C7"),
-            quern_invalid_arguments);
+  EXPECT_EQ(
+      refused(
+          [&] { softmax_forward::primitive_desc(device, prop_kind::forward, algorithm::softmax_log, plain, plain, 2); },
+          "C7"),
+      quern_invalid_arguments);
 }
 
 TEST_F(SoftmaxTest, ScratchpadsAreTheCallersOrCounted) {
@@ -150,9 +162,10 @@ TEST_F(SoftmaxTest, EmptyTensorsRunNothing) {
   attr.set_post_ops(ops);
   softmax_forward::primitive_desc desc = forward(empty, empty, attr);
   float values[16] = {};
-  primitive(desc).execute(stream(device), {{QUERN_ARG_SRC, memory(empty, device, nullptr)},
-                                           {QUERN_ARG_DST, memory(empty, device, nullptr)},
-                                           {QUERN_ARG_ATTR_MULTIPLE_POST_OP(0) | QUERN_ARG_SRC_1, memory(row, device, values)}});
+  primitive(desc).execute(stream(device),
+                          {{QUERN_ARG_SRC, memory(empty, device, nullptr)},
+                           {QUERN_ARG_DST, memory(empty, device, nullptr)},
+                           {QUERN_ARG_ATTR_MULTIPLE_POST_OP(0) | QUERN_ARG_SRC_1, memory(row, device, values)}});
   softmax_backward::primitive_desc back = backward(empty, empty, empty, forward(empty, empty));
   primitive(back).execute(stream(device), {{QUERN_ARG_DST, memory(empty, device, nullptr)},
                                            {QUERN_ARG_DIFF_DST, memory(empty, device, nullptr)},

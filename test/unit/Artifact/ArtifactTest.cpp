@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Accidents are caught by the checksum. Malice is simulated by damage whose checksum is made right again: then every check of a count, an
-// index or a name stands for itself.
+// Accidents are caught by the checksum. Malice is simulated by damage whose checksum is made right again: then every
+// check of a count, an index or a name stands for itself.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
@@ -40,11 +40,12 @@ Artifact sample() {
   artifact.keyBytes = std::string("\0key\xff", 5);
   artifact.plan = "rows: 8 rows of 9, vectors of 8";
   artifact.entries = {"softmax_kernel", "second"};
-  artifact.steps = {{0, 8, 100, {}},
-                    {1, 2, 0, {{0, 16}, {2, 1}}},
-                    {0, 4, 10, {}, {{1, 64}, {0, 0}}, true},
-                    {1, 4, 10, {}, {{1, sum({{96, {}}, {-32, {0}}, {8, {0, 1}}})}, {2, sum({{64, {0, size0}}, {4, {1}}})}}},
-                    {0, 4, 10, {}, {{2, 0}, {3, sum({{256, {0}}})}}, true}};
+  artifact.steps = {
+      {0, 8, 100, {}},
+      {1, 2, 0, {{0, 16}, {2, 1}}},
+      {0, 4, 10, {}, {{1, 64}, {0, 0}}, true},
+      {1, 4, 10, {}, {{1, sum({{96, {}}, {-32, {0}}, {8, {0, 1}}})}, {2, sum({{64, {0, size0}}, {4, {1}}})}}},
+      {0, 4, 10, {}, {{2, 0}, {3, sum({{256, {0}}})}}, true}};
   artifact.loops = {{3, 3, 5}, {2, 3, 5}};
   artifact.regions = {sum({{64, {size0, size3}}}), 1024};
   artifact.derivedSizes = {{0, sum({{1, {size0}}}), 16, sum({{2, {size1}}})}};
@@ -128,7 +129,8 @@ TEST(Artifact, LeadsBack) {
   EXPECT_EQ(parsed->regions, artifact.regions);
   ASSERT_EQ(parsed->derivedSizes.size(), 1u);
   EXPECT_EQ(parsed->derivedSizes[0].stride.text(), "2*s1");
-  EXPECT_EQ(parsed->launchText(), "softmax_kernel, second | softmax_kernel, loop 3 { loop 2 { second | softmax_kernel } }");
+  EXPECT_EQ(parsed->launchText(),
+            "softmax_kernel, second | softmax_kernel, loop 3 { loop 2 { second | softmax_kernel } }");
   EXPECT_EQ(parsed->arguments[1].index, 17);
   EXPECT_EQ(parsed->arguments[1].isOutput, 1u);
 }
@@ -215,21 +217,27 @@ TEST(Artifact, ForgedFieldsAreRefused) {
       {"loop 1 is around steps 2 to 5, of 3 to 5", [](Artifact &a) { a.loops[1].first = 2; }},
       {"loop 8 lies within 8 others", [](Artifact &a) { a.loops.assign(9, {2, 3, 5}); }},
       {"loop 0 depends on loop 0; it has 0 of them", [](Artifact &a) { a.loops[0].trips = sum({{1, {0}}}); }},
-      {"region 0 depends on size 4; it has 4 of them", [](Artifact &a) { a.regions[0] = sum({{1, {symbolOfSize(4)}}}); }},
+      {"region 0 depends on size 4; it has 4 of them",
+       [](Artifact &a) { a.regions[0] = sum({{1, {symbolOfSize(4)}}}); }},
       {"region 1 has -5 bytes", [](Artifact &a) { a.regions[1] = -5; }},
-      {"derived size 0 depends on size 3; it has 3 of them", [](Artifact &a) { a.derivedSizes[0].limit = sum({{1, {size3}}}); }},
+      {"derived size 0 depends on size 3; it has 3 of them",
+       [](Artifact &a) { a.derivedSizes[0].limit = sum({{1, {size3}}}); }},
       {"derived size 0 is of argument 2 of 2", [](Artifact &a) { a.derivedSizes[0].argument = 2; }},
-      {"step 3 depends on loop 2; it has 2 of them", [](Artifact &a) { a.steps[3].buffers[0].byteOffset = sum({{1, {2}}}); }},
+      {"step 3 depends on loop 2; it has 2 of them",
+       [](Artifact &a) { a.steps[3].buffers[0].byteOffset = sum({{1, {2}}}); }},
       {"step 3 has a sum of 65 terms", [](Artifact &a) { a.steps[3].buffers[0].byteOffset.terms.resize(65); }},
       {"step 3 has a product of 9", [](Artifact &a) { a.steps[3].buffers[0].byteOffset.terms[0].symbols.resize(9); }},
-      {"step 3 has a product that is not in order", [](Artifact &a) { a.steps[3].buffers[0].byteOffset = sum({{1, {1, 0}}}); }},
+      {"step 3 has a product that is not in order",
+       [](Artifact &a) { a.steps[3].buffers[0].byteOffset = sum({{1, {1, 0}}}); }},
       {"step 3 passes buffer 0 from byte 96 - 48*d0 + 8*d0*d1 on, of 288",
        [](Artifact &a) {
          a.steps[3].buffers[0] = {0, sum({{96, {}}, {-48, {0}}, {8, {0, 1}}})};
          a.loops[0].trips = 4; // down to -48
        }},
-      {"step 4 passes buffer 3 from byte 1024*d0 on, of 1024", [](Artifact &a) { a.steps[4].buffers[1].byteOffset = sum({{1024, {0}}}); }},
-      {"from byte 9223372036854775807*d0 on", [](Artifact &a) { a.steps[4].buffers[1].byteOffset = sum({{INT64_MAX, {0}}}); }},
+      {"step 4 passes buffer 3 from byte 1024*d0 on, of 1024",
+       [](Artifact &a) { a.steps[4].buffers[1].byteOffset = sum({{1024, {0}}}); }},
+      {"from byte 9223372036854775807*d0 on",
+       [](Artifact &a) { a.steps[4].buffers[1].byteOffset = sum({{INT64_MAX, {0}}}); }},
       {"step 0 says 1 of running beside", [](Artifact &a) { a.steps[0].besidePrevious = true; }},
   };
   for (const Case &one : cases) {

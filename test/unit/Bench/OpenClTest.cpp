@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What they compute is right by the references, for each kind of kernel that the harness chooses from: else their times would say nothing.
+// What they compute is right by the references, for each kind of kernel that the harness chooses from: else their times
+// would say nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Contestants/Contestant.h"
@@ -63,7 +64,8 @@ TEST(PlainKernels, Reorder) {
 }
 
 TEST(PlainKernels, Softmax) {
-  expectRight("softmax fwd_i alg=accurate src=f32:7x40:ab dst=f32:7x40:ab axis=1 attr.post_ops=eltwise(alg=gelu_erf)", 2);
+  expectRight("softmax fwd_i alg=accurate src=f32:7x40:ab dst=f32:7x40:ab axis=1 attr.post_ops=eltwise(alg=gelu_erf)",
+              2);
   expectRight("softmax fwd_i alg=log src=f32:2x21x5:abc dst=f32:2x21x5:aBc16b axis=1", 1);
   expectRight("softmax fwd_i alg=log src=f32:40:a dst=f32:40:a axis=0", 2);
   expectRight("softmax bwd_d alg=accurate dst=f32:7x40:ab diff_src=f32:7x40:ab diff_dst=f32:7x40:ab axis=1", 2);

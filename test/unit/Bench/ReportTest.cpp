@@ -132,9 +132,11 @@ TEST(BenchReport, WhoRefusedHasNoRatio) {
 TEST(BenchReport, FamiliesHaveGeometricMeans) {
   Report report{makeSettings(), {makeRow(100, 200, 400), makeRow(100, 800, 400)}};
   std::string text = describeComparison(report);
-  EXPECT_NE(text.find("| last axis | 2 | 0.50 / 0.25 | 4.00 / 4.00 | 4.00 / 2.00 | 2.83 / 2.00 | 2.00 / 2.00 |"), std::string::npos)
+  EXPECT_NE(text.find("| last axis | 2 | 0.50 / 0.25 | 4.00 / 4.00 | 4.00 / 2.00 | 2.83 / 2.00 | 2.00 / 2.00 |"),
+            std::string::npos)
       << text;
-  EXPECT_NE(text.find("| f32 8x160 | 0.100 / 0.200 | 102.4 | 0.050 / 0.050 | 0.50 / 0.25 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| f32 8x160 | 0.100 / 0.200 | 102.4 | 0.050 / 0.050 | 0.50 / 0.25 |"), std::string::npos)
+      << text;
 }
 
 TEST(BenchReport, ReferenceCodeOfThePeersIsCountedApart) {
@@ -142,14 +144,17 @@ TEST(BenchReport, ReferenceCodeOfThePeersIsCountedApart) {
   left.results["onednn-3.13"].kernel = left.results["onednn-3.2"].kernel = "ref:any";
   std::string text = describeComparison({makeSettings(), {own, left}});
   EXPECT_NE(text.find("| forward, all others | 1 | 0.50 / 0.25 | 2.00 / 2.00 |"), std::string::npos) << text;
-  EXPECT_NE(text.find("| forward, left to oneDNN's reference code | 1 | 0.50 / 0.25 | 30.00 / 30.00 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| forward, left to oneDNN's reference code | 1 | 0.50 / 0.25 | 30.00 / 30.00 |"),
+            std::string::npos)
+      << text;
 }
 
 TEST(BenchReport, AMeanAgainstOnePeerAsksThatPeerWhatItRan) {
   Row row = makeRow(100, 200, 4000);
   row.results["onednn-3.2"].kernel = "simple:any";
   std::string text = describeComparison({makeSettings(), {row}});
-  EXPECT_NE(text.find("| forward, all others | 1 | 0.50 / 0.25 | 2.00 / 2.00 | – | 2.00 / 2.00 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| forward, all others | 1 | 0.50 / 0.25 | 2.00 / 2.00 | – | 2.00 / 2.00 |"), std::string::npos)
+      << text;
   EXPECT_EQ(text.find("| forward, left to oneDNN's reference code |"), std::string::npos) << text;
 }
 

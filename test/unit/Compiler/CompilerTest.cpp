@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Uses the compiler as libquern does: bytes in, bytes out, code linked and called. Determinism, concurrency, errors and the contents of an
-// artifact; the numbers that kernels compute are the conformance program's business.
+// Uses the compiler as libquern does: bytes in, bytes out, code linked and called. Determinism, concurrency, errors and
+// the contents of an artifact; the numbers that kernels compute are the conformance program's business.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
@@ -88,7 +88,8 @@ const std::vector<std::string> &linesWithModes() {
       "weights_iter=f32:1x1x40x4x40:any dst_layer=f32:17x4x40:abc",
       "rnn fwd_i cell=gru direction=left2right src_layer=f32:1x4x40:abc weights_layer=f32:1x1x40x3x40:abcde "
       "weights_iter=f32:1x1x40x3x40:abcde dst_layer=f32:1x4x40:abc",
-      "rnn fwd_t cell=rnn direction=left2right activation=relu src_layer=f32:3x4x40:abc weights_layer=f32:1x1x40x1x40:abcde "
+      "rnn fwd_t cell=rnn direction=left2right activation=relu src_layer=f32:3x4x40:abc "
+      "weights_layer=f32:1x1x40x1x40:abcde "
       "weights_iter=f32:1x1x40x1x40:abcde dst_layer=f32:3x4x40:abc",
       "rnn fwd_i cell=lstm direction=left2right src_layer=bf16:3x4x40:abc weights_layer=bf16:1x1x40x4x40:any "
       "weights_iter=bf16:1x1x40x4x40:any dst_layer=bf16:3x4x40:abc",
@@ -112,15 +113,16 @@ std::string replaced(std::string text, const std::string &from, const std::strin
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-/// Keys are equal exactly where the code is, and the fpmath mode changes code exactly where docs/primitives/rnn.md says.
+/// Keys are equal exactly where the code is, and the fpmath mode changes code exactly where docs/primitives/rnn.md
+/// says.
 TEST(Compiler, keysTellKernelsApartAndNothingElse) {
   constexpr size_t linesOfF32Weights = 3;
   for (const std::string target : {"avx2", "avx512_core", "avx512_core_bf16", "avx512_core_amx", "spirv64"})
     for (size_t i = 0; i < linesWithModes().size(); ++i) {
       const std::string &base = linesWithModes()[i];
       std::vector<std::string> variants = {base};
-      for (const char *mode : {"fpmath=bf16", "fpmath=f16", "fpmath=tf32", "fpmath=any", "fpmath_int=true", "accumulation=any",
-                               "accumulation=f16", "deterministic=true", "scratchpad=user"})
+      for (const char *mode : {"fpmath=bf16", "fpmath=f16", "fpmath=tf32", "fpmath=any", "fpmath_int=true",
+                               "accumulation=any", "accumulation=f16", "deterministic=true", "scratchpad=user"})
         variants.push_back(base + " attr." + mode);
       if (!base.starts_with("rnn")) {
         variants.push_back(replaced(replaced(base, "fwd_i", "fwd_t"), "bwd_d", "bwd"));
@@ -160,7 +162,9 @@ TEST(Compiler, linksWhatItCompiled) {
   quern_kernel_args_t args{buffers, scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64};
   reinterpret_cast<quern_kernel_fn>(entry)(&args, 0, 6);
   for (int row = 0; row < 6; ++row) {
-    auto at = [row](const std::vector<float> &values, int column) -> double { return values[static_cast<size_t>(row * 50 + column)]; };
+    auto at = [row](const std::vector<float> &values, int column) -> double {
+      return values[static_cast<size_t>(row * 50 + column)];
+    };
     double sum = 0;
     for (int column = 0; column < 50; ++column)
       sum += std::exp(at(src, column));
@@ -194,8 +198,8 @@ TEST(Compiler, compilesDifferentProblemsAtTheSameTime) {
       for (int i = 0; i < 6; ++i) {
         std::string size = std::to_string(3 + 17 * i + static_cast<int>(thread));
         std::string type = i % 2 ? "bf16" : "f32", shape = ":5x" + size + ":ab";
-        Outcome outcome = compile("softmax fwd_i alg=log src=" + type + shape + " dst=f32" + shape + " axis=1", i % 3 ? "avx2" : "sse42",
-                                  QUERN_COMPILER_ARTIFACT);
+        Outcome outcome = compile("softmax fwd_i alg=log src=" + type + shape + " dst=f32" + shape + " axis=1",
+                                  i % 3 ? "avx2" : "sse42", QUERN_COMPILER_ARTIFACT);
         failures[thread] += outcome.status != 0;
       }
     });
@@ -213,9 +217,10 @@ TEST(Compiler, retiresContextsWithoutAChangeInTheCode) {
 }
 
 TEST(Compiler, showsEveryTextForm) {
-  for (auto [form, expected] : {std::pair(QUERN_COMPILER_EMIT, "linalg.generic"), std::pair(QUERN_COMPILER_SCHEDULE, "scf.for"),
-                                std::pair(QUERN_COMPILER_LOWER, "llvm.func"), std::pair(QUERN_COMPILER_LLVM, "define void @softmax_kernel"),
-                                std::pair(QUERN_COMPILER_ASM, "softmax_kernel:")}) {
+  for (auto [form, expected] :
+       {std::pair(QUERN_COMPILER_EMIT, "linalg.generic"), std::pair(QUERN_COMPILER_SCHEDULE, "scf.for"),
+        std::pair(QUERN_COMPILER_LOWER, "llvm.func"), std::pair(QUERN_COMPILER_LLVM, "define void @softmax_kernel"),
+        std::pair(QUERN_COMPILER_ASM, "softmax_kernel:")}) {
     Outcome outcome = compile(line, "avx2", form);
     EXPECT_EQ(outcome.status, 0) << outcome.error;
     EXPECT_NE(outcome.result.find(expected), std::string::npos) << expected;

@@ -23,7 +23,8 @@ namespace {
 constexpr const char *lines[] = {
     "softmax fwd_i alg=accurate src=f32:6x50:ab dst=f32:6x50:ab axis=1",
     "softmax fwd_i alg=log src=bf16:?x300:ab dst=bf16:?x300:ab axis=1",
-    "reorder src=s4:20x3x2x68:abcd dst=e8m0:20x3x2x68:abcd attr.zero_points=src(mask=9,type=s4) attr.post_ops=sum(scale=0.5,type=e8m0)",
+    "reorder src=s4:20x3x2x68:abcd dst=e8m0:20x3x2x68:abcd attr.zero_points=src(mask=9,type=s4) "
+    "attr.post_ops=sum(scale=0.5,type=e8m0)",
     "reorder src=f32:33x17:ab dst=s4:33x17:ba",
     "reorder src=f32:5x7x9:abc dst=s8:5x7x9:aBc16b",
     ("rnn fwd_i cell=lstm direction=left2right src_layer=f32:5x2x16:abc weights_layer=f32:1x1x16x4x16:any "

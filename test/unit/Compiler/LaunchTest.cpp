@@ -25,11 +25,14 @@ namespace {
 std::string moduleWith(const std::string &steps) {
   auto kernel = [](const std::string &name, const std::string &traits) {
     return "func.func @" + name +
-           "(%a: memref<8xf32> {quern.arg = \"a\"}, %b: memref<8xf32> {quern.arg = \"b\"}, %begin: index, %end: index)" +
+           "(%a: memref<8xf32> {quern.arg = \"a\"}, %b: memref<8xf32> {quern.arg = \"b\"}, %begin: index, %end: "
+           "index)" +
            " attributes {quern.kernel = #quern.kernel<space = 4, " + traits + ">} { return }\n";
   };
-  return "module attributes {quern.program = #quern.program<" + steps + ">} {\n" + kernel("cell_kernel0", "problem = \"cell\"") +
-         kernel("cell_kernel1", "problem = \"cell\", shared_bytes = 64") + kernel("copy_kernel", "problem = \"copy\"") + "}\n";
+  return "module attributes {quern.program = #quern.program<" + steps + ">} {\n" +
+         kernel("cell_kernel0", "problem = \"cell\"") +
+         kernel("cell_kernel1", "problem = \"cell\", shared_bytes = 64") + kernel("copy_kernel", "problem = \"copy\"") +
+         "}\n";
 }
 
 std::string call(const std::string &problem, const std::string &offset = "0", const std::string &more = "") {
@@ -75,9 +78,9 @@ StringRef nameOf(const KernelCall &call) { return SymbolTable::getSymbolName(cal
 } // namespace
 
 TEST_F(LaunchTest, ReadsLoopsAndBuffers) {
-  auto launch =
-      read(moduleWith("region \"h\" : s0 * 64 maximum \"src\" limit s0 count 16 stride 1" + call("copy") + "loop s1 - 1 { loop 3 {" +
-                      call("cell", "(s1 - 1 - d0) * 4096 + d1 * s0 * 8") + call("copy", "d0 * 4", "beside") + "} }"));
+  auto launch = read(moduleWith("region \"h\" : s0 * 64 maximum \"src\" limit s0 count 16 stride 1" + call("copy") +
+                                "loop s1 - 1 { loop 3 {" + call("cell", "(s1 - 1 - d0) * 4096 + d1 * s0 * 8") +
+                                call("copy", "d0 * 4", "beside") + "} }"));
   ASSERT_TRUE(succeeded(launch)) << errors;
   ASSERT_EQ(launch->calls.size(), 4u);
   EXPECT_EQ(nameOf(launch->calls[0]), "copy_kernel");
@@ -119,7 +122,8 @@ TEST_F(LaunchTest, KernelsThatShareScratchRunAfterWhatIsBeforeThem) {
 TEST_F(LaunchTest, WithoutAProgramKernelsRunWhereTheyStand) {
   const std::string kernel = "(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index) attributes "
                              "{quern.kernel = #quern.kernel<space = 1>} { return }\n";
-  auto launch = read("func.func @a" + kernel + "func.func @b" + kernel + "func.func @problem(%x: memref<4xf32>) { return }\n");
+  auto launch =
+      read("func.func @a" + kernel + "func.func @b" + kernel + "func.func @problem(%x: memref<4xf32>) { return }\n");
   ASSERT_TRUE(succeeded(launch)) << errors;
   ASSERT_EQ(launch->calls.size(), 2u);
   EXPECT_TRUE(launch->loops.empty());
@@ -169,8 +173,10 @@ TEST_F(LaunchTest, ProgramsThatMeanNothingAreRefused) {
   expectRefused(program("loop 2 {}"), "a loop has no call");
   expectRefused(program("loop d0 {" + call("copy") + "}"), "the trips of a loop depends on loop 0");
   expectRefused(program("region \"h\" : d0"), "region 'h' depends on loop 0");
-  expectRefused(program("loop 2 { region \"h\" : 8" + call("copy") + "}"), "region 'h' is in a loop or behind 256 others");
-  expectRefused(program("loop 2 { maximum \"src\" limit 1 count 1 stride 1" + call("copy") + "}"), "the maximum of 'src' is in a loop");
+  expectRefused(program("loop 2 { region \"h\" : 8" + call("copy") + "}"),
+                "region 'h' is in a loop or behind 256 others");
+  expectRefused(program("loop 2 { maximum \"src\" limit 1 count 1 stride 1" + call("copy") + "}"),
+                "the maximum of 'src' is in a loop");
   expectRefused(program("maximum \"src\" limit 1 count s0 mod 2 stride 1"), "the maximum of 'src' divides");
   std::string nest = call("copy"), maxima;
   for (uint32_t depth = 0; depth <= maxLoopDepth; ++depth)
@@ -182,20 +188,24 @@ TEST_F(LaunchTest, ProgramsThatMeanNothingAreRefused) {
 }
 
 TEST_F(LaunchTest, KernelsOfAProgramSayWhatTheyAreOf) {
-  auto kernels = [](const std::string &text) { return "module attributes {quern.program = #quern.program<>} {\n" + text + "}\n"; };
+  auto kernels = [](const std::string &text) {
+    return "module attributes {quern.program = #quern.program<>} {\n" + text + "}\n";
+  };
   const std::string kernel =
       "(%x: memref<4xf32> {quern.arg = \"x\"}, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<";
   EXPECT_TRUE(failed(read(kernels("func.func @a" + kernel + "space = 1>} { return }\n"))));
   EXPECT_NE(errors.find("@a does not say which problem it is of"), std::string::npos) << errors;
-  EXPECT_TRUE(failed(read(kernels("func.func @a" + kernel +
-                                  "problem = \"p\", space = 1>} { return }\n"
-                                  "func.func @b() attributes {quern.kernel = #quern.kernel<problem = \"p\", space = 1>} { return }\n"))));
+  EXPECT_TRUE(failed(read(
+      kernels("func.func @a" + kernel +
+              "problem = \"p\", space = 1>} { return }\n"
+              "func.func @b() attributes {quern.kernel = #quern.kernel<problem = \"p\", space = 1>} { return }\n"))));
   EXPECT_NE(errors.find("the kernels of @p take 1 and 0 arguments"), std::string::npos) << errors;
 }
 
 TEST_F(LaunchTest, PolynomialsHaveValues) {
   std::string whyNot;
-  AffineExpr d0 = getAffineDimExpr(0, &context), s0 = getAffineSymbolExpr(0, &context), s1 = getAffineSymbolExpr(1, &context);
+  AffineExpr d0 = getAffineDimExpr(0, &context), s0 = getAffineSymbolExpr(0, &context),
+             s1 = getAffineSymbolExpr(1, &context);
   auto polynomial = polynomialOf((s0 - 1 - d0) * s1 * 3 + s1 * s1 - s1 * s1, 2, whyNot);
   ASSERT_TRUE(succeeded(polynomial)) << whyNot;
   EXPECT_EQ(polynomial->terms.size(), 3u) << "what cancels is gone: " << polynomial->text();

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Refusals are planted in runs of quern-conformance --compile-only: in what is drawn, where the verifier says them, and in place of the
-// compiler, where a schedule would.
+// Refusals are planted in runs of quern-conformance --compile-only: in what is drawn, where the verifier says them, and
+// in place of the compiler, where a schedule would.
 //
 //===----------------------------------------------------------------------===//
 #include "Suite/Compile.h"
@@ -42,7 +42,8 @@ private:
 };
 
 constexpr std::string_view legal = "softmax fwd_i src=f32:3x5:ab dst=f32:3x5:ab axis=1";
-constexpr std::string_view ofF64 = "softmax fwd_i src=f64:3x5:ab dst=f64:3x5:ab axis=1"; // half of the drawn devices have f64
+constexpr std::string_view ofF64 =
+    "softmax fwd_i src=f64:3x5:ab dst=f64:3x5:ab axis=1"; // half of the drawn devices have f64
 
 /// In place of a compiler: it takes everything, but for a problem once in `period`, which it refuses in these words.
 class PlantedSuite : public CompileSuite {
@@ -110,6 +111,9 @@ TEST(DeviceRefusals, ListedReasonBeyondItsCeilingFails) {
   PlantedCases cases(ofF64, ofF64, 2);
   std::string said;
   EXPECT_EQ(PlantedSuite(cases, "", never).runAll(said), 1);
-  EXPECT_NE(said.find("of 100 problems skipped because something is of f64, which the device lacks, more than 24 of a hundred"), said.npos)
+  EXPECT_NE(
+      said.find(
+          "of 100 problems skipped because something is of f64, which the device lacks, more than 24 of a hundred"),
+      said.npos)
       << said;
 }

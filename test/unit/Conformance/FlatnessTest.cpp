@@ -31,21 +31,27 @@ std::string_view reasonFor(std::string_view line, FillKind fill = FillKind::Dens
 
 TEST(Flatness, DataAndResultsOfManyValuesAreNot) {
   EXPECT_EQ(flatPartOf("softmax fwd_i src=f32:3x5:ab dst=f32:3x5:ab axis=1"), "");
-  EXPECT_EQ(flatPartOf("rnn fwd_t cell=gru direction=left2right src_layer=f32:3x2x5:abc weights_layer=f32:1x1x5x3x6:abcde "
-                       "weights_iter=f32:1x1x6x3x6:abcde dst_layer=f32:3x2x6:abc"),
-            "");
+  EXPECT_EQ(
+      flatPartOf("rnn fwd_t cell=gru direction=left2right src_layer=f32:3x2x5:abc weights_layer=f32:1x1x5x3x6:abcde "
+                 "weights_iter=f32:1x1x6x3x6:abcde dst_layer=f32:3x2x6:abc"),
+      "");
 }
 
 TEST(Flatness, ResultsOfOneValueAre) {
   EXPECT_EQ(flatPartOf("eltwise fwd_i alg=linear alpha=0 beta=3 src=f32:3x5:ab dst=f32:3x5:ab"), "output 17, all 3");
-  EXPECT_EQ(flatPartOf("eltwise fwd_i alg=abs src=f32:3x5:ab dst=f32:3x5:ab attr.post_ops=eltwise(alg=clip,alpha=-1),eltwise(alg=relu)"),
+  EXPECT_EQ(flatPartOf("eltwise fwd_i alg=abs src=f32:3x5:ab dst=f32:3x5:ab "
+                       "attr.post_ops=eltwise(alg=clip,alpha=-1),eltwise(alg=relu)"),
             "output 17, all 0");
   EXPECT_EQ(flatPartOf("softmax fwd_i src=f32:30x1:ab dst=f32:30x1:ab axis=1"), "output 17, all 1");
 }
 
-TEST(Flatness, InputsOfOneValueAre) { EXPECT_EQ(flatPartOf("eltwise fwd_i alg=relu src=f32:3x5:ab dst=f32:3x5:ab", true), "input src"); }
+TEST(Flatness, InputsOfOneValueAre) {
+  EXPECT_EQ(flatPartOf("eltwise fwd_i alg=relu src=f32:3x5:ab dst=f32:3x5:ab", true), "input src");
+}
 
-TEST(Flatness, SourcesWithoutElementsAreNot) { EXPECT_EQ(flatPartOf("concat srcs=f32:0x9:s0x1,f32:3x9:ab dst=f32:3x9:ab"), ""); }
+TEST(Flatness, SourcesWithoutElementsAreNot) {
+  EXPECT_EQ(flatPartOf("concat srcs=f32:0x9:s0x1,f32:3x9:ab dst=f32:3x9:ab"), "");
+}
 
 TEST(Flatness, AHandfulOfElementsMayBeAlike) {
   EXPECT_EQ(flatPartOf("eltwise fwd_i alg=linear alpha=0 beta=3 src=f32:2x4:ab dst=f32:2x4:ab"), "");
@@ -53,7 +59,8 @@ TEST(Flatness, AHandfulOfElementsMayBeAlike) {
 
 TEST(Flatness, OnlyNamedProblemsHaveToBe) {
   EXPECT_EQ(reasonFor("softmax fwd_i src=f32:30x1:ab dst=f32:30x1:ab axis=1"), "rows of one element");
-  EXPECT_EQ(reasonFor("softmax fwd_i src=f32:1x30:ab dst=f32:1x30:ab axis=1", FillKind::Special), "a single row of special data");
+  EXPECT_EQ(reasonFor("softmax fwd_i src=f32:1x30:ab dst=f32:1x30:ab axis=1", FillKind::Special),
+            "a single row of special data");
   EXPECT_EQ(reasonFor("softmax fwd_i src=f32:1x30:ab dst=f32:1x30:ab axis=1"), "");
   EXPECT_EQ(reasonFor("eltwise fwd_i alg=linear alpha=0 beta=3 src=f32:3x5:ab dst=f32:3x5:ab"), "");
 }

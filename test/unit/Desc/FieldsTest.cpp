@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Changes each field of every descriptor, one at a time: equality, key and text must notice, and text and bytes must carry the change. The
-// fields are taken from visitFields(), and those lists are compared with the structs' sizes, so that a new member without an entry fails.
+// Changes each field of every descriptor, one at a time: equality, key and text must notice, and text and bytes must
+// carry the change. The fields are taken from visitFields(), and those lists are compared with the structs' sizes, so
+// that a new member without an entry fails.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/FieldVisitor.h"
@@ -21,7 +22,8 @@ namespace {
 
 TensorDesc smallTensor() { return *TensorDesc::fromTag(std::vector<int64_t>{4, 24}, DataType::S8, "aB16b"); }
 
-template <typename T> constexpr bool isLeaf = !std::is_class_v<T> || isVector<T> || isMap<T> || std::is_same_v<T, TensorDesc>;
+template <typename T>
+constexpr bool isLeaf = !std::is_class_v<T> || isVector<T> || isMap<T> || std::is_same_v<T, TensorDesc>;
 
 /// Changes the leaf field number `target`; counts them all.
 struct Mutator {
@@ -99,7 +101,8 @@ template <typename Op> int mutateAllOf() {
   PrimitiveDesc desc;
   EXPECT_TRUE(desc.setKind(kindOf<Op>));
   EXPECT_EQ(desc.kind(), kindOf<Op>);
-  return mutateAll(desc, [](PrimitiveDesc &d) -> auto & { return std::get<Op>(d.op); }, std::string(nameOf(kindOf<Op>)).c_str());
+  return mutateAll(
+      desc, [](PrimitiveDesc &d) -> auto & { return std::get<Op>(d.op); }, std::string(nameOf(kindOf<Op>)).c_str());
 }
 
 } // namespace
@@ -174,7 +177,8 @@ TEST(Fields, OfTensors) {
   TensorDesc base = smallTensor();
   base.extras.flags = ExtraS8S8 | ExtraAsymmetricSource | ExtraScaleAdjust;
   const Change changes[] = {
-      {"ndims and dims", [](TensorDesc &d) { d.dims[2] = d.paddedDims[2] = d.strides[2] = 1, d.strides[2] = 16, ++d.ndims; }},
+      {"ndims and dims",
+       [](TensorDesc &d) { d.dims[2] = d.paddedDims[2] = d.strides[2] = 1, d.strides[2] = 16, ++d.ndims; }},
       {"dims", [](TensorDesc &d) { d.dims[1] = 23; }},
       {"dataType", [](TensorDesc &d) { d.dataType = DataType::U8; }},
       {"paddedDims", [](TensorDesc &d) { d.paddedDims[0] = 5; }},
@@ -182,9 +186,12 @@ TEST(Fields, OfTensors) {
       {"offset0", [](TensorDesc &d) { d.offset0 = 9; }},
       {"formatKind", [](TensorDesc &d) { d = *TensorDesc::fromTag(std::vector<int64_t>{4, 24}, DataType::S8, "any"); }},
       {"strides", [](TensorDesc &d) { d.strides[0] = 64; }},
-      {"innerBlocks", [](TensorDesc &d) { d.innerBlockCount = 2, d.innerBlocks[0] = 4, d.innerBlocks[1] = 4, d.innerIndices[1] = 1; }},
+      {"innerBlocks",
+       [](TensorDesc &d) { d.innerBlockCount = 2, d.innerBlocks[0] = 4, d.innerBlocks[1] = 4, d.innerIndices[1] = 1; }},
       {"innerIndices",
-       [](TensorDesc &d) { d.innerIndices[0] = 0, d.paddedDims[0] = 16, d.paddedDims[1] = 24, d.strides[1] = 16, d.strides[0] = 384; }},
+       [](TensorDesc &d) {
+         d.innerIndices[0] = 0, d.paddedDims[0] = 16, d.paddedDims[1] = 24, d.strides[1] = 16, d.strides[0] = 384;
+       }},
       {"extras.flags", [](TensorDesc &d) { d.extras.flags |= ExtraRnnU8S8; }},
       {"extras.compensationMask", [](TensorDesc &d) { d.extras.compensationMask = 1; }},
       {"extras.asymmetricCompensationMask", [](TensorDesc &d) { d.extras.asymmetricCompensationMask = 2; }},
@@ -201,14 +208,17 @@ TEST(Fields, OfTensors) {
   }
 }
 
-// A member that is added to a struct but not to its list changes the size: then add it to visitFields(), and correct the number.
+// A member that is added to a struct but not to its list changes the size: then add it to visitFields(), and correct
+// the number.
 TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(QuantParams), 40u);
-  EXPECT_EQ(sizeof(PostOp), 32 + 2 * sizeof(TensorDesc) + 8 + 40); // the last: of a depthwise convolution, never written
+  EXPECT_EQ(sizeof(PostOp),
+            32 + 2 * sizeof(TensorDesc) + 8 + 40); // the last: of a depthwise convolution, never written
   EXPECT_EQ(sizeof(RnnQuantization), 72u);
   EXPECT_EQ(sizeof(Dropout), 8 + sizeof(TensorDesc));
   // The last, of what no primitive computes, is never written.
-  EXPECT_EQ(sizeof(Attributes), 24 + 2 * sizeof(std::map<int32_t, QuantParams>) + 24 + sizeof(RnnQuantization) + sizeof(Dropout) + 16);
+  EXPECT_EQ(sizeof(Attributes),
+            24 + 2 * sizeof(std::map<int32_t, QuantParams>) + 24 + sizeof(RnnQuantization) + sizeof(Dropout) + 16);
   EXPECT_EQ(sizeof(SoftmaxDesc), 8 + 4 * sizeof(TensorDesc) + 8);
   EXPECT_EQ(sizeof(ReorderDesc), 2 * sizeof(TensorDesc) + 8);
   EXPECT_EQ(sizeof(RnnDesc), 32 + 25 * sizeof(TensorDesc));

@@ -27,7 +27,8 @@ constexpr CpuIsa allIsas[] = {CpuIsa::Sse42,      CpuIsa::Avx2,       CpuIsa::Av
 
 void expectCap(const char *variable, CpuIsa cap) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(exitWithCap(variable), testing::ExitedWithCode(static_cast<int>(std::min(cap, detectedIsa()))), "") << variable;
+  EXPECT_EXIT(exitWithCap(variable), testing::ExitedWithCode(static_cast<int>(std::min(cap, detectedIsa()))), "")
+      << variable;
 }
 
 [[noreturn]] void exitAfterSetMax() {
@@ -56,8 +57,9 @@ TEST(Target, TextLeadsBack) {
 
 TEST(Target, TextOfADeviceLeadsBack) {
   for (std::string_view text :
-       {"spirv64:sg=16+32,group=1024,slm=65536", "spirv64:sg=8+16+32,group=512,slm=131072,f16,f64", "spirv64:sg=1+128,group=1,slm=1,f64",
-        "spirv64:sg=16+32,group=1024,slm=65536,vec=4", "spirv64:sg=8,group=256,slm=32768,vec=64,f16"}) {
+       {"spirv64:sg=16+32,group=1024,slm=65536", "spirv64:sg=8+16+32,group=512,slm=131072,f16,f64",
+        "spirv64:sg=1+128,group=1,slm=1,f64", "spirv64:sg=16+32,group=1024,slm=65536,vec=4",
+        "spirv64:sg=8,group=256,slm=32768,vec=64,f16"}) {
     Result<Target> target = Target::parse(text);
     ASSERT_TRUE(target) << target.error().message;
     EXPECT_FALSE(target->isCpu());
@@ -154,14 +156,15 @@ TEST(Key, HoldsBuildTargetAndDescriptor) {
 TEST(Key, EveryFieldOfTheTargetCounts) {
   PrimitiveDesc desc;
   const Target base;
-  for (Target other : {Target{CpuIsa::Avx2}, Target{CpuIsa::Sse42, 33}, Target{CpuIsa::Sse42, 32, 1025}, Target{CpuIsa::Sse42, 32, 1024, 1},
-                       *Target::parse("spirv64")}) {
+  for (Target other : {Target{CpuIsa::Avx2}, Target{CpuIsa::Sse42, 33}, Target{CpuIsa::Sse42, 32, 1025},
+                       Target{CpuIsa::Sse42, 32, 1024, 1}, *Target::parse("spirv64")}) {
     EXPECT_NE(makeKey(desc, base).bytes, makeKey(desc, other).bytes);
     EXPECT_NE(makeKey(desc, base).digest, makeKey(desc, other).digest);
   }
   const Target device = *Target::parse("spirv64");
-  for (std::string_view text : {"spirv64:sg=8,vec=16", "spirv64:vec=16,f64", "spirv64:vec=16,f16", "spirv64:group=256,vec=16",
-                                "spirv64:slm=1024,vec=16", "spirv64:vec=8", "spirv64:sg=16+32"}) {
+  for (std::string_view text :
+       {"spirv64:sg=8,vec=16", "spirv64:vec=16,f64", "spirv64:vec=16,f16", "spirv64:group=256,vec=16",
+        "spirv64:slm=1024,vec=16", "spirv64:vec=8", "spirv64:sg=16+32"}) {
     EXPECT_NE(makeKey(desc, device).bytes, makeKey(desc, *Target::parse(text)).bytes) << text;
     EXPECT_NE(makeKey(desc, device).digest, makeKey(desc, *Target::parse(text)).digest) << text;
   }

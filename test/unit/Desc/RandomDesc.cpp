@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Tensors are drawn field by field and kept only if validate() accepts them, so that no constructor's habits limit what is drawn.
+// Tensors are drawn field by field and kept only if validate() accepts them, so that no constructor's habits limit what
+// is drawn.
 //
 //===----------------------------------------------------------------------===//
 #include "RandomDesc.h"
@@ -104,7 +105,8 @@ TensorDesc RandomDesc::tensor() {
 }
 
 std::map<int32_t, QuantParams> RandomDesc::quantParams() {
-  constexpr int32_t arguments[] = {1, 2, 17, 33, 41, 77, 4096, 32768 | 2, 32768 * 32 | 17, 32768 * 33 | 1, 32768 * 2 | 999};
+  constexpr int32_t arguments[] = {
+      1, 2, 17, 33, 41, 77, 4096, 32768 | 2, 32768 * 32 | 17, 32768 * 33 | 1, 32768 * 2 | 999};
   std::map<int32_t, QuantParams> all;
   for (uint64_t count = below(4); count > 0; --count) {
     QuantParams &params = all[arguments[below(std::size(arguments))]];
@@ -127,7 +129,8 @@ PostOp RandomDesc::postOp() {
   op.kind = static_cast<PostOp::Kind>(below(4));
   switch (op.kind) {
   case PostOp::Kind::Eltwise:
-    op.alg = static_cast<Alg>(static_cast<int32_t>(chance(70) ? Alg::EltwiseRelu : Alg::EltwiseReluDst) + static_cast<int32_t>(below(7)));
+    op.alg = static_cast<Alg>(static_cast<int32_t>(chance(70) ? Alg::EltwiseRelu : Alg::EltwiseReluDst) +
+                              static_cast<int32_t>(below(7)));
     op.alpha = anyFloat();
     op.beta = anyFloat();
     break;
@@ -183,13 +186,15 @@ namespace {
 struct FieldDrawer {
   RandomDesc &random;
   void operator()(const char *, PropKind &value) {
-    constexpr PropKind all[] = {PropKind::Undef,        PropKind::ForwardTraining, PropKind::ForwardInference, PropKind::Backward,
-                                PropKind::BackwardData, PropKind::BackwardWeights, PropKind::BackwardBias};
+    constexpr PropKind all[] = {PropKind::Undef,       PropKind::ForwardTraining, PropKind::ForwardInference,
+                                PropKind::Backward,    PropKind::BackwardData,    PropKind::BackwardWeights,
+                                PropKind::BackwardBias};
     value = all[random.below(std::size(all))];
   }
   void operator()(const char *, Alg &value) {
-    constexpr Alg all[] = {Alg::Undef,      Alg::EltwiseLog,   Alg::EltwiseTanh, Alg::BinaryAdd,       Alg::VanillaRnn, Alg::VanillaLstm,
-                           Alg::VanillaGru, Alg::VanillaAugru, Alg::LbrGru,      Alg::SoftmaxAccurate, Alg::SoftmaxLog, Alg::LbrAugru};
+    constexpr Alg all[] = {Alg::Undef,      Alg::EltwiseLog,      Alg::EltwiseTanh, Alg::BinaryAdd,
+                           Alg::VanillaRnn, Alg::VanillaLstm,     Alg::VanillaGru,  Alg::VanillaAugru,
+                           Alg::LbrGru,     Alg::SoftmaxAccurate, Alg::SoftmaxLog,  Alg::LbrAugru};
     value = all[random.below(std::size(all))];
   }
   void operator()(const char *, RnnDirection &value) { value = static_cast<RnnDirection>(random.below(5)); }

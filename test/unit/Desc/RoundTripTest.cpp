@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Random legal descriptors survive text and bytes; damaged ones are refused or are what they say. The seed is printed with a failure.
+// Random legal descriptors survive text and bytes; damaged ones are refused or are what they say. The seed is printed
+// with a failure.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Key.h"
@@ -44,7 +45,9 @@ std::string damaged(std::string text, RandomDesc &random, bool printable) {
   return text;
 }
 
-void expectThreeLines(const std::string &message) { EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 2) << message; }
+void expectThreeLines(const std::string &message) {
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 2) << message;
+}
 } // namespace
 
 TEST(RoundTrip, RandomTensors) {

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Offsets are compared with a walk over the buffer that reads the letters of the tag; what must be refused is a table of reasons.
+// Offsets are compared with a walk over the buffer that reads the letters of the tag; what must be refused is a table
+// of reasons.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/TensorDesc.h"
@@ -33,7 +34,8 @@ TensorDesc strided(const Dims &dims, const Dims &strides, DataType type = DataTy
 
 Dims stridesOf(const TensorDesc &desc) { return {desc.strides, desc.strides + desc.ndims}; }
 
-/// Walks the buffer of a tag in the order of its letters and demands that each logical index, padding included, lies where the walk is.
+/// Walks the buffer of a tag in the order of its letters and demands that each logical index, padding included, lies
+/// where the walk is.
 void expectOffsetsOfTag(const Dims &dims, const std::string &tag) {
   TensorDesc desc = tagged(dims, tag);
   struct Loop {
@@ -149,7 +151,8 @@ TEST(TensorDesc, RuntimeDimsAreNotKnown) {
   EXPECT_EQ(stridesOf(desc), (Dims{30, 6, 1}));
   EXPECT_EQ(stridesOf(tagged({4, runtimeDim, 6}, "abc")), (Dims{runtimeDim, 6, 1}));
   EXPECT_EQ(tagged({4, runtimeDim, 6}, "abc").tag(), "abc");
-  EXPECT_EQ(tagged({8, runtimeDim, runtimeDim}, "abc").tag(), "abc") << "strides that are not known tell nothing about the order";
+  EXPECT_EQ(tagged({8, runtimeDim, runtimeDim}, "abc").tag(), "abc")
+      << "strides that are not known tell nothing about the order";
 }
 
 TEST(TensorDesc, FloatsOfTheExtrasCompareByBits) {
@@ -255,7 +258,8 @@ TEST(TensorDesc, ValidateRefusesWhatABlobMayHold) {
       {"needs more than", [](TensorDesc &d) { d.offset0 = INT64_MAX; }},
       {"`any` has no offset", [](TensorDesc &d) { d.formatKind = FormatKind::Any, d.offset0 = 1; }},
       {"`any` has no inner blocks", [](TensorDesc &d) { d.formatKind = FormatKind::Any; }},
-      {"`any` needs dims that are known", [](TensorDesc &d) { d.formatKind = FormatKind::Any, d.dims[0] = runtimeDim; }},
+      {"`any` needs dims that are known",
+       [](TensorDesc &d) { d.formatKind = FormatKind::Any, d.dims[0] = runtimeDim; }},
   };
   for (const Case &one : cases) {
     TensorDesc desc = tagged({2, 17}, "aB16b");
@@ -283,9 +287,11 @@ TEST(TensorDesc, BytesWithADimBelowZeroAreRefusedByItsValue) {
 
 TEST(SameStorage, LooksAtThePlacesOfElements) {
   const TensorDesc row = tagged({1, 4}, "ab");
-  for (const TensorDesc &other : {tagged({1, 4}, "ba"), strided({1, 4}, {77, 1}), tagged({4}, "a"), tagged({1, 1, 4, 1}, "dcba")})
+  for (const TensorDesc &other :
+       {tagged({1, 4}, "ba"), strided({1, 4}, {77, 1}), tagged({4}, "a"), tagged({1, 1, 4, 1}, "dcba")})
     EXPECT_TRUE(row.sameStorage(other) && other.sameStorage(row)) << textOf(other);
-  for (const TensorDesc &other : {tagged({1, 5}, "ab"), tagged({2, 2}, "ba"), strided({1, 4}, {8, 2}), strided({4, 4}, {0, 1})})
+  for (const TensorDesc &other :
+       {tagged({1, 5}, "ab"), tagged({2, 2}, "ba"), strided({1, 4}, {8, 2}), strided({4, 4}, {0, 1})})
     EXPECT_FALSE(row.sameStorage(other) || other.sameStorage(row)) << textOf(other);
   EXPECT_TRUE(tagged({2, 3, 4}, "abc").sameStorage(tagged({6, 4}, "ab")));
   EXPECT_FALSE(tagged({2, 3, 4}, "acb").sameStorage(tagged({6, 4}, "ab")));

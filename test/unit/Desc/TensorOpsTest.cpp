@@ -103,7 +103,8 @@ TEST(Submemory, LeavesTheRestOfABlockToTheParent) {
 
 TEST(Submemory, RefusesWhatBlocksCannotExpress) {
   TensorDesc parent = tagged({4, 40}, "aB16b");
-  expectFailure(parent.submemory(Dims{4, 16}, Dims{0, 8}), Status::Unimplemented, "offset 8 of dim 1 is not a multiple of its block 16");
+  expectFailure(parent.submemory(Dims{4, 16}, Dims{0, 8}), Status::Unimplemented,
+                "offset 8 of dim 1 is not a multiple of its block 16");
   expectFailure(parent.submemory(Dims{4, 18}, Dims{0, 0}), Status::Unimplemented, "size 18 of dim 1");
   expectFailure(parent.submemory(Dims{5, 16}, Dims{0, 0}), Status::InvalidArguments, "leaves dim 0 of size 4");
   expectFailure(parent.submemory(Dims{1, 16}, Dims{4, 0}), Status::InvalidArguments, "leaves dim 0");
@@ -140,7 +141,8 @@ TEST(PermuteAxes, RefusesWhatIsNoPermutation) {
   expectFailure(in.permuteAxes(std::vector<int>{0, -1}), Status::InvalidArguments, "axis -1");
   expectFailure(in.permuteAxes(std::vector<int>{0}), Status::InvalidArguments, "1 axes");
   expectFailure(TensorDesc().permuteAxes(std::vector<int>{}), Status::InvalidArguments, "rank 0");
-  expectFailure(tagged({runtimeDim, 5}, "ab").permuteAxes(std::vector<int>{1, 0}), Status::InvalidArguments, "runtime dims");
+  expectFailure(tagged({runtimeDim, 5}, "ab").permuteAxes(std::vector<int>{1, 0}), Status::InvalidArguments,
+                "runtime dims");
 }
 
 TEST(Reshape, SplitsAndMergesDenseGroups) {

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What lines mean, what is printed for them, where the caret stands when they are wrong, and that every example of the documentation holds.
+// What lines mean, what is printed for them, where the caret stands when they are wrong, and that every example of the
+// documentation holds.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextForm.h"
@@ -24,7 +25,9 @@ PrimitiveDesc parsed(std::string_view line) {
   return desc ? *desc : PrimitiveDesc();
 }
 
-void expectCanonical(std::string_view line, std::string_view canonical) { EXPECT_EQ(parsed(line).text(), canonical) << line; }
+void expectCanonical(std::string_view line, std::string_view canonical) {
+  EXPECT_EQ(parsed(line).text(), canonical) << line;
+}
 
 struct BadLine {
   std::string_view line;
@@ -47,7 +50,8 @@ void expectError(const BadLine &bad) {
 } // namespace
 
 TEST(TextForm, ASoftmax) {
-  std::string_view line = "softmax fwd_i alg=log src=f32:8x128x1024:abc dst=bf16:8x128x1024:abc axis=2 attr.fpmath=bf16";
+  std::string_view line =
+      "softmax fwd_i alg=log src=f32:8x128x1024:abc dst=bf16:8x128x1024:abc axis=2 attr.fpmath=bf16";
   PrimitiveDesc desc = parsed(line);
   ASSERT_EQ(desc.kind(), PrimitiveKind::Softmax);
   const auto &softmax = std::get<SoftmaxDesc>(desc.op);
@@ -77,13 +81,15 @@ TEST(TextForm, SpellingsThatAreNotPrinted) {
   expectCanonical("eltwise fwd_i alg=eltwise_relu alpha=0", "eltwise fwd_i alg=relu");
   expectCanonical("binary alg=binary_select", "binary alg=select");
   expectCanonical("sum srcs=f32:2:a,none,f32:2:s1 scales=1,-2", "sum scales=1,-2 srcs=f32:2:a,none,f32:2:a");
-  expectCanonical("softmax attr.rnn.data_shift=1e2 attr.rnn.data_scale=0.50", "softmax attr.rnn.data_scale=0.5 attr.rnn.data_shift=100");
+  expectCanonical("softmax attr.rnn.data_shift=1e2 attr.rnn.data_scale=0.50",
+                  "softmax attr.rnn.data_scale=0.5 attr.rnn.data_shift=100");
 }
 
 TEST(TextForm, TensorsInFull) {
   for (std::string_view text :
-       {"f32:8:a", "u8:2x3:s8x1", "f16:?x16:ab", "bf16:4x?:s5x1:off?", "f64:3x4:s0x1", "s8:16x17x3x3:ABcd4b16a4b:s8s8@1:scale_adjust@0.5",
-        "s8:17x3:s48x16:blk4b4b:pad17x32:at0x1:off7", "s8:1x1x24x4x31:abdEc32e:rnn_u8s8@27", "s8:9x5:ab:s8s8:asymmetric@1", "s4:3x5:ba",
+       {"f32:8:a", "u8:2x3:s8x1", "f16:?x16:ab", "bf16:4x?:s5x1:off?", "f64:3x4:s0x1",
+        "s8:16x17x3x3:ABcd4b16a4b:s8s8@1:scale_adjust@0.5", "s8:17x3:s48x16:blk4b4b:pad17x32:at0x1:off7",
+        "s8:1x1x24x4x31:abdEc32e:rnn_u8s8@27", "s8:9x5:ab:s8s8:asymmetric@1", "s4:3x5:ba",
         "f32:1x1x1x1x1x1x1x1x1x1x1x2:abcdefghijkl", "f32:0x4:ab", "f32:5x6:any", "boolean:3:a", "f8_e4m3:3:a",
         "s8:4x4:ab:rnn_u8s8@2:rnn_s8s8"}) {
     Result<TensorDesc> desc = parseTensor(text);
@@ -97,7 +103,8 @@ TEST(TextForm, TensorsInFull) {
 }
 
 TEST(TextForm, FloatsByTheirBits) {
-  for (uint32_t bits : {0u, 0x80000000u, 1u, 0x7f7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00000u, 0x7f800001u, 0x3dcccccdu}) {
+  for (uint32_t bits : {0u, 0x80000000u, 1u, 0x7f7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00000u,
+                        0x7f800001u, 0x3dcccccdu}) {
     std::string text;
     appendFloat(text, std::bit_cast<float>(bits));
     TextReader in(text);
@@ -111,7 +118,8 @@ TEST(TextForm, FloatsByTheirBits) {
 TEST(TextForm, ErrorsPointAtThePlace) {
   const BadLine lines[] = {
       {"", 0, "the line is empty; it starts with one of softmax, reorder, rnn, eltwise, binary, sum, concat, gemm"},
-      {"softmin fwd_i", 0, "primitive is 'softmin'; known are softmax, reorder, rnn, eltwise, binary, sum, concat, gemm"},
+      {"softmin fwd_i", 0,
+       "primitive is 'softmin'; known are softmax, reorder, rnn, eltwise, binary, sum, concat, gemm"},
       {"undef", 0, "primitive is 'undef'; known are softmax"},
       {"softmax=3", 7, "'=3' follows the name of the primitive"},
       {"softmax forward", 8, "'forward' is neither field=value nor a propagation kind (fwd_t, fwd_i"},
@@ -202,14 +210,16 @@ TEST(TextForm, NumbersOfSourcesAreLimited) {
   EXPECT_TRUE(PrimitiveDesc::fromBytes(most.canonicalBytes()));
   EXPECT_NE(PrimitiveDesc::parse(line + ",none").error().message.find("more than 1024 tensors"), std::string::npos);
   srcs.emplace_back();
-  EXPECT_NE(PrimitiveDesc::fromBytes(most.canonicalBytes()).error().message.find("malformed at field 'srcs'"), std::string::npos);
+  EXPECT_NE(PrimitiveDesc::fromBytes(most.canonicalBytes()).error().message.find("malformed at field 'srcs'"),
+            std::string::npos);
 }
 
 TEST(TextForm, ALongLineIsShownAroundThePlace) {
   std::string line = "softmax attr.rnn.weights_scales=" + std::string(1000, '1') + " axis=q" + std::string(1000, ' ');
   std::string message = PrimitiveDesc::parse(line).error().message;
   EXPECT_LT(message.size(), 600u);
-  message = PrimitiveDesc::parse("softmax" + std::string(1000, ' ') + "axis=q" + std::string(1000, ' ')).error().message;
+  message =
+      PrimitiveDesc::parse("softmax" + std::string(1000, ' ') + "axis=q" + std::string(1000, ' ')).error().message;
   size_t caret = message.rfind('\n') + 1, shown = message.rfind('\n', caret - 2) + 1;
   EXPECT_EQ(message[shown + (message.size() - 1 - caret)], 'q') << message;
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Over random blocked descriptors, element by element: the map and the memref lead where offsetOf() does, and the boxes hold every place of
-// the padding once and nothing else.
+// Over random blocked descriptors, element by element: the map and the memref lead where offsetOf() does, and the boxes
+// hold every place of the padding once and nothing else.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Tensors.h"
@@ -24,7 +24,8 @@ namespace {
 
 using Index = std::vector<int64_t>;
 
-/// Up to three dims of up to 13, up to four inner blocks, outer strides in any order with gaps, whole blocks of padding at times.
+/// Up to three dims of up to 13, up to four inner blocks, outer strides in any order with gaps, whole blocks of padding
+/// at times.
 TensorDesc randomBlocked(std::mt19937 &engine) {
   auto below = [&](int limit) { return static_cast<int>(engine() % static_cast<unsigned>(limit)); };
   TensorDesc desc;
@@ -98,7 +99,8 @@ TEST(Tensors, BroadcastDimsAreZeroInTheMap) {
   TensorDesc desc = *TensorDesc::fromTag(std::vector<int64_t>{4, 1, 3}, DataType::BF16, "aBc16b");
   AffineExpr zero = getAffineConstantExpr(0, &context);
   AffineMap map = mapOf(desc, {4, 20, 3}, &context);
-  EXPECT_EQ(map, AffineMap::get(3, 0, {getAffineDimExpr(0, &context), zero, getAffineDimExpr(2, &context), zero}, &context));
+  EXPECT_EQ(map,
+            AffineMap::get(3, 0, {getAffineDimExpr(0, &context), zero, getAffineDimExpr(2, &context), zero}, &context));
 }
 
 TEST(Padding, BoxesHoldThePaddingOnce) {
@@ -129,7 +131,8 @@ TEST(Padding, CommonLayoutsNeedOneBox) {
   };
   EXPECT_EQ(boxes({2, 32, 5, 5}, "aBcd16b"), 0u);
   EXPECT_EQ(boxes({2, 20, 5, 5}, "aBcd16b"), 1u);
-  EXPECT_EQ(boxes({20, 20, 5, 5}, "ABcd16a16b"), 3u); // past the end in a; in b with a in whole blocks; in b in a's last block
+  EXPECT_EQ(boxes({20, 20, 5, 5}, "ABcd16a16b"),
+            3u); // past the end in a; in b with a in whole blocks; in b in a's last block
 }
 
 } // namespace

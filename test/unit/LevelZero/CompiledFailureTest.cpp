@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// As FailureTest.cpp, with what the compiler makes of a softmax, a reorder and an LSTM, whose program is recorded. First kernels stay in
-// the memory cache, so that the calls are those of engines, streams, memory and executions; then those that load kernels fail.
+// As FailureTest.cpp, with what the compiler makes of a softmax, a reorder and an LSTM, whose program is recorded.
+// First kernels stay in the memory cache, so that the calls are those of engines, streams, memory and executions; then
+// those that load kernels fail.
 //
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"
@@ -116,8 +117,9 @@ void failLoading(const std::string &line) {
 
 constexpr const char *softmax = "softmax fwd_i src=f32:5x33:ab dst=f32:5x33:ab axis=1";
 constexpr const char *reorder = "reorder src=f32:7x33:ab dst=f16:7x33:ba";
-constexpr const char *lstm = "rnn fwd_i cell=lstm direction=left2right src_layer=f32:4x1x16:abc weights_layer=f32:1x1x16x4x16:any "
-                             "weights_iter=f32:1x1x16x4x16:any bias=f32:1x1x4x16:abcd dst_layer=f32:4x1x16:abc";
+constexpr const char *lstm =
+    "rnn fwd_i cell=lstm direction=left2right src_layer=f32:4x1x16:abc weights_layer=f32:1x1x16x4x16:any "
+    "weights_iter=f32:1x1x16x4x16:any bias=f32:1x1x4x16:abcd dst_layer=f32:4x1x16:abc";
 
 TEST(EachCall, OfASoftmax) { failEachCall(softmax); }
 TEST(EachCall, OfAReorder) { failEachCall(reorder); }

@@ -34,7 +34,8 @@ public:
     EXPECT_EQ(zeDriverGet(&one, &driver), ZE_RESULT_SUCCESS);
     EXPECT_EQ(zeDeviceGet(driver, &one, &device), ZE_RESULT_SUCCESS);
     EXPECT_EQ(zeContextCreate(driver, &desc, &context), ZE_RESULT_SUCCESS);
-    EXPECT_EQ(quern_ze_interop_engine_create(&made, driver, device, context), quern_success) << quern_get_last_error_message();
+    EXPECT_EQ(quern_ze_interop_engine_create(&made, driver, device, context), quern_success)
+        << quern_get_last_error_message();
     own.reset(made);
   }
   ~OtherDevice() {
@@ -63,11 +64,13 @@ void setAll(const memory &to, const std::function<float(size_t)> &value) {
 
 TEST(LevelZero, AReorderCrossesEnginesInEveryKindOfStream) {
   const engine device(engine::kind::gpu, 0);
-  for (auto flags : {stream::flags::in_order, stream::flags::out_of_order, stream::flags::in_order | stream::flags::profiling}) {
+  for (auto flags :
+       {stream::flags::in_order, stream::flags::out_of_order, stream::flags::in_order | stream::flags::profiling}) {
     stream order(device, flags);
     std::vector<DeviceRun> runs;
     for (int i = 0; i < 12; ++i) { // of growing sizes, which share what is between host and device
-      runs.emplace_back(device, reorderLine(std::to_string(1 + 20 * i), i / 2 % 2 ? toHost : fromHost), i % 2 ? addTwoByRows : addOne);
+      runs.emplace_back(device, reorderLine(std::to_string(1 + 20 * i), i / 2 % 2 ? toHost : fromHost),
+                        i % 2 ? addTwoByRows : addOne);
       runs.back().fill(static_cast<float>(100 * i));
       runs.back().execute(order);
     }
@@ -101,7 +104,8 @@ TEST(LevelZero, AReorderAcrossEnginesIsInOrderWithItsNeighbours) {
 TEST(LevelZero, AReorderAcrossEnginesHasOneTime) {
   const engine device(engine::kind::gpu, 0);
   stream order(device, stream::flags::in_order | stream::flags::profiling);
-  DeviceRun step(device, reorderLine("100", fromHost), addOne), program(device, reorderLine("10", toHost), addTwoByRows);
+  DeviceRun step(device, reorderLine("100", fromHost), addOne),
+      program(device, reorderLine("10", toHost), addTwoByRows);
   const primitive copy(primitive_desc(device, reorderLine("100", "dst_engine=gpu")));
   step.fill();
   program.fill();
@@ -155,7 +159,9 @@ TEST(LevelZero, AReorderGoesToAnotherDevice) {
       stream order(from);
       const reorder::primitive_desc desc(from, plain, to, plain, hasKernel ? attr : primitive_attr());
       const reorder moved =
-          hasKernel ? reorder(desc, blobOf(from, reorderLine("40", "attr.post_ops=eltwise(alg=linear,alpha=1)"), addOne)) : reorder(desc);
+          hasKernel
+              ? reorder(desc, blobOf(from, reorderLine("40", "attr.post_ops=eltwise(alg=linear,alpha=1)"), addOne))
+              : reorder(desc);
       const ze_event_handle_t after = ze_interop::execute(moved, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
       EXPECT_EQ(zeEventHostSynchronize(after, UINT64_MAX), ZE_RESULT_SUCCESS);
       const std::vector<float> values = valuesOf(dst);
@@ -172,8 +178,10 @@ TEST(LevelZero, MemoryOnTheWrongSideIsRefused) {
   const auto refusal = [&](const stream &where, const memory &src, const memory &dst) {
     return messageOf([&] { run.kernel.execute(where, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}}); });
   };
-  EXPECT_THAT(refusal(order, onDevice, onDevice), HasSubstr("argument 1 (src) is on another kind of engine than the primitive has it"));
-  EXPECT_THAT(refusal(order, onHost, onHost), HasSubstr("argument 17 (dst) is on another kind of engine than the stream"));
+  EXPECT_THAT(refusal(order, onDevice, onDevice),
+              HasSubstr("argument 1 (src) is on another kind of engine than the primitive has it"));
+  EXPECT_THAT(refusal(order, onHost, onHost),
+              HasSubstr("argument 17 (dst) is on another kind of engine than the stream"));
   EXPECT_THAT(refusal(ofHost, onHost, onDevice), HasSubstr("the stream is of another engine"));
   const engine alsoHost(engine::kind::cpu, 0);
   const memory onOther(run.desc.src_desc(), alsoHost); // until the device has copied it
@@ -218,10 +226,13 @@ TEST(LevelZero, AReorderAcrossEnginesTakesAttributes) {
   setAll(scale, [](size_t) { return 3.0f; });
   setAll(onHost, [](size_t) { return 3.0f; });
   stream order(device);
-  std::unordered_map<int, memory> arguments = {
-      {QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}, {QUERN_ARG_SCRATCHPAD, scratchpad}, {QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC, onHost}};
+  std::unordered_map<int, memory> arguments = {{QUERN_ARG_SRC, src},
+                                               {QUERN_ARG_DST, dst},
+                                               {QUERN_ARG_SCRATCHPAD, scratchpad},
+                                               {QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC, onHost}};
   const reorder kernel(desc);
-  EXPECT_THAT(messageOf([&] { kernel.execute(order, arguments); }), HasSubstr("is on another kind of engine than the stream"));
+  EXPECT_THAT(messageOf([&] { kernel.execute(order, arguments); }),
+              HasSubstr("is on another kind of engine than the stream"));
   arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] = scale;
   kernel.execute(order, arguments);
   order.wait();

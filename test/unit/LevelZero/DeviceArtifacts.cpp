@@ -28,7 +28,8 @@ std::string reorderLine(const std::string &rows, const std::string &fields) {
   return concat("reorder src=", tensor, " dst=", tensor, " ", fields);
 }
 
-Artifact makeDeviceArtifact(const VerifiedProblem &problem, const Target &target, const char *entry, int64_t groups, int32_t workItems) {
+Artifact makeDeviceArtifact(const VerifiedProblem &problem, const Target &target, const char *entry, int64_t groups,
+                            int32_t workItems) {
   Artifact artifact;
   artifact.codeKind = CodeKind::SpirV;
   artifact.descriptor = problem.desc.text();

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Primitives whose kernels are those of kernels.ll, given to the C API as cache blobs: no compiler is needed. What they compute has nothing
-// to do with the softmax or reorder that they are made for.
+// Primitives whose kernels are those of kernels.ll, given to the C API as cache blobs: no compiler is needed. What they
+// compute has nothing to do with the softmax or reorder that they are made for.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_LEVELZERO_DEVICEARTIFACTS_H

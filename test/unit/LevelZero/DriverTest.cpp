@@ -42,12 +42,15 @@ protected:
     ASSERT_OK(zeContextCreate(driver, &desc, &context));
     const ze_device_mem_alloc_desc_t onDevice{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
     const ze_host_mem_alloc_desc_t onHost{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
-    ASSERT_OK(zeMemAllocShared(context, &onDevice, &onHost, count * sizeof(float), 64, device, reinterpret_cast<void **>(&source)));
-    ASSERT_OK(zeMemAllocDevice(context, &onDevice, count * sizeof(float), 64, device, reinterpret_cast<void **>(&result)));
+    ASSERT_OK(zeMemAllocShared(context, &onDevice, &onHost, count * sizeof(float), 64, device,
+                               reinterpret_cast<void **>(&source)));
+    ASSERT_OK(
+        zeMemAllocDevice(context, &onDevice, count * sizeof(float), 64, device, reinterpret_cast<void **>(&result)));
     for (uint32_t i = 0; i < count; ++i)
       source[i] = static_cast<float>(i);
-    const ze_command_queue_desc_t queueDesc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
-                                            ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    const ze_command_queue_desc_t queueDesc{
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+        ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
     ASSERT_OK(zeCommandQueueCreate(context, device, &queueDesc, &queue));
     ASSERT_OK(zeCommandListCreateImmediate(context, device, &queueDesc, &now));
     const ze_command_list_desc_t listDesc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, 0};
@@ -77,7 +80,8 @@ protected:
                                     ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, 3};
     ASSERT_OK(zeEventPoolCreate(context, &desc, 1, &device, &pool));
     for (uint32_t i = 0; i < std::size(events); ++i) {
-      const ze_event_desc_t event{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, i, ZE_EVENT_SCOPE_FLAG_HOST, ZE_EVENT_SCOPE_FLAG_HOST};
+      const ze_event_desc_t event{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, i, ZE_EVENT_SCOPE_FLAG_HOST,
+                                  ZE_EVENT_SCOPE_FLAG_HOST};
       ASSERT_OK(zeEventCreate(pool, &event, &events[i]));
     }
   }
@@ -132,7 +136,8 @@ TEST_F(ZeDriver, RecordedCommandsRunWhenTheyAreExecutedAndInTheOrderOfEvents) {
   std::vector<float> copy(count, 0);
   ASSERT_OK(zeCommandListAppendLaunchKernel(list, kernel("add_one", 16), &groups, events[1], 1, &events[0]));
   ASSERT_OK(zeCommandListAppendMemoryCopy(list, copy.data(), result, count * sizeof(float), events[2], 1, &events[1]));
-  EXPECT_EQ(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr), ZE_RESULT_ERROR_INVALID_ARGUMENT) << "it is not closed";
+  EXPECT_EQ(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr), ZE_RESULT_ERROR_INVALID_ARGUMENT)
+      << "it is not closed";
   ASSERT_OK(zeCommandListClose(list));
   for (int times = 0; times < 2; ++times) {
     for (ze_event_handle_t event : events)
@@ -187,7 +192,8 @@ TEST_F(ZeDriver, ANativeBinaryIsTakenBackAndAForeignOneRefused) {
   ASSERT_OK(zeKernelDestroy(kernels.back()));
   kernels.pop_back();
   ASSERT_OK(zeModuleDestroy(again));
-  EXPECT_EQ(build("something else, of some length", &again, nullptr, ZE_MODULE_FORMAT_NATIVE), ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
+  EXPECT_EQ(build("something else, of some length", &again, nullptr, ZE_MODULE_FORMAT_NATIVE),
+            ZE_RESULT_ERROR_MODULE_BUILD_FAILURE);
 }
 
 TEST_F(ZeDriver, ABrokenModuleIsAnErrorWithALog) {
@@ -214,7 +220,8 @@ TEST_F(ZeDriver, WhatHardwareWouldRefuseIsRefused) {
   EXPECT_EQ(zeKernelSetArgumentValue(made, 0, 4, &source), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE);
   void *onStack = &made;
   EXPECT_EQ(zeKernelSetArgumentValue(made, 0, 8, &onStack), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-  EXPECT_EQ(zeCommandListAppendLaunchKernelIndirect(list, made, &groups, nullptr, 0, nullptr), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+  EXPECT_EQ(zeCommandListAppendLaunchKernelIndirect(list, made, &groups, nullptr, 0, nullptr),
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
   const ze_device_mem_alloc_desc_t desc{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
   void *huge = nullptr;
   EXPECT_EQ(zeMemAllocDevice(context, &desc, size_t(1) << 50, 64, device, &huge), ZE_RESULT_ERROR_UNSUPPORTED_SIZE);

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every call of the driver in turn fails: the library gives an error with the cause, gives back what it has taken and works again.
+// Every call of the driver in turn fails: the library gives an error with the cause, gives back what it has taken and
+// works again.
 //
 //===----------------------------------------------------------------------===//
 #include "LevelZero/DeviceArtifacts.h"
@@ -36,7 +37,8 @@ void runOnce(const DeviceRun::Maker &make, float sum, unsigned flags) {
   order.wait();
   if (flags & quern_stream_profiling) {
     int count = 0;
-    error::wrap_c_api(quern_query_profiling_data(made, quern_profiling_data_kind_time, &count, nullptr), "could not ask for times");
+    error::wrap_c_api(quern_query_profiling_data(made, quern_profiling_data_kind_time, &count, nullptr),
+                      "could not ask for times");
   }
   ASSERT_EQ(run.wrong([=](float x) { return x + sum; }), 0u);
 }
@@ -65,7 +67,7 @@ void failEachCall(const DeviceRun::Maker &make, float sum, unsigned flags, Failu
   }
 }
 
-#define FAILURE(name)                                                                                                                      \
+#define FAILURE(name)                                                                                                  \
   Failure { name, #name }
 
 TEST(EachCall, OfAStep) {
@@ -79,7 +81,8 @@ TEST(EachCall, OfAProgram) {
 }
 
 TEST(EachCall, OfAProfiledProgram) {
-  failEachCall(addTwoByRows, 2, quern_stream_in_order | quern_stream_profiling, FAILURE(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE));
+  failEachCall(addTwoByRows, 2, quern_stream_in_order | quern_stream_profiling,
+               FAILURE(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE));
 }
 
 } // namespace

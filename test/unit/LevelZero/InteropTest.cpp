@@ -42,12 +42,14 @@ protected:
     ASSERT_OK(zeCommandListCreateImmediate(context, device, &queueDesc, &list));
     const ze_event_pool_desc_t poolDesc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 2};
     ASSERT_OK(zeEventPoolCreate(context, &poolDesc, 1, &device, &pool));
-    const ze_event_desc_t eventDesc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0, ZE_EVENT_SCOPE_FLAG_HOST, ZE_EVENT_SCOPE_FLAG_HOST};
+    const ze_event_desc_t eventDesc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0, ZE_EVENT_SCOPE_FLAG_HOST,
+                                    ZE_EVENT_SCOPE_FLAG_HOST};
     ASSERT_OK(zeEventCreate(pool, &eventDesc, &before));
     const ze_device_mem_alloc_desc_t onDevice{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, nullptr, 0, 0};
     const ze_host_mem_alloc_desc_t onHost{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
     for (float **memory : {&source, &result})
-      ASSERT_OK(zeMemAllocShared(context, &onDevice, &onHost, 4 * rowBytes, 64, device, reinterpret_cast<void **>(memory)));
+      ASSERT_OK(
+          zeMemAllocShared(context, &onDevice, &onHost, 4 * rowBytes, 64, device, reinterpret_cast<void **>(memory)));
     for (int i = 0; i < 4 * rowLength; ++i)
       source[i] = static_cast<float>(i), result[i] = -1;
   }
@@ -69,14 +71,16 @@ protected:
     for (auto [argument, pointer] : {std::pair(QUERN_ARG_SRC, source), std::pair(QUERN_ARG_DST, result)}) {
       quern_memory_t handle = nullptr;
       void *buffers[] = {pointer};
-      error::wrap_c_api(quern_ze_interop_memory_create(&handle, run.desc.src_desc().get(), on.get(), 1, buffers), "memory");
+      error::wrap_c_api(quern_ze_interop_memory_create(&handle, run.desc.src_desc().get(), on.get(), 1, buffers),
+                        "memory");
       made[argument].reset(handle);
     }
     return made;
   }
 
   static constexpr ze_command_queue_desc_t queueDesc{
-      ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS, ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+      ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+      ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
   int64_t objects = 0;
   ze_driver_handle_t driver{};
   ze_device_handle_t device{};
@@ -143,15 +147,18 @@ TEST_F(Interop, AnExecutionIsOrderedByEvents) {
 
 TEST_F(Interop, TheCppInterfaceDoesTheSame) {
   const engine own = ze_interop::make_engine(driver, device, context);
-  EXPECT_TRUE(ze_interop::get_driver(own) == driver && ze_interop::get_device(own) == device && ze_interop::get_context(own) == context);
+  EXPECT_TRUE(ze_interop::get_driver(own) == driver && ze_interop::get_device(own) == device &&
+              ze_interop::get_context(own) == context);
   DeviceRun run(own, softmaxLine("4"), addOne);
   const memory::desc rows = run.desc.src_desc();
   const memory src = ze_interop::make_memory(rows, own, source), between = ze_interop::make_memory(rows, own),
                dst = ze_interop::make_memory(rows, own, std::vector<void *>{result});
   const stream order = ze_interop::make_stream(own, list, true);
   EXPECT_EQ(ze_interop::get_list(order), list);
-  const ze_event_handle_t half = ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, between}}, {before});
-  const ze_event_handle_t all = ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, between}, {QUERN_ARG_DST, dst}}, {half});
+  const ze_event_handle_t half =
+      ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, between}}, {before});
+  const ze_event_handle_t all =
+      ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, between}, {QUERN_ARG_DST, dst}}, {half});
   EXPECT_EQ(zeEventHostSynchronize(all, 3000000), ZE_RESULT_NOT_READY);
   ASSERT_OK(zeEventHostSignal(before));
   ASSERT_OK(zeEventHostSynchronize(all, UINT64_MAX));
@@ -230,7 +237,8 @@ TEST_F(Interop, AWaitIsForAllThatWasBeforeIt) {
                dst = ze_interop::make_memory(run.desc.src_desc(), own, result);
   stream order(own);
   ze_event_handle_t behind{};
-  const ze_event_desc_t second{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 1, ZE_EVENT_SCOPE_FLAG_HOST, ZE_EVENT_SCOPE_FLAG_HOST};
+  const ze_event_desc_t second{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 1, ZE_EVENT_SCOPE_FLAG_HOST,
+                               ZE_EVENT_SCOPE_FLAG_HOST};
   ASSERT_OK(zeEventCreate(pool, &second, &behind));
   ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, run.dst}}, {before});
   failDriverCall(2, ZE_RESULT_NOT_READY); // behind the appending of the barrier
@@ -254,7 +262,8 @@ TEST_F(Interop, AWaitIsForAllThatWasBeforeIt) {
 }
 
 /// 0 if a device that is lost while a kernel waits says so at every wait and keeps nobody from giving up what is there.
-int loseTheDevice(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context, ze_event_handle_t before) {
+int loseTheDevice(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context,
+                  ze_event_handle_t before) {
   const engine own = ze_interop::make_engine(driver, device, context);
   const DeviceRun run(own, softmaxLine("4"), addOne);
   void *taken = run.src.get_data_handle();
@@ -271,7 +280,8 @@ int loseTheDevice(ze_driver_handle_t driver, ze_device_handle_t device, ze_conte
 
 TEST_F(Interop, ALostDeviceIsAnErrorAtEveryWait) {
   GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own: a lost device does not come back
-  EXPECT_EXIT(std::_Exit(loseTheDevice(driver, device, context, before)), testing::ExitedWithCode(0), "the device is lost");
+  EXPECT_EXIT(std::_Exit(loseTheDevice(driver, device, context, before)), testing::ExitedWithCode(0),
+              "the device is lost");
 }
 
 #ifdef QUERN_TEST_HAS_COMPILER
@@ -299,10 +309,11 @@ TEST_F(Interop, MemoryMayBeginAnywhere) {
   const ze_host_mem_alloc_desc_t onHost{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
   uint8_t *from = nullptr, *to = nullptr;
   for (uint8_t **memory : {&from, &to})
-    ASSERT_OK(zeMemAllocShared(context, &onDevice, &onHost, count + around, 64, device, reinterpret_cast<void **>(memory)));
+    ASSERT_OK(
+        zeMemAllocShared(context, &onDevice, &onHost, count + around, 64, device, reinterpret_cast<void **>(memory)));
   for (bool isTransposed : {false, true}) {
-    const primitive_desc desc(own, std::string("reorder src=u8:256x260:ab dst=u8:256x260:") + (isTransposed ? "ba" : "ab") +
-                                       " attr.post_ops=eltwise(alg=linear,alpha=1)");
+    const primitive_desc desc(own, std::string("reorder src=u8:256x260:ab dst=u8:256x260:") +
+                                       (isTransposed ? "ba" : "ab") + " attr.post_ops=eltwise(alg=linear,alpha=1)");
     const primitive kernel(desc);
     for (auto [src, dst] : {std::pair<size_t, size_t>(0, 0), {4, 8}, {1, 0}, {0, 3}, {2, 2}}) {
       for (size_t i = 0; i < count + around; ++i)
@@ -354,11 +365,18 @@ TEST_F(Interop, NullIsRefusedByName) {
       {"size", [&] { return quern_ze_interop_engine_get_cache_blob_id(driver, device, nullptr, nullptr); }},
       {"engine", [&] { return quern_ze_interop_engine_get_cache_blob(nullptr, &size, nullptr); }},
       {"size", [&] { return quern_ze_interop_engine_get_cache_blob(e, nullptr, nullptr); }},
-      {"engine", [&] { return quern_ze_interop_engine_create_from_cache_blob(nullptr, driver, device, context, 1, blob); }},
-      {"driver", [&] { return quern_ze_interop_engine_create_from_cache_blob(&made.engine, nullptr, device, context, 1, blob); }},
-      {"device", [&] { return quern_ze_interop_engine_create_from_cache_blob(&made.engine, driver, nullptr, context, 1, blob); }},
-      {"context", [&] { return quern_ze_interop_engine_create_from_cache_blob(&made.engine, driver, device, nullptr, 1, blob); }},
-      {"cache_blob", [&] { return quern_ze_interop_engine_create_from_cache_blob(&made.engine, driver, device, context, 1, nullptr); }},
+      {"engine",
+       [&] { return quern_ze_interop_engine_create_from_cache_blob(nullptr, driver, device, context, 1, blob); }},
+      {"driver",
+       [&] { return quern_ze_interop_engine_create_from_cache_blob(&made.engine, nullptr, device, context, 1, blob); }},
+      {"device",
+       [&] { return quern_ze_interop_engine_create_from_cache_blob(&made.engine, driver, nullptr, context, 1, blob); }},
+      {"context",
+       [&] { return quern_ze_interop_engine_create_from_cache_blob(&made.engine, driver, device, nullptr, 1, blob); }},
+      {"cache_blob",
+       [&] {
+         return quern_ze_interop_engine_create_from_cache_blob(&made.engine, driver, device, context, 1, nullptr);
+       }},
       {"engine", [&] { return quern_ze_interop_engine_get_context(nullptr, &made.context); }},
       {"context", [&] { return quern_ze_interop_engine_get_context(e, nullptr); }},
       {"engine", [&] { return quern_ze_interop_engine_get_device(nullptr, &made.device); }},
@@ -375,10 +393,14 @@ TEST_F(Interop, NullIsRefusedByName) {
       {"engine", [&] { return quern_ze_interop_memory_create(&made.memory, desc, nullptr, 0, nullptr); }},
       {"handles", [&] { return quern_ze_interop_memory_create(&made.memory, desc, e, 1, nullptr); }},
       {"primitive", [&] { return quern_ze_interop_primitive_execute(nullptr, s, 0, nullptr, 0, nullptr, nullptr); }},
-      {"stream", [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), nullptr, 0, nullptr, 0, nullptr, nullptr); }},
-      {"args", [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, nullptr, 0, nullptr, nullptr); }},
-      {"deps", [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, arguments, 1, nullptr, nullptr); }},
-      {"deps[1]", [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, arguments, 2, noEvents, &made.event); }},
+      {"stream",
+       [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), nullptr, 0, nullptr, 0, nullptr, nullptr); }},
+      {"args",
+       [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, nullptr, 0, nullptr, nullptr); }},
+      {"deps",
+       [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, arguments, 1, nullptr, nullptr); }},
+      {"deps[1]",
+       [&] { return quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, arguments, 2, noEvents, &made.event); }},
   };
   for (const auto &[name, call] : calls) {
     EXPECT_EQ(call(), quern_invalid_arguments) << name;
@@ -387,7 +409,8 @@ TEST_F(Interop, NullIsRefusedByName) {
   EXPECT_TRUE(!made.engine && !made.stream && !made.memory && !made.event);
   // What is counted as nothing may be nowhere.
   EXPECT_EQ(quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, arguments, 0, nullptr, nullptr), quern_success);
-  EXPECT_EQ(quern_ze_interop_primitive_execute(run.kernel.get(), s, 0, nullptr, 0, nullptr, nullptr), quern_invalid_arguments);
+  EXPECT_EQ(quern_ze_interop_primitive_execute(run.kernel.get(), s, 0, nullptr, 0, nullptr, nullptr),
+            quern_invalid_arguments);
   EXPECT_THAT(quern_get_last_error_message(), Not(HasSubstr("is null")));
 }
 
@@ -399,7 +422,9 @@ TEST_F(Interop, WhatDoesNotFitIsRefused) {
   const engine other(engine::kind::gpu, 0), cpu(engine::kind::cpu, 0);
   const DeviceRun run(own, softmaxLine("4"), addOne);
   const stream order(other);
-  const auto refusal = [](quern_status_t status) { return std::string(quern_status_name(status)) + ": " + quern_get_last_error_message(); };
+  const auto refusal = [](quern_status_t status) {
+    return std::string(quern_status_name(status)) + ": " + quern_get_last_error_message();
+  };
   ze_context_handle_t itsContext{};
   EXPECT_THAT(refusal(quern_ze_interop_engine_get_context(cpu.get(), &itsContext)), HasSubstr("the engine is a cpu"));
   EXPECT_THAT(refusal(quern_ze_interop_engine_create(&made, driver, device, nullptr)), HasSubstr("context is null"));
@@ -409,9 +434,11 @@ TEST_F(Interop, WhatDoesNotFitIsRefused) {
   const auto memories = memoriesOf(run, own);
   const quern_exec_arg_t arguments[] = {{QUERN_ARG_SRC, memories.at(QUERN_ARG_SRC).get()},
                                         {QUERN_ARG_DST, memories.at(QUERN_ARG_DST).get()}};
-  EXPECT_THAT(refusal(quern_primitive_execute(run.kernel.get(), order.get(), 2, arguments)), HasSubstr("another engine"));
+  EXPECT_THAT(refusal(quern_primitive_execute(run.kernel.get(), order.get(), 2, arguments)),
+              HasSubstr("another engine"));
   const DeviceRun there(other, softmaxLine("4"), addOne);
-  EXPECT_THAT(refusal(quern_primitive_execute(there.kernel.get(), order.get(), 2, arguments)), HasSubstr("is on another device"));
+  EXPECT_THAT(refusal(quern_primitive_execute(there.kernel.get(), order.get(), 2, arguments)),
+              HasSubstr("is on another device"));
   // A command list that is closed says so when it is used.
   const ze_command_list_desc_t listDesc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, 0};
   ze_command_list_handle_t closed{};
@@ -421,7 +448,8 @@ TEST_F(Interop, WhatDoesNotFitIsRefused) {
     ASSERT_DONE(quern_ze_interop_stream_create(&handle, own.get(), closed, 0));
     stream onClosed;
     onClosed.reset(handle);
-    EXPECT_THAT(refusal(quern_primitive_execute(run.kernel.get(), handle, 2, arguments)), HasSubstr("ZE_RESULT_ERROR_INVALID_ARGUMENT"));
+    EXPECT_THAT(refusal(quern_primitive_execute(run.kernel.get(), handle, 2, arguments)),
+                HasSubstr("ZE_RESULT_ERROR_INVALID_ARGUMENT"));
   }
   ASSERT_OK(zeCommandListDestroy(closed));
 }

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Prints the time of quern_primitive_execute() beside that of the calls of the driver that it makes, medians over calls by turns: a launch
-// (two arguments, a barrier and the launch itself), and a recorded program of many launches (one submission). Meanwhile an event holds the
-// device back: what is submitted would wake threads of the OpenCL runtime, sometimes, which takes several times as long.
+// Prints the time of quern_primitive_execute() beside that of the calls of the driver that it makes, medians over calls
+// by turns: a launch (two arguments, a barrier and the launch itself), and a recorded program of many launches (one
+// submission). Meanwhile an event holds the device back: what is submitted would wake threads of the OpenCL runtime,
+// sometimes, which takes several times as long.
 //
 //===----------------------------------------------------------------------===//
 #include "LevelZero/DeviceArtifacts.h"
@@ -35,7 +36,8 @@ struct Median {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < callsInRound; ++i)
       body();
-    times.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / callsInRound);
+    times.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
+                    callsInRound);
     wait();
   }
   double value() {
@@ -63,13 +65,15 @@ struct Raw {
   void *from = nullptr, *to = nullptr;
 
   explicit Raw(const engine &from) : device(ze_interop::get_device(from)), context(ze_interop::get_context(from)) {
-    const ze_command_queue_desc_t queueDesc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
-                                            ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    const ze_command_queue_desc_t queueDesc{
+        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+        ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
     check(zeCommandListCreateImmediate(context, device, &queueDesc, &now));
     check(zeCommandQueueCreate(context, device, &queueDesc, &queue));
     const ze_event_pool_desc_t poolDesc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 2};
     check(zeEventPoolCreate(context, &poolDesc, 1, &device, &pool));
-    ze_event_desc_t eventDesc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0, ZE_EVENT_SCOPE_FLAG_HOST, ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_event_desc_t eventDesc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0, ZE_EVENT_SCOPE_FLAG_HOST,
+                              ZE_EVENT_SCOPE_FLAG_HOST};
     check(zeEventCreate(pool, &eventDesc, &event));
     eventDesc.index = 1;
     check(zeEventCreate(pool, &eventDesc, &gate));
@@ -117,7 +121,9 @@ struct Raw {
   }
 };
 
-Artifact nothing(const VerifiedProblem &problem, const Target &target) { return makeDeviceArtifact(problem, target, "nothing", 1); }
+Artifact nothing(const VerifiedProblem &problem, const Target &target) {
+  return makeDeviceArtifact(problem, target, "nothing", 1);
+}
 Artifact nothingByRows(const VerifiedProblem &problem, const Target &target) {
   Artifact artifact = addTwoByRows(problem, target);
   artifact.entries = {"nothing"};
@@ -125,8 +131,8 @@ Artifact nothingByRows(const VerifiedProblem &problem, const Target &target) {
 }
 
 void print(const std::string &what, Median &ours, Median &driver) {
-  std::printf("%-28s %8.2f us, of which the driver's calls %8.2f us: %6.2f us above\n", what.c_str(), ours.value() / 1e3,
-              driver.value() / 1e3, (ours.value() - driver.value()) / 1e3);
+  std::printf("%-28s %8.2f us, of which the driver's calls %8.2f us: %6.2f us above\n", what.c_str(),
+              ours.value() / 1e3, driver.value() / 1e3, (ours.value() - driver.value()) / 1e3);
 }
 
 void measure() {
@@ -153,7 +159,9 @@ void measure() {
     Median ours, driver;
     for (int i = 0; i < rounds; ++i) {
       addOurs(ours, run);
-      addDriver(driver, [&] { check(zeCommandListAppendBarrier(raw.now, nullptr, 1, &raw.gate)); }, [&] { raw.append(raw.now); });
+      addDriver(
+          driver, [&] { check(zeCommandListAppendBarrier(raw.now, nullptr, 1, &raw.gate)); },
+          [&] { raw.append(raw.now); });
     }
     print("a launch", ours, driver);
   }

@@ -168,7 +168,8 @@ TEST(LevelZero, ScalarsOfTheHostAreThoseOfTheCall) {
     for (float factor : {2.0f, 3.0f, 2.0f}) {
       results.emplace_back(run.desc.dst_desc(), device);
       run.arguments[QUERN_ARG_DST] = results.back();
-      run.arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] = memory(memory::desc::host_scalar(memory::data_type::f32), factor);
+      run.arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] =
+          memory(memory::desc::host_scalar(memory::data_type::f32), factor);
       run.execute(order); // the scalar is gone before the device gets there
     }
     order.wait();
@@ -191,7 +192,8 @@ TEST(LevelZero, ProfilingGivesTheDevicesTimes) {
   ASSERT_EQ(quern_query_profiling_data(order.get(), quern_profiling_data_kind_time, &count, nullptr), quern_success);
   ASSERT_EQ(count, 71);
   std::vector<uint64_t> times(71);
-  ASSERT_EQ(quern_query_profiling_data(order.get(), quern_profiling_data_kind_time, &count, times.data()), quern_success);
+  ASSERT_EQ(quern_query_profiling_data(order.get(), quern_profiling_data_kind_time, &count, times.data()),
+            quern_success);
   for (uint64_t ns : times) {
     EXPECT_GT(ns, 0u);
     EXPECT_LT(ns, 10'000'000'000u);
@@ -255,7 +257,8 @@ TEST(LevelZero, WhatADeviceHasNotIsRefused) {
   const engine device = gpu();
   const DeviceRun run(device, softmaxLine("8"), addOne);
   EXPECT_EQ(quern_primitive_get_launch_counts(run.kernel.get(), nullptr, nullptr, nullptr), quern_unimplemented);
-  EXPECT_THAT(messageOf([&] { run.kernel.visit_launch({}, [](const quern_launch_call_t &) {}); }), HasSubstr("no functions that the host"));
+  EXPECT_THAT(messageOf([&] { run.kernel.visit_launch({}, [](const quern_launch_call_t &) {}); }),
+              HasSubstr("no functions that the host"));
   quern_stream_t order = nullptr;
   EXPECT_EQ(quern_threadpool_interop_stream_create(&order, device.get(), nullptr), quern_invalid_arguments);
   auto *mapped = run.src.map_data<float>();
@@ -282,7 +285,8 @@ TEST(LevelZero, WhatDoesNotBuildIsAnErrorWithTheLog) {
     artifact.entries = {"no_such_kernel"};
     return artifact;
   };
-  EXPECT_THAT(messageOf([&] { DeviceRun(device, softmaxLine("8"), misnamed); }), HasSubstr("ZE_RESULT_ERROR_INVALID_KERNEL_NAME"));
+  EXPECT_THAT(messageOf([&] { DeviceRun(device, softmaxLine("8"), misnamed); }),
+              HasSubstr("ZE_RESULT_ERROR_INVALID_KERNEL_NAME"));
   const auto tooWide = [](const VerifiedProblem &problem, const Target &target) {
     Artifact artifact = addOne(problem, target);
     artifact.groups[0].workItems = 32; // 16 are fixed in the code

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Engines, primitives and streams are for any thread. Under the sanitizer for threads these run on an OpenCL that it sees into.
+// Engines, primitives and streams are for any thread. Under the sanitizer for threads these run on an OpenCL that it
+// sees into.
 //
 //===----------------------------------------------------------------------===//
 #include "LevelZero/DeviceArtifacts.h"
@@ -37,14 +38,17 @@ void onThreads(const std::function<void(int thread)> &body) {
 
 /// Memory of a thread's own for a problem that others execute as well.
 struct Tensors {
-  Tensors(const DeviceRun &run, const engine &device) : src(run.desc.src_desc(), device), dst(run.desc.dst_desc(), device) {}
+  Tensors(const DeviceRun &run, const engine &device)
+      : src(run.desc.src_desc(), device), dst(run.desc.dst_desc(), device) {}
   void fill(float first) const {
     auto *elements = src.map_data<float>();
     for (size_t i = 0; i < src.get_desc().get_size() / sizeof(float); ++i)
       elements[i] = first + static_cast<float>(i);
     src.unmap_data(elements);
   }
-  void execute(const DeviceRun &run, stream &order) const { run.kernel.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}}); }
+  void execute(const DeviceRun &run, stream &order) const {
+    run.kernel.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
+  }
   /// The first element and the last.
   void expect(float first) const {
     const auto *elements = dst.map_data<float>();
@@ -58,7 +62,8 @@ struct Tensors {
 
 /// A launch and a program that all threads execute.
 struct Kernels {
-  explicit Kernels(const engine &device) : step(device, softmaxLine("8"), addOne), program(device, softmaxLine("8"), addTwoByRows) {}
+  explicit Kernels(const engine &device)
+      : step(device, softmaxLine("8"), addOne), program(device, softmaxLine("8"), addTwoByRows) {}
   DeviceRun step, program;
 };
 
@@ -139,7 +144,8 @@ TEST(Threads, MakeStreamsAndPrimitives) {
         stream order(device, stream::flags::in_order | stream::flags::profiling);
         tensors.execute(kernels.program, order);
         int count = 0;
-        EXPECT_EQ(quern_query_profiling_data(order.get(), quern_profiling_data_kind_time, &count, nullptr), quern_success);
+        EXPECT_EQ(quern_query_profiling_data(order.get(), quern_profiling_data_kind_time, &count, nullptr),
+                  quern_success);
         EXPECT_EQ(count, 1);
       } // which waits
       tensors.expect(static_cast<float>(thread) + 2);
@@ -151,8 +157,12 @@ TEST(Threads, CrossEnginesOnOneStream) {
   const engine device(engine::kind::gpu, 0);
   stream order(device);
   onThreads([&](int thread) {
-    DeviceRun there(device, reorderLine(std::to_string(8 + thread), "dst_engine=gpu attr.post_ops=eltwise(alg=linear,alpha=1)"), addOne),
-        back(device, reorderLine(std::to_string(8 + thread), "src_engine=gpu attr.post_ops=eltwise(alg=linear,alpha=1)"), addTwoByRows);
+    DeviceRun there(device,
+                    reorderLine(std::to_string(8 + thread), "dst_engine=gpu attr.post_ops=eltwise(alg=linear,alpha=1)"),
+                    addOne),
+        back(device,
+             reorderLine(std::to_string(8 + thread), "src_engine=gpu attr.post_ops=eltwise(alg=linear,alpha=1)"),
+             addTwoByRows);
     for (int round = 0; round < 5; ++round) {
       there.fill(static_cast<float>(10 * round));
       there.execute(order);

@@ -38,9 +38,11 @@ TEST(BinaryVerify, AcceptsEveryBroadcastAndLayout) {
            "binary alg=select src=f32:8x9:ab src1=f32:1x9:ab src2=s8:8x1:ab dst=f32:8x9:ab",
            "binary alg=eq src=f32:?x?x3:abc src1=f32:?x1x1:abc dst=u8:?x?x3:cab",
            "binary alg=min src=f32:8x9:s?x1:off? src1=f32:8x9:ab dst=f32:8x9:ab",
-           "binary alg=add src=s8:8x9:ab src1=s8:1x9:ab dst=s8:8x9:ab attr.scales=src(mask=3,type=bf16),src_1(mask=2,type=e8m0) "
+           "binary alg=add src=s8:8x9:ab src1=s8:1x9:ab dst=s8:8x9:ab "
+           "attr.scales=src(mask=3,type=bf16),src_1(mask=2,type=e8m0) "
            "attr.post_ops=sum(scale=2,type=u8),eltwise(alg=relu),binary(alg=mul,src1=f16:8x1:ab)",
-           "binary alg=ne src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab attr.scratchpad=user attr.fpmath=any attr.deterministic=true",
+           "binary alg=ne src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab attr.scratchpad=user attr.fpmath=any "
+           "attr.deterministic=true",
        }) {
     VerifiedProblem problem = verified(line);
     EXPECT_EQ(problem.desc, parsed(line));
@@ -50,15 +52,17 @@ TEST(BinaryVerify, AcceptsEveryBroadcastAndLayout) {
 }
 
 TEST(BinaryVerify, ListsTheArguments) {
-  VerifiedProblem problem = verified("binary alg=select src=s8:8x12:ab src1=u8:1x12:ab src2=s8:8x12:ab dst=u8:8x12:ba "
-                                     "attr.scales=src(mask=1,type=bf16),src_1 attr.post_ops=sum,binary(alg=add,src1=f32:8x12:any)");
+  VerifiedProblem problem =
+      verified("binary alg=select src=s8:8x12:ab src1=u8:1x12:ab src2=s8:8x12:ab dst=u8:8x12:ba "
+               "attr.scales=src(mask=1,type=bf16),src_1 attr.post_ops=sum,binary(alg=add,src1=f32:8x12:any)");
   struct Expected {
     int32_t index;
     std::string_view name;
     int64_t elements;
   };
-  const Expected expected[] = {{1, "src", 96},          {2, "src_1", 12},          {3, "src_2", 96},          {17, "dst", 96},
-                               {4097, "scales.src", 8}, {4098, "scales.src_1", 1}, {65538, "post1.src_1", 96}};
+  const Expected expected[] = {
+      {1, "src", 96},          {2, "src_1", 12},          {3, "src_2", 96},          {17, "dst", 96},
+      {4097, "scales.src", 8}, {4098, "scales.src_1", 1}, {65538, "post1.src_1", 96}};
   ASSERT_EQ(problem.arguments.size(), std::size(expected));
   for (size_t i = 0; i < std::size(expected); ++i) {
     const ArgumentInfo &argument = problem.arguments[i];
@@ -78,7 +82,8 @@ TEST(BinaryVerify, ResolvesAny) {
   };
   const Expected expected[] = {
       {"binary alg=add src=f32:8x20x3:acb src1=bf16:8x20x3:any dst=s8:8x20x3:any", "bf16:8x20x3:acb", "s8:8x20x3:acb"},
-      {"binary alg=add src=f32:8x20x3:aBc16b src1=f32:8x20x3:any dst=f32:8x20x3:any", "f32:8x20x3:aBc16b", "f32:8x20x3:aBc16b"},
+      {"binary alg=add src=f32:8x20x3:aBc16b src1=f32:8x20x3:any dst=f32:8x20x3:any", "f32:8x20x3:aBc16b",
+       "f32:8x20x3:aBc16b"},
       // Without gaps and offset.
       {"binary alg=add src=f32:8x9:s32x2:off5 src1=f32:8x9:ba dst=f32:8x9:any", "f32:8x9:ba", "f32:8x9:ab"},
       // What broadcasts keeps the order of dims.
@@ -95,8 +100,9 @@ TEST(BinaryVerify, ResolvesAny) {
   }
   VerifiedProblem select = verified("binary alg=select src=f32:8x9:ba src1=f32:8x9:ab src2=s8:8x9:any dst=f32:8x9:any");
   EXPECT_EQ(textOf(binaryOf(select).src2), "s8:8x9:ba");
-  const Refusal refusals[] = {{"C8", "binary alg=add src=f32:8x9:s?x1 src1=f32:8x9:ab dst=f32:8x9:any", invalid, "cannot follow src"},
-                              {"C8", "binary alg=add src=f32:8x9:s?x1 src1=f32:8x9:any dst=f32:8x9:ab", invalid, "cannot follow src"}};
+  const Refusal refusals[] = {
+      {"C8", "binary alg=add src=f32:8x9:s?x1 src1=f32:8x9:ab dst=f32:8x9:any", invalid, "cannot follow src"},
+      {"C8", "binary alg=add src=f32:8x9:s?x1 src1=f32:8x9:any dst=f32:8x9:ab", invalid, "cannot follow src"}};
   expectAllRefused(refusals);
 }
 
@@ -114,15 +120,20 @@ TEST(BinaryVerify, AcceptsEveryType) {
   for (std::string_view src : types)
     for (std::string_view dst : types) {
       verified(concat("binary alg=add src=", src, ":8x9:ab src1=", dst, ":8x9:ba dst=", dst, ":8x9:ab"));
-      verified(concat("binary alg=select src=f32:8x9:ab src1=", src, ":8x9:ba src2=", dst, ":8x9:ba dst=", src, ":8x9:ab"));
+      verified(
+          concat("binary alg=select src=f32:8x9:ab src1=", src, ":8x9:ba src2=", dst, ":8x9:ba dst=", src, ":8x9:ab"));
     }
   const Refusal refusals[] = {
-      {"C15", "binary alg=add src=s4:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab", unsupported, "for src of type s4; it is for f64"},
+      {"C15", "binary alg=add src=s4:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab", unsupported,
+       "for src of type s4; it is for f64"},
       {"C15", "binary alg=add src=f32:8x9:ab src1=e8m0:8x9:ab dst=f32:8x9:ab", unsupported, "for src_1 of type e8m0"},
-      {"C15", "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab dst=f4_e2m1:8x9:ab", unsupported, "for dst of type f4_e2m1"},
-      {"C15", "binary alg=select src=f32:8x9:ab src1=f32:8x9:ab src2=boolean:8x9:ab dst=f32:8x9:ab", unsupported, "for src_2 of type"},
-      {"C15", "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=binary(alg=add,src1=u4:8x9:ab)", unsupported,
-       "for post0.src_1 of type u4"},
+      {"C15", "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab dst=f4_e2m1:8x9:ab", unsupported,
+       "for dst of type f4_e2m1"},
+      {"C15", "binary alg=select src=f32:8x9:ab src1=f32:8x9:ab src2=boolean:8x9:ab dst=f32:8x9:ab", unsupported,
+       "for src_2 of type"},
+      {"C15",
+       "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=binary(alg=add,src1=u4:8x9:ab)",
+       unsupported, "for post0.src_1 of type u4"},
   };
   expectAllRefused(refusals);
 }
@@ -130,23 +141,31 @@ TEST(BinaryVerify, AcceptsEveryType) {
 // C2, C3, C4, C5, C6, C7, C16, C17, C18
 TEST(BinaryVerify, RefusesTensorsByNumber) {
   const Refusal refusals[] = {
-      {"C2", "binary src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab", invalid, "algorithm 'undef' (0) is not one of a binary"},
+      {"C2", "binary src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab", invalid,
+       "algorithm 'undef' (0) is not one of a binary"},
       {"C3", "binary alg=add src1=f32:8x9:ab dst=f32:8x9:ab", invalid, "a binary needs src, which is absent"},
       {"C3", "binary alg=add src=f32:8x9:ab dst=f32:8x9:ab", invalid, "a binary needs src_1, which is absent"},
       {"C3", "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab", invalid, "a binary needs dst, which is absent"},
       {"C3", "binary alg=select src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab", invalid, "a select needs src_2"},
-      {"C3", "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab src2=s8:8x9:ab dst=f32:8x9:ab", invalid, "only a select takes src_2"},
+      {"C3", "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab src2=s8:8x9:ab dst=f32:8x9:ab", invalid,
+       "only a select takes src_2"},
       {"C4", "binary alg=add src=f32:8x9:any src1=f32:8x9:ab dst=f32:8x9:ab", invalid, "src has layout `any`"},
       {"C5", "binary alg=add src=f32:8x9:ab src1=f32:9:a dst=f32:8x9:ab", invalid, "src_1 is of rank 1, dst of rank 2"},
-      {"C5", "binary alg=add src=f32:8x9:ab src1=f32:8x3:ab dst=f32:8x9:ab", invalid, "dim 1 of src_1 is 3, of dst 9; a source has"},
+      {"C5", "binary alg=add src=f32:8x9:ab src1=f32:8x3:ab dst=f32:8x9:ab", invalid,
+       "dim 1 of src_1 is 3, of dst 9; a source has"},
       {"C5", "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x1:ab", invalid, "dim 1 of src is 9, of dst 1"},
-      {"C5", "binary alg=add src=f32:8x1:ab src1=f32:1x1:ab dst=f32:8x9:ab", invalid, "dim 1 of dst is 9, of src and src_1 1"},
-      {"C5", "binary alg=select src=f32:8x9:ab src1=f32:8x9:ab src2=s8:8x3:ab dst=f32:8x9:ab", invalid, "dim 1 of src_2 is 3"},
-      {"C6", "binary alg=add src=f32:1x9:ab src1=f32:?x9:ab dst=f32:?x9:ab", invalid, "dim 0 of dst is given at execution, of src it is 1"},
+      {"C5", "binary alg=add src=f32:8x1:ab src1=f32:1x1:ab dst=f32:8x9:ab", invalid,
+       "dim 1 of dst is 9, of src and src_1 1"},
+      {"C5", "binary alg=select src=f32:8x9:ab src1=f32:8x9:ab src2=s8:8x3:ab dst=f32:8x9:ab", invalid,
+       "dim 1 of src_2 is 3"},
+      {"C6", "binary alg=add src=f32:1x9:ab src1=f32:?x9:ab dst=f32:?x9:ab", invalid,
+       "dim 0 of dst is given at execution, of src it is 1"},
       {"C7", "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:s0x1", invalid, "dst has stride 0 over dim 0"},
       {"C16", "binary alg=add src=f32:?x9:aB16b src1=f32:?x9:ab dst=f32:?x9:ab", unsupported, "inner blocks in src"},
-      {"C17", "binary alg=add src=s8:8x9:ab:s8s8@1 src1=s8:8x9:ab dst=s8:8x9:ab", unsupported, "compensation in src; its flags are 1"},
-      {"C18", "binary alg=add src=f32:8x9:s64x1:pad8x64:at0x1 src1=f32:8x9:ab dst=f32:8x9:ab", unsupported, "that of dim 1 of src is 1"},
+      {"C17", "binary alg=add src=s8:8x9:ab:s8s8@1 src1=s8:8x9:ab dst=s8:8x9:ab", unsupported,
+       "compensation in src; its flags are 1"},
+      {"C18", "binary alg=add src=f32:8x9:s64x1:pad8x64:at0x1 src1=f32:8x9:ab dst=f32:8x9:ab", unsupported,
+       "that of dim 1 of src is 1"},
   };
   expectAllRefused(refusals);
 }
@@ -154,20 +173,21 @@ TEST(BinaryVerify, RefusesTensorsByNumber) {
 // C9, C10, C11, C19, C20, C21, C22, C23, C24, C25, C26
 TEST(BinaryVerify, RefusesAttributesByNumber) {
   const std::string both = "binary alg=add src=s8:8x9:ab src1=s8:8x9:ab dst=s8:8x9:ab ";
-  const std::string lines[] = {both + "attr.scales=src(mask=4)",
-                               both + "attr.scales=src_2",
-                               both + "attr.post_ops=binary(alg=add,src1=f32:8x3:ab)",
-                               both + "attr.post_ops=sum(type=f32)",
-                               both + "attr.scales=dst",
-                               both + "attr.scales=src_1(mask=3,groups=2x3)",
-                               both + "attr.scales=src(type=s32)",
-                               both + "attr.zero_points=src_1(type=s32)",
-                               both + "attr.post_ops=sum,sum",
-                               both + "attr.post_ops=eltwise(alg=relu),prelu(mask=2)",
-                               both + "attr.scales=post0.src_1(mask=3,groups=2x3) attr.post_ops=binary(alg=add,src1=f32:8x9:ab)",
-                               both + "attr.rnn.data_scale=2",
-                               both + "attr.dropout.seed=s32 attr.dropout.mask=u8:8x9x1:abc",
-                               both + "attr.dropout.seed=s32 attr.dropout.mask=u8:8x9:ba"};
+  const std::string lines[] = {
+      both + "attr.scales=src(mask=4)",
+      both + "attr.scales=src_2",
+      both + "attr.post_ops=binary(alg=add,src1=f32:8x3:ab)",
+      both + "attr.post_ops=sum(type=f32)",
+      both + "attr.scales=dst",
+      both + "attr.scales=src_1(mask=3,groups=2x3)",
+      both + "attr.scales=src(type=s32)",
+      both + "attr.zero_points=src_1(type=s32)",
+      both + "attr.post_ops=sum,sum",
+      both + "attr.post_ops=eltwise(alg=relu),prelu(mask=2)",
+      both + "attr.scales=post0.src_1(mask=3,groups=2x3) attr.post_ops=binary(alg=add,src1=f32:8x9:ab)",
+      both + "attr.rnn.data_scale=2",
+      both + "attr.dropout.seed=s32 attr.dropout.mask=u8:8x9x1:abc",
+      both + "attr.dropout.seed=s32 attr.dropout.mask=u8:8x9:ba"};
   const Refusal refusals[] = {
       {"C9", lines[0], invalid, "scales of src have mask 4; a tensor of rank 2 allows 0 to 3"},
       {"C9", lines[1], invalid, "scales of src_2 (argument 3) are given; the problem has no such tensor"},
@@ -175,7 +195,8 @@ TEST(BinaryVerify, RefusesAttributesByNumber) {
       {"C11", lines[3], invalid, "post-op sum reads dst as f32"},
       {"C19", lines[4], unsupported, "with scales of dst; it is with those of src and src_1"},
       {"C19", lines[5], unsupported, "with groups of scales of src_1"},
-      {"C19", "binary alg=add src=s8:?x9:ab src1=s8:?x9:ab dst=s8:?x9:ab attr.scales=src_1(mask=1)", unsupported, "along dim 0"},
+      {"C19", "binary alg=add src=s8:?x9:ab src1=s8:?x9:ab dst=s8:?x9:ab attr.scales=src_1(mask=1)", unsupported,
+       "along dim 0"},
       {"C20", lines[6], unsupported, "scales of src are of type s32"},
       {"C21", lines[7], unsupported, "with zero points of src_1"},
       {"C22", lines[8], unsupported, "a second post-op sum, which is number 1"},
@@ -184,7 +205,8 @@ TEST(BinaryVerify, RefusesAttributesByNumber) {
       {"C24", lines[11], unsupported, "RNN quantization"},
       {"C25", lines[12], invalid, "it must have the dims of dst, s8:8x9:ab"},
       {"C26", lines[13], unsupported, "with the mask of dropout as u8:8x9:ba; it is with u8:8x9:ab"},
-      {"C26", "binary alg=add src=s8:?x9:ab src1=s8:?x9:ab dst=s8:?x9:ab attr.dropout.seed=s32", unsupported, "given at execution"},
+      {"C26", "binary alg=add src=s8:?x9:ab src1=s8:?x9:ab dst=s8:?x9:ab attr.dropout.seed=s32", unsupported,
+       "given at execution"},
   };
   expectAllRefused(refusals);
 }

@@ -30,17 +30,20 @@ TEST(ConcatVerify, RefusesByNumber) {
       {"C4", "concat axis=2 srcs=f32:8x9:ab dst=f32:8x9:ab", invalid, "the axis is 2; srcs.0 of rank 2 allows 0 to 1"},
       {"C4", "concat axis=-1 srcs=f32:8x9:ab dst=f32:8x9:ab", invalid, "the axis is -1"},
       {"C5", "concat axis=1 srcs=f32:8x9:ab,f32:7x9:ab dst=f32:8x18:ab", invalid, "dim 0 of srcs.1 is 7, of srcs.0 8"},
-      {"C5", "concat axis=1 srcs=f32:8x9:ab,f32:8x9:ab dst=f32:8x17:ab", invalid, "dim 1 of dst is 17; the sources have 18"},
+      {"C5", "concat axis=1 srcs=f32:8x9:ab,f32:8x9:ab dst=f32:8x17:ab", invalid,
+       "dim 1 of dst is 17; the sources have 18"},
       {"C5", "concat axis=1 srcs=f32:8x9:ab dst=f32:8x9x1:abc", invalid, "dst is of rank 3"},
       {"C6", "concat axis=1 srcs=f32:8x9:ab dst=f32:8x9:s0x1", invalid, "dst has stride 0 over dim 0"},
       {"C7", "concat axis=1 srcs=f32:8x9:ab,f32:8x9:s?x1 dst=f32:8x18:any", invalid, "which cannot follow srcs.1"},
-      {"C8", "concat axis=1 srcs=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst", invalid, "only the 1 sources may have scales"},
+      {"C8", "concat axis=1 srcs=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst", invalid,
+       "only the 1 sources may have scales"},
       {"C8", "concat axis=1 srcs=f32:8x9:ab dst=f32:8x9:ab attr.scales=srcs.3", invalid, "scales of srcs.3"},
       {"C8", "concat axis=1 srcs=f32:8x9:ab dst=f32:8x9:ab attr.scales=srcs.0(mask=4)", invalid, "mask 4"},
       {"C12", "concat axis=1 srcs=f32:8x9:ab,u4:8x0:ab dst=f32:8x9:ab", unsupported, "srcs.1 of type u4"},
       {"C12", "concat axis=1 srcs=f32:8x9:ab dst=f4_e2m1:8x9:ab", unsupported, "dst of type f4_e2m1"},
       {"C13", "concat axis=1 srcs=f32:?x9:ab dst=f32:?x9:aB16b", unsupported, "inner blocks in dst"},
-      {"C14", "concat srcs=f32:?x9:ab dst=f32:?x9:ab", unsupported, "along the axis that is given at execution, which srcs.0"},
+      {"C14", "concat srcs=f32:?x9:ab dst=f32:?x9:ab", unsupported,
+       "along the axis that is given at execution, which srcs.0"},
       {"C14", "concat axis=1 srcs=f32:8x9:ab dst=f32:8x9:ab:off?", unsupported, "a dst whose offset"},
       {"C14", "concat axis=1 srcs=f32:8x9:ab dst=f32:8x9:s1x?", unsupported, "a dst whose stride along the axis"},
       {"C15", "concat axis=1 srcs=f32:8x9:ab dst=s8:8x9:ab:s8s8@1", unsupported, "compensation"},
@@ -58,10 +61,13 @@ TEST(ConcatVerify, RefusesByNumber) {
 
 TEST(ConcatVerify, ADestinationFollowsTheSources) {
   EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x16x5:abc,f32:2x16x5:aBc8b"), "aBc8b");
-  EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x12x5:acb,f32:2x16x5:aBc8b"), "acb") << "the second would begin within a block";
-  EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x16x5:aBc8b,f32:2x3x5:acb"), "aBc8b") << "the last may end within one";
+  EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x12x5:acb,f32:2x16x5:aBc8b"), "acb")
+      << "the second would begin within a block";
+  EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x16x5:aBc8b,f32:2x3x5:acb"), "aBc8b")
+      << "the last may end within one";
   EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x3x5:aBc8b,f32:2x3x5:aBc8b"), "abc");
-  EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x0x5:acb,f32:2x3x5:cab"), "cab") << "a source without elements says nothing";
+  EXPECT_EQ(chosenLayout("concat axis=1 srcs=f32:2x0x5:acb,f32:2x3x5:cab"), "cab")
+      << "a source without elements says nothing";
   EXPECT_TRUE(verified("concat axis=1 srcs=f32:2x0x5:acb").isNoop);
   VerifiedProblem problem = verified("concat axis=1 srcs=s8:2x3:ab,f32:2x4:ab dst=f32:2x7:any attr.scales=srcs.1");
   ASSERT_EQ(problem.arguments.size(), 4u); // those that C9, C10 and C11 are about
@@ -75,9 +81,12 @@ TEST(ConcatVerify, ManyEqualSourcesAreOneKernel) {
     return concatenation::kernelsOf(std::get<ConcatDesc>(problem.desc.op), problem.desc.attr);
   };
   EXPECT_EQ(kernels(verified(concat("concat axis=1 srcs=", repeated("f32:2x16:aB8b", 1024)))).size(), 1u);
-  EXPECT_EQ(kernels(verified("concat axis=1 srcs=f32:2x4:ab,f32:2x4:ab,f32:2x4:ab,f32:2x4:ab dst=f32:2x16:aB8b")).size(), 2u)
+  EXPECT_EQ(
+      kernels(verified("concat axis=1 srcs=f32:2x4:ab,f32:2x4:ab,f32:2x4:ab,f32:2x4:ab dst=f32:2x16:aB8b")).size(), 2u)
       << "half of them begin within a block";
-  EXPECT_EQ(kernels(verified("concat axis=1 srcs=f32:2x4:ab,f32:2x4:ab,f32:2x0:ab,f32:2x4:ba attr.scales=srcs.1")).size(), 3u);
+  EXPECT_EQ(
+      kernels(verified("concat axis=1 srcs=f32:2x4:ab,f32:2x4:ab,f32:2x0:ab,f32:2x4:ba attr.scales=srcs.1")).size(),
+      3u);
   std::string line = "concat axis=1 srcs=f32:2x1:ab";
   for (int i = 2; i <= 129; ++i)
     line += concat(",f32:2x", i, ":ab");

@@ -16,7 +16,8 @@ TEST(GemmVerify, AcceptsWhatIsImplemented) {
            "gemm src=f32:8x9:ab weights=f32:9x5:ba dst=f32:8x5:ab",
            "gemm src=f32:?x?:ba weights=f32:?x?:ab dst=f32:?x?:ab alpha=true beta=true",
            "gemm src=u8:8x9:s20x2:off3 weights=s8:9x5:s0x1 dst=s32:8x5:ba alpha=true offsets=true dst_offset=column",
-           "gemm src=s8:8x9:ab weights=s8:9x5:ab dst=s32:8x5:ab dst_offset=row attr.scratchpad=user attr.deterministic=true",
+           "gemm src=s8:8x9:ab weights=s8:9x5:ab dst=s32:8x5:ab dst_offset=row attr.scratchpad=user "
+           "attr.deterministic=true",
        }) {
     VerifiedProblem problem = verified(line);
     EXPECT_EQ(problem.desc, parsed(line));
@@ -28,8 +29,9 @@ TEST(GemmVerify, AcceptsWhatIsImplemented) {
 TEST(GemmVerify, ListsTheArguments) {
   VerifiedProblem problem =
       verified("gemm src=u8:8x9:ab weights=s8:9x5:ab dst=s32:8x5:ab alpha=true beta=true offsets=true dst_offset=row");
-  const std::pair<int32_t, std::string_view> expected[] = {{1, "src"},         {33, "weights"},         {97, "alpha"},       {98, "beta"},
-                                                           {99, "src_offset"}, {100, "weights_offset"}, {101, "dst_offset"}, {17, "dst"}};
+  const std::pair<int32_t, std::string_view> expected[] = {
+      {1, "src"},         {33, "weights"},         {97, "alpha"},       {98, "beta"},
+      {99, "src_offset"}, {100, "weights_offset"}, {101, "dst_offset"}, {17, "dst"}};
   ASSERT_EQ(problem.arguments.size(), std::size(expected));
   for (size_t i = 0; i < std::size(expected); ++i) {
     EXPECT_EQ(problem.arguments[i].index, expected[i].first);
@@ -47,17 +49,25 @@ TEST(GemmVerify, RefusesByNumber) {
            Refusal{"C2", "gemm src=f32:8x9:ab weights=f32:9x5:ab", invalid, "dst is absent"},
            Refusal{"C2", "gemm src=f32:8x9x1:abc weights=f32:9x5:ab dst=f32:8x5:ab", invalid, "src is of rank 3"},
            Refusal{"C2", "gemm src=f32:8x9:any weights=f32:9x5:ab dst=f32:8x5:ab", invalid, "layout `any`"},
-           Refusal{"C3", "gemm src=f32:8x9:ab weights=f32:8x5:ab dst=f32:8x5:ab", invalid, "dim 1 of src is 9, dim 0 of weights 8"},
-           Refusal{"C3", "gemm src=f32:?x9:ab weights=f32:9x5:ab dst=f32:8x5:ab", invalid, "dim 0 of src is given at execution"},
+           Refusal{"C3", "gemm src=f32:8x9:ab weights=f32:8x5:ab dst=f32:8x5:ab", invalid,
+                   "dim 1 of src is 9, dim 0 of weights 8"},
+           Refusal{"C3", "gemm src=f32:?x9:ab weights=f32:9x5:ab dst=f32:8x5:ab", invalid,
+                   "dim 0 of src is given at execution"},
            Refusal{"C4", "gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:s0x1", invalid, "stride 0 over dim 0"},
-           Refusal{"C5", "gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab offsets=true", invalid, "offsets are of integers"},
-           Refusal{"C5", "gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab dst_offset=fixed", invalid, "offsets are of integers"},
+           Refusal{"C5", "gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab offsets=true", invalid,
+                   "offsets are of integers"},
+           Refusal{"C5", "gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab dst_offset=fixed", invalid,
+                   "offsets are of integers"},
            Refusal{"C6", "gemm src=bf16:8x9:ab weights=bf16:9x5:ab dst=f32:8x5:ab", unimplemented, "src of bf16"},
            Refusal{"C6", "gemm src=u8:8x9:ab weights=s8:9x5:ab dst=f32:8x5:ab", unimplemented, "dst of f32"},
-           Refusal{"C7", "gemm src=f32:8x9:aB4b weights=f32:9x5:ab dst=f32:8x5:ab", unimplemented, "inner blocks in src"},
-           Refusal{"C7", "gemm src=s8:8x9:ab weights=s8:9x5:ab:s8s8@2 dst=s32:8x5:ab", unimplemented, "flags of weights"},
-           Refusal{"C8", "gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab attr.scales=src", unimplemented, "scales"},
-           Refusal{"C8", "gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab attr.post_ops=sum", unimplemented, "post-ops"},
+           Refusal{"C7", "gemm src=f32:8x9:aB4b weights=f32:9x5:ab dst=f32:8x5:ab", unimplemented,
+                   "inner blocks in src"},
+           Refusal{"C7", "gemm src=s8:8x9:ab weights=s8:9x5:ab:s8s8@2 dst=s32:8x5:ab", unimplemented,
+                   "flags of weights"},
+           Refusal{"C8", "gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab attr.scales=src", unimplemented,
+                   "scales"},
+           Refusal{"C8", "gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab attr.post_ops=sum", unimplemented,
+                   "post-ops"},
        }) {
     expectRefused(parsed(line), status, fragment, line);
     expectRefused(parsed(line), status, std::string("(gemm ") + std::string(constraint) + ")", line);
@@ -78,7 +88,8 @@ TEST(GemmVerify, C9Arithmetic) {
 
 // C10, C11, C12
 TEST(GemmVerify, CitesTheConstraintsOfAnExecution) {
-  const VerifiedProblem problem = verified("gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab alpha=true beta=true");
+  const VerifiedProblem problem =
+      verified("gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab alpha=true beta=true");
   EXPECT_EQ(problem.citations.missing, " (gemm C10)");
   EXPECT_EQ(problem.citations.overlapping, " (gemm C11)");
   EXPECT_EQ(problem.citations.unfitting, " (gemm C12)");

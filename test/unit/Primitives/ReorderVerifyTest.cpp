@@ -38,7 +38,8 @@ TEST(ReorderVerify, AcceptsEveryLayout) {
            "reorder src=f32:?x?:s?x?:off? dst=f32:?x?:ba",
            "reorder src=f32:8x9:s?x1 dst=f32:8x9:aB16b",
            "reorder src=s8:64x64:AB16b64a2b:s8s8@1:asymmetric@1 dst=s8:64x64:ab",
-           "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scratchpad=user attr.fpmath=any attr.fpmath_int=true attr.accumulation=any "
+           "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scratchpad=user attr.fpmath=any attr.fpmath_int=true "
+           "attr.accumulation=any "
            "attr.deterministic=true",
        }) {
     VerifiedProblem problem = verified(line);
@@ -64,16 +65,17 @@ TEST(ReorderVerify, AcceptsEveryType) {
       {"C16", "reorder src=f32:8x9:ab dst=f4_e3m0:8x9:ab", unsupported, "for dst of type f4_e3m0"},
       {"C24", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=binary(alg=add,src1=boolean:8x9:ab)", unsupported,
        "for post0.src_1 of type boolean"},
-      {"C24", "reorder src=f32:8x9:ab dst=s8:8x9:ab attr.post_ops=sum(type=boolean)", unsupported, "reads dst as boolean"},
+      {"C24", "reorder src=f32:8x9:ab dst=s8:8x9:ab attr.post_ops=sum(type=boolean)", unsupported,
+       "reads dst as boolean"},
   };
   expectAllRefused(refusals);
 }
 
 TEST(ReorderVerify, ListsTheArguments) {
-  VerifiedProblem problem =
-      verified("reorder src=s8:8x12:ab dst=u8:8x12:ba attr.scales=src(mask=3,type=bf16,groups=4x3),dst,post1.src_1(mask=3) "
-               "attr.zero_points=src(mask=2,type=s32),dst(mask=1,type=u8),post1.src_1(mask=2,type=s32) "
-               "attr.post_ops=sum(scale=2),binary(alg=select,src1=f32:8x12:any,src2=u8:8x1:ab)");
+  VerifiedProblem problem = verified(
+      "reorder src=s8:8x12:ab dst=u8:8x12:ba attr.scales=src(mask=3,type=bf16,groups=4x3),dst,post1.src_1(mask=3) "
+      "attr.zero_points=src(mask=2,type=s32),dst(mask=1,type=u8),post1.src_1(mask=2,type=s32) "
+      "attr.post_ops=sum(scale=2),binary(alg=select,src1=f32:8x12:any,src2=u8:8x1:ab)");
   struct Expected {
     int32_t index;
     std::string_view name;
@@ -118,8 +120,10 @@ TEST(ReorderVerify, VectorsMayHaveOpenDims) {
   EXPECT_EQ(all.runtimeSizes(), 3) << "two dims, and the stride of the outer one";
   EXPECT_EQ(problem.arguments[4].desc.dims[0], 1);
   const Refusal refusals[] = {
-      {"C22", "reorder src=f32:?x8:ab dst=f32:?x8:ab attr.scales=dst(mask=3,groups=4x1)", unsupported, "of 4 along dim 0; dim 0 is"},
-      {"C22", "reorder src=f32:8x?:ab dst=f32:8x?:ab attr.scales=dst(mask=3,groups=4x1)", unsupported, "along dim 0; dim 1 is"},
+      {"C22", "reorder src=f32:?x8:ab dst=f32:?x8:ab attr.scales=dst(mask=3,groups=4x1)", unsupported,
+       "of 4 along dim 0; dim 0 is"},
+      {"C22", "reorder src=f32:8x?:ab dst=f32:8x?:ab attr.scales=dst(mask=3,groups=4x1)", unsupported,
+       "along dim 0; dim 1 is"},
   };
   expectAllRefused(refusals);
   verified("reorder src=f32:?x8:ab dst=f32:?x8:ab attr.scales=dst(mask=3,groups=1x4)");
@@ -147,12 +151,14 @@ TEST(ReorderVerify, PlacesCompensation) {
 
 TEST(ReorderVerify, TakesRnnQuantizationByTheTensor) {
   for (std::string_view line : {
-           "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=64 attr.rnn.data_shift=128 attr.rnn.weights_scales=127",
+           "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=64 attr.rnn.data_shift=128 "
+           "attr.rnn.weights_scales=127",
            "reorder src=bf16:1x2x3x8:abcd dst=s8:1x2x3x8:abcd attr.rnn.data_scale=64 attr.rnn.projection_scales=3",
            "reorder src=f32:1x2x7x4x5:abcde dst=s8:1x2x7x4x5:abdec attr.rnn.data_scale=64",
            "reorder src=f32:1x2x7x4x5:abcde dst=s8:1x2x7x4x5:abdEC32e4c:rnn_u8s8@27 attr.rnn.weights_mask=16 "
            "attr.rnn.weights_scales=1,2,3,4,5",
-           "reorder src=f32:1x2x7x3:abcd dst=s8:1x2x7x3:abdc:rnn_u8s8@11 attr.rnn.projection_mask=8 attr.rnn.projection_scales=1,2,3",
+           "reorder src=f32:1x2x7x3:abcd dst=s8:1x2x7x3:abdc:rnn_u8s8@11 attr.rnn.projection_mask=8 "
+           "attr.rnn.projection_scales=1,2,3",
            "reorder src=s8:1x2x7x3:abcd dst=s8:1x2x7x3:abdc:rnn_s8s8 attr.rnn.projection_scales=3",
        })
     EXPECT_EQ(verified(line).desc, parsed(line));
@@ -162,7 +168,8 @@ TEST(ReorderVerify, TakesRnnQuantizationByTheTensor) {
 TEST(ReorderVerify, TensorsAndAttributesAreCheckedBeforeAnything) {
   PrimitiveDesc desc = parsed("reorder src=f32:8x9:ab dst=f32:8x9:ab");
   std::get<ReorderDesc>(desc.op).dst.innerBlockCount = 99;
-  expectRefused(desc, invalid, "dst: a tensor has 99 inner blocks; between 0 and 12 are possible (reorder C1)", "tensor");
+  expectRefused(desc, invalid, "dst: a tensor has 99 inner blocks; between 0 and 12 are possible (reorder C1)",
+                "tensor");
   desc = parsed("reorder src=f32:8x9:ab dst=f32:8x9:ab");
   desc.attr.zeroPoints[1].groups = {4};
   expectRefused(desc, invalid, "(reorder C1)", "attribute");
@@ -182,7 +189,8 @@ TEST(ReorderVerify, RefusesTensorsByNumber) {
       {"C6", "reorder src=f32:8x9:ab dst=u8:8x9:ab:s8s8@1", invalid, "dst is of type u8; compensation"},
       {"C6", "reorder src=f32:8x9:ab dst=f32:8x9:ab:scale_adjust@0.5", invalid, "(flags 2)"},
       {"C17", "reorder src=f32:8x9:ab dst=f32:8x9:ab dst_engine=gpu", unsupported, "dst on an engine of kind gpu"},
-      {"C17", "reorder src=f32:8x9:ab dst=f32:8x9:ab src_engine=gpu", unsupported, "src on an engine of kind gpu; a cpu reaches cpu alone"},
+      {"C17", "reorder src=f32:8x9:ab dst=f32:8x9:ab src_engine=gpu", unsupported,
+       "src on an engine of kind gpu; a cpu reaches cpu alone"},
       {"C18", "reorder src=f32:?x9:s9x1:blk4b:pad?x12 dst=f32:?x9:ab", unsupported, "for inner blocks in src"},
       {"C18", "reorder src=f32:8x9:ab dst=f32:8x9:s?x1:pad8x16", unsupported, "for padding in dst"},
       {"C18", "reorder src=f32:8x9:ab dst=s8:8x9:s?x1:s8s8@1", unsupported, "for compensation in dst"},
@@ -195,18 +203,29 @@ TEST(ReorderVerify, RefusesTensorsByNumber) {
 
 TEST(ReorderVerify, RefusesQuantizationByNumber) {
   const Refusal refusals[] = {
-      {"C7", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=weights", invalid, "scales of weights (argument 33) are given"},
-      {"C7", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=post0.src_1", invalid, "the problem has no such tensor"},
-      {"C7", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(mask=4)", invalid, "scales of src have mask 4; a tensor of rank 2"},
-      {"C7", "reorder src=s8:8x9:ab dst=f32:8x9:ab attr.zero_points=src(mask=4,type=s32)", invalid, "zero points of src have mask 4"},
+      {"C7", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=weights", invalid,
+       "scales of weights (argument 33) are given"},
+      {"C7", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=post0.src_1", invalid,
+       "the problem has no such tensor"},
+      {"C7", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(mask=4)", invalid,
+       "scales of src have mask 4; a tensor of rank 2"},
+      {"C7", "reorder src=s8:8x9:ab dst=f32:8x9:ab attr.zero_points=src(mask=4,type=s32)", invalid,
+       "zero points of src have mask 4"},
       {"C8", "reorder src=f32:8:a dst=f32:8:a attr.scales=src(mask=1,groups=1x4)", invalid, "the tensor is of rank 1"},
-      {"C8", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(mask=3,groups=3x3)", invalid, "which do not divide dim 0 of 8"},
-      {"C8", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst(mask=3,groups=1x2)", invalid, "which do not divide dim 1 of 9"},
-      {"C8", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst(mask=2,groups=4x3)", invalid, "groups of 4 along dim 0"},
-      {"C9", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.zero_points=src(type=s32)", invalid, "src are given; it is of type f32"},
-      {"C9", "reorder src=u8:8x9:ab dst=bf16:8x9:ab attr.zero_points=dst(type=s32)", invalid, "dst are given; it is of type bf16"},
-      {"C21", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.scales=src(type=s8)", unsupported, "scales of src are of type s8"},
-      {"C21", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.zero_points=dst(type=bf16)", unsupported, "zero points of dst are of type bf16"},
+      {"C8", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src(mask=3,groups=3x3)", invalid,
+       "which do not divide dim 0 of 8"},
+      {"C8", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst(mask=3,groups=1x2)", invalid,
+       "which do not divide dim 1 of 9"},
+      {"C8", "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scales=dst(mask=2,groups=4x3)", invalid,
+       "groups of 4 along dim 0"},
+      {"C9", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.zero_points=src(type=s32)", invalid,
+       "src are given; it is of type f32"},
+      {"C9", "reorder src=u8:8x9:ab dst=bf16:8x9:ab attr.zero_points=dst(type=s32)", invalid,
+       "dst are given; it is of type bf16"},
+      {"C21", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.scales=src(type=s8)", unsupported,
+       "scales of src are of type s8"},
+      {"C21", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.zero_points=dst(type=bf16)", unsupported,
+       "zero points of dst are of type bf16"},
   };
   expectAllRefused(refusals);
 }
@@ -216,8 +235,10 @@ TEST(ReorderVerify, RefusesHalfBytesByNumber) {
   const Refusal refusals[] = {
       {"C28", "reorder src=f32:8x9:ab dst=s4:8x9:ab:off1", unsupported, "from element 1 on, which is half a byte"},
       {"C28", "reorder src=f32:8x9:ab dst=f4_e2m1:8x9:s10x1", unsupported, "with gaps between its 72 elements"},
-      {"C28", "reorder src=u4:?x9:ab dst=f32:?x9:ab", unsupported, "src of type u4 with sizes that are given at execution"},
-      {"C28", "reorder src=u8:?x9:ab dst=f32:?x9:ab attr.zero_points=src(mask=1,type=s4)", unsupported, "of type s4 along dim 0"},
+      {"C28", "reorder src=u4:?x9:ab dst=f32:?x9:ab", unsupported,
+       "src of type u4 with sizes that are given at execution"},
+      {"C28", "reorder src=u8:?x9:ab dst=f32:?x9:ab attr.zero_points=src(mask=1,type=s4)", unsupported,
+       "of type s4 along dim 0"},
   };
   expectAllRefused(refusals);
 }
@@ -231,21 +252,25 @@ TEST(ReorderVerify, RefusesPostOpsByNumber) {
   };
   const OfPostOps refusals[] = {
       {"C10", "attr.post_ops=binary(alg=add,src1=f32:8:a)", invalid, "post0.src_1 is of rank 1, dst of rank 2"},
-      {"C10", "attr.post_ops=binary(alg=add,src1=f32:4x9:ab)", invalid, "dim 0 of post0.src_1 is 4; it must be 1 or dst's 8"},
+      {"C10", "attr.post_ops=binary(alg=add,src1=f32:4x9:ab)", invalid,
+       "dim 0 of post0.src_1 is 4; it must be 1 or dst's 8"},
       {"C10", "attr.post_ops=binary(alg=select,src1=f32:8x9:ab,src2=f32:8x3:ab)", invalid, "dim 1 of post0.src_2 is 3"},
       {"C11", "attr.post_ops=sum(type=bf16)", invalid, "reads dst as bf16, which has not the size of f32"},
-      {"C18", "attr.post_ops=binary(alg=add,src1=f32:8x9:s?x1:blk4b:pad8x12)", unsupported, "inner blocks in post0.src_1"},
+      {"C18", "attr.post_ops=binary(alg=add,src1=f32:8x9:s?x1:blk4b:pad8x12)", unsupported,
+       "inner blocks in post0.src_1"},
       {"C20", "attr.post_ops=binary(alg=add,src1=s8:8x9:ab:s8s8@1)", unsupported, "compensation in post0.src_1"},
       {"C23", "attr.post_ops=prelu(mask=2)", unsupported, "with a post-op prelu, which is number 0"},
-      {"C23", "attr.post_ops=sum,eltwise(alg=relu),sum(scale=2)", unsupported, "with a second post-op sum, which is number 2"},
+      {"C23", "attr.post_ops=sum,eltwise(alg=relu),sum(scale=2)", unsupported,
+       "with a second post-op sum, which is number 2"},
       {"C25", "attr.post_ops=binary(alg=select,src1=f32:8x9:ab,src2=f32:8x9:ab) attr.scales=post0.src_2", unsupported,
        "scales of post0.src_2"},
-      {"C25", "attr.post_ops=binary(alg=add,src1=s8:8x9:ab) attr.zero_points=post0.src_1(mask=3,type=s8,groups=4x3)", unsupported,
-       "groups of zero points of post0.src_1"},
+      {"C25", "attr.post_ops=binary(alg=add,src1=s8:8x9:ab) attr.zero_points=post0.src_1(mask=3,type=s8,groups=4x3)",
+       unsupported, "groups of zero points of post0.src_1"},
   };
   for (const OfPostOps &one : refusals) {
     expectRefused(parsed(start + std::string(one.attributes)), one.status, one.fragment, one.attributes);
-    expectRefused(parsed(start + std::string(one.attributes)), one.status, "(reorder " + std::string(one.constraint) + ")", one.attributes);
+    expectRefused(parsed(start + std::string(one.attributes)), one.status,
+                  "(reorder " + std::string(one.constraint) + ")", one.attributes);
   }
   const Refusal open[] = {{"C25",
                            "reorder src=f32:?x9:ab dst=f32:?x9:ab attr.post_ops=binary(alg=add,src1=f32:?x9:ab) "
@@ -256,21 +281,29 @@ TEST(ReorderVerify, RefusesPostOpsByNumber) {
 
 TEST(ReorderVerify, RefusesRnnQuantizationByNumber) {
   const Refusal refusals[] = {
-      {"C12", "reorder src=f32:1x2x7x4x5:abcde dst=s8:1x2x7x4x5:abcde attr.rnn.weights_mask=24 attr.rnn.weights_scales=1,2,3", invalid,
-       "3 scales; mask 24 over these dims asks for 20"},
-      {"C12", "reorder src=f32:1x2x7x4:abcd dst=s8:1x2x7x4:abcd:rnn_s8s8 attr.rnn.projection_mask=16 attr.rnn.projection_scales=3", invalid,
-       "1 scales; mask 16"},
-      {"C26", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.rnn.data_scale=2", unsupported, "RNN data from f32 to u8 of rank 2"},
-      {"C26", "reorder src=f32:8x9x2:abc dst=f32:8x9x2:abc attr.rnn.data_scale=2", unsupported, "RNN data from f32 to f32 of rank 3"},
-      {"C26", "reorder src=u8:8x9x2:abc dst=s8:8x9x2:abc attr.rnn.data_scale=2", unsupported, "RNN data from u8 to s8 of rank 3"},
+      {"C12",
+       "reorder src=f32:1x2x7x4x5:abcde dst=s8:1x2x7x4x5:abcde attr.rnn.weights_mask=24 attr.rnn.weights_scales=1,2,3",
+       invalid, "3 scales; mask 24 over these dims asks for 20"},
+      {"C12",
+       "reorder src=f32:1x2x7x4:abcd dst=s8:1x2x7x4:abcd:rnn_s8s8 attr.rnn.projection_mask=16 "
+       "attr.rnn.projection_scales=3",
+       invalid, "1 scales; mask 16"},
+      {"C26", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.rnn.data_scale=2", unsupported,
+       "RNN data from f32 to u8 of rank 2"},
+      {"C26", "reorder src=f32:8x9x2:abc dst=f32:8x9x2:abc attr.rnn.data_scale=2", unsupported,
+       "RNN data from f32 to f32 of rank 3"},
+      {"C26", "reorder src=u8:8x9x2:abc dst=s8:8x9x2:abc attr.rnn.data_scale=2", unsupported,
+       "RNN data from u8 to s8 of rank 3"},
       {"C26", "reorder src=f32:1x2x7x4x5:abcde dst=u8:1x2x7x4x5:abcde attr.rnn.weights_scales=3", unsupported,
        "RNN weights from f32 to u8 of rank 5"},
       {"C26", "reorder src=f32:8x9x2:abc dst=s8:8x9x2:abc:rnn_s8s8 attr.rnn.weights_scales=3", unsupported,
        "RNN weights from f32 to s8 of rank 3"},
-      {"C27", "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=2 attr.scales=dst", unsupported, "beside scales"},
-      {"C27", "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=2 attr.zero_points=dst(type=s32)", unsupported,
-       "beside zero points"},
-      {"C27", "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=2 attr.post_ops=sum", unsupported, "beside post-ops"},
+      {"C27", "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=2 attr.scales=dst", unsupported,
+       "beside scales"},
+      {"C27", "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=2 attr.zero_points=dst(type=s32)",
+       unsupported, "beside zero points"},
+      {"C27", "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=2 attr.post_ops=sum", unsupported,
+       "beside post-ops"},
   };
   expectAllRefused(refusals);
 }

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test cites constraints of Primitives/Rnn/Verify.cpp. What is right is asked of verifyRnn() itself, for a target of its own.
+// Each test cites constraints of Primitives/Rnn/Verify.cpp. What is right is asked of verifyRnn() itself, for a target
+// of its own.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"
@@ -27,7 +28,8 @@ const std::string lstm = "rnn fwd_i cell=lstm direction=left2right ", gru = "rnn
 const std::string layers = "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:abc ";
 const std::string weights = "weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:any ";
 const std::string gruWeights = "weights_layer=f32:1x1x4x3x8:any weights_iter=f32:1x1x8x3x8:any ";
-const std::string int8 = "src_layer=u8:2x3x4:abc weights_layer=s8:1x1x4x4x8:any weights_iter=s8:1x1x8x4x8:any dst_layer=u8:2x3x8:abc ";
+const std::string int8 =
+    "src_layer=u8:2x3x4:abc weights_layer=s8:1x1x4x4x8:any weights_iter=s8:1x1x8x4x8:any dst_layer=u8:2x3x8:abc ";
 
 VerifiedProblem accepted(const std::string &line, const Target &target = {CpuIsa::Avx512Bf16}) {
   Result<VerifiedProblem> problem = verifyRnn(parsed(line), target, nullptr);
@@ -59,18 +61,22 @@ TEST(RnnVerify, RefusesOtherKinds) {
       {"C2", "rnn bwd_w cell=lstm direction=left2right " + layers + weights, invalid, "propagation kind 'bwd_w' (192)"},
       {"C3", "rnn fwd_i direction=left2right " + layers + weights, invalid, "cell 'undef' (0)"},
       {"C4", "rnn fwd_i cell=lstm " + layers + weights, invalid, "direction 'undef' (0)"},
-      {"C5", "rnn fwd_i cell=rnn activation=exp direction=left2right " + layers + weights, invalid, "activation 'eltwise_exp'"},
+      {"C5", "rnn fwd_i cell=rnn activation=exp direction=left2right " + layers + weights, invalid,
+       "activation 'eltwise_exp'"},
       {"C5", lstm + "activation=tanh " + layers + weights, invalid, "cell vanilla_lstm has none"},
       {"C6", lstm + "flags=4 " + layers + weights, invalid, "flags are 4"},
       {"C7", lstm + layers, invalid, "needs weights_layer, which is absent"},
       {"C7", lstm + layers + weights + "diff_bias=f32:1x1x4x8:abcd", invalid, "takes no diff_bias"},
       {"C8", gru + layers + gruWeights + "weights_peephole=f32:1x1x3x8:abcd", invalid, "takes no weights_peephole"},
-      {"C8", lstm + layers + weights + "src_iter=f32:1x1x3x8:abcd", invalid, "src_iter_c is absent and src_iter is given"},
-      {"C8", lstm + layers + weights + "dst_iter_c=f32:1x1x3x8:abcd", invalid, "dst_iter is absent and dst_iter_c is given"},
+      {"C8", lstm + layers + weights + "src_iter=f32:1x1x3x8:abcd", invalid,
+       "src_iter_c is absent and src_iter is given"},
+      {"C8", lstm + layers + weights + "dst_iter_c=f32:1x1x3x8:abcd", invalid,
+       "dst_iter is absent and dst_iter_c is given"},
       {"C9", "rnn fwd_i cell=augru direction=left2right " + layers + gruWeights, invalid, "needs attention"},
       {"C9", gru + layers + gruWeights + "attention=f32:2x3x1:abc", invalid, "takes no attention"},
       {"C10", lstm + layers + weights + "bias=f32:1x4x8:abc", invalid, "bias is of rank 3; it must be of rank 4"},
-      {"C10", lstm + "src_layer=f32:2x4:ab dst_layer=f32:2x3x8:abc " + weights, invalid, "src_layer is of rank 2; it must be of rank 3"},
+      {"C10", lstm + "src_layer=f32:2x4:ab dst_layer=f32:2x3x8:abc " + weights, invalid,
+       "src_layer is of rank 2; it must be of rank 3"},
       {"C32", "rnn bwd cell=lstm direction=left2right " + layers + weights, unsupported, "it is for fwd_t, fwd_i"},
   };
   expectAllRefused(refusals);
@@ -81,31 +87,50 @@ TEST(RnnVerify, RefusesOtherDims) {
   const std::string stack = "weights_layer=f32:2x1x4x4x8:any weights_iter=f32:2x1x8x4x8:any";
   const std::string augru = "rnn fwd_i cell=augru direction=left2right ";
   const RnnRefusal refusals[] = {
-      {"C45", lstm + "src_layer=f32:1000000000000000x100x4:abc dst_layer=f32:1000000000000000x100x8:abc " + weights, unsupported,
-       "need scratch of more than"},
-      {"C11", lstm + layers + weights + "bias=f32:5x1x4x8:abcd", invalid, "dim 0 of bias is 5; it must be 1, L of weights_layer"},
-      {"C12", lstm + layers + weights + "bias=f32:1x2x4x8:abcd", invalid, "dim 1 of bias is 2; it must be 1, direction left2right"},
-      {"C12", "rnn fwd_i cell=lstm direction=bidirectional_sum " + layers + weights, invalid, "dim 1 of weights_layer is 1; it must be 2"},
-      {"C13", lstm + layers + gruWeights, invalid, "dim 3 of weights_layer is 3; it must be 4, the gates of cell vanilla_lstm"},
+      {"C45", lstm + "src_layer=f32:1000000000000000x100x4:abc dst_layer=f32:1000000000000000x100x8:abc " + weights,
+       unsupported, "need scratch of more than"},
+      {"C11", lstm + layers + weights + "bias=f32:5x1x4x8:abcd", invalid,
+       "dim 0 of bias is 5; it must be 1, L of weights_layer"},
+      {"C12", lstm + layers + weights + "bias=f32:1x2x4x8:abcd", invalid,
+       "dim 1 of bias is 2; it must be 1, direction left2right"},
+      {"C12", "rnn fwd_i cell=lstm direction=bidirectional_sum " + layers + weights, invalid,
+       "dim 1 of weights_layer is 1; it must be 2"},
+      {"C13", lstm + layers + gruWeights, invalid,
+       "dim 3 of weights_layer is 3; it must be 4, the gates of cell vanilla_lstm"},
       {"C13", "rnn fwd_i cell=lbr_gru direction=left2right " + layers + gruWeights + "bias=f32:1x1x3x8:abcd", invalid,
        "dim 2 of bias is 3; it must be 4"},
-      {"C14", lstm + "src_layer=f32:2x3x5:abc dst_layer=f32:2x3x8:abc " + weights, invalid, "dim 2 of src_layer is 5; it must be 4, SLC"},
-      {"C15", gru + layers + gruWeights + "src_iter=f32:1x1x3x9:abcd", invalid, "dim 3 of src_iter is 9; it must be 8, SIC"},
+      {"C14", lstm + "src_layer=f32:2x3x5:abc dst_layer=f32:2x3x8:abc " + weights, invalid,
+       "dim 2 of src_layer is 5; it must be 4, SLC"},
+      {"C15", gru + layers + gruWeights + "src_iter=f32:1x1x3x9:abcd", invalid,
+       "dim 3 of src_iter is 9; it must be 8, SIC"},
       {"C16", lstm + layers + weights + "bias=f32:1x1x4x9:abcd", invalid, "dim 3 of bias is 9; it must be 8, DHC"},
-      {"C16", lstm + layers + weights + "weights_projection=f32:1x1x9x8:abcd", invalid, "dim 2 of weights_projection is 9; it must be 8"},
-      {"C17", lstm + layers + weights + "dst_iter=f32:1x1x3x9:abcd dst_iter_c=f32:1x1x3x8:abcd", invalid, "dim 3 of dst_iter is 9"},
-      {"C18", lstm + "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x16:abc " + weights, invalid, "dim 2 of dst_layer is 16; it must be 8"},
-      {"C19", lstm + "src_layer=f32:2x3x4:abc dst_layer=f32:5x3x8:abc " + weights, invalid, "dim 0 of dst_layer is 5; it must be 2, T"},
-      {"C20", lstm + layers + weights + "seq_lengths=s32:5:a", invalid, "dim 0 of seq_lengths is 5; it must be 3, N of src_layer"},
-      {"C21", augru + layers + gruWeights + "attention=f32:2x3x2:abc", invalid, "dim 2 of attention is 2; it must be 1"},
-      {"C22", lstm + layers + stack, invalid, "weights_layer has SLC 4 and 2 layers; the layers above the first read DIC = 8"},
+      {"C16", lstm + layers + weights + "weights_projection=f32:1x1x9x8:abcd", invalid,
+       "dim 2 of weights_projection is 9; it must be 8"},
+      {"C17", lstm + layers + weights + "dst_iter=f32:1x1x3x9:abcd dst_iter_c=f32:1x1x3x8:abcd", invalid,
+       "dim 3 of dst_iter is 9"},
+      {"C18", lstm + "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x16:abc " + weights, invalid,
+       "dim 2 of dst_layer is 16; it must be 8"},
+      {"C19", lstm + "src_layer=f32:2x3x4:abc dst_layer=f32:5x3x8:abc " + weights, invalid,
+       "dim 0 of dst_layer is 5; it must be 2, T"},
+      {"C20", lstm + layers + weights + "seq_lengths=s32:5:a", invalid,
+       "dim 0 of seq_lengths is 5; it must be 3, N of src_layer"},
+      {"C21", augru + layers + gruWeights + "attention=f32:2x3x2:abc", invalid,
+       "dim 2 of attention is 2; it must be 1"},
+      {"C22", lstm + layers + stack, invalid,
+       "weights_layer has SLC 4 and 2 layers; the layers above the first read DIC = 8"},
       {"C22", lstm + "flags=65536 " + layers + stack, invalid, "read D x DIC = 8 channels"},
-      {"C23", lstm + layers + "weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x9x4x8:any", invalid, "SIC 9 and T of src_layer is 2"},
-      {"C24", gru + "src_layer=f32:1x3x4:abc dst_layer=f32:1x3x8:abc weights_layer=f32:1x1x4x3x8:any weights_iter=f32:1x1x9x3x8:any",
+      {"C23", lstm + layers + "weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x9x4x8:any", invalid,
+       "SIC 9 and T of src_layer is 2"},
+      {"C24",
+       gru + "src_layer=f32:1x3x4:abc dst_layer=f32:1x3x8:abc weights_layer=f32:1x1x4x3x8:any "
+             "weights_iter=f32:1x1x9x3x8:any",
        invalid, "SIC 9 and DHC 8"},
-      {"C33", "rnn fwd_i cell=augru direction=right2left " + layers + gruWeights + "attention=f32:2x3x1:abc", unsupported, "right2left"},
-      {"C39", lstm + "src_layer=f32:2x3x?:abc dst_layer=f32:2x3x8:abc " + weights, unsupported, "dim 2 of src_layer given at execution"},
-      {"C39", lstm + layers + "weights_layer=f32:1x1x?x4x8:abcde weights_iter=f32:1x1x8x4x8:any", unsupported, "for weights_layer with"},
+      {"C33", "rnn fwd_i cell=augru direction=right2left " + layers + gruWeights + "attention=f32:2x3x1:abc",
+       unsupported, "right2left"},
+      {"C39", lstm + "src_layer=f32:2x3x?:abc dst_layer=f32:2x3x8:abc " + weights, unsupported,
+       "dim 2 of src_layer given at execution"},
+      {"C39", lstm + layers + "weights_layer=f32:1x1x?x4x8:abcde weights_iter=f32:1x1x8x4x8:any", unsupported,
+       "for weights_layer with"},
   };
   expectAllRefused(refusals);
 }
@@ -113,14 +138,17 @@ TEST(RnnVerify, RefusesOtherDims) {
 // C34 to C38
 TEST(RnnVerify, RefusesOtherTypes) {
   const RnnRefusal refusals[] = {
-      {"C34", lstm + "src_layer=f64:2x3x4:abc dst_layer=f64:2x3x8:abc " + weights, unsupported, "src_layer of type f64"},
+      {"C34", lstm + "src_layer=f64:2x3x4:abc dst_layer=f64:2x3x8:abc " + weights, unsupported,
+       "src_layer of type f64"},
       {"C35", lstm + "src_layer=bf16:2x3x4:abc dst_layer=bf16:2x3x8:abc " + weights, unsupported,
        "weights_layer of type f32 beside src_layer of type bf16; it is for bf16"},
-      {"C35", lstm + layers + weights + "bias=bf16:1x1x4x8:abcd", unsupported, "bias of type bf16 beside src_layer of type f32"},
+      {"C35", lstm + layers + weights + "bias=bf16:1x1x4x8:abcd", unsupported,
+       "bias of type bf16 beside src_layer of type f32"},
       {"C36", "rnn fwd_t cell=lstm direction=left2right " + int8, unsupported, "u8 with propagation kind fwd_t"},
       {"C37", lstm + layers + weights + "seq_lengths=s8:3:a", unsupported, "seq_lengths of type s8"},
       {"C38",
-       "rnn fwd_t cell=lstm direction=left2right src_layer=f32:2x?x4:abc dst_layer=f32:2x?x8:abc weights_layer=f32:1x1x4x4x8:any "
+       "rnn fwd_t cell=lstm direction=left2right src_layer=f32:2x?x4:abc dst_layer=f32:2x?x8:abc "
+       "weights_layer=f32:1x1x4x4x8:any "
        "weights_iter=f32:1x1x8x4x8:any",
        unsupported, "training"},
   };
@@ -130,12 +158,15 @@ TEST(RnnVerify, RefusesOtherTypes) {
 // C25, C40, C41
 TEST(RnnVerify, RefusesOtherLayouts) {
   const RnnRefusal refusals[] = {
-      {"C25", lstm + "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:s8x0x1 " + weights, invalid, "dst_layer has stride 0 over dim 1"},
+      {"C25", lstm + "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:s8x0x1 " + weights, invalid,
+       "dst_layer has stride 0 over dim 1"},
       {"C40", lstm + "src_layer=f32:2x3x4:abC16c dst_layer=f32:2x3x8:abc " + weights, unsupported,
        "src_layer with inner blocks; it must be"},
       {"C40", lstm + layers + "weights_layer=f32:1x1x4x4x8:abdEC8e4c weights_iter=f32:1x1x8x4x8:any", unsupported,
        "weights_layer with inner"},
-      {"C41", lstm + "src_layer=u8:2x3x4:abc weights_layer=s8:1x1x4x4x8:abcde:s8s8@27 weights_iter=s8:1x1x8x4x8:any dst_layer=u8:2x3x8:abc",
+      {"C41",
+       lstm + "src_layer=u8:2x3x4:abc weights_layer=s8:1x1x4x4x8:abcde:s8s8@27 weights_iter=s8:1x1x8x4x8:any "
+              "dst_layer=u8:2x3x8:abc",
        unsupported, "weights_layer with appended sums of flags 1 and mask 27"},
   };
   expectAllRefused(refusals);
@@ -143,17 +174,21 @@ TEST(RnnVerify, RefusesOtherLayouts) {
 
 // C26 to C28, C42 to C44
 TEST(RnnVerify, RefusesOtherAttributes) {
-  const std::string s8 = "src_layer=s8:2x3x4:abc weights_layer=s8:1x1x4x4x8:any weights_iter=s8:1x1x8x4x8:any dst_layer=s8:2x3x8:abc ";
+  const std::string s8 =
+      "src_layer=s8:2x3x4:abc weights_layer=s8:1x1x4x4x8:any weights_iter=s8:1x1x8x4x8:any dst_layer=s8:2x3x8:abc ";
   const RnnRefusal refusals[] = {
-      {"C26", lstm + int8 + "attr.rnn.weights_mask=4 attr.rnn.weights_scales=1", invalid, "have mask 4; it may be 0 or 24"},
+      {"C26", lstm + int8 + "attr.rnn.weights_mask=4 attr.rnn.weights_scales=1", invalid,
+       "have mask 4; it may be 0 or 24"},
       {"C27", lstm + int8 + "attr.rnn.weights_mask=24 attr.rnn.weights_scales=1,2", invalid, "are 2; mask 24 needs 32"},
       {"C28", lstm + int8 + "attr.rnn.weights_scales=0", invalid, "have the value 0"},
       {"C28", lstm + int8 + "attr.rnn.data_scale=nan", invalid, "data scale is nan"},
       {"C28", lstm + s8 + "attr.rnn.data_shift=1", invalid, "data shift is 1; data of type s8 needs 0"},
-      {"C42", lstm + layers + weights + "attr.post_ops=eltwise(alg=relu)", unsupported, "takes no post-ops; 1 are given"},
+      {"C42", lstm + layers + weights + "attr.post_ops=eltwise(alg=relu)", unsupported,
+       "takes no post-ops; 1 are given"},
       {"C42", lstm + layers + weights + "attr.scales=src", unsupported, "takes no scales; argument src has some"},
       {"C43", lstm + layers + weights + "attr.rnn.data_scale=2", unsupported, "it is f32"},
-      {"C43", lstm + int8 + "attr.rnn.projection_scales=2", unsupported, "weights_projection are given, which is absent"},
+      {"C43", lstm + int8 + "attr.rnn.projection_scales=2", unsupported,
+       "weights_projection are given, which is absent"},
       {"C44", lstm + "src_layer=f32:?x3x4:abc dst_layer=f32:?x3x8:abc " + weights + "attr.scratchpad=user", unsupported,
        "no scratchpad of the caller's"},
   };
@@ -194,35 +229,41 @@ TEST(RnnVerify, AcceptsEveryType) {
   for (std::string type : {"f32", "bf16", "f16"})
     for (const std::string &other : {std::string("f32"), type})
       accepted(concat("rnn fwd_t cell=lstm direction=left2right src_layer=", type, ":2x3x4:abc src_iter=", type,
-                      ":1x1x3x6:abcd src_iter_c=", other, ":1x1x3x8:abcd weights_layer=", type, ":1x1x4x4x8:any weights_iter=", type,
-                      ":1x1x6x4x8:any weights_peephole=", other, ":1x1x3x8:any weights_projection=", type, ":1x1x8x6:any bias=", other,
+                      ":1x1x3x6:abcd src_iter_c=", other, ":1x1x3x8:abcd weights_layer=", type,
+                      ":1x1x4x4x8:any weights_iter=", type, ":1x1x6x4x8:any weights_peephole=", other,
+                      ":1x1x3x8:any weights_projection=", type, ":1x1x8x6:any bias=", other,
                       ":1x1x4x8:any dst_layer=", type, ":2x3x6:any dst_iter=", type, ":1x1x3x6:any dst_iter_c=", other,
                       ":1x1x3x8:any seq_lengths=s32:3:any"));
   for (std::string type : {"u8", "s8"})
     for (const std::string &state : {type, std::string("f32")})
       for (std::string cell : {"rnn activation=relu", "lstm", "gru", "lbr_gru"}) {
         int gates = cell == "lstm" ? 4 : cell.starts_with("rnn") ? 1 : 3;
-        accepted(concat("rnn fwd_i cell=", cell, " direction=left2right src_layer=", type, ":2x3x4:abc weights_layer=s8:1x1x4x", gates,
-                        "x8:any weights_iter=s8:1x1x8x", gates, "x8:any bias=f32:1x1x", gates + (cell == "lbr_gru"),
-                        "x8:any dst_layer=", state, ":2x3x8:any", cell == "lstm" ? "" : concat(" dst_iter=", state, ":1x1x3x8:any")));
+        accepted(concat("rnn fwd_i cell=", cell, " direction=left2right src_layer=", type,
+                        ":2x3x4:abc weights_layer=s8:1x1x4x", gates, "x8:any weights_iter=s8:1x1x8x", gates,
+                        "x8:any bias=f32:1x1x", gates + (cell == "lbr_gru"), "x8:any dst_layer=", state, ":2x3x8:any",
+                        cell == "lstm" ? "" : concat(" dst_iter=", state, ":1x1x3x8:any")));
       }
 }
 
 TEST(RnnVerify, ListsTheArguments) {
-  VerifiedProblem problem =
-      accepted("rnn fwd_t cell=lstm direction=left2right src_layer=f32:2x3x4:abc src_iter=f32:1x1x3x8:any src_iter_c=f32:1x1x3x8:any "
-               "seq_lengths=s32:3:any weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:any weights_peephole=f32:1x1x3x8:any "
-               "weights_projection=f32:1x1x8x8:any bias=f32:1x1x4x8:any dst_layer=f32:2x3x8:any dst_iter=f32:1x1x3x8:any "
-               "dst_iter_c=f32:1x1x3x8:any");
+  VerifiedProblem problem = accepted(
+      "rnn fwd_t cell=lstm direction=left2right src_layer=f32:2x3x4:abc src_iter=f32:1x1x3x8:any "
+      "src_iter_c=f32:1x1x3x8:any "
+      "seq_lengths=s32:3:any weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:any "
+      "weights_peephole=f32:1x1x3x8:any "
+      "weights_projection=f32:1x1x8x8:any bias=f32:1x1x4x8:any dst_layer=f32:2x3x8:any dst_iter=f32:1x1x3x8:any "
+      "dst_iter_c=f32:1x1x3x8:any");
   const std::pair<int32_t, std::string_view> expected[] = {
-      {1, "src_layer"},     {2, "src_iter"},          {3, "src_iter_c"},          {96, "seq_lengths"}, {33, "weights_layer"},
-      {34, "weights_iter"}, {35, "weights_peephole"}, {36, "weights_projection"}, {41, "bias"},        {17, "dst_layer"},
-      {18, "dst_iter"},     {19, "dst_iter_c"},       {64, "workspace"}};
+      {1, "src_layer"},      {2, "src_iter"},      {3, "src_iter_c"},        {96, "seq_lengths"},
+      {33, "weights_layer"}, {34, "weights_iter"}, {35, "weights_peephole"}, {36, "weights_projection"},
+      {41, "bias"},          {17, "dst_layer"},    {18, "dst_iter"},         {19, "dst_iter_c"},
+      {64, "workspace"}};
   ASSERT_EQ(problem.arguments.size(), std::size(expected));
   for (size_t i = 0; i < std::size(expected); ++i) {
     EXPECT_EQ(problem.arguments[i].index, expected[i].first);
     EXPECT_EQ(problem.arguments[i].name, expected[i].second);
-    EXPECT_EQ(problem.arguments[i].isOutput, expected[i].first == 64 || (expected[i].first >= 17 && expected[i].first <= 19));
+    EXPECT_EQ(problem.arguments[i].isOutput,
+              expected[i].first == 64 || (expected[i].first >= 17 && expected[i].first <= 19));
     EXPECT_TRUE(problem.arguments[i].desc.validate() && !problem.arguments[i].desc.isAny()) << i;
   }
   EXPECT_EQ(rnnOf(problem).dstLayer.tag(), "abc");
@@ -230,17 +271,20 @@ TEST(RnnVerify, ListsTheArguments) {
 
 // What means nothing for a problem does not make another of it.
 TEST(RnnVerify, DropsWhatMeansNothing) {
-  EXPECT_EQ(accepted(lstm + "alpha=1 beta=2 flags=65537 " + layers + weights).desc, accepted(lstm + layers + weights).desc);
-  std::string relu = "rnn fwd_i cell=rnn activation=relu direction=left2right src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:abc "
-                     "weights_layer=f32:1x1x4x1x8:any weights_iter=f32:1x1x8x1x8:any ";
+  EXPECT_EQ(accepted(lstm + "alpha=1 beta=2 flags=65537 " + layers + weights).desc,
+            accepted(lstm + layers + weights).desc);
+  std::string relu =
+      "rnn fwd_i cell=rnn activation=relu direction=left2right src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:abc "
+      "weights_layer=f32:1x1x4x1x8:any weights_iter=f32:1x1x8x1x8:any ";
   EXPECT_NE(accepted(relu + "alpha=0.5").desc, accepted(relu).desc);
 }
 
 // T and N may be open, and packed weights do not depend on them.
 TEST(RnnVerify, PackedWeightsServeEverySize) {
   auto weightsOf = [](std::string_view steps, std::string_view batch) {
-    VerifiedProblem problem = accepted(concat(lstm, "src_layer=f32:", steps, "x", batch, "x40:abc dst_layer=f32:", steps, "x", batch,
-                                              "x40:abc weights_layer=f32:1x1x40x4x40:any weights_iter=f32:1x1x40x4x40:any"));
+    VerifiedProblem problem =
+        accepted(concat(lstm, "src_layer=f32:", steps, "x", batch, "x40:abc dst_layer=f32:", steps, "x", batch,
+                        "x40:abc weights_layer=f32:1x1x40x4x40:any weights_iter=f32:1x1x40x4x40:any"));
     EXPECT_EQ(rnnOf(problem).weightsLayer.tag(), "abdEc16e");
     return rnnOf(problem).weightsLayer;
   };
@@ -281,7 +325,8 @@ TEST(RnnLayouts, FollowTheTarget) {
   auto tagOf = [](CpuIsa isa, DataType type, Alg cell, int64_t channels, FpmathMode fpmath = FpmathMode::Strict) {
     RnnDesc rnn;
     rnn.cell = cell;
-    TensorDesc plain = *TensorDesc::fromTag(std::array<int64_t, 5>{1, 1, 32, rnn::gatesOf(cell), channels}, type, "any");
+    TensorDesc plain =
+        *TensorDesc::fromTag(std::array<int64_t, 5>{1, 1, 32, rnn::gatesOf(cell), channels}, type, "any");
     return rnn::packedWeights(rnn, plain, fpmath, {isa})->tag();
   };
   EXPECT_EQ(tagOf(CpuIsa::Avx512Bf16, DataType::F32, Alg::VanillaLstm, 512), "abdEc16e");
@@ -295,17 +340,19 @@ TEST(RnnLayouts, FollowTheTarget) {
   EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::VanillaGru, 304), "abdEc16e") << "19 vectors do not fill pairs";
   EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::LbrGru, 512), "abdEc16e");
   EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::VanillaRnn, 512), "abdEc64e");
-  EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::VanillaRnn, 20), "abdEc32e") << "a narrow layer has narrow panels";
-  EXPECT_EQ(rnn::packedProjection(*TensorDesc::fromTag(std::array<int64_t, 4>{1, 1, 512, 256}, DataType::S8, "any"), FpmathMode::Strict,
-                                  {CpuIsa::Avx512Vnni})
+  EXPECT_EQ(tagOf(CpuIsa::Avx512, DataType::F32, Alg::VanillaRnn, 20), "abdEc32e")
+      << "a narrow layer has narrow panels";
+  EXPECT_EQ(rnn::packedProjection(*TensorDesc::fromTag(std::array<int64_t, 4>{1, 1, 512, 256}, DataType::S8, "any"),
+                                  FpmathMode::Strict, {CpuIsa::Avx512Vnni})
                 ->tag(),
             "abDC64d4c");
 }
 
 TEST(RnnWorkspace, SectionsFollowEachOther) {
-  VerifiedProblem problem = accepted("rnn fwd_t cell=lstm direction=bidirectional_concat src_layer=bf16:5x3x4:abc "
-                                     "weights_layer=bf16:1x2x4x4x7:any weights_iter=bf16:1x2x6x4x7:any weights_projection=bf16:1x2x7x6:any "
-                                     "dst_layer=bf16:5x3x12:abc");
+  VerifiedProblem problem =
+      accepted("rnn fwd_t cell=lstm direction=bidirectional_concat src_layer=bf16:5x3x4:abc "
+               "weights_layer=bf16:1x2x4x4x7:any weights_iter=bf16:1x2x6x4x7:any weights_projection=bf16:1x2x7x6:any "
+               "dst_layer=bf16:5x3x12:abc");
   Result<rnn::WorkspaceLayout> layout = rnn::workspaceOf(rnnOf(problem));
   ASSERT_TRUE(layout) << layout.error().message;
   int64_t end = rnn::workspaceHeaderBytes;
@@ -315,8 +362,10 @@ TEST(RnnWorkspace, SectionsFollowEachOther) {
   }
   EXPECT_EQ(layout->desc.bytes(), end);
   EXPECT_EQ(problem.arguments.back().desc, layout->desc);
-  const rnn::WorkspaceSection *gates = layout->find(rnn::WorkspacePart::Gates), *states = layout->find(rnn::WorkspacePart::States);
-  ASSERT_TRUE(gates && states && layout->find(rnn::WorkspacePart::Unprojected) && layout->find(rnn::WorkspacePart::Cells));
+  const rnn::WorkspaceSection *gates = layout->find(rnn::WorkspacePart::Gates),
+                              *states = layout->find(rnn::WorkspacePart::States);
+  ASSERT_TRUE(gates && states && layout->find(rnn::WorkspacePart::Unprojected) &&
+              layout->find(rnn::WorkspacePart::Cells));
   EXPECT_FALSE(layout->find(rnn::WorkspacePart::HiddenSums));
   EXPECT_EQ(gates->desc.dataType, DataType::F32);
   EXPECT_EQ(states->desc.dataType, DataType::BF16);
@@ -325,7 +374,9 @@ TEST(RnnWorkspace, SectionsFollowEachOther) {
 
 // A header tells the workspace of one problem from that of another.
 TEST(RnnWorkspace, HeadersNameTheShape) {
-  auto shapeOf = [](const RnnDesc &rnn) { return std::pair(rnn::workspaceHeaderOf(rnn).shape[0], rnn::workspaceHeaderOf(rnn).shape[1]); };
+  auto shapeOf = [](const RnnDesc &rnn) {
+    return std::pair(rnn::workspaceHeaderOf(rnn).shape[0], rnn::workspaceHeaderOf(rnn).shape[1]);
+  };
   RnnDesc rnn = rnnOf(accepted(lstm + layers + weights)), other = rnn;
   EXPECT_EQ(shapeOf(rnn), shapeOf(other));
   EXPECT_EQ(rnn::workspaceHeaderOf(rnn).version, 1u);

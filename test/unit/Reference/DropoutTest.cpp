@@ -33,7 +33,8 @@ uint64_t maskOf(const Drawn &drawn, float *factor = nullptr) {
   const void *seed = drawn.seedType == DataType::S32 ? static_cast<const void *>(&narrow) : &drawn.seed;
   const TensorDesc dst = *TensorDesc::dense(std::vector<int64_t>{4, 16}, DataType::F32);
   Result<DroppedElements> dropped = readDropout(
-      dropout, dst, {{arg::dropoutProbability, &drawn.probability}, {arg::dropoutSeed, seed}, {arg::dropoutOffset, &drawn.offset}});
+      dropout, dst,
+      {{arg::dropoutProbability, &drawn.probability}, {arg::dropoutSeed, seed}, {arg::dropoutOffset, &drawn.offset}});
   EXPECT_TRUE(dropped) << dropped.error().message;
   uint64_t mask = 0;
   for (size_t i = 0; i < 64; ++i)

@@ -22,7 +22,8 @@ using namespace quern;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity(), notANumber = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity(),
+                 notANumber = std::numeric_limits<double>::quiet_NaN();
 
 PrimitiveDesc parsed(std::string_view line) {
   Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
@@ -112,7 +113,8 @@ TEST(PostOpsReference, EltwiseByKnownValues) {
     else if (std::isinf(one.value))
       EXPECT_EQ(value, one.value) << nameOf(one.alg);
     else
-      EXPECT_NEAR(static_cast<double>(value), one.value, 1e-15 * std::max(1.0, std::fabs(one.value))) << nameOf(one.alg);
+      EXPECT_NEAR(static_cast<double>(value), one.value, 1e-15 * std::max(1.0, std::fabs(one.value)))
+          << nameOf(one.alg);
   }
 }
 
@@ -135,7 +137,8 @@ TEST(PostOpsReference, TheImageOfAnIntervalHoldsEveryValue) {
         Interval hull = image;
         hull.low -= 1e-12L * std::fabs(hull.low), hull.high += 1e-12L * std::fabs(hull.high); // turns are rounded
         EXPECT_TRUE(contains(hull, eltwise(alg, alpha, beta, point)))
-            << nameOf(alg) << " alpha " << alpha << " beta " << beta << " at " << point << " of " << center << " +- " << width;
+            << nameOf(alg) << " alpha " << alpha << " beta " << beta << " at " << point << " of " << center << " +- "
+            << width;
       }
     }
     for (int alg = static_cast<int>(Alg::BinaryAdd); alg < static_cast<int>(Alg::BinarySelect); ++alg) {
@@ -153,7 +156,8 @@ TEST(PostOpsReference, NanAndJumps) {
   EXPECT_EQ(binaryRange(Alg::BinaryGe, Interval::around(1, 1e-6L), Interval::around(1)).low, 0);
   EXPECT_EQ(binaryRange(Alg::BinaryGe, Interval::around(1, 1e-6L), Interval::around(1)).high, 1);
   EXPECT_EQ(binaryRange(Alg::BinaryEq, Interval::around(2, 1e-6L), Interval::around(1)).high, 0);
-  EXPECT_EQ(binaryRange(Alg::BinaryNe, Interval::around(1), Interval::around(1, 1e-6L)).low, 0); // as a scaled operand may be
+  EXPECT_EQ(binaryRange(Alg::BinaryNe, Interval::around(1), Interval::around(1, 1e-6L)).low,
+            0); // as a scaled operand may be
   EXPECT_EQ(binaryRange(Alg::BinaryEq, Interval::around(1), Interval::around(1, 1e-6L)).high, 1);
   // What follows a logarithm near 0 starts from everything below, -inf and NaN: mish and its like come near 0 there.
   Interval belowSix{-std::numeric_limits<long double>::infinity(), -6, true};
@@ -176,9 +180,10 @@ TEST(PostOpsReference, AChainInOrder) {
                        "eltwise(alg=linear,alpha=2,beta=1),binary(alg=select,src1=f32:1x1:ab,src2=u8:1x5:ab)");
   ASSERT_EQ(c.problem.arguments.size(), 9u);
   std::vector<double> scale = c.given(arg::scalesOf(arg::src)), dstScale = c.given(arg::scalesOf(arg::dst));
-  std::vector<double> b = c.given(arg::ofPostOp(0, arg::src1)), bScales = c.given(arg::scalesOf(arg::ofPostOp(0, arg::src1))),
-                      bZero = c.given(arg::zeroPointsOf(arg::ofPostOp(0, arg::src1))), e = c.given(arg::ofPostOp(2, arg::src1)),
-                      condition = c.given(arg::ofPostOp(2, arg::src2));
+  std::vector<double> b = c.given(arg::ofPostOp(0, arg::src1)),
+                      bScales = c.given(arg::scalesOf(arg::ofPostOp(0, arg::src1))),
+                      bZero = c.given(arg::zeroPointsOf(arg::ofPostOp(0, arg::src1))),
+                      e = c.given(arg::ofPostOp(2, arg::src1)), condition = c.given(arg::ofPostOp(2, arg::src2));
   ASSERT_EQ(bScales.size(), 3u);
   for (size_t i = 0; i < 15; ++i) {
     size_t row = i / 5;
@@ -193,7 +198,8 @@ TEST(PostOpsReference, AChainInOrder) {
 
 TEST(PostOpsReference, TheJudgeFollowsTheChain) {
   // exp(1000 y): the last digit of y is an error of many digits of the result.
-  Computed c = compute("softmax fwd_i src=f32:4x16:ab dst=f32:4x16:ab axis=1 attr.post_ops=eltwise(alg=linear,alpha=80),eltwise(alg=exp)");
+  Computed c = compute("softmax fwd_i src=f32:4x16:ab dst=f32:4x16:ab axis=1 "
+                       "attr.post_ops=eltwise(alg=linear,alpha=80),eltwise(alg=exp)");
   std::vector<float> got(64);
   for (size_t i = 0; i < 64; ++i)
     got[i] = std::exp(80 * (static_cast<float>(c.output.beforeAttributes[i]) * (1 + 4e-7f)));

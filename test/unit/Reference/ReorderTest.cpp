@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Values worked out by hand, those among them where another order of the operations, a fused multiply-add or a reciprocal would differ.
+// Values worked out by hand, those among them where another order of the operations, a fused multiply-add or a
+// reciprocal would differ.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Elements.h"
@@ -20,7 +21,8 @@ using namespace quern;
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity(), notANumber = std::numeric_limits<float>::quiet_NaN();
-constexpr int32_t src = 1, dst = 17, scalesOfSrc = 4097, scalesOfDst = 4113, zeroPointsOfSrc = 8193, zeroPointsOfDst = 8209;
+constexpr int32_t src = 1, dst = 17, scalesOfSrc = 4097, scalesOfDst = 4113, zeroPointsOfSrc = 8193,
+                  zeroPointsOfDst = 8209;
 
 PrimitiveDesc parsed(std::string_view line) {
   Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
@@ -49,9 +51,11 @@ TEST(ReorderReference, ConvertsNumbers) {
   std::vector<float> x = {2.5f, 3.5f, -300, 1e10f, notANumber, -infinity};
   EXPECT_EQ(compute("reorder src=f32:6:a dst=s8:6:a", {{src, x.data()}})[0].exact, (Values{2, 4, -128, 127, 0, -128}));
   EXPECT_EQ(compute("reorder src=f32:6:a dst=u8:6:a", {{src, x.data()}})[0].exact, (Values{2, 4, 0, 255, 0, 0}));
-  EXPECT_EQ(compute("reorder src=f32:6:a dst=s32:6:a", {{src, x.data()}})[0].exact, (Values{2, 4, -300, 2147483520, 0, -0x1p31}));
+  EXPECT_EQ(compute("reorder src=f32:6:a dst=s32:6:a", {{src, x.data()}})[0].exact,
+            (Values{2, 4, -300, 2147483520, 0, -0x1p31}));
   std::vector<double> wide = {1e10, 0x1p31 - 1.4};
-  EXPECT_EQ(compute("reorder src=f64:2:a dst=s32:2:a", {{src, wide.data()}})[0].exact, (Values{2147483647, 2147483647}));
+  EXPECT_EQ(compute("reorder src=f64:2:a dst=s32:2:a", {{src, wide.data()}})[0].exact,
+            (Values{2147483647, 2147483647}));
   // Integers stay integers; through f32 they would be rounded first.
   std::vector<int32_t> whole = {16777217, -16777217};
   EXPECT_EQ(compute("reorder src=s32:2:a dst=s8:2:a", {{src, whole.data()}})[0].exact, (Values{127, -128}));
@@ -62,7 +66,8 @@ TEST(ReorderReference, ConvertsNumbers) {
 TEST(ReorderReference, EachOperationRounds) {
   // 41 / 41 = 1; times the rounded reciprocal it is the float before.
   std::vector<float> x = {41};
-  ReferenceOutput divided = compute("reorder src=f32:1:a dst=f32:1:a attr.scales=dst", {{src, x.data()}, {scalesOfDst, x.data()}})[0];
+  ReferenceOutput divided =
+      compute("reorder src=f32:1:a dst=f32:1:a attr.scales=dst", {{src, x.data()}, {scalesOfDst, x.data()}})[0];
   EXPECT_EQ(divided.exact[0], 1);
   EXPECT_NE(41 * (1.0f / 41), 1);
   // (1 + 2^-12)^2 - 1: the product loses its last bit, which a fused multiply-add would keep.
@@ -93,23 +98,24 @@ TEST(ReorderReference, EachIndexHasItsOwnParameters) {
 TEST(ReorderReference, NeighboursOfAGroupShare) {
   std::vector<int8_t> x(12, 1);
   std::vector<float> scales = {1, 2, 3, 4};
-  EXPECT_EQ(
-      compute("reorder src=s8:4x3:ab dst=f32:4x3:ab attr.scales=src(mask=1,groups=1x1)", {{src, x.data()}, {scalesOfSrc, scales.data()}})[0]
-          .exact,
-      (Values{1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}));
+  EXPECT_EQ(compute("reorder src=s8:4x3:ab dst=f32:4x3:ab attr.scales=src(mask=1,groups=1x1)",
+                    {{src, x.data()}, {scalesOfSrc, scales.data()}})[0]
+                .exact,
+            (Values{1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}));
   x.resize(16, 1);
-  EXPECT_EQ(
-      compute("reorder src=s8:4x4:ab dst=f32:4x4:ab attr.scales=src(mask=3,groups=2x2)", {{src, x.data()}, {scalesOfSrc, scales.data()}})[0]
-          .exact,
-      (Values{1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 4, 4, 3, 3, 4, 4}));
+  EXPECT_EQ(compute("reorder src=s8:4x4:ab dst=f32:4x4:ab attr.scales=src(mask=3,groups=2x2)",
+                    {{src, x.data()}, {scalesOfSrc, scales.data()}})[0]
+                .exact,
+            (Values{1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 4, 4, 3, 3, 4, 4}));
 }
 
 TEST(ReorderReference, SumReadsTheOldValue) {
   std::vector<float> x = {1, 2}, scale = {2};
   std::vector<uint8_t> old = {4, 255}; // as s8: 4, -1
-  EXPECT_EQ(
-      compute("reorder src=f32:2:a dst=u8:2:a attr.post_ops=sum(scale=3,zero_point=2)", {{src, x.data()}, {dst, old.data()}})[0].exact,
-      (Values{7, 255}));
+  EXPECT_EQ(compute("reorder src=f32:2:a dst=u8:2:a attr.post_ops=sum(scale=3,zero_point=2)",
+                    {{src, x.data()}, {dst, old.data()}})[0]
+                .exact,
+            (Values{7, 255}));
   EXPECT_EQ(compute("reorder src=f32:2:a dst=u8:2:a attr.post_ops=sum(scale=3,zero_point=-2,type=s8) attr.scales=dst",
                     {{src, x.data()}, {dst, old.data()}, {scalesOfDst, scale.data()}})[0]
                 .exact,
@@ -119,10 +125,13 @@ TEST(ReorderReference, SumReadsTheOldValue) {
 TEST(ReorderReference, PostOpsMakeAnInterval) {
   std::vector<float> x = {-3, 5}, scale = {2}, factor = {10};
   std::vector<int8_t> old = {1, 1};
-  ReferenceOutput out =
-      compute("reorder src=f32:2:a dst=s8:2:a attr.scales=src,dst attr.post_ops="
-              "eltwise(alg=relu),sum(scale=4),binary(alg=mul,src1=f32:1:a)",
-              {{src, x.data()}, {dst, old.data()}, {scalesOfSrc, scale.data()}, {scalesOfDst, scale.data()}, {98306, factor.data()}})[0];
+  ReferenceOutput out = compute("reorder src=f32:2:a dst=s8:2:a attr.scales=src,dst attr.post_ops="
+                                "eltwise(alg=relu),sum(scale=4),binary(alg=mul,src1=f32:1:a)",
+                                {{src, x.data()},
+                                 {dst, old.data()},
+                                 {scalesOfSrc, scale.data()},
+                                 {scalesOfDst, scale.data()},
+                                 {98306, factor.data()}})[0];
   EXPECT_EQ(out.beforeAttributes, (Values{-6, 10}));
   EXPECT_EQ(out.exact, (Values{20, 70})); // (0 + 4) * 10 / 2, (10 + 4) * 10 / 2
   Interval possible = out.range(1, Interval::around(10));
@@ -135,7 +144,8 @@ TEST(ReorderReference, PostOpsMakeAnInterval) {
 TEST(ReorderReference, SumsStandBehindTheElements) {
   // 3 output channels in blocks of 2, 2 input channels: q = {100, -128, 127, 1, -2, 0}.
   std::vector<float> x = {100, -200, 200, 1, -2, 0};
-  std::vector<ReferenceOutput> outputs = compute("reorder src=f32:3x2:ab dst=s8:3x2:Ab2a:s8s8@1:asymmetric@2", {{src, x.data()}});
+  std::vector<ReferenceOutput> outputs =
+      compute("reorder src=f32:3x2:ab dst=s8:3x2:Ab2a:s8s8@1:asymmetric@2", {{src, x.data()}});
   ASSERT_EQ(outputs.size(), 3u);
   EXPECT_EQ(outputs[0].exact, (Values{100, -128, 127, 1, -2, 0}));
   EXPECT_EQ(outputs[1].exact, (Values{128 * 28, -128 * 128, 128 * 2, 0}));
@@ -153,24 +163,32 @@ TEST(ReorderReference, SumsStandBehindTheElements) {
 
 TEST(ReorderReference, ScaleAdjustMultiplies) {
   std::vector<float> x = {5, -7}, scale = {3};
-  EXPECT_EQ(
-      compute("reorder src=f32:2:a dst=s8:2:a:scale_adjust@0.5 attr.scales=src", {{src, x.data()}, {scalesOfSrc, scale.data()}})[0].exact,
-      (Values{8, -10})); // 7.5 and -10.5, to even
+  EXPECT_EQ(compute("reorder src=f32:2:a dst=s8:2:a:scale_adjust@0.5 attr.scales=src",
+                    {{src, x.data()}, {scalesOfSrc, scale.data()}})[0]
+                .exact,
+            (Values{8, -10})); // 7.5 and -10.5, to even
 }
 
 TEST(ReorderReference, RnnParametersGoToTheirTensor) {
-  const std::string attributes = " attr.rnn.data_scale=10 attr.rnn.data_shift=3 attr.rnn.weights_mask=16 attr.rnn.weights_scales=2,4 "
-                                 "attr.rnn.projection_scales=8";
+  const std::string attributes =
+      " attr.rnn.data_scale=10 attr.rnn.data_shift=3 attr.rnn.weights_mask=16 attr.rnn.weights_scales=2,4 "
+      "attr.rnn.projection_scales=8";
   std::vector<float> x = {1, 2};
-  EXPECT_EQ(compute("reorder src=f32:1x1x2:abc dst=u8:1x1x2:abc" + attributes, {{src, x.data()}})[0].exact, (Values{13, 23}));
-  EXPECT_EQ(compute("reorder src=f32:1x1x1x2:abcd dst=s8:1x1x1x2:abcd" + attributes, {{src, x.data()}})[0].exact, (Values{13, 23}));
-  EXPECT_EQ(compute("reorder src=f32:1x1x1x1x2:abcde dst=s8:1x1x1x1x2:abcde" + attributes, {{src, x.data()}})[0].exact, (Values{2, 8}));
-  EXPECT_EQ(compute("reorder src=f32:1x1x1x2:abcd dst=s8:1x1x1x2:abcd:rnn_s8s8" + attributes, {{src, x.data()}})[0].exact, (Values{8, 16}));
+  EXPECT_EQ(compute("reorder src=f32:1x1x2:abc dst=u8:1x1x2:abc" + attributes, {{src, x.data()}})[0].exact,
+            (Values{13, 23}));
+  EXPECT_EQ(compute("reorder src=f32:1x1x1x2:abcd dst=s8:1x1x1x2:abcd" + attributes, {{src, x.data()}})[0].exact,
+            (Values{13, 23}));
+  EXPECT_EQ(compute("reorder src=f32:1x1x1x1x2:abcde dst=s8:1x1x1x1x2:abcde" + attributes, {{src, x.data()}})[0].exact,
+            (Values{2, 8}));
+  EXPECT_EQ(
+      compute("reorder src=f32:1x1x1x2:abcd dst=s8:1x1x1x2:abcd:rnn_s8s8" + attributes, {{src, x.data()}})[0].exact,
+      (Values{8, 16}));
 }
 
 TEST(ReorderReference, RefusesWhatItLacks) {
   std::vector<float> x = {1};
-  for (std::string_view line : {"reorder src=f32:1:a dst=s8:1:a attr.scales=src", "reorder src=f32:1:a dst=s8:1:a attr.post_ops=sum"}) {
+  for (std::string_view line :
+       {"reorder src=f32:1:a dst=s8:1:a attr.scales=src", "reorder src=f32:1:a dst=s8:1:a attr.post_ops=sum"}) {
     auto missing = computeReference(parsed(line), {{src, x.data()}});
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().status, Status::InvalidArguments);
@@ -179,7 +197,8 @@ TEST(ReorderReference, RefusesWhatItLacks) {
 
 TEST(ReorderJudge, TakesNothingButTheExactResult) {
   std::vector<float> x = {1, notANumber}, next = {std::nextafter(1.0f, 2.0f), notANumber}, other = {1, -notANumber};
-  PrimitiveDesc copy = parsed("reorder src=f32:2:a dst=f32:2:a"), scaled = parsed("reorder src=f32:2:a dst=f32:2:a attr.scales=src");
+  PrimitiveDesc copy = parsed("reorder src=f32:2:a dst=f32:2:a"),
+                scaled = parsed("reorder src=f32:2:a dst=f32:2:a attr.scales=src");
   std::vector<float> one = {1};
   ReferenceOutput ofCopy = computeReference(copy, {{src, x.data()}})->front();
   ReferenceOutput ofScaled = computeReference(scaled, {{src, x.data()}, {scalesOfSrc, one.data()}})->front();
@@ -196,7 +215,8 @@ TEST(ReorderJudge, TakesNothingButTheExactResult) {
 
 TEST(ReorderJudge, TakesWhatANanBecomes) {
   // exp(inf) * sigmoid(-inf) is inf * 0 to arithmetic, and 0 to mathematics.
-  PrimitiveDesc desc = parsed("reorder src=f32:2:a dst=f4_e2m1:2:a attr.post_ops=eltwise(alg=exp),eltwise(alg=swish,alpha=-0.25)");
+  PrimitiveDesc desc =
+      parsed("reorder src=f32:2:a dst=f4_e2m1:2:a attr.post_ops=eltwise(alg=exp),eltwise(alg=swish,alpha=-0.25)");
   std::vector<float> x = {infinity, infinity};
   ReferenceOutput expected = computeReference(desc, {{src, x.data()}})->front();
   uint8_t zeros = 0x00, limits = 0xf7, minusOnes = 0xaa; // the limits: 6 and -6

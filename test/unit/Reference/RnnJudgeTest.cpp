@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Results as wrong kernels would make them, of the problems and on the data that the conformance program draws. Each must be judged wrong
-// in every problem, and the exact results right.
+// Results as wrong kernels would make them, of the problems and on the data that the conformance program draws. Each
+// must be judged wrong in every problem, and the exact results right.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -94,13 +94,16 @@ public:
     for (int32_t argument : {arg::dst, arg::dst1, arg::dst2})
       if (has(argument))
         results[argument] = data->buffer(argument);
-    return std::all_of(data->expectedOutputs().begin(), data->expectedOutputs().end(), [&](const ReferenceOutput &output) {
-      return output.argument == arg::workspace || judge(problem.desc(), output, results, judgedAs(drawn.data.fill)).isRight;
-    });
+    return std::all_of(data->expectedOutputs().begin(), data->expectedOutputs().end(),
+                       [&](const ReferenceOutput &output) {
+                         return output.argument == arg::workspace ||
+                                judge(problem.desc(), output, results, judgedAs(drawn.data.fill)).isRight;
+                       });
   }
 
   std::string line() const {
-    return problem.text + " --data=" + std::string(nameOf(drawn.data.fill)) + " --seed=" + std::to_string(drawn.data.seed);
+    return problem.text + " --data=" + std::string(nameOf(drawn.data.fill)) +
+           " --seed=" + std::to_string(drawn.data.seed);
   }
 
 private:
@@ -167,11 +170,12 @@ TEST(RnnJudge, SeesWrongKernels) {
           continue;
         ++applied[mutant];
         drawn.compute(mutant);
-        EXPECT_FALSE(drawn.isRight()) << namesOfMutants[static_cast<size_t>(mutant)] << ", problem " << number << " of seed " << seed
-                                      << '\n'
+        EXPECT_FALSE(drawn.isRight()) << namesOfMutants[static_cast<size_t>(mutant)] << ", problem " << number
+                                      << " of seed " << seed << '\n'
                                       << drawn.line();
       }
     }
   for (Mutant mutant : mutants)
-    EXPECT_GT(applied[mutant], count * static_cast<int64_t>(std::size(seeds)) / 10) << namesOfMutants[static_cast<size_t>(mutant)];
+    EXPECT_GT(applied[mutant], count * static_cast<int64_t>(std::size(seeds)) / 10)
+        << namesOfMutants[static_cast<size_t>(mutant)];
 }

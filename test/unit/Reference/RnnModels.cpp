@@ -20,7 +20,8 @@ namespace {
 
 /// A tensor of the model; empty if it has none of this name.
 Numbers readNumbers(const std::string &model, const std::string &name) {
-  std::ifstream file(std::string(QUERN_SOURCE_DIR) + "/test/unit/Primitives/Inputs/" + model + "/" + name + ".npy", std::ios::binary);
+  std::ifstream file(std::string(QUERN_SOURCE_DIR) + "/test/unit/Primitives/Inputs/" + model + "/" + name + ".npy",
+                     std::ios::binary);
   std::ostringstream bytes;
   bytes << file.rdbuf();
   const std::string content = bytes.str();
@@ -48,14 +49,15 @@ Numbers weightsOf(rnn_weights_origin origin, quern_alg_kind_t cell, const Number
   Numbers ours = theirs;
   const int64_t gates = rnn_gates(cell), rows = theirs.shape[2], inputs = theirs.shape[3];
   for (int64_t part = 0; part < theirs.shape[0] * theirs.shape[1]; ++part)
-    convert_rnn_weights(origin, cell, &theirs.values[part * rows * inputs], rows / gates, inputs, &ours.values[part * rows * inputs]);
+    convert_rnn_weights(origin, cell, &theirs.values[part * rows * inputs], rows / gates, inputs,
+                        &ours.values[part * rows * inputs]);
   ours.shape = {theirs.shape[0], theirs.shape[1], inputs, gates, rows / gates};
   return ours;
 }
 
 /// Biases [L, D, G H], those of the state `step` elements behind those of the input.
-Numbers biasOf(rnn_weights_origin origin, quern_alg_kind_t cell, const std::vector<int64_t> &stack, int64_t hidden, const float *input,
-               const float *state, int64_t step) {
+Numbers biasOf(rnn_weights_origin origin, quern_alg_kind_t cell, const std::vector<int64_t> &stack, int64_t hidden,
+               const float *input, const float *state, int64_t step) {
   const int64_t parts = stack[0] * stack[1], all = rnn_gates(cell) + (cell == quern_lbr_gru);
   Numbers ours{{stack[0], stack[1], all, hidden}, std::vector<float>(static_cast<size_t>(parts * all * hidden))};
   for (int64_t part = 0; part < parts; ++part)
@@ -73,15 +75,18 @@ RnnModel readTorch(RnnModel model) {
                   {QUERN_ARG_SRC_ITER_C, read("c0")},
                   {QUERN_ARG_WEIGHTS_LAYER, weightsOf(pytorch, model.cell, read("w_ih"))},
                   {QUERN_ARG_WEIGHTS_ITER, weightsOf(pytorch, model.cell, read("w_hh"))},
-                  {QUERN_ARG_BIAS, biasOf(pytorch, model.cell, input.shape, hidden, input.values.data(), state.values.data(), rows)}};
+                  {QUERN_ARG_BIAS,
+                   biasOf(pytorch, model.cell, input.shape, hidden, input.values.data(), state.values.data(), rows)}};
   if (const Numbers theirs = read("w_hr"); !theirs.shape.empty()) {
     const int64_t projected = theirs.shape[2];
     Numbers ours{{theirs.shape[0], theirs.shape[1], hidden, projected}, theirs.values};
     for (int64_t part = 0; part < theirs.shape[0] * theirs.shape[1]; ++part)
-      convert_rnn_projection(&theirs.values[part * projected * hidden], hidden, projected, &ours.values[part * projected * hidden]);
+      convert_rnn_projection(&theirs.values[part * projected * hidden], hidden, projected,
+                             &ours.values[part * projected * hidden]);
     model.inputs[QUERN_ARG_WEIGHTS_PROJECTION] = ours;
   }
-  model.outputs = {{QUERN_ARG_DST_LAYER, read("y")}, {QUERN_ARG_DST_ITER, read("hn")}, {QUERN_ARG_DST_ITER_C, read("cn")}};
+  model.outputs = {
+      {QUERN_ARG_DST_LAYER, read("y")}, {QUERN_ARG_DST_ITER, read("hn")}, {QUERN_ARG_DST_ITER_C, read("cn")}};
   model.flags = quern_rnn_flags_stack_concatenated;
   return model;
 }
@@ -95,7 +100,8 @@ Numbers withLayer(Numbers numbers) {
 
 /// T, D, N, H as T, N, D H.
 Numbers joinedDirections(const Numbers &theirs) {
-  const int64_t steps = theirs.shape[0], directions = theirs.shape[1], batch = theirs.shape[2], hidden = theirs.shape[3];
+  const int64_t steps = theirs.shape[0], directions = theirs.shape[1], batch = theirs.shape[2],
+                hidden = theirs.shape[3];
   Numbers ours{{steps, batch, directions * hidden}, theirs.values};
   for (int64_t t = 0; t < steps; ++t)
     for (int64_t d = 0; d < directions; ++d)
@@ -110,13 +116,14 @@ RnnModel readOnnx(RnnModel model) {
   const auto read = [&](const char *name) { return readNumbers(model.name, name); };
   const Numbers bias = withLayer(read("b"));
   const int64_t rows = bias.shape[2] / 2, hidden = rows / rnn_gates(model.cell);
-  model.inputs = {{QUERN_ARG_SRC_LAYER, read("x")},
-                  {QUERN_ARG_SRC_ITER, withLayer(read("initial_h"))},
-                  {QUERN_ARG_SRC_ITER_C, withLayer(read("initial_c"))},
-                  {QUERN_ARG_SEQ_LENGTHS, read("sequence_lens")},
-                  {QUERN_ARG_WEIGHTS_LAYER, weightsOf(onnx, model.cell, withLayer(read("w")))},
-                  {QUERN_ARG_WEIGHTS_ITER, weightsOf(onnx, model.cell, withLayer(read("r")))},
-                  {QUERN_ARG_BIAS, biasOf(onnx, model.cell, bias.shape, hidden, bias.values.data(), &bias.values[rows], 2 * rows)}};
+  model.inputs = {
+      {QUERN_ARG_SRC_LAYER, read("x")},
+      {QUERN_ARG_SRC_ITER, withLayer(read("initial_h"))},
+      {QUERN_ARG_SRC_ITER_C, withLayer(read("initial_c"))},
+      {QUERN_ARG_SEQ_LENGTHS, read("sequence_lens")},
+      {QUERN_ARG_WEIGHTS_LAYER, weightsOf(onnx, model.cell, withLayer(read("w")))},
+      {QUERN_ARG_WEIGHTS_ITER, weightsOf(onnx, model.cell, withLayer(read("r")))},
+      {QUERN_ARG_BIAS, biasOf(onnx, model.cell, bias.shape, hidden, bias.values.data(), &bias.values[rows], 2 * rows)}};
   if (const Numbers theirs = withLayer(read("p")); !theirs.shape.empty()) {
     Numbers ours{{1, theirs.shape[1], 3, hidden}, theirs.values};
     for (int64_t part = 0; part < theirs.shape[1]; ++part)

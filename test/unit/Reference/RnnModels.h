@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Inputs/torch_rnn.py and onnx_rnn.py wrote the files. Weights are brought into place by quern_rnn_weights.hpp, as a program that has a
-// model of theirs does.
+// Inputs/torch_rnn.py and onnx_rnn.py wrote the files. Weights are brought into place by quern_rnn_weights.hpp, as a
+// program that has a model of theirs does.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_PRIMITIVES_RNNMODELS_H
@@ -30,8 +30,8 @@ struct RnnModel {
   quern_rnn_direction_t direction = quern_unidirectional_left2right;
   quern_alg_kind_t activation = quern_alg_kind_undef;
   unsigned flags = 0;
-  /// By QUERN_ARG_ index, in our shapes and order of gates, row-major but for weights of layer and iter: these are ldgoi. The lengths of
-  /// sequences are here, too.
+  /// By QUERN_ARG_ index, in our shapes and order of gates, row-major but for weights of layer and iter: these are
+  /// ldgoi. The lengths of sequences are here, too.
   std::map<int32_t, Numbers> inputs;
   std::map<int32_t, Numbers> outputs; ///< what the framework computed
 };

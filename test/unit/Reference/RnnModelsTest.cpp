@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What PyTorch and ONNX Runtime computed for small models. API/Execution/RnnModelsTest.cpp runs the same ones through kernels.
+// What PyTorch and ONNX Runtime computed for small models. API/Execution/RnnModelsTest.cpp runs the same ones through
+// kernels.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/RnnModels.h"
@@ -29,7 +30,8 @@ TensorDesc describe(const std::map<int32_t, test::Numbers> &tensors, int32_t arg
 
 RnnDesc descOf(const test::RnnModel &model) {
   RnnDesc rnn;
-  rnn.prop = PropKind::ForwardInference, rnn.cell = static_cast<Alg>(model.cell), rnn.activation = static_cast<Alg>(model.activation);
+  rnn.prop = PropKind::ForwardInference, rnn.cell = static_cast<Alg>(model.cell),
+  rnn.activation = static_cast<Alg>(model.activation);
   rnn.direction = static_cast<RnnDirection>(model.direction), rnn.flags = model.flags;
   const auto input = [&](int32_t argument) { return describe(model.inputs, argument); };
   rnn.srcLayer = input(arg::src), rnn.srcIter = input(arg::src1), rnn.srcIterC = input(arg::src2);
@@ -62,7 +64,8 @@ TEST_P(RnnModels, ReferenceComputesTheirNumbers) {
     const std::vector<float> &theirs = model.outputs.at(output.argument).values;
     ASSERT_EQ(output.exact.size(), theirs.size());
     for (size_t i = 0; i < theirs.size(); ++i)
-      ASSERT_NEAR(output.exact[i], static_cast<double>(theirs[i]), 1e-6) << "argument " << output.argument << ", element " << i;
+      ASSERT_NEAR(output.exact[i], static_cast<double>(theirs[i]), 1e-6)
+          << "argument " << output.argument << ", element " << i;
   }
 }
 

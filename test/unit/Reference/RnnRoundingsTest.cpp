@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Stacks of integers in which one rounding that goes the other way moves most of what follows. Results of a kernel that turned some numbers
-// near the middle of two values are right; those of one that turned another number are wrong.
+// Stacks of integers in which one rounding that goes the other way moves most of what follows. Results of a kernel that
+// turned some numbers near the middle of two values are right; those of one that turned another number are wrong.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -22,11 +22,13 @@ using namespace quern::rnn;
 namespace {
 
 constexpr const char *problems[] = {
-    "rnn fwd_i cell=lstm direction=left2right src_layer=s8:6x3x12:abc weights_layer=s8:2x1x12x4x16:abcde weights_iter=s8:2x1x12x4x16:abcde "
+    "rnn fwd_i cell=lstm direction=left2right src_layer=s8:6x3x12:abc weights_layer=s8:2x1x12x4x16:abcde "
+    "weights_iter=s8:2x1x12x4x16:abcde "
     "weights_projection=s8:2x1x16x12:abcd dst_layer=f32:6x3x12:abc attr.rnn.data_scale=100 attr.rnn.weights_scales=67 "
     "attr.rnn.projection_scales=292",
     "rnn fwd_i cell=gru direction=bidirectional_concat src_layer=u8:5x3x8:abc weights_layer=s8:2x2x8x3x8:abcde "
-    "weights_iter=s8:2x2x8x3x8:abcde dst_layer=u8:5x3x16:abc attr.rnn.data_scale=64 attr.rnn.data_shift=100 attr.rnn.weights_scales=70",
+    "weights_iter=s8:2x2x8x3x8:abcde dst_layer=u8:5x3x16:abc attr.rnn.data_scale=64 attr.rnn.data_shift=100 "
+    "attr.rnn.weights_scales=70",
     "rnn fwd_i cell=lstm direction=bidirectional_sum src_layer=s8:5x3x8:abc weights_layer=s8:1x2x8x4x8:abcde "
     "weights_iter=s8:1x2x8x4x8:abcde dst_layer=f32:5x3x8:abc attr.rnn.data_scale=100 attr.rnn.weights_scales=40",
 };
@@ -42,7 +44,8 @@ public:
     run = std::make_unique<Run>(*Run::make(problem.desc(), inputs));
   }
 
-  /// Whether dst_layer is judged right that follows when some numbers near the middle are turned, or one that is not near it.
+  /// Whether dst_layer is judged right that follows when some numbers near the middle are turned, or one that is not
+  /// near it.
   bool isRight(bool areNearMiddle) {
     Roundings turned;
     const RunResults made = run->compute({.roundings = &turned, .isStrict = true});
@@ -86,7 +89,8 @@ private:
   Rounding farFromMiddle(const Roundings &met) {
     const Shape &s = run->shape();
     for (;;) {
-      const Rounding drawn({below(s.layers), below(s.directions), below(s.steps - 1), below(s.batch), 0}, below(s.dic), false);
+      const Rounding drawn({below(s.layers), below(s.directions), below(s.steps - 1), below(s.batch), 0}, below(s.dic),
+                           false);
       if (!met.nearMid.contains(drawn))
         return drawn;
     }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Inputs of a step are moved as far as they may be, in directions drawn anew: no result may move further than the bound, and some result
-// must come near it.
+// Inputs of a step are moved as far as they may be, in directions drawn anew: no result may move further than the
+// bound, and some result must come near it.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Spread.h"
@@ -25,17 +25,18 @@ public:
   Step(const std::string &cell, const std::string &more, const std::string &type, uint64_t seed) : random(seed) {
     const std::string weight = type == "u8" ? "s8" : type;
     Result<PrimitiveDesc> parsed = PrimitiveDesc::parse(
-        "rnn fwd_i cell=" + cell + " direction=left2right src_layer=" + type + ":1x1x5:abc weights_layer=" + weight + ":1x1x5x" +
-        gatesOfCell(cell) + "x6:abcde weights_iter=" + weight + ":1x1x" + (more.empty() ? "6" : "3") + "x" + gatesOfCell(cell) +
-        "x6:abcde" + more + " dst_layer=" + type + ":1x1x" + (more.empty() ? "6" : "3") + ":abc");
+        "rnn fwd_i cell=" + cell + " direction=left2right src_layer=" + type + ":1x1x5:abc weights_layer=" + weight +
+        ":1x1x5x" + gatesOfCell(cell) + "x6:abcde weights_iter=" + weight + ":1x1x" + (more.empty() ? "6" : "3") + "x" +
+        gatesOfCell(cell) + "x6:abcde" + more + " dst_layer=" + type + ":1x1x" + (more.empty() ? "6" : "3") + ":abc");
     EXPECT_TRUE(parsed) << parsed.error().message;
     desc = *parsed;
     quantization.dataScale = 64, quantization.dataShift = 100;
     const RnnDesc &op = rnn();
     s = Shape::of(op);
     const auto columns = static_cast<size_t>(s.gates * s.dhc);
-    weights = {draw(static_cast<size_t>(s.slc) * columns), draw(static_cast<size_t>(s.sic) * columns), draw(3 * static_cast<size_t>(s.dhc)),
-               more.empty() ? Values() : draw(static_cast<size_t>(s.dhc * s.dic)), draw(4 * static_cast<size_t>(s.dhc))};
+    weights = {draw(static_cast<size_t>(s.slc) * columns), draw(static_cast<size_t>(s.sic) * columns),
+               draw(3 * static_cast<size_t>(s.dhc)), more.empty() ? Values() : draw(static_cast<size_t>(s.dhc * s.dic)),
+               draw(4 * static_cast<size_t>(s.dhc))};
     if (more.empty())
       weights.peephole.clear();
     x = draw(static_cast<size_t>(s.slc)), h = draw(static_cast<size_t>(s.sic));
@@ -56,7 +57,8 @@ public:
       const CellOutputs other = computeCell(rnn(), s, state, weights, {movedX, movedH, movedC, 0.3});
       for (const auto &[from, to, most] :
            {std::tuple(&out.h, &other.h, &spread.h), std::tuple(&out.c, &other.c, &spread.c),
-            std::tuple(&out.gates, &other.gates, &spread.gates), std::tuple(&out.hiddenSums, &other.hiddenSums, &spread.hiddenSums),
+            std::tuple(&out.gates, &other.gates, &spread.gates),
+            std::tuple(&out.hiddenSums, &other.hiddenSums, &spread.hiddenSums),
             std::tuple(&out.unprojected, &other.unprojected, &spread.unprojected)})
         for (size_t i = 0; i < from->size(); ++i)
           part = std::max(part, std::fabs((*from)[i] - (*to)[i]) / ((*most)[i] + 1e-9));
@@ -65,7 +67,9 @@ public:
   }
 
 private:
-  static std::string gatesOfCell(const std::string &cell) { return cell == "lstm" ? "4" : cell.starts_with("rnn") ? "1" : "3"; }
+  static std::string gatesOfCell(const std::string &cell) {
+    return cell == "lstm" ? "4" : cell.starts_with("rnn") ? "1" : "3";
+  }
   const RnnDesc &rnn() const { return std::get<Boxed<RnnDesc>>(desc.op); }
   double uniform() { return static_cast<double>(random() >> 11) * 0x1p-53; }
   Values draw(size_t count) {
@@ -102,12 +106,13 @@ private:
 TEST(RnnSpread, BoundsWhatFollows) {
   const std::string projection = " weights_peephole=f32:1x1x3x6:abcd weights_projection=";
   for (const std::string type : {"f32", "u8"})
-    for (const std::string cell : {"rnn activation=relu alpha=0.5", "rnn activation=tanh", "rnn activation=logistic", "lstm",
-                                   "lstm projected", "gru", "lbr_gru", "augru", "lbr_augru"}) {
+    for (const std::string cell : {"rnn activation=relu alpha=0.5", "rnn activation=tanh", "rnn activation=logistic",
+                                   "lstm", "lstm projected", "gru", "lbr_gru", "augru", "lbr_augru"}) {
       const bool isProjected = cell == "lstm projected";
       double most = 0;
       for (uint64_t seed = 1; seed <= 200; ++seed) {
-        Step step(isProjected ? "lstm" : cell, isProjected ? projection + (type == "u8" ? "s8" : type) + ":1x1x6x3:abcd" : "", type, seed);
+        Step step(isProjected ? "lstm" : cell,
+                  isProjected ? projection + (type == "u8" ? "s8" : type) + ":1x1x6x3:abcd" : "", type, seed);
         const double worst = step.worst();
         EXPECT_LE(worst, 1) << cell << " of " << type << ", seed " << seed;
         most = std::max(most, worst);

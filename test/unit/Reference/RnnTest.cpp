@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems small enough to be worked out by hand, and what must hold between problems. That the numbers of larger ones are right is shown
-// against PyTorch and ONNX Runtime (RnnModelsTest) and a genuine oneDNN (quern-conformance --cases=rnn --peer=...).
+// Problems small enough to be worked out by hand, and what must hold between problems. That the numbers of larger ones
+// are right is shown against PyTorch and ONNX Runtime (RnnModelsTest) and a genuine oneDNN (quern-conformance
+// --cases=rnn --peer=...).
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -96,7 +97,8 @@ void expectNear(const Values &got, const Values &wanted) {
 } // namespace
 
 TEST(RnnReference, Vanilla) {
-  Example rnn("rnn fwd_i cell=rnn activation=relu alpha=0.5 direction=left2right src_layer=f32:2x1x1:abc weights_layer=f32:1x1x1x1x1:abcde "
+  Example rnn("rnn fwd_i cell=rnn activation=relu alpha=0.5 direction=left2right src_layer=f32:2x1x1:abc "
+              "weights_layer=f32:1x1x1x1x1:abcde "
               "weights_iter=f32:1x1x1x1x1:abcde bias=f32:1x1x1x1:abcd dst_layer=f32:2x1x1:abc");
   rnn.set(arg::src, {1, -8}), rnn.set(arg::weights, {2}), rnn.set(arg::weights1, {3}), rnn.set(arg::bias, {0.5});
   expectNear(rnn.result(arg::dst), {2.5, 0.5 * (-16 + 7.5 + 0.5)});
@@ -106,7 +108,8 @@ TEST(RnnReference, Vanilla) {
 TEST(RnnReference, VanillaIsJudgedByItsTerms) {
   for (const char *activation : {"relu", "tanh"}) {
     Example rnn("rnn fwd_t cell=rnn activation=" + std::string(activation) +
-                " direction=left2right src_layer=f32:1x1x2:abc weights_layer=f32:1x1x2x1x1:abcde weights_iter=f32:1x1x1x1x1:abcde "
+                " direction=left2right src_layer=f32:1x1x2:abc weights_layer=f32:1x1x2x1x1:abcde "
+                "weights_iter=f32:1x1x1x1x1:abcde "
                 "bias=f32:1x1x1x1:abcd dst_layer=f32:1x1x1:abc dst_iter=f32:1x1x1x1:abcd");
     rnn.set(arg::src, {1, 1}), rnn.set(arg::weights, {1, -0.99}), rnn.set(arg::weights1, {1}), rnn.set(arg::bias, {0});
     rnn.store();
@@ -122,10 +125,12 @@ TEST(RnnReference, VanillaIsJudgedByItsTerms) {
 }
 
 TEST(RnnReference, Lstm) {
-  Example rnn("rnn fwd_i cell=lstm direction=left2right src_layer=f32:1x1x1:abc src_iter=f32:1x1x1x1:abcd src_iter_c=f32:1x1x1x1:abcd "
-              "weights_layer=f32:1x1x1x4x1:abcde weights_iter=f32:1x1x1x4x1:abcde weights_peephole=f32:1x1x3x1:abcd "
-              "weights_projection=f32:1x1x1x1:abcd bias=f32:1x1x4x1:abcd dst_layer=f32:1x1x1:abc dst_iter=f32:1x1x1x1:abcd "
-              "dst_iter_c=f32:1x1x1x1:abcd");
+  Example rnn(
+      "rnn fwd_i cell=lstm direction=left2right src_layer=f32:1x1x1:abc src_iter=f32:1x1x1x1:abcd "
+      "src_iter_c=f32:1x1x1x1:abcd "
+      "weights_layer=f32:1x1x1x4x1:abcde weights_iter=f32:1x1x1x4x1:abcde weights_peephole=f32:1x1x3x1:abcd "
+      "weights_projection=f32:1x1x1x1:abcd bias=f32:1x1x4x1:abcd dst_layer=f32:1x1x1:abc dst_iter=f32:1x1x1x1:abcd "
+      "dst_iter_c=f32:1x1x1x1:abcd");
   rnn.set(arg::src, {0.5}), rnn.set(arg::src1, {0.25}), rnn.set(arg::src2, {-1}), rnn.set(arg::weights, {1, 2, 3, 4});
   rnn.set(arg::weights1, {4, 3, 2, 1}), rnn.set(arg::weights2, {0.1, 0.2, 0.3}), rnn.set(arg::weights3, {2});
   rnn.set(arg::bias, {0, 0.1, 0.2, 0.3});
@@ -137,10 +142,12 @@ TEST(RnnReference, Lstm) {
 }
 
 TEST(RnnReference, GruAndLinearBeforeReset) {
-  const std::string tensors = " direction=left2right src_layer=f32:1x1x1:abc src_iter=f32:1x1x1x1:abcd weights_layer=f32:1x1x1x3x1:abcde "
-                              "weights_iter=f32:1x1x1x3x1:abcde dst_layer=f32:1x1x1:abc ";
+  const std::string tensors =
+      " direction=left2right src_layer=f32:1x1x1:abc src_iter=f32:1x1x1x1:abcd weights_layer=f32:1x1x1x3x1:abcde "
+      "weights_iter=f32:1x1x1x3x1:abcde dst_layer=f32:1x1x1:abc ";
   auto fill = [](Example &rnn) {
-    rnn.set(arg::src, {0.5}), rnn.set(arg::src1, {0.25}), rnn.set(arg::weights, {1, 2, 3}), rnn.set(arg::weights1, {4, 3, 2});
+    rnn.set(arg::src, {0.5}), rnn.set(arg::src1, {0.25}), rnn.set(arg::weights, {1, 2, 3}),
+        rnn.set(arg::weights1, {4, 3, 2});
   };
   const double u = sigmoid(1.5 + 0.1), r = sigmoid(1.75 + 0.2);
   Example gru("rnn fwd_i cell=gru" + tensors + "bias=f32:1x1x3x1:abcd");
@@ -163,8 +170,8 @@ TEST(RnnReference, DirectionsAreIndependent) {
     return concat("rnn fwd_i cell=gru direction=", direction, " src_layer=f32:4x2x3:abc weights_layer=f32:1x", count,
                   "x3x3x5:abcde weights_iter=f32:1x", count, "x5x3x5:abcde dst_layer=f32:4x2x", width, ":abc");
   };
-  Example both(line("bidirectional_concat", 2, 10)), sum(line("bidirectional_sum", 2, 5)), forward(line("left2right", 1, 5)),
-      backward(line("right2left", 1, 5));
+  Example both(line("bidirectional_concat", 2, 10)), sum(line("bidirectional_sum", 2, 5)),
+      forward(line("left2right", 1, 5)), backward(line("right2left", 1, 5));
   for (int32_t argument : {arg::weights, arg::weights1}) {
     Values all = both.get(argument), half(all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
     all.resize(half.size());
@@ -176,22 +183,23 @@ TEST(RnnReference, DirectionsAreIndependent) {
     for (size_t o = 0; o < 5; ++o) {
       EXPECT_EQ(concatenated[row * 10 + o], first[row * 5 + o]);
       EXPECT_EQ(concatenated[row * 10 + 5 + o], second[row * 5 + o]);
-      EXPECT_EQ(summed[row * 5 + o], roundTo(DataType::F32, first[row * 5 + o]) + roundTo(DataType::F32, second[row * 5 + o]));
+      EXPECT_EQ(summed[row * 5 + o],
+                roundTo(DataType::F32, first[row * 5 + o]) + roundTo(DataType::F32, second[row * 5 + o]));
     }
 }
 
 // A sequence of a shorter length is one of that length alone; behind it there are zeros.
 TEST(RnnReference, LengthsEndASequence) {
   auto line = [](int steps, int batch, std::string_view more) {
-    return concat("rnn fwd_i cell=lstm direction=bidirectional_concat src_layer=f32:", steps, "x", batch, "x3:abc src_iter=f32:2x2x", batch,
-                  "x3:abcd src_iter_c=f32:2x2x", batch,
-                  "x3:abcd weights_layer=f32:2x2x3x4x3:abcde weights_iter=f32:2x2x3x4x3:abcde dst_layer=f32:", steps, "x", batch,
-                  "x6:abc dst_iter=f32:2x2x", batch, "x3:abcd dst_iter_c=f32:2x2x", batch, "x3:abcd", more);
+    return concat("rnn fwd_i cell=lstm direction=bidirectional_concat src_layer=f32:", steps, "x", batch,
+                  "x3:abc src_iter=f32:2x2x", batch, "x3:abcd src_iter_c=f32:2x2x", batch,
+                  "x3:abcd weights_layer=f32:2x2x3x4x3:abcde weights_iter=f32:2x2x3x4x3:abcde dst_layer=f32:", steps,
+                  "x", batch, "x6:abc dst_iter=f32:2x2x", batch, "x3:abcd dst_iter_c=f32:2x2x", batch, "x3:abcd", more);
   };
   Example batch(line(5, 3, " seq_lengths=s32:3:a"));
   batch.set(arg::seqLengths, {2, 5, 0});
-  Values dst = batch.result(arg::dst), last = batch.result(arg::dst1), src = batch.get(arg::src), h = batch.get(arg::src1),
-         c = batch.get(arg::src2), cells = batch.result(arg::dst2);
+  Values dst = batch.result(arg::dst), last = batch.result(arg::dst1), src = batch.get(arg::src),
+         h = batch.get(arg::src1), c = batch.get(arg::src2), cells = batch.result(arg::dst2);
   for (size_t n : {0, 1}) {
     size_t steps = n == 0 ? 2 : 5;
     Example alone(line(static_cast<int>(steps), 1, ""));
@@ -226,7 +234,8 @@ TEST(RnnReference, Integers) {
       "attr.rnn.weights_scales=20 dst_layer=";
   Example integers(line + "u8:2x1x1:abc"), numbers(line + "f32:2x1x1:abc");
   for (Example *rnn : {&integers, &numbers})
-    rnn->set(arg::src, {60, 40, 50, 150}), rnn->set(arg::weights, {10, -20}), rnn->set(arg::weights1, {30}), rnn->set(arg::bias, {0.25});
+    rnn->set(arg::src, {60, 40, 50, 150}), rnn->set(arg::weights, {10, -20}), rnn->set(arg::weights1, {30}),
+        rnn->set(arg::bias, {0.25});
   double first = std::round(std::tanh((10 * 10 - 10 * -20) / 2000.0 + 0.25) * 100 + 50);
   double second = std::round(std::tanh((100 * -20 + (first - 50) * 30) / 2000.0 + 0.25) * 100 + 50);
   expectNear(integers.result(arg::dst), {first, second});
@@ -236,7 +245,8 @@ TEST(RnnReference, Integers) {
 // A byte that is off by one is wrong.
 TEST(RnnReference, IntegersAreJudgedStepByStep) {
   Example rnn("rnn fwd_i cell=lstm direction=right2left src_layer=u8:20x2x9:abc weights_layer=s8:1x1x9x4x12:abcde "
-              "weights_iter=s8:1x1x12x4x12:abcde dst_layer=u8:20x2x12:abc dst_iter=f32:1x1x2x12:abcd dst_iter_c=f32:1x1x2x12:abcd "
+              "weights_iter=s8:1x1x12x4x12:abcde dst_layer=u8:20x2x12:abc dst_iter=f32:1x1x2x12:abcd "
+              "dst_iter_c=f32:1x1x2x12:abcd "
               "attr.rnn.data_scale=100 attr.rnn.data_shift=128 attr.rnn.weights_scales=150");
   rnn.store();
   EXPECT_TRUE(rnn.areRight());
@@ -249,7 +259,8 @@ TEST(RnnReference, IntegersAreJudgedStepByStep) {
   EXPECT_EQ(verdict.position, static_cast<int64_t>(at));
 }
 
-// Within a thousandth of the midpoint either byte is right, and the next step follows the one that is there; further off one is.
+// Within a thousandth of the midpoint either byte is right, and the next step follows the one that is there; further
+// off one is.
 TEST(RnnReference, MidpointsOfIntegersAreEither) {
   const std::string line =
       "rnn fwd_i cell=rnn activation=relu direction=left2right src_layer=u8:2x1x1:abc weights_layer=s8:1x1x1x1x1:abcde "
@@ -258,7 +269,8 @@ TEST(RnnReference, MidpointsOfIntegersAreEither) {
   for (double beside : {0.0, 0.0009, -0.0009, 0.0011, -0.0011}) {
     Example rnn(line);
     // The first state is 10.5 and a little, the next one three times the first.
-    rnn.set(arg::src, {0, 0}), rnn.set(arg::weights, {1}), rnn.set(arg::weights1, {3}), rnn.set(arg::bias, {(10.5 + beside) / 64});
+    rnn.set(arg::src, {0, 0}), rnn.set(arg::weights, {1}), rnn.set(arg::weights1, {3}),
+        rnn.set(arg::bias, {(10.5 + beside) / 64});
     const double bias = 64 * rnn.get(arg::bias)[0];
     for (double first : {10.0, 11.0}) {
       rnn.set(arg::dst, {first, std::round(3 * first + bias)});
@@ -289,7 +301,8 @@ TEST(RnnReference, NarrowStatesAreTheNearest) {
 
 // What training keeps: the header, and sections that lead from one to the next by the equations.
 TEST(RnnReference, Workspace) {
-  Example rnn("rnn fwd_t cell=lstm direction=left2right src_layer=f32:3x2x4:abc src_iter=f32:1x1x2x5:abcd src_iter_c=f32:1x1x2x5:abcd "
+  Example rnn("rnn fwd_t cell=lstm direction=left2right src_layer=f32:3x2x4:abc src_iter=f32:1x1x2x5:abcd "
+              "src_iter_c=f32:1x1x2x5:abcd "
               "weights_layer=f32:1x1x4x4x5:abcde weights_iter=f32:1x1x5x4x5:abcde dst_layer=f32:3x2x5:abc");
   rnn.store();
   EXPECT_TRUE(rnn.areRight());
@@ -302,7 +315,8 @@ TEST(RnnReference, Workspace) {
     const rnn::WorkspaceSection *section = layout.find(which);
     return gather(section->desc, bytes + section->byteOffset);
   };
-  Values gates = part(rnn::WorkspacePart::Gates), cells = part(rnn::WorkspacePart::Cells), states = part(rnn::WorkspacePart::States);
+  Values gates = part(rnn::WorkspacePart::Gates), cells = part(rnn::WorkspacePart::Cells),
+         states = part(rnn::WorkspacePart::States);
   EXPECT_EQ(part(rnn::WorkspacePart::InitialCells), rnn.get(arg::src2));
   EXPECT_EQ(part(rnn::WorkspacePart::InitialStates), rnn.get(arg::src1));
   EXPECT_EQ(states, rnn.get(arg::dst));
@@ -319,8 +333,9 @@ TEST(RnnReference, PackedWeightsAreReordered) {
   for (std::string type : {"f32", "bf16", "s8"}) {
     std::string src = type == "s8" ? "u8" : type;
     Result<VerifiedProblem> problem = verifyRnn(
-        *PrimitiveDesc::parse(concat("rnn fwd_i cell=gru direction=bidirectional_sum src_layer=", src, ":2x3x13:abc weights_layer=", type,
-                                     ":1x2x13x3x37:any weights_iter=", type, ":1x2x37x3x37:any dst_layer=", src, ":2x3x37:abc")),
+        *PrimitiveDesc::parse(concat("rnn fwd_i cell=gru direction=bidirectional_sum src_layer=", src,
+                                     ":2x3x13:abc weights_layer=", type, ":1x2x13x3x37:any weights_iter=", type,
+                                     ":1x2x37x3x37:any dst_layer=", src, ":2x3x37:abc")),
         Target{CpuIsa::Avx512Bf16}, nullptr);
     ASSERT_TRUE(problem) << problem.error().message;
     TensorDesc packed = std::get<Boxed<RnnDesc>>(problem->desc.op)->weightsLayer;

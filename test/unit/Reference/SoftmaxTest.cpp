@@ -111,7 +111,8 @@ TEST(Elements, FollowLayouts) {
   EXPECT_EQ(gather(desc, bytes.data()), (std::vector<double>{1, 2, 3, -4, -128, 2}));
 }
 
-Verdict judgeOne(DataType type, double exact, double magnitude, double got, DataKind data, Alg alg = Alg::SoftmaxAccurate) {
+Verdict judgeOne(DataType type, double exact, double magnitude, double got, DataKind data,
+                 Alg alg = Alg::SoftmaxAccurate) {
   PrimitiveDesc desc = softmax(alg, {1}, 0, type);
   ReferenceOutput expected{17, std::get<SoftmaxDesc>(desc.op).dst, {exact}, {magnitude}};
   char buffer[8];

@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Implements Bridge.h with the test kernels, so that caches, single flight, loading and execution are tested where the compiler is not
-// built, under the thread sanitizer above all. QUERN_FAKE makes it misbehave: refuse, garbage, foreign-key, bad-object, slow, or what only
-// another process survives: crash, abort, exit, hang, memory, noise, later (a line on standard error, and from the second time on an end
-// with another). Its link() is the runtime's loader under another name.
+// Implements Bridge.h with the test kernels, so that caches, single flight, loading and execution are tested where the
+// compiler is not built, under the thread sanitizer above all. QUERN_FAKE makes it misbehave: refuse, garbage,
+// foreign-key, bad-object, slow, or what only another process survives: crash, abort, exit, hang, memory, noise, later
+// (a line on standard error, and from the second time on an end with another). Its link() is the runtime's loader under
+// another name.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -66,7 +67,8 @@ Result<std::string> build(const quern_compile_request &request) {
   if (mode == "garbage")
     return std::string("this is no artifact");
   misbehave(mode);
-  Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes({static_cast<const char *>(request.descriptor), request.descriptor_size});
+  Result<PrimitiveDesc> desc =
+      PrimitiveDesc::fromBytes({static_cast<const char *>(request.descriptor), request.descriptor_size});
   Result<Target> target = Target::parse(request.target);
   if (!desc || !target)
     return desc ? target.takeError() : desc.takeError();
@@ -113,6 +115,7 @@ int stageTimes(const quern_byte_sink *result) { return answer(result, "emit 0.1 
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const quern_compiler_api *quern_compiler_get_api(uint32_t version) {
-  static const quern_compiler_api api{QUERN_COMPILER_API_VERSION, compilerBuildId().data(), compile, link, release, explain, stageTimes};
+  static const quern_compiler_api api{
+      QUERN_COMPILER_API_VERSION, compilerBuildId().data(), compile, link, release, explain, stageTimes};
   return version == QUERN_COMPILER_API_VERSION ? &api : nullptr;
 }

@@ -79,6 +79,8 @@ std::string lineOf(int64_t rows, const char *alg) {
 
 std::string lineOfOpenRows() { return "softmax fwd_i src=f32:?x16:ab dst=f32:?x16:ab axis=1"; }
 
-std::string lineOfTwoSteps(int64_t rows) { return concat("softmax fwd_i src=f32:", rows, "x16:ab dst=f32:", rows, "x16:ab axis=0"); }
+std::string lineOfTwoSteps(int64_t rows) {
+  return concat("softmax fwd_i src=f32:", rows, "x16:ab dst=f32:", rows, "x16:ab axis=0");
+}
 
 } // namespace quern::test

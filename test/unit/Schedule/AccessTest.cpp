@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Walks, digits of affine maps, common cuts and the operands of a problem against what they stand for: addresses, computed index by index.
-// Drawn, with the seed in every message.
+// Walks, digits of affine maps, common cuts and the operands of a problem against what they stand for: addresses,
+// computed index by index. Drawn, with the seed in every message.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Problem/Problem.h"
@@ -32,7 +32,9 @@ class Draw {
 public:
   explicit Draw(unsigned seed) : generator(seed) {}
   int64_t below(int64_t end) { return std::uniform_int_distribution<int64_t>(0, end - 1)(generator); }
-  int64_t oneOf(std::initializer_list<int64_t> values) { return values.begin()[below(static_cast<int64_t>(values.size()))]; }
+  int64_t oneOf(std::initializer_list<int64_t> values) {
+    return values.begin()[below(static_cast<int64_t>(values.size()))];
+  }
 
   /// One to three digits with the same shift; of cuts that nest more often than not.
   std::vector<Digit> sum() {
@@ -81,7 +83,8 @@ TEST(Walk, IsTheSumOfItsDigits) {
 }
 
 TEST(Walk, HasOneFormWhereCutsNest) {
-  // 16 blocks of 4 that lie like 64 neighbours; a block that the loop never leaves; digits in any order; a constant digit.
+  // 16 blocks of 4 that lie like 64 neighbours; a block that the loop never leaves; digits in any order; a constant
+  // digit.
   EXPECT_EQ(Walk({{1, 4, 1}, {4, 0, 4}}, 64), Walk({{1, 0, 1}}, 64));
   EXPECT_EQ(Walk({{4, 0, 4}, {1, 4, 1}}, 64), Walk({{1, 0, 1}}, 64));
   EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, 16), Walk({{1, 0, 1}}, 16));
@@ -102,7 +105,8 @@ TEST(Walk, GoesByItsStepWithinARun) {
     std::vector<int64_t> at = addresses(walk.digits(), extent);
     for (int64_t i = 1; i < extent; ++i)
       if (!walk.run() || i % walk.run())
-        ASSERT_EQ(at[static_cast<size_t>(i)] - at[static_cast<size_t>(i) - 1], walk.step()) << "seed " << seed << " index " << i;
+        ASSERT_EQ(at[static_cast<size_t>(i)] - at[static_cast<size_t>(i) - 1], walk.step())
+            << "seed " << seed << " index " << i;
   }
 }
 
@@ -115,7 +119,8 @@ TEST(Walk, AdvancesAlikeFromEveryMultiple) {
     std::optional<int64_t> advance = walk.advance(by, align);
     known += advance.has_value();
     for (int64_t from = 0; advance && from + by < extent; from += align)
-      ASSERT_EQ(valueAt(walk.digits(), from + by) - valueAt(walk.digits(), from), *advance) << "seed " << seed << " from " << from;
+      ASSERT_EQ(valueAt(walk.digits(), from + by) - valueAt(walk.digits(), from), *advance)
+          << "seed " << seed << " from " << from;
   }
   EXPECT_GT(known, rounds / 8);
   EXPECT_EQ(Walk({{1, 0, 3}}, 64).advance(5, 1), 15);
@@ -138,7 +143,8 @@ TEST(Walk, TellsApartWhatItSays) {
     for (int64_t i = 0; i < extent; ++i) {
       std::vector<int64_t> counts;
       for (const Digit &digit : walk.digits())
-        counts.push_back(digit.modulus ? (i + digit.shift) / digit.unit % digit.modulus : (i + digit.shift) / digit.unit);
+        counts.push_back(digit.modulus ? (i + digit.shift) / digit.unit % digit.modulus
+                                       : (i + digit.shift) / digit.unit);
       ASSERT_TRUE(seen.insert(counts).second) << "seed " << seed << " index " << i;
     }
   }
@@ -209,9 +215,12 @@ struct ReadSum {
   int64_t offset = 0;
   std::vector<Digit> digits[2];
   bool read(mlir::AffineExpr expr, int64_t stride) {
-    return mlir::succeeded(readDigits(expr, stride, offset, [&](unsigned dim, Digit digit) { digits[dim].push_back(digit); }));
+    return mlir::succeeded(
+        readDigits(expr, stride, offset, [&](unsigned dim, Digit digit) { digits[dim].push_back(digit); }));
   }
-  int64_t at(int64_t first, int64_t second) const { return offset + valueAt(digits[0], first) + valueAt(digits[1], second); }
+  int64_t at(int64_t first, int64_t second) const {
+    return offset + valueAt(digits[0], first) + valueAt(digits[1], second);
+  }
 };
 
 TEST(Digits, AreWhatTheExpressionSays) {
@@ -226,7 +235,8 @@ TEST(Digits, AreWhatTheExpressionSays) {
     ++read;
     for (int64_t first = 0; first < 70; ++first)
       for (int64_t second : {0, 1, 5, 16, 47})
-        ASSERT_EQ(sum.at(first, second), 3 * evaluate(expr, first, second)) << "seed " << seed << " at " << first << ", " << second;
+        ASSERT_EQ(sum.at(first, second), 3 * evaluate(expr, first, second))
+            << "seed " << seed << " at " << first << ", " << second;
   }
   EXPECT_GT(read, rounds / 4);
   mlir::AffineExpr dim = mlir::getAffineDimExpr(0, &context);
@@ -255,7 +265,8 @@ TEST(Digits, TakeOneShift) {
   EXPECT_GT(aligned, rounds / 4);
 }
 
-/// Cut there, a walk without a shift is a sum over the dims between the cuts, of which each but the last has the walk of its own digits.
+/// Cut there, a walk without a shift is a sum over the dims between the cuts, of which each but the last has the walk
+/// of its own digits.
 TEST(Cuts, NestAndServeEveryWalk) {
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
@@ -280,14 +291,16 @@ TEST(Cuts, NestAndServeEveryWalk) {
           int64_t count = i + 1 == from.size() ? index / from[i] : index / from[i] % to[i];
           sum += valueAt(parts[i].digits(), count) - valueAt(parts[i].digits(), 0);
         }
-        ASSERT_EQ(sum, valueAt(walk.digits(), index) - valueAt(walk.digits(), 0)) << "seed " << seed << " index " << index;
+        ASSERT_EQ(sum, valueAt(walk.digits(), index) - valueAt(walk.digits(), 0))
+            << "seed " << seed << " index " << index;
       }
     }
   }
 }
 
 TEST(Cuts, AreWhatEveryWalkHas) {
-  const Walk blocks({{1, 16, 1}, {16, 0, 100}}, 64), pairs({{1, 2, 1}, {2, 0, 50}}, 64), threes({{1, 6, 1}, {6, 0, 50}}, 64);
+  const Walk blocks({{1, 16, 1}, {16, 0, 100}}, 64), pairs({{1, 2, 1}, {2, 0, 50}}, 64),
+      threes({{1, 6, 1}, {6, 0, 50}}, 64);
   EXPECT_EQ(commonCuts({&blocks}), (Numbers{16}));
   EXPECT_EQ(commonCuts({&blocks, &pairs}), (Numbers{2, 16}));
   EXPECT_EQ(commonCuts({&blocks, &threes}), (Numbers{2}));
@@ -296,7 +309,8 @@ TEST(Cuts, AreWhatEveryWalkHas) {
 class Problems : public testing::Test {
 protected:
   Problems() {
-    context.loadDialect<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::linalg::LinalgDialect, mlir::memref::MemRefDialect>();
+    context.loadDialect<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
+                        mlir::memref::MemRefDialect>();
   }
   Problem read(const std::string &text) {
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
@@ -304,11 +318,12 @@ protected:
     return *module->getOps<mlir::func::FuncOp>().begin();
   }
   /// Of a function of these arguments with one elementwise op from `%x` to `%y`, by these maps.
-  Problem readMove(const std::string &arguments, const std::string &from, const std::string &to, const std::string &types,
-                   const std::string &before = "") {
-    return read("func.func @f(" + arguments + ") {\n" + before + "linalg.generic {indexing_maps = [" + from + ", " + to +
-                "], iterator_types = [\"parallel\", \"parallel\"]} ins(%x : " + types.substr(0, types.find(';')) +
-                ") outs(%y : " + types.substr(types.find(';') + 1) + ") {\n^bb0(%a: f32, %b: f32):\nlinalg.yield %a : f32\n}\nreturn\n}\n");
+  Problem readMove(const std::string &arguments, const std::string &from, const std::string &to,
+                   const std::string &types, const std::string &before = "") {
+    return read("func.func @f(" + arguments + ") {\n" + before + "linalg.generic {indexing_maps = [" + from + ", " +
+                to + "], iterator_types = [\"parallel\", \"parallel\"]} ins(%x : " + types.substr(0, types.find(';')) +
+                ") outs(%y : " + types.substr(types.find(';') + 1) +
+                ") {\n^bb0(%a: f32, %b: f32):\nlinalg.yield %a : f32\n}\nreturn\n}\n");
   }
   static std::string textOf(mlir::AffineMap map) {
     std::string text;
@@ -333,8 +348,9 @@ TEST_F(Problems, LieWhereTheirMapsSay) {
       auto dim = mlir::dyn_cast<mlir::AffineDimExpr>(expr);
       return std::to_string(dim ? extents[dim.getPosition()] : 1000000);
     };
-    const std::string from = "memref<" + sizeOf(exprs[0]) + "x" + sizeOf(exprs[1]) + "xf32, strided<[" + std::to_string(strides[0]) + ", " +
-                             std::to_string(strides[1]) + "], offset: " + std::to_string(offset) + ">>";
+    const std::string from = "memref<" + sizeOf(exprs[0]) + "x" + sizeOf(exprs[1]) + "xf32, strided<[" +
+                             std::to_string(strides[0]) + ", " + std::to_string(strides[1]) +
+                             "], offset: " + std::to_string(offset) + ">>";
     const std::string to = "memref<" + std::to_string(extents[0]) + "x" + std::to_string(extents[1]) + "xf32>";
     const std::string map = textOf(mlir::AffineMap::get(2, 0, exprs, &context));
     Problem problem = readMove("%x: " + from + ", %y: " + to, map, plain, from + ";" + to);
@@ -351,7 +367,8 @@ TEST_F(Problems, LieWhereTheirMapsSay) {
           at += valueAt(walk.digits(), index) - walk.start();
         for (auto [expr, stride] : llvm::zip_equal(exprs, strides))
           want += stride * evaluate(expr, i, j);
-        ASSERT_EQ(at, want) << "seed " << seed << " at " << i << ", " << j << " by " << map << " of " << from << " to " << to;
+        ASSERT_EQ(at, want) << "seed " << seed << " at " << i << ", " << j << " by " << map << " of " << from << " to "
+                            << to;
       }
   }
   EXPECT_GT(read, 300U);
@@ -368,9 +385,10 @@ TEST_F(Problems, HaveTheSizesOfTheirArguments) {
   // A number that one operand has is that of all; nothing tells how large intermediates alone are.
   problem = readMove("%x: memref<?x8xf32>, %y: memref<4x8xf32>", plain, plain, "memref<?x8xf32>;memref<4x8xf32>");
   EXPECT_EQ(problem.ops[0].extents, (Sizes{4, 8}));
-  problem = readMove("%z: memref<?x8xf32>", plain, plain, "memref<?x8xf32>;memref<?x8xf32>",
-                     "%c0 = arith.constant 0 : index\n%n = memref.dim %z, %c0 : memref<?x8xf32>\n%x = memref.alloc(%n) : "
-                     "memref<?x8xf32>\n%y = memref.alloc(%n) : memref<?x8xf32>\n");
+  problem =
+      readMove("%z: memref<?x8xf32>", plain, plain, "memref<?x8xf32>;memref<?x8xf32>",
+               "%c0 = arith.constant 0 : index\n%n = memref.dim %z, %c0 : memref<?x8xf32>\n%x = memref.alloc(%n) : "
+               "memref<?x8xf32>\n%y = memref.alloc(%n) : memref<?x8xf32>\n");
   EXPECT_EQ(problem.whyNot, "");
   EXPECT_EQ(problem.ops[0].extents, (Sizes{Size::untold(), 8}));
 }
@@ -400,10 +418,10 @@ TEST_F(Problems, SeeThroughViews) {
   EXPECT_EQ(access.base, problem.function.getArgument(0));
   EXPECT_EQ(access.offset, 24);
   EXPECT_EQ(access.stride(0), 16);
-  problem =
-      readMove("%z: memref<1024xi8>, %y: memref<2x8xf32>", "affine_map<(i, j) -> (i * 8 + j)>", plain, "memref<16xf32>;memref<2x8xf32>",
-               "%c64 = arith.constant 64 : index\n%x = memref.view %z[%c64][] : memref<1024xi8> to "
-               "memref<16xf32>\n");
+  problem = readMove("%z: memref<1024xi8>, %y: memref<2x8xf32>", "affine_map<(i, j) -> (i * 8 + j)>", plain,
+                     "memref<16xf32>;memref<2x8xf32>",
+                     "%c64 = arith.constant 64 : index\n%x = memref.view %z[%c64][] : memref<1024xi8> to "
+                     "memref<16xf32>\n");
   EXPECT_TRUE(!problem.ops[0].operands[0].isView && problem.ops[0].operands[0].isArgument());
   EXPECT_EQ(problem.prologue.size(), 1U);
 }
@@ -414,13 +432,16 @@ TEST_F(Problems, SayWhyTheyAreNone) {
   EXPECT_EQ(whyNot("%c0 = arith.constant 0 : index\n%s = memref.load %x[%c0, %c0] : memref<4x8xf32>\n"), "");
   EXPECT_EQ(whyNot("%c0 = arith.constant 0 : index\n%s = memref.load %y[%c0, %c0] : memref<4x8xf32>\n"),
             "a scalar is read from an argument that is written");
-  EXPECT_EQ(whyNot("%c0 = arith.constant 0 : index\n%s = memref.dim %y, %c0 : memref<4x8xf32>\n%t = arith.addi %s, %s : index\n"),
+  EXPECT_EQ(whyNot("%c0 = arith.constant 0 : index\n%s = memref.dim %y, %c0 : memref<4x8xf32>\n%t = arith.addi %s, %s "
+                   ": index\n"),
             "'memref.dim' has no place in a problem");
-  EXPECT_EQ(whyNot("memref.copy %x, %y : memref<4x8xf32> to memref<4x8xf32>\n"), "'memref.copy' has no place in a problem");
+  EXPECT_EQ(whyNot("memref.copy %x, %y : memref<4x8xf32> to memref<4x8xf32>\n"),
+            "'memref.copy' has no place in a problem");
   EXPECT_EQ(read("func.func @f(%x: memref<4xf32>) {\nreturn\n}").whyNot, "there is no op");
   EXPECT_EQ(read("func.func @f(%x: i32) {\nreturn\n}").whyNot, "an argument is not a strided memref");
-  EXPECT_EQ(readMove("%x: memref<0x8xf32>, %y: memref<0x8xf32>", plain, plain, "memref<0x8xf32>;memref<0x8xf32>").whyNot,
-            "the space is empty");
+  EXPECT_EQ(
+      readMove("%x: memref<0x8xf32>, %y: memref<0x8xf32>", plain, plain, "memref<0x8xf32>;memref<0x8xf32>").whyNot,
+      "the space is empty");
 }
 
 } // namespace

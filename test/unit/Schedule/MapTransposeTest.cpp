@@ -27,7 +27,8 @@ OwningOpRef<ModuleOp> writeKernel(MLIRContext &context, Type element, int64_t la
   OwningOpRef<ModuleOp> module(ModuleOp::create(loc));
   b.setInsertionPointToEnd(module->getBody());
   auto memref = MemRefType::get({lanes * unit}, element);
-  auto kernel = func::FuncOp::create(b, loc, "kernel", b.getFunctionType({memref, memref, b.getIndexType(), b.getIndexType()}, {}));
+  auto kernel = func::FuncOp::create(b, loc, "kernel",
+                                     b.getFunctionType({memref, memref, b.getIndexType(), b.getIndexType()}, {}));
   kernel->setAttr(KernelAttr::name, KernelAttr::get(&context, /*space=*/1, "", ""));
   b.setInsertionPointToEnd(kernel.addEntryBlock());
   Value src = kernel.getArgument(0), dst = kernel.getArgument(1), scratch;
@@ -41,7 +42,8 @@ OwningOpRef<ModuleOp> writeKernel(MLIRContext &context, Type element, int64_t la
   auto gather = [&](Value from, int64_t row) {
     SmallVector<Value> pieces;
     for (int64_t square = 0; square < lanes / unit; ++square)
-      pieces.push_back(vector::LoadOp::create(b, loc, VectorType::get({unit}, element), src, placed(from, row + square * unit, unit)));
+      pieces.push_back(vector::LoadOp::create(b, loc, VectorType::get({unit}, element), src,
+                                              placed(from, row + square * unit, unit)));
     return maps::joinVectors(b, loc, pieces);
   };
   auto sink = [&](Value from, ArrayRef<Value> columns) {
@@ -68,10 +70,12 @@ TEST_P(MapTranspose, EveryElementOnEveryRegister) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   Builder builder(&context);
-  for (Type element : {Type(builder.getI8Type()), Type(builder.getI16Type()), Type(builder.getBF16Type()), Type(builder.getF16Type()),
-                       Type(builder.getF32Type()), Type(builder.getI32Type()), Type(builder.getF64Type())})
+  for (Type element :
+       {Type(builder.getI8Type()), Type(builder.getI16Type()), Type(builder.getBF16Type()), Type(builder.getF16Type()),
+        Type(builder.getF32Type()), Type(builder.getI32Type()), Type(builder.getF64Type())})
     for (int64_t registerBytes = 16; registerBytes <= GetParam().vectorBytes; registerBytes *= 2) {
-      int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = registerBytes / bytes, unit = maps::transposeUnit(element);
+      int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = registerBytes / bytes,
+              unit = maps::transposeUnit(element);
       OwningOpRef<ModuleOp> module = writeKernel(context, element, lanes);
       ASSERT_TRUE(succeeded(compiler::lower(*module, GetParam().target)));
       auto kernel = compiler::load(*module, GetParam().target, {"kernel"});
@@ -91,7 +95,8 @@ TEST_P(MapTranspose, EveryElementOnEveryRegister) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, MapTranspose,
-                         testing::Values(TransposeCase{"sse42", 16}, TransposeCase{"avx2", 32}, TransposeCase{"avx512_core", 64}),
+                         testing::Values(TransposeCase{"sse42", 16}, TransposeCase{"avx2", 32},
+                                         TransposeCase{"avx512_core", 64}),
                          [](const auto &info) { return info.param.target; });
 
 } // namespace

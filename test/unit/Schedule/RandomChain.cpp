@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Values are what ops read: arguments and intermediates, each with the dims that it varies along. An op takes a few of them, widens them to
-// the type that the chain computes in, folds them with random arithmetic and squashes the result.
+// Values are what ops read: arguments and intermediates, each with the dims that it varies along. An op takes a few of
+// them, widens them to the type that the chain computes in, folds them with random arithmetic and squashes the result.
 //
 //===----------------------------------------------------------------------===//
 #include "RandomChain.h"
@@ -55,7 +55,8 @@ private:
   void addPerRow();
   void addReduction();
   std::vector<ChainValue> chooseOperands(bool perRow);
-  std::string generic(const std::vector<ChainValue> &ins, const std::vector<ChainValue> &outs, const std::vector<int> &loops, bool reduces);
+  std::string generic(const std::vector<ChainValue> &ins, const std::vector<ChainValue> &outs,
+                      const std::vector<int> &loops, bool reduces);
   std::string blockArguments(const std::vector<ChainValue> &ins, const std::vector<ChainValue> &outs);
   std::string fold(size_t operands);
   std::string unary(const std::string &x);
@@ -78,7 +79,8 @@ private:
 };
 
 void Generator::chooseSpace() {
-  static const std::vector<int64_t> rows = {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 130, 300, 1100};
+  static const std::vector<int64_t> rows = {1,  2,  3,  5,  7,  8,  9,   15,  16,  17,  31,
+                                            32, 33, 48, 63, 64, 65, 100, 130, 300, 1100};
   static const std::vector<int64_t> parallels = {1, 2, 3, 4, 5, 8, 9, 16, 17, 33, 40};
   int64_t rank = pick(1, 4), points = 1;
   row = static_cast<int>(pick(0, rank - 1));
@@ -111,7 +113,8 @@ std::vector<int> Generator::rowLoops() {
   return loops;
 }
 
-/// Where a blocked loop is cut, from 1: into blocks of a power of two mostly, now and then into blocks of blocks, or odd ones.
+/// Where a blocked loop is cut, from 1: into blocks of a power of two mostly, now and then into blocks of blocks, or
+/// odd ones.
 std::vector<int64_t> Generator::randomCuts() {
   int64_t block = chance(20) ? pick(2, 24) : int64_t(1) << pick(2, 4);
   if (!chance(25))
@@ -138,8 +141,8 @@ ChainValue Generator::addArgument(std::vector<int> loops, bool isOutput) {
   ChainArgument argument;
   // Some outputs are laid out as an input that varies along the same loops: they may share a buffer.
   for (size_t i = 0; isOutput && i < values.size() && argument.aliasOf < 0; ++i)
-    if (values[i].loops == value.loops && i < chain.arguments.size() && !chain.arguments[i].isOutput && !values[i].broadcast &&
-        chance(50)) {
+    if (values[i].loops == value.loops && i < chain.arguments.size() && !chain.arguments[i].isOutput &&
+        !values[i].broadcast && chance(50)) {
       argument = chain.arguments[i];
       argument.aliasOf = static_cast<int>(i);
       value.element = values[i].element, value.memref = values[i].memref, value.results = values[i].results;
@@ -165,7 +168,9 @@ ChainValue Generator::alloc(std::vector<int> loops) {
 }
 
 /// Where an op writes: mostly an intermediate, sometimes an argument that later ops read back.
-ChainValue Generator::output(std::vector<int> loops) { return chance(15) ? addArgument(std::move(loops), true) : alloc(std::move(loops)); }
+ChainValue Generator::output(std::vector<int> loops) {
+  return chance(15) ? addArgument(std::move(loops), true) : alloc(std::move(loops));
+}
 
 /// Everything over the whole space first, then operands that lack some loops.
 void Generator::addInputs() {
@@ -187,7 +192,8 @@ std::vector<ChainValue> Generator::chooseOperands(bool perRow) {
       candidates.push_back(value);
   std::vector<ChainValue> chosen;
   for (int64_t i = pick(1, 3); i-- > 0 && !candidates.empty();)
-    chosen.push_back(chance(50) ? candidates.back() : oneOf(candidates)); // the latest value often, so that chains grow deep
+    chosen.push_back(chance(50) ? candidates.back()
+                                : oneOf(candidates)); // the latest value often, so that chains grow deep
   return chosen;
 }
 
@@ -208,7 +214,9 @@ std::string Generator::widened(const std::string &name, Element from) {
   if (from == compute)
     return name;
   bool isInteger = from == Element::S8 || from == Element::U8;
-  std::string wide = fresh("wide"), conversion = from == Element::S8 ? "arith.sitofp " : isInteger ? "arith.uitofp " : "arith.extf ";
+  std::string wide = fresh("wide"), conversion = from == Element::S8 ? "arith.sitofp "
+                                                 : isInteger         ? "arith.uitofp "
+                                                                     : "arith.extf ";
   code += "    " + wide + " = " + conversion + name + " : " + nameOf(from) + " to " + nameOf(compute) + "\n";
   return isInteger ? op("arith.mulf " + wide + ", " + constant(1.0 / 64)) : wide;
 }
@@ -240,7 +248,8 @@ std::string Generator::unary(const std::string &x) {
   case 1:
     return op("math.log " + op("arith.addf " + op("math.absf " + x) + ", " + constant(1)));
   case 2:
-    return op("math.sqrt " + op("arith.addf " + op("arith.mulf " + x + ", " + x + " fastmath<contract>") + ", " + constant(0.5)));
+    return op("math.sqrt " +
+              op("arith.addf " + op("arith.mulf " + x + ", " + x + " fastmath<contract>") + ", " + constant(0.5)));
   case 3:
     return op("arith.mulf " + x + ", " + constant(1.25));
   default:
@@ -249,7 +258,8 @@ std::string Generator::unary(const std::string &x) {
 }
 
 std::string Generator::binary(const std::string &x, const std::string &y) {
-  static const std::vector<std::string> ops = {"arith.addf ", "arith.subf ", "arith.mulf ", "arith.maximumf ", "arith.minimumf "};
+  static const std::vector<std::string> ops = {"arith.addf ", "arith.subf ", "arith.mulf ", "arith.maximumf ",
+                                               "arith.minimumf "};
   if (!chance(10))
     return op(oneOf(ops) + x + ", " + y);
   std::string larger = fresh("larger"), result = fresh("x");
@@ -285,8 +295,8 @@ std::string Generator::blockArguments(const std::vector<ChainValue> &ins, const 
 }
 
 /// The op up to its body. With blocks somewhere, an operand that no body reads pins the extents of the loops.
-std::string Generator::generic(const std::vector<ChainValue> &ins, const std::vector<ChainValue> &outs, const std::vector<int> &loops,
-                               bool reduces) {
+std::string Generator::generic(const std::vector<ChainValue> &ins, const std::vector<ChainValue> &outs,
+                               const std::vector<int> &loops, bool reduces) {
   std::vector<std::string> dims, maps, kinds, inNames, inTypes, outNames, outTypes;
   std::string pinShape;
   for (int loop : loops) {
@@ -311,8 +321,9 @@ std::string Generator::generic(const std::vector<ChainValue> &ins, const std::ve
     addMap(out.results);
     outNames.push_back(out.name), outTypes.push_back(out.memref);
   }
-  return "  linalg.generic {indexing_maps = [" + join(maps) + "], iterator_types = [" + join(kinds) + "]}\n      ins(" + join(inNames) +
-         " : " + join(inTypes) + ") outs(" + join(outNames) + " : " + join(outTypes) + ") {\n  ^bb0(" + blockArguments(ins, outs) + "):\n";
+  return "  linalg.generic {indexing_maps = [" + join(maps) + "], iterator_types = [" + join(kinds) + "]}\n      ins(" +
+         join(inNames) + " : " + join(inTypes) + ") outs(" + join(outNames) + " : " + join(outTypes) + ") {\n  ^bb0(" +
+         blockArguments(ins, outs) + "):\n";
 }
 
 void Generator::addElementwise(bool last) {
@@ -349,7 +360,8 @@ void Generator::addReduction() {
     combiners.push_back(oneOf(kinds));
     outs.push_back(alloc(rowLoops()));
     std::string start = constant(combiners.back() == "sum" ? 0 : combiners.back()[1] == 'a' ? -4 : 4);
-    body += "  linalg.fill ins(" + start + " : " + nameOf(compute) + ") outs(" + outs.back().name + " : " + outs.back().memref + ")\n";
+    body += "  linalg.fill ins(" + start + " : " + nameOf(compute) + ") outs(" + outs.back().name + " : " +
+            outs.back().memref + ")\n";
   }
   std::string head = generic(ins, outs, allLoops(), true);
   code.clear();
@@ -359,7 +371,8 @@ void Generator::addReduction() {
     if (combiners[i] == "sum") {
       std::string share = op("arith.mulf " + term + ", " + constant(1.0 / static_cast<double>(extents[row])));
       bool swap = chance(50);
-      results.push_back(op("arith.addf " + (swap ? accumulator : share) + ", " + (swap ? share : accumulator) + " fastmath<reassoc>"));
+      results.push_back(op("arith.addf " + (swap ? accumulator : share) + ", " + (swap ? share : accumulator) +
+                           " fastmath<reassoc>"));
     } else {
       results.push_back(op("arith." + combiners[i] + " " + term + ", " + accumulator));
     }
@@ -388,14 +401,19 @@ RandomChain Generator::run() {
   chain.tolerance = compute == Element::F64 ? 1e-12 : 2e-5;
   for (const ChainArgument &argument : chain.arguments)
     if (argument.isOutput)
-      chain.tolerance = std::max(chain.tolerance, bytesOf(argument.element) <= 2 ? 0.03 : argument.element == Element::F32 ? 2e-5 : 0);
+      chain.tolerance = std::max(chain.tolerance, bytesOf(argument.element) <= 2     ? 0.03
+                                                  : argument.element == Element::F32 ? 2e-5
+                                                                                     : 0);
   return chain;
 }
 
 } // namespace
 
 int64_t quern::test::bytesOf(Element element) {
-  return element == Element::F64 ? 8 : element == Element::F32 ? 4 : element == Element::S8 || element == Element::U8 ? 1 : 2;
+  return element == Element::F64                            ? 8
+         : element == Element::F32                          ? 4
+         : element == Element::S8 || element == Element::U8 ? 1
+                                                            : 2;
 }
 
 double quern::test::loadElement(const char *buffer, int64_t index, Element element) {

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A chain as text, drawn from a seed: elementwise, per-row and reducing ops in random order over one space, on arguments of random type,
-// permutation, gaps, offset, broadcast and blocks (nested, or not dividing the extent). Every value stays within [-1, 1] (or is a sum of
-// such over its count), so that results depend smoothly on rounding and two evaluations can be compared.
+// A chain as text, drawn from a seed: elementwise, per-row and reducing ops in random order over one space, on
+// arguments of random type, permutation, gaps, offset, broadcast and blocks (nested, or not dividing the extent). Every
+// value stays within [-1, 1] (or is a sum of such over its count), so that results depend smoothly on rounding and two
+// evaluations can be compared.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_RANDOMCHAIN_H

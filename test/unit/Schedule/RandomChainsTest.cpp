@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same random IR twice: by the recipe, for every instruction set of this machine and with a random strategy, and by upstream's linalg
-// to scalar loops with f32 widened to f64. Outputs agree, gaps and guards stay untouched, in place or not, in whichever order the iteration
-// space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the chains; a failure prints seed and IR.
+// The same random IR twice: by the recipe, for every instruction set of this machine and with a random strategy, and by
+// upstream's linalg to scalar loops with f32 widened to f64. Outputs agree, gaps and guards stay untouched, in place or
+// not, in whichever order the iteration space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the chains; a failure
+// prints seed and IR.
 //
 //===----------------------------------------------------------------------===//
 #include "Crash.h"
@@ -28,7 +29,9 @@ namespace {
 /// The target's own strategy, or one that stresses: odd unrolling, little scratch, short blocks.
 RowsStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   RowsStrategy strategy = rowsStrategyFor(target);
-  auto pick = [&](int64_t from, int64_t to) { return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1)); };
+  auto pick = [&](int64_t from, int64_t to) {
+    return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1));
+  };
   if (pick(0, 1))
     return strategy;
   strategy.unroll = pick(1, 6);
@@ -62,7 +65,8 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
     run(naive, chain.arguments, want, false);
     std::mt19937_64 random(seed);
     // The levels behind AVX-512 differ from it where bytes and bf16 are, which a few chains in each run show.
-    for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16}) {
+    for (CpuIsa isa :
+         {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16}) {
       if (isa > CpuIsa::Avx512 && (seed + static_cast<uint64_t>(isa)) % 3)
         continue;
       if (isa > detectedIsa())
@@ -77,8 +81,9 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
       SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
       for (bool aliased : {false, true})
         checkKernel(kernel, chain.arguments, chain.tolerance, start, want, aliased);
-      for (const char *feature : {"along the row", "across rows", "destination", "a value in scratch", "operand in scratch", "one by one",
-                                  "streams", "chunks", "rows share a vector", "a row is one vector"})
+      for (const char *feature :
+           {"along the row", "across rows", "destination", "a value in scratch", "operand in scratch", "one by one",
+            "streams", "chunks", "rows share a vector", "a row is one vector"})
         seen[feature] += kernel.plan.find(feature) != std::string::npos;
     }
   }
@@ -109,9 +114,10 @@ TEST(RandomChains, SumsOfBytesEqualNaiveLoops) {
         continue;
       const Target target{isa};
       RowsStrategy strategy = randomStrategy(target, random);
-      const ScheduledKernel kernel = compiler.compile(chain.text, target, [&](mlir::func::FuncOp problem, std::string &whyNot) {
-        return mlir::success(succeeded(scheduleRows(problem, strategy, &whyNot)));
-      });
+      const ScheduledKernel kernel =
+          compiler.compile(chain.text, target, [&](mlir::func::FuncOp problem, std::string &whyNot) {
+            return mlir::success(succeeded(scheduleRows(problem, strategy, &whyNot)));
+          });
       ASSERT_TRUE(kernel.code);
       SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
       checkKernel(kernel, chain.arguments, chain.tolerance, start, want, false);

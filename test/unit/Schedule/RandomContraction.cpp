@@ -32,8 +32,8 @@ private:
     return std::string("memref.alloc(") + (isOpen ? "%n" : "") + ") : " + type + "\n";
   }
   /// Adds an argument of this shape (outermost first, with gaps between its rows now and then) and returns its name.
-  std::string argument(Element element, const std::vector<int64_t> &shape, bool isOutput = false, int aliasOf = -1, bool mayHaveGaps = true,
-                       bool hasRows = true);
+  std::string argument(Element element, const std::vector<int64_t> &shape, bool isOutput = false, int aliasOf = -1,
+                       bool mayHaveGaps = true, bool hasRows = true);
   const std::string &typeOf(const std::string &name) const { return types[std::stoul(name.substr(4))]; }
   std::string op(const std::string &text, const std::string &type);
   std::string generic(const std::vector<std::string> &dims, int reduced, const std::vector<std::string> &maps,
@@ -42,10 +42,10 @@ private:
   std::string widened(const std::string &name, Element from);
   std::string narrowed(const std::string &name, Element to);
   void addProduct(int64_t length);
-  void addPart(const std::string &lhs, const std::string &rhs, const std::vector<int64_t> &shape, int64_t firstStep, int64_t steps,
-               int64_t taken);
-  std::pair<std::string, std::string> partOf(const std::string &rhs, std::vector<int64_t> shape, int64_t firstStep, int64_t steps,
-                                             int64_t taken);
+  void addPart(const std::string &lhs, const std::string &rhs, const std::vector<int64_t> &shape, int64_t firstStep,
+               int64_t steps, int64_t taken);
+  std::pair<std::string, std::string> partOf(const std::string &rhs, std::vector<int64_t> shape, int64_t firstStep,
+                                             int64_t steps, int64_t taken);
   void addStart();
   void addEpilogue();
   std::string productBody();
@@ -65,8 +65,9 @@ private:
   std::string sums, sumsType, live, liveType;
 };
 
-/// How far a sum of products of values from -2 to 2 may be off whose factors are rounded to bf16: each product by 1/64 at most, with a
-/// deviation of 0.0021, of which six times as much as the root of their number is beyond chance. A lost product is off by 1.3.
+/// How far a sum of products of values from -2 to 2 may be off whose factors are rounded to bf16: each product by 1/64
+/// at most, with a deviation of 0.0021, of which six times as much as the root of their number is beyond chance. A lost
+/// product is off by 1.3.
 double roundingOf(int64_t terms) {
   const auto count = static_cast<double>(terms);
   return std::min(0.0157 * count, 6 * 0.0021 * std::sqrt(count));
@@ -105,10 +106,10 @@ void Generator::chooseSpace() {
   isStored = gates == 1 && !isInteger && padded == columns && chance(20);
 }
 
-std::string Generator::argument(Element element, const std::vector<int64_t> &shape, bool isOutput, int aliasOf, bool mayHaveGaps,
-                                bool hasRows) {
-  int64_t gap = mayHaveGaps && shape.size() > 1 && chance(25) ? pick(1, 5) : 0, offset = mayHaveGaps && chance(20) ? pick(1, 9) : 0,
-          stride = 1;
+std::string Generator::argument(Element element, const std::vector<int64_t> &shape, bool isOutput, int aliasOf,
+                                bool mayHaveGaps, bool hasRows) {
+  int64_t gap = mayHaveGaps && shape.size() > 1 && chance(25) ? pick(1, 5) : 0,
+          offset = mayHaveGaps && chance(20) ? pick(1, 9) : 0, stride = 1;
   std::string text, strides;
   ChainArgument own;
   own.element = element;
@@ -134,20 +135,21 @@ std::string Generator::op(const std::string &text, const std::string &type) {
 }
 
 std::string Generator::generic(const std::vector<std::string> &dims, int reduced, const std::vector<std::string> &maps,
-                               const std::vector<std::string> &names, const std::vector<std::string> &memrefs, size_t inputs,
-                               const std::string &arguments, const std::string &inner) {
+                               const std::vector<std::string> &names, const std::vector<std::string> &memrefs,
+                               size_t inputs, const std::string &arguments, const std::string &inner) {
   std::vector<std::string> all, kinds;
   for (const std::string &map : maps)
     all.push_back("affine_map<(" + join(dims) + ") -> (" + map + ")>");
   for (size_t i = 0; i < dims.size(); ++i)
     kinds.push_back(i + static_cast<size_t>(reduced) < dims.size() ? "\"parallel\"" : "\"reduction\"");
   auto part = [&](size_t from, size_t to) {
-    return join({names.begin() + from, names.begin() + to}) + " : " + join({memrefs.begin() + from, memrefs.begin() + to});
+    return join({names.begin() + from, names.begin() + to}) + " : " +
+           join({memrefs.begin() + from, memrefs.begin() + to});
   };
   return "  linalg.generic {indexing_maps = [" + join(all) + "], iterator_types = [" + join(kinds) + "]}\n" +
          (inputs ? "      ins(" + part(0, inputs) + ")" : "") + " outs(" + part(inputs, names.size()) + ")" +
-         (reduced && isRounded ? " attrs = {quern.licence = #quern.licence<bf16>}" : "") + " {\n  ^bb0(" + arguments + "):\n" + inner +
-         "  }\n";
+         (reduced && isRounded ? " attrs = {quern.licence = #quern.licence<bf16>}" : "") + " {\n  ^bb0(" + arguments +
+         "):\n" + inner + "  }\n";
 }
 
 std::string Generator::widened(const std::string &name, Element from) {
@@ -172,25 +174,30 @@ std::string Generator::narrowed(const std::string &name, Element to) {
 
 std::string Generator::productBody() {
   body.clear();
-  std::string flags = chance(80) ? " fastmath<reassoc,contract>" : chance(50) ? " fastmath<contract>" : "", factors[2] = {"%a", "%b"};
+  std::string flags = chance(80)   ? " fastmath<reassoc,contract>"
+                      : chance(50) ? " fastmath<contract>"
+                                   : "",
+              factors[2] = {"%a", "%b"};
   Element elements[2] = {lhs, rhs};
   for (int i = 0; i < 2; ++i) {
     if (isInteger)
-      factors[i] = op(std::string(elements[i] == Element::U8 ? "arith.extui " : "arith.extsi ") + factors[i], "i8 to i32");
+      factors[i] =
+          op(std::string(elements[i] == Element::U8 ? "arith.extui " : "arith.extsi ") + factors[i], "i8 to i32");
     else if (elements[i] != Element::F32 && !isDouble)
       factors[i] = op("arith.extf " + factors[i], std::string(nameOf(elements[i])) + " to f32");
   }
   if (chance(50))
     std::swap(factors[0], factors[1]);
-  std::string product = op((isInteger ? "arith.muli " : "arith.mulf ") + factors[0] + ", " + factors[1] + (isInteger ? "" : flags), sum);
+  std::string product =
+      op((isInteger ? "arith.muli " : "arith.mulf ") + factors[0] + ", " + factors[1] + (isInteger ? "" : flags), sum);
   std::string added = chance(50) ? product + ", %s" : "%s, " + product;
   std::string result = op((isInteger ? "arith.addi " : "arith.addf ") + added + (isInteger ? "" : flags), sum);
   return body + "    linalg.yield " + result + " : " + sum + "\n";
 }
 
 /// The name and type of what a part reads of rhs: the loops are as long as its dims.
-std::pair<std::string, std::string> Generator::partOf(const std::string &rhsName, std::vector<int64_t> shape, int64_t firstStep,
-                                                      int64_t steps, int64_t taken) {
+std::pair<std::string, std::string> Generator::partOf(const std::string &rhsName, std::vector<int64_t> shape,
+                                                      int64_t firstStep, int64_t steps, int64_t taken) {
   size_t alongK = (block ? 1 : 0) + (areGatesApart ? 1 : 0);
   if (packed == 1 || (shape[alongK] == steps && taken == packed))
     return {rhsName, typeOf(rhsName)};
@@ -209,16 +216,16 @@ std::pair<std::string, std::string> Generator::partOf(const std::string &rhsName
     ones.push_back("1");
     extents += number(shape[i]) + "x";
   }
-  std::string name = "%part" + number(counter++),
-              type = "memref<" + extents + nameOf(rhs) + ", strided<[" + join(strides) + "], offset: " + number(offset) + ">>";
-  code += "  " + name + " = memref.subview " + rhsName + "[" + join(offsets) + "] [" + join(sizes) + "] [" + join(ones) +
-          "] : " + typeOf(rhsName) + " to " + type + "\n";
+  std::string name = "%part" + number(counter++), type = "memref<" + extents + nameOf(rhs) + ", strided<[" +
+                                                         join(strides) + "], offset: " + number(offset) + ">>";
+  code += "  " + name + " = memref.subview " + rhsName + "[" + join(offsets) + "] [" + join(sizes) + "] [" +
+          join(ones) + "] : " + typeOf(rhsName) + " to " + type + "\n";
   return {name, type};
 }
 
 /// `steps` steps of `taken` elements of what is packed.
-void Generator::addPart(const std::string &lhsName, const std::string &rhsName, const std::vector<int64_t> &shape, int64_t firstStep,
-                        int64_t steps, int64_t taken) {
+void Generator::addPart(const std::string &lhsName, const std::string &rhsName, const std::vector<int64_t> &shape,
+                        int64_t firstStep, int64_t steps, int64_t taken) {
   auto [part, partType] = partOf(rhsName, shape, firstStep, steps, taken);
   bool hasGates = gates > 1, hasInner = packed > 1;
   std::vector<std::string> dims{"n"};
@@ -258,20 +265,23 @@ void Generator::addPart(const std::string &lhsName, const std::string &rhsName, 
            "x";
   std::string pinName = "%pin" + number(counter++);
   code += "  " + pinName + " = " + allocation("memref<" + pin + "i8>");
-  std::vector<std::string> names{lhsName, part, pinName, sums}, memrefs{typeOf(lhsName), partType, "memref<" + pin + "i8>", sumsType};
+  std::vector<std::string> names{lhsName, part, pinName, sums},
+      memrefs{typeOf(lhsName), partType, "memref<" + pin + "i8>", sumsType};
   std::vector<std::string> maps{isTransposed ? inner + ", n" : "n, " + inner, join(ofRhs), join(dims), join(ofSums)};
   std::string arguments = std::string("%a: ") + nameOf(lhs) + ", %b: " + nameOf(rhs);
   if (chance(30)) {
     std::swap(names[0], names[1]), std::swap(memrefs[0], memrefs[1]), std::swap(maps[0], maps[1]);
     arguments = std::string("%b: ") + nameOf(rhs) + ", %a: " + nameOf(lhs);
   }
-  code += generic(dims, hasInner ? 2 : 1, maps, names, memrefs, 3, arguments + ", %unread: i8, %s: " + sum, productBody());
+  code +=
+      generic(dims, hasInner ? 2 : 1, maps, names, memrefs, 3, arguments + ", %unread: i8, %s: " + sum, productBody());
 }
 
 void Generator::addProduct(int64_t length) {
   terms += length;
   std::string lhsName =
-      argument(lhs, isTransposed ? std::vector<int64_t>{length, rows} : std::vector<int64_t>{rows, length}, false, -1, true, !isTransposed);
+      argument(lhs, isTransposed ? std::vector<int64_t>{length, rows} : std::vector<int64_t>{rows, length}, false, -1,
+               true, !isTransposed);
   int64_t steps = (length + packed - 1) / packed;
   std::vector<int64_t> shape;
   if (areGatesApart)
@@ -307,8 +317,10 @@ void Generator::addStart() {
     return; // on top of what is there
   if (!isInteger && padded == columns && chance(40)) {
     std::string bias = argument(isDouble ? Element::F64 : Element::F32,
-                                hasGates ? std::vector<int64_t>{gates, columns} : std::vector<int64_t>{columns}, false, -1, true, false);
-    std::vector<std::string> dims = hasGates ? std::vector<std::string>{"n", "g", "o"} : std::vector<std::string>{"n", "o"};
+                                hasGates ? std::vector<int64_t>{gates, columns} : std::vector<int64_t>{columns}, false,
+                                -1, true, false);
+    std::vector<std::string> dims =
+        hasGates ? std::vector<std::string>{"n", "g", "o"} : std::vector<std::string>{"n", "o"};
     code += generic(dims, 0, {hasGates ? "g, o" : "o", join(dims)}, {bias, sums}, {typeOf(bias), sumsType}, 1,
                     "%v: " + sum + ", %out: " + sum, "    linalg.yield %v : " + sum + "\n");
     return;
@@ -322,14 +334,17 @@ void Generator::addEpilogue() {
   if (!isStored) {
     live = "%live";
     std::string strides = (hasGates ? number(gates * padded) + ", " : "") + number(padded) + ", 1";
-    liveType = "memref<" + rowsText() + "x" + (hasGates ? number(gates) + "x" : "") + number(columns) + "x" + sum + ", strided<[" +
-               strides + "]>>";
+    liveType = "memref<" + rowsText() + "x" + (hasGates ? number(gates) + "x" : "") + number(columns) + "x" + sum +
+               ", strided<[" + strides + "]>>";
     std::string zeros = hasGates ? "0, 0, 0" : "0, 0", ones = hasGates ? "1, 1, 1" : "1, 1",
-                sizes = (isOpen ? std::string("%n") : number(rows)) + ", " + (hasGates ? number(gates) + ", " : "") + number(columns);
-    code += "  %live = memref.subview " + sums + "[" + zeros + "] [" + sizes + "] [" + ones + "] : " + sumsType + " to " + liveType + "\n";
+                sizes = (isOpen ? std::string("%n") : number(rows)) + ", " + (hasGates ? number(gates) + ", " : "") +
+                        number(columns);
+    code += "  %live = memref.subview " + sums + "[" + zeros + "] [" + sizes + "] [" + ones + "] : " + sumsType +
+            " to " + liveType + "\n";
   }
   Element to =
-      isDouble ? Element::F64 : oneOf<Element>({Element::F32, Element::F32, Element::F32, Element::BF16, Element::F16, Element::S8});
+      isDouble ? Element::F64
+               : oneOf<Element>({Element::F32, Element::F32, Element::F32, Element::BF16, Element::F16, Element::S8});
   std::vector<std::string> names, memrefs, maps, arguments;
   auto add = [&](const std::string &name, const std::string &type, const std::string &map, const std::string &argument,
                  const char *element) {
@@ -338,15 +353,17 @@ void Generator::addEpilogue() {
   for (int64_t g = 0; g < gates; ++g)
     add(live, liveType, hasGates ? "n, " + number(g) + ", o" : "n, o", "%s" + number(g), sum.c_str());
   Element bias = chance(60) ? to : Element::BF16, full = to;
-  bool hasBias = chance(60), perColumn = hasBias && chance(40), hasFull = chance(50), isDear = chance(50), hasRow = chance(30);
+  bool hasBias = chance(60), perColumn = hasBias && chance(40), hasFull = chance(50), isDear = chance(50),
+       hasRow = chance(30);
   if (hasBias) {
     std::string name = argument(bias, {columns}, false, -1, false, false), type = typeOf(name);
     if (perColumn) {
       body.clear();
       std::string value = op("arith.mulf " + widened("%v", bias) + ", %half", wide);
       code += "  %column = memref.alloc() : memref<" + number(columns) + "x" + wide + ">\n" +
-              generic({"o"}, 0, {"o", "o"}, {name, "%column"}, {type, "memref<" + number(columns) + "x" + wide + ">"}, 1,
-                      std::string("%v: ") + nameOf(bias) + ", %out: " + wide, body + "    linalg.yield " + value + " : " + wide + "\n");
+              generic({"o"}, 0, {"o", "o"}, {name, "%column"}, {type, "memref<" + number(columns) + "x" + wide + ">"},
+                      1, std::string("%v: ") + nameOf(bias) + ", %out: " + wide,
+                      body + "    linalg.yield " + value + " : " + wide + "\n");
       name = "%column", type = "memref<" + number(columns) + "x" + wide + ">";
       bias = isDouble ? Element::F64 : Element::F32;
     }
@@ -390,9 +407,10 @@ void Generator::addEpilogue() {
     result = op("arith.addf " + result + ", " + widened("%bias", bias), wide);
   if (hasRow)
     result = op("arith.subf " + result + ", " +
-                    (wide == (bias == Element::F64 ? "f64" : "f32") ? "%row"
-                                                                    : op(bias == Element::F64 ? "arith.truncf %row" : "arith.extf %row",
-                                                                         bias == Element::F64 ? "f64 to f32" : "f32 to f64")),
+                    (wide == (bias == Element::F64 ? "f64" : "f32")
+                         ? "%row"
+                         : op(bias == Element::F64 ? "arith.truncf %row" : "arith.extf %row",
+                              bias == Element::F64 ? "f64 to f32" : "f32 to f64")),
                 wide);
   if (hasFull)
     result = op("arith.addf " + result + ", " + widened("%full", full), wide);
@@ -433,14 +451,16 @@ RandomContraction Generator::run() {
     signature.push_back("%arg" + number(static_cast<int64_t>(i)) + ": " + types[i]);
   std::string wide = isDouble ? "f64" : "f32", start = isInteger ? "3" : "0.5";
   double scale = 1.0 / (static_cast<double>(first) * (isInteger ? 4096 : 1) * static_cast<double>(gates));
-  auto open = std::find_if(types.begin(), types.end(), [](const std::string &type) { return type.starts_with("memref<?"); });
+  auto open =
+      std::find_if(types.begin(), types.end(), [](const std::string &type) { return type.starts_with("memref<?"); });
   std::string ofRows;
   if (isOpen)
-    ofRows = "  %c0 = arith.constant 0 : index\n  %n = memref.dim %arg" + number(open - types.begin()) + ", %c0 : " + *open + "\n";
+    ofRows = "  %c0 = arith.constant 0 : index\n  %n = memref.dim %arg" + number(open - types.begin()) +
+             ", %c0 : " + *open + "\n";
   problem.rows = rows;
   problem.text = "func.func @contraction(" + join(signature) + ") {\n  %start = arith.constant " + start + " : " + sum +
-                 "\n  %half = arith.constant 0.5 : " + wide + "\n  %scale = arith.constant " + std::to_string(scale + 1e-5) + " : " + wide +
-                 "\n" + ofRows + code + "  return\n}\n";
+                 "\n  %half = arith.constant 0.5 : " + wide + "\n  %scale = arith.constant " +
+                 std::to_string(scale + 1e-5) + " : " + wide + "\n" + ofRows + code + "  return\n}\n";
   return std::move(problem);
 }
 

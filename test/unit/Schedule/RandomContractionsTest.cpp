@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same random IR twice: by the recipe, for every instruction set of this machine and AMX, which is emulated where there is none, with a
-// random strategy, and by upstream's linalg to scalar loops in f64. Gaps and guards stay untouched, in place or not, in whichever order the
-// iteration space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the problems; a failure prints seed and IR.
+// The same random IR twice: by the recipe, for every instruction set of this machine and AMX, which is emulated where
+// there is none, with a random strategy, and by upstream's linalg to scalar loops in f64. Gaps and guards stay
+// untouched, in place or not, in whichever order the iteration space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT
+// choose the problems; a failure prints seed and IR.
 //
 //===----------------------------------------------------------------------===//
 #include "AmxEmulator.h"
@@ -27,10 +28,13 @@ using namespace quern::test;
 
 namespace {
 
-/// The target's own strategy, or one that stresses: few registers, no masks, small chunks, any epilogue in registers or over scratch.
+/// The target's own strategy, or one that stresses: few registers, no masks, small chunks, any epilogue in registers or
+/// over scratch.
 ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   ContractionStrategy strategy = contractionStrategyFor(target);
-  auto pick = [&](int64_t from, int64_t to) { return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1)); };
+  auto pick = [&](int64_t from, int64_t to) {
+    return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1));
+  };
   if (pick(0, 2) == 0)
     return strategy;
   strategy.registers = pick(12, strategy.registers);
@@ -59,7 +63,9 @@ protected:
     start = makeBuffers(problem.arguments, seed);
     want.clear();
   }
-  std::string about() const { return "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + problem.text; }
+  std::string about() const {
+    return "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + problem.text;
+  }
   void computeNaively() {
     Target target;
     target.isa = std::min(detectedIsa(), CpuIsa::Avx512);
@@ -104,9 +110,10 @@ protected:
 
 TEST_F(Contractions, RecipeEqualsNaiveLoops) {
   uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 120);
-  for (const char *feature : {"by fma", "by mul and add", "by dots of bf16 pairs", "by dots of four bytes", "by dots of bytes in 16 bits",
-                              "rounded to bf16", "over scratch", "in registers", "masked tail", "separate tail", "and of ", "at a time",
-                              "2 products", "2 loops", "lower ones", "rhs copied"})
+  for (const char *feature :
+       {"by fma", "by mul and add", "by dots of bf16 pairs", "by dots of four bytes", "by dots of bytes in 16 bits",
+        "rounded to bf16", "over scratch", "in registers", "masked tail", "separate tail", "and of ", "at a time",
+        "2 products", "2 loops", "lower ones", "rhs copied"})
     seen[feature] = 0;
   for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
     draw(own);
@@ -134,13 +141,14 @@ TEST_F(Contractions, MatricesEqualNaiveLoops) {
   if (isEmulated)
     emulateAmx();
   uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 240);
-  for (const char *feature : {"of bf16 pairs", "of bytes", "1x", "2x", "x1 matrices", "x2 matrices", "x4 matrices", "up to 16 rows",
-                              "masked tail", "2 products", "2 loops"})
+  for (const char *feature : {"of bf16 pairs", "of bytes", "1x", "2x", "x1 matrices", "x2 matrices", "x4 matrices",
+                              "up to 16 rows", "masked tail", "2 products", "2 loops"})
     seen[feature] = 0;
   for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
     draw(own);
     auto hasHalf = [](const ChainArgument &argument) { return argument.element == Element::F16; };
-    bool mayTake = problem.text.find("arith.muli") != problem.text.npos || problem.text.find("bf16 to f32") != problem.text.npos;
+    bool mayTake =
+        problem.text.find("arith.muli") != problem.text.npos || problem.text.find("bf16 to f32") != problem.text.npos;
     if (!mayTake || (isEmulated && std::any_of(problem.arguments.begin(), problem.arguments.end(), hasHalf)))
       continue; // AVX-512 FP16, which comes before AMX, has conversions of its own
     SCOPED_TRACE(about());

@@ -84,6 +84,7 @@ RandomLayout quern::test::drawLayout(Dice &dice, const LayoutOdds &odds, Element
     layout.count += (dim.extent - 1) * dim.stride;
     layout.results.push_back(dim.result);
   }
-  layout.memref = "memref<" + shape + nameOf(element) + ", strided<[" + join(strides) + "], offset: " + std::to_string(offset) + ">>";
+  layout.memref = "memref<" + shape + nameOf(element) + ", strided<[" + join(strides) +
+                  "], offset: " + std::to_string(offset) + ">>";
   return layout;
 }

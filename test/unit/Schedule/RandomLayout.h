@@ -27,7 +27,9 @@ std::string join(const std::vector<std::string> &parts);
 class Dice {
 public:
   explicit Dice(uint64_t seed) : random(seed) {}
-  int64_t pick(int64_t from, int64_t to) { return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1)); }
+  int64_t pick(int64_t from, int64_t to) {
+    return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1));
+  }
   bool chance(int percent) { return pick(1, 100) <= percent; }
   template <typename T> const T &oneOf(const std::vector<T> &values) { return values[random() % values.size()]; }
 
@@ -47,10 +49,12 @@ struct RandomLayout {
   bool isBlocked = false, isBroadcast = false, isShifted = false;
 };
 
-/// A random permutation of the digits of `loops`, sometimes with gaps, an offset or a broadcast dim. `cutsOf`, asked once for each loop,
-/// says where its blocks begin: {1, 8} for blocks of 8, {1, 8, 32} for blocks of 32 in blocks of 8, nothing for a plain dim.
+/// A random permutation of the digits of `loops`, sometimes with gaps, an offset or a broadcast dim. `cutsOf`, asked
+/// once for each loop, says where its blocks begin: {1, 8} for blocks of 8, {1, 8, 32} for blocks of 32 in blocks of 8,
+/// nothing for a plain dim.
 RandomLayout drawLayout(Dice &dice, const LayoutOdds &odds, Element element, const std::vector<int> &loops,
-                        const std::vector<int64_t> &extents, bool isOutput, const std::function<std::vector<int64_t>()> &cutsOf);
+                        const std::vector<int64_t> &extents, bool isOutput,
+                        const std::function<std::vector<int64_t>()> &cutsOf);
 
 } // namespace quern::test
 

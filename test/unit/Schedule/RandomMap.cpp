@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Layouts are drawn as in RandomChain; shapes are those that reorders have: many dims, long and short ones, blocks of powers of two mostly.
+// Layouts are drawn as in RandomChain; shapes are those that reorders have: many dims, long and short ones, blocks of
+// powers of two mostly.
 //
 //===----------------------------------------------------------------------===//
 #include "RandomMap.h"
@@ -32,7 +33,9 @@ public:
 
 private:
   void chooseSpace();
-  Element chooseElement() { return oneOf<Element>({Element::F32, Element::F32, Element::F64, Element::BF16, Element::F16, Element::S8}); }
+  Element chooseElement() {
+    return oneOf<Element>({Element::F32, Element::F32, Element::F64, Element::BF16, Element::F16, Element::S8});
+  }
   std::vector<int64_t> randomCuts();
   Operand layOut(Element element, std::vector<int> loops, bool isOutput, ChainArgument &argument);
   void addOperand(Element element, const std::vector<int> &loops, bool isOutput);
@@ -51,7 +54,8 @@ private:
 };
 
 void Generator::chooseSpace() {
-  static const std::vector<int64_t> all = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 31, 32, 33, 40, 48, 63, 64, 65, 100, 130};
+  static const std::vector<int64_t> all = {1,  2,  3,  4,  5,  7,  8,  9,  15, 16,  17,
+                                           20, 31, 32, 33, 40, 48, 63, 64, 65, 100, 130};
   int64_t points = 1, rank = pick(1, 6), most = chance(20) ? 60000 : 6000;
   for (int64_t loop = 0; loop < rank; ++loop) {
     int64_t extent = oneOf(all);
@@ -73,7 +77,8 @@ Operand Generator::layOut(Element element, std::vector<int> loops, bool isOutput
   RandomLayout layout = drawLayout(*this, {60, 20, 3, 20}, element, loops, extents, isOutput,
                                    [&] { return mayBlock && chance(50) ? randomCuts() : std::vector<int64_t>(); });
   argument.count = layout.count;
-  return {layout.memref, element, std::move(loops), layout.results, layout.isBlocked, layout.isBroadcast, layout.isShifted};
+  return {layout.memref,      element,         std::move(loops), layout.results, layout.isBlocked,
+          layout.isBroadcast, layout.isShifted};
 }
 
 void Generator::addOperand(Element element, const std::vector<int> &loops, bool isOutput) {
@@ -129,7 +134,8 @@ std::string Generator::narrowed(const std::string &name, Element to) {
     std::string whole = op("arith.fptosi " + op("math.roundeven " + name, wide), wide + " to i32");
     return op("arith.trunci " + whole, "i32 to i8");
   }
-  return to == Element::F64 ? op("arith.extf " + name, wide + " to f64") : op("arith.truncf " + name, wide + " to " + nameOf(to));
+  return to == Element::F64 ? op("arith.extf " + name, wide + " to f64")
+                            : op("arith.truncf " + name, wide + " to " + nameOf(to));
 }
 
 std::string Generator::bodyOf(bool isCopy, bool readsOld) {
@@ -143,7 +149,8 @@ std::string Generator::bodyOf(bool isCopy, bool readsOld) {
   if (chance(40))
     result = op("arith.mulf " + result + ", %factor", wide);
   if (chance(15)) {
-    const std::string at = op("linalg.index " + std::to_string(pick(0, static_cast<int64_t>(extents.size()) - 1)), "index");
+    const std::string at =
+        op("linalg.index " + std::to_string(pick(0, static_cast<int64_t>(extents.size()) - 1)), "index");
     const std::string number = op("arith.sitofp " + op("arith.index_cast " + at, "index to i32"), "i32 to " + wide);
     result = op("arith.addf " + result + ", " + number, wide);
   }
@@ -193,9 +200,10 @@ RandomMap Generator::run() {
   if (fills)
     map.text += "  %zero = arith.constant " + std::string(element == "i8" ? "0" : "0.0") + " : " + element +
                 "\n  linalg.fill ins(%zero : " + element + ") outs(" + output + " : " + operands.back().memref + ")\n";
-  map.text += "  linalg.generic {indexing_maps = [" + join(maps) + "], iterator_types = [" + join(kinds) + "]}\n      ins(" + join(names) +
-              " : " + join(types) + ") outs(" + output + " : " + operands.back().memref + ") {\n  ^bb0(" + join(blockArguments) + "):\n" +
-              code + "    linalg.yield " + result + " : " + element + "\n  }\n  return\n}\n";
+  map.text += "  linalg.generic {indexing_maps = [" + join(maps) + "], iterator_types = [" + join(kinds) +
+              "]}\n      ins(" + join(names) + " : " + join(types) + ") outs(" + output + " : " +
+              operands.back().memref + ") {\n  ^bb0(" + join(blockArguments) + "):\n" + code + "    linalg.yield " +
+              result + " : " + element + "\n  }\n  return\n}\n";
   return map;
 }
 

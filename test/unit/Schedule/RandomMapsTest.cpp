@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same random IR twice: by the recipe, for every instruction set of this machine and with a random strategy, and by upstream's linalg
-// to scalar loops. Outputs are the same bits, gaps and guards stay untouched, in place or not, in whichever order the iteration space is
-// cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the maps; a failure prints seed and IR.
+// The same random IR twice: by the recipe, for every instruction set of this machine and with a random strategy, and by
+// upstream's linalg to scalar loops. Outputs are the same bits, gaps and guards stay untouched, in place or not, in
+// whichever order the iteration space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the maps; a failure prints
+// seed and IR.
 //
 //===----------------------------------------------------------------------===//
 #include "Crash.h"
@@ -28,7 +29,9 @@ namespace {
 /// The target's own strategy, or one that stresses: odd unrolling, no masks, small iterations, streaming of everything.
 MapStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   MapStrategy strategy = mapStrategyFor(target);
-  auto pick = [&](int64_t from, int64_t to) { return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1)); };
+  auto pick = [&](int64_t from, int64_t to) {
+    return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1));
+  };
   if (pick(0, 2) == 0)
     return strategy;
   strategy.unroll = pick(1, 6);
@@ -68,7 +71,8 @@ TEST(RandomMaps, RecipeEqualsNaiveLoops) {
       SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
       for (bool aliased : {false, true})
         checkKernel(kernel, map.arguments, /*tolerance=*/0, start, want, aliased);
-      for (const char *feature : {"lines", "tiles", "points", "collected", "scratch", "curved", "limit", "padding", "streams", "boundary"})
+      for (const char *feature :
+           {"lines", "tiles", "points", "collected", "scratch", "curved", "limit", "padding", "streams", "boundary"})
         seen[feature] += kernel.plan.find(feature) != std::string::npos;
     }
   }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What RandomChain.h does not draw, as text from a seed: sums of bytes as words, in layouts that bring four of a row together and in
-// others; chains whose dims and strides are known at execution only.
+// What RandomChain.h does not draw, as text from a seed: sums of bytes as words, in layouts that bring four of a row
+// together and in others; chains whose dims and strides are known at execution only.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_RANDOMROWS_H

@@ -33,17 +33,19 @@ static mlir::DialectRegistry registry() {
 }
 
 KernelCompiler::KernelCompiler()
-    : context(registry(), mlir::MLIRContext::Threading::DISABLED), lowering((context.loadAllAvailableDialects(), context)) {}
+    : context(registry(), mlir::MLIRContext::Threading::DISABLED),
+      lowering((context.loadAllAvailableDialects(), context)) {}
 
-ScheduledKernel KernelCompiler::compile(const std::string &text, const Target &target, const Recipe &recipe, bool trapsEmpty) {
+ScheduledKernel KernelCompiler::compile(const std::string &text, const Target &target, const Recipe &recipe,
+                                        bool trapsEmpty) {
   std::string whyNot;
   std::optional<ScheduledKernel> kernel = tryCompile(text, target, recipe, whyNot, trapsEmpty);
   EXPECT_TRUE(kernel) << "not scheduled: " << whyNot;
   return kernel ? std::move(*kernel) : ScheduledKernel();
 }
 
-std::optional<ScheduledKernel> KernelCompiler::tryCompile(const std::string &text, const Target &target, const Recipe &recipe,
-                                                          std::string &whyNot, bool trapsEmpty) {
+std::optional<ScheduledKernel> KernelCompiler::tryCompile(const std::string &text, const Target &target,
+                                                          const Recipe &recipe, std::string &whyNot, bool trapsEmpty) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context));
   EXPECT_TRUE(module) << "the problem does not parse";
   if (!module)
@@ -156,7 +158,8 @@ std::string placeOf(const void *address, const std::vector<std::pair<std::string
     if (std::max(before, behind) >= least)
       continue;
     least = std::max(before, behind);
-    nearest = before > 0 ? std::to_string(before) + " bytes before " + name : std::to_string(behind) + " bytes behind the end of " + name;
+    nearest = before > 0 ? std::to_string(before) + " bytes before " + name
+                         : std::to_string(behind) + " bytes behind the end of " + name;
   }
   return nearest;
 }
@@ -166,19 +169,20 @@ constexpr int64_t groupMemoryAlignment = 16; // of each variable, on a device
 /// One execution of a kernel, of the host or of a device.
 class Execution {
 public:
-  Execution(const ScheduledKernel &kernel, size_t entry, const std::vector<ChainArgument> &arguments, quern_kernel_args_t args,
-            GuardedSide side)
+  Execution(const ScheduledKernel &kernel, size_t entry, const std::vector<ChainArgument> &arguments,
+            quern_kernel_args_t args, GuardedSide side)
       : entry(reinterpret_cast<quern_kernel_fn>(kernel.code->entries[entry])), shape(kernel.groups[entry]), args(args),
         pointers(args.buffers, args.buffers + arguments.size()) {
     if (!shape.items)
       return;
     for (size_t i = 0; i < arguments.size(); ++i)
-      watch.add("argument " + std::to_string(i), static_cast<char *>(pointers[i]), arguments[i].count * bytesOf(arguments[i].element),
-                bytesOf(arguments[i].element), /*isOfGroup=*/false);
+      watch.add("argument " + std::to_string(i), static_cast<char *>(pointers[i]),
+                arguments[i].count * bytesOf(arguments[i].element), bytesOf(arguments[i].element), /*isOfGroup=*/false);
     for (const GroupShape::Memory &own : shape.memories) {
       memory.emplace_back(own.bytes, Placement{side, groupMemoryAlignment});
       pointers.push_back(memory.back().data());
-      watch.add("memory " + std::to_string(memory.size() - 1) + " of the group", memory.back().data(), own.bytes, own.elementBytes,
+      watch.add("memory " + std::to_string(memory.size() - 1) + " of the group", memory.back().data(), own.bytes,
+                own.elementBytes,
                 /*isOfGroup=*/true);
     }
     this->args.buffers = pointers.data();
@@ -227,8 +231,8 @@ int64_t GroupShape::bytes() const {
   return sum;
 }
 
-void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased,
-                      GuardedSide side) {
+void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers,
+                      bool aliased, GuardedSide side) {
   constexpr int64_t line = 64; // what the runtime promises of its own memory
   std::vector<GuardedBuffer> memory;
   std::vector<std::pair<std::string, const GuardedBuffer *>> named;
@@ -278,19 +282,22 @@ void compareOutput(const ChainArgument &argument, double tolerance, const Output
   int64_t size = bytesOf(argument.element);
   for (int64_t i = 0; i < argument.count; ++i) {
     int64_t byte = i * size;
-    auto same = [&](const Bytes &a, const Bytes &b) { return std::equal(a.begin() + byte, a.begin() + byte + size, b.begin() + byte); };
+    auto same = [&](const Bytes &a, const Bytes &b) {
+      return std::equal(a.begin() + byte, a.begin() + byte + size, b.begin() + byte);
+    };
     bool isLeftAlone = same(want, wantStart);
     if (same(want, got) || (isLeftAlone && same(got, gotStart)))
       continue;
     double exact = loadElement(want.data(), i, argument.element), value = loadElement(got.data(), i, argument.element);
-    ASSERT_TRUE(tolerance > 0) << "element " << i << " is " << value << " for " << exact << (isLeftAlone ? ", which was there before" : "");
+    ASSERT_TRUE(tolerance > 0) << "element " << i << " is " << value << " for " << exact
+                               << (isLeftAlone ? ", which was there before" : "");
     ASSERT_NEAR(value, exact, tolerance) << "element " << i << (isLeftAlone ? " was there before" : "");
   }
 }
 
 /// What came out of `got`, which began as `start`.
-void compare(const std::vector<ChainArgument> &arguments, double tolerance, const Buffers &start, const Buffers &want, const Buffers &got,
-             bool aliased) {
+void compare(const std::vector<ChainArgument> &arguments, double tolerance, const Buffers &start, const Buffers &want,
+             const Buffers &got, bool aliased) {
   std::vector<bool> taken(start.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].isOutput)
@@ -310,8 +317,8 @@ void compare(const std::vector<ChainArgument> &arguments, double tolerance, cons
 
 } // namespace
 
-void quern::test::checkKernel(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, double tolerance,
-                              const Buffers &start, const Buffers &want, bool aliased) {
+void quern::test::checkKernel(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments,
+                              double tolerance, const Buffers &start, const Buffers &want, bool aliased) {
   for (GuardedSide side : {GuardedSide::End, GuardedSide::Beginning}) {
     SCOPED_TRACE("guarded at the " + std::string(nameOf(side)));
     Buffers got = start;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Compiles a problem's text, scheduled by a recipe or lowered naively, and runs it in memory that is flush against pages that nobody may
-// touch: behind every buffer in one run, in front of it in another.
+// Compiles a problem's text, scheduled by a recipe or lowered naively, and runs it in memory that is flush against
+// pages that nobody may touch: behind every buffer in one run, in front of it in another.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_SCHEDULEDKERNEL_H
@@ -54,12 +54,12 @@ public:
   KernelCompiler();
   /// Writes kernels for the problem and keeps it; fails with a reason.
   using Recipe = std::function<mlir::LogicalResult(mlir::func::FuncOp problem, std::string &whyNot)>;
-  /// Fails the current test where something does. With `trapsEmpty` the kernel stops the process with SIGTRAP where a masked access without
-  /// an active lane reaches outside of its buffer.
+  /// Fails the current test where something does. With `trapsEmpty` the kernel stops the process with SIGTRAP where a
+  /// masked access without an active lane reaches outside of its buffer.
   ScheduledKernel compile(const std::string &text, const Target &target, const Recipe &recipe, bool trapsEmpty = false);
   /// Nothing if the recipe fails, with its reason.
-  std::optional<ScheduledKernel> tryCompile(const std::string &text, const Target &target, const Recipe &recipe, std::string &whyNot,
-                                            bool trapsEmpty = false);
+  std::optional<ScheduledKernel> tryCompile(const std::string &text, const Target &target, const Recipe &recipe,
+                                            std::string &whyNot, bool trapsEmpty = false);
   /// Scalar loops by upstream, with f32 widened to f64 on demand.
   ScheduledKernel compileNaively(const std::string &text, const Target &target, bool widen);
 
@@ -74,17 +74,17 @@ private:
 /// Filled with values in [-2, 2].
 Buffers makeBuffers(const std::vector<ChainArgument> &arguments, uint64_t seed);
 
-/// Runs [0, space) of each kernel in two parts, the later one first. `aliased` outputs share the buffer of their input. All memory that the
-/// kernel gets is flush against an inaccessible page on that side; touching it fails the current test. So does what a device leaves
-/// undefined; the memory of a group begins with garbage.
+/// Runs [0, space) of each kernel in two parts, the later one first. `aliased` outputs share the buffer of their input.
+/// All memory that the kernel gets is flush against an inaccessible page on that side; touching it fails the current
+/// test. So does what a device leaves undefined; the memory of a group begins with garbage.
 void run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased,
          GuardedSide side = GuardedSide::End);
 
-/// Runs the kernel from `start`, twice: guarded at the end and at the beginning. Expects what naive loops made of it (`want`): elements
-/// that they left alone are the same bits or what the loops have anyway, the others within the tolerance, or the same bits if it is 0;
-/// inputs stay as they are.
-void checkKernel(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, double tolerance, const Buffers &start,
-                 const Buffers &want, bool aliased);
+/// Runs the kernel from `start`, twice: guarded at the end and at the beginning. Expects what naive loops made of it
+/// (`want`): elements that they left alone are the same bits or what the loops have anyway, the others within the
+/// tolerance, or the same bits if it is 0; inputs stay as they are.
+void checkKernel(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, double tolerance,
+                 const Buffers &start, const Buffers &want, bool aliased);
 
 uint64_t fromEnvironment(const char *name, uint64_t otherwise);
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where buffers lie, and that what is beside them is noticed: a byte beyond the guarded side ends the process, a write on the other one
-// shows in the canaries.
+// Where buffers lie, and that what is beside them is noticed: a byte beyond the guarded side ends the process, a write
+// on the other one shows in the canaries.
 //
 //===----------------------------------------------------------------------===//
 #include "GuardedBuffer.h"

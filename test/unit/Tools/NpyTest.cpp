@@ -18,7 +18,8 @@ namespace {
 
 std::string npy(const std::string &header, const std::string &data, int major = 1) {
   std::string file("\x93NUMPY", 6);
-  file += {static_cast<char>(major), '\0', static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
+  file +=
+      {static_cast<char>(major), '\0', static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
   if (major > 1)
     file += {'\0', '\0'};
   return file + header + data;
@@ -46,8 +47,8 @@ TEST(Npy, ReadsEveryVersion) {
 
 TEST(Npy, RoundTripsEveryType) {
   std::vector<int64_t> dims = {2, 3};
-  for (DataType type : {DataType::F64, DataType::F32, DataType::F16, DataType::BF16, DataType::S32, DataType::S8, DataType::U8,
-                        DataType::F8E5M2, DataType::F8E4M3, DataType::E8M0}) {
+  for (DataType type : {DataType::F64, DataType::F32, DataType::F16, DataType::BF16, DataType::S32, DataType::S8,
+                        DataType::U8, DataType::F8E5M2, DataType::F8E4M3, DataType::E8M0}) {
     TensorDesc columns = *TensorDesc::fromTag(dims, type, "ba"), rows = *TensorDesc::dense(dims, type);
     std::string in(static_cast<size_t>(columns.bytes()), '\0'), out(static_cast<size_t>(rows.bytes()), '\0');
     std::vector<double> values = {0, 1, 2, 3, 4, 5};
@@ -65,7 +66,8 @@ TEST(Npy, RoundTripsEveryType) {
 TEST(Npy, FortranOrder) {
   std::vector<int64_t> dims = {2, 3};
   TensorDesc desc = *TensorDesc::dense(dims, DataType::U8);
-  std::string bytes = npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n", std::string("\0\3\1\4\2\5", 6));
+  std::string bytes =
+      npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n", std::string("\0\3\1\4\2\5", 6));
   Result<NpyArray> array = parseNpy(bytes);
   ASSERT_TRUE(array);
   std::string out(6, '\0');
@@ -77,7 +79,8 @@ TEST(Npy, RawWordsForBf16) {
   std::vector<int64_t> dims = {2};
   TensorDesc desc = *TensorDesc::dense(dims, DataType::BF16);
   for (const char *type : {"<u2", "<V2", "|V2"}) {
-    std::string bytes = npy(concat("{'descr': '", type, "', 'fortran_order': False, 'shape': (2,), }\n"), std::string("\x80\x3f\0\xc0", 4));
+    std::string bytes = npy(concat("{'descr': '", type, "', 'fortran_order': False, 'shape': (2,), }\n"),
+                            std::string("\x80\x3f\0\xc0", 4));
     Result<NpyArray> array = parseNpy(bytes);
     ASSERT_TRUE(array);
     std::string out(4, '\0');
@@ -117,7 +120,8 @@ TEST(Npy, RefusesWhatIsMalformed) {
       "{'descr': '<f4', 'fortran_order': False, 'shape': (6,)} x",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4611686018427387904)}",
-      "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,6)}",
+      "{'descr': '<f4', 'fortran_order': False, 'shape': "
+      "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,6)}",
   };
   for (const char *header : headers)
     EXPECT_NE(reasonFor(npy(header, std::string(24, 'x'))), "") << header;

@@ -47,7 +47,8 @@ TEST(ExitCode, TheMostSeriousWins) {
 }
 
 TEST(ProblemData, CatchesStrayWrites) {
-  Result<Problem> problem = readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:s4x1 axis=1", Target::host());
+  Result<Problem> problem =
+      readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:s4x1 axis=1", Target::host());
   ASSERT_TRUE(problem) << problem.error().message;
   Result<ProblemData> data = ProblemData::create(*problem, {});
   ASSERT_TRUE(data);
@@ -98,14 +99,16 @@ TEST(ProblemData, InputsStayAsTheyAre) {
 }
 
 TEST(Problem, SizesAreFilledInFromLeftToRight) {
-  EXPECT_EQ(*withSizes("src=f32:?x3x?:abc dst=f32:?x3x?:s?x1x4:off?", {1, 2, 3, 4, 5, 6}), "src=f32:1x3x2:abc dst=f32:3x3x4:s5x1x4:off6");
+  EXPECT_EQ(*withSizes("src=f32:?x3x?:abc dst=f32:?x3x?:s?x1x4:off?", {1, 2, 3, 4, 5, 6}),
+            "src=f32:1x3x2:abc dst=f32:3x3x4:s5x1x4:off6");
   EXPECT_EQ(*withSizes("src=f32:?x3:ab dst=f32:?x3:ab", {7}), "src=f32:7x3:ab dst=f32:7x3:ab");
   EXPECT_FALSE(withSizes("src=f32:?x?:ab dst=f32:?x?:ab", {7, 8}));
   EXPECT_FALSE(withSizes("src=f32:2x3:ab", {7}));
 }
 
 TEST(ProblemData, EmptyTensorsMayBePadded) {
-  Result<Problem> problem = readProblem("softmax fwd_i src=f32:0x3:s4x1:pad2x4 dst=f32:0x3:s4x1:pad2x4 axis=1", Target::host());
+  Result<Problem> problem =
+      readProblem("softmax fwd_i src=f32:0x3:s4x1:pad2x4 dst=f32:0x3:s4x1:pad2x4 axis=1", Target::host());
   ASSERT_TRUE(problem) << problem.error().message;
   Result<ProblemData> data = ProblemData::create(*problem, {});
   ASSERT_TRUE(data);
@@ -141,7 +144,8 @@ TEST(ProblemData, MovesWithWhatItHolds) {
 
 TEST(ProblemData, InPlaceNeedsEqualSides) {
   Result<Problem> same = readProblem(line, Target::host());
-  Result<Problem> other = readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:ba axis=1", Target::host());
+  Result<Problem> other =
+      readProblem("softmax fwd_i alg=accurate src=f32:2x3:ab dst=f32:2x3:ba axis=1", Target::host());
   ASSERT_TRUE(same && other);
   DataOptions options;
   options.inPlace = true;

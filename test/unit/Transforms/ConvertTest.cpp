@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What emission writes for floats that become integers, integers that become floats and integers that become others, as machine code of
-// every level that this machine runs, against Elements: over all values of the narrow types, over all exponents, at ties and at the ends.
+// What emission writes for floats that become integers, integers that become floats and integers that become others, as
+// machine code of every level that this machine runs, against Elements: over all values of the narrow types, over all
+// exponents, at ties and at the ends.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/Convert.h"
@@ -47,7 +48,8 @@ VectorKernel kernelFor(const Level &level, DataType from, DataType to) {
   return VectorKernel(spec);
 }
 
-/// All upper halves of the pattern, with lower halves of 0, 1 and others; halves and their neighbours; multiples of powers of two.
+/// All upper halves of the pattern, with lower halves of 0, 1 and others; halves and their neighbours; multiples of
+/// powers of two.
 template <typename Real, typename Bits> std::vector<Real> floats() {
   std::vector<Real> values;
   constexpr int lower = 8 * sizeof(Bits) - 16;
@@ -94,7 +96,8 @@ double expectedOf(DataType from, DataType to, double x) {
   return roundTo(to, x);
 }
 
-template <typename From, typename To> void check(const Level &level, DataType from, DataType to, std::vector<From> inputs) {
+template <typename From, typename To>
+void check(const Level &level, DataType from, DataType to, std::vector<From> inputs) {
   VectorKernel kernel = kernelFor(level, from, to);
   ASSERT_TRUE(kernel.ok());
   inputs.resize((inputs.size() + VectorKernel::chunk - 1) / VectorKernel::chunk * VectorKernel::chunk);

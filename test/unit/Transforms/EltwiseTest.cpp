@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every eltwise algorithm as machine code of every level that this machine runs, against its formula in long double, written so that
-// nothing cancels: over all exponents, densely over the range where the functions bend, and at special values. The limit is 4 units of the
-// last place of the result, denormal results included. Derivatives likewise, against the reference of backward.
+// Every eltwise algorithm as machine code of every level that this machine runs, against its formula in long double,
+// written so that nothing cancels: over all exponents, densely over the range where the functions bend, and at special
+// values. The limit is 4 units of the last place of the result, denormal results included. Derivatives likewise,
+// against the reference of backward.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/Eltwise.h"
@@ -136,7 +137,8 @@ template <typename T> std::vector<T> arguments() {
 using Body = std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::Value)>;
 
 /// `errorOf(x, y)` is that of the result y, in the unit of `limit`.
-template <typename T> void check(const std::string &name, const Body &body, const std::function<double(T, T)> &errorOf, double limit) {
+template <typename T>
+void check(const std::string &name, const Body &body, const std::function<double(T, T)> &errorOf, double limit) {
   std::vector<T> inputs = arguments<T>();
   for (const Level &level : levels) {
     if (!canRun(level.target))
@@ -160,18 +162,21 @@ template <typename T> void check(const std::string &name, const Body &body, cons
           worst = error, worstAt = begin + i, worstGot = y[i];
     }
     testing::Test::RecordProperty(std::string("worst_ulp_") + level.isa + "_" + type, std::to_string(worst));
-    EXPECT_LE(worst, limit) << name << " of " << type << " on " << level.target << " at " << inputs[worstAt] << ": " << worstGot;
+    EXPECT_LE(worst, limit) << name << " of " << type << " on " << level.target << " at " << inputs[worstAt] << ": "
+                            << worstGot;
   }
 }
 
 template <typename T> void checkFunction(const Function &f) {
-  auto body = [&](mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) { return emitEltwise(b, loc, f.alg, f.alpha, f.beta, x); };
+  auto body = [&](mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) {
+    return emitEltwise(b, loc, f.alg, f.alpha, f.beta, x);
+  };
   check<T>(describe(f), body, [&](T x, T y) { return ulps<T>(y, exact(f.alg, f.alpha, f.beta, x)); }, 4);
 }
 
-/// Of a gradient of 1. Errors are relative to the terms of the formula, at least to 512 times the least normal number, since a factor of a
-/// small term may have left the normal numbers: 4 units of their last place. Above an eighth of that number's reciprocal a factor of the
-/// other kind may be infinite.
+/// Of a gradient of 1. Errors are relative to the terms of the formula, at least to 512 times the least normal number,
+/// since a factor of a small term may have left the normal numbers: 4 units of their last place. Above an eighth of
+/// that number's reciprocal a factor of the other kind may be infinite.
 template <typename T> void checkDerivative(const Function &f) {
   constexpr Wide epsilon = std::numeric_limits<T>::epsilon(), least = std::numeric_limits<T>::min();
   auto body = [&](mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) {
@@ -184,9 +189,12 @@ template <typename T> void checkDerivative(const Function &f) {
     if (y == rounded || (std::isnan(y) && std::isnan(rounded)) || y == static_cast<T>(derivative.other))
       return 0.0;
     if (!std::isfinite(y))
-      return std::isinf(y) && std::signbit(y) == std::signbit(derivative.value) && std::fabs(derivative.value) > 1 / (8 * least) ? 0.0
-                                                                                                                                 : HUGE_VAL;
-    return static_cast<double>(std::fabs(y - derivative.value) / (epsilon * std::max(derivative.magnitude, 512 * least)));
+      return std::isinf(y) && std::signbit(y) == std::signbit(derivative.value) &&
+                     std::fabs(derivative.value) > 1 / (8 * least)
+                 ? 0.0
+                 : HUGE_VAL;
+    return static_cast<double>(std::fabs(y - derivative.value) /
+                               (epsilon * std::max(derivative.magnitude, 512 * least)));
   };
   check<T>("derivative of " + describe(f), body, errorOf, 4);
 }
@@ -205,36 +213,41 @@ std::string nameOfCase(const testing::TestParamInfo<Function> &info) {
 
 INSTANTIATE_TEST_SUITE_P(
     Algorithms, EltwiseAccuracy,
-    testing::Values(Function{Alg::EltwiseRelu, 0}, Function{Alg::EltwiseRelu, 0.1f}, Function{Alg::EltwiseTanh},
-                    Function{Alg::EltwiseElu, 1}, Function{Alg::EltwiseElu, 0.3f}, Function{Alg::EltwiseSquare}, Function{Alg::EltwiseAbs},
-                    Function{Alg::EltwiseSqrt}, Function{Alg::EltwiseLinear, 2, 0}, Function{Alg::EltwiseLinear, 1, -3},
-                    Function{Alg::EltwiseLinear, 0.7f, -1.3f}, Function{Alg::EltwiseSoftRelu, 1}, Function{Alg::EltwiseSoftRelu, -1},
-                    Function{Alg::EltwiseSoftRelu, 0.3f}, Function{Alg::EltwiseSoftRelu, 2.7f},
-                    Function{Alg::EltwiseHardsigmoid, 0.2f, 0.5f}, Function{Alg::EltwiseLogistic}, Function{Alg::EltwiseExp},
-                    Function{Alg::EltwiseGeluTanh}, Function{Alg::EltwiseSwish, 1}, Function{Alg::EltwiseSwish, 1.702f},
-                    Function{Alg::EltwiseSwish, -0.6f}, Function{Alg::EltwiseSwish, 0}, Function{Alg::EltwiseLog},
-                    Function{Alg::EltwiseClip, -1, 6.5f}, Function{Alg::EltwiseClipV2, -0.3f, 0.7f}, Function{Alg::EltwisePow, 1, 0},
-                    Function{Alg::EltwisePow, 2, 1}, Function{Alg::EltwisePow, 1, 2}, Function{Alg::EltwisePow, 0.5f, -1},
-                    Function{Alg::EltwisePow, 3, 0.5f}, Function{Alg::EltwisePow, 1, 3}, Function{Alg::EltwisePow, 1, -2},
-                    Function{Alg::EltwisePow, 1, 1.7f}, Function{Alg::EltwisePow, -1.5f, -0.3f}, Function{Alg::EltwisePow, 1, 31},
-                    Function{Alg::EltwiseGeluErf}, Function{Alg::EltwiseRound}, Function{Alg::EltwiseMish},
-                    Function{Alg::EltwiseHardswish, 0.2f, 0.5f}, Function{Alg::EltwiseHardswish, 1.0f / 6, 0.5f}),
+    testing::Values(
+        Function{Alg::EltwiseRelu, 0}, Function{Alg::EltwiseRelu, 0.1f}, Function{Alg::EltwiseTanh},
+        Function{Alg::EltwiseElu, 1}, Function{Alg::EltwiseElu, 0.3f}, Function{Alg::EltwiseSquare},
+        Function{Alg::EltwiseAbs}, Function{Alg::EltwiseSqrt}, Function{Alg::EltwiseLinear, 2, 0},
+        Function{Alg::EltwiseLinear, 1, -3}, Function{Alg::EltwiseLinear, 0.7f, -1.3f},
+        Function{Alg::EltwiseSoftRelu, 1}, Function{Alg::EltwiseSoftRelu, -1}, Function{Alg::EltwiseSoftRelu, 0.3f},
+        Function{Alg::EltwiseSoftRelu, 2.7f}, Function{Alg::EltwiseHardsigmoid, 0.2f, 0.5f},
+        Function{Alg::EltwiseLogistic}, Function{Alg::EltwiseExp}, Function{Alg::EltwiseGeluTanh},
+        Function{Alg::EltwiseSwish, 1}, Function{Alg::EltwiseSwish, 1.702f}, Function{Alg::EltwiseSwish, -0.6f},
+        Function{Alg::EltwiseSwish, 0}, Function{Alg::EltwiseLog}, Function{Alg::EltwiseClip, -1, 6.5f},
+        Function{Alg::EltwiseClipV2, -0.3f, 0.7f}, Function{Alg::EltwisePow, 1, 0}, Function{Alg::EltwisePow, 2, 1},
+        Function{Alg::EltwisePow, 1, 2}, Function{Alg::EltwisePow, 0.5f, -1}, Function{Alg::EltwisePow, 3, 0.5f},
+        Function{Alg::EltwisePow, 1, 3}, Function{Alg::EltwisePow, 1, -2}, Function{Alg::EltwisePow, 1, 1.7f},
+        Function{Alg::EltwisePow, -1.5f, -0.3f}, Function{Alg::EltwisePow, 1, 31}, Function{Alg::EltwiseGeluErf},
+        Function{Alg::EltwiseRound}, Function{Alg::EltwiseMish}, Function{Alg::EltwiseHardswish, 0.2f, 0.5f},
+        Function{Alg::EltwiseHardswish, 1.0f / 6, 0.5f}),
     nameOfCase);
 
 INSTANTIATE_TEST_SUITE_P(
     Algorithms, EltwiseDerivativeAccuracy,
     testing::Values(Function{Alg::EltwiseRelu, 0}, Function{Alg::EltwiseRelu, 0.1f}, Function{Alg::EltwiseTanh},
-                    Function{Alg::EltwiseElu, 0.3f}, Function{Alg::EltwiseSquare}, Function{Alg::EltwiseAbs}, Function{Alg::EltwiseSqrt},
-                    Function{Alg::EltwiseLinear, 0.7f, -1.3f}, Function{Alg::EltwiseSoftRelu, 1}, Function{Alg::EltwiseSoftRelu, -2.7f},
-                    Function{Alg::EltwiseHardsigmoid, 0.2f, 0.5f}, Function{Alg::EltwiseLogistic}, Function{Alg::EltwiseExp},
-                    Function{Alg::EltwiseGeluTanh}, Function{Alg::EltwiseSwish, 1}, Function{Alg::EltwiseSwish, 1.702f},
-                    Function{Alg::EltwiseSwish, -0.6f}, Function{Alg::EltwiseSwish, 0}, Function{Alg::EltwiseLog},
-                    Function{Alg::EltwiseClip, -1, 6.5f}, Function{Alg::EltwiseClipV2, -0.3f, 0.7f}, Function{Alg::EltwisePow, 1, 0},
+                    Function{Alg::EltwiseElu, 0.3f}, Function{Alg::EltwiseSquare}, Function{Alg::EltwiseAbs},
+                    Function{Alg::EltwiseSqrt}, Function{Alg::EltwiseLinear, 0.7f, -1.3f},
+                    Function{Alg::EltwiseSoftRelu, 1}, Function{Alg::EltwiseSoftRelu, -2.7f},
+                    Function{Alg::EltwiseHardsigmoid, 0.2f, 0.5f}, Function{Alg::EltwiseLogistic},
+                    Function{Alg::EltwiseExp}, Function{Alg::EltwiseGeluTanh}, Function{Alg::EltwiseSwish, 1},
+                    Function{Alg::EltwiseSwish, 1.702f}, Function{Alg::EltwiseSwish, -0.6f},
+                    Function{Alg::EltwiseSwish, 0}, Function{Alg::EltwiseLog}, Function{Alg::EltwiseClip, -1, 6.5f},
+                    Function{Alg::EltwiseClipV2, -0.3f, 0.7f}, Function{Alg::EltwisePow, 1, 0},
                     Function{Alg::EltwisePow, 2, 1}, Function{Alg::EltwisePow, 1, 2}, Function{Alg::EltwisePow, 1, 3},
                     Function{Alg::EltwisePow, 1, 1.7f}, Function{Alg::EltwiseGeluErf}, Function{Alg::EltwiseMish},
-                    Function{Alg::EltwiseHardswish, 0.2f, 0.5f}, Function{Alg::EltwiseReluDst, 0.1f}, Function{Alg::EltwiseTanhDst},
-                    Function{Alg::EltwiseEluDst, 0.3f}, Function{Alg::EltwiseSqrtDst}, Function{Alg::EltwiseLogisticDst},
-                    Function{Alg::EltwiseExpDst}, Function{Alg::EltwiseClipV2Dst, -0.3f, 0.7f}),
+                    Function{Alg::EltwiseHardswish, 0.2f, 0.5f}, Function{Alg::EltwiseReluDst, 0.1f},
+                    Function{Alg::EltwiseTanhDst}, Function{Alg::EltwiseEluDst, 0.3f}, Function{Alg::EltwiseSqrtDst},
+                    Function{Alg::EltwiseLogisticDst}, Function{Alg::EltwiseExpDst},
+                    Function{Alg::EltwiseClipV2Dst, -0.3f, 0.7f}),
     nameOfCase);
 
 TEST(Eltwise, destinationVariantsComputeTheSame) {
@@ -250,10 +263,11 @@ TEST(Eltwise, destinationVariantsComputeTheSame) {
     llvm::raw_string_ostream(printed) << *module;
     return printed;
   };
-  for (auto [of, dst] : {std::pair(Alg::EltwiseRelu, Alg::EltwiseReluDst), std::pair(Alg::EltwiseTanh, Alg::EltwiseTanhDst),
-                         std::pair(Alg::EltwiseElu, Alg::EltwiseEluDst), std::pair(Alg::EltwiseSqrt, Alg::EltwiseSqrtDst),
-                         std::pair(Alg::EltwiseLogistic, Alg::EltwiseLogisticDst), std::pair(Alg::EltwiseExp, Alg::EltwiseExpDst),
-                         std::pair(Alg::EltwiseClipV2, Alg::EltwiseClipV2Dst)})
+  for (auto [of, dst] :
+       {std::pair(Alg::EltwiseRelu, Alg::EltwiseReluDst), std::pair(Alg::EltwiseTanh, Alg::EltwiseTanhDst),
+        std::pair(Alg::EltwiseElu, Alg::EltwiseEluDst), std::pair(Alg::EltwiseSqrt, Alg::EltwiseSqrtDst),
+        std::pair(Alg::EltwiseLogistic, Alg::EltwiseLogisticDst), std::pair(Alg::EltwiseExp, Alg::EltwiseExpDst),
+        std::pair(Alg::EltwiseClipV2, Alg::EltwiseClipV2Dst)})
     EXPECT_EQ(text(of), text(dst)) << nameOf(dst);
 }
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sweeps the bit patterns of f32 and f64 with a stride, against double and long double, on every level that this machine runs. Each limit
-// is in units of the last place of the result, denormal results included.
+// Sweeps the bit patterns of f32 and f64 with a stride, against double and long double, on every level that this
+// machine runs. Each limit is in units of the last place of the result, denormal results included.
 //
 //===----------------------------------------------------------------------===//
 #include "Ulps.h"
@@ -25,14 +25,18 @@ struct Case {
   double lowest = -INFINITY; ///< arguments below are left out
 };
 
-void PrintTo(const Case &test, std::ostream *os) { *os << test.function << " by " << test.exp << ", at most " << test.limit << " ULP"; }
+void PrintTo(const Case &test, std::ostream *os) {
+  *os << test.function << " by " << test.exp << ", at most " << test.limit << " ULP";
+}
 
 /// Every value that a chunked sweep of T's bit patterns meets, for which `wanted` holds.
 template <typename T>
-void sweep(const Case &test, typename FloatTraits<T>::Bits stride, typename FloatTraits<T>::Wide (*exact)(typename FloatTraits<T>::Wide)) {
+void sweep(const Case &test, typename FloatTraits<T>::Bits stride,
+           typename FloatTraits<T>::Wide (*exact)(typename FloatTraits<T>::Wide)) {
   if (!canRun(test.target))
     GTEST_SKIP() << "this machine does not run " << test.target;
-  std::string isa = test.target.substr(0, 6), type = "vector<" + std::to_string(test.lanes) + "x" + FloatTraits<T>::name + ">";
+  std::string isa = test.target.substr(0, 6),
+              type = "vector<" + std::to_string(test.lanes) + "x" + FloatTraits<T>::name + ">";
   isa = isa == "avx512" ? "avx512" : isa.starts_with("sse42") ? "sse42" : "avx2";
   VectorKernel kernel({test.target, "func.func(quern-expand-math{isa=" + isa + " exp=" + test.exp + "})",
                        "%y = math." + test.function + " %x " + (test.exp == "table" ? "fastmath<afn> " : "") +
@@ -71,38 +75,43 @@ constexpr uint32_t stride32 = 1999;
 constexpr uint64_t stride64 = 9'223'372'036'003;
 
 class ExpandMathF32 : public testing::TestWithParam<Case> {};
-TEST_P(ExpandMathF32, staysWithinItsLimit) { sweep<float>(GetParam(), stride32, GetParam().function == "exp" ? expOf : logOf); }
+TEST_P(ExpandMathF32, staysWithinItsLimit) {
+  sweep<float>(GetParam(), stride32, GetParam().function == "exp" ? expOf : logOf);
+}
 
 class ExpandMathF64 : public testing::TestWithParam<Case> {};
-TEST_P(ExpandMathF64, staysWithinItsLimit) { sweep<double>(GetParam(), stride64, GetParam().function == "exp" ? longExpOf : longLogOf); }
+TEST_P(ExpandMathF64, staysWithinItsLimit) {
+  sweep<double>(GetParam(), stride64, GetParam().function == "exp" ? longExpOf : longLogOf);
+}
 
 std::string nameOfCase(const testing::TestParamInfo<Case> &info) {
   const Case &c = info.param;
-  return c.target + "_" + c.function + "_" + c.exp + "_" + std::to_string(c.lanes) + (c.nonpositive ? "_nonpositive" : "") +
-         (std::isinf(c.lowest) ? "" : "_near");
+  return c.target + "_" + c.function + "_" + c.exp + "_" + std::to_string(c.lanes) +
+         (c.nonpositive ? "_nonpositive" : "") + (std::isinf(c.lowest) ? "" : "_near");
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, ExpandMathF32,
-                         testing::Values(Case{"avx512_core", "exp", "polynomial", 16, 1.0}, Case{"avx512_core", "exp", "table", 16, 6.0},
-                                         Case{"avx512_core", "exp", "table", 32, 6.0}, Case{"avx512_core", "exp", "polynomial", 8, 1.0},
-                                         Case{"avx512_core", "exp", "polynomial", 5, 1.0},
-                                         Case{"avx512_core", "exp", "polynomial", 16, 1.0, true},
-                                         Case{"avx512_core", "exp", "table", 16, 6.0, true},
-                                         Case{"avx512_core", "exp", "table", 16, 2.5, true, -12.0},
-                                         Case{"avx512_core", "log", "polynomial", 16, 1.0}, Case{"avx2", "exp", "polynomial", 8, 1.0},
-                                         Case{"avx2", "exp", "polynomial", 16, 1.0}, Case{"avx2", "exp", "polynomial", 8, 1.0, true},
-                                         Case{"avx2", "log", "polynomial", 8, 1.0}, Case{"sse42", "exp", "polynomial", 4, 1.0},
-                                         Case{"sse42", "exp", "polynomial", 4, 1.0, true}, Case{"sse42", "log", "polynomial", 4, 1.0}),
-                         nameOfCase);
-INSTANTIATE_TEST_SUITE_P(Levels, ExpandMathF64,
-                         testing::Values(Case{"avx512_core", "exp", "polynomial", 8, 1.0},
-                                         Case{"avx512_core", "exp", "polynomial", 16, 1.0},
-                                         Case{"avx512_core", "exp", "polynomial", 8, 1.0, true},
-                                         Case{"avx512_core", "log", "polynomial", 8, 1.0}, Case{"avx2", "exp", "polynomial", 4, 1.0},
-                                         Case{"avx2", "exp", "polynomial", 4, 1.0, true}, Case{"avx2", "log", "polynomial", 4, 1.0},
-                                         Case{"sse42", "exp", "polynomial", 2, 1.0}, Case{"sse42", "exp", "polynomial", 2, 1.0, true},
-                                         Case{"sse42", "log", "polynomial", 2, 1.0}),
-                         nameOfCase);
+INSTANTIATE_TEST_SUITE_P(
+    Levels, ExpandMathF32,
+    testing::Values(Case{"avx512_core", "exp", "polynomial", 16, 1.0}, Case{"avx512_core", "exp", "table", 16, 6.0},
+                    Case{"avx512_core", "exp", "table", 32, 6.0}, Case{"avx512_core", "exp", "polynomial", 8, 1.0},
+                    Case{"avx512_core", "exp", "polynomial", 5, 1.0},
+                    Case{"avx512_core", "exp", "polynomial", 16, 1.0, true},
+                    Case{"avx512_core", "exp", "table", 16, 6.0, true},
+                    Case{"avx512_core", "exp", "table", 16, 2.5, true, -12.0},
+                    Case{"avx512_core", "log", "polynomial", 16, 1.0}, Case{"avx2", "exp", "polynomial", 8, 1.0},
+                    Case{"avx2", "exp", "polynomial", 16, 1.0}, Case{"avx2", "exp", "polynomial", 8, 1.0, true},
+                    Case{"avx2", "log", "polynomial", 8, 1.0}, Case{"sse42", "exp", "polynomial", 4, 1.0},
+                    Case{"sse42", "exp", "polynomial", 4, 1.0, true}, Case{"sse42", "log", "polynomial", 4, 1.0}),
+    nameOfCase);
+INSTANTIATE_TEST_SUITE_P(
+    Levels, ExpandMathF64,
+    testing::Values(Case{"avx512_core", "exp", "polynomial", 8, 1.0}, Case{"avx512_core", "exp", "polynomial", 16, 1.0},
+                    Case{"avx512_core", "exp", "polynomial", 8, 1.0, true},
+                    Case{"avx512_core", "log", "polynomial", 8, 1.0}, Case{"avx2", "exp", "polynomial", 4, 1.0},
+                    Case{"avx2", "exp", "polynomial", 4, 1.0, true}, Case{"avx2", "log", "polynomial", 4, 1.0},
+                    Case{"sse42", "exp", "polynomial", 2, 1.0}, Case{"sse42", "exp", "polynomial", 2, 1.0, true},
+                    Case{"sse42", "log", "polynomial", 2, 1.0}),
+    nameOfCase);
 
 /// Arguments whose results every level must give exactly.
 template <typename T> void checkSpecials(const std::string &target, const std::string &isa, const std::string &exp) {
@@ -112,8 +121,10 @@ template <typename T> void checkSpecials(const std::string &target, const std::s
   std::string type = std::string("vector<16x") + FloatTraits<T>::name + ">",
               pipeline = "func.func(quern-expand-math{isa=" + isa + " exp=" + exp + "})";
   std::vector<T> x(VectorKernel::chunk, T(0)), y;
-  x[0] = -inf, x[1] = inf, x[2] = nan, x[3] = T(0), x[4] = T(-0.0), x[5] = T(-1e30), x[6] = T(1e30), x[7] = T(1), x[8] = T(-1);
-  VectorKernel expKernel({target, pipeline, "%y = math.exp %x fastmath<afn> : " + type, FloatTraits<T>::name, FloatTraits<T>::name});
+  x[0] = -inf, x[1] = inf, x[2] = nan, x[3] = T(0), x[4] = T(-0.0), x[5] = T(-1e30), x[6] = T(1e30), x[7] = T(1),
+  x[8] = T(-1);
+  VectorKernel expKernel(
+      {target, pipeline, "%y = math.exp %x fastmath<afn> : " + type, FloatTraits<T>::name, FloatTraits<T>::name});
   ASSERT_TRUE(expKernel.ok());
   expKernel.run(x, y);
   EXPECT_EQ(y[0], T(0)) << target;
@@ -138,7 +149,8 @@ template <typename T> void checkSpecials(const std::string &target, const std::s
 }
 
 TEST(ExpandMath, givesSpecialValuesExactly) {
-  for (auto [target, isa] : {std::pair("avx512_core", "avx512"), std::pair("avx2", "avx2"), std::pair("sse42", "sse42")}) {
+  for (auto [target, isa] :
+       {std::pair("avx512_core", "avx512"), std::pair("avx2", "avx2"), std::pair("sse42", "sse42")}) {
     checkSpecials<float>(target, isa, "polynomial");
     checkSpecials<double>(target, isa, "polynomial");
   }

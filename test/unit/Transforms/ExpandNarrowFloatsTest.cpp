@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Widening over all values; narrowing over strided bit patterns and over values at, just below and just above every midpoint, where a
-// double rounding or a wrong tie would show. The oracle is the exact integer code of Support/NarrowFloat.h.
+// Widening over all values; narrowing over strided bit patterns and over values at, just below and just above every
+// midpoint, where a double rounding or a wrong tie would show. The oracle is the exact integer code of
+// Support/NarrowFloat.h.
 //
 //===----------------------------------------------------------------------===//
 #include "Support/NarrowFloat.h"
@@ -37,10 +38,13 @@ struct Level {
 
 constexpr Level levels[] = {{"avx512_core_bf16", 16}, {"avx512_core", 8}, {"avx2", 8}, {"sse42", 4}};
 
-template <typename Wide, typename Bits> void checkWidening(const Level &level, const std::string &narrow, const std::string &wide) {
+template <typename Wide, typename Bits>
+void checkWidening(const Level &level, const std::string &narrow, const std::string &wide) {
   std::string lanes = std::to_string(level.lanes);
-  VectorKernel kernel({level.target, "", "%y = arith.extf %x : vector<" + lanes + "x" + narrow + "> to vector<" + lanes + "x" + wide + ">",
-                       narrow, wide, level.lanes});
+  VectorKernel kernel(
+      {level.target, "",
+       "%y = arith.extf %x : vector<" + lanes + "x" + narrow + "> to vector<" + lanes + "x" + wide + ">", narrow, wide,
+       level.lanes});
   ASSERT_TRUE(kernel.ok());
   std::vector<Bits> x(VectorKernel::chunk);
   std::vector<Wide> y;
@@ -59,8 +63,10 @@ template <typename Wide, typename Bits> void checkWidening(const Level &level, c
   }
 }
 
-/// Every midpoint between neighbours of the format, with the two nearest values of the wide type on either side, then strided patterns.
-template <typename Wide, typename Bits> std::vector<Wide> narrowingInputs(const NarrowFormat &format, Bits stride, size_t strided) {
+/// Every midpoint between neighbours of the format, with the two nearest values of the wide type on either side, then
+/// strided patterns.
+template <typename Wide, typename Bits>
+std::vector<Wide> narrowingInputs(const NarrowFormat &format, Bits stride, size_t strided) {
   std::vector<Wide> inputs;
   uint32_t last = format.isIeee() ? format.infinity() : format.largest();
   for (uint32_t bits = 0; bits <= last; ++bits) {
@@ -68,13 +74,15 @@ template <typename Wide, typename Bits> std::vector<Wide> narrowingInputs(const 
     if (std::isinf(high))
       high = std::ldexp(1.0, format.bias() + 1);
     auto middle = static_cast<Wide>(std::isinf(low) ? low : (low + high) / 2);
-    for (Wide value : {middle, std::nextafter(middle, Wide(0)), std::nextafter(middle, Wide(INFINITY)), static_cast<Wide>(low)})
+    for (Wide value :
+         {middle, std::nextafter(middle, Wide(0)), std::nextafter(middle, Wide(INFINITY)), static_cast<Wide>(low)})
       inputs.push_back(bits % 3 ? value : -value);
   }
   // The midpoint between the largest and what would follow it, and what is far beyond.
   double step = std::ldexp(1.0, format.bias() + !format.isIeee() - format.mantissaBits);
   auto end = static_cast<Wide>(decodeNarrow(format.largest(), format) + step / 2);
-  for (Wide value : {end, std::nextafter(end, Wide(0)), std::nextafter(end, Wide(INFINITY)), 2 * end, Wide(1e30f), Wide(INFINITY)})
+  for (Wide value :
+       {end, std::nextafter(end, Wide(0)), std::nextafter(end, Wide(INFINITY)), 2 * end, Wide(1e30f), Wide(INFINITY)})
     inputs.insert(inputs.end(), {value, -value});
   Bits bits = 12345;
   for (size_t i = 0; i < strided; ++i, bits += stride)
@@ -85,7 +93,9 @@ template <typename Wide, typename Bits> std::vector<Wide> narrowingInputs(const 
 
 /// A conversion of `lanes` lanes; of more than a register of f32 has as two conversions side by side.
 std::string narrowing(int lanes, const std::string &wide, const std::string &narrow) {
-  auto type = [](int count, const std::string &element) { return "vector<" + std::to_string(count) + "x" + element + ">"; };
+  auto type = [](int count, const std::string &element) {
+    return "vector<" + std::to_string(count) + "x" + element + ">";
+  };
   auto convert = [&](int count) { return " : " + type(count, wide) + " to " + type(count, narrow) + "\n"; };
   if (lanes <= 16)
     return "%y = arith.truncf %x" + convert(lanes);
@@ -97,13 +107,14 @@ std::string narrowing(int lanes, const std::string &wide, const std::string &nar
     return "[" + list + "] : ";
   };
   std::string whole = type(lanes, wide) + ", " + type(lanes, wide) + "\n", part = type(half, narrow);
-  return "%a = vector.shuffle %x, %x " + indices(0, half) + whole + "%b = vector.shuffle %x, %x " + indices(half, lanes) + whole +
-         "%c = arith.truncf %a" + convert(half) + "%d = arith.truncf %b" + convert(half) + "%y = vector.shuffle %c, %d " +
-         indices(0, lanes) + part + ", " + part;
+  return "%a = vector.shuffle %x, %x " + indices(0, half) + whole + "%b = vector.shuffle %x, %x " +
+         indices(half, lanes) + whole + "%c = arith.truncf %a" + convert(half) + "%d = arith.truncf %b" +
+         convert(half) + "%y = vector.shuffle %c, %d " + indices(0, lanes) + part + ", " + part;
 }
 
 template <typename Bits, typename Wide>
-void checkNarrowing(const Level &level, const std::string &wide, const std::string &narrow, const std::vector<Wide> &inputs) {
+void checkNarrowing(const Level &level, const std::string &wide, const std::string &narrow,
+                    const std::vector<Wide> &inputs) {
   VectorKernel kernel({level.target, "", narrowing(level.lanes, wide, narrow), wide, narrow, level.lanes});
   ASSERT_TRUE(kernel.ok());
   const NarrowFormat &format = formatOf(narrow);
@@ -144,10 +155,12 @@ TEST(ExpandNarrowFloats, narrowsF32WithOneRounding) {
 TEST(ExpandNarrowFloats, narrowsPairsWithOneRounding) {
   if (canRun("avx512_core_bf16"))
     for (int lanes : {32, 48, 64})
-      checkNarrowing<uint16_t>({"avx512_core_bf16", lanes}, "f32", "bf16", narrowingInputs<float>(bf16Format, uint32_t(4099), 1u << 20));
+      checkNarrowing<uint16_t>({"avx512_core_bf16", lanes}, "f32", "bf16",
+                               narrowingInputs<float>(bf16Format, uint32_t(4099), 1u << 20));
 }
 
-/// What a lane becomes must not depend on its neighbours, which may be lanes that do not exist: a denormal sends a vector another way.
+/// What a lane becomes must not depend on its neighbours, which may be lanes that do not exist: a denormal sends a
+/// vector another way.
 TEST(ExpandNarrowFloats, narrowsNanToTheSameBitsBesideADenormal) {
   if (!canRun("avx512_core_bf16"))
     return;
@@ -186,22 +199,25 @@ std::vector<uint8_t> allBytes() {
 }
 
 template <typename Wide> void checkE8M0(const Level &level, const std::string &wide) {
-  std::string lanes = "vector<" + std::to_string(level.lanes) + "x", types = lanes + wide + "> to " + lanes + "f8E8M0FNU>";
-  VectorKernel widening(
-      {level.target, "", "%y = arith.extf %x : " + lanes + "f8E8M0FNU> to " + lanes + wide + ">", "f8E8M0FNU", wide, level.lanes});
-  VectorKernel narrowing({level.target, "", "%y = arith.truncf %x toward_zero : " + types, wide, "f8E8M0FNU", level.lanes});
+  std::string lanes = "vector<" + std::to_string(level.lanes) + "x",
+              types = lanes + wide + "> to " + lanes + "f8E8M0FNU>";
+  VectorKernel widening({level.target, "", "%y = arith.extf %x : " + lanes + "f8E8M0FNU> to " + lanes + wide + ">",
+                         "f8E8M0FNU", wide, level.lanes});
+  VectorKernel narrowing(
+      {level.target, "", "%y = arith.truncf %x toward_zero : " + types, wide, "f8E8M0FNU", level.lanes});
   ASSERT_TRUE(widening.ok() && narrowing.ok());
   std::vector<Wide> x, y;
   std::vector<uint8_t> bytes = allBytes(), narrow;
   widening.run(bytes, y);
   for (size_t i = 0; i < y.size(); ++i) {
     double expected = decodeE8M0(bytes[i]);
-    ASSERT_TRUE(y[i] == expected || (std::isnan(y[i]) && std::isnan(expected))) << level.target << ' ' << int(bytes[i]) << ": " << y[i];
+    ASSERT_TRUE(y[i] == expected || (std::isnan(y[i]) && std::isnan(expected)))
+        << level.target << ' ' << int(bytes[i]) << ": " << y[i];
   }
   for (int i = 0; x.size() < VectorKernel::chunk; ++i) {
     auto power = static_cast<Wide>(std::ldexp(1.0, i % 300 - 150));
-    for (Wide value :
-         {power, -std::nextafter(power, Wide(0)), std::nextafter(power, Wide(INFINITY)), Wide(1.5) * power, Wide(i % 2 ? INFINITY : NAN)})
+    for (Wide value : {power, -std::nextafter(power, Wide(0)), std::nextafter(power, Wide(INFINITY)), Wide(1.5) * power,
+                       Wide(i % 2 ? INFINITY : NAN)})
       x.push_back(value);
   }
   x[7] = 0;
@@ -224,7 +240,8 @@ std::string chain(int lanes, const std::string &from, const std::vector<std::pai
   std::string text, last = from, value = "x", shape = "vector<" + std::to_string(lanes) + "x";
   for (size_t i = 0; i < steps.size(); ++i) {
     std::string name = i + 1 == steps.size() ? "y" : "s" + std::to_string(i);
-    text += "%" + name + " = arith." + steps[i].first + " %" + value + " : " + shape + last + "> to " + shape + steps[i].second + ">\n";
+    text += "%" + name + " = arith." + steps[i].first + " %" + value + " : " + shape + last + "> to " + shape +
+            steps[i].second + ">\n";
     value = name;
     last = steps[i].second;
   }
@@ -237,11 +254,15 @@ TEST(ExpandNarrowFloats, widensHalfBytes) {
   for (const Level &level : levels) {
     if (!canRun(level.target))
       continue;
-    VectorKernel asFloat({level.target, "", chain(level.lanes, "i8", {{"trunci", "i4"}, {"bitcast", "f4E2M1FN"}, {"extf", "f32"}}), "i8",
+    VectorKernel asFloat({level.target, "",
+                          chain(level.lanes, "i8", {{"trunci", "i4"}, {"bitcast", "f4E2M1FN"}, {"extf", "f32"}}), "i8",
                           "f32", level.lanes});
-    VectorKernel asSigned({level.target, "", chain(level.lanes, "i8", {{"trunci", "i4"}, {"extsi", "i32"}}), "i8", "i32", level.lanes});
-    VectorKernel asUnsigned({level.target, "", chain(level.lanes, "i8", {{"trunci", "i4"}, {"extui", "i32"}}), "i8", "i32", level.lanes});
-    VectorKernel asByte({level.target, "", chain(level.lanes, "i8", {{"trunci", "i4"}, {"extsi", "i8"}}), "i8", "i8", level.lanes});
+    VectorKernel asSigned(
+        {level.target, "", chain(level.lanes, "i8", {{"trunci", "i4"}, {"extsi", "i32"}}), "i8", "i32", level.lanes});
+    VectorKernel asUnsigned(
+        {level.target, "", chain(level.lanes, "i8", {{"trunci", "i4"}, {"extui", "i32"}}), "i8", "i32", level.lanes});
+    VectorKernel asByte(
+        {level.target, "", chain(level.lanes, "i8", {{"trunci", "i4"}, {"extsi", "i8"}}), "i8", "i8", level.lanes});
     ASSERT_TRUE(asFloat.ok() && asSigned.ok() && asUnsigned.ok() && asByte.ok());
     std::vector<float> floats;
     std::vector<int32_t> signeds, unsigneds;
@@ -252,7 +273,8 @@ TEST(ExpandNarrowFloats, widensHalfBytes) {
     asByte.run(bytes, ofBytes);
     for (size_t i = 0; i < bytes.size(); ++i) {
       auto expected = static_cast<float>(decodeNarrow(bytes[i] & 15u, f4E2M1Format));
-      ASSERT_EQ(std::bit_cast<uint32_t>(floats[i]), std::bit_cast<uint32_t>(expected)) << level.target << ' ' << int(bytes[i]);
+      ASSERT_EQ(std::bit_cast<uint32_t>(floats[i]), std::bit_cast<uint32_t>(expected))
+          << level.target << ' ' << int(bytes[i]);
       ASSERT_EQ(unsigneds[i], bytes[i] & 15);
       ASSERT_EQ(signeds[i], ((bytes[i] & 15) ^ 8) - 8);
       ASSERT_EQ(ofBytes[i], signeds[i]);
@@ -261,8 +283,9 @@ TEST(ExpandNarrowFloats, widensHalfBytes) {
 }
 
 template <typename Wide, typename Bits> void checkF4(const Level &level, const std::string &wide, Bits stride) {
-  VectorKernel kernel(
-      {level.target, "", chain(level.lanes, wide, {{"truncf", "f4E2M1FN"}, {"bitcast", "i4"}, {"extui", "i8"}}), wide, "i8", level.lanes});
+  VectorKernel kernel({level.target, "",
+                       chain(level.lanes, wide, {{"truncf", "f4E2M1FN"}, {"bitcast", "i4"}, {"extui", "i8"}}), wide,
+                       "i8", level.lanes});
   ASSERT_TRUE(kernel.ok());
   std::vector<Wide> inputs = narrowingInputs<Wide>(f4E2M1Format, stride, 1u << 18);
   inputs[40] = NAN;
@@ -307,7 +330,8 @@ TEST(ExpandNarrowFloats, narrowsShortSourcesToBf16) {
       kernel.run(bytes, y);
       for (size_t i = 0; i < bytes.size(); ++i) {
         double expected = valueOf(from, bytes[i]), got = decodeNarrow(y[i], bf16Format);
-        ASSERT_TRUE(got == expected || (std::isnan(got) && std::isnan(expected))) << level.target << ' ' << from << ' ' << int(bytes[i]);
+        ASSERT_TRUE(got == expected || (std::isnan(got) && std::isnan(expected)))
+            << level.target << ' ' << from << ' ' << int(bytes[i]);
       }
     }
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Compiles `y[i] = op(x[i])` on vectors through the passes under test and the real back end, so that a test sweeps machine code and not a
-// model of it.
+// Compiles `y[i] = op(x[i])` on vectors through the passes under test and the real back end, so that a test sweeps
+// machine code and not a model of it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_VECTORKERNEL_H
@@ -28,8 +28,9 @@
 
 namespace quern {
 
-/// `pipeline` has the passes that run on the module before it is lowered; `operation` is MLIR that turns %x: vector<LANESxFROM> into %y:
-/// vector<LANESxTO>. If `body` is set, it writes the operation on scalars instead, which are then made vectors.
+/// `pipeline` has the passes that run on the module before it is lowered; `operation` is MLIR that turns %x:
+/// vector<LANESxFROM> into %y: vector<LANESxTO>. If `body` is set, it writes the operation on scalars instead, which
+/// are then made vectors.
 struct VectorKernelSpec {
   std::string target, pipeline, operation, from, to;
   int lanes = 16;
@@ -98,14 +99,16 @@ private:
   static std::string text(const VectorKernelSpec &spec) {
     std::string size = std::to_string(chunk), lanes = std::to_string(spec.lanes);
     std::string from = "vector<" + lanes + "x" + spec.from + ">", to = "vector<" + lanes + "x" + spec.to + ">";
-    std::string operation = spec.body ? "%y = builtin.unrealized_conversion_cast %x : " + from + " to " + to : spec.operation;
+    std::string operation =
+        spec.body ? "%y = builtin.unrealized_conversion_cast %x : " + from + " to " + to : spec.operation;
     std::string x = "memref<" + size + "x" + spec.from + ">", y = "memref<" + size + "x" + spec.to + ">";
     return "func.func @map_kernel(%src: " + x + " {quern.arg = \"src\"}, %dst: " + y +
-           " {quern.arg = \"dst\"}, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<space = 1>} {\n"
+           " {quern.arg = \"dst\"}, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<space = 1>} "
+           "{\n"
            "  %zero = arith.constant 0 : index\n  %size = arith.constant " +
            size + " : index\n  %step = arith.constant " + lanes +
-           " : index\n  scf.for %i = %zero to %size step %step {\n    %x = vector.load %src[%i] : " + x + ", " + from + "\n    " +
-           operation + "\n    vector.store %y, %dst[%i] : " + y + ", " + to + "\n  }\n  return\n}\n";
+           " : index\n  scf.for %i = %zero to %size step %step {\n    %x = vector.load %src[%i] : " + x + ", " + from +
+           "\n    " + operation + "\n    vector.store %y, %dst[%i] : " + y + ", " + to + "\n  }\n  return\n}\n";
   }
 
   std::unique_ptr<mlir::MLIRContext> context;

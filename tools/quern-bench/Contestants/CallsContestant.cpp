@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// oneDNN's functions have the signatures of Quern's, so that one table of pointers serves every library. A call is timed as a program makes
-// it: what it creates it destroys. Everything that is found in a cache has been there since prepare().
+// oneDNN's functions have the signatures of Quern's, so that one table of pointers serves every library. A call is
+// timed as a program makes it: what it creates it destroys. Everything that is found in a cache has been there since
+// prepare().
 //
 //===----------------------------------------------------------------------===//
 #include "Calls.h"
@@ -20,22 +21,22 @@ namespace quern::bench {
 
 namespace {
 
-#define QUERN_CALLS(X)                                                                                                                     \
-  X(engine_create)                                                                                                                         \
-  X(engine_destroy)                                                                                                                        \
-  X(stream_create)                                                                                                                         \
-  X(stream_wait)                                                                                                                           \
-  X(stream_destroy)                                                                                                                        \
-  X(memory_desc_create_with_strides)                                                                                                       \
-  X(memory_desc_destroy)                                                                                                                   \
-  X(memory_create)                                                                                                                         \
-  X(memory_get_data_handle)                                                                                                                \
-  X(memory_destroy)                                                                                                                        \
-  X(softmax_forward_primitive_desc_create)                                                                                                 \
-  X(reorder_primitive_desc_create)                                                                                                         \
-  X(primitive_desc_destroy)                                                                                                                \
-  X(primitive_create)                                                                                                                      \
-  X(primitive_execute)                                                                                                                     \
+#define QUERN_CALLS(X)                                                                                                 \
+  X(engine_create)                                                                                                     \
+  X(engine_destroy)                                                                                                    \
+  X(stream_create)                                                                                                     \
+  X(stream_wait)                                                                                                       \
+  X(stream_destroy)                                                                                                    \
+  X(memory_desc_create_with_strides)                                                                                   \
+  X(memory_desc_destroy)                                                                                               \
+  X(memory_create)                                                                                                     \
+  X(memory_get_data_handle)                                                                                            \
+  X(memory_destroy)                                                                                                    \
+  X(softmax_forward_primitive_desc_create)                                                                             \
+  X(reorder_primitive_desc_create)                                                                                     \
+  X(primitive_desc_destroy)                                                                                            \
+  X(primitive_create)                                                                                                  \
+  X(primitive_execute)                                                                                                 \
   X(primitive_destroy)
 
 struct Functions {
@@ -166,8 +167,8 @@ void Calls::execute(const Subject &subject) {
 
 quern_primitive_desc_t Calls::createSoftmax(const Subject &subject) {
   quern_primitive_desc_t desc;
-  require(api.softmax_forward_primitive_desc_create(&desc, engine, quern_forward_inference, quern_softmax_accurate, subject.src,
-                                                    subject.dst, 1, nullptr));
+  require(api.softmax_forward_primitive_desc_create(&desc, engine, quern_forward_inference, quern_softmax_accurate,
+                                                    subject.src, subject.dst, 1, nullptr));
   return desc;
 }
 

@@ -109,8 +109,9 @@ GuardedBuffer makeBuffer(int64_t bytes) {
   return buffer;
 }
 
-/// As in trained networks, the products of a channel's inputs and weights sum to something of the order of 1. Larger sums would saturate
-/// all gates, and leave states so near to zero that processors take a hundred cycles for each multiplication.
+/// As in trained networks, the products of a channel's inputs and weights sum to something of the order of 1. Larger
+/// sums would saturate all gates, and leave states so near to zero that processors take a hundred cycles for each
+/// multiplication.
 static double deviationOf(const ArgumentInfo &argument) {
   DataType type = argument.desc.dataType;
   if (bitsOf(type) == 8 && !isFloating(type))
@@ -129,7 +130,10 @@ void fillArgument(char *data, const ArgumentInfo &argument) {
   bool isResult = argument.index == QUERN_ARG_DST, isScale = argument.name.starts_with("scales.");
   std::vector<char> period(static_cast<size_t>(periodLength * bitsOf(type) / 8));
   for (int64_t i = 0; i < periodLength; ++i)
-    storeElement(type, period.data(), i, isResult ? probability(generator) : isScale ? nearOne(generator) : normal(generator));
+    storeElement(type, period.data(), i,
+                 isResult  ? probability(generator)
+                 : isScale ? nearOne(generator)
+                           : normal(generator));
   int64_t bytes = argument.desc.bytes(), periodBytes = static_cast<int64_t>(period.size());
   for (int64_t at = 0; at < bytes; at += periodBytes)
     std::memcpy(data + at, period.data(), static_cast<size_t>(std::min(periodBytes, bytes - at)));

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each contestant runs in a process of its own, so that runtimes, thread pools and allocators do not meet, and answers lines on standard
-// input with lines on standard output:
+// Each contestant runs in a process of its own, so that runtimes, thread pools and allocators do not meet, and answers
+// lines on standard input with lines on standard output:
 //
 //   problem <json>       ok <kernel> | no <reason> prepare: buffers filled, kernel made, one run done
 //   call <name>          ok | no <reason>          the same for a call of an interface (Calls.h)
@@ -39,7 +39,8 @@ public:
   virtual void prepareCall(const std::string &) { throw std::runtime_error("problems are described, not named"); }
   /// Runs it `calls` times and returns when the last result is there.
   virtual void run(int64_t calls) = 0;
-  /// Does so and returns how long that took in ns: by the clock of the host, or of the device where it is that which is compared.
+  /// Does so and returns how long that took in ns: by the clock of the host, or of the device where it is that which is
+  /// compared.
   virtual double time(int64_t calls);
   /// The destination after a run with that many threads.
   virtual std::string result(int) { throw std::runtime_error("the number of threads is fixed"); }
@@ -60,11 +61,12 @@ std::unique_ptr<Contestant> createCopy(int threads);
 /// Serves the protocol until `quit` or the end of input.
 int serve(Contestant &contestant);
 
-/// What contestants of the host compute on: aligned to 64 bytes, every page touched, the last line in front of an inaccessible page. So
-/// ends memory that a program maps for one tensor, and what a kernel issues behind its end costs what it costs there.
+/// What contestants of the host compute on: aligned to 64 bytes, every page touched, the last line in front of an
+/// inaccessible page. So ends memory that a program maps for one tensor, and what a kernel issues behind its end costs
+/// what it costs there.
 GuardedBuffer makeBuffer(int64_t bytes);
-/// Values as such a tensor has them, the same for every contestant: probabilities for the dst of a backward problem, scales near 1,
-/// otherwise normally distributed. `data` has argument.desc.bytes() bytes.
+/// Values as such a tensor has them, the same for every contestant: probabilities for the dst of a backward problem,
+/// scales near 1, otherwise normally distributed. `data` has argument.desc.bytes() bytes.
 void fillArgument(char *data, const ArgumentInfo &argument);
 
 } // namespace quern::bench

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// memcpy of as many bytes as a problem reads and writes, each thread its share, on a CPU of its own. Helpers spin, so that the hand-over
-// costs well under a microsecond; the process is stopped while others are measured.
+// memcpy of as many bytes as a problem reads and writes, each thread its share, on a CPU of its own. Helpers spin, so
+// that the hand-over costs well under a microsecond; the process is stopped while others are measured.
 //
 //===----------------------------------------------------------------------===//
 #include "Child.h"

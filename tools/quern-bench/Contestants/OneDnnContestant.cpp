@@ -43,6 +43,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Contestant> createOneDnn(const std::string &libraryPath) { return std::make_unique<OneDnnContestant>(libraryPath); }
+std::unique_ptr<Contestant> createOneDnn(const std::string &libraryPath) {
+  return std::make_unique<OneDnnContestant>(libraryPath);
+}
 
 } // namespace quern::bench

@@ -21,18 +21,20 @@ namespace {
 
 class OpenCl : public Contestant {
 public:
-  OpenCl(const std::string &path, bool byDevice) : library(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)), byDevice(byDevice) {
+  OpenCl(const std::string &path, bool byDevice)
+      : library(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)), byDevice(byDevice) {
     if (!library)
       throw std::runtime_error(std::string("cannot open OpenCL: ") + dlerror());
     cl_platform_id platform = nullptr;
     check(name<decltype(clGetPlatformIDs)>("clGetPlatformIDs")(1, &platform, nullptr), "clGetPlatformIDs");
-    check(name<decltype(clGetDeviceIDs)>("clGetDeviceIDs")(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr), "clGetDeviceIDs");
+    check(name<decltype(clGetDeviceIDs)>("clGetDeviceIDs")(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr),
+          "clGetDeviceIDs");
     cl_int status = 0;
     context = name<decltype(clCreateContext)>("clCreateContext")(nullptr, 1, &device, nullptr, nullptr, &status);
     check(status, "clCreateContext");
     const cl_queue_properties timed[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
-    queue = name<decltype(clCreateCommandQueueWithProperties)>("clCreateCommandQueueWithProperties")(context, device,
-                                                                                                     byDevice ? timed : nullptr, &status);
+    queue = name<decltype(clCreateCommandQueueWithProperties)>("clCreateCommandQueueWithProperties")(
+        context, device, byDevice ? timed : nullptr, &status);
     check(status, "clCreateCommandQueueWithProperties");
     enqueue = name<decltype(clEnqueueNDRangeKernel)>("clEnqueueNDRangeKernel");
     finish = name<decltype(clFinish)>("clFinish");
@@ -64,7 +66,8 @@ public:
 
   void run(int64_t calls) override {
     for (int64_t call = 0; call < calls; ++call) // a call ends before the next one begins, as a library's does
-      check(enqueue(queue, kernel, 1, nullptr, &items, group ? &group : nullptr, 0, nullptr, nullptr), "clEnqueueNDRangeKernel"),
+      check(enqueue(queue, kernel, 1, nullptr, &items, group ? &group : nullptr, 0, nullptr, nullptr),
+            "clEnqueueNDRangeKernel"),
           check(finish(queue), "clFinish");
   }
 
@@ -74,7 +77,8 @@ public:
     // One after the other in the queue, without a wait between any two, as Quern's in a stream.
     std::vector<cl_event> events(static_cast<size_t>(calls));
     for (cl_event &event : events)
-      check(enqueue(queue, kernel, 1, nullptr, &items, group ? &group : nullptr, 0, nullptr, &event), "clEnqueueNDRangeKernel");
+      check(enqueue(queue, kernel, 1, nullptr, &items, group ? &group : nullptr, 0, nullptr, &event),
+            "clEnqueueNDRangeKernel");
     check(finish(queue), "clFinish");
     auto *info = name<decltype(clGetEventProfilingInfo)>("clGetEventProfilingInfo");
     double sum = 0;
@@ -99,7 +103,8 @@ public:
       make(source);
       run(1);
       std::string bytes(static_cast<size_t>(arguments[output].desc.bytes()), 0);
-      check(copy(queue, CL_TRUE, bytes.data(), memories[output], bytes.size(), 0, nullptr, nullptr), "clEnqueueMemcpyINTEL");
+      check(copy(queue, CL_TRUE, bytes.data(), memories[output], bytes.size(), 0, nullptr, nullptr),
+            "clEnqueueMemcpyINTEL");
       all.emplace_back(source.what, std::move(bytes));
     }
     release();
@@ -149,12 +154,14 @@ private:
   void build(const std::string &text) {
     const char *source = text.c_str();
     cl_int status = 0;
-    cl_program program = name<decltype(clCreateProgramWithSource)>("clCreateProgramWithSource")(context, 1, &source, nullptr, &status);
+    cl_program program =
+        name<decltype(clCreateProgramWithSource)>("clCreateProgramWithSource")(context, 1, &source, nullptr, &status);
     check(status, "clCreateProgramWithSource");
     status = name<decltype(clBuildProgram)>("clBuildProgram")(program, 1, &device, "-cl-std=CL3.0", nullptr, nullptr);
     if (status != CL_SUCCESS) {
       char log[512] = {};
-      name<decltype(clGetProgramBuildInfo)>("clGetProgramBuildInfo")(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, nullptr);
+      name<decltype(clGetProgramBuildInfo)>("clGetProgramBuildInfo")(program, device, CL_PROGRAM_BUILD_LOG,
+                                                                     sizeof log - 1, log, nullptr);
       std::string line = log;
       throw std::runtime_error("clBuildProgram: " + line.substr(0, line.find('\n')));
     }

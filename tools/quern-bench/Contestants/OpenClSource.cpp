@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A kernel takes its index apart in the order of some tensor's memory, padding included, and writes what OpenClValues says.
+// A kernel takes its index apart in the order of some tensor's memory, padding included, and writes what OpenClValues
+// says.
 //
 //===----------------------------------------------------------------------===//
 #include "OpenClSource.h"
@@ -78,7 +79,9 @@ std::string inside(const TensorDesc &tensor, DimMask dims) {
   return text;
 }
 
-std::string headOf(const OpenClValues &values) { return OpenClValues::helpers() + "kernel void k(" + values.parameters() + ") {\n"; }
+std::string headOf(const OpenClValues &values) {
+  return OpenClValues::helpers() + "kernel void k(" + values.parameters() + ") {\n";
+}
 
 /// Two elements to a work-item, which writes a byte.
 OpenClSource packedReorder(const OpenClValues &values) {
@@ -107,11 +110,14 @@ OpenClSource reorderInOrderOf(const OpenClValues &values, const TensorDesc &orde
   source.text += indices(allOf(order), levels, "get_global_id(0)") + "  ";
   if (order.hasPadding() && &order != &dst)
     source.text += "if (" + exists + ") ";
-  source.text += values.stored(arg::dst, order.hasPadding() && &order == &dst ? "((" + exists + ") ? " + value + " : 0)" : value) + "\n}\n";
+  source.text +=
+      values.stored(arg::dst, order.hasPadding() && &order == &dst ? "((" + exists + ") ? " + value + " : 0)" : value) +
+      "\n}\n";
   return source;
 }
 
-/// The sums behind the elements need one value for each index of some dims, as output channels: those who have an index make its elements.
+/// The sums behind the elements need one value for each index of some dims, as output channels: those who have an index
+/// make its elements.
 OpenClSource compensatedReorder(const OpenClValues &values, const reorder::Compensation &compensation, size_t group) {
   const TensorDesc &dst = values.tensor(arg::dst);
   const auto kept = static_cast<DimMask>(compensation.mask), summed = allOf(dst) & ~kept;
@@ -126,12 +132,14 @@ OpenClSource compensatedReorder(const OpenClValues &values, const reorder::Compe
   source.items = static_cast<size_t>(countOf(channels)) * std::max<size_t>(group, 1);
   source.group = group;
   source.text += indices(kept, channels, group ? "get_group_id(0)" : "get_global_id(0)") +
-                 "  int sum = 0;\n  for (uint rest = " + (group ? "get_local_id(0)" : "0") + "; rest < " + std::to_string(countOf(within)) +
-                 "; rest += " + (group ? "get_local_size(0)" : "1") + ") {\n" + indices(summed, within, "rest") + "  " +
-                 values.stored(arg::dst, exists.empty() ? value : "((" + exists + ") ? " + value + " : 0)") + "\n  sum += " + name + "[" +
-                 openClOffset(dst) + "];\n  }\n" + (group ? "  sum = work_group_reduce_add(sum);\n" : "") + "  ((global int *)(" + name +
-                 " + " + std::to_string(compensation.byteOffset) + "))[" + ordinal + "] = sum * " + std::to_string(compensation.factor) +
-                 ";\n}\n";
+                 "  int sum = 0;\n  for (uint rest = " + (group ? "get_local_id(0)" : "0") + "; rest < " +
+                 std::to_string(countOf(within)) + "; rest += " + (group ? "get_local_size(0)" : "1") + ") {\n" +
+                 indices(summed, within, "rest") + "  " +
+                 values.stored(arg::dst, exists.empty() ? value : "((" + exists + ") ? " + value + " : 0)") +
+                 "\n  sum += " + name + "[" + openClOffset(dst) + "];\n  }\n" +
+                 (group ? "  sum = work_group_reduce_add(sum);\n" : "") + "  ((global int *)(" + name + " + " +
+                 std::to_string(compensation.byteOffset) + "))[" + ordinal + "] = sum * " +
+                 std::to_string(compensation.factor) + ";\n}\n";
   return source;
 }
 
@@ -168,7 +176,8 @@ public:
     if (padded != length)
       body += loop(length, padded) + values.stored(output, "0") + "\n";
     return isRow.empty() ? body
-                         : "  if (" + isRow + ") {\n" + body + "  } else {\n" + loop(0, padded) + values.stored(output, "0") + "\n  }\n";
+                         : "  if (" + isRow + ") {\n" + body + "  } else {\n" + loop(0, padded) +
+                               values.stored(output, "0") + "\n  }\n";
   }
 
 private:
@@ -184,8 +193,8 @@ private:
   std::string forward(int64_t length) const {
     const std::string x = values.element(arg::src), real = values.real();
     const bool isLog = softmax.alg == Alg::SoftmaxLog;
-    std::string body =
-        "  " + real + " top = -INFINITY, sum = 0;\n" + loop(0, length) + "top = fmax(top, " + x + ");\n" + reduced("top", "max");
+    std::string body = "  " + real + " top = -INFINITY, sum = 0;\n" + loop(0, length) + "top = fmax(top, " + x +
+                       ");\n" + reduced("top", "max");
     if (softmax.alg == Alg::SoftmaxAccurateInfAsZero)
       body += "  top = top == -INFINITY ? 0 : top;\n";
     body += loop(0, length) + "sum += exp(" + x + " - top);\n" + reduced("sum", "add");
@@ -199,8 +208,8 @@ private:
   std::string backward(int64_t length) const {
     const std::string y = values.loaded(arg::dst), dy = values.loaded(arg::diffDst);
     const bool isLog = softmax.alg == Alg::SoftmaxLog;
-    return std::string("  ") + values.real() + " sum = 0;\n" + loop(0, length) + "sum += " + (isLog ? dy : dy + " * " + y) + ";\n" +
-           reduced("sum", "add") + loop(0, length) +
+    return std::string("  ") + values.real() + " sum = 0;\n" + loop(0, length) +
+           "sum += " + (isLog ? dy : dy + " * " + y) + ";\n" + reduced("sum", "add") + loop(0, length) +
            values.stored(output, isLog ? dy + " - exp(" + y + ") * sum" : y + " * (" + dy + " - sum)") + "\n";
   }
 
@@ -227,7 +236,8 @@ OpenClSource softmaxSource(const OpenClValues &values, const SoftmaxDesc &softma
 std::vector<OpenClSource> softmaxSources(const OpenClValues &values, const SoftmaxDesc &softmax) {
   constexpr int64_t shortRow = 32;
   std::vector<OpenClSource> sources = {softmaxSource(values, softmax, 0)};
-  if (const TensorDesc &tensor = isForward(softmax.prop) ? softmax.dst : softmax.diffSrc; tensor.dims[softmax.axis] >= shortRow)
+  if (const TensorDesc &tensor = isForward(softmax.prop) ? softmax.dst : softmax.diffSrc;
+      tensor.dims[softmax.axis] >= shortRow)
     sources.push_back(softmaxSource(values, softmax, sharingItems));
   return sources;
 }

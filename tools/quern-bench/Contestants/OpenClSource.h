@@ -16,9 +16,10 @@ struct OpenClSource {
   size_t items = 1, group = 0; ///< work-items in all, and of a group; 0: as the runtime likes
 };
 
-/// The kernels that one writes first, of which the fastest counts: of a reorder an element to a work-item, neighbours in the order of the
-/// destination or of the source, and where sums are appended the elements behind a sum to a work-item or a group; of a softmax a row to a
-/// work-item, and one to a group. Throws std::runtime_error for what has none: open sizes, sums for RNNs, other primitives.
+/// The kernels that one writes first, of which the fastest counts: of a reorder an element to a work-item, neighbours
+/// in the order of the destination or of the source, and where sums are appended the elements behind a sum to a
+/// work-item or a group; of a softmax a row to a work-item, and one to a group. Throws std::runtime_error for what has
+/// none: open sizes, sums for RNNs, other primitives.
 std::vector<OpenClSource> openClSourcesFor(const Problem &problem);
 
 } // namespace quern::bench

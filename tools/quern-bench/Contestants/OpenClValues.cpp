@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Offsets and conversions are written out with the problem's numbers as constants, so that the runtime's compiler sees all there is to see.
+// Offsets and conversions are written out with the problem's numbers as constants, so that the runtime's compiler sees
+// all there is to see.
 //
 //===----------------------------------------------------------------------===//
 #include "OpenClValues.h"
@@ -90,14 +91,15 @@ std::string openClOffset(const TensorDesc &tensor) {
   auto index = [](int64_t dim) { return "i" + std::to_string(dim); };
   for (int i = tensor.innerBlockCount - 1; i >= 0; --i) {
     int64_t dim = tensor.innerIndices[i], block = tensor.innerBlocks[i];
-    text += " + (" + index(dim) + " / " + std::to_string(inBlock[dim]) + "u % " + std::to_string(block) + "u) * " + std::to_string(stride) +
-            "L";
+    text += " + (" + index(dim) + " / " + std::to_string(inBlock[dim]) + "u % " + std::to_string(block) + "u) * " +
+            std::to_string(stride) + "L";
     inBlock[dim] *= block;
     stride *= block;
   }
   for (int d = 0; d < tensor.ndims; ++d)
     if (tensor.dims[d] > 1) // a post-op's tensor may have one value along a dim
-      text += " + (" + index(d) + " / " + std::to_string(inBlock[d]) + "u) * " + std::to_string(tensor.strides[d]) + "L";
+      text +=
+          " + (" + index(d) + " / " + std::to_string(inBlock[d]) + "u) * " + std::to_string(tensor.strides[d]) + "L";
   return text;
 }
 
@@ -120,7 +122,8 @@ float from_e4m3(uchar x) {
 }
 uchar to_e4m3(float x) {
   uint u = as_uint(fabs(x)), sign = as_uint(x) >> 24 & 0x80;
-  uint small = as_uint(fabs(x) + 0x1p14f) - as_uint(0x1p14f), normal = (u + 0x7ffff + (u >> 20 & 1)) - (120 << 23) >> 20;
+  uint small = as_uint(fabs(x) + 0x1p14f) - as_uint(0x1p14f);
+  uint normal = (u + 0x7ffff + (u >> 20 & 1)) - (120 << 23) >> 20;
   return sign | (fabs(x) < 0x1p-6f ? small : fabs(x) >= 464 || x != x ? 0x7f : normal);
 }
 uchar to_e5m2(float x) {
@@ -138,20 +141,22 @@ uint nibble(global const uchar *p, long at) { return p[at / 2] >> at % 2 * 4 & 1
 }
 
 const ArgumentInfo &OpenClValues::at(int32_t argument) const {
-  auto found =
-      std::find_if(problem.arguments.begin(), problem.arguments.end(), [&](const ArgumentInfo &info) { return info.index == argument; });
+  auto found = std::find_if(problem.arguments.begin(), problem.arguments.end(),
+                            [&](const ArgumentInfo &info) { return info.index == argument; });
   if (found == problem.arguments.end())
     throw std::runtime_error("no plain kernel without " + arg::nameOf(argument));
   return *found;
 }
 
-std::string OpenClValues::nameOf(int32_t argument) const { return "a" + std::to_string(&at(argument) - problem.arguments.data()); }
+std::string OpenClValues::nameOf(int32_t argument) const {
+  return "a" + std::to_string(&at(argument) - problem.arguments.data());
+}
 
 std::string OpenClValues::parameters() const {
   std::string text;
   for (const ArgumentInfo &argument : problem.arguments)
-    text += std::string(text.empty() ? "" : ", ") + "global " + (argument.isOutput ? "" : "const ") + typeOf(argument.desc.dataType) +
-            " *restrict " + nameOf(argument.index);
+    text += std::string(text.empty() ? "" : ", ") + "global " + (argument.isOutput ? "" : "const ") +
+            typeOf(argument.desc.dataType) + " *restrict " + nameOf(argument.index);
   return text;
 }
 
@@ -186,7 +191,8 @@ std::string OpenClValues::quantization(int32_t argument, int32_t vector, const Q
   for (int d = 0; d < desc.ndims; ++d)
     if (params.mask >> d & 1) {
       const int64_t group = arg::groupAlong(params, desc.ndims, d);
-      index = "(" + index + ") * " + std::to_string(desc.dims[d] / group) + " + i" + std::to_string(d) + " / " + std::to_string(group);
+      index = "(" + index + ") * " + std::to_string(desc.dims[d] / group) + " + i" + std::to_string(d) + " / " +
+              std::to_string(group);
     }
   if (values.dataType != DataType::F32 && values.dataType != DataType::S32 && values.dataType != DataType::U8)
     throw std::runtime_error("no plain kernel for such scales or zero points");

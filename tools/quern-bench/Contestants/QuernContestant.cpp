@@ -60,7 +60,8 @@ private:
 
 class QuernDevice : public Contestant {
 public:
-  QuernDevice() : engine(createEngine(quern_gpu)), stream(createStream(engine, quern_stream_in_order | quern_stream_profiling)) {}
+  QuernDevice()
+      : engine(createEngine(quern_gpu)), stream(createStream(engine, quern_stream_in_order | quern_stream_profiling)) {}
 
   std::string prepare(const Problem &problem) override {
     kernel.reset();

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles like "add f32 32x64x56x56", "mul f32 32x64x56x56 with 1x64x1x1 acdb", "max s8→f32 1024x1024 + scales src, relu"; layouts where
-// they are not dense row-major.
+// Titles like "add f32 32x64x56x56", "mul f32 32x64x56x56 with 1x64x1x1 acdb", "max s8→f32 1024x1024 + scales src,
+// relu"; layouts where they are not dense row-major.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"
@@ -22,7 +22,9 @@ constexpr double lineCompileMs = 3, hardestCompileMs = 6;
 
 const BinaryDesc &binaryOf(const Problem &problem) { return std::get<BinaryDesc>(problem.verified.desc.op); }
 
-bool isTiny(const BinaryDesc &binary) { return std::max({binary.src.bytes(), binary.src1.bytes(), binary.dst.bytes()}) <= tinyBytes; }
+bool isTiny(const BinaryDesc &binary) {
+  return std::max({binary.src.bytes(), binary.src1.bytes(), binary.dst.bytes()}) <= tinyBytes;
+}
 
 class BinaryKind : public ProblemKind {
 public:
@@ -43,8 +45,8 @@ public:
   std::string title(const Problem &problem) const override {
     const BinaryDesc &binary = binaryOf(problem);
     std::string alg(nameOf(binary.alg));
-    std::string text =
-        alg.substr(alg.find('_') + 1) + " " + typesName(binary.src.dataType, binary.dst.dataType) + " " + join(binary.dst.shape());
+    std::string text = alg.substr(alg.find('_') + 1) + " " + typesName(binary.src.dataType, binary.dst.dataType) + " " +
+                       join(binary.dst.shape());
     if (!isDense(binary.dst))
       text += " " + layoutName(binary.dst);
     if (!binary.src.sameShape(binary.dst))
@@ -63,7 +65,9 @@ public:
     return attributes.empty() ? text : text + " + " + attributes;
   }
 
-  nlohmann::json parameters(const Problem &problem) const override { return {{"algorithm", std::string(nameOf(binaryOf(problem).alg))}}; }
+  nlohmann::json parameters(const Problem &problem) const override {
+    return {{"algorithm", std::string(nameOf(binaryOf(problem).alg))}};
+  }
 
   Bounds bounds(const Problem &problem, const std::string &plan) const override {
     bool isLine = plan.find("lines") != std::string::npos && plan.find(" | ") == std::string::npos;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles like "relu bf16 32x64x56x56", "gelu_tanh backward f32 8x128x768 acb", "linear f32→s8 4096x4096 + add"; layouts where they are not
-// dense row-major on all sides.
+// Titles like "relu bf16 32x64x56x56", "gelu_tanh backward f32 8x128x768 acb", "linear f32→s8 4096x4096 + add"; layouts
+// where they are not dense row-major on all sides.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"
@@ -20,10 +20,16 @@ constexpr double tinyExecuteNs = 250, codeKib = 16, compileMs = 6;
 
 const EltwiseDesc &eltwiseOf(const Problem &problem) { return std::get<EltwiseDesc>(problem.verified.desc.op); }
 
-const TensorDesc &inputOf(const EltwiseDesc &eltwise) { return isForward(eltwise.prop) ? eltwise.src : eltwise.diffDst; }
-const TensorDesc &outputOf(const EltwiseDesc &eltwise) { return isForward(eltwise.prop) ? eltwise.dst : eltwise.diffSrc; }
+const TensorDesc &inputOf(const EltwiseDesc &eltwise) {
+  return isForward(eltwise.prop) ? eltwise.src : eltwise.diffDst;
+}
+const TensorDesc &outputOf(const EltwiseDesc &eltwise) {
+  return isForward(eltwise.prop) ? eltwise.dst : eltwise.diffSrc;
+}
 
-bool isTiny(const EltwiseDesc &eltwise) { return std::max(inputOf(eltwise).bytes(), outputOf(eltwise).bytes()) <= tinyBytes; }
+bool isTiny(const EltwiseDesc &eltwise) {
+  return std::max(inputOf(eltwise).bytes(), outputOf(eltwise).bytes()) <= tinyBytes;
+}
 
 class EltwiseKind : public ProblemKind {
 public:
@@ -42,7 +48,8 @@ public:
     const EltwiseDesc &eltwise = eltwiseOf(problem);
     const TensorDesc &from = inputOf(eltwise), &to = outputOf(eltwise);
     std::string text(nameOf(eltwise.alg).substr(sizeof("eltwise_") - 1));
-    text += (isForward(eltwise.prop) ? " " : " backward ") + typesName(from.dataType, to.dataType) + " " + join(to.shape());
+    text +=
+        (isForward(eltwise.prop) ? " " : " backward ") + typesName(from.dataType, to.dataType) + " " + join(to.shape());
     if (!isDense(from) || !from.sameLayout(to))
       text += " " + layoutName(from);
     if (!from.sameLayout(to))
@@ -54,7 +61,10 @@ public:
 
   nlohmann::json parameters(const Problem &problem) const override {
     const EltwiseDesc &eltwise = eltwiseOf(problem);
-    return {{"alg", nameOf(eltwise.alg)}, {"alpha", eltwise.alpha}, {"beta", eltwise.beta}, {"forward", isForward(eltwise.prop)}};
+    return {{"alg", nameOf(eltwise.alg)},
+            {"alpha", eltwise.alpha},
+            {"beta", eltwise.beta},
+            {"forward", isForward(eltwise.prop)}};
   }
 
   Bounds bounds(const Problem &problem, const std::string &) const override {

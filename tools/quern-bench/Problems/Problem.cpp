@@ -22,11 +22,13 @@ namespace {
 constexpr std::string_view prefix = "problem ";
 
 nlohmann::json describeTensor(const TensorDesc &tensor) {
-  return {{"type", nameOf(tensor.dataType)}, {"dims", tensor.shape()}, {"dense", isDense(tensor)}, {"tag", tensor.tag()}};
+  return {
+      {"type", nameOf(tensor.dataType)}, {"dims", tensor.shape()}, {"dense", isDense(tensor)}, {"tag", tensor.tag()}};
 }
 
 nlohmann::json describePostOp(const PostOp &post) {
-  nlohmann::json json = {{"kind", nameOf(post.kind)}, {"alg", nameOf(post.alg)}, {"alpha", post.alpha}, {"beta", post.beta}};
+  nlohmann::json json = {
+      {"kind", nameOf(post.kind)}, {"alg", nameOf(post.alg)}, {"alpha", post.alpha}, {"beta", post.beta}};
   if (post.kind == PostOp::Kind::Binary)
     json["src1"] = describeTensor(post.src1);
   return json;
@@ -45,7 +47,8 @@ bool readsOutputs(const Attributes &attributes) {
 }
 
 int64_t bytesWritten(const TensorDesc &tensor) {
-  // bytes() has everything, the gaps between elements too: what is appended is the difference to a descriptor without it.
+  // bytes() has everything, the gaps between elements too: what is appended is the difference to a descriptor without
+  // it.
   TensorDesc plain = tensor;
   plain.extras = {};
   return tensor.paddedElements() * bitsOf(tensor.dataType) / 8 + tensor.bytes() - plain.bytes();

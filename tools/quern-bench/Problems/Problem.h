@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A verified problem with what tables say of it. It travels to the contestants' processes as one line of JSON: those written in C++ read
-// the text form in it, those in Python the fields beside.
+// A verified problem with what tables say of it. It travels to the contestants' processes as one line of JSON: those
+// written in C++ read the text form in it, those in Python the fields beside.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_PROBLEMS_PROBLEM_H
@@ -28,10 +28,11 @@ struct Problem {
   static Problem parse(const std::string &line);
 
   const ProblemKind &kind() const;
-  /// What has to move at least: every element of every input once, and every element of an output with its padding and compensation; an
-  /// output that a sum reads counts twice.
+  /// What has to move at least: every element of every input once, and every element of an output with its padding and
+  /// compensation; an output that a sum reads counts twice.
   int64_t trafficBytes() const;
-  /// Which row of the table of means it belongs to: the first that applies of its primitive's families (docs/performance.md).
+  /// Which row of the table of means it belongs to: the first that applies of its primitive's families
+  /// (docs/performance.md).
   std::string family() const;
   /// Problems over which means are taken as a whole: "forward", "backward", "reorder".
   std::string group() const;

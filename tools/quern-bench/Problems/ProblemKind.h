@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles, families and bounds belong to a primitive, and everything else in the harness to none. A new primitive is one file,
-// <Name>Problem.cpp, and one line in kindOf().
+// Titles, families and bounds belong to a primitive, and everything else in the harness to none. A new primitive is one
+// file, <Name>Problem.cpp, and one line in kindOf().
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_PROBLEMS_PROBLEMKIND_H

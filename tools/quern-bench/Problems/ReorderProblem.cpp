@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles like "f32 32x64x56x56 abcd→acdb", "f32→s8 1024x1024 + scales dst(2)", "… + zero points dst, sum", "… ABcd4b16a4b with s8s8";
-// layouts where they are not dense row-major on both sides, masks in parentheses.
+// Titles like "f32 32x64x56x56 abcd→acdb", "f32→s8 1024x1024 + scales dst(2)", "… + zero points dst, sum", "…
+// ABcd4b16a4b with s8s8"; layouts where they are not dense row-major on both sides, masks in parentheses.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"

@@ -31,7 +31,9 @@ public:
   std::string family(const Problem &problem) const override {
     const RnnDesc &rnn = descOf(problem);
     std::string text(nameOf(rnn.cell));
-    text += rnn.srcLayer.dims[1] == 1 ? ", batch 1" : rnn.srcLayer.dims[1] < 16 ? ", batch below 16" : ", batch 16 and more";
+    text += rnn.srcLayer.dims[1] == 1   ? ", batch 1"
+            : rnn.srcLayer.dims[1] < 16 ? ", batch below 16"
+                                        : ", batch 16 and more";
     return hasFpmath(problem) ? text + ", fpmath" : text;
   }
 
@@ -41,8 +43,9 @@ public:
     const RnnDesc &rnn = descOf(problem);
     const rnn::Shape s = rnn::Shape::of(rnn);
     std::string text = typesName(rnn.srcLayer.dataType, rnn.dstLayer.dataType).append(" ").append(nameOf(rnn.cell));
-    text += " L" + std::to_string(s.layers) + (s.directions == 2 ? " bidirectional" : "") + " T" + std::to_string(s.steps) + " N" +
-            std::to_string(s.batch) + " " + std::to_string(s.slc) + "→" + std::to_string(s.dhc);
+    text += " L" + std::to_string(s.layers) + (s.directions == 2 ? " bidirectional" : "") + " T" +
+            std::to_string(s.steps) + " N" + std::to_string(s.batch) + " " + std::to_string(s.slc) + "→" +
+            std::to_string(s.dhc);
     if (s.dic != s.dhc)
       text += "→" + std::to_string(s.dic);
     if (!rnn.weightsPeephole.isZero())
@@ -56,14 +59,17 @@ public:
 
   nlohmann::json parameters(const Problem &problem) const override {
     const RnnDesc &rnn = descOf(problem);
-    return {{"cell", nameOf(rnn.cell)}, {"direction", nameOf(rnn.direction)}, {"fpmath", nameOf(problem.verified.desc.attr.fpmathMode)}};
+    return {{"cell", nameOf(rnn.cell)},
+            {"direction", nameOf(rnn.direction)},
+            {"fpmath", nameOf(problem.verified.desc.attr.fpmathMode)}};
   }
 
   Bounds bounds(const Problem &problem, const std::string &plan) const override {
     const rnn::Shape s = rnn::Shape::of(descOf(problem));
     const auto kernels = static_cast<double>(1 + std::count(plan.begin(), plan.end(), '|'));
     const bool isTiny = s.dhc <= tinyChannels && s.slc <= tinyChannels && s.batch == 1;
-    return {cellCompileMs, isTiny ? tinyStepNs * static_cast<double>(s.steps * s.layers * s.directions) : 0, kernels * codeKib};
+    return {cellCompileMs, isTiny ? tinyStepNs * static_cast<double>(s.steps * s.layers * s.directions) : 0,
+            kernels * codeKib};
   }
 };
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Titles like "f32 1024x1000", "bf16→f32 log 16x50257", "f32 1x21x512x512 axis 1", "bwd f32 …", "… aBcd16b", "… + relu, add"; layouts
-// where they are not dense row-major.
+// Titles like "f32 1024x1000", "bf16→f32 log 16x50257", "f32 1x21x512x512 axis 1", "bwd f32 …", "… aBcd16b", "… + relu,
+// add"; layouts where they are not dense row-major.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemKind.h"
@@ -39,7 +39,9 @@ public:
     const SoftmaxDesc &softmax = softmaxOf(problem);
     const Attributes &attr = problem.verified.desc.attr;
     std::vector<const TensorDesc *> tensors = tensorsOf(softmax);
-    auto any = [&](auto holds) { return std::any_of(tensors.begin(), tensors.end(), [&](const TensorDesc *t) { return holds(*t); }); };
+    auto any = [&](auto holds) {
+      return std::any_of(tensors.begin(), tensors.end(), [&](const TensorDesc *t) { return holds(*t); });
+    };
     const TensorDesc &first = *tensors.front();
     if (isBackward(problem))
       return "backward";

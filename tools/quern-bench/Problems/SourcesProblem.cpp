@@ -29,7 +29,8 @@ Sources sourcesOf(const Problem &problem) {
   if (const SumDesc *sum = std::get_if<SumDesc>(&op))
     return {sum->srcs, sum->dst, std::to_string(sum->srcs.size()) + " of"};
   const ConcatDesc &concat = std::get<ConcatDesc>(op);
-  return {concat.srcs, concat.dst, std::to_string(concat.srcs.size()) + " along " + std::to_string(concat.axis) + " to"};
+  return {concat.srcs, concat.dst,
+          std::to_string(concat.srcs.size()) + " along " + std::to_string(concat.axis) + " to"};
 }
 
 bool isTiny(const Sources &sources) { return sources.dst.bytes() <= tinyBytes; }
@@ -54,7 +55,8 @@ public:
   std::string title(const Problem &problem) const override {
     const Sources sources = sourcesOf(problem);
     const TensorDesc &first = sources.srcs.front();
-    std::string text = typesName(first.dataType, sources.dst.dataType) + " " + sources.parameter + " " + join(sources.dst.shape());
+    std::string text =
+        typesName(first.dataType, sources.dst.dataType) + " " + sources.parameter + " " + join(sources.dst.shape());
     if (!isDense(sources.dst))
       text += " " + layoutName(sources.dst);
     return text;
@@ -65,7 +67,8 @@ public:
   Bounds bounds(const Problem &problem, const std::string &plan) const override {
     const auto kernels = static_cast<double>(1 + std::count(plan.begin(), plan.end(), '|'));
     const bool isLine = plan.find("tiles") == std::string::npos;
-    return {kernels * (isLine ? lineCompileMs : hardestCompileMs), isTiny(sourcesOf(problem)) ? tinyExecuteNs : 0, kernels * codeKib};
+    return {kernels * (isLine ? lineCompileMs : hardestCompileMs), isTiny(sourcesOf(problem)) ? tinyExecuteNs : 0,
+            kernels * codeKib};
   }
 
 private:

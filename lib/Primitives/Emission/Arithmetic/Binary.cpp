@@ -55,9 +55,13 @@ private:
       return CmpFPredicate::UNE;
     }
   }
-  Value compare(CmpFPredicate predicate, Value x, Value y) { return arith::CmpFOp::create(builder, loc, predicate, x, y); }
+  Value compare(CmpFPredicate predicate, Value x, Value y) {
+    return arith::CmpFOp::create(builder, loc, predicate, x, y);
+  }
   Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(builder, loc, condition, x, y); }
-  Value constant(Value like, double value) { return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(like.getType(), value)); }
+  Value constant(Value like, double value) {
+    return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(like.getType(), value));
+  }
 
   OpBuilder &builder;
   Location loc;

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Clamps are a compare and a select with the bound where x86's minps and maxps have it, so that each is one instruction.
+// Clamps are a compare and a select with the bound where x86's minps and maxps have it, so that each is one
+// instruction.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/Convert.h"
@@ -51,8 +52,10 @@ public:
     else
       x = pick(CmpFPredicate::OGT, zeroForNan(x), bounds.low);
     x = pick(CmpFPredicate::OLT, x, bounds.high);
-    Value whole = arith::FPToSIOp::create(builder, loc, builder.getI32Type(), math::RoundEvenOp::create(builder, loc, x));
-    return to == DataType::S32 ? whole : arith::TruncIOp::create(builder, loc, elementType(to, builder), whole).getResult();
+    Value whole =
+        arith::FPToSIOp::create(builder, loc, builder.getI32Type(), math::RoundEvenOp::create(builder, loc, x));
+    return to == DataType::S32 ? whole
+                               : arith::TruncIOp::create(builder, loc, elementType(to, builder), whole).getResult();
   }
 
 private:
@@ -105,7 +108,8 @@ Value emission::narrowed(OpBuilder &builder, Location loc, Value value, DataType
     return Narrowing(builder, loc, type).toInteger(value, to);
   if (to == DataType::E8M0) // an exponent: the power of two below
     return arith::TruncFOp::create(builder, loc, element, value,
-                                   arith::RoundingModeAttr::get(builder.getContext(), arith::RoundingMode::toward_zero), nullptr);
+                                   arith::RoundingModeAttr::get(builder.getContext(), arith::RoundingMode::toward_zero),
+                                   nullptr);
   if (cast<FloatType>(element).getWidth() > type.getWidth())
     return arith::ExtFOp::create(builder, loc, element, value);
   return arith::TruncFOp::create(builder, loc, element, value);
@@ -141,7 +145,8 @@ Value integerToInteger(OpBuilder &builder, Location loc, Value x, DataType from,
 
 } // namespace
 
-Value emission::converted(OpBuilder &builder, Location loc, Value element, DataType from, DataType to, FloatType compute) {
+Value emission::converted(OpBuilder &builder, Location loc, Value element, DataType from, DataType to,
+                          FloatType compute) {
   if (from == to)
     return element;
   if (!isFloating(from) && !isFloating(to))

@@ -34,7 +34,10 @@ public:
 
 private:
   template <typename Op> Value make(Value operand) { return Op::create(builder, loc, operand); }
-  Value elu() { return math.select(math.compare(CmpFPredicate::OGT, x, 0), x, math.mul(make<math::ExpM1Op>(x), math.constant(alpha))); }
+  Value elu() {
+    return math.select(math.compare(CmpFPredicate::OGT, x, 0), x,
+                       math.mul(make<math::ExpM1Op>(x), math.constant(alpha)));
+  }
   Value logistic() {
     Value e = math.expOfNonpositive({math.negate(math.abs(x)), Value()}), one = math.constant(1);
     return math.div(math.select(math.compare(CmpFPredicate::OLT, x, 0), e, one), math.add(e, one));

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// As in the functions themselves, everything with an exponential is written with e = exp(-|z|), so that nothing overflows: a sigmoid is
-// n / (1 + e), where n is 1 on the positive side and e on the negative one, and its derivative is e / (1 + e)². Factors that grow with x
-// are clamped where e is 0, so that no infinity meets it.
+// As in the functions themselves, everything with an exponential is written with e = exp(-|z|), so that nothing
+// overflows: a sigmoid is n / (1 + e), where n is 1 on the positive side and e on the negative one, and its derivative
+// is e / (1 + e)². Factors that grow with x are clamped where e is 0, so that no infinity meets it.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/EltwiseDerivative.h"
@@ -25,7 +25,8 @@ namespace {
 class BackwardEmitter {
 public:
   BackwardEmitter(OpBuilder &builder, Location loc, float alpha, float beta, Value x, Value gradient)
-      : builder(builder), loc(loc), math(builder, loc, x.getType()), alpha(alpha), beta(beta), x(x), gradient(gradient) {}
+      : builder(builder), loc(loc), math(builder, loc, x.getType()), alpha(alpha), beta(beta), x(x),
+        gradient(gradient) {}
 
   Value emit(Alg alg);
 
@@ -34,8 +35,12 @@ private:
   Value piecewise(Alg alg);
   Value zero() { return math.constant(0); }
   Value is(CmpFPredicate predicate, double limit) { return math.compare(predicate, x, limit); }
-  Value scaled(double factor) { return factor == 0 ? zero() : factor == 1 ? gradient : math.mul(gradient, math.constant(factor)); }
-  Value clip(CmpFPredicate top) { return math.select(is(CmpFPredicate::OGT, alpha), math.select(is(top, beta), gradient, zero()), zero()); }
+  Value scaled(double factor) {
+    return factor == 0 ? zero() : factor == 1 ? gradient : math.mul(gradient, math.constant(factor));
+  }
+  Value clip(CmpFPredicate top) {
+    return math.select(is(CmpFPredicate::OGT, alpha), math.select(is(top, beta), gradient, zero()), zero());
+  }
   Value ofHardsigmoid(bool isHardswish);
   Value halfQuotient();
   /// Of an argument whose magnitude is at most 0 and comes in two terms: e, and the square of 1 + e.
@@ -51,7 +56,8 @@ private:
   /// σ + w·σ(1 - σ): the derivative of x·σ(z), w = x·dz/dx, of which the magnitude is given. `negative`: of z.
   Value ofTimesSigmoid(TwoTerms minusZ, Value magnitude, Value negative) {
     auto [e, square] = exponential(minusZ);
-    Value one = math.constant(1), n = math.select(negative, e, one), w = math.select(negative, math.negate(magnitude), magnitude);
+    Value one = math.constant(1), n = math.select(negative, e, one),
+          w = math.select(negative, math.negate(magnitude), magnitude);
     return math.div(math.mulAdd(w, e, math.mul(n, math.add(e, one))), square);
   }
   Value sigmoid();

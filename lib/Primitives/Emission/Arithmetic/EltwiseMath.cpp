@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// gelu and swish are x times a sigmoid of x, which is written with exp(-|z|) on both sides: on the positive side it is 1 / (1 + e), on the
-// negative one e / (1 + e), so that neither overflows nor cancels. Far out on the negative side e alone would be denormal where the product
-// is not; there e carries a power of two that the last multiplication takes back.
+// gelu and swish are x times a sigmoid of x, which is written with exp(-|z|) on both sides: on the positive side it is
+// 1 / (1 + e), on the negative one e / (1 + e), so that neither overflows nor cancels. Far out on the negative side e
+// alone would be denormal where the product is not; there e carries a power of two that the last multiplication takes
+// back.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/EltwiseMath.h"
@@ -84,16 +85,19 @@ TwoTerms EltwiseMath::product(Value x, Value y) {
 ScaledExp EltwiseMath::scaledExp(TwoTerms z, Value tail) {
   // shift·ln 2 in two terms, the first of so few digits that adding it to any z of the tail is exact.
   double shift = tailStart();
-  double high = isF32() ? 44.361419677734375 : 354.891356446692043391522, low = isF32() ? -1.2189787519729714e-7 : -4.4969899173914961e-14;
+  double high = isF32() ? 44.361419677734375 : 354.891356446692043391522,
+         low = isF32() ? -1.2189787519729714e-7 : -4.4969899173914961e-14;
   z.high = select(tail, add(z.high, constant(high)), z.high);
   z.low = select(tail, z.low ? add(z.low, constant(low)) : constant(low), z.low ? z.low : constant(0));
-  Value scaled = expOfNonpositive(z), factor = select(tail, constant(std::ldexp(1.0, -static_cast<int>(shift))), constant(1));
+  Value scaled = expOfNonpositive(z),
+        factor = select(tail, constant(std::ldexp(1.0, -static_cast<int>(shift))), constant(1));
   return {scaled, factor, mul(scaled, factor)};
 }
 
 TwoTerms EltwiseMath::minusMagnitude(Value x, double factor) {
   double magnitude = std::fabs(factor), reach = isF32() ? 200 : 1400;
-  double largest = isF32() ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
+  double largest =
+      isF32() ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
   Value clamped = atMost(abs(x), magnitude * largest > reach ? reach / magnitude : largest);
   if (magnitude == 1)
     return {negate(clamped), Value()};
@@ -132,7 +136,8 @@ Value emitPower(EltwiseMath &math, Value x, double alpha, double beta) {
   return alpha == 1 ? result : math.mul(result, math.constant(alpha));
 }
 
-/// x / (1 + exp(-|z|)) where z has the sign of x, and x·exp(-|z|) / (1 + exp(-|z|)) where not; `tail` as in scaledExp().
+/// x / (1 + exp(-|z|)) where z has the sign of x, and x·exp(-|z|) / (1 + exp(-|z|)) where not; `tail` as in
+/// scaledExp().
 static Value timesSigmoid(EltwiseMath &math, Value x, TwoTerms minusZ, Value negative, Value tail) {
   ScaledExp e = math.scaledExp(minusZ, tail);
   Value one = math.constant(1);
@@ -158,7 +163,8 @@ GeluTanhArgument emitGeluTanhArgument(EltwiseMath &math, Value x) {
   bool isF32 = math.isF32();
   Value a = math.constant(isF32 ? 1.5957691669464111 : 1.5957691216057308),
         aLow = math.constant(isF32 ? -4.53406804e-8 : -9.96930880911e-17);
-  Value b = math.constant(isF32 ? 0.07135481387376785 : 0.07135481627260025), bLow = math.constant(isF32 ? 2.398832396e-9 : -6.1751499e-19);
+  Value b = math.constant(isF32 ? 0.07135481387376785 : 0.07135481627260025),
+        bLow = math.constant(isF32 ? 2.398832396e-9 : -6.1751499e-19);
   // Beyond these 2y is far below the least argument of exp, and nothing overflows.
   Value magnitude = math.atMost(math.abs(x), isF32 ? 16 : 32);
   TwoTerms square = math.product(magnitude, magnitude), bSquare = math.product(square.high, b);
@@ -178,25 +184,29 @@ Value emitGeluTanh(EltwiseMath &math, Value x) {
   return timesSigmoid(math, x, z, math.compare(CmpFPredicate::OLT, x, 0), tail);
 }
 
-// ½·erfc(x / √2) = exp(-x²/2)·p(t) / (x + K) for x >= 0 with t = (x - K) / (x + K); p is near minimax over [0, 14.5] (f32, K = 2, absolute
-// error 7.4e-10) or [0, 38.75] (f64, K = 3, 1.5e-17), beyond which exp is 0. tools/approximations.py prints them. A smaller K needs more
-// terms and makes the result depend less on the rounding of t.
+// ½·erfc(x / √2) = exp(-x²/2)·p(t) / (x + K) for x >= 0 with t = (x - K) / (x + K); p is near minimax over [0, 14.5]
+// (f32, K = 2, absolute error 7.4e-10) or [0, 38.75] (f64, K = 3, 1.5e-17), beyond which exp is 0.
+// tools/approximations.py prints them. A smaller K needs more terms and makes the result depend less on the rounding of
+// t.
 
 static double normalTailBound(const EltwiseMath &math) { return math.isF32() ? 14.5 : 38.75; }
 static double normalTailK(const EltwiseMath &math) { return math.isF32() ? 2 : 3; }
 
 /// p(t), t = 2·ratio - 1; ratio is x / (x + K).
 static Value normalTailSeries(EltwiseMath &math, Value ratio) {
-  static constexpr double f32Terms[] = {
-      -0.0000215106856909429392, -0.0000953695488225161403, -0.00011773623130545494, 0.000183507954357826578,  0.000820174587060119249,
-      0.000792002165077532752,   -0.00194784032418017961,   -0.0067257358853097447,  -0.000470131150356016723, 0.0367183877350969384,
-      0.0287973895487894269,     -0.331404442003744311,     0.672408004644037962};
+  static constexpr double f32Terms[] = {-0.0000215106856909429392, -0.0000953695488225161403, -0.00011773623130545494,
+                                        0.000183507954357826578,   0.000820174587060119249,   0.000792002165077532752,
+                                        -0.00194784032418017961,   -0.0067257358853097447,    -0.000470131150356016723,
+                                        0.0367183877350969384,     0.0287973895487894269,     -0.331404442003744311,
+                                        0.672408004644037962};
   static constexpr double f64Terms[] = {
-      -1.07598775982315297e-9, -6.46729593763970778e-9,  -8.78347806094609387e-9,   2.39705573779125296e-8,    8.73084216243778343e-8,
-      4.26104658004278718e-8,  -2.65911310576299913e-7,  -5.91788913451016963e-7,   4.01950105683019577e-9,    2.25485031609071681e-6,
-      3.6413337611709214e-6,   -3.51664251881765016e-6,  -0.0000206893891045638695, -0.0000132464343715019704, 0.0000788126995071115017,
-      0.000154394551936531239, -0.000256575347788437026, -0.00104582863355686737,   0.001027592259128138,      0.00697262124117827536,
-      -0.010462867023310874,   -0.0472630251429926641,   0.230017719974603723,      -0.50933198191748929,      0.729083690133372996};
+      -1.07598775982315297e-9,   -6.46729593763970778e-9,   -8.78347806094609387e-9,  2.39705573779125296e-8,
+      8.73084216243778343e-8,    4.26104658004278718e-8,    -2.65911310576299913e-7,  -5.91788913451016963e-7,
+      4.01950105683019577e-9,    2.25485031609071681e-6,    3.6413337611709214e-6,    -3.51664251881765016e-6,
+      -0.0000206893891045638695, -0.0000132464343715019704, 0.0000788126995071115017, 0.000154394551936531239,
+      -0.000256575347788437026,  -0.00104582863355686737,   0.001027592259128138,     0.00697262124117827536,
+      -0.010462867023310874,     -0.0472630251429926641,    0.230017719974603723,     -0.50933198191748929,
+      0.729083690133372996};
   Value t = math.mulAdd(math.atMost(ratio, 1), math.constant(2), math.constant(-1));
   return math.polynomial(t, math.isF32() ? ArrayRef<double>(f32Terms) : ArrayRef<double>(f64Terms));
 }

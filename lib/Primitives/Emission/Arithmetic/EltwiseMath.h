@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the eltwise functions are written in, and the ones that need more than a line. Arguments of exp that are products are kept in two
-// terms: exp turns the absolute error of its argument into a relative one, and half a unit of the last place of 100 is 32 of them.
+// What the eltwise functions are written in, and the ones that need more than a line. Arguments of exp that are
+// products are kept in two terms: exp turns the absolute error of its argument into a relative one, and half a unit of
+// the last place of 100 is 32 of them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_ARITHMETIC_ELTWISEMATH_H
@@ -21,7 +22,8 @@ struct TwoTerms {
   mlir::Value high, low;
 };
 
-/// exp of an argument that may give a denormal: plain = scaled·factor, where `scaled` is a normal number as long as plain is not zero.
+/// exp of an argument that may give a denormal: plain = scaled·factor, where `scaled` is a normal number as long as
+/// plain is not zero.
 struct ScaledExp {
   mlir::Value scaled, factor, plain;
 };
@@ -50,7 +52,8 @@ public:
   /// At most, or at least, `limit`; NaN passes.
   mlir::Value atMost(mlir::Value x, double limit);
   mlir::Value atLeast(mlir::Value x, double limit);
-  /// exp of what is not positive, or NaN; its expansion adds the low term after the reduction, where nothing of it is lost.
+  /// exp of what is not positive, or NaN; its expansion adds the low term after the reduction, where nothing of it is
+  /// lost.
   mlir::Value expOfNonpositive(TwoTerms x);
   mlir::Value log1p(mlir::Value x);
   mlir::Value sqrt(mlir::Value x);
@@ -58,8 +61,8 @@ public:
 
   /// x·y exactly.
   TwoTerms product(mlir::Value x, mlir::Value y);
-  /// exp(z) for finite z <= 0 or NaN. `tail` (i1) may hold only where -z is at least tailStart(), and holds wherever the result is
-  /// denormal and its error would be magnified.
+  /// exp(z) for finite z <= 0 or NaN. `tail` (i1) may hold only where -z is at least tailStart(), and holds wherever
+  /// the result is denormal and its error would be magnified.
   ScaledExp scaledExp(TwoTerms z, mlir::Value tail);
   double tailStart() const { return isF32() ? 64 : 512; }
   /// -|factor·x|, no lower than where exp vanishes by far even if scaled.
@@ -84,7 +87,8 @@ struct GeluTanhArgument {
 };
 GeluTanhArgument emitGeluTanhArgument(EltwiseMath &math, mlir::Value x);
 
-/// The normal distribution's tail ½·erfc(|x| / √2) as series·inverse·exp, with |x| no larger than where `exp`, exp(-x²/2), is 0.
+/// The normal distribution's tail ½·erfc(|x| / √2) as series·inverse·exp, with |x| no larger than where `exp`,
+/// exp(-x²/2), is 0.
 struct NormalTail {
   mlir::Value magnitude, series, inverse, exp;
 };

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The random numbers are those of Philox 4x32-10 (Salmon et al., SC11), with counters and keys as oneDNN has them. Its words are kept in
-// the low halves of i64, so that a product of two of them is one instruction; the high halves mean nothing.
+// The random numbers are those of Philox 4x32-10 (Salmon et al., SC11), with counters and keys as oneDNN has them. Its
+// words are kept in the low halves of i64, so that a product of two of them is one instruction; the high halves mean
+// nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Attributes/Dropout.h"
@@ -37,7 +38,9 @@ struct Words {
   Value low(Value x) { return arith::AndIOp::create(b, at, x, number(lowHalf)); }
   Value high(Value x) { return arith::ShRUIOp::create(b, at, x, number(32)); }
   Value add(Value x, int64_t y) { return arith::AddIOp::create(b, at, x, number(y)); }
-  Value mix(Value x, Value y, Value key) { return arith::XOrIOp::create(b, at, arith::XOrIOp::create(b, at, x, y), key); }
+  Value mix(Value x, Value y, Value key) {
+    return arith::XOrIOp::create(b, at, arith::XOrIOp::create(b, at, x, y), key);
+  }
   Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, at, condition, x, y); }
 };
 
@@ -54,10 +57,12 @@ Value loadInteger(FunctionEmitter &function, int32_t index) {
   OpBuilder &b = function.builder;
   Value zero = arith::ConstantIndexOp::create(b, function.loc, 0);
   Value loaded = memref::LoadOp::create(b, function.loc, function.find(index), zero);
-  return loaded.getType().isInteger(64) ? loaded : arith::ExtSIOp::create(b, function.loc, b.getI64Type(), loaded).getResult();
+  return loaded.getType().isInteger(64) ? loaded
+                                        : arith::ExtSIOp::create(b, function.loc, b.getI64Type(), loaded).getResult();
 }
 
-/// floor(p (2^32 - 1)) for p within 0 and 1, in f32 and integers: p 2^32 is exact, and p less than that. NaN counts as 1: it keeps nothing.
+/// floor(p (2^32 - 1)) for p within 0 and 1, in f32 and integers: p 2^32 is exact, and p less than that. NaN counts as
+/// 1: it keeps nothing.
 Value thresholdOf(FunctionEmitter &function) {
   OpBuilder &b = function.builder;
   Location at = function.loc;
@@ -102,13 +107,15 @@ void permute(Words words, const Sequence &sequence, Value (&c)[4]) {
   }
 }
 
-/// Four bytes, 1 or 0, of the elements from `position`, a multiple of 4, on: neighbours have the words of one counter, or at the start of
-/// the sequence all of them word 2.
+/// Four bytes, 1 or 0, of the elements from `position`, a multiple of 4, on: neighbours have the words of one counter,
+/// or at the start of the sequence all of them word 2.
 Value keptFrom(Words words, const Sequence &sequence, Value position) {
   auto exceeds = [&](Value word) -> Value {
     return arith::CmpIOp::create(words.b, words.at, CmpIPredicate::ugt, words.low(word), sequence.threshold);
   };
-  auto bytes = [&](int32_t value) -> Value { return arith::ConstantOp::create(words.b, words.at, words.b.getI32IntegerAttr(value)); };
+  auto bytes = [&](int32_t value) -> Value {
+    return arith::ConstantOp::create(words.b, words.at, words.b.getI32IntegerAttr(value));
+  };
   Value c[] = {position, words.add(position, 1), position, words.add(position, 3)};
   if (!sequence.offset) {
     permute(words, sequence, c);
@@ -174,13 +181,15 @@ void emission::emitDropoutMask(ModuleOp module, const VerifiedProblem &problem) 
 void emission::emitDropoutProgram(ModuleOp module, const VerifiedProblem &problem) {
   MLIRContext *context = module.getContext();
   const ArgumentInfo &kept = find(problem, keptMask);
-  SmallVector<Attribute> steps{RegionAttr::get(context, kept.name, getAffineConstantExpr(bytesInScratch(kept.desc), context))};
+  SmallVector<Attribute> steps{
+      RegionAttr::get(context, kept.name, getAffineConstantExpr(bytesInScratch(kept.desc), context))};
   for (auto function : module.getOps<func::FuncOp>())
     steps.push_back(callOf(function));
   module->setAttr(ProgramAttr::name, ProgramAttr::get(context, steps));
 }
 
-DropoutStep::DropoutStep(FunctionEmitter &function, ArrayRef<int64_t> space, FloatType compute, SmallVectorImpl<Operand> &inputs) {
+DropoutStep::DropoutStep(FunctionEmitter &function, ArrayRef<int64_t> space, FloatType compute,
+                         SmallVectorImpl<Operand> &inputs) {
   if (!function.find(keptMask))
     return;
   OpBuilder &b = function.builder;

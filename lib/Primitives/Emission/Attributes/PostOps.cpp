@@ -49,8 +49,11 @@ Value PostOps::applyBinary(OpBuilder &builder, Location loc, const Step &step, V
 }
 
 /// The old element's bits may be taken as those of another type.
-Value PostOps::applySum(OpBuilder &builder, Location loc, const PostOp &sum, Value value, Value old, DataType oldType) const {
-  auto constant = [&](double number) { return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(compute, number)); };
+Value PostOps::applySum(OpBuilder &builder, Location loc, const PostOp &sum, Value value, Value old,
+                        DataType oldType) const {
+  auto constant = [&](double number) {
+    return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(compute, number));
+  };
   DataType type = sum.dataType == DataType::Undef ? oldType : sum.dataType;
   if (Type read = elementType(type, builder); read != old.getType())
     old = arith::BitcastOp::create(builder, loc, read, old);
@@ -62,7 +65,8 @@ Value PostOps::applySum(OpBuilder &builder, Location loc, const PostOp &sum, Val
   return arith::AddFOp::create(builder, loc, value, prior);
 }
 
-Value PostOps::apply(OpBuilder &builder, Location loc, Value value, ValueRange elements, Value old, DataType oldType) const {
+Value PostOps::apply(OpBuilder &builder, Location loc, Value value, ValueRange elements, Value old,
+                     DataType oldType) const {
   value = dropout.apply(builder, loc, value, elements);
   for (const Step &step : steps) {
     const PostOp &op = *step.op;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Post-ops are arithmetic on the result before it is stored. What a binary one reads is an operand more of the op that stores; a sum reads
-// the element that is overwritten.
+// Post-ops are arithmetic on the result before it is stored. What a binary one reads is an operand more of the op that
+// stores; a sum reads the element that is overwritten.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_ATTRIBUTES_POSTOPS_H
@@ -24,10 +24,10 @@ public:
   bool empty() const { return steps.empty(); }
   /// The operands to append to the inputs of the op that stores.
   llvm::ArrayRef<Operand> operands() const { return inputs; }
-  /// Applies dropout and all of them in order to a value of the compute type; `elements` are those of `operands()`, `old` is the output's,
-  /// of type `oldType`, where there may be a sum.
-  mlir::Value apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::ValueRange elements, mlir::Value old = {},
-                    DataType oldType = DataType::Undef) const;
+  /// Applies dropout and all of them in order to a value of the compute type; `elements` are those of `operands()`,
+  /// `old` is the output's, of type `oldType`, where there may be a sum.
+  mlir::Value apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::ValueRange elements,
+                    mlir::Value old = {}, DataType oldType = DataType::Undef) const;
 
 private:
   struct Step {
@@ -40,8 +40,8 @@ private:
   Step makeBinary(const PostOp &op, size_t position);
   mlir::Value applyBinary(mlir::OpBuilder &builder, mlir::Location loc, const Step &step, mlir::Value value,
                           mlir::ValueRange elements) const;
-  mlir::Value applySum(mlir::OpBuilder &builder, mlir::Location loc, const PostOp &sum, mlir::Value value, mlir::Value old,
-                       DataType oldType) const;
+  mlir::Value applySum(mlir::OpBuilder &builder, mlir::Location loc, const PostOp &sum, mlir::Value value,
+                       mlir::Value old, DataType oldType) const;
 
   FunctionEmitter &function;
   llvm::ArrayRef<int64_t> space;

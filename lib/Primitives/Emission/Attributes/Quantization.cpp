@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::emission;
 
-Quantization::Quantization(FunctionEmitter &function, const std::map<int32_t, QuantParams> &params, int32_t tensor, int32_t vector,
-                           ArrayRef<int64_t> space, FloatType compute, SmallVectorImpl<Operand> &inputs)
+Quantization::Quantization(FunctionEmitter &function, const std::map<int32_t, QuantParams> &params, int32_t tensor,
+                           int32_t vector, ArrayRef<int64_t> space, FloatType compute, SmallVectorImpl<Operand> &inputs)
     : compute(compute) {
   auto found = params.find(tensor);
   if (found == params.end())
@@ -24,7 +24,8 @@ Quantization::Quantization(FunctionEmitter &function, const std::map<int32_t, Qu
     return;
   }
   input = static_cast<int>(inputs.size());
-  inputs.push_back({function.find(vector), quantMapOf(own, function.descOf(tensor), space, function.builder.getContext())});
+  inputs.push_back(
+      {function.find(vector), quantMapOf(own, function.descOf(tensor), space, function.builder.getContext())});
 }
 
 Value Quantization::read(OpBuilder &builder, Location loc, ValueRange elements) const {

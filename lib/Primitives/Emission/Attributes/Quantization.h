@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A scale or a zero point that is one for the whole tensor is a scalar, loaded before the op that needs it. Any other is an operand more
-// of that op, whose map leaves out the dims without a value of their own.
+// A scale or a zero point that is one for the whole tensor is a scalar, loaded before the op that needs it. Any other
+// is an operand more of that op, whose map leaves out the dims without a value of their own.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_ATTRIBUTES_QUANTIZATION_H
@@ -18,8 +18,8 @@ class Quantization {
 public:
   /// Absent.
   Quantization() = default;
-  /// What `params` has for argument `tensor`, given by argument `vector`, in an op over `space`; absent if there is nothing. A scalar is
-  /// loaded where the function's builder stands, an operand appended to `inputs`.
+  /// What `params` has for argument `tensor`, given by argument `vector`, in an op over `space`; absent if there is
+  /// nothing. A scalar is loaded where the function's builder stands, an operand appended to `inputs`.
   Quantization(FunctionEmitter &function, const std::map<int32_t, QuantParams> &params, int32_t tensor, int32_t vector,
                llvm::ArrayRef<int64_t> space, mlir::FloatType compute, llvm::SmallVectorImpl<Operand> &inputs);
 

@@ -31,8 +31,12 @@ public:
   void projection();
 
 private:
-  void addX(const Sums &sums) { addProduct(step, sums, step["x"], context.factor(), step["w"], layer, context.attr.fpmathMode); }
-  void addH(const Sums &sums, Value h) { addProduct(step, sums, h, context.factor(), step["u"], iter, context.attr.fpmathMode); }
+  void addX(const Sums &sums) {
+    addProduct(step, sums, step["x"], context.factor(), step["w"], layer, context.attr.fpmathMode);
+  }
+  void addH(const Sums &sums, Value h) {
+    addProduct(step, sums, h, context.factor(), step["u"], iter, context.attr.fpmathMode);
+  }
   /// The state that is multiplied.
   Value rowsOfH() { return step[step.has("h_rounded") ? "h_rounded" : "h"]; }
   /// Of the first or only op: the products with x and h of these gates.
@@ -48,7 +52,9 @@ private:
   }
   GateInput gate(const Sums &sums, int64_t gate) { return epilogue.gate({&sums, layer, gate, gate}); }
   /// What a sequence that has ended keeps.
-  Ref stateBefore(Ref remaining) { return remaining >= 0 && context.shape.sic == context.shape.dic ? epilogue.element(step["h"]) : -1; }
+  Ref stateBefore(Ref remaining) {
+    return remaining >= 0 && context.shape.sic == context.shape.dic ? epilogue.element(step["h"]) : -1;
+  }
   /// Outputs that training keeps come after the others; their values are collected as the body computes them.
   void keepGate(int64_t gate);
   void keep(Value gate) {
@@ -105,7 +111,8 @@ Value CellEmitter::activation(Value x) {
   if (rnn.activation != Alg::EltwiseRelu)
     return epilogue.sigmoid(x);
   Value isPositive = arith::CmpFOp::create(b, step.loc, arith::CmpFPredicate::OGT, x, epilogue.f32(0));
-  return arith::SelectOp::create(b, step.loc, isPositive, x, arith::MulFOp::create(b, step.loc, x, epilogue.f32(rnn.alpha)));
+  return arith::SelectOp::create(b, step.loc, isPositive, x,
+                                 arith::MulFOp::create(b, step.loc, x, epilogue.f32(rnn.alpha)));
 }
 
 Value CellEmitter::blend(Value u, Value o, Ref h, Ref attention) {
@@ -147,7 +154,9 @@ void CellEmitter::lstm() {
     keepGate(g);
   e.emit([&] {
     Value before = e.read(c);
-    auto peep = [&](Value z, int gate, Value cell) { return hasPeephole ? e.add(z, e.mul(e.number(peepholes[gate]), cell)) : z; };
+    auto peep = [&](Value z, int gate, Value cell) {
+      return hasPeephole ? e.add(z, e.mul(e.number(peepholes[gate]), cell)) : z;
+    };
     Value i = e.sigmoid(peep(e.number(inputs[0]), 0, before)), f = e.sigmoid(peep(e.number(inputs[1]), 1, before));
     Value candidate = e.tanh(e.number(inputs[2]));
     Value next = e.add(e.mul(f, before), e.mul(i, candidate));
@@ -168,7 +177,8 @@ void CellEmitter::linearBeforeReset() {
     addX(ofX = newSums(2, 1));
   addH(ofH, rowsOfH());
   GateInput update = gate(both, 0), reset = gate(both, 1);
-  GateInput output = e.gate({hasInputs ? nullptr : &ofX, layer, 2, 2, true, false}), hidden = e.gate({&ofH, iter, 2, 3, false, true});
+  GateInput output = e.gate({hasInputs ? nullptr : &ofX, layer, 2, 2, true, false}),
+            hidden = e.gate({&ofH, iter, 2, 3, false, true});
   Ref h = e.element(step["h"]), attention = e.sequenceOf("attention"), remaining = e.sequenceOf("remaining");
   outputRows("h_next");
   for (int64_t g = 0; g < 3; ++g)
@@ -244,10 +254,16 @@ void rnn::emitCell(StepEmitter &step, const CellContext &context) {
     cell.vanilla();
 }
 
-void rnn::emitGruGates(StepEmitter &step, const CellContext &context) { CellEmitter(step, context, context.shape.dhc).gruGates(); }
-void rnn::emitGruOutput(StepEmitter &step, const CellContext &context) { CellEmitter(step, context, context.shape.dhc).gruOutput(); }
+void rnn::emitGruGates(StepEmitter &step, const CellContext &context) {
+  CellEmitter(step, context, context.shape.dhc).gruGates();
+}
+void rnn::emitGruOutput(StepEmitter &step, const CellContext &context) {
+  CellEmitter(step, context, context.shape.dhc).gruOutput();
+}
 
-void rnn::emitProjection(StepEmitter &step, const CellContext &context) { CellEmitter(step, context, context.shape.dic).projection(); }
+void rnn::emitProjection(StepEmitter &step, const CellContext &context) {
+  CellEmitter(step, context, context.shape.dic).projection();
+}
 
 void rnn::emitInputs(StepEmitter &step, const CellContext &context) {
   Sums sums = clearSums(step, step["inputs"], 0, context.shape.gates);

@@ -22,9 +22,10 @@ public:
         layer("weights_layer", rnn.weightsLayer, problem, module.getContext()),
         iter("weights_iter", rnn.weightsIter, problem, module.getContext()),
         projection("weights_projection", rnn.weightsProjection, problem, module.getContext()), bias("bias", rnn.bias),
-        peephole("weights_peephole", rnn.weightsPeephole), context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()},
-        isMerged(areInputsMerged(rnn)), areApart(s.directions == 2 && areWeightsFar(rnn)), program(module, States::openBatch(problem)),
-        states(problem, context, program) {}
+        peephole("weights_peephole", rnn.weightsPeephole),
+        context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()},
+        isMerged(areInputsMerged(rnn)), areApart(s.directions == 2 && areWeightsFar(rnn)),
+        program(module, States::openBatch(problem)), states(problem, context, program) {}
   void emit();
 
 private:
@@ -76,9 +77,11 @@ private:
   Rows cellsAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
   Rows cellsStart(int64_t layer, int64_t direction);
 
-  /// One elementwise op over rows. `body` gets the elements of `from`, then those of "remaining" at time `aliveAt`, if that is given.
+  /// One elementwise op over rows. `body` gets the elements of `from`, then those of "remaining" at time `aliveAt`, if
+  /// that is given.
   using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
-  void emitCopy(llvm::StringRef kind, llvm::ArrayRef<Rows> from, const Rows &to, Body body, mlir::AffineExpr aliveAt, bool beside);
+  void emitCopy(llvm::StringRef kind, llvm::ArrayRef<Rows> from, const Rows &to, Body body, mlir::AffineExpr aliveAt,
+                bool beside);
 
   mlir::Builder builder;
   const RnnDesc &rnn;

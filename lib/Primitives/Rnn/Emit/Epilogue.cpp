@@ -47,8 +47,8 @@ Value rnn::emitNumber(OpBuilder &b, Location loc, const CellContext &context, Va
 }
 
 Epilogue::Epilogue(StepEmitter &step, const CellContext &context, int64_t channels)
-    : step(step), context(context), channels(channels), n(step.builder.getAffineDimExpr(0)), o(step.builder.getAffineDimExpr(1)),
-      loc(step.loc) {}
+    : step(step), context(context), channels(channels), n(step.builder.getAffineDimExpr(0)),
+      o(step.builder.getAffineDimExpr(1)), loc(step.loc) {}
 
 Ref Epilogue::add(Value memref, ArrayRef<AffineExpr> address) {
   inputs.push_back(memref);
@@ -56,8 +56,8 @@ Ref Epilogue::add(Value memref, ArrayRef<AffineExpr> address) {
   return static_cast<Ref>(inputs.size()) - 1;
 }
 
-/// What shifted bytes add to the sums of a gate, by channel: -shift (sum of the weights). Where the shift is an integer, so are both,
-/// and what is left of them is exact, however little it is.
+/// What shifted bytes add to the sums of a gate, by channel: -shift (sum of the weights). Where the shift is an
+/// integer, so are both, and what is left of them is exact, however little it is.
 Value Epilogue::shiftOf(const Gate &which) {
   OpBuilder &outer = step.builder;
   SmallVector<Value> operands;
@@ -66,14 +66,16 @@ Value Epilogue::shiftOf(const Gate &which) {
                               {"r_sums", which.isProjection}})
     if (isPart)
       operands.push_back(step[name]);
-  SmallVector<AffineMap> maps(operands.size(), AffineMap::get(1, 0, {constant(which.gate), outer.getAffineDimExpr(0)}, outer.getContext()));
+  SmallVector<AffineMap> maps(
+      operands.size(), AffineMap::get(1, 0, {constant(which.gate), outer.getAffineDimExpr(0)}, outer.getContext()));
   maps.push_back(outer.getMultiDimIdentityMap(1));
   Value result = memref::AllocOp::create(outer, loc, MemRefType::get({channels}, outer.getF32Type()));
   linalg::GenericOp::create(outer, loc, operands, ValueRange{result}, maps, utils::IteratorType::parallel,
                             [&](OpBuilder &inner, Location, ValueRange in) {
                               b = &inner;
                               Value sum = in.size() == 3 ? add(in[0], in[1]) : in[0];
-                              linalg::YieldOp::create(inner, loc, mul(sum, f32(-static_cast<double>(context.attr.rnn.dataShift))));
+                              linalg::YieldOp::create(inner, loc,
+                                                      mul(sum, f32(-static_cast<double>(context.attr.rnn.dataShift))));
                             });
   return result;
 }
@@ -111,10 +113,11 @@ void Epilogue::emit(Body body) {
   SmallVector<AffineMap> maps = inputMaps;
   maps.append(outputMaps);
   SmallVector<utils::IteratorType> kinds(2, utils::IteratorType::parallel);
-  linalg::GenericOp::create(step.builder, loc, inputs, outputs, maps, kinds, [&](OpBuilder &inner, Location at, ValueRange in) {
-    b = &inner, elements = in;
-    linalg::YieldOp::create(inner, at, body());
-  });
+  linalg::GenericOp::create(step.builder, loc, inputs, outputs, maps, kinds,
+                            [&](OpBuilder &inner, Location at, ValueRange in) {
+                              b = &inner, elements = in;
+                              linalg::YieldOp::create(inner, at, body());
+                            });
 }
 
 Value Epilogue::read(Ref ref) { return elements[static_cast<size_t>(ref)]; }
@@ -128,7 +131,8 @@ Value Epilogue::number(const GateInput &input) {
   const bool isInteger = isQuantized(context.rnn);
   Value sum = read(input.sum >= 0 ? input.sum : input.inputs);
   if (input.sum >= 0 && input.inputs >= 0)
-    sum = isInteger ? arith::AddIOp::create(*b, loc, sum, read(input.inputs)).getResult() : add(sum, read(input.inputs));
+    sum =
+        isInteger ? arith::AddIOp::create(*b, loc, sum, read(input.inputs)).getResult() : add(sum, read(input.inputs));
   if (isInteger) {
     sum = arith::SIToFPOp::create(*b, loc, b->getF32Type(), sum);
     if (input.shift >= 0)
@@ -138,7 +142,9 @@ Value Epilogue::number(const GateInput &input) {
   return input.bias >= 0 ? add(sum, number(input.bias)) : sum;
 }
 
-Value Epilogue::f32(double value) { return arith::ConstantOp::create(*b, loc, b->getF32FloatAttr(static_cast<float>(value))); }
+Value Epilogue::f32(double value) {
+  return arith::ConstantOp::create(*b, loc, b->getF32FloatAttr(static_cast<float>(value)));
+}
 Value Epilogue::add(Value x, Value y) { return arith::AddFOp::create(*b, loc, x, y, contracted); }
 Value Epilogue::sub(Value x, Value y) { return arith::SubFOp::create(*b, loc, x, y, contracted); }
 Value Epilogue::mul(Value x, Value y) { return arith::MulFOp::create(*b, loc, x, y, contracted); }

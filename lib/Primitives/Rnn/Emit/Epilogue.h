@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One linalg op over sequences n and channels o. Operands are gathered first, each read in the body by the number that it got.
+// One linalg op over sequences n and channels o. Operands are gathered first, each read in the body by the number that
+// it got.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_EPILOGUE_H
@@ -30,7 +31,9 @@ public:
   /// [N, channels]
   Ref element(mlir::Value memref) { return add(memref, {n, o}); }
   /// Row `row` of [R, channels]; [channels] without one.
-  Ref channel(mlir::Value memref, std::optional<int64_t> row) { return row ? add(memref, {constant(*row), o}) : add(memref, {o}); }
+  Ref channel(mlir::Value memref, std::optional<int64_t> row) {
+    return row ? add(memref, {constant(*row), o}) : add(memref, {o});
+  }
   /// [N]
   Ref sequence(mlir::Value memref) { return add(memref, {n}); }
   /// The step's argument of that name; none if it has no such.

@@ -64,7 +64,8 @@ struct Slice {
 
 class ProductEmitter {
 public:
-  ProductEmitter(StepEmitter &step, const Sums &sums, Value x, DataType rows, Value weights, const WeightsView &view, FpmathMode fpmath)
+  ProductEmitter(StepEmitter &step, const Sums &sums, Value x, DataType rows, Value weights, const WeightsView &view,
+                 FpmathMode fpmath)
       : step(step), b(step.builder), sums(sums), x(x), rows(rows), weights(weights), view(view), fpmath(fpmath) {}
 
   void emit() {
@@ -137,7 +138,8 @@ void ProductEmitter::emitSlice(const Slice &slice) {
     offsets.push_back(0), extents.push_back(view.block), address.push_back(column);
   if (view.kPack > 1)
     offsets.push_back(0), extents.push_back(slice.pairs), address.push_back(pair);
-  SmallVector<OpFoldResult> sizes = llvm::map_to_vector(extents, [&](int64_t size) -> OpFoldResult { return b.getIndexAttr(size); });
+  SmallVector<OpFoldResult> sizes =
+      llvm::map_to_vector(extents, [&](int64_t size) -> OpFoldResult { return b.getIndexAttr(size); });
   Value part = partOf(step, weights, offsets, sizes);
 
   AffineExpr input = (slice.firstGroup + group) * view.kPack + pair, output = panel * view.block + column;
@@ -146,8 +148,9 @@ void ProductEmitter::emitSlice(const Slice &slice) {
   if (hasGates)
     sum.insert(sum.begin() + 1, gate);
   AffineMap maps[] = {mapOf({n, input}), mapOf(address), mapOf(sum)};
-  auto op = linalg::GenericOp::create(b, step.loc, ValueRange{x, part}, ValueRange{columnsOf(step, sums, view.width())}, maps, kinds,
-                                      [&](OpBuilder &inner, Location at, ValueRange in) { emitBody(inner, at, in); });
+  auto op =
+      linalg::GenericOp::create(b, step.loc, ValueRange{x, part}, ValueRange{columnsOf(step, sums, view.width())}, maps,
+                                kinds, [&](OpBuilder &inner, Location at, ValueRange in) { emitBody(inner, at, in); });
   if (view.element == DataType::F32 && (fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any))
     addLicence(op, Licence::Bf16);
 }
@@ -160,17 +163,20 @@ WeightsView WeightsView::of(const TensorDesc &weights, MLIRContext *context) {
   const int input = 2, gate = 3, output = weights.ndims - 1;
   WeightsView view;
   view.element = weights.dataType;
-  view.inputs = weights.dims[input], view.gates = hasGates ? weights.dims[gate] : 1, view.outputs = weights.dims[output];
+  view.inputs = weights.dims[input], view.gates = hasGates ? weights.dims[gate] : 1,
+  view.outputs = weights.dims[output];
   int64_t blocks[maxDims];
   weights.blockSizes(blocks);
   view.block = blocks[output], view.kPack = blocks[input];
   SmallVector<int64_t> shape = {view.panels(), (view.inputs + view.kPack - 1) / view.kPack, view.gates};
-  SmallVector<int64_t> strides = {weights.strides[output], weights.strides[input], hasGates ? weights.strides[gate] : 1};
+  SmallVector<int64_t> strides = {weights.strides[output], weights.strides[input],
+                                  hasGates ? weights.strides[gate] : 1};
   if (view.block > 1)
     shape.push_back(view.block), strides.push_back(view.kPack);
   if (view.kPack > 1)
     shape.push_back(view.kPack), strides.push_back(1);
-  view.type = MemRefType::get(shape, elementType(view.element, builder), StridedLayoutAttr::get(context, weights.offset0, strides));
+  view.type = MemRefType::get(shape, elementType(view.element, builder),
+                              StridedLayoutAttr::get(context, weights.offset0, strides));
   return view;
 }
 
@@ -194,8 +200,8 @@ Sums rnn::makeSums(StepEmitter &step, Value rows, int64_t width, bool isInteger,
   return clearSums(step, memref::AllocOp::create(b, step.loc, MemRefType::get(shape, type), open), firstGate, gates);
 }
 
-void rnn::addProduct(StepEmitter &step, const Sums &sums, Value x, DataType rows, Value weights, const WeightsView &view,
-                     FpmathMode fpmath) {
+void rnn::addProduct(StepEmitter &step, const Sums &sums, Value x, DataType rows, Value weights,
+                     const WeightsView &view, FpmathMode fpmath) {
   ProductEmitter(step, sums, x, rows, weights, view, fpmath).emit();
 }
 
@@ -205,14 +211,18 @@ void rnn::emitColumnSums(StepEmitter &step, const WeightsView &view) {
   AffineExpr gate = b.getAffineDimExpr(0), output = b.getAffineDimExpr(1), input = b.getAffineDimExpr(2);
   Value zero = arith::ConstantOp::create(b, step.loc, b.getF32FloatAttr(0));
   linalg::FillOp::create(b, step.loc, zero, step["sums"]);
-  AffineMap maps[] = {AffineMap::get(3, 0, {output, input, gate}, b.getContext()), AffineMap::get(3, 0, {gate, output}, b.getContext())};
+  AffineMap maps[] = {AffineMap::get(3, 0, {output, input, gate}, b.getContext()),
+                      AffineMap::get(3, 0, {gate, output}, b.getContext())};
   utils::IteratorType kinds[] = {parallel, parallel, reduction};
   linalg::GenericOp::create(b, step.loc, ValueRange{step["weights"]}, ValueRange{step["sums"]}, maps, kinds,
                             [](OpBuilder &inner, Location at, ValueRange in) {
                               Value weight = arith::SIToFPOp::create(inner, at, inner.getF32Type(), in[0]);
                               auto flags = arith::FastMathFlags::reassoc;
-                              linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[1], weight, flags).getResult());
+                              linalg::YieldOp::create(
+                                  inner, at, arith::AddFOp::create(inner, at, in[1], weight, flags).getResult());
                             });
 }
 
-Value rnn::withoutPadding(StepEmitter &step, const Sums &sums, const WeightsView &view) { return columnsOf(step, sums, view.outputs); }
+Value rnn::withoutPadding(StepEmitter &step, const Sums &sums, const WeightsView &view) {
+  return columnsOf(step, sums, view.outputs);
+}

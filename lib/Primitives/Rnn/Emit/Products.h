@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Rows of states times the weights of some gates, added to sums. Packing shows in the maps alone: channel p · block + v of the outputs,
-// channel k · kPack + j of the inputs.
+// Rows of states times the weights of some gates, added to sums. Packing shows in the maps alone: channel p · block + v
+// of the outputs, channel k · kPack + j of the inputs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_PRODUCTS_H
@@ -15,8 +15,8 @@
 
 namespace quern::rnn {
 
-/// The weights of one layer and direction: [O / block][K / kPack][gate][block][kPack], or [O][K][gate] with neither, with any strides but
-/// those of the last two.
+/// The weights of one layer and direction: [O / block][K / kPack][gate][block][kPack], or [O][K][gate] with neither,
+/// with any strides but those of the last two.
 struct WeightsView {
   mlir::MemRefType type;
   DataType element = DataType::Undef;
@@ -37,12 +37,14 @@ struct Sums {
 };
 
 /// `rows` is a memref whose first dim is N; `width` is that of the widest of the weights.
-Sums makeSums(emission::StepEmitter &step, mlir::Value rows, int64_t width, bool isInteger, int64_t firstGate, int64_t gates);
+Sums makeSums(emission::StepEmitter &step, mlir::Value rows, int64_t width, bool isInteger, int64_t firstGate,
+              int64_t gates);
 /// As the sums that a step is given to write.
 Sums clearSums(emission::StepEmitter &step, mlir::Value memref, int64_t firstGate, int64_t gates);
-/// Adds x, [N][K], of type `rows`, times the sums' gates of `weights`. Factors of f32 may be rounded as `fpmath` allows.
-void addProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value x, DataType rows, mlir::Value weights, const WeightsView &view,
-                FpmathMode fpmath);
+/// Adds x, [N][K], of type `rows`, times the sums' gates of `weights`. Factors of f32 may be rounded as `fpmath`
+/// allows.
+void addProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value x, DataType rows, mlir::Value weights,
+                const WeightsView &view, FpmathMode fpmath);
 /// The sums of the columns of plain s8 weights, "weights", as f32 [G, O], "sums".
 void emitColumnSums(emission::StepEmitter &step, const WeightsView &view);
 /// The sums without the columns that only fill up the last panel.

@@ -16,19 +16,22 @@ using namespace quern::emission;
 using namespace quern::rnn;
 
 States::States(const VerifiedProblem &problem, const CellContext &context, Program &program)
-    : isTraining(context.rnn.prop == PropKind::ForwardTraining), hasLengths(!context.rnn.seqLengths.isZero()), problem(problem),
-      rnn(context.rnn), s(context.shape), program(program), state(context.state()), factor(context.factor()) {
+    : isTraining(context.rnn.prop == PropKind::ForwardTraining), hasLengths(!context.rnn.seqLengths.isZero()),
+      problem(problem), rnn(context.rnn), s(context.shape), program(program), state(context.state()),
+      factor(context.factor()) {
   for (const ArgumentInfo &argument : problem.arguments)
     sizeCount += argument.runtimeSizes();
   if (isTraining)
     workspace = *workspaceOf(rnn); // the verifier has listed it
   lastIsResult = canBeResult();
-  countsSteps = hasLengths && !isTraining && s.steps != 1 && rnn.seqLengths.offset0 == 0; // the runtime reads from the start
+  countsSteps =
+      hasLengths && !isTraining && s.steps != 1 && rnn.seqLengths.offset0 == 0; // the runtime reads from the start
 }
 
 bool States::canBeResult() const {
   const TensorDesc &dst = rnn.dstLayer;
-  return !isTraining && !hasLengths && dst.dataType == state && rnn.direction != RnnDirection::BidirectionalSum && dst.strides[2] == 1;
+  return !isTraining && !hasLengths && dst.dataType == state && rnn.direction != RnnDirection::BidirectionalSum &&
+         dst.strides[2] == 1;
 }
 
 int64_t States::indexOf(const VerifiedProblem &problem, StringRef name, int dim, bool isStride) {
@@ -69,9 +72,9 @@ Binding States::bind(StringRef name, const Rows &rows) const {
   Type element = elementType(rows.type, builder);
   int64_t n = rows.count >= 0 ? rows.count : s.batch, stride = rows.openRow >= 0 ? ShapedType::kDynamic : rows.row;
   bool isDense = rows.offset == 0 && rows.channel == 1 && stride == rows.channels;
-  MemRefType type =
-      isDense ? MemRefType::get({n, rows.channels}, element)
-              : MemRefType::get({n, rows.channels}, element, StridedLayoutAttr::get(context, rows.offset, {stride, rows.channel}));
+  MemRefType type = isDense ? MemRefType::get({n, rows.channels}, element)
+                            : MemRefType::get({n, rows.channels}, element,
+                                              StridedLayoutAttr::get(context, rows.offset, {stride, rows.channel}));
   Binding binding{name.str(), type, {rows.buffer, rows.bytes}};
   if (rows.openRow >= 0)
     binding.openStrides.push_back(rows.openRow);
@@ -80,7 +83,8 @@ Binding States::bind(StringRef name, const Rows &rows) const {
 
 Rows States::tensor(StringRef name, const TensorDesc &desc, ArrayRef<AffineExpr> at) const {
   auto rowDim = static_cast<int>(at.size());
-  Rows rows{name.str(), desc.dataType, desc.dims[rowDim + 1], desc.strides[rowDim], desc.strides[rowDim + 1], desc.offset0};
+  Rows rows{name.str(),  desc.dataType, desc.dims[rowDim + 1], desc.strides[rowDim], desc.strides[rowDim + 1],
+            desc.offset0};
   if (rows.row == runtimeDim)
     rows.openRow = indexOf(problem, name, rowDim, true);
   rows.bytes = number(0);
@@ -161,7 +165,8 @@ bool States::startsInPlace(int64_t layer) const {
   const TensorDesc &src = rnn.srcIter;
   if (src.isZero() || isTraining || src.dataType != state || src.strides[3] != 1 || !startsApart(layer))
     return false;
-  return s.steps == 1 || (src.strides[2] == rnn.dstLayer.strides[1] && src.strides[2] != runtimeDim && src.offset0 == rnn.dstLayer.offset0);
+  return s.steps == 1 || (src.strides[2] == rnn.dstLayer.strides[1] && src.strides[2] != runtimeDim &&
+                          src.offset0 == rnn.dstLayer.offset0);
 }
 
 Rows States::startOf(int64_t layer, int64_t direction) {

@@ -3,13 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Matrices of one row for each sequence, in tensors of the problem, in sections of the workspace and in regions of the scratch. The states
-// of a layer over time are one of
+// Matrices of one row for each sequence, in tensors of the problem, in sections of the workspace and in regions of the
+// scratch. The states of a layer over time are one of
 //   result     dst_layer itself: the last layer, where it holds nothing but states
 //   workspace  training
-//   region     "states0" and "states1" in turn, [T + 2][N][D][DIC]: time t is slot t + 1; the state at the start is the slot before the
+//   region     "states0" and "states1" in turn, [T + 2][N][D][DIC]: time t is slot t + 1; the state at the start is the
+//   slot before the
 //              first step, whichever end that is
-// A result or workspace, and a problem of one step, have the state at the start elsewhere: src_iter, or "start", or the workspace.
+// A result or workspace, and a problem of one step, have the state at the start elsewhere: src_iter, or "start", or the
+// workspace.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_STATES_H

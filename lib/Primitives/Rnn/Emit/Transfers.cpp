@@ -21,7 +21,8 @@ using namespace quern;
 using namespace quern::emission;
 using namespace quern::rnn;
 
-void RnnEmitter::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, Body body, AffineExpr aliveAt, bool beside) {
+void RnnEmitter::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, Body body, AffineExpr aliveAt,
+                          bool beside) {
   Bindings bindings;
   for (auto [i, rows] : llvm::enumerate(from))
     bindings.push_back(states.bind(i ? "other" : "from", rows));
@@ -37,8 +38,9 @@ void RnnEmitter::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, B
       maps.push_back(AffineMap::get(2, 0, builder.getAffineDimExpr(0)));
     maps.push_back(builder.getMultiDimIdentityMap(2));
     SmallVector<utils::IteratorType> kinds(2, utils::IteratorType::parallel);
-    linalg::GenericOp::create(step.builder, step.loc, inputs, ValueRange{step["to"]}, maps, kinds,
-                              [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in)); });
+    linalg::GenericOp::create(
+        step.builder, step.loc, inputs, ValueRange{step["to"]}, maps, kinds,
+        [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in)); });
   };
   program.call(kind, bindings, emitBody, beside);
 }
@@ -46,28 +48,32 @@ void RnnEmitter::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, B
 /// What a sequence has left at each time: its length, then one less from step to step.
 void RnnEmitter::emitRemaining() {
   const TensorDesc &desc = rnn.seqLengths;
-  auto call = [&](StringRef kind, const Rows &from, const Rows &to, llvm::function_ref<Value(OpBuilder &, Location, Value)> body) {
+  auto call = [&](StringRef kind, const Rows &from, const Rows &to,
+                  llvm::function_ref<Value(OpBuilder &, Location, Value)> body) {
     Bindings bindings;
     addVector(bindings, "from", from);
     addVector(bindings, "to", to);
     program.call(kind, bindings, [&](StepEmitter &step) {
       AffineMap maps[] = {builder.getMultiDimIdentityMap(1), builder.getMultiDimIdentityMap(1)};
-      linalg::GenericOp::create(step.builder, step.loc, ValueRange{step["from"]}, ValueRange{step["to"]}, maps,
-                                utils::IteratorType::parallel,
-                                [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in[0])); });
+      linalg::GenericOp::create(
+          step.builder, step.loc, ValueRange{step["from"]}, ValueRange{step["to"]}, maps, utils::IteratorType::parallel,
+          [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in[0])); });
     });
   };
   auto constant = [](OpBuilder &b, Location at, int32_t value) -> Value {
     return arith::ConstantOp::create(b, at, b.getI32IntegerAttr(value));
   };
   Rows lengths{"seq_lengths", DataType::S32, 1, desc.strides[0], 1, desc.offset0, -1, program.number(0)};
-  call("rnn_lengths", lengths, remainingAt(program.number(0)),
-       [&](OpBuilder &b, Location at, Value length) -> Value { return arith::MaxSIOp::create(b, at, length, constant(b, at, 0)); });
+  call("rnn_lengths", lengths, remainingAt(program.number(0)), [&](OpBuilder &b, Location at, Value length) -> Value {
+    return arith::MaxSIOp::create(b, at, length, constant(b, at, 0));
+  });
   if (s.steps == 1)
     return;
   AffineExpr index = program.beginLoop(states.steps() - 1);
   call("rnn_remaining", remainingAt(index), remainingAt(index + 1),
-       [&](OpBuilder &b, Location at, Value left) -> Value { return arith::SubIOp::create(b, at, left, constant(b, at, 1)); });
+       [&](OpBuilder &b, Location at, Value left) -> Value {
+         return arith::SubIOp::create(b, at, left, constant(b, at, 1));
+       });
   program.endLoop();
   if (states.countsStepsDone())
     program.addMaximum("seq_lengths", states.steps(), states.batch(), desc.strides[0]);
@@ -86,7 +92,8 @@ void RnnEmitter::emitRoundedInput() {
     from.row = s.batch == 1 ? src.strides[0] : from.row;
   }
   emitCopy(
-      "rnn_round", from, to, [&](OpBuilder &b, Location loc, ValueRange in) { return roundedFactor(b, loc, in[0], to.type); }, {}, false);
+      "rnn_round", from, to,
+      [&](OpBuilder &b, Location loc, ValueRange in) { return roundedFactor(b, loc, in[0], to.type); }, {}, false);
   if (!areEven)
     program.endLoop();
 }
@@ -109,7 +116,8 @@ void RnnEmitter::emitStart(int64_t layer) {
           "rnn_start", from, to,
           [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
             if (from.empty())
-              return isQuantized(rnn) ? emitStored(b, loc, context, zeroOf(b, loc, DataType::F32)) : zeroOf(b, loc, to.type);
+              return isQuantized(rnn) ? emitStored(b, loc, context, zeroOf(b, loc, DataType::F32))
+                                      : zeroOf(b, loc, to.type);
             return from[0].type == to.type ? in[0] : emitStored(b, loc, context, in[0]);
           },
           {}, beside);
@@ -187,7 +195,8 @@ void RnnEmitter::emitResult() {
         [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
           Value result = in[0];
           if (isSum)
-            result = narrowed(b, loc, arith::AddFOp::create(b, loc, number(b, loc, in[0]), number(b, loc, in[1])), type);
+            result =
+                narrowed(b, loc, arith::AddFOp::create(b, loc, number(b, loc, in[0]), number(b, loc, in[1])), type);
           else if (isWide)
             result = number(b, loc, in[0]);
           if (!states.hasLengths)
@@ -206,7 +215,8 @@ void RnnEmitter::emitResult() {
 
 /// Training with both directions stacked: the workspace keeps them apart, the layer above reads them side by side.
 void RnnEmitter::emitStacked(int64_t layer) {
-  if (!states.isTraining || context.areRowsRounded() || s.directions == 1 || !(rnn.flags & RnnStackConcatenated) || layer + 1 == s.layers)
+  if (!states.isTraining || context.areRowsRounded() || s.directions == 1 || !(rnn.flags & RnnStackConcatenated) ||
+      layer + 1 == s.layers)
     return;
   AffineExpr t = s.steps == 1 ? program.number(0) : program.beginLoop(states.steps());
   for (int64_t direction = 0; direction < s.directions; ++direction) {
@@ -214,8 +224,8 @@ void RnnEmitter::emitStacked(int64_t layer) {
     to.channels = s.dic;
     to.bytes = to.bytes + direction * s.dic * bytesOf(to.type);
     emitCopy(
-        "rnn_stack", states.stateAt(layer, direction, t), to, [](OpBuilder &, Location, ValueRange in) { return in[0]; }, {},
-        direction > 0);
+        "rnn_stack", states.stateAt(layer, direction, t), to,
+        [](OpBuilder &, Location, ValueRange in) { return in[0]; }, {}, direction > 0);
   }
   if (s.steps != 1)
     program.endLoop();

@@ -39,7 +39,8 @@ void emitReorder(Program &program, StringRef kind, const Binding &from, const Bi
     linalg::GenericOp::create(b, step.loc, ValueRange{step["from"]}, ValueRange{step["to"]}, maps, kinds,
                               [&](OpBuilder &inner, Location at, ValueRange in) {
                                 bool isSame = fromDesc.dataType == toDesc.dataType;
-                                linalg::YieldOp::create(inner, at, isSame ? in[0] : roundedFactor(inner, at, in[0], toDesc.dataType));
+                                linalg::YieldOp::create(
+                                    inner, at, isSame ? in[0] : roundedFactor(inner, at, in[0], toDesc.dataType));
                               });
   });
 }
@@ -57,7 +58,8 @@ Weights::Weights(StringRef tensor, const TensorDesc &given, const VerifiedProble
   seen = WeightsView::of(used, context);
 }
 
-void Weights::bindAlone(StringRef name, int64_t layer, int64_t direction, Program &program, SmallVectorImpl<Binding> &bindings) const {
+void Weights::bindAlone(StringRef name, int64_t layer, int64_t direction, Program &program,
+                        SmallVectorImpl<Binding> &bindings) const {
   int64_t elements = layer * used.strides[0] + direction * used.strides[1];
   bindings.push_back({name.str(), seen.type, {buffer, program.number(elements * bytesOf(used.dataType))}});
 }
@@ -66,19 +68,23 @@ Binding Weights::sumsAlone(StringRef name, int64_t layer, int64_t direction, Pro
   MLIRContext *context = seen.type.getContext();
   const bool isAppended = given.extras.flags != 0;
   const int output = given.ndims - 1;
-  const int64_t width = isAppended ? given.paddedDims[output] : given.dims[output], matrix = seen.gates * width * floatBytes;
-  auto type = MemRefType::get({seen.gates, seen.outputs}, Float32Type::get(context), StridedLayoutAttr::get(context, 0, {width, 1}));
+  const int64_t width = isAppended ? given.paddedDims[output] : given.dims[output],
+                matrix = seen.gates * width * floatBytes;
+  auto type = MemRefType::get({seen.gates, seen.outputs}, Float32Type::get(context),
+                              StridedLayoutAttr::get(context, 0, {width, 1}));
   int64_t start = isAppended ? given.bytes() - stacks() * matrix : 0;
   std::string place = isAppended ? tensor : tensor + "_sums";
   return {name.str(), type, {place, program.number(start + (layer * given.dims[1] + direction) * matrix)}};
 }
 
-void Weights::bind(StringRef name, int64_t layer, int64_t direction, Program &program, SmallVectorImpl<Binding> &bindings) const {
+void Weights::bind(StringRef name, int64_t layer, int64_t direction, Program &program,
+                   SmallVectorImpl<Binding> &bindings) const {
   bindAlone(name, layer, direction, program, bindings);
   bindSums(name, layer, direction, program, bindings);
 }
 
-void Weights::bindSums(StringRef name, int64_t layer, int64_t direction, Program &program, SmallVectorImpl<Binding> &bindings) const {
+void Weights::bindSums(StringRef name, int64_t layer, int64_t direction, Program &program,
+                       SmallVectorImpl<Binding> &bindings) const {
   if (hasSums)
     bindings.push_back(sumsAlone((name + "_sums").str(), layer, direction, program));
 }
@@ -92,7 +98,8 @@ void Weights::emitSums(Program &program) const {
     int64_t elements = layer * given.strides[0] + direction * given.strides[1];
     Binding weights{"weights", plain.type, {tensor, program.number(elements * bytesOf(given.dataType))}};
     program.call(
-        "rnn_sums", {weights, sumsAlone("sums", layer, direction, program)}, [&](StepEmitter &step) { emitColumnSums(step, plain); },
+        "rnn_sums", {weights, sumsAlone("sums", layer, direction, program)},
+        [&](StepEmitter &step) { emitColumnSums(step, plain); },
         /*beside=*/i > 0);
   }
 }
@@ -133,7 +140,9 @@ float inverseOf(float scale, float dataScale) {
 
 StringRef nameOfScales(bool isProjection) { return isProjection ? "projection_scales" : "scales"; }
 
-bool haveMask(const RnnQuantization &q, bool isProjection) { return (isProjection ? q.projectionMask : q.weightsMask) != 0; }
+bool haveMask(const RnnQuantization &q, bool isProjection) {
+  return (isProjection ? q.projectionMask : q.weightsMask) != 0;
+}
 
 const std::vector<float> &scalesOf(const RnnQuantization &q, bool isProjection) {
   return isProjection ? q.projectionScales : q.weightsScales;
@@ -157,7 +166,8 @@ void rnn::emitScales(const CellContext &context, Program &program) {
     auto count = static_cast<int64_t>(values.size());
     Builder builder(context.layer.type.getContext());
     program.addRegion(nameOfScales(isProjection), program.number(count * floatBytes));
-    Binding to{"to", MemRefType::get({count}, builder.getF32Type()), {nameOfScales(isProjection).str(), program.number(0)}};
+    Binding to{
+        "to", MemRefType::get({count}, builder.getF32Type()), {nameOfScales(isProjection).str(), program.number(0)}};
     std::string table = ("rnn_" + nameOfScales(isProjection)).str();
     program.call(table, to, [&](StepEmitter &step) {
       auto data = DenseElementsAttr::get(RankedTensorType::get({count}, builder.getF32Type()), ArrayRef(values));
@@ -166,7 +176,8 @@ void rnn::emitScales(const CellContext &context, Program &program) {
   }
 }
 
-void rnn::bindScales(const CellContext &context, bool isProjection, Program &program, SmallVectorImpl<Binding> &bindings) {
+void rnn::bindScales(const CellContext &context, bool isProjection, Program &program,
+                     SmallVectorImpl<Binding> &bindings) {
   const RnnQuantization &q = context.attr.rnn;
   if (!isQuantized(context.rnn) || !haveMask(q, isProjection))
     return;
@@ -178,8 +189,9 @@ void rnn::bindScales(const CellContext &context, bool isProjection, Program &pro
 void rnn::emitConstants(StepEmitter &step, Value to, StringRef name, DenseElementsAttr values) {
   OpBuilder &b = step.builder;
   AffineMap maps[] = {b.getMultiDimIdentityMap(1), b.getMultiDimIdentityMap(1)};
-  linalg::GenericOp::create(b, step.loc, ValueRange{constantTable(step, name, values)}, ValueRange{to}, maps, utils::IteratorType::parallel,
-                            [](OpBuilder &inner, Location at, ValueRange in) { linalg::YieldOp::create(inner, at, in[0]); });
+  linalg::GenericOp::create(
+      b, step.loc, ValueRange{constantTable(step, name, values)}, ValueRange{to}, maps, utils::IteratorType::parallel,
+      [](OpBuilder &inner, Location at, ValueRange in) { linalg::YieldOp::create(inner, at, in[0]); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -202,7 +214,8 @@ void Vectors::emitSteps(Program &program) const {
               {"to", memrefOf(used, context), {buffer, program.number(0)}}, given, used);
 }
 
-void Vectors::bind(StringRef name, int64_t layer, int64_t direction, Program &program, SmallVectorImpl<Binding> &bindings) const {
+void Vectors::bind(StringRef name, int64_t layer, int64_t direction, Program &program,
+                   SmallVectorImpl<Binding> &bindings) const {
   if (given.isZero())
     return;
   Builder builder(program.number(0).getContext());

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Weights, sums of their columns, scales, biases and peepholes, as the steps of each layer and direction read them. What a cell cannot read
-// as it is, once per execution a step brings into a region: weights that are not packed, unless rows of a single vector or a single step of
-// time are not worth it, or not rounded as the fpmath mode allows; vectors that are strided; scales, which are constants of the problem.
+// Weights, sums of their columns, scales, biases and peepholes, as the steps of each layer and direction read them.
+// What a cell cannot read as it is, once per execution a step brings into a region: weights that are not packed, unless
+// rows of a single vector or a single step of time are not worth it, or not rounded as the fpmath mode allows; vectors
+// that are strided; scales, which are constants of the problem.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_WEIGHTS_H

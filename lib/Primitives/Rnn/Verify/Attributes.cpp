@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions, accepted as they
-// are.
+// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions,
+// accepted as they are.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"
@@ -20,27 +20,32 @@ namespace {
 Result<void> checkSupported(const RnnDesc &rnn, const Attributes &attr) {
   for (const auto &[what, all] : {std::pair{"scales", &attr.scales}, std::pair{"zero points", &attr.zeroPoints}})
     if (!all->empty())
-      return unimplemented("rnn takes no ", what, "; argument ", nameOfArgument(all->begin()->first), " has some (rnn C42)");
+      return unimplemented("rnn takes no ", what, "; argument ", nameOfArgument(all->begin()->first),
+                           " has some (rnn C42)");
   if (!attr.postOps.empty())
     return unimplemented("rnn takes no post-ops; ", attr.postOps.size(), " are given (rnn C42)");
   if (!isQuantized(rnn) && !attr.rnn.isIdentity())
-    return unimplemented("rnn quantization is for src_layer of type u8 or s8; it is ", nameOf(rnn.srcLayer.dataType), " (rnn C43)");
+    return unimplemented("rnn quantization is for src_layer of type u8 or s8; it is ", nameOf(rnn.srcLayer.dataType),
+                         " (rnn C43)");
   RnnQuantization ofProjection;
   ofProjection.projectionMask = attr.rnn.projectionMask, ofProjection.projectionScales = attr.rnn.projectionScales;
   if (!ofProjection.isIdentity() && rnn.weightsProjection.isZero())
     return unimplemented("scales of weights_projection are given, which is absent (rnn C43)");
   if (attr.scratchpadMode == ScratchpadMode::User && Shape::of(rnn).isOpen())
-    return unimplemented("rnn has no scratchpad of the caller's where T or N are given at execution: its size depends on them (rnn C44)");
+    return unimplemented("rnn has no scratchpad of the caller's where T or N are given at execution: its size depends "
+                         "on them (rnn C44)");
   return {};
 }
 
 /// C26 to C28, of one list of scales.
-Result<void> checkScales(const char *name, int32_t mask, const std::vector<float> &scales, int32_t perChannel, int64_t channels) {
+Result<void> checkScales(const char *name, int32_t mask, const std::vector<float> &scales, int32_t perChannel,
+                         int64_t channels) {
   if (mask != 0 && mask != perChannel)
     return invalidArguments("scales of ", name, " have mask ", mask, "; it may be 0 or ", perChannel, " (rnn C26)");
   int64_t wanted = mask == 0 ? 1 : channels;
   if ((mask != 0 || !scales.empty()) && static_cast<int64_t>(scales.size()) != wanted)
-    return invalidArguments("scales of ", name, " are ", scales.size(), "; mask ", mask, " needs ", wanted, " (rnn C27)");
+    return invalidArguments("scales of ", name, " are ", scales.size(), "; mask ", mask, " needs ", wanted,
+                            " (rnn C27)");
   for (float scale : scales)
     if (!std::isfinite(scale) || scale == 0)
       return invalidArguments("scales of ", name, " have the value ", scale, "; it must be finite and not 0 (rnn C28)");
@@ -56,7 +61,9 @@ Result<void> checkAttributes(const RnnDesc &rnn, const Attributes &attr) {
     return {};
   const RnnQuantization &q = attr.rnn;
   const Shape s = Shape::of(rnn);
-  if (Result<void> ok = checkScales("weights_layer and weights_iter", q.weightsMask, q.weightsScales, 24, s.gates * s.dhc); !ok)
+  if (Result<void> ok =
+          checkScales("weights_layer and weights_iter", q.weightsMask, q.weightsScales, 24, s.gates * s.dhc);
+      !ok)
     return ok;
   if (!rnn.weightsProjection.isZero())
     if (Result<void> ok = checkScales("weights_projection", q.projectionMask, q.projectionScales, 8, s.dic); !ok)

@@ -46,7 +46,9 @@ public:
         {"src_iter_c", rnn.srcIterC, {layers(), directions(), batch(), hidden}},
         {"attention", rnn.attention, {steps(), batch(), {1, "one channel", " (rnn C21)"}}},
         {"seq_lengths", rnn.seqLengths, {batch()}},
-        {"dst_layer", rnn.dstLayer, {steps(), batch(), {s.dlc(rnn), concat(s.dlc(rnn) == s.dic ? "" : "2 x ", dicSource()), " (rnn C18)"}}},
+        {"dst_layer",
+         rnn.dstLayer,
+         {steps(), batch(), {s.dlc(rnn), concat(s.dlc(rnn) == s.dic ? "" : "2 x ", dicSource()), " (rnn C18)"}}},
         {"dst_iter", rnn.dstIter, {layers(), directions(), batch(), state}},
         {"dst_iter_c", rnn.dstIterC, {layers(), directions(), batch(), hidden}},
     };
@@ -60,7 +62,9 @@ private:
   Dim batch() const { return {s.batch, "N of src_layer", " (rnn C20)"}; }
   /// The tensor itself says what this dim is.
   static Dim own(int64_t value) { return {value, "", ""}; }
-  std::string dicSource() const { return rnn.weightsProjection.isZero() ? "DHC of weights_layer" : "DIC of weights_projection"; }
+  std::string dicSource() const {
+    return rnn.weightsProjection.isZero() ? "DHC of weights_layer" : "DIC of weights_projection";
+  }
 
   const RnnDesc &rnn;
   Shape s;
@@ -82,8 +86,8 @@ Result<void> checkRanks(const RnnDesc &rnn) {
 
 Error mismatch(const Wanted &wanted, size_t d) {
   const Dim &dim = wanted.dims[d];
-  return invalidArguments("dim ", d, " of ", wanted.name, " is ", textOfDim(wanted.tensor.dims[d]), "; it must be ", textOfDim(dim.wanted),
-                          ", ", dim.source, dim.citation);
+  return invalidArguments("dim ", d, " of ", wanted.name, " is ", textOfDim(wanted.tensor.dims[d]), "; it must be ",
+                          textOfDim(dim.wanted), ", ", dim.source, dim.citation);
 }
 
 /// C22 to C24: between layers and steps states feed what follows.
@@ -91,21 +95,23 @@ Result<void> checkRecurrence(const RnnDesc &rnn, const Shape &s) {
   bool isConcatenated = rnn.flags & RnnStackConcatenated;
   int64_t below = isConcatenated ? s.directions * s.dic : s.dic;
   if (s.layers > 1 && s.slc != below)
-    return invalidArguments("weights_layer has SLC ", s.slc, " and ", s.layers, " layers; the layers above the first read ",
+    return invalidArguments("weights_layer has SLC ", s.slc, " and ", s.layers,
+                            " layers; the layers above the first read ",
                             isConcatenated ? "D x DIC = " : "DIC = ", below, " channels (rnn C22)");
   if (s.steps != 0 && s.steps != 1 && s.sic != s.dic)
     return invalidArguments("weights_iter has SIC ", s.sic, " and T of src_layer is ", textOfDim(s.steps),
                             "; the steps after the first read DIC = ", s.dic, " channels (rnn C23)");
   if (isGru(rnn) && s.sic != s.dhc)
-    return invalidArguments("weights_iter has SIC ", s.sic, " and DHC ", s.dhc, "; cell ", nameOf(rnn.cell), " needs them equal (rnn C24)");
+    return invalidArguments("weights_iter has SIC ", s.sic, " and DHC ", s.dhc, "; cell ", nameOf(rnn.cell),
+                            " needs them equal (rnn C24)");
   return {};
 }
 
 /// C33, C39.
 Result<void> checkLimits(const RnnDesc &rnn, const Shape &s) {
   if (hasAttention(rnn) && (s.layers != 1 || rnn.direction != RnnDirection::Left2Right))
-    return unimplemented("cell ", nameOf(rnn.cell), " is not implemented for ", s.layers, " layers and direction ", nameOf(rnn.direction),
-                         "; it is for 1 layer and left2right (rnn C33)");
+    return unimplemented("cell ", nameOf(rnn.cell), " is not implemented for ", s.layers, " layers and direction ",
+                         nameOf(rnn.direction), "; it is for 1 layer and left2right (rnn C33)");
   for (const NamedTensor &tensor : forwardTensors(rnn)) {
     const TensorDesc &desc = tensor.desc;
     std::string_view name = tensor.name;
@@ -113,7 +119,8 @@ Result<void> checkLimits(const RnnDesc &rnn, const Shape &s) {
       return unimplemented("rnn is not implemented for ", name, " with sizes that are given at execution (rnn C39)");
     for (int d = 0; d < desc.ndims; ++d)
       if (bool isOpenable = desc.ndims == 4 ? d == 2 : d < 2; desc.dims[d] == runtimeDim && !isOpenable)
-        return unimplemented("rnn is not implemented for dim ", d, " of ", name, " given at execution; T and N may be (rnn C39)");
+        return unimplemented("rnn is not implemented for dim ", d, " of ", name,
+                             " given at execution; T and N may be (rnn C39)");
   }
   return {};
 }
@@ -124,8 +131,8 @@ Result<void> checkScratch(const Shape &s) {
   CheckedInt bytes = CheckedInt(known(s.steps)) + 2;
   constexpr int64_t widestPanel = 64;
   CheckedInt channels = CheckedInt(s.dhc) + s.dic + s.sic + widestPanel;
-  for (CheckedInt factor :
-       {CheckedInt(known(s.batch)), CheckedInt(s.layers), CheckedInt(s.directions), CheckedInt(s.biasGates + 4), channels})
+  for (CheckedInt factor : {CheckedInt(known(s.batch)), CheckedInt(s.layers), CheckedInt(s.directions),
+                            CheckedInt(s.biasGates + 4), channels})
     bytes *= factor;
   bytes *= 8;
   if (bytes.overflowed())

@@ -29,15 +29,18 @@ Result<void> checkAlgorithm(const RnnDesc &rnn) {
   if (rnn.direction < RnnDirection::Left2Right || rnn.direction > RnnDirection::BidirectionalSum)
     return invalidArguments("direction '", nameOf(rnn.direction), "' (", static_cast<int32_t>(rnn.direction),
                             ") is not one of left2right, right2left, bidirectional_concat, bidirectional_sum (rnn C4)");
-  bool isKnown = rnn.activation == Alg::EltwiseRelu || rnn.activation == Alg::EltwiseTanh || rnn.activation == Alg::EltwiseLogistic;
+  bool isKnown = rnn.activation == Alg::EltwiseRelu || rnn.activation == Alg::EltwiseTanh ||
+                 rnn.activation == Alg::EltwiseLogistic;
   if (rnn.cell == Alg::VanillaRnn && !isKnown)
     return invalidArguments("activation '", nameOf(rnn.activation), "' (", static_cast<int32_t>(rnn.activation),
                             ") is not one of relu, tanh, logistic (rnn C5)");
   if (rnn.cell != Alg::VanillaRnn && rnn.activation != Alg::Undef)
-    return invalidArguments("activation '", nameOf(rnn.activation), "' is given; cell ", nameOf(rnn.cell), " has none (rnn C5)");
+    return invalidArguments("activation '", nameOf(rnn.activation), "' is given; cell ", nameOf(rnn.cell),
+                            " has none (rnn C5)");
   constexpr uint32_t known = RnnDiffWeightsOverwrite | RnnStackConcatenated;
   if (rnn.flags & ~known)
-    return invalidArguments("flags are ", rnn.flags, "; known are 1 (diff weights overwritten) and 65536 (stack of both directions)",
+    return invalidArguments("flags are ", rnn.flags,
+                            "; known are 1 (diff weights overwritten) and 65536 (stack of both directions)",
                             " (rnn C6)");
   return {};
 }
@@ -63,18 +66,20 @@ Result<void> checkPresence(const RnnDesc &rnn) {
 /// C8.
 Result<void> checkCells(const RnnDesc &rnn) {
   for (const auto &[name, desc] :
-       {std::pair{"src_iter_c", &rnn.srcIterC}, std::pair{"dst_iter_c", &rnn.dstIterC}, std::pair{"weights_peephole", &rnn.weightsPeephole},
-        std::pair{"weights_projection", &rnn.weightsProjection}})
+       {std::pair{"src_iter_c", &rnn.srcIterC}, std::pair{"dst_iter_c", &rnn.dstIterC},
+        std::pair{"weights_peephole", &rnn.weightsPeephole}, std::pair{"weights_projection", &rnn.weightsProjection}})
     if (!desc->isZero() && !isLstm(rnn))
       return invalidArguments("cell ", nameOf(rnn.cell), " takes no ", name, "; lstm does (rnn C8)");
   if (!isLstm(rnn))
     return {};
   if (rnn.srcIter.isZero() != rnn.srcIterC.isZero())
     return invalidArguments(rnn.srcIter.isZero() ? "src_iter" : "src_iter_c", " is absent and ",
-                            rnn.srcIter.isZero() ? "src_iter_c" : "src_iter", " is given; an lstm has both or none (rnn C8)");
+                            rnn.srcIter.isZero() ? "src_iter_c" : "src_iter",
+                            " is given; an lstm has both or none (rnn C8)");
   if (rnn.dstIter.isZero() != rnn.dstIterC.isZero())
     return invalidArguments(rnn.dstIter.isZero() ? "dst_iter" : "dst_iter_c", " is absent and ",
-                            rnn.dstIter.isZero() ? "dst_iter_c" : "dst_iter", " is given; an lstm has both or none (rnn C8)");
+                            rnn.dstIter.isZero() ? "dst_iter_c" : "dst_iter",
+                            " is given; an lstm has both or none (rnn C8)");
   return {};
 }
 

@@ -20,7 +20,9 @@ std::vector<DataType> typesOf(std::string_view name, const RnnDesc &rnn) {
   bool isWeight = name == "weights_layer" || name == "weights_iter" || name == "weights_projection";
   bool isState = name == "src_iter" || name == "dst_iter" || name == "dst_layer";
   if (isQuantized(rnn))
-    return isWeight ? std::vector{DataType::S8} : isState ? std::vector{src, DataType::F32} : std::vector{DataType::F32};
+    return isWeight  ? std::vector{DataType::S8}
+           : isState ? std::vector{src, DataType::F32}
+                     : std::vector{DataType::F32};
   if (isWeight || isState || src == DataType::F32)
     return {src};
   return {DataType::F32, src}; // c, bias, weights_peephole, attention
@@ -33,12 +35,14 @@ Result<void> checkType(const NamedTensor &tensor, const RnnDesc &rnn) {
   if (name == "src_layer") {
     if (src == DataType::F32 || src == DataType::BF16 || src == DataType::F16 || isQuantized(rnn))
       return {};
-    return unimplemented("rnn is not implemented for src_layer of type ", nameOf(src), "; it is for f32, bf16, f16, u8, s8 (rnn C34)");
+    return unimplemented("rnn is not implemented for src_layer of type ", nameOf(src),
+                         "; it is for f32, bf16, f16, u8, s8 (rnn C34)");
   }
   if (name == "seq_lengths") {
     if (type == DataType::S32)
       return {};
-    return unimplemented("rnn is not implemented for seq_lengths of type ", nameOf(type), "; they are of s32 (rnn C37)");
+    return unimplemented("rnn is not implemented for seq_lengths of type ", nameOf(type),
+                         "; they are of s32 (rnn C37)");
   }
   const std::vector<DataType> allowed = typesOf(name, rnn);
   if (std::find(allowed.begin(), allowed.end(), type) != allowed.end())
@@ -46,18 +50,19 @@ Result<void> checkType(const NamedTensor &tensor, const RnnDesc &rnn) {
   std::string names(nameOf(allowed[0]));
   for (size_t i = 1; i < allowed.size(); ++i)
     names.append(" or ").append(nameOf(allowed[i]));
-  return unimplemented("rnn is not implemented for ", name, " of type ", nameOf(type), " beside src_layer of type ", nameOf(src),
-                       "; it is for ", names, " (rnn C35)");
+  return unimplemented("rnn is not implemented for ", name, " of type ", nameOf(type), " beside src_layer of type ",
+                       nameOf(src), "; it is for ", names, " (rnn C35)");
 }
 
 /// C36, C38.
 Result<void> checkUse(const RnnDesc &rnn) {
   if (isQuantized(rnn) && (rnn.prop == PropKind::ForwardTraining || hasAttention(rnn)))
     return unimplemented("rnn is not implemented for src_layer of type ", nameOf(rnn.srcLayer.dataType), " with ",
-                         hasAttention(rnn) ? "cell " : "propagation kind ", hasAttention(rnn) ? nameOf(rnn.cell) : nameOf(rnn.prop),
-                         " (rnn C36)");
+                         hasAttention(rnn) ? "cell " : "propagation kind ",
+                         hasAttention(rnn) ? nameOf(rnn.cell) : nameOf(rnn.prop), " (rnn C36)");
   if (rnn.prop == PropKind::ForwardTraining && rnn.srcLayer.hasRuntimeDims())
-    return unimplemented("rnn is not implemented for training with sizes of src_layer that are given at execution (rnn C38)");
+    return unimplemented(
+        "rnn is not implemented for training with sizes of src_layer that are given at execution (rnn C38)");
   return {};
 }
 
@@ -66,7 +71,8 @@ Result<void> checkOutput(const NamedTensor &tensor) {
   const TensorDesc &desc = tensor.desc;
   for (int d = 0; d < desc.ndims; ++d)
     if (desc.strides[d] == 0 && (desc.dims[d] == runtimeDim || desc.dims[d] > 1))
-      return invalidArguments(tensor.name, " has stride 0 over dim ", d, ", which is longer than 1; only a source may broadcast (rnn C25)");
+      return invalidArguments(tensor.name, " has stride 0 over dim ", d,
+                              ", which is longer than 1; only a source may broadcast (rnn C25)");
   return {};
 }
 
@@ -76,15 +82,16 @@ Result<void> checkSums(const NamedTensor &tensor) {
   std::string_view name = tensor.name;
   int32_t mask = name == "weights_projection" ? projectionSumMask : weightsSumMask;
   bool isWeight = name == "weights_layer" || name == "weights_iter" || name == "weights_projection";
-  if (extras.flags == 0 ||
-      (isWeight && tensor.desc.dataType == DataType::S8 && extras.flags == ExtraRnnU8S8 && extras.compensationMask == mask))
+  if (extras.flags == 0 || (isWeight && tensor.desc.dataType == DataType::S8 && extras.flags == ExtraRnnU8S8 &&
+                            extras.compensationMask == mask))
     return {};
   return unimplemented("rnn is not implemented for ", name, " with appended sums of flags ", extras.flags, " and mask ",
                        extras.compensationMask, "; s8 weights may have rnn_u8s8 (4) with mask ", mask, " (rnn C41)");
 }
 
 /// Whether it is a layout that `any` may become, with this fpmath mode or without.
-bool isPacked(std::string_view name, const TensorDesc &desc, const RnnDesc &rnn, const Attributes &attr, const Target &target) {
+bool isPacked(std::string_view name, const TensorDesc &desc, const RnnDesc &rnn, const Attributes &attr,
+              const Target &target) {
   for (FpmathMode mode : {attr.fpmathMode, FpmathMode::Strict}) {
     Result<TensorDesc> packed = TensorDesc();
     if (name == "weights_projection")
@@ -115,7 +122,8 @@ Result<void> checkLayouts(const RnnDesc &rnn, const Attributes &attr, const Targ
       return ok;
     bool isPlain = tensor.desc.isPlain() && !tensor.desc.hasPadding();
     if (!isPlain && !isPacked(tensor.name, tensor.desc, rnn, attr, target))
-      return unimplemented("rnn is not implemented for ", tensor.name, " with ", tensor.desc.isPlain() ? "padding" : "inner blocks",
+      return unimplemented("rnn is not implemented for ", tensor.name, " with ",
+                           tensor.desc.isPlain() ? "padding" : "inner blocks",
                            std::string_view(tensor.name).starts_with("weights")
                                ? " other than those that `any` becomes for this target (rnn C40)"
                                : "; it must be plain (rnn C40)");

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All blocks of a chunk take a part of K before any takes the next. What a tile reads of rhs meanwhile is a copy whose vectors lie one
-// behind the other, in the second level of the cache. Sums wait in scratch; each is taken in the order of K as ever.
+// All blocks of a chunk take a part of K before any takes the next. What a tile reads of rhs meanwhile is a copy whose
+// vectors lie one behind the other, in the second level of the cache. Sums wait in scratch; each is taken in the order
+// of K as ever.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Emitter.h"
@@ -27,7 +28,8 @@ Emitter::RowRange Emitter::emitCutSums(function_ref<RowRange(BlockBody)> forBloc
     forBlocks([&](Value row, int64_t rows) {
       Values sums;
       for (int64_t n = 0; n < rows * plan.perRow; ++n)
-        sums.push_back(create<vector::LoadOp>(vec(chain.sumType()), scratch, ValueRange{linear(n * plan.lanes, {{scratchAt(row), 1}})}));
+        sums.push_back(create<vector::LoadOp>(vec(chain.sumType()), scratch,
+                                              ValueRange{linear(n * plan.lanes, {{scratchAt(row), 1}})}));
       emitSums(turns, row, rows, sums);
       storeSums(row, sums);
     });
@@ -56,7 +58,8 @@ void Emitter::copyRhs(unsigned product) {
 Value Emitter::copyAt(unsigned number, Value k, size_t sum, int64_t vector) {
   const Product &product = chain.products[number];
   int64_t ofStep = plan.elementsOfStep(product), ofVector = plan.lanes * product.packed;
-  return linear((static_cast<int64_t>(sum) * plan.columnVectors + vector) * ofVector, {{k, ofStep}, {cut.begin, -ofStep}});
+  return linear((static_cast<int64_t>(sum) * plan.columnVectors + vector) * ofVector,
+                {{k, ofStep}, {cut.begin, -ofStep}});
 }
 
 Value Emitter::loadCopy(unsigned number, Value k, size_t sum, int64_t vector) {

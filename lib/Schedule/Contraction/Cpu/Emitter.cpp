@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Neighbouring iterations are chunks of one tile, which read the same panel of rhs. Every sum is taken in the order of K, however rows are
-// split, so that results do not depend on who computes which iteration.
+// Neighbouring iterations are chunks of one tile, which read the same panel of rhs. Every sum is taken in the order of
+// K, however rows are split, so that results do not depend on who computes which iteration.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Emitter.h"
@@ -21,7 +21,8 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
-Emitter::Emitter(const Plan &plan) : NumberEmitter(plan.chain.problem), plan(plan), chain(plan.chain), problem(chain.problem) {}
+Emitter::Emitter(const Plan &plan)
+    : NumberEmitter(plan.chain.problem), plan(plan), chain(plan.chain), problem(chain.problem) {}
 
 func::FuncOp Emitter::emit() {
   KernelTraits traits;
@@ -35,7 +36,8 @@ func::FuncOp Emitter::emit() {
   traits.scratchBytes = plan.scratchBytes;
   kernel = makeKernel(problem, problem, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
-  clonePrologue(b, kernel, problem, chain.prologue, [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
+  clonePrologue(b, kernel, problem, chain.prologue,
+                [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
   auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   entry = loop;
   if (plan.matrices)
@@ -75,7 +77,8 @@ void Emitter::emitIteration(Value iteration) {
 
 /// Which of a vector's columns exist, each as often as `perColumn` says.
 Value Emitter::columnMask(Value first, int64_t perColumn) {
-  return prefixMask(create<arith::SubIOp>(index(plan.columns() * perColumn), linear(0, {{first, perColumn}})), plan.lanes * perColumn);
+  return prefixMask(create<arith::SubIOp>(index(plan.columns() * perColumn), linear(0, {{first, perColumn}})),
+                    plan.lanes * perColumn);
 }
 
 /// Whether the last of masked tiles has none of a vector's columns.
@@ -92,7 +95,8 @@ Emitter::Lanes Emitter::lanesOf(int64_t vector) {
   return lanes;
 }
 
-/// Where the vectors of a tile are. One without columns reads the first of the tile in rhs, and is at the last whole vector elsewhere.
+/// Where the vectors of a tile are. One without columns reads the first of the tile in rhs, and is at the last whole
+/// vector elsewhere.
 void Emitter::placeVectors(Value at) {
   SmallVector<Lanes, 4> ofRhs;
   Values exist;
@@ -102,8 +106,8 @@ void Emitter::placeVectors(Value at) {
     if (mayMiss(v)) {
       Value column = linear(lanes.offset, {{tile.first, 1}});
       exists = create<arith::CmpIOp>(arith::CmpIPredicate::slt, column, index(plan.columns()));
-      read = {create<arith::SelectOp>(exists, column, tile.first), 0, create<arith::SelectOp>(exists, lanes.mask, ofRhs[0].mask),
-              plan.lanes};
+      read = {create<arith::SelectOp>(exists, column, tile.first), 0,
+              create<arith::SelectOp>(exists, lanes.mask, ofRhs[0].mask), plan.lanes};
       lanes = {create<arith::SelectOp>(exists, column, index(plan.columns() - plan.lanes)), 0, lanes.mask, plan.lanes};
     }
     exist.push_back(exists);
@@ -130,19 +134,23 @@ void Emitter::emitTile(Value at, Value chunk, bool isLast) {
   tile.count = isLast ? plan.columns() - (plan.tiles - 1) * plan.width() : plan.width();
   tile.isMasked = plan.tail == Tail::Masked;
   placeVectors(at);
-  const auto accumulators = static_cast<unsigned>(chain.accumulators.size()), size = static_cast<unsigned>(plan.groupSize);
+  const auto accumulators = static_cast<unsigned>(chain.accumulators.size()),
+             size = static_cast<unsigned>(plan.groupSize);
   group = {0, accumulators};
   if (plan.sumsShiftOnce)
     emitShift();
   if (plan.matrices)
     return emitMatrixChunk(chunk);
   auto forBlocks = [&](function_ref<void(Value, int64_t)> body) {
-    return chain.rows.isOpen() ? forOpenBlocks(chunk, body) : plan.chunks == 1 ? forAllBlocks(body) : forBlocksOf(chunk, body);
+    return chain.rows.isOpen() ? forOpenBlocks(chunk, body)
+           : plan.chunks == 1  ? forAllBlocks(body)
+                               : forBlocksOf(chunk, body);
   };
   RowRange rows;
   for (unsigned first = 0; first < accumulators; first += size) {
     group = {first, std::min(first + size, accumulators)};
-    rows = plan.stepsOfCut ? emitCutSums(forBlocks) : forBlocks([&](Value row, int64_t height) { emitBlock(row, height); });
+    rows = plan.stepsOfCut ? emitCutSums(forBlocks)
+                           : forBlocks([&](Value row, int64_t height) { emitBlock(row, height); });
   }
   if (scratch)
     emitScratchRows(rows.begin, rows.end);
@@ -238,7 +246,9 @@ Emitter::Values Emitter::startSums(Value row, int64_t rows) {
 }
 
 /// Where the sums of a row lie in scratch.
-Value Emitter::scratchAt(Value row) { return linear(0, {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}}); }
+Value Emitter::scratchAt(Value row) {
+  return linear(0, {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}});
+}
 
 void Emitter::storeSums(Value row, ArrayRef<Value> sums) {
   Value at = scratchAt(row);
@@ -254,7 +264,8 @@ Value Emitter::startOf(const Accumulator &accumulator, const Row &row, const Lan
 }
 
 void Emitter::subtractShift(ArrayRef<Value> shift, Values &sums) {
-  Values first(ArrayRef(sums).take_front(shift.size())), results; // of the first row, where others may start from the same
+  Values first(ArrayRef(sums).take_front(shift.size())),
+      results; // of the first row, where others may start from the same
   for (auto [n, sum] : llvm::enumerate(sums)) {
     size_t at = n % shift.size();
     bool isNew = n < shift.size() || sum != first[at];

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// ContractionEmitter.cpp writes the kernel, its iterations and row blocks, ContractionSums.cpp the loops over K, ContractionCuts.cpp those
-// over copied parts of K, ContractionMatrices.cpp all of these for registers of a matrix, ContractionEpilogue.cpp the elementwise ops and
-// memory accesses at points of the tile. What they have in common is a NumberEmitter.
+// ContractionEmitter.cpp writes the kernel, its iterations and row blocks, ContractionSums.cpp the loops over K,
+// ContractionCuts.cpp those over copied parts of K, ContractionMatrices.cpp all of these for registers of a matrix,
+// ContractionEpilogue.cpp the elementwise ops and memory accesses at points of the tile. What they have in common is a
+// NumberEmitter.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_EMITTER_H
@@ -29,8 +30,9 @@ public:
   mlir::func::FuncOp emit();
 
 private:
-  /// The columns of one vector: all of its lanes, those of a mask, or the first few. Where a mask leaves none, a vector is placed on
-  /// columns that exist: an access without an active lane takes hundreds of cycles where it meets a page that is not there.
+  /// The columns of one vector: all of its lanes, those of a mask, or the first few. Where a mask leaves none, a vector
+  /// is placed on columns that exist: an access without an active lane takes hundreds of cycles where it meets a page
+  /// that is not there.
   struct Lanes {
     Value first;    ///< a column
     int64_t offset; ///< of lane 0 from there: a constant, so that vectors side by side share an address
@@ -50,7 +52,7 @@ private:
     bool isMasked = false;
     llvm::SmallVector<Lanes, 4> vectors;                ///< of columns
     llvm::SmallVector<llvm::SmallVector<Place>, 4> rhs; ///< by product and vector of columns
-    Values shift;                                       ///< by sum of a row: what shifted dots add to it, if that is summed once
+    Values shift; ///< by sum of a row: what shifted dots add to it, if that is summed once
   };
   /// A row of the tile: a value and a number.
   struct Row {
@@ -99,7 +101,8 @@ private:
   Lanes lanesOf(int64_t vector);
   Value columnMask(Value first, int64_t perColumn);
   unsigned sumIndex(int64_t row, unsigned accumulator, int64_t vector) const {
-    return static_cast<unsigned>((row * plan.columnVectors + vector) * static_cast<int64_t>(chain.accumulators.size()) + accumulator);
+    return static_cast<unsigned>((row * plan.columnVectors + vector) * static_cast<int64_t>(chain.accumulators.size()) +
+                                 accumulator);
   }
 
   // Sums over a part of K after the other (ContractionCuts.cpp).
@@ -112,7 +115,8 @@ private:
   void emitSums(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
   void emitShift();
   bool sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const;
-  void emitStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows, Values &sums);
+  void emitStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows,
+                Values &sums);
   void loadStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, int64_t rows,
                 llvm::function_ref<void(Loaded)> take);
   void carry(Value begin, Value end, llvm::ArrayRef<unsigned> live, Values &sums, llvm::function_ref<void(Value)> body);
@@ -148,7 +152,9 @@ private:
   Value loadVector(Value memref, Value at, int64_t lanes, Value mask, int64_t count);
   Value loadScalar(Value memref, Value at);
 
-  mlir::VectorType vec(Type element, int64_t perLane = 1) { return mlir::VectorType::get({plan.lanes * perLane}, element); }
+  mlir::VectorType vec(Type element, int64_t perLane = 1) {
+    return mlir::VectorType::get({plan.lanes * perLane}, element);
+  }
 
   const Plan &plan;
   const Chain &chain;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A point is a vector of columns in one row. Over scratch, columns are the outer loop and rows the inner one, so that what no row changes
-// is loaded and computed once.
+// A point is a vector of columns in one row. Over scratch, columns are the outer loop and rows the inner one, so that
+// what no row changes is loaded and computed once.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Emitter.h"
@@ -41,7 +41,8 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
   KnownValues hoisted;
   for (const PointOp &point : chain.epilogue) {
     for (auto [in, element] : llvm::zip_equal(point.ins, linalg::LinalgOp(point.op).getRegionInputArgs()))
-      if (in.base && in.row == 0 && in.isArgument() && !element.use_empty() && !hoisted.find(in) && chain.rows.mayExceed(1))
+      if (in.base && in.row == 0 && in.isArgument() && !element.use_empty() && !hoisted.find(in) &&
+          chain.rows.mayExceed(1))
         hoisted.set(in, load(in, {index(0)}, lanes));
     if (point.isPerColumn)
       for (auto [out, value] : llvm::zip_equal(point.outs, evaluate(point, {index(0)}, lanes, hoisted)))
@@ -53,9 +54,12 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
       start = startOf(accumulator, {index(0)}, lanes);
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
   forRange(begin, end, [&](Value row) {
-    Value at = linear(0, {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}, {vector, accumulators * plan.lanes}});
+    Value at = linear(
+        0,
+        {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}, {vector, accumulators * plan.lanes}});
     auto sum = [&](unsigned accumulator) -> Value {
-      Value own = create<vector::LoadOp>(vec(chain.sumType()), scratch, ValueRange{linear(accumulator * plan.lanes, {{at, 1}})});
+      Value own = create<vector::LoadOp>(vec(chain.sumType()), scratch,
+                                         ValueRange{linear(accumulator * plan.lanes, {{at, 1}})});
       if (!plan.matrices || chain.accumulators[accumulator].startsAtZero())
         return own;
       Value start = starts[accumulator] ? starts[accumulator] : startOf(chain.accumulators[accumulator], {row}, lanes);
@@ -87,16 +91,19 @@ void Emitter::emitPoint(const Row &row, const Lanes &lanes, function_ref<Value(u
 }
 
 Emitter::Values Emitter::evaluate(const PointOp &point, const Row &row, const Lanes &lanes, const KnownValues &known) {
-  return contractions::evaluate(b, point, known,
-                                {.captured = [&](Value scalar) { return captured(scalar, plan.lanes); },
-                                 .load = [&](const TileAccess &access) { return load(access, row, lanes); },
-                                 .adapt = [&](Operation *clone) { clone->getResult(0).setType(vec(clone->getResult(0).getType())); }});
+  return contractions::evaluate(
+      b, point, known,
+      {.captured = [&](Value scalar) { return captured(scalar, plan.lanes); },
+       .load = [&](const TileAccess &access) { return load(access, row, lanes); },
+       .adapt = [&](Operation *clone) { clone->getResult(0).setType(vec(clone->getResult(0).getType())); }});
 }
 
 Value Emitter::address(const TileAccess &access, const Row &row, const Lanes &lanes) {
   Value column = index(lanes.offset);
-  return linear(access.offset,
-                {{row.value, access.row}, {index(row.offset), access.row}, {lanes.first, access.column}, {column, access.column}});
+  return linear(access.offset, {{row.value, access.row},
+                                {index(row.offset), access.row},
+                                {lanes.first, access.column},
+                                {column, access.column}});
 }
 
 Value Emitter::load(const TileAccess &access, const Row &row, const Lanes &lanes) {

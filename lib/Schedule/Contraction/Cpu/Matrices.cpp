@@ -3,11 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A step along K is 16 of those that vectors take: a matrix of lhs is as many rows, 64 bytes of each, one of rhs is 16 vectors as they lie
-// packed. Registers are configured once in a call, all rows whole: matrices of sums and of lhs are of one height, and what does not fill a
-// step comes from copies whose rest is zero in both factors, since zero times anything is not zero. Where the height does not divide a
-// chunk of rows, its last matrix begins above its place and computes some rows again. Blocks leave their sums in scratch, from which the
-// elementwise ops go on, each row once; whatever sums start from is added there.
+// A step along K is 16 of those that vectors take: a matrix of lhs is as many rows, 64 bytes of each, one of rhs is 16
+// vectors as they lie packed. Registers are configured once in a call, all rows whole: matrices of sums and of lhs are
+// of one height, and what does not fill a step comes from copies whose rest is zero in both factors, since zero times
+// anything is not zero. Where the height does not divide a chunk of rows, its last matrix begins above its place and
+// computes some rows again. Blocks leave their sums in scratch, from which the elementwise ops go on, each row once;
+// whatever sums start from is added there.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Emitter.h"
@@ -58,11 +59,13 @@ void Emitter::startMatrices() {
       lhsCopies[n] = view(product.lhs, plan.scratchRows, own.lhsCopies[n]);
     if (!own.rhsCopies[n])
       continue;
-    int64_t rows = static_cast<int64_t>(product.sums.size()) * plan.columnVectors * matrices::rows, elements = elementsOfRow(product.rhs);
+    int64_t rows = static_cast<int64_t>(product.sums.size()) * plan.columnVectors * matrices::rows,
+            elements = elementsOfRow(product.rhs);
     rhsCopies[n] = view(product.rhs, rows, own.rhsCopies[n]);
     Value zero = zeros(VectorType::get({elements}, product.rhs.element()));
     forRange( // constants are made in front of the entry: none in here
-        index(0), index(rows * elements), [&](Value at) { create<vector::StoreOp>(zero, rhsCopies[n], ValueRange{at}); }, elements);
+        index(0), index(rows * elements),
+        [&](Value at) { create<vector::StoreOp>(zero, rhsCopies[n], ValueRange{at}); }, elements);
   }
 }
 
@@ -74,14 +77,16 @@ void Emitter::emitMatrixChunk(Value chunk) {
   for (const Plan::Step &step : plan.steps())
     copyLeftSteps(step, end);
   int64_t height = plan.matrices->height;
-  Value count = height && plan.chunks == 1
-                    ? index((chain.rows.known() + height - 1) / height)
-                    : create<arith::DivUIOp>(difference(linear(-1, {{end, 1}, {matrixHeight, 1}}), begin), matrixHeight);
+  Value count =
+      height && plan.chunks == 1
+          ? index((chain.rows.known() + height - 1) / height)
+          : create<arith::DivUIOp>(difference(linear(-1, {{end, 1}, {matrixHeight, 1}}), begin), matrixHeight);
   for (int64_t first = 0; first < plan.perRow; first += plan.matrices->across)
     forBlocks(count, [&](Value from, int64_t down) {
       MatrixBlock block{{}, first, std::min(plan.matrices->across, plan.perRow - first)};
       for (int64_t i = 0; i < down; ++i) {
-        Value at = linear(i, {{from, 1}}), row = height ? linear(0, {{at, height}}) : create<arith::MulIOp>(at, matrixHeight).getResult();
+        Value at = linear(i, {{from, 1}}),
+              row = height ? linear(0, {{at, height}}) : create<arith::MulIOp>(at, matrixHeight).getResult();
         block.rows.push_back(smaller(linear(0, {{begin, 1}, {row, 1}}), lastRow));
       }
       emitMatrixBlock(block);
@@ -95,7 +100,8 @@ void Emitter::forBlocks(Value count, function_ref<void(Value from, int64_t down)
   for (int64_t down = plan.matrices->down; down; --down) {
     std::optional<int64_t> known = getConstantIntValue(count), begin = getConstantIntValue(from);
     int64_t end = known.value_or(0) / down * down;
-    Value to = known ? index(end) : create<arith::SubIOp>(count, create<arith::RemUIOp>(count, index(down))).getResult();
+    Value to =
+        known ? index(end) : create<arith::SubIOp>(count, create<arith::RemUIOp>(count, index(down))).getResult();
     if (!known || end - *begin > down)
       forRange(from, to, [&](Value at) { body(at, down); }, down);
     else if (end > *begin)
@@ -117,7 +123,8 @@ void Emitter::copyLeftSteps(const Plan::Step &step, Value end) {
   forRange(chunkRow, end, [&](Value row) {
     Value at = linear(first.lhs.offset + done * first.packed, {{row, first.lhsRow}});
     Value loaded = loadVector(kernel.arguments.lookup(first.lhs.base), at, elements, mask, elements);
-    create<vector::StoreOp>(loaded, lhsCopies[step[0]], ValueRange{linear(0, {{row, elements}, {chunkRow, -elements}})});
+    create<vector::StoreOp>(loaded, lhsCopies[step[0]],
+                            ValueRange{linear(0, {{row, elements}, {chunkRow, -elements}})});
   });
   for (unsigned n : step)
     forCount(0, left, [&](Value k) {
@@ -127,7 +134,8 @@ void Emitter::copyLeftSteps(const Plan::Step &step, Value end) {
       for (const Product::Sum &sum : product.sums)
         for (int64_t v = 0; v < plan.columnVectors; ++v, to += matrices::rows * wide) {
           const Place &place = tile.rhs[n][v];
-          Value at = linear(sum.offset + place.offset + done * rhsStep(product), {{place.base, 1}, {k, rhsStep(product)}});
+          Value at =
+              linear(sum.offset + place.offset + done * rhsStep(product), {{place.base, 1}, {k, rhsStep(product)}});
           Value loaded = keepTaken(b, product, loadVector(source, at, wide, Value(), wide), plan.lanes);
           create<vector::StoreOp>(loaded, rhsCopies[n], ValueRange{linear(to, {{k, wide}})});
         }
@@ -170,7 +178,8 @@ void Emitter::emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, V
           continue;
         if (!std::exchange(isLhsLoaded, true))
           loadLhsMatrices(step[0], block, k);
-        int64_t copied = (static_cast<int64_t>(number) * plan.columnVectors + v) * matrices::rows * plan.lanes * product.packed;
+        int64_t copied =
+            (static_cast<int64_t>(number) * plan.columnVectors + v) * matrices::rows * plan.lanes * product.packed;
         const Place &place = tile.rhs[n][v];
         if (k)
           matrices::load(b, loc, next,
@@ -193,9 +202,11 @@ void Emitter::loadLhsMatrices(unsigned number, const MatrixBlock &block, Value k
     int64_t matrix = plan.matrices->lhs(static_cast<int64_t>(below));
     if (k)
       matrices::load(b, loc, matrix,
-                     {kernel.arguments.lookup(product.lhs.base), linear(product.lhs.offset, {{row, product.lhsRow}, {k, elements}})},
+                     {kernel.arguments.lookup(product.lhs.base),
+                      linear(product.lhs.offset, {{row, product.lhsRow}, {k, elements}})},
                      linear(0, {{index(bytesOf(product.lhs.element())), product.lhsRow}}));
     else
-      matrices::load(b, loc, matrix, {lhsCopies[number], linear(0, {{row, elements}, {chunkRow, -elements}})}, index(matrices::rowBytes));
+      matrices::load(b, loc, matrix, {lhsCopies[number], linear(0, {{row, elements}, {chunkRow, -elements}})},
+                     index(matrices::rowBytes));
   }
 }

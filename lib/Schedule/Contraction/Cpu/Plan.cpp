@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The columns of a tile, for which RowSplit.h then has the rows. Whether a tile fits a packing is tried with numbers: the vectors of all
-// tiles must lie alike.
+// The columns of a tile, for which RowSplit.h then has the rows. Whether a tile fits a packing is tried with numbers:
+// the vectors of all tiles must lie alike.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Plan.h"
@@ -26,7 +26,8 @@ namespace {
 
 class Planner {
 public:
-  Planner(Plan &plan, std::string &whyNot) : plan(plan), chain(plan.chain), strategy(plan.strategy), rows(plan), whyNot(whyNot) {}
+  Planner(Plan &plan, std::string &whyNot)
+      : plan(plan), chain(plan.chain), strategy(plan.strategy), rows(plan), whyNot(whyNot) {}
   LogicalResult run();
 
 private:
@@ -46,8 +47,8 @@ private:
   std::string &whyNot;
 };
 
-/// Whether the vectors of every tile lie as those of the first do, with their lanes side by side. What a tile has beyond the factor's
-/// columns is not read.
+/// Whether the vectors of every tile lie as those of the first do, with their lanes side by side. What a tile has
+/// beyond the factor's columns is not read.
 bool Planner::fits(const Product &product) {
   int64_t width = plan.width(), stride = product.rhsAt(width), readable = product.readable.known();
   bool isUniform = true;
@@ -55,7 +56,8 @@ bool Planner::fits(const Product &product) {
     int64_t base = product.rhsAt(tile * width);
     isUniform &= base == tile * stride;
     for (int64_t column = 0; column < width && tile * width + column < readable; column += plan.lanes) {
-      int64_t first = product.rhsAt(tile * width + column), live = std::min(plan.lanes, readable - tile * width - column);
+      int64_t first = product.rhsAt(tile * width + column),
+              live = std::min(plan.lanes, readable - tile * width - column);
       if (first - base != product.rhsAt(column) ||
           product.rhsAt(tile * width + column + live - 1) != first + (live - 1) * product.laneStride().known())
         return false;
@@ -74,7 +76,8 @@ bool Planner::chooseTile(int64_t columnVectors) {
   return llvm::all_of(chain.products, [&](const Product &product) { return fits(product); });
 }
 
-/// Vectors of one accumulator side by side. Blocks of few rows are wider: more sums are then in flight, and a step reads longer runs.
+/// Vectors of one accumulator side by side. Blocks of few rows are wider: more sums are then in flight, and a step
+/// reads longer runs.
 int64_t Planner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
   if (plan.matrices)
@@ -82,15 +85,16 @@ int64_t Planner::widest() const {
   if (chain.rows.isBelow(ceilDiv(strategy.leastSums, wanted)))
     wanted = strategy.leastSums / chain.rows.known();
   bool isStrided = llvm::any_of(chain.products, [&](const Product &product) {
-    return !product.reduced.empty() && product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) >= strategy.nearStrideBytes;
+    return !product.reduced.empty() &&
+           product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) >= strategy.nearStrideBytes;
   });
   if (isStrided && !chain.rows.isOpen())
     wanted = std::max(wanted, chain.rows == 1 ? registers / 2 : (registers - 1) / (chain.rows.known() + 1));
   return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
 }
 
-/// Whether matrices can compute all products, and enough of each matrix is used. A panel that ends within one is read by masks, which they
-/// have not.
+/// Whether matrices can compute all products, and enough of each matrix is used. A panel that ends within one is read
+/// by masks, which they have not.
 bool Planner::takesMatrices() {
   int64_t steps = 0;
   SmallVector<Dot, 4> dots;
@@ -118,7 +122,8 @@ void Planner::placeCopies() {
       plan.scratchBytes += plan.scratchRows * matrices::rowBytes;
       for (unsigned product : step) {
         own.rhsCopies[product] = plan.scratchBytes;
-        plan.scratchBytes += chain.products[product].sums.size() * plan.columnVectors * matrices::rows * matrices::rowBytes;
+        plan.scratchBytes +=
+            chain.products[product].sums.size() * plan.columnVectors * matrices::rows * matrices::rowBytes;
       }
     }
   own.configuration = plan.scratchBytes;
@@ -174,12 +179,14 @@ void Planner::groupProducts() {
       plan.loops.push_back({step});
 }
 
-/// Tiles of at most so many vectors for each accumulator; rather narrower ones than such that a factor does not fill, if their sums do not
-/// wait for each other, or such that leave registers for a single row.
+/// Tiles of at most so many vectors for each accumulator; rather narrower ones than such that a factor does not fill,
+/// if their sums do not wait for each other, or such that leave registers for a single row.
 bool Planner::chooseTiles(int64_t most) {
   int64_t vectors = ceilDiv(plan.columns(), plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
   auto isBalanced = [&] { return plan.columnVectors == 1 || plan.matrices || chain.rows == 1 || rows.mostRows() > 1; };
-  auto areFilled = [&] { return llvm::none_of(chain.products, [&](const Product &product) { return plan.readsPastEnd(product); }); };
+  auto areFilled = [&] {
+    return llvm::none_of(chain.products, [&](const Product &product) { return plan.readsPastEnd(product); });
+  };
   const int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
   const int64_t inRow = chain.rows.mayExceed(1) ? 2 : strategy.leastSums / 2;
   const int64_t least = ceilDiv(inRow, accumulators);
@@ -211,7 +218,8 @@ LogicalResult Planner::run() {
     rows.run();
   }
   if (!plan.matrices && rows.mostRows() == 1 && plan.perRow + 2 > strategy.registers) {
-    whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit " + std::to_string(strategy.registers) + " registers";
+    whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit " +
+             std::to_string(strategy.registers) + " registers";
     return failure();
   }
   chooseTail();
@@ -220,7 +228,8 @@ LogicalResult Planner::run() {
   plan.scratchBytes = plan.scratchRows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
   plan.rhsCopy = plan.scratchBytes;
   if (plan.stepsOfCut)
-    plan.scratchBytes += plan.stepsOfCut * plan.elementsOfStep(chain.products[0]) * bytesOf(chain.products[0].rhs.element());
+    plan.scratchBytes +=
+        plan.stepsOfCut * plan.elementsOfStep(chain.products[0]) * bytesOf(chain.products[0].rhs.element());
   if (plan.matrices)
     placeCopies();
   return success();
@@ -252,16 +261,18 @@ double Plan::bytesOfTile() const {
 /// What its arithmetic takes, or what reading rhs once takes, if that is more.
 double Plan::nsPerIteration() const {
   double steps = 0, matrixNs = 0;
-  double rows =
-      chain.rows.isOpen() ? static_cast<double>(chunkRows) : static_cast<double>(chain.rows.known()) / static_cast<double>(chunks);
+  double rows = chain.rows.isOpen() ? static_cast<double>(chunkRows)
+                                    : static_cast<double>(chain.rows.known()) / static_cast<double>(chunks);
   for (auto [product, dot] : llvm::zip_equal(chain.products, dots)) {
     if (matrices) {
-      matrixNs +=
-          static_cast<double>(ceilDiv(product.steps(), matrices::rows) * static_cast<int64_t>(product.sums.size()) * columnVectors) * rows /
-          matrices::rows * strategy.nsPerMatrix;
+      matrixNs += static_cast<double>(ceilDiv(product.steps(), matrices::rows) *
+                                      static_cast<int64_t>(product.sums.size()) * columnVectors) *
+                  rows / matrices::rows * strategy.nsPerMatrix;
       continue;
     }
-    double ofLane = dot == Dot::Halves ? 4 : isPackedDot(dot) ? 1 : static_cast<double>(product.taken * (dot == Dot::RoundedFma ? 2 : 1));
+    double ofLane = dot == Dot::Halves ? 4
+                    : isPackedDot(dot) ? 1
+                                       : static_cast<double>(product.taken * (dot == Dot::RoundedFma ? 2 : 1));
     steps += static_cast<double>(product.steps()) * static_cast<double>(product.sums.size()) * ofLane;
   }
   double operations = rows * static_cast<double>(columnVectors) * (steps + static_cast<double>(chain.epilogueOps()));
@@ -273,8 +284,9 @@ std::string Plan::text() const {
   llvm::raw_string_ostream os(out);
   auto several = [](size_t count) { return count > 1 ? "s" : ""; };
   os << "contraction: " << chain.rows.text() << 'x' << columns() << ", " << chain.products.size() << " product"
-     << several(chain.products.size()) << " by " << nameOf(dots[0]) << " into " << chain.accumulators.size() << " accumulator"
-     << several(chain.accumulators.size()) << ", " << loops.size() << " loop" << several(loops.size()) << " over K; blocks of ";
+     << several(chain.products.size()) << " by " << nameOf(dots[0]) << " into " << chain.accumulators.size()
+     << " accumulator" << several(chain.accumulators.size()) << ", " << loops.size() << " loop" << several(loops.size())
+     << " over K; blocks of ";
   if (matrices)
     os << matrices->down << 'x' << matrices->across << " matrices of "
        << (matrices->height ? std::to_string(matrices->height) : "up to " + std::to_string(matrices::rows)) << " rows";
@@ -302,4 +314,6 @@ std::string Plan::text() const {
   return out;
 }
 
-LogicalResult quern::contractions::planContraction(Plan &plan, std::string &whyNot) { return Planner(plan, whyNot).run(); }
+LogicalResult quern::contractions::planContraction(Plan &plan, std::string &whyNot) {
+  return Planner(plan, whyNot).run();
+}

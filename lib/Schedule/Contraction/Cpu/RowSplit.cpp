@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Exceeding the registers is a cliff, so a block takes as many rows as fit beside one step's vectors and a broadcast element, and rows are
-// split evenly over blocks. Where rhs comes from beyond the first level of the cache, the first block that reads a panel does most of the
-// work, at the pace of memory: it is tall, and has the sums of as few accumulators as keep it busy. Where the target has registers of a
-// matrix, a block is 2 x 2 of them, or 1 x 4 of few rows, beside which those of a step fit.
+// Exceeding the registers is a cliff, so a block takes as many rows as fit beside one step's vectors and a broadcast
+// element, and rows are split evenly over blocks. Where rhs comes from beyond the first level of the cache, the first
+// block that reads a panel does most of the work, at the pace of memory: it is tall, and has the sums of as few
+// accumulators as keep it busy. Where the target has registers of a matrix, a block is 2 x 2 of them, or 1 x 4 of few
+// rows, beside which those of a step fit.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/RowSplit.h"
@@ -22,32 +23,39 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
-/// Sums, the vectors of a step and one element of lhs are in registers; where a product is an instruction of its own, its result too.
+/// Sums, the vectors of a step and one element of lhs are in registers; where a product is an instruction of its own,
+/// its result too.
 int64_t RowSplit::mostRows() const {
   int64_t used = 1, extra = 0;
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots)) {
     int64_t sums = std::min<int64_t>(static_cast<int64_t>(product.sums.size()), plan.groupSize);
     used = std::max<int64_t>(used, sums * plan.columnVectors * registersOfRhs(product, dot));
-    extra = std::max<int64_t>(extra, dot == Dot::MulAdd || isRounded(dot) || dot == Dot::Shifted ? 2 : dot == Dot::Halves ? 3 : 1);
+    extra = std::max<int64_t>(extra, dot == Dot::MulAdd || isRounded(dot) || dot == Dot::Shifted ? 2
+                                     : dot == Dot::Halves                                        ? 3
+                                                                                                 : 1);
   }
-  return std::clamp<int64_t>((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors), 1, strategy.maxRows);
+  return std::clamp<int64_t>((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors), 1,
+                             strategy.maxRows);
 }
 
 /// Whether a tile walks rhs as it lies.
 bool RowSplit::isTogether(const Product &product) const {
   return !product.isStrided() &&
-         (product.reduced.empty() || product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) <= strategy.togetherBytes);
+         (product.reduced.empty() ||
+          product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) <= strategy.togetherBytes);
 }
 
-/// The lowest height that is about as fast as the highest, or of an open number of rows, which takes lower ones besides: while what a tile
-/// reads of rhs lies together and stays in the first level of the cache, or in the second where lower ones are there anyway, and need not
-/// be converted for every block.
+/// The lowest height that is about as fast as the highest, or of an open number of rows, which takes lower ones
+/// besides: while what a tile reads of rhs lies together and stays in the first level of the cache, or in the second
+/// where lower ones are there anyway, and need not be converted for every block.
 int64_t RowSplit::leastRows() const {
   int64_t most = mostRows();
   auto isCheap = [&](const Product &product, Dot dot) {
-    return isTogether(product) && dot != Dot::Halves && !isRounded(dot) && (isPackedDot(dot) || product.rhs.conversions.empty());
+    return isTogether(product) && dot != Dot::Halves && !isRounded(dot) &&
+           (isPackedDot(dot) || product.rhs.conversions.empty());
   };
-  bool isNear = plan.bytesOfTile() <= static_cast<double>(chain.rows.isOpen() ? strategy.nearBytes : strategy.nearestBytes);
+  bool isNear =
+      plan.bytesOfTile() <= static_cast<double>(chain.rows.isOpen() ? strategy.nearBytes : strategy.nearestBytes);
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots))
     isNear &= isCheap(product, dot);
   return isNear ? std::min(most, std::max(chain.rows.isOpen() ? ceilDiv(2 * most, 3) : ceilDiv(most, 2),
@@ -64,8 +72,8 @@ int64_t RowSplit::fewestBlocks() const {
   return fewest;
 }
 
-/// Copies rhs, a part of K at a time, where many rows read more of it than the second level of the cache keeps at such strides. Columns
-/// that are strided are always copied.
+/// Copies rhs, a part of K at a time, where many rows read more of it than the second level of the cache keeps at such
+/// strides. Columns that are strided are always copied.
 void RowSplit::chooseCut() {
   plan.stepsOfCut = 0;
   const Product &product = chain.products[0];
@@ -74,7 +82,8 @@ void RowSplit::chooseCut() {
     return;
   if (!product.isStrided() && (isTogether(product) || plan.bytesOfTile() <= static_cast<double>(strategy.cutBytes)))
     return;
-  plan.stepsOfCut = std::max<int64_t>(16, strategy.cutBytes / (plan.elementsOfStep(product) * bytesOf(product.rhs.element())));
+  plan.stepsOfCut =
+      std::max<int64_t>(16, strategy.cutBytes / (plan.elementsOfStep(product) * bytesOf(product.rhs.element())));
   plan.stepsOfCut = ceilDiv(product.steps(), ceilDiv(product.steps(), plan.stepsOfCut));
 }
 
@@ -84,16 +93,17 @@ bool RowSplit::isFar() const {
          llvm::all_of(chain.products, [&](const Product &product) { return isTogether(product); });
 }
 
-/// Whether each product has two vectors in a step, or none, with the sums of every group (with one, loads take longer than sums), and they
-/// are all that lies there: where gates alternate, each group would fetch the panels of the others.
+/// Whether each product has two vectors in a step, or none, with the sums of every group (with one, loads take longer
+/// than sums), and they are all that lies there: where gates alternate, each group would fetch the panels of the
+/// others.
 bool RowSplit::suitsGroups(int64_t groupSize) const {
   auto accumulators = static_cast<int64_t>(chain.accumulators.size());
   for (const Product &product : chain.products)
     for (int64_t first = 0; first < accumulators; first += groupSize) {
-      int64_t vectors =
-          plan.columnVectors * llvm::count_if(product.sums, [&](const Product::Sum &sum) {
-            return static_cast<int64_t>(sum.accumulator) >= first && static_cast<int64_t>(sum.accumulator) < first + groupSize;
-          });
+      int64_t vectors = plan.columnVectors * llvm::count_if(product.sums, [&](const Product::Sum &sum) {
+                          return static_cast<int64_t>(sum.accumulator) >= first &&
+                                 static_cast<int64_t>(sum.accumulator) < first + groupSize;
+                        });
       const int64_t step = product.reduced.empty() ? 0 : product.reduced.back().rhs.known();
       if (vectors && (vectors < 2 || step > vectors * plan.lanes * product.packed))
         return false;
@@ -101,14 +111,15 @@ bool RowSplit::suitsGroups(int64_t groupSize) const {
   return true;
 }
 
-/// Small groups where the sums of all accumulators leave registers for a part of the rows only, and are kept in scratch anyway. Each reads
-/// all rows of lhs again, which must stay in the second level beside what the tile reads of rhs.
+/// Small groups where the sums of all accumulators leave registers for a part of the rows only, and are kept in scratch
+/// anyway. Each reads all rows of lhs again, which must stay in the second level beside what the tile reads of rhs.
 void RowSplit::chooseGroups() {
   auto accumulators = static_cast<int64_t>(chain.accumulators.size());
   plan.groupSize = accumulators;
   double bytesOfLhs = 0;
   for (const Product &product : chain.products)
-    bytesOfLhs += static_cast<double>(chain.rows.known() * product.steps() * product.packed * bytesOf(product.lhs.element()));
+    bytesOfLhs +=
+        static_cast<double>(chain.rows.known() * product.steps() * product.packed * bytesOf(product.lhs.element()));
   if (bytesOfLhs + plan.bytesOfTile() > 1.5 * static_cast<double>(strategy.nearBytes))
     return;
   if (!isFar() || plan.isShifted() || chain.epilogueOps() <= strategy.inlineOps || !chain.rows.mayExceed(mostRows()))
@@ -118,8 +129,8 @@ void RowSplit::chooseGroups() {
     ++plan.groupSize;
 }
 
-/// Tall blocks, and one of the rows that are left, whose sums do not wait for each other. Blocks of three vectors and more are too low for
-/// one of them to do most of the work.
+/// Tall blocks, and one of the rows that are left, whose sums do not wait for each other. Blocks of three vectors and
+/// more are too low for one of them to do most of the work.
 bool RowSplit::splitFar() {
   const int64_t most = mostRows(), vectors = plan.groupSize * plan.columnVectors, rows = chain.rows.known();
   if (!isFar() || rows <= most || vectors > 2)
@@ -135,7 +146,8 @@ bool RowSplit::splitFar() {
   return false;
 }
 
-/// A single block that reads rhs from the second level does not wait for it; the instructions would cost a tenth of its time.
+/// A single block that reads rhs from the second level does not wait for it; the instructions would cost a tenth of its
+/// time.
 bool RowSplit::shouldPrefetch() const {
   bool isReadAgain = chain.rows.isOpen() || plan.blocks > 1;
   bool isBeyondSecond = plan.bytesOfTile() * static_cast<double>(plan.tiles) > static_cast<double>(strategy.nearBytes);

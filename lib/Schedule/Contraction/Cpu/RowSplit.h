@@ -9,8 +9,8 @@
 
 namespace quern::contractions {
 
-/// Of a plan whose tile has its columns, what those of rows say: blocks, the groups of accumulators that a block has, the part of K that
-/// it takes at a time, chunks.
+/// Of a plan whose tile has its columns, what those of rows say: blocks, the groups of accumulators that a block has,
+/// the part of K that it takes at a time, chunks.
 class RowSplit {
 public:
   explicit RowSplit(Plan &plan) : plan(plan), chain(plan.chain), strategy(plan.strategy) {}
@@ -23,7 +23,9 @@ public:
 private:
   int64_t leastRows() const;
   int64_t fewestBlocks() const;
-  int64_t rowsOfChunk() const { return plan.stepsOfCut ? std::max(strategy.cutRows, strategy.chunkRows) : strategy.chunkRows; }
+  int64_t rowsOfChunk() const {
+    return plan.stepsOfCut ? std::max(strategy.cutRows, strategy.chunkRows) : strategy.chunkRows;
+  }
   bool isTogether(const Product &product) const;
   bool isFar() const;
   bool suitsGroups(int64_t groupSize) const;

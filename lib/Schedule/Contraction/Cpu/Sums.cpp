@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A step loads the vectors of rhs once and uses them for every row of the block, one element of lhs at a time. Loops carry the sums that
-// they change and no others. Loops over one K that take buffers by turns are one loop, which tells the turn from where it is.
+// A step loads the vectors of rhs once and uses them for every row of the block, one element of lhs at a time. Loops
+// carry the sums that they change and no others. Loops over one K that take buffers by turns are one loop, which tells
+// the turn from where it is.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Bodies.h"
@@ -55,7 +56,8 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
   SmallVector<unsigned> live;
   for (unsigned accumulator = group.first; accumulator < group.end; ++accumulator) {
     auto sumsInto = [&](unsigned product) {
-      return llvm::any_of(chain.products[product].sums, [&](const Product::Sum &sum) { return sum.accumulator == accumulator; });
+      return llvm::any_of(chain.products[product].sums,
+                          [&](const Product::Sum &sum) { return sum.accumulator == accumulator; });
     };
     if (!llvm::any_of(step, sumsInto))
       continue;
@@ -118,7 +120,8 @@ void Emitter::carry(Value begin, Value end, ArrayRef<unsigned> live, Values &sum
   }));
 }
 
-void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, int64_t rows, function_ref<void(Loaded)> take) {
+void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, int64_t rows,
+                       function_ref<void(Loaded)> take) {
   for (auto [n, number] : llvm::enumerate(step)) {
     const Product &product = chain.products[number];
     for (auto [which, sum] : llvm::enumerate(product.sums))
@@ -126,13 +129,15 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
         if (plan.prefetches && rows > 1)
           prefetch(number, buffers.rhs[n], k, which, v, rows);
         Value loaded = cut.copy ? loadCopy(number, k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
-        take({number, sum.accumulator, static_cast<unsigned>(v), prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
+        take({number, sum.accumulator, static_cast<unsigned>(v),
+              prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
       }
   }
 }
 
 /// A single row needs each vector of rhs just once, which then takes a register for no longer.
-void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows, Values &sums) {
+void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows,
+                       Values &sums) {
   const Product &first = chain.products[step[0]];
   SmallVector<Term> terms{{row, first.lhsRow}};
   for (auto [at, loop] : llvm::zip_equal(k, first.reduced))
@@ -184,15 +189,16 @@ Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vec
   return linear(product.sums[sum].offset + place.offset, terms);
 }
 
-/// The hardware follows a panel to the end of a page, and into the second level only. Behind the panel lies the next tile's.
+/// The hardware follows a panel to the end of a page, and into the second level only. Behind the panel lies the next
+/// tile's.
 void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows) {
   const Product &product = chain.products[number];
   int64_t element = bytesOf(product.rhs.element());
   if (vector % std::max<int64_t>(1, lineBytes / (plan.lanes * product.packed * element)))
     return; // in the line of the one before
   auto ask = [&](int64_t bytes, unsigned locality) {
-    create<memref::PrefetchOp>(buffer, ValueRange{linear(bytes / element, {{rhsAt(number, k, sum, vector), 1}})}, /*isWrite=*/false,
-                               locality,
+    create<memref::PrefetchOp>(buffer, ValueRange{linear(bytes / element, {{rhsAt(number, k, sum, vector), 1}})},
+                               /*isWrite=*/false, locality,
                                /*isDataCache=*/true);
   };
   ask(plan.strategy.aheadBytes, 3);
@@ -211,7 +217,8 @@ Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
     return loadStrided(product, buffer, at, lanes);
   if (!plan.masksRhs(product))
     return loadVector(buffer, at, wide, Value(), wide);
-  Value mask = lanes.mask && product.packed > 1 ? columnMask(linear(lanes.offset, {{lanes.first, 1}}), product.packed) : lanes.mask;
+  Value mask = lanes.mask && product.packed > 1 ? columnMask(linear(lanes.offset, {{lanes.first, 1}}), product.packed)
+                                                : lanes.mask;
   return loadVector(buffer, at, wide, mask, lanes.count * product.packed);
 }
 

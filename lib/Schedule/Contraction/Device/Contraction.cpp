@@ -9,14 +9,15 @@
 using namespace mlir;
 using namespace quern;
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceContraction(const Problem &problem, const DeviceStrategy &strategy,
-                                                                      std::string *whyNot) {
+FailureOr<SmallVector<func::FuncOp>>
+quern::scheduleDeviceContraction(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot) {
   std::string reason, first;
   for (auto [mayBeStrided, maySingle] : {std::pair(false, false), std::pair(true, false), std::pair(true, true)}) {
     contractions::Chain chain;
     contractions::DevicePlan plan(chain, strategy);
     contractions::Reach reach{.strided = mayBeStrided, .singleColumn = maySingle, .open = true, .scalars = true};
-    if (succeeded(contractions::readChain(problem, chain, reach, reason)) && succeeded(contractions::planDeviceContraction(plan, reason)))
+    if (succeeded(contractions::readChain(problem, chain, reach, reason)) &&
+        succeeded(contractions::planDeviceContraction(plan, reason)))
       return SmallVector<func::FuncOp>{contractions::DeviceEmitter(plan).emit()};
     if (first.empty())
       first = reason;

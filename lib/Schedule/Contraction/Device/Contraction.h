@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same products and elementwise ops as Contraction.h, whose analysis it shares (Contraction/Chain.h). Columns go to the lanes of a
-// sub-group, a block of rows to each work-item, and what several sub-groups read goes through the memory of the group.
+// The same products and elementwise ops as Contraction.h, whose analysis it shares (Contraction/Chain.h). Columns go to
+// the lanes of a sub-group, a block of rows to each work-item, and what several sub-groups read goes through the memory
+// of the group.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_DEVICE_CONTRACTION_H
@@ -16,11 +17,11 @@
 namespace quern {
 
 /// Schedules `problem` as Strategy.h says.
-/// An argument that only elementwise ops read may be the same memory as one of the same type and layout that they write; arguments that
-/// otherwise overlap may not. Fails without a diagnostic where the function does not match; `whyNot`, if given, then receives the reason in
-/// one line.
-mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleDeviceContraction(const Problem &problem, const DeviceStrategy &strategy,
-                                                                                 std::string *whyNot = nullptr);
+/// An argument that only elementwise ops read may be the same memory as one of the same type and layout that they
+/// write; arguments that otherwise overlap may not. Fails without a diagnostic where the function does not match;
+/// `whyNot`, if given, then receives the reason in one line.
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
+scheduleDeviceContraction(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
 
 } // namespace quern
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sums begin as zero, since parts of K meet, and what an accumulator starts from is added at the end. Neighbouring groups have neighbouring
-// tiles and the same rows.
+// Sums begin as zero, since parts of K meet, and what an accumulator starts from is added at the end. Neighbouring
+// groups have neighbouring tiles and the same rows.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Emitter.h"
@@ -40,14 +40,15 @@ func::FuncOp DeviceEmitter::emit() {
   entry = create<func::ReturnOp>();
   b.setInsertionPoint(entry);
   // Sub-groups of one work-item are none to the device.
-  Value item =
-      plan.subGroup == 1 ? create<gpu::ThreadIdOp>(gpu::Dimension::x).getResult() : create<gpu::LaneIdOp>(IntegerAttr()).getResult();
+  Value item = plan.subGroup == 1 ? create<gpu::ThreadIdOp>(gpu::Dimension::x).getResult()
+                                  : create<gpu::LaneIdOp>(IntegerAttr()).getResult();
   entry = item.getDefiningOp();
   lane = plan.subGroup == 1 ? index(0) : item;
   clonePrologue(b, kernel, problem, chain.prologue, [&](Size size) { return index(size); });
   emitPlace(item);
   makePanels();
-  Values sums(static_cast<size_t>(plan.rows * plan.perRow()), constant(cast<TypedAttr>(b.getZeroAttr(chain.sumType()))));
+  Values sums(static_cast<size_t>(plan.rows * plan.perRow()),
+              constant(cast<TypedAttr>(b.getZeroAttr(chain.sumType()))));
   for (unsigned product = 0; product < chain.products.size(); ++product)
     emitProduct(product, sums);
   finish(sums);
@@ -64,7 +65,9 @@ void DeviceEmitter::emitPlace(Value item) {
       Value own = create<arith::IndexCastOp>(b.getI32Type(), create<gpu::SubgroupIdOp>(IntegerAttr()));
       subGroup = create<arith::IndexCastOp>(b.getIndexType(), ofLane(own, 0));
     }
-    block = plan.parts == 1 ? subGroup : plan.blocks == 1 ? block : create<arith::RemUIOp>(subGroup, index(plan.blocks)).getResult();
+    block = plan.parts == 1    ? subGroup
+            : plan.blocks == 1 ? block
+                               : create<arith::RemUIOp>(subGroup, index(plan.blocks)).getResult();
     if (plan.parts > 1)
       part = plan.blocks == 1 ? subGroup : create<arith::DivUIOp>(subGroup, index(plan.blocks)).getResult();
   }
@@ -113,7 +116,8 @@ void DeviceEmitter::finish(ArrayRef<Value> sums) {
     for (int64_t r = 0; r < plan.rows; ++r)
       for (int64_t v = 0; v < plan.vectors; ++v) {
         Point point{linear(r, {{firstRow, 1}}), columns[v]};
-        choose(b, loc, exists(point), [&] { emitPoint(point, [&](unsigned accumulator) { return sums[sumIndex(r, accumulator, v)]; }); });
+        choose(b, loc, exists(point),
+               [&] { emitPoint(point, [&](unsigned accumulator) { return sums[sumIndex(r, accumulator, v)]; }); });
       }
     return;
   }
@@ -161,7 +165,8 @@ void DeviceEmitter::emitPoint(const Point &point, function_ref<Value(unsigned)> 
     Value own = sum(n);
     if (!accumulator.startsAtZero()) {
       Value start = startOf(accumulator, point);
-      own = isa<FloatType>(own.getType()) ? create<arith::AddFOp>(start, own).getResult() : create<arith::AddIOp>(start, own).getResult();
+      own = isa<FloatType>(own.getType()) ? create<arith::AddFOp>(start, own).getResult()
+                                          : create<arith::AddIOp>(start, own).getResult();
     }
     known.set(accumulator.at, own);
     if (accumulator.isStored)
@@ -182,9 +187,9 @@ Value DeviceEmitter::startOf(const Accumulator &accumulator, const Point &point)
 }
 
 DeviceEmitter::Values DeviceEmitter::evaluate(const PointOp &op, const Point &point, const KnownValues &known) {
-  return contractions::evaluate(
-      b, op, known,
-      {.captured = [&](Value scalar) { return captured(scalar); }, .load = [&](const TileAccess &access) { return load(access, point); }});
+  return contractions::evaluate(b, op, known,
+                                {.captured = [&](Value scalar) { return captured(scalar); },
+                                 .load = [&](const TileAccess &access) { return load(access, point); }});
 }
 
 Value DeviceEmitter::addressOf(const TileAccess &access, const Point &point) {

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every value is a work-item's own scalar. Bounds of loops over K are the same for all of a sub-group, as shuffles demand, and the number
-// of panels is the same for all of a group, as barriers do. Rows and columns beyond the last one are computed as the last one, and not
-// written. DeviceContractionSums.cpp writes the loops over K, DeviceContractionEmitter.cpp all else.
+// Every value is a work-item's own scalar. Bounds of loops over K are the same for all of a sub-group, as shuffles
+// demand, and the number of panels is the same for all of a group, as barriers do. Rows and columns beyond the last one
+// are computed as the last one, and not written. DeviceContractionSums.cpp writes the loops over K,
+// DeviceContractionEmitter.cpp all else.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_DEVICE_EMITTER_H
@@ -52,7 +53,8 @@ private:
   void store(Value v, const TileAccess &access, const Point &point);
   Value addressOf(const TileAccess &access, const Point &point);
   unsigned sumIndex(int64_t row, unsigned accumulator, int64_t vector) const {
-    return static_cast<unsigned>((row * plan.vectors + vector) * static_cast<int64_t>(chain.accumulators.size()) + accumulator);
+    return static_cast<unsigned>((row * plan.vectors + vector) * static_cast<int64_t>(chain.accumulators.size()) +
+                                 accumulator);
   }
 
   // Sums over K (DeviceContractionSums.cpp).

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// First the block of a sub-group: as many sums as registers hold, so that each element read is used often. Then the group: blocks below
-// each other, until there are no more rows, then parts of K, until there are sub-groups enough for a device of some size.
+// First the block of a sub-group: as many sums as registers hold, so that each element read is used often. Then the
+// group: blocks below each other, until there are no more rows, then parts of K, until there are sub-groups enough for
+// a device of some size.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Plan.h"
@@ -26,7 +27,8 @@ int64_t ceilDiv(int64_t a, int64_t b) { return static_cast<int64_t>(llvm::divide
 
 class Planner {
 public:
-  Planner(DevicePlan &plan, std::string &whyNot) : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
+  Planner(DevicePlan &plan, std::string &whyNot)
+      : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
   LogicalResult run();
 
 private:
@@ -52,7 +54,8 @@ constexpr int64_t enoughSubGroups = 512;
 /// Registers of a work-item do not grow any more in smaller ones.
 constexpr int64_t leastSubGroup = 8;
 
-/// The smallest of at least eight: registers of a work-item are fewest in a large one, and only sums that are many use what is read often.
+/// The smallest of at least eight: registers of a work-item are fewest in a large one, and only sums that are many use
+/// what is read often.
 void Planner::chooseSubGroup() {
   plan.subGroup = strategy.subGroupSizes.back();
   for (int64_t size : llvm::reverse(strategy.subGroupSizes))
@@ -60,7 +63,8 @@ void Planner::chooseSubGroup() {
       plan.subGroup = size;
 }
 
-/// A matrix times a vector, where no lanes lie along its rows: lanes that lie along K pass nothing on, and need no memory.
+/// A matrix times a vector, where no lanes lie along its rows: lanes that lie along K pass nothing on, and need no
+/// memory.
 bool Planner::isReduction() const {
   bool isOneRow = chain.rows == 1 && (chain.columns == 1 || chain.products[0].isStrided());
   bool isOneSum = chain.columns == 1 && chain.accumulators.size() == 1;
@@ -68,10 +72,12 @@ bool Planner::isReduction() const {
 }
 
 /// Of a work-item.
-int64_t Planner::mostSums() const { return strategy.heldBytes * 16 / std::max(plan.subGroup, leastSubGroup) / bytesOf(chain.sumType()); }
+int64_t Planner::mostSums() const {
+  return strategy.heldBytes * 16 / std::max(plan.subGroup, leastSubGroup) / bytesOf(chain.sumType());
+}
 
-/// A few columns for each work-item where there are few accumulators, so that an element of lhs is used several times; but no fewer
-/// sub-groups for it where these are few.
+/// A few columns for each work-item where there are few accumulators, so that an element of lhs is used several times;
+/// but no fewer sub-groups for it where these are few.
 void Planner::chooseBlock() {
   constexpr int64_t wantedPerRow = 4, mostRows = 8;
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size()), most = mostSums();
@@ -93,7 +99,9 @@ void Planner::chooseBlock() {
 }
 
 void Planner::shareGroup() {
-  int64_t most = strategy.groupMemoryBytes ? std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup) : 1;
+  int64_t most = strategy.groupMemoryBytes
+                     ? std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup)
+                     : 1;
   constexpr int64_t ofOpenRows = 4; // of which there may be few
   int64_t blocks = ceilDiv(rowCount(), plan.rows);
   plan.blocks = chain.rows.isOpen() ? std::min(most, ofOpenRows) : ceilDiv(blocks, ceilDiv(blocks, most));
@@ -102,15 +110,16 @@ void Planner::shareGroup() {
   int64_t steps = 0;
   for (const Product &product : chain.products)
     steps = std::max(steps, stepCount(product));
-  while (2 * plan.parts * plan.blocks <= most && subGroups() * plan.parts < enoughSubGroups && steps / (2 * plan.parts) >= leastSteps)
+  while (2 * plan.parts * plan.blocks <= most && subGroups() * plan.parts < enoughSubGroups &&
+         steps / (2 * plan.parts) >= leastSteps)
     plan.parts *= 2;
   constexpr int64_t inlineOps = 6;
   const bool isLong = plan.rows * plan.vectors > 1 && chain.epilogueOps() > inlineOps;
   plan.isOverMemory = plan.parts > 1 || (isLong && strategy.groupMemoryBytes);
 }
 
-/// The steps that are written one after the other: many, so that lanes read long runs of lhs, but not too much code, and such as leave
-/// nothing of K. Where rows of lhs are neighbours, the lanes read one step of all rows.
+/// The steps that are written one after the other: many, so that lanes read long runs of lhs, but not too much code,
+/// and such as leave nothing of K. Where rows of lhs are neighbours, the lanes read one step of all rows.
 void Planner::chooseSteps() {
   const int64_t mostOps = 2048 / plan.subGroup, mostReads = mostOps / 8;
   constexpr int64_t fewest = 4;
@@ -119,7 +128,8 @@ void Planner::chooseSteps() {
     int64_t count = stepCount(product), reads = plan.vectors * static_cast<int64_t>(product.sums.size());
     int64_t opsOfRead = plan.rows * product.taken * (isa<FloatType>(product.sumType()) ? 1 : 2);
     auto fits = [&](int64_t steps) {
-      return steps <= std::min(plan.subGroup, count) && steps * reads <= mostReads && steps * reads * opsOfRead <= mostOps;
+      return steps <= std::min(plan.subGroup, count) && steps * reads <= mostReads &&
+             steps * reads * opsOfRead <= mostOps;
     };
     bool isAcross = product.lhsRow == 1 && product.packed == 1 && count > 1 && product.reduced.back().lhs != 1;
     while (!isAcross && fits(2 * own.steps))
@@ -142,9 +152,10 @@ void Planner::choosePanels() {
     if (!strategy.groupMemoryBytes || (plan.blocks == 1 && !product.isStrided()))
       continue;
     int64_t bytes = product.packed == 1 ? bytesOf(chain.sumType()) : product.packed * bytesOf(product.rhs.element());
-    own.pitch =
-        static_cast<int64_t>(product.sums.size()) * plan.width() + (product.isStrided() ? 1 : 0); // odd: lanes write to different banks
-    int64_t units = std::min(most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.pitch * bytes)) / own.unit;
+    own.pitch = static_cast<int64_t>(product.sums.size()) * plan.width() +
+                (product.isStrided() ? 1 : 0); // odd: lanes write to different banks
+    int64_t units =
+        std::min(most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.pitch * bytes)) / own.unit;
     own.panel = std::clamp<int64_t>(units, 1, ceilDiv(own.length, own.unit)) * own.unit;
   }
 }
@@ -172,10 +183,10 @@ std::string DevicePlan::text() const {
   std::string out;
   llvm::raw_string_ostream os(out);
   auto several = [](size_t count) { return count > 1 ? "s" : ""; };
-  os << "contraction: " << chain.rows.text() << 'x' << chain.columns.text() << ", " << chain.products.size() << " product"
-     << several(chain.products.size()) << " into " << chain.accumulators.size() << " accumulator" << several(chain.accumulators.size())
-     << "; sub-groups of " << subGroup << " with " << rows << " x " << width() << " points, " << blocks << " below each other x " << parts
-     << " along K in groups of " << group() << ", ";
+  os << "contraction: " << chain.rows.text() << 'x' << chain.columns.text() << ", " << chain.products.size()
+     << " product" << several(chain.products.size()) << " into " << chain.accumulators.size() << " accumulator"
+     << several(chain.accumulators.size()) << "; sub-groups of " << subGroup << " with " << rows << " x " << width()
+     << " points, " << blocks << " below each other x " << parts << " along K in groups of " << group() << ", ";
   auto count = [&](Size size, int64_t divisor, int64_t number) {
     size.isOpen() ? os << "ceil(size " << size.openIndex() << " / " << divisor << ')' : os << number;
   };
@@ -190,4 +201,6 @@ std::string DevicePlan::text() const {
   return out;
 }
 
-LogicalResult quern::contractions::planDeviceContraction(DevicePlan &plan, std::string &whyNot) { return Planner(plan, whyNot).run(); }
+LogicalResult quern::contractions::planDeviceContraction(DevicePlan &plan, std::string &whyNot) {
+  return Planner(plan, whyNot).run();
+}

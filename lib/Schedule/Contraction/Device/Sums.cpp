@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lane l reads row l / steps of lhs at step l % steps, so that lanes read runs of lhs and one load is several rows. Of rhs each lane reads
-// its column, or what its sub-group is to copy to the panel: along columns where these are neighbours, else along K.
-// Where loops end is hidden from the device's compiler: written out as a whole, the addresses of all steps would take its registers.
+// Lane l reads row l / steps of lhs at step l % steps, so that lanes read runs of lhs and one load is several rows. Of
+// rhs each lane reads its column, or what its sub-group is to copy to the panel: along columns where these are
+// neighbours, else along K. Where loops end is hidden from the device's compiler: written out as a whole, the addresses
+// of all steps would take its registers.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Emitter.h"
@@ -24,12 +25,14 @@ using namespace quern;
 using namespace quern::contractions;
 
 static Type wordOf(const Product &product, Type element) {
-  return IntegerType::get(element.getContext(), static_cast<unsigned>(element.getIntOrFloatBitWidth() * product.packed));
+  return IntegerType::get(element.getContext(),
+                          static_cast<unsigned>(element.getIntOrFloatBitWidth() * product.packed));
 }
 
 /// Whether lanes pass on what is packed as one word.
 static bool isWordOfLhs(const Product &product) {
-  return product.packed > 1 && product.taken == product.packed && product.lhs.element().getIntOrFloatBitWidth() * product.packed == 32;
+  return product.packed > 1 && product.taken == product.packed &&
+         product.lhs.element().getIntOrFloatBitWidth() * product.packed == 32;
 }
 
 Type contractions::panelElement(const Product &product) {
@@ -100,7 +103,8 @@ DeviceEmitter::Values DeviceEmitter::lhsOfRows(const Product &product) {
 
 /// A column of rhs, or the last one.
 Value DeviceEmitter::readable(const Product &product, Value column) {
-  return least(column, product.readable.isOpen() ? linear(-1, {{columnCount, 1}}) : index(product.readable.known() - 1));
+  return least(column,
+               product.readable.isOpen() ? linear(-1, {{columnCount, 1}}) : index(product.readable.known() - 1));
 }
 
 /// As a number for the sub-group and the lane's own, wherever its columns are neighbours: that is how consumers see it.
@@ -130,7 +134,8 @@ void DeviceEmitter::emitPart(Current &own, Values &sums) {
   Value begin = index(0), end = index(innerSteps(own.product));
   if (plan.parts > 1) {
     bool areEven = own.plan.length * plan.parts == innerSteps(own.product);
-    begin = !innerSteps(own.product).isOpen() ? linear(0, {{part, own.plan.length}}) : shared<arith::MulIOp>(part, own.length);
+    begin = !innerSteps(own.product).isOpen() ? linear(0, {{part, own.plan.length}})
+                                              : shared<arith::MulIOp>(part, own.length);
     begin = areEven ? begin : least(begin, end);
     Value next = linear(0, {{begin, 1}, {own.length, 1}});
     end = areEven ? next : least(next, end);
@@ -168,7 +173,8 @@ void DeviceEmitter::copySteps(const Current &own, Value count) {
   auto copyStep = [&](Value step) {
     for (size_t sum = 0; sum < product.sums.size(); ++sum)
       for (int64_t v = 0; v < plan.vectors; ++v) {
-        llvm::SmallVector<Term> terms{{own.rhsOfColumn[v], 1}, {own.first, stepOf(product, false)}, {step, stepOf(product, false)}};
+        llvm::SmallVector<Term> terms{
+            {own.rhsOfColumn[v], 1}, {own.first, stepOf(product, false)}, {step, stepOf(product, false)}};
         for (auto [at, loop] : llvm::zip(own.outer, product.reduced))
           terms.push_back({at, loop.rhs});
         Value word = loadRhs(product, linear(product.sums[sum].offset, terms));
@@ -179,8 +185,8 @@ void DeviceEmitter::copySteps(const Current &own, Value count) {
   forRange(block, hidden(count), copyStep, plan.blocks);
 }
 
-/// Lanes lie along K; steps beyond the last one repeat it. Which they are differs from step to step, so that all of a panel would take many
-/// registers.
+/// Lanes lie along K; steps beyond the last one repeat it. Which they are differs from step to step, so that all of a
+/// panel would take many registers.
 void DeviceEmitter::copyColumns(const Current &own, Value count) {
   const Product &product = own.product;
   bool areWhole = hasWholePanels(own);
@@ -203,7 +209,8 @@ void DeviceEmitter::copyColumns(const Current &own, Value count) {
           k = least(k, linear(-1, {{index(innerSteps(product)), 1}}));
         for (size_t sum = 0; sum < product.sums.size(); ++sum) {
           Value word = loadRhs(product, linear(product.sums[sum].offset, {{start, 1}, {k, stepOf(product, false)}}));
-          Value place = linear(static_cast<int64_t>(sum) * plan.width(), {{own.inPanel, 1}, {inPanel, own.plan.pitch}, {column, 1}});
+          Value place = linear(static_cast<int64_t>(sum) * plan.width(),
+                               {{own.inPanel, 1}, {inPanel, own.plan.pitch}, {column, 1}});
           create<memref::StoreOp>(word, own.panel, ValueRange{place});
         }
       }
@@ -259,7 +266,8 @@ void DeviceEmitter::emitStep(const Current &own, Value k, int64_t count, Values 
         word = count ? ofLane(word, row % rowsOfLoad * count + step) : word;
       Values elements = isWordOfLhs(product) ? elementsOf(product, product.lhs, words[0]) : words;
       for (auto [n, ofRhs] : llvm::enumerate(rhs)) {
-        Value &into = sums[sumIndex(row, product.sums[n / plan.vectors].accumulator, static_cast<int64_t>(n) % plan.vectors)];
+        Value &into =
+            sums[sumIndex(row, product.sums[n / plan.vectors].accumulator, static_cast<int64_t>(n) % plan.vectors)];
         into = accumulate(b, product, isFma ? Dot::Fma : Dot::MulAdd, elements, ofRhs, into);
       }
     }
@@ -341,7 +349,8 @@ DeviceEmitter::Values DeviceEmitter::elementsOf(const Product &product, const Pr
     if (i)
       own = create<arith::ShRUIOp>(own, constant(b.getIntegerAttr(word.getType(), i * bits)));
     own = create<arith::TruncIOp>(b.getIntegerType(bits), own);
-    elements.push_back(converted(factor, isa<IntegerType>(element) ? own : create<arith::BitcastOp>(element, own).getResult()));
+    elements.push_back(
+        converted(factor, isa<IntegerType>(element) ? own : create<arith::BitcastOp>(element, own).getResult()));
   }
   return elements;
 }

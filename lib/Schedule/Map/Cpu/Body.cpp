@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A body is cloned with vectors for scalars. What an operand has in a group of lanes follows from its strides alone: a contiguous vector,
-// one element for all, a pattern out of a short run of elements, or lanes collected one by one.
+// A body is cloned with vectors for scalars. What an operand has in a group of lanes follows from its strides alone: a
+// contiguous vector, one element for all, a pattern out of a short run of elements, or lanes collected one by one.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Emitter.h"
@@ -23,7 +23,9 @@ Value MapEmitter::loadFrom(Value memref, Value at, int64_t lanes, Value mask) {
   return create<vector::MaskedLoadOp>(type, memref, ValueRange{at}, mask, zeros(type));
 }
 
-Value MapEmitter::load(unsigned operand, Value at, int64_t lanes, Value mask) { return loadFrom(flat[operand], at, lanes, mask); }
+Value MapEmitter::load(unsigned operand, Value at, int64_t lanes, Value mask) {
+  return loadFrom(flat[operand], at, lanes, mask);
+}
 
 Value MapEmitter::loadScalar(unsigned operand, Value at) {
   if (problem.operands[operand].isIndex())
@@ -47,7 +49,8 @@ void MapEmitter::store(Value vector, Value at, Value mask, bool streamed) {
     return;
   }
   int64_t bytes = cast<VectorType>(vector.getType()).getNumElements() * plan.destination().bytes();
-  create<vector::StoreOp>(vector, flat.back(), ValueRange{at}, streamed, streamed ? llvm::MaybeAlign(bytes) : llvm::MaybeAlign());
+  create<vector::StoreOp>(vector, flat.back(), ValueRange{at}, streamed,
+                          streamed ? llvm::MaybeAlign(bytes) : llvm::MaybeAlign());
 }
 
 /// Lanes one by one, for what has no better form; masked ones read the buffer's first element.
@@ -76,7 +79,8 @@ Value MapEmitter::read(unsigned operand, const Group &group, int64_t first, int6
   if (llvm::all_equal(offsets)) // whoever asks has a lane that exists
     return create<vector::BroadcastOp>(type, loadScalar(operand, add(at, start)));
   if (own.isIndex()) {
-    auto lanes = DenseElementsAttr::get(type, llvm::map_to_vector(offsets, [&](int64_t offset) { return llvm::APInt(64, offset); }));
+    auto lanes = DenseElementsAttr::get(
+        type, llvm::map_to_vector(offsets, [&](int64_t offset) { return llvm::APInt(64, offset); }));
     return create<arith::AddIOp>(create<vector::BroadcastOp>(type, at), constant(lanes));
   }
   if (isContiguous && (!mask || plan.takesMask(own.element())))

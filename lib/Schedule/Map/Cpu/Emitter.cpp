@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One loop over the iteration space, whose index is taken apart into the outer loops, and the inner loops within it. Addresses and limits
-// are sums that grow from loop to loop.
+// One loop over the iteration space, whose index is taken apart into the outer loops, and the inner loops within it.
+// Addresses and limits are sums that grow from loop to loop.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Emitter.h"
@@ -34,7 +34,8 @@ func::FuncOp MapEmitter::emit() {
   traits.nsPerIteration = plan.nsPerIteration;
   kernel = makeKernel(problem.function, problem.function, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
-  clonePrologue(b, kernel, problem.function, problem.prologue, [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
+  clonePrologue(b, kernel, problem.function, problem.prologue,
+                [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
   auto iterations = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   create<func::ReturnOp>();
   entry = iterations;
@@ -104,13 +105,15 @@ MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by)
   return place;
 }
 
-/// Asks for runs of the source further on. Beyond the end this names memory that is not the source's, which a prefetch may.
+/// Asks for runs of the source further on. Beyond the end this names memory that is not the source's, which a prefetch
+/// may.
 void MapEmitter::prefetch(const Place &place, const Loop &loop) {
   int64_t bytes = plan.source().bytes();
   for (int64_t i = 0; i < plan.jam && plan.prefetchDistance; ++i) {
     int64_t next = (plan.prefetchDistance * plan.jam + i) * loop.step * plan.source().strides[loop.axis].known();
     for (int64_t byte = 0; byte < plan.run.lanes() * bytes; byte += lineBytes)
-      create<memref::PrefetchOp>(flat[problem.source], ValueRange{add(place.bases[problem.source], next + byte / bytes)},
+      create<memref::PrefetchOp>(flat[problem.source],
+                                 ValueRange{add(place.bases[problem.source], next + byte / bytes)},
                                  /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
   }
 }
@@ -212,7 +215,8 @@ Value MapEmitter::laneMask(const Place &place, const Group &group, int64_t first
   return mask;
 }
 
-Value MapEmitter::anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins, Value mask) {
+Value MapEmitter::anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins,
+                          Value mask) {
   bool mayBeginBeyond = !write && problem.writesPadding();
   if (!mask || (begins && !mayBeginBeyond))
     return Value();
@@ -232,13 +236,17 @@ Value MapEmitter::anyLane(const Place &place, const Group &group, int64_t first,
 
 /// What is left of a limit, as an i32: no group has that many lanes.
 Value MapEmitter::narrowed(Value left) {
-  bool isLong = llvm::any_of(problem.limits, [](const Limit &limit) { return limit.write > std::numeric_limits<int32_t>::max(); }) ||
-                llvm::any_of(plan.run.parts, [&](const Part &) { return plan.run.lanes() > std::numeric_limits<int32_t>::max(); });
+  bool isLong = llvm::any_of(problem.limits,
+                             [](const Limit &limit) { return limit.write > std::numeric_limits<int32_t>::max(); }) ||
+                llvm::any_of(plan.run.parts,
+                             [&](const Part &) { return plan.run.lanes() > std::numeric_limits<int32_t>::max(); });
   if (isLong)
     left = create<arith::MinSIOp>(left, index(std::numeric_limits<int32_t>::max()));
   return create<arith::IndexCastOp>(b.getI32Type(), left);
 }
 
 Value MapEmitter::scratch(int64_t elements, Type element) {
-  return atEntry([&] { return create<memref::AllocaOp>(MemRefType::get({elements}, element), b.getI64IntegerAttr(64)).getResult(); });
+  return atEntry([&] {
+    return create<memref::AllocaOp>(MemRefType::get({elements}, element), b.getI64IntegerAttr(64)).getResult();
+  });
 }

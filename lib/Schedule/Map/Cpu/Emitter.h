@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What kernels of all kinds are written with. A *place* is where emission stands in the loops: an address for each operand and what is left
-// of each limit. Loops advance it; kernels of the three kinds take it from there. What does not depend on a loop is moved before it when
-// the loop is complete; no later pass does so. MapEmitter.cpp writes the kernel and its loops, MapBody.cpp memory accesses and the body on
-// vectors, MapLine.cpp lines and points, MapTile.cpp tiles.
+// What kernels of all kinds are written with. A *place* is where emission stands in the loops: an address for each
+// operand and what is left of each limit. Loops advance it; kernels of the three kinds take it from there. What does
+// not depend on a loop is moved before it when the loop is complete; no later pass does so. MapEmitter.cpp writes the
+// kernel and its loops, MapBody.cpp memory accesses and the body on vectors, MapLine.cpp lines and points, MapTile.cpp
+// tiles.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_CPU_EMITTER_H
@@ -31,7 +32,8 @@ public:
 
   struct Place {
     Values bases; ///< by operand: the address of lane 0, in elements
-    Values left;  ///< by limit: `read` less the weights of the indices so far; a point is read if its own weights stay below
+    Values left;  ///< by limit: `read` less the weights of the indices so far; a point is read if its own weights stay
+                  ///< below
   };
 
   // Loops (MapEmitter.cpp).
@@ -40,7 +42,8 @@ public:
   /// The place at digits[i] in parts[i] of the group.
   Place advance(const Place &place, const Group &group, llvm::ArrayRef<Value> digits);
   /// A loop from `begin` to `end`; f(index) writes its body.
-  /// A rolled loop nest over the lanes of `group`; f(digits, lane) writes the body, `unroll` times along the fastest part.
+  /// A rolled loop nest over the lanes of `group`; f(digits, lane) writes the body, `unroll` times along the fastest
+  /// part.
   void forLanes(const Group &group, int64_t unroll, llvm::function_ref<void(llvm::ArrayRef<Value>, Value)> f);
   void choose(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr) {
     quern::choose(b, loc, condition, then, otherwise);
@@ -51,12 +54,15 @@ public:
   Value room(const Place &place, unsigned limit, bool write);
   /// Whether the limits that do not move along `lanesOf` leave the point; null if they always do.
   Value isInside(const Place &place, const Group &lanesOf, bool write);
-  /// Which of lanes [first, first + count) of `group` are left by the limits that move along it; null if all always are.
+  /// Which of lanes [first, first + count) of `group` are left by the limits that move along it; null if all always
+  /// are.
   Value laneMask(const Place &place, const Group &group, int64_t first, int64_t count, bool write);
-  /// Whether a lane of such a mask is on; null if one always is. `begins`: lane 0 of the group is the first of these, and it exists unless
-  /// what is read may begin beyond a limit. Where no lane is on, the vector may lie beyond all memory of an operand; it is to be left out
-  /// then, since an access whose fault is suppressed costs as much as hundreds of others.
-  Value anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins, Value mask);
+  /// Whether a lane of such a mask is on; null if one always is. `begins`: lane 0 of the group is the first of these,
+  /// and it exists unless what is read may begin beyond a limit. Where no lane is on, the vector may lie beyond all
+  /// memory of an operand; it is to be left out then, since an access whose fault is suppressed costs as much as
+  /// hundreds of others.
+  Value anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins,
+                Value mask);
   /// As KernelBuilder's, of what is left of a limit.
   using KernelBuilder::prefixMask;
   Value prefixMask(Value left, int64_t lanes) { return KernelBuilder::prefixMask(narrowed(left), lanes); }
@@ -75,14 +81,16 @@ public:
   /// To the destination. Masked lanes are not written; `streamed` asks for an address that is a multiple of the vector.
   void store(Value vector, Value at, Value mask, bool streamed);
   void storeScalar(Value element, Value at);
-  /// What an operand has in lanes [first, first + count) of `group`: contiguous, one for all, a pattern, or collected. `at` is the address
-  /// of the group's lane 0; if one element serves all lanes, it is read whatever the mask.
+  /// What an operand has in lanes [first, first + count) of `group`: contiguous, one for all, a pattern, or collected.
+  /// `at` is the address of the group's lane 0; if one element serves all lanes, it is read whatever the mask.
   Value read(unsigned operand, const Group &group, int64_t first, int64_t count, Value at, Value mask);
   /// The body on those lanes. `known`, if given, is the value of operand `knownOperand` there.
   Value compute(const Place &place, const Group &group, int64_t first, int64_t count, Value mask, Value known = {},
                 unsigned knownOperand = 0);
   /// The body on vectors, or on scalars for 0 lanes; by operand, null where the body reads none.
-  Value emitBody(llvm::ArrayRef<Value> elements, int64_t lanes) { return maps::emitBody(*this, problem, elements, lanes); }
+  Value emitBody(llvm::ArrayRef<Value> elements, int64_t lanes) {
+    return maps::emitBody(*this, problem, elements, lanes);
+  }
   /// What a merged fill writes, in every lane; a scalar for 0 lanes.
   Value paddingValue(int64_t lanes);
 
@@ -108,7 +116,8 @@ private:
   void emitSquares(const Place &place);
   Place shiftedBack(const Place &start);
   void prefetchRow(const Place &here);
-  void forVectors(const Place &place, const Group &group, int64_t most, llvm::function_ref<void(const Place &, Value, int64_t, int64_t)> f);
+  void forVectors(const Place &place, const Group &group, int64_t most,
+                  llvm::function_ref<void(const Place &, Value, int64_t, int64_t)> f);
   void stageRows(const Place &place, Value to);
   Value laneOffset(const Group &group, Value lane, llvm::ArrayRef<int64_t> perAxis);
   void forSteps(int64_t end, int64_t step, llvm::function_ref<void(Value)> f);

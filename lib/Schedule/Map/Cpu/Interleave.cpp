@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Colours of pixels, pairs and quads of weights. n rows of a vector each become n vectors of the destination in which they alternate, or n
-// vectors of the source are deinterleaved into n columns: no vector is cut, and the body runs on whole ones, before or after.
+// Colours of pixels, pairs and quads of weights. n rows of a vector each become n vectors of the destination in which
+// they alternate, or n vectors of the source are deinterleaved into n columns: no vector is cut, and the body runs on
+// whole ones, before or after.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Emitter.h"
@@ -41,7 +42,8 @@ public:
     return repeated([&](ArrayRef<Value> x, SmallVector<Value> &y) {
       for (int64_t i = 0; i < count / 2; ++i)
         for (int64_t half : {0, 1})
-          y[2 * i + half] = pair(x[i], x[i + count / 2], [&](int64_t lane) { return (half * lanes + lane) / 2 + lane % 2 * lanes; });
+          y[2 * i + half] =
+              pair(x[i], x[i + count / 2], [&](int64_t lane) { return (half * lanes + lane) / 2 + lane % 2 * lanes; });
     });
   }
   SmallVector<Value> takenApart() {
@@ -111,7 +113,9 @@ void MapEmitter::emitInterleaving(const Place &place) {
   Value aligned = plan.streams && tile.writesWholeLines ? isDestinationAligned() : Value();
 
   // Vectors lie side by side where the few are packed, and a lane of the few apart where not.
-  auto placeIn = [&](bool packed, int64_t i) { return packed ? placeOf(place, all, i * lanes) : placeOf(place, few, i); };
+  auto placeIn = [&](bool packed, int64_t i) {
+    return packed ? placeOf(place, all, i * lanes) : placeOf(place, few, i);
+  };
   auto body = [&](bool packed, int64_t i, Value known) {
     if (packed)
       return compute(place, all, i * lanes, lanes, Value(), known, problem.source);
@@ -119,14 +123,16 @@ void MapEmitter::emitInterleaving(const Place &place) {
   };
   Values in;
   for (int64_t i = 0; i < count; ++i)
-    in.push_back(problem.isCopy || isLate ? load(problem.source, placeIn(!interleaves, i).bases[problem.source], lanes, Value())
-                                          : body(!interleaves, i, Value()));
+    in.push_back(problem.isCopy || isLate
+                     ? load(problem.source, placeIn(!interleaves, i).bases[problem.source], lanes, Value())
+                     : body(!interleaves, i, Value()));
   Run run(b, loc, in);
   Values out;
   if (llvm::isPowerOf2_64(count))
     out = interleaves ? run.interleaved() : run.takenApart();
   else
-    out = run.permuted([&](int64_t e) { return interleaves ? e % count * lanes + e / count : e % lanes * count + e / lanes; });
+    out = run.permuted(
+        [&](int64_t e) { return interleaves ? e % count * lanes + e / count : e % lanes * count + e / lanes; });
   for (int64_t i = 0; i < count; ++i) {
     Value v = problem.isCopy || !isLate ? out[i] : body(interleaves, i, out[i]);
     storeLine(v, placeIn(interleaves, i).bases.back(), aligned);

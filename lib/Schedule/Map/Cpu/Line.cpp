@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A line is a loop of whole steps and one of single vectors for the rest, the last of them partial. Where limits end it early, its vectors
-// are masked, and what a merged fill has beyond is stored by a loop without a body. Partial vectors are masked where the target masks all
-// of the types; elsewhere the rest goes element by element.
+// A line is a loop of whole steps and one of single vectors for the rest, the last of them partial. Where limits end it
+// early, its vectors are masked, and what a merged fill has beyond is stored by a loop without a body. Partial vectors
+// are masked where the target masks all of the types; elsewhere the rest goes element by element.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Emitter.h"
@@ -72,8 +72,8 @@ private:
   Value aligned;                       ///< whether whole vectors may be streamed; null: they are not to be
 };
 
-/// How far the run goes before a limit ends it: along its last part, or at once. Limits along other parts are masks that repeat; beyond
-/// reading there must be a lane for them to leave.
+/// How far the run goes before a limit ends it: along its last part, or at once. Limits along other parts are masks
+/// that repeat; beyond reading there must be a lane for them to leave.
 Count LineEmitter::elementsLeft(bool write) {
   int64_t length = plan.run.lanes(), perIndex = inner.lanes();
   Count left{length, Value()};
@@ -87,7 +87,8 @@ Count LineEmitter::elementsLeft(bool write) {
     if (weight)
       own = e.scaled(room, perIndex);
     else
-      own = e.create<arith::SelectOp>(e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room, e.index(0)), e.index(length), e.index(0));
+      own = e.create<arith::SelectOp>(e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room, e.index(0)),
+                                      e.index(length), e.index(0));
     left.value = e.create<arith::MinSIOp>(asValue(left), own);
   }
   return left;
@@ -123,7 +124,8 @@ void LineEmitter::readInvariants() {
   for (unsigned i = 0; i < problem.operands.size(); ++i) {
     if (!isRead(i) || !isInvariant(i))
       continue;
-    bool isStill = llvm::all_of(plan.run.parts, [&](const Part &part) { return problem.operands[i].strides[part.axis] == 0; });
+    bool isStill =
+        llvm::all_of(plan.run.parts, [&](const Part &part) { return problem.operands[i].strides[part.axis] == 0; });
     if (isStill) {
       invariants[i] = e.read(i, vector, 0, lanes, place.bases[i], Value());
       continue;
@@ -151,13 +153,15 @@ void LineEmitter::emitHead(Count &reads, Count &writes) {
   int64_t bytes = plan.destination().bytes();
   Value start = e.create<memref::ExtractAlignedPointerAsIndexOp>(e.flat.back());
   Value address = e.add(start, e.scaled(place.bases.back(), bytes));
-  Value beyond = e.create<arith::AndIOp>(e.create<arith::SubIOp>(e.index(0), address), e.index(plan.streamedLanes * bytes - 1));
+  Value beyond =
+      e.create<arith::AndIOp>(e.create<arith::SubIOp>(e.index(0), address), e.index(plan.streamedLanes * bytes - 1));
   Value head = e.create<arith::MinSIOp>(e.create<arith::DivUIOp>(beyond, e.index(bytes)), asValue(reads));
   if (plan.streamedLanes == lanes)
     emitPartial(place, e.prefixMask(head, lanes), Value());
   else
     e.forRange(
-        e.index(0), head, [&](Value at) { emitPartial(placeAt(at), e.prefixMask(e.create<arith::SubIOp>(head, at), lanes), Value()); },
+        e.index(0), head,
+        [&](Value at) { emitPartial(placeAt(at), e.prefixMask(e.create<arith::SubIOp>(head, at), lanes), Value()); },
         lanes);
   place = placeAt(head);
   writes = reads = {0, e.create<arith::SubIOp>(asValue(reads), head)};
@@ -202,10 +206,13 @@ void LineEmitter::emitStep(Value at, int64_t vectors) {
   int64_t together = plan.streamedLanes / lanes;
   if (!aligned || vectors % together)
     return store(values, lanes, false);
-  e.choose(aligned, [&] { store(joined(values, together), plan.streamedLanes, true); }, [&] { store(values, lanes, false); });
+  e.choose(
+      aligned, [&] { store(joined(values, together), plan.streamedLanes, true); },
+      [&] { store(values, lanes, false); });
 }
 
-/// Neighbours side by side, `count` to a vector: a line that is streamed in parts holds a buffer of the core for longer.
+/// Neighbours side by side, `count` to a vector: a line that is streamed in parts holds a buffer of the core for
+/// longer.
 MapEmitter::Values LineEmitter::joined(ArrayRef<Value> vectors, int64_t count) {
   MapEmitter::Values all(vectors);
   for (int64_t length = lanes; count > 1; count /= 2, length *= 2) {
@@ -258,7 +265,8 @@ void LineEmitter::emitRest(Value from, const Count &reads, const Count &writes) 
   if (rest > lanes)
     e.forRange(from, e.index(reads.number), partial, lanes);
   else if (rest)
-    emitPartial(placeAt(from), e.both(e.prefixMask(rest, lanes), repeatedReads), e.both(e.prefixMask(rest, lanes), repeatedWrites));
+    emitPartial(placeAt(from), e.both(e.prefixMask(rest, lanes), repeatedReads),
+                e.both(e.prefixMask(rest, lanes), repeatedWrites));
 }
 
 /// Single vectors while they are whole, then single elements.
@@ -272,8 +280,10 @@ void LineEmitter::emitElements(Value from, const Count &reads) {
   };
   int64_t rest = reads.isKnown() ? reads.number % (lanes * plan.unroll) : lanes * plan.unroll - 1;
   if (rest >= lanes) {
-    Value end = reads.isKnown() ? e.index(reads.number / lanes * lanes)
-                                : e.create<arith::SubIOp>(reads.value, e.create<arith::RemUIOp>(reads.value, e.index(lanes))).getResult();
+    Value end =
+        reads.isKnown()
+            ? e.index(reads.number / lanes * lanes)
+            : e.create<arith::SubIOp>(reads.value, e.create<arith::RemUIOp>(reads.value, e.index(lanes))).getResult();
     e.forRange(from, end, [&](Value at) { emitStep(at, 1); }, lanes);
     from = end;
   }
@@ -328,7 +338,9 @@ void LineEmitter::emitShort(const Count &reads, const Count &writes) {
   bool needsAny = mayBeBeyond(/*write=*/false); // a vector without a lane is left out
   for (unsigned i = 0; i < problem.operands.size(); ++i)
     needsAny |= isRead(i) && isInvariant(i); // what is the same for all lanes is read whatever the mask
-  auto isAny = [&](const Count &count) { return e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, count.value, e.index(0)); };
+  auto isAny = [&](const Count &count) {
+    return e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, count.value, e.index(0));
+  };
   Value any = reads.isKnown() || !needsAny ? Value() : isAny(reads);
   if (!problem.writesPadding())
     return e.choose(any, move);
@@ -370,7 +382,9 @@ void MapEmitter::emitPoint(const Place &place) {
       elements.push_back(i + 1 < problem.operands.size() || problem.readsOld ? loadScalar(i, place.bases[i]) : Value());
     storeScalar(emitBody(elements, 0), place.bases.back());
   };
-  auto padding = [&] { choose(isInside(place, Group(), true), [&] { storeScalar(paddingValue(0), place.bases.back()); }); };
+  auto padding = [&] {
+    choose(isInside(place, Group(), true), [&] { storeScalar(paddingValue(0), place.bases.back()); });
+  };
   Value inside = isInside(place, Group(), false);
   if (problem.writesPadding())
     choose(inside, element, padding);

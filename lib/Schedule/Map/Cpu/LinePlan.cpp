@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A run is as long as all operands go on together. Whatever is short about it, the loops make up for: neighbours in memory follow each
-// other on the side that has no whole cache lines, and what passes the caches is read in the order of the source.
+// A run is as long as all operands go on together. Whatever is short about it, the loops make up for: neighbours in
+// memory follow each other on the side that has no whole cache lines, and what passes the caches is read in the order
+// of the source.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Plan.h"
@@ -35,8 +36,8 @@ int64_t widestBits(const MapPlan &plan) {
   return bits;
 }
 
-/// Adds axes to the run of a line for as long as every operand goes on as it is: contiguous, one element for all lanes, or a pattern that
-/// each vector repeats.
+/// Adds axes to the run of a line for as long as every operand goes on as it is: contiguous, one element for all lanes,
+/// or a pattern that each vector repeats.
 class RunBuilder {
 public:
   explicit RunBuilder(MapPlan &plan) : plan(plan), axes(plan.problem.axes) {}
@@ -65,8 +66,9 @@ private:
       if (!(isContiguous(operand) && stride == length) && !(!stride && (repeats || isStill(operand.strides))))
         return false;
     }
-    return llvm::all_of(plan.problem.limits,
-                        [&](const Limit &limit) { return isStill(limit.weights) || (!limit.weights[axis] && repeats); });
+    return llvm::all_of(plan.problem.limits, [&](const Limit &limit) {
+      return isStill(limit.weights) || (!limit.weights[axis] && repeats);
+    });
   }
   bool extend() {
     int64_t length = plan.run.lanes();
@@ -96,11 +98,14 @@ void narrowLanes(MapPlan &plan) {
   plan.lanes = std::min(plan.lanes, std::max(enough, fewest));
 }
 
-/// Vectors in a step: as many as hide latency, fewer if the body is long; a count that leaves few vectors over is better.
+/// Vectors in a step: as many as hide latency, fewer if the body is long; a count that leaves few vectors over is
+/// better.
 void chooseUnroll(MapPlan &plan) {
-  int64_t vectors = plan.run.lanes() / plan.lanes, ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
+  int64_t vectors = plan.run.lanes() / plan.lanes,
+          ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
   int64_t most = std::clamp<int64_t>(plan.strategy.stepOps / ops, 1, plan.strategy.unroll);
-  int64_t line = plan.streams ? std::max<int64_t>(1, plan.strategy.vectorBytes / (plan.lanes * plan.destination().bytes())) : 1;
+  int64_t line =
+      plan.streams ? std::max<int64_t>(1, plan.strategy.vectorBytes / (plan.lanes * plan.destination().bytes())) : 1;
   if (line <= most)
     most -= most % line;
   else
@@ -121,8 +126,9 @@ bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
   return stride == plan.run.lanes();
 }
 
-/// What the destination's lines are short of, the source's may have: the axis that goes on from the run in the source comes innermost, so
-/// that a cache line of the source is read at one go. A curved axis does too, along which the blocks of both end.
+/// What the destination's lines are short of, the source's may have: the axis that goes on from the run in the source
+/// comes innermost, so that a cache line of the source is read at one go. A curved axis does too, along which the
+/// blocks of both end.
 void keepLines(MapPlan &plan) {
   int64_t bytes = plan.run.lanes() * plan.source().bytes();
   for (auto [i, loop] : llvm::enumerate(plan.loops)) {
@@ -135,7 +141,8 @@ void keepLines(MapPlan &plan) {
   }
 }
 
-/// Runs of a line or two that lie a page or so apart in the source: a few that lie beside each other there are read at one go.
+/// Runs of a line or two that lie a page or so apart in the source: a few that lie beside each other there are read at
+/// one go.
 void gatherLines(MapPlan &plan) {
   constexpr int64_t wantedBytes = 256, farBytes = 1024;
   int64_t bytes = plan.run.lanes() * plan.source().bytes(), count = wantedBytes / bytes;
@@ -160,23 +167,29 @@ void gatherLines(MapPlan &plan) {
 bool streamsWholeLines(const MapPlan &plan) {
   const Operand &destination = plan.destination();
   auto isWhole = [&](int64_t elements) { return elements * destination.bytes() % lineBytes == 0; };
-  return plan.streams && plan.problem.limits.empty() && isWhole(destination.offset.known()) && isWhole(plan.run.lanes()) &&
-         llvm::all_of(plan.loops, [&](const Loop &loop) { return isWhole(destination.strides[loop.axis].known() * loop.step); });
+  return plan.streams && plan.problem.limits.empty() && isWhole(destination.offset.known()) &&
+         isWhole(plan.run.lanes()) && llvm::all_of(plan.loops, [&](const Loop &loop) {
+           return isWhole(destination.strides[loop.axis].known() * loop.step);
+         });
 }
 
 /// Whether a line is worth a store of its own in front, so that all others are aligned wherever it begins.
 bool peelsLines(const MapPlan &plan) {
   constexpr int64_t vectors = 16, leastStreamed = 16;
-  return plan.streams && plan.run.parts.size() == 1 && plan.run.lanes() >= vectors * plan.lanes && !plan.problem.writesPadding() &&
-         plan.streamedLanes * plan.destination().bytes() >= leastStreamed && takesMasks(plan);
+  return plan.streams && plan.run.parts.size() == 1 && plan.run.lanes() >= vectors * plan.lanes &&
+         !plan.problem.writesPadding() && plan.streamedLanes * plan.destination().bytes() >= leastStreamed &&
+         takesMasks(plan);
 }
 
-/// Stores past the caches need no order of their own, but the source is read best as it lies: the hardware follows it then.
+/// Stores past the caches need no order of their own, but the source is read best as it lies: the hardware follows it
+/// then.
 void orderBySource(MapPlan &plan) {
   if (plan.run.lanes() * plan.source().bytes() >= pageBytes)
     return;
   auto lead = [&](const Loop &loop) { return plan.source().strides[loop.axis].known(); };
-  llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) { return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis); });
+  llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) {
+    return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis);
+  });
 }
 
 /// Whether the addresses of `count` runs lie equally far from that of the first in every iteration.
@@ -189,8 +202,8 @@ bool repeats(const MapPlan &plan, const Loop &loop, int64_t count) {
   return true;
 }
 
-/// Short runs: several in one iteration of the innermost loop, and, where the source's lie apart, the next ones are asked for ahead, since
-/// no hardware follows them.
+/// Short runs: several in one iteration of the innermost loop, and, where the source's lie apart, the next ones are
+/// asked for ahead, since no hardware follows them.
 void pairRuns(MapPlan &plan) {
   constexpr int64_t ahead = 1024;
   if (plan.loops.size() == plan.outer)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The kind first, then the loops around it, then how many of them make an iteration of the kernel's space: one that is worth handing to a
-// thread, or the whole map where it is small.
+// The kind first, then the loops around it, then how many of them make an iteration of the kernel's space: one that is
+// worth handing to a thread, or the whole map where it is small.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Plan.h"
@@ -36,8 +36,9 @@ int64_t pointsOf(const MapProblem &problem) {
 int64_t footprint(const MapProblem &problem, const Operand &operand) {
   int64_t bytes = operand.bytes();
   for (auto [a, axis] : llvm::enumerate(problem.axes))
-    bytes *=
-        operand.strides[a] != 0 || llvm::any_of(operand.curves, [&](auto &curve) { return curve.first == a; }) ? axis.extent.known() : 1;
+    bytes *= operand.strides[a] != 0 || llvm::any_of(operand.curves, [&](auto &curve) { return curve.first == a; })
+                 ? axis.extent.known()
+                 : 1;
   return bytes;
 }
 
@@ -53,7 +54,8 @@ int64_t bytesStreamed(const MapProblem &problem) {
   return problem.readsOld ? footprint(problem, problem.destination()) : bytesMoved(problem);
 }
 
-/// Loops over what the groups leave of the axes, in the order of the destination, and limits where groups do not divide axes.
+/// Loops over what the groups leave of the axes, in the order of the destination, and limits where groups do not divide
+/// axes.
 void makeLoops(MapPlan &plan) {
   MapProblem &problem = plan.problem;
   Numbers chunks(problem.axes.size(), 1);
@@ -64,8 +66,8 @@ void makeLoops(MapPlan &plan) {
     int64_t trip = llvm::divideCeil(axis.extent.known(), chunks[a]);
     if (trip > 1)
       plan.loops.push_back({static_cast<unsigned>(a), chunks[a], trip});
-    bool isLimited =
-        llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent.known() >= limit.write; });
+    bool isLimited = llvm::any_of(
+        problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent.known() >= limit.write; });
     if (axis.extent.known() % chunks[a] == 0 || isLimited)
       continue;
     Limit limit{Numbers(problem.axes.size(), 0), axis.extent.known(), axis.extent.known()};
@@ -87,7 +89,9 @@ void makeLoops(MapPlan &plan) {
         stride = walk.digits().back().stride;
     return stride;
   };
-  llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) { return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis); });
+  llvm::sort(plan.loops, [&](const Loop &a, const Loop &b) {
+    return std::make_pair(-lead(a), a.axis) < std::make_pair(-lead(b), b.axis);
+  });
 }
 
 /// Cuts a loop in two: blocks of about `count` indices, and the indices within one, as even as those of the whole.
@@ -110,12 +114,13 @@ constexpr double nsWorthAThread = 8000;
 void estimate(MapPlan &plan) {
   double bytes = static_cast<double>(bytesMoved(plan.problem)), points = static_cast<double>(pointsOf(plan.problem));
   const MapStrategy &strategy = plan.strategy;
-  double perPoint = plan.kind == MapKind::Scalar ? strategy.nsPerScalar : plan.bodyOps() * strategy.nsPerOperation / plan.lanes;
+  double perPoint =
+      plan.kind == MapKind::Scalar ? strategy.nsPerScalar : plan.bodyOps() * strategy.nsPerOperation / plan.lanes;
   plan.ns = std::max(1.0, bytes * strategy.nsPerByte + points * perPoint);
 }
 
-/// What an iteration should take: a microsecond at least, and more where there is enough for many threads. All, if it feeds one thread
-/// only.
+/// What an iteration should take: a microsecond at least, and more where there is enough for many threads. All, if it
+/// feeds one thread only.
 double nsWanted(const MapPlan &plan) {
   constexpr double least = 1000, most = 20000, share = 512;
   return plan.ns < 2 * nsWorthAThread ? plan.ns : std::clamp(plan.ns / share, least, most);
@@ -151,7 +156,9 @@ void chooseSpace(MapPlan &plan) {
   plan.nsPerIteration = left;
 }
 
-bool isContiguousAlong(const Operand &operand, unsigned axis) { return operand.strides[axis] == 1 || operand.strides[axis] == 0; }
+bool isContiguousAlong(const Operand &operand, unsigned axis) {
+  return operand.strides[axis] == 1 || operand.strides[axis] == 0;
+}
 
 void chooseKind(MapPlan &plan) {
   bool hasRun = planLine(plan);
@@ -174,12 +181,14 @@ void chooseStreaming(MapPlan &plan, int64_t least) {
   plan.streamsAlone = plan.streams && bytes < plan.strategy.streamAlwaysBytes;
 }
 
-/// Whether tiles follow each other along the destination for so long that the hardware fetches the lines that they begin to write.
+/// Whether tiles follow each other along the destination for so long that the hardware fetches the lines that they
+/// begin to write.
 bool followsDestination(const MapPlan &plan) {
   if (plan.loops.empty())
     return false;
   const Loop &inner = plan.loops.back();
-  return plan.destination().strides[inner.axis] == 1 && inner.trip * inner.step * plan.destination().bytes() >= prefetcherReach;
+  return plan.destination().strides[inner.axis] == 1 &&
+         inner.trip * inner.step * plan.destination().bytes() >= prefetcherReach;
 }
 
 } // namespace

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A *line* runs along elements that are contiguous in the destination and, mostly, in the source. A *tile* takes a group of lanes that is
-// contiguous in the source and another that is contiguous in the destination and transposes between them. Everything else goes point by
-// point. The loops around are an order of axes; the outermost of them are the kernel's iteration space.
+// A *line* runs along elements that are contiguous in the destination and, mostly, in the source. A *tile* takes a
+// group of lanes that is contiguous in the source and another that is contiguous in the destination and transposes
+// between them. Everything else goes point by point. The loops around are an order of axes; the outermost of them are
+// the kernel's iteration space.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_CPU_PLAN_H
@@ -22,33 +23,35 @@ enum class MapKind { Line, Tile, Scalar };
 struct Loop {
   unsigned axis = 0;
   int64_t step = 1, trip = 1;
-  /// If not 0, the loop is the inner one of two that a loop of so many indices was cut into: the loop before it counts blocks of `trip`
-  /// indices, and the last block has what is left.
+  /// If not 0, the loop is the inner one of two that a loop of so many indices was cut into: the loop before it counts
+  /// blocks of `trip` indices, and the last block has what is left.
   int64_t partOf = 0;
 };
 
-/// How rows become columns: squares of them; or as few rows as lie between neighbouring columns in the destination are interleaved; or as
-/// few columns as lie between neighbouring rows in the source are deinterleaved.
+/// How rows become columns: squares of them; or as few rows as lie between neighbouring columns in the destination are
+/// interleaved; or as few columns as lie between neighbouring rows in the source are deinterleaved.
 enum class TileNetwork { Squares, Interleave, Deinterleave };
 
 /// How the elements of a tile move.
 struct TilePlan {
   TileNetwork network = TileNetwork::Squares;
-  mlir::Type moved;              ///< what is transposed: the narrower of source and destination where possible
-  bool bodyInColumns = false;    ///< the body runs on lanes of `rows` after the transposition, else on lanes of `columns` before it
-  int64_t lanes = 0;             ///< of a register in the transposition
+  mlir::Type moved; ///< what is transposed: the narrower of source and destination where possible
+  bool bodyInColumns =
+      false;         ///< the body runs on lanes of `rows` after the transposition, else on lanes of `columns` before it
+  int64_t lanes = 0; ///< of a register in the transposition
   int64_t rows = 0, columns = 0; ///< of the tile, filled up to whole registers and whole squares
-  /// What a step of the row stage takes from the source at one go: the columns, and axes that follow there. Of those, some are rows, and
-  /// some are neither: the tile is transposed once for each index of `repeat`. `outside` are the rows that are left.
+  /// What a step of the row stage takes from the source at one go: the columns, and axes that follow there. Of those,
+  /// some are rows, and some are neither: the tile is transposed once for each index of `repeat`. `outside` are the
+  /// rows that are left.
   Group run, outside, repeat;
-  Numbers inScratch;                      ///< by axis: from one index to the next in the scratch of rows
-  int64_t scratchRows = 0;                ///< elements of that scratch
-  bool isLarge = false;                   ///< many lines each way: tiles side by side in either direction gain nothing from each other
-  bool throughRows = false;               ///< rows go to scratch first, else their pieces are gathered from the source
-  bool throughColumns = false;            ///< columns go to scratch first, else they are stored from registers
-  bool masksRows = false;                 ///< some lanes of `rows` may not be written
-  bool masksColumns = false;              ///< some lanes of `columns` may not be read
-  bool writesWholeLines = false;          ///< every column is whole cache lines if the destination's buffer begins on one
+  Numbers inScratch;       ///< by axis: from one index to the next in the scratch of rows
+  int64_t scratchRows = 0; ///< elements of that scratch
+  bool isLarge = false;    ///< many lines each way: tiles side by side in either direction gain nothing from each other
+  bool throughRows = false;      ///< rows go to scratch first, else their pieces are gathered from the source
+  bool throughColumns = false;   ///< columns go to scratch first, else they are stored from registers
+  bool masksRows = false;        ///< some lanes of `rows` may not be written
+  bool masksColumns = false;     ///< some lanes of `columns` may not be read
+  bool writesWholeLines = false; ///< every column is whole cache lines if the destination's buffer begins on one
   llvm::SmallVector<unsigned, 2> shifted; ///< axes whose last tile is moved back to end with them
   int64_t prefetch = 0;                   ///< elements of the source ahead that each row asks for
 };
@@ -60,8 +63,8 @@ struct MapPlan {
   const MapStrategy &strategy;
   MapKind kind = MapKind::Scalar;
 
-  /// Lines: contiguous in the destination. After `period` lanes the pattern of all operands that are not contiguous, and of all limits but
-  /// those along the last part, repeats; it divides `lanes` or the run is shorter than a vector.
+  /// Lines: contiguous in the destination. After `period` lanes the pattern of all operands that are not contiguous,
+  /// and of all limits but those along the last part, repeats; it divides `lanes` or the run is shorter than a vector.
   Group run;
   int64_t lanes = 1;            ///< of a vector
   int64_t unroll = 1;           ///< vectors in a step
@@ -73,15 +76,17 @@ struct MapPlan {
   TilePlan tile;
 
   llvm::SmallVector<Loop, 8> loops; ///< outermost first
-  Numbers highest;                  ///< by limit: the sum of weights at the last point of all loops and groups, those beyond axes included
-  unsigned outer = 0;               ///< so many of them are the iteration space
-  int64_t space = 1;                ///< product of their trips
-  double ns = 1;                    ///< estimate for the whole map, on one core
+  Numbers
+      highest; ///< by limit: the sum of weights at the last point of all loops and groups, those beyond axes included
+  unsigned outer = 0; ///< so many of them are the iteration space
+  int64_t space = 1;  ///< product of their trips
+  double ns = 1;      ///< estimate for the whole map, on one core
   double nsPerIteration = 1;
   bool streams = false;      ///< so much is moved that it is written past the caches
   int64_t streamedLanes = 1; ///< that one store of a line streams
-  bool streamsAlone = false; ///< only by a call that computes all of the map: the caches serve several threads better than memory does
-  bool peels = false;        ///< lines are long enough for a store of their own up to the first whole vector of memory
+  bool streamsAlone =
+      false; ///< only by a call that computes all of the map: the caches serve several threads better than memory does
+  bool peels = false; ///< lines are long enough for a store of their own up to the first whole vector of memory
 
   const Operand &source() const { return problem.operands[problem.source]; }
   const Operand &destination() const { return problem.operands.back(); }

@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Row stage (load along the source, the body where it narrows) -> transposition -> column stage (the body where it widens, store along
-// the destination). A stage with nothing to do is left out: pieces are then gathered from the source itself, and columns stored from
-// registers. All is rolled loops, since compile time follows the number of operations, and full and cut tiles share them: conditions and
-// masks exist where a limit can cut, and hold in full tiles.
+// Row stage (load along the source, the body where it narrows) -> transposition -> column stage (the body where it
+// widens, store along the destination). A stage with nothing to do is left out: pieces are then gathered from the
+// source itself, and columns stored from registers. All is rolled loops, since compile time follows the number of
+// operations, and full and cut tiles share them: conditions and masks exist where a limit can cut, and hold in full
+// tiles.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
@@ -70,26 +71,31 @@ MapEmitter::Place MapEmitter::shiftedBack(const Place &start) {
   return place;
 }
 
-/// Asks for what a tile ahead reads of this row, into L2: rows often lie so far apart that few of them fit L1 together. Beyond the end this
-/// names memory that is not the source's, which a prefetch may.
+/// Asks for what a tile ahead reads of this row, into L2: rows often lie so far apart that few of them fit L1 together.
+/// Beyond the end this names memory that is not the source's, which a prefetch may.
 void MapEmitter::prefetchRow(const Place &here) {
   int64_t bytes = plan.columns.lanes() * plan.source().bytes();
   for (int64_t byte = 0; byte < bytes; byte += lineBytes) {
     Value there = add(here.bases[problem.source], plan.tile.prefetch + byte / plan.source().bytes());
-    create<memref::PrefetchOp>(flat[problem.source], ValueRange{there}, /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+    create<memref::PrefetchOp>(flat[problem.source], ValueRange{there}, /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
   }
 }
 
 /// Along the lanes of the group, every input is contiguous or stays where it is, and no limit counts.
 bool MapEmitter::isStraight(const Group &group) const {
-  auto isStill = [&](const auto &perAxis) { return llvm::all_of(group.parts, [&](const Part &part) { return perAxis[part.axis] == 0; }); };
+  auto isStill = [&](const auto &perAxis) {
+    return llvm::all_of(group.parts, [&](const Part &part) { return perAxis[part.axis] == 0; });
+  };
   return llvm::all_of(ArrayRef(problem.operands).drop_back(problem.readsOld ? 0 : 1),
-                      [&](const Operand &operand) { return isStill(operand.strides) || group.isContiguousIn(operand.strides); }) &&
+                      [&](const Operand &operand) {
+                        return isStill(operand.strides) || group.isContiguousIn(operand.strides);
+                      }) &&
          llvm::all_of(problem.limits, [&](const Limit &limit) { return isStill(limit.weights); });
 }
 
-/// Vectors over the lanes of a group, as few as there can be: a loop where they are many, and powers of two for what is over.
-/// f(place, lanes before the place, first, count).
+/// Vectors over the lanes of a group, as few as there can be: a loop where they are many, and powers of two for what is
+/// over. f(place, lanes before the place, first, count).
 void MapEmitter::forVectors(const Place &place, const Group &group, int64_t most,
                             function_ref<void(const Place &, Value, int64_t, int64_t)> f) {
   constexpr int64_t unrolled = 2;
@@ -178,7 +184,8 @@ void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f
   forRange(index(0), index(end), body, step);
 }
 
-/// From the source, or `rows`, to the destination, or `columns`. Both scratches have lanes of a row, or column, side by side.
+/// From the source, or `rows`, to the destination, or `columns`. Both scratches have lanes of a row, or column, side by
+/// side.
 void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Value columns) {
   const TilePlan &tile = plan.tile;
   const Numbers rowStrides = rows ? tile.inScratch : rows::knownOf(plan.source().strides),
@@ -197,13 +204,15 @@ void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Va
       auto gather = [&](Value from, int64_t at) {
         if (!base || from != known) {
           Value first = from ? add(row, from) : row;
-          Value offset = isLinear ? scaled(first, tile.inScratch[plan.rows.parts[0].axis]) : laneOffset(plan.rows, first, rowStrides);
+          Value offset = isLinear ? scaled(first, tile.inScratch[plan.rows.parts[0].axis])
+                                  : laneOffset(plan.rows, first, rowStrides);
           base = add(add(rows ? fromRow : place.bases[problem.source], column), offset);
           known = from;
         }
         Values pieces;
         for (int64_t lane = at; lane < tile.lanes; lane += unit)
-          pieces.push_back(loadFrom(rows ? rows : flat[problem.source], add(base, plan.rows.sum(lane, rowStrides)), unit, Value()));
+          pieces.push_back(
+              loadFrom(rows ? rows : flat[problem.source], add(base, plan.rows.sum(lane, rowStrides)), unit, Value()));
         return joinVectors(b, loc, pieces);
       };
       auto sink = [&](Value from, ArrayRef<Value> vectors) {
@@ -282,8 +291,9 @@ void MapEmitter::stageColumns(const Place &place, Value from) {
       });
     };
     auto clear = [&] {
-      forWritten(
-          [&](const Place &there, Value, int64_t first, int64_t count, Value mask) { put(paddingValue(count), there, first, mask); });
+      forWritten([&](const Place &there, Value, int64_t first, int64_t count, Value mask) {
+        put(paddingValue(count), there, first, mask);
+      });
     };
     Value read = isInside(here, plan.rows, /*write=*/false);
     if (!problem.writesPadding())

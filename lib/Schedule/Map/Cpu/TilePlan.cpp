@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A tile reads a line of each of its rows and writes whole lines of its columns. An axis that tiles do not divide has its last tile moved
-// back to end with the axis, which computes some elements twice and cuts no vector; where that is not allowed, lanes are masked.
+// A tile reads a line of each of its rows and writes whole lines of its columns. An axis that tiles do not divide has
+// its last tile moved back to end with the axis, which computes some elements twice and cuts no vector; where that is
+// not allowed, lanes are masked.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
@@ -64,7 +65,8 @@ private:
     return llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[axis] != 0; });
   }
 
-  /// After the transposition where the destination is wider or read, or where an operand is contiguous as the destination is.
+  /// After the transposition where the destination is wider or read, or where an operand is contiguous as the
+  /// destination is.
   bool isBodyLate(unsigned to) const {
     int64_t before = plan.source().bytes(), after = plan.destination().bytes();
     if (problem.readsOld || after != before)
@@ -75,7 +77,8 @@ private:
     return false;
   }
 
-  /// A few lanes, `few`, that are contiguous in `packed` and followed there by those of the axis `along`: vectors along it.
+  /// A few lanes, `few`, that are contiguous in `packed` and followed there by those of the axis `along`: vectors along
+  /// it.
   bool planInterleaving(unsigned along, unsigned first, const Operand &packed, Group &few, Group &many) {
     constexpr int64_t most = 8;
     int64_t extent = problem.axes[along].extent.known(), lanes = 1, bytes = pieceBytes / transposeUnit(tile.moved);
@@ -94,7 +97,8 @@ private:
       width = std::min(width, plan.lanes);
     while (width > extent)
       width /= 2;
-    bool fits = lanes <= most && packed.strides[along] == lanes && !problem.axes[along].isCurved && width * bytes >= pieceBytes / 2;
+    bool fits = lanes <= most && packed.strides[along] == lanes && !problem.axes[along].isCurved &&
+                width * bytes >= pieceBytes / 2;
     if (!fits || (extent % width && !mayShift) || (lanes == most && transposeUnit(tile.moved) <= most)) {
       few = Group();
       return false;
@@ -106,8 +110,8 @@ private:
     return true;
   }
 
-  /// Indices of an axis that a tile takes, of `most` that would be best: all, if they are not many more, or a divisor of whole registers,
-  /// or as even a share as registers allow, if the last tile may be shifted, or any divisor.
+  /// Indices of an axis that a tile takes, of `most` that would be best: all, if they are not many more, or a divisor
+  /// of whole registers, or as even a share as registers allow, if the last tile may be shifted, or any divisor.
   int64_t countOf(unsigned axis, int64_t most, int64_t whole, int64_t unit) {
     int64_t extent = problem.axes[axis].extent.known();
     if (extent <= std::max(most, whole))
@@ -131,8 +135,8 @@ private:
     return divisor;
   }
 
-  /// Lanes that are contiguous in the operand, up to `wanted`: whole axes, then a part of one. More of them where whole axes are no
-  /// multiple of a square, so that the next axis makes them one.
+  /// Lanes that are contiguous in the operand, up to `wanted`: whole axes, then a part of one. More of them where whole
+  /// axes are no multiple of a square, so that the next axis makes them one.
   Group grow(const Operand &operand, unsigned first, unsigned taken, int64_t wanted, int64_t whole, int64_t unit) {
     constexpr int64_t largest = 160;
     Group group;
@@ -159,12 +163,13 @@ private:
     return group;
   }
 
-  /// A line of each row and whole lines of the columns; more of both where sets of the first cache are crowded. There rows are copied
-  /// while they are read, to scratch that fills the cache, and lines of the destination that stores split are done before they are driven
-  /// out. Not so if the second cache cannot keep what is asked for ahead.
+  /// A line of each row and whole lines of the columns; more of both where sets of the first cache are crowded. There
+  /// rows are copied while they are read, to scratch that fills the cache, and lines of the destination that stores
+  /// split are done before they are driven out. Not so if the second cache cannot keep what is asked for ahead.
   void chooseGroups(unsigned from, unsigned to, int64_t unit, int64_t movedBytes) {
     constexpr int64_t tall = 8, wide = 4;
-    int64_t line = std::max(lineBytes / plan.source().bytes(), unit), lanes = std::max(plan.strategy.vectorBytes, lineBytes) / movedBytes;
+    int64_t line = std::max(lineBytes / plan.source().bytes(), unit),
+            lanes = std::max(plan.strategy.vectorBytes, lineBytes) / movedBytes;
     auto choose = [&](int64_t rows, int64_t columns) {
       tile.shifted.clear();
       plan.rows = plan.columns = Group();
@@ -182,14 +187,16 @@ private:
       choose(lanes, line);
   }
 
-  /// As few registers as hold the rows, the last of them shifted where they hold more. Less than a register, or a square, is filled up.
+  /// As few registers as hold the rows, the last of them shifted where they hold more. Less than a register, or a
+  /// square, is filled up.
   void chooseRegisters(int64_t unit, int64_t movedBytes) {
     int64_t rows = plan.rows.lanes(), columns = plan.columns.lanes();
     tile.lanes = plan.strategy.vectorBytes / movedBytes;
     auto registers = [&](int64_t lanes) { return llvm::divideCeil(rows, lanes); };
     while (tile.lanes > unit && (registers(tile.lanes / 2) == registers(tile.lanes) || tile.lanes > rows))
       tile.lanes /= 2;
-    tile.rows = rows < tile.lanes || (rows % tile.lanes && plan.rows.parts.size() > 1) ? llvm::alignTo(rows, tile.lanes) : rows;
+    tile.rows =
+        rows < tile.lanes || (rows % tile.lanes && plan.rows.parts.size() > 1) ? llvm::alignTo(rows, tile.lanes) : rows;
     tile.columns = std::max(columns, unit);
   }
 
@@ -221,12 +228,13 @@ private:
     return llvm::all_of(llvm::drop_end(problem.operands), [&](const Operand &operand) { return isWhole(operand); });
   }
 
-  /// What goes through scratch on its way in or out: whatever needs a body, a condition or a mask for each row or column, lanes that are
-  /// no power of two, and rows that would drive each other out of the cache before all their pieces are read.
+  /// What goes through scratch on its way in or out: whatever needs a body, a condition or a mask for each row or
+  /// column, lanes that are no power of two, and rows that would drive each other out of the cache before all their
+  /// pieces are read.
   bool chooseStages() {
     bool hasBody = !problem.isCopy, hasRest = tile.columns != plan.columns.lanes();
-    tile.throughRows = (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest || !plan.rows.splitsAtPowers() ||
-                       crowdsRows(plan.strategy.l1Bytes);
+    tile.throughRows = (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest ||
+                       !plan.rows.splitsAtPowers() || crowdsRows(plan.strategy.l1Bytes);
     tile.throughColumns = tile.bodyInColumns || tile.rows != plan.rows.lanes();
     auto see = [&](int where, bool read, bool write) {
       if (where == (Rows | Columns))
@@ -265,8 +273,10 @@ private:
     tile.inScratch.assign(problem.axes.size(), 0);
     int64_t rest = tile.columns - plan.columns.lanes(), lanes = plan.columns.lanes(), rowsLeft = plan.rows.lanes();
     bool isShort = rest || lanes % (problem.isCopy || tile.bodyInColumns ? unit : plan.lanes);
-    bool goesOn = tile.throughRows && isShort && tile.rows == plan.rows.lanes() && plan.rows.splitsAtPowers() && !tile.masksColumns &&
-                  llvm::all_of(plan.columns.parts, [&](const Part &part) { return part.count == problem.axes[part.axis].extent; });
+    bool goesOn = tile.throughRows && isShort && tile.rows == plan.rows.lanes() && plan.rows.splitsAtPowers() &&
+                  !tile.masksColumns && llvm::all_of(plan.columns.parts, [&](const Part &part) {
+                    return part.count == problem.axes[part.axis].extent;
+                  });
     for (const Part &part : plan.columns.parts)
       goesOn &= !isLimitedAlong(part);
     while (goesOn) {
@@ -315,7 +325,8 @@ private:
   /// Rows of a tile drive each other out before all their pieces are read.
   bool crowdsRows(int64_t cacheBytes) const {
     int64_t bytes = plan.source().strides[plan.rows.parts[0].axis].known() * plan.source().bytes();
-    return plan.columns.lanes() * plan.source().bytes() > pieceBytes && crowdsSets(cacheBytes, bytes, plan.rows.parts[0].count);
+    return plan.columns.lanes() * plan.source().bytes() > pieceBytes &&
+           crowdsSets(cacheBytes, bytes, plan.rows.parts[0].count);
   }
   /// Columns drive each other out whose lines are not written whole.
   bool crowdsColumns() const {
@@ -358,15 +369,16 @@ static bool writesWholeLines(const MapPlan &plan) {
   for (auto [a, axis] : llvm::enumerate(plan.problem.axes)) {
     const Part *part = llvm::find_if(lanes.parts, [&](const Part &part) { return part.axis == a; });
     bool isRow = part != lanes.parts.end();
-    whole &= (isRow && part->count == axis.extent) || destination.strides[a].known() * (isRow ? part->count : 1) * bytes % lineBytes == 0;
+    whole &= (isRow && part->count == axis.extent) ||
+             destination.strides[a].known() * (isRow ? part->count : 1) * bytes % lineBytes == 0;
     whole &= !(isRow && llvm::is_contained(plan.tile.shifted, a));
   }
   return whole;
 }
 
-/// The two chunk loops go innermost, the destination's last: whole runs are written. A sweep along the destination touches one line of
-/// every row. While those stay in the cache, the next lines are asked for ahead; if there are too many, several tiles side by side along
-/// the source are taken at a time.
+/// The two chunk loops go innermost, the destination's last: whole runs are written. A sweep along the destination
+/// touches one line of every row. While those stay in the cache, the next lines are asked for ahead; if there are too
+/// many, several tiles side by side along the source are taken at a time.
 void quern::maps::orderTileLoops(MapPlan &plan) {
   constexpr int64_t sweepBytes = 64 << 10, together = 8, most = 12;
   plan.tile.writesWholeLines = writesWholeLines(plan);
@@ -396,7 +408,8 @@ void quern::maps::orderTileLoops(MapPlan &plan) {
   }
   if (sweep * across <= sweepBytes) {
     if (isFar)
-      plan.tile.prefetch = std::clamp<int64_t>(together / across, 1, 4) * along->step * plan.source().strides[from].known();
+      plan.tile.prefetch =
+          std::clamp<int64_t>(together / across, 1, 4) * along->step * plan.source().strides[from].known();
     return;
   }
   int64_t block = most;

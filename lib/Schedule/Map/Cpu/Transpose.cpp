@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One stage takes registers x[0 … n) to the interleaved halves of x[i] and x[i + n/2], low ones first. After log2(unit) stages of all unit
-// registers, register j is column j. The stages of four registers that lie n/4 apart concern no others, so that the network of 16
-// registers is that of four, four times, twice.
+// One stage takes registers x[0 … n) to the interleaved halves of x[i] and x[i + n/2], low ones first. After log2(unit)
+// stages of all unit registers, register j is column j. The stages of four registers that lie n/4 apart concern no
+// others, so that the network of 16 registers is that of four, four times, twice.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Transpose.h"
@@ -26,7 +26,8 @@ constexpr int64_t radix = 4, mostRegisters = 8;
 class Network {
 public:
   Network(OpBuilder &b, Location loc, Type element, int64_t lanes, function_ref<Value(int64_t)> index)
-      : b(b), loc(loc), lanes(lanes), unit(transposeUnit(element)), type(VectorType::get({lanes}, element)), index(index) {
+      : b(b), loc(loc), lanes(lanes), unit(transposeUnit(element)), type(VectorType::get({lanes}, element)),
+        index(index) {
     for (int64_t part = 0; part < lanes; part += unit)
       for (int64_t i = 0; i < unit / 2; ++i) {
         low.append({part + i, lanes + part + i});
@@ -84,7 +85,9 @@ private:
   Value plus(Value v, int64_t by) {
     return by ? arith::AddIOp::create(b, loc, v, index(by), arith::IntegerOverflowFlags::nsw).getResult() : v;
   }
-  Value scaled(Value v, int64_t by) { return arith::MulIOp::create(b, loc, v, index(by), arith::IntegerOverflowFlags::nsw); }
+  Value scaled(Value v, int64_t by) {
+    return arith::MulIOp::create(b, loc, v, index(by), arith::IntegerOverflowFlags::nsw);
+  }
 
   OpBuilder &b;
   Location loc;
@@ -101,8 +104,8 @@ int64_t quern::maps::transposeScratch(Type element, int64_t lanes) {
   return unit > mostRegisters ? unit * lanes : 0;
 }
 
-void quern::maps::transposeSquares(OpBuilder &b, Location loc, Type element, int64_t lanes, const SquareAccess &access, Value scratch,
-                                   function_ref<Value(int64_t)> index) {
+void quern::maps::transposeSquares(OpBuilder &b, Location loc, Type element, int64_t lanes, const SquareAccess &access,
+                                   Value scratch, function_ref<Value(int64_t)> index) {
   Network network(b, loc, element, lanes, index);
   if (transposeScratch(element, lanes))
     network.twice(access, scratch);

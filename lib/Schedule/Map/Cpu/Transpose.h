@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A *piece* is 16 bytes, `unit` elements. A *square* is unit pieces from as many rows: it becomes unit pieces of columns. A register holds
-// one piece of each of several squares, one to a 128-bit part, so that unpacks within the parts (the same two instructions on all x86
-// vectors) transpose all of them at once: a perfect shuffle of the registers, log2(unit) times.
+// A *piece* is 16 bytes, `unit` elements. A *square* is unit pieces from as many rows: it becomes unit pieces of
+// columns. A register holds one piece of each of several squares, one to a 128-bit part, so that unpacks within the
+// parts (the same two instructions on all x86 vectors) transpose all of them at once: a perfect shuffle of the
+// registers, log2(unit) times.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_CPU_TRANSPOSE_H
@@ -23,8 +24,8 @@ inline constexpr int64_t pieceBytes = 16;
 /// Elements of a piece; rows and columns of a square.
 inline int64_t transposeUnit(mlir::Type element) { return pieceBytes * 8 / element.getIntOrFloatBitWidth(); }
 
-/// Rows that are counted at run time: `from` is the least of them, or null for 0, and others are a constant further. `from` is a
-/// multiple of a power of two that is larger than that constant.
+/// Rows that are counted at run time: `from` is the least of them, or null for 0, and others are a constant further.
+/// `from` is a multiple of a power of two that is larger than that constant.
 struct SquareAccess {
   /// The register of the pieces of rows from + row, from + row + unit, from + row + 2·unit, …
   llvm::function_ref<mlir::Value(mlir::Value from, int64_t row)> gather;
@@ -35,11 +36,11 @@ struct SquareAccess {
 /// Elements of scratch that transposing registers of `lanes` takes; 0: none.
 int64_t transposeScratch(mlir::Type element, int64_t lanes);
 
-/// Writes the transposition of the lanes / unit squares that registers of `lanes` elements hold. Squares of bytes take two loops over four
-/// registers each, with `scratch` (rank 1, aligned to 64 bytes) between: straight code would be 64 unpacks, and instruction selection takes
-/// longer over them than over the rest of a kernel. `index` makes constants.
-void transposeSquares(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element, int64_t lanes, const SquareAccess &access,
-                      mlir::Value scratch, llvm::function_ref<mlir::Value(int64_t)> index);
+/// Writes the transposition of the lanes / unit squares that registers of `lanes` elements hold. Squares of bytes take
+/// two loops over four registers each, with `scratch` (rank 1, aligned to 64 bytes) between: straight code would be 64
+/// unpacks, and instruction selection takes longer over them than over the rest of a kernel. `index` makes constants.
+void transposeSquares(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element, int64_t lanes,
+                      const SquareAccess &access, mlir::Value scratch, llvm::function_ref<mlir::Value(int64_t)> index);
 
 /// Vectors of one type side by side, a power of two of them, as one vector.
 mlir::Value joinVectors(mlir::OpBuilder &b, mlir::Location loc, llvm::SmallVector<mlir::Value> vectors);

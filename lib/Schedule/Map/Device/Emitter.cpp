@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Boxes and points are counted in 32 bits where they suffice, since devices divide and multiply longer numbers piece by piece.
+// Boxes and points are counted in 32 bits where they suffice, since devices divide and multiply longer numbers piece by
+// piece.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Device/Emitter.h"
@@ -86,7 +87,8 @@ Value DeviceMapEmitter::areAligned() {
   return areWordAligned(b, loc, inVectors, sizes);
 }
 
-void DeviceMapEmitter::forVector(const Point &point, function_ref<void(const Point &)> vector, function_ref<void(const Point &)> one) {
+void DeviceMapEmitter::forVector(const Point &point, function_ref<void(const Point &)> vector,
+                                 function_ref<void(const Point &)> one) {
   choose(b, loc, inOrder(point), [&] {
     const int64_t width = point.order.width;
     Point last = point;
@@ -107,8 +109,8 @@ void DeviceMapEmitter::forVector(const Point &point, function_ref<void(const Poi
 void DeviceMapEmitter::readElements(const Point &point, bool asVector) {
   Value from = addressOf(problem.source, point), to = addressInMemory(point);
   const int64_t count = asVector ? point.order.width : 1;
-  Values elements =
-      count > 1 ? loadVector(b, loc, flat[problem.source], from, count) : Values{loadElement(b, loc, flat[problem.source], from)};
+  Values elements = count > 1 ? loadVector(b, loc, flat[problem.source], from, count)
+                              : Values{loadElement(b, loc, flat[problem.source], from)};
   for (Value &element : elements)
     if (Type stored = groupMemoryType(element.getType()); stored != element.getType())
       element = create<arith::BitcastOp>(stored, element);
@@ -122,7 +124,8 @@ void DeviceMapEmitter::readElements(const Point &point, bool asVector) {
 void DeviceMapEmitter::readBox() {
   memory = groupMemory(b, kernel, plan.memoryElements, groupMemoryType(plan.source().element()), 0);
   auto readPoint = [&](const Point &point) {
-    Value exists = both(both(point.further ? Value() : inOrder(point), insideAxes(point)), insideLimits(point, /*write=*/false));
+    Value exists =
+        both(both(point.further ? Value() : inOrder(point), insideAxes(point)), insideLimits(point, /*write=*/false));
     choose(b, loc, exists, [&] { readElements(point, /*asVector=*/false); });
   };
   forPoints(plan.read, /*isRolled=*/false, [&](const Point &point) {
@@ -133,8 +136,8 @@ void DeviceMapEmitter::readBox() {
   create<gpu::BarrierOp>();
 }
 
-/// What is the same for all points of a work-item, as a scale may be, is read in front of them: consumers do not know that what is written
-/// in between is other memory.
+/// What is the same for all points of a work-item, as a scale may be, is read in front of them: consumers do not know
+/// that what is written in between is other memory.
 void DeviceMapEmitter::keepElements() {
   kept.assign(problem.operands.size(), Value());
   if (plan.written.places() <= plan.group)
@@ -161,7 +164,8 @@ void DeviceMapEmitter::writeElements(const Point &point, bool asVector, Value is
       results.back() = create<arith::SelectOp>(isRead, results.back(), constant(problem.padding));
   }
   Value to = addressOf(problem.operands.size() - 1, point);
-  return asVector ? storeVector(b, loc, results, flat.back(), to) : storeElement(b, loc, results.front(), flat.back(), to);
+  return asVector ? storeVector(b, loc, results, flat.back(), to)
+                  : storeElement(b, loc, results.front(), flat.back(), to);
 }
 
 void DeviceMapEmitter::writePoint(const Point &point) {
@@ -177,12 +181,14 @@ void DeviceMapEmitter::writePoint(const Point &point) {
   choose(b, loc, exists, [&] { writeElements(point, /*asVector=*/false, isRead); });
 }
 
-/// Size of the sub-groups that say where work-items are, or 0. Where one condition may stand around all of a kernel, they do: of what is
-/// conditional on the index in the group Intel's OpenCL runtime for CPUs makes bounds of its own loops, and is wrong or ends the process.
+/// Size of the sub-groups that say where work-items are, or 0. Where one condition may stand around all of a kernel,
+/// they do: of what is conditional on the index in the group Intel's OpenCL runtime for CPUs makes bounds of its own
+/// loops, and is wrong or ends the process.
 int64_t DeviceMapEmitter::subGroupOfItems() const {
   if (plan.subGroup || plan.isThroughMemory || (plan.space > 1 && plan.written.places() % plan.group == 0))
     return plan.subGroup;
-  auto *divides = llvm::find_if(plan.strategy.subGroupSizes, [&](int64_t size) { return size > 1 && plan.group % size == 0; });
+  auto *divides =
+      llvm::find_if(plan.strategy.subGroupSizes, [&](int64_t size) { return size > 1 && plan.group % size == 0; });
   return divides == plan.strategy.subGroupSizes.end() ? 0 : *divides;
 }
 
@@ -221,8 +227,10 @@ func::FuncOp DeviceMapEmitter::emit() {
     readBox();
   keepElements();
   constexpr int64_t shortBody = 6; // operations
-  // Not around a condition `lane < 1`: Intel's OpenCL runtime for CPUs then takes what is chosen by it for the same in all lanes.
-  bool isOnePointRead = llvm::any_of(problem.limits, [](const Limit &limit) { return llvm::is_contained(limit.weights, limit.read); });
+  // Not around a condition `lane < 1`: Intel's OpenCL runtime for CPUs then takes what is chosen by it for the same in
+  // all lanes.
+  bool isOnePointRead =
+      llvm::any_of(problem.limits, [](const Limit &limit) { return llvm::is_contained(limit.weights, limit.read); });
   bool isRolled = opsOf(problem.op) * plan.written.width > shortBody && !isOnePointRead;
   forPoints(plan.written, isRolled, [&](const Point &point) {
     if (plan.written.width == 1)
@@ -236,7 +244,9 @@ func::FuncOp DeviceMapEmitter::emit() {
 
 Value DeviceMapEmitter::number(int64_t value) { return constant(b.getIntegerAttr(numbers, value)); }
 
-Value DeviceMapEmitter::narrow(Value v) { return numbers.isIndex() ? v : create<arith::IndexCastUIOp>(numbers, v).getResult(); }
+Value DeviceMapEmitter::narrow(Value v) {
+  return numbers.isIndex() ? v : create<arith::IndexCastUIOp>(numbers, v).getResult();
+}
 
 Value DeviceMapEmitter::wide(Value v) {
   if (v.getType().isIndex())
@@ -248,7 +258,8 @@ Value DeviceMapEmitter::wide(Value v) {
 
 /// Whether boxes, indices and limits, those beyond the ends of axes included, can be counted in 32 bits.
 bool DeviceMapEmitter::isSmall() const {
-  int64_t highest = std::max({plan.space, 2 * (plan.written.places() + plan.group), 2 * (plan.read.places() + plan.group)});
+  int64_t highest =
+      std::max({plan.space, 2 * (plan.written.places() + plan.group), 2 * (plan.read.places() + plan.group)});
   for (auto [a, axis] : llvm::enumerate(problem.axes))
     highest = std::max(highest, (plan.isOpen(a) ? 0 : axis.extent.known()) + plan.counts[a]);
   for (const Limit &limit : problem.limits) {

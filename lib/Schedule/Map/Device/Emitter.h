@@ -18,20 +18,22 @@ namespace quern::maps {
 
 class DeviceMapEmitter : KernelBuilder {
 public:
-  explicit DeviceMapEmitter(DeviceMapPlan &plan) : KernelBuilder(plan.problem.function), plan(plan), problem(plan.problem) {}
+  explicit DeviceMapEmitter(DeviceMapPlan &plan)
+      : KernelBuilder(plan.problem.function), plan(plan), problem(plan.problem) {}
   /// Writes the kernel behind the problem.
   mlir::func::FuncOp emit();
 
 private:
-  /// A point of the box, the first of a vector: `at` places, and `loopAt` if that is not null, behind the work-item's first in that order.
+  /// A point of the box, the first of a vector: `at` places, and `loopAt` if that is not null, behind the work-item's
+  /// first in that order.
   struct Point {
     const BoxOrder &order;
     int64_t at = 0;
     Value loopAt;
     Value further = Value(); ///< points of the vector that come before it; null: none
   };
-  /// A digit of a point's position: a number, and what neighbouring work-items differ in by one: an index, so that consumers see
-  /// neighbouring addresses; null: nothing.
+  /// A digit of a point's position: a number, and what neighbouring work-items differ in by one: an index, so that
+  /// consumers see neighbouring addresses; null: nothing.
   struct Piece {
     Value number, neighbour;
   };
@@ -54,7 +56,8 @@ private:
   Values load(unsigned operand, const Point &point, int64_t count, Value isRead);
   Values loadFromMemory(const Point &point, int64_t count);
   /// `vector` where all points of the vector are read and are aligned, else `one` for each.
-  void forVector(const Point &point, llvm::function_ref<void(const Point &)> vector, llvm::function_ref<void(const Point &)> one);
+  void forVector(const Point &point, llvm::function_ref<void(const Point &)> vector,
+                 llvm::function_ref<void(const Point &)> one);
   Value areAligned();
   /// False where a digit is past the end of its axis; null: it never is.
   Value insideAxes(const Point &point);
@@ -62,7 +65,9 @@ private:
   /// base + Σ strides·digits; a null base is 0.
   Value addressOf(const Point &point, llvm::ArrayRef<Size> strides, Value base);
   Value addressInMemory(const Point &point);
-  Value addressOf(unsigned operand, const Point &point) { return addressOf(point, problem.operands[operand].strides, bases[operand]); }
+  Value addressOf(unsigned operand, const Point &point) {
+    return addressOf(point, problem.operands[operand].strides, bases[operand]);
+  }
 
   Value number(int64_t value);
   Value narrow(Value v);
@@ -76,16 +81,17 @@ private:
   DeviceMapPlan &plan;
   MapProblem &problem;
   mlir::Operation *box = nullptr; ///< digits that all points share stand in front of it
-  mlir::Type numbers;             ///< of what is counted in boxes and points: 32 bits if these are enough, else an index
-  Value local, item, memory;      ///< the work-item's place in its group, as a number and as an index
-  Value lane, firstLane;          ///< in the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter
-  Value aligned;                  ///< whether vectors are; null: always
-  Values flat;                    ///< by operand: the kernel's memref; null: it is the index of a loop
-  Values kept;                    ///< by operand: its element for all points of the work-item; null: they differ
-  Values bases;                   ///< by operand: the address of the box
-  Values firsts;                  ///< by axis: the box's first index, a number
-  Values rooms;                   ///< by axis, of open ones: the box's indices that exist, a number
-  Values left;                    ///< by limit: `read` less the weights of the box, a number
+  mlir::Type numbers;        ///< of what is counted in boxes and points: 32 bits if these are enough, else an index
+  Value local, item, memory; ///< the work-item's place in its group, as a number and as an index
+  Value lane,
+      firstLane; ///< in the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter
+  Value aligned; ///< whether vectors are; null: always
+  Values flat;   ///< by operand: the kernel's memref; null: it is the index of a loop
+  Values kept;   ///< by operand: its element for all points of the work-item; null: they differ
+  Values bases;  ///< by operand: the address of the box
+  Values firsts; ///< by axis: the box's first index, a number
+  Values rooms;  ///< by axis, of open ones: the box's indices that exist, a number
+  Values left;   ///< by limit: `read` less the weights of the box, a number
   std::map<std::tuple<void *, int64_t, int64_t>, Value> digitsOfItem;
 };
 

@@ -9,7 +9,8 @@
 using namespace mlir;
 using namespace quern;
 
-FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceMap(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot) {
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleDeviceMap(const Problem &problem, const DeviceStrategy &strategy,
+                                                              std::string *whyNot) {
   maps::MapProblem map;
   std::string reason;
   if (failed(maps::readMap(problem, map, reason, /*ofDevice=*/true))) {

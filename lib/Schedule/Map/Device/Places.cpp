@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The index of the group is taken apart into boxes, the index of the work-item into a point of the box. Of a work-item's points those
-// digits that a group's size is a multiple of are the same, and computed once.
+// The index of the group is taken apart into boxes, the index of the work-item into a point of the box. Of a
+// work-item's points those digits that a group's size is a multiple of are the same, and computed once.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Device/Emitter.h"
@@ -105,7 +105,8 @@ Value DeviceMapEmitter::digitOfPlace(const Point &point, Value first, int64_t un
   return !isLast && (!isAligned || end > count) ? modulo(digit, count) : digit;
 }
 
-/// Whether all points of a work-item have the same address in the operand, wherever they are in the box and however much of it is padding.
+/// Whether all points of a work-item have the same address in the operand, wherever they are in the box and however
+/// much of it is padding.
 bool DeviceMapEmitter::isOfItem(const Operand &operand) const {
   const BoxOrder &order = plan.written;
   auto isWhole = [&](unsigned a) {
@@ -118,7 +119,9 @@ bool DeviceMapEmitter::isOfItem(const Operand &operand) const {
   int64_t unit = 1;
   for (const Part &part : order.axes.parts) {
     const bool isInRun = order.isByLane() && unit < order.run, isLast = unit * part.count == order.axes.lanes();
-    const int64_t places = !order.isByLane() ? unit * part.count : isInRun ? order.filled : unit / order.run * order.filled * part.count;
+    const int64_t places = !order.isByLane() ? unit * part.count
+                           : isInRun         ? order.filled
+                                             : unit / order.run * order.filled * part.count;
     const bool isEmpty = isInRun && order.filled != order.run; // at some places, which would be read
     if (operand.strides[part.axis] != 0 && (isLast || isEmpty || plan.group % places || !isWhole(part.axis)))
       return false;
@@ -150,18 +153,21 @@ DeviceMapEmitter::Piece DeviceMapEmitter::digitOf(const Point &point, int64_t un
   return {unit * count == order.run ? digit : modulo(digit, count), Value()};
 }
 
-/// Whether there is such a point; null: always. Which work-items make a sub-group is the device's: places by lane are not those by item.
+/// Whether there is such a point; null: always. Which work-items make a sub-group is the device's: places by lane are
+/// not those by item.
 Value DeviceMapEmitter::inOrder(const Point &point) {
   const BoxOrder &order = point.order;
   Value exists, at = point.loopAt ? point.loopAt : number(point.at);
   if (point.loopAt ? order.places() % plan.group : point.at + plan.group > order.places())
-    exists = create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(order.isByLane() ? add(firstLane, narrow(lane)) : local, at),
-                                   number(order.places()));
+    exists =
+        create<arith::CmpIOp>(arith::CmpIPredicate::ult,
+                              add(order.isByLane() ? add(firstLane, narrow(lane)) : local, at), number(order.places()));
   if (!order.isByLane() || order.filled == order.run)
     return exists;
   Piece inRun = digitOf(point, 1, order.run);
-  return both(exists,
-              create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(inRun.number, narrow(inRun.neighbour)), number(order.run)).getResult());
+  return both(exists, create<arith::CmpIOp>(arith::CmpIPredicate::ult, add(inRun.number, narrow(inRun.neighbour)),
+                                            number(order.run))
+                          .getResult());
 }
 
 Value DeviceMapEmitter::digitAlong(const Point &point, unsigned axis) {
@@ -189,8 +195,8 @@ Value DeviceMapEmitter::insideAxes(const Point &point) {
       continue;
     }
     // A limit that the axis counts for, up to its end, says so already.
-    bool isLimited =
-        llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent.known() >= limit.write; });
+    bool isLimited = llvm::any_of(
+        problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent.known() >= limit.write; });
     if (axis.extent.isMultipleOf(plan.counts[a]) || isLimited)
       continue;
     Value digit = digitAlong(point, a), at = firsts[a] ? add(firsts[a], digit) : digit;
@@ -239,7 +245,8 @@ Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<Size> strides, Va
     do {
       count *= parts.front().count;
       parts = parts.drop_front();
-    } while (!parts.empty() && !stride.isOpen() && point.order.stride(strides, parts.front().axis) == stride.known() * count &&
+    } while (!parts.empty() && !stride.isOpen() &&
+             point.order.stride(strides, parts.front().axis) == stride.known() * count &&
              (count == 1 || unit * count != point.order.run));
     if (stride != 0) {
       Piece digit = digitOf(point, unit, count);

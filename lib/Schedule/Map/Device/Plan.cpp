@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A box through memory has runs of whole lines in either order, and rows in memory an odd number of banks apart, so that a column meets
-// every bank.
+// A box through memory has runs of whole lines in either order, and rows in memory an odd number of banks apart, so
+// that a column meets every bank.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Device/Plan.h"
@@ -20,7 +20,9 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-int64_t DeviceMapPlan::boxes(unsigned axis) const { return llvm::divideCeil(problem.axes[axis].extent.known(), counts[axis]); }
+int64_t DeviceMapPlan::boxes(unsigned axis) const {
+  return llvm::divideCeil(problem.axes[axis].extent.known(), counts[axis]);
+}
 
 namespace {
 
@@ -101,7 +103,8 @@ bool Planner::chooseTile() {
   constexpr int64_t points = 1024;
   const Operand &source = plan.source(), &destination = problem.destination();
   bool readsSource = problem.source + 1 < problem.operands.size();
-  int64_t lineOfSource = strategy.lineBytes / source.bytes(), lineOfDestination = strategy.lineBytes / destination.bytes();
+  int64_t lineOfSource = strategy.lineBytes / source.bytes(),
+          lineOfDestination = strategy.lineBytes / destination.bytes();
   if (!readsSource || commonRun() >= std::min(lineOfSource, lineOfDestination))
     return false;
   unsigned none = problem.axes.size();
@@ -121,7 +124,8 @@ bool Planner::chooseTile() {
   return true;
 }
 
-/// Whether vectors along an axis begin at whole words of the operand, if its memory does and open strides are of whole words.
+/// Whether vectors along an axis begin at whole words of the operand, if its memory does and open strides are of whole
+/// words.
 bool Planner::isAligned(const Operand &operand, unsigned axis) const {
   const int64_t perWord = std::max<int64_t>(1, deviceWordBytes / operand.bytes());
   auto divides = [&](Size size) { return size.isOpen() || size.isMultipleOf(perWord); };
@@ -137,11 +141,12 @@ bool Planner::isAligned(const Operand &operand, unsigned axis) const {
 }
 
 bool Planner::isInVectors(const Operand &operand, unsigned axis, int64_t width) const {
-  return !operand.isIndex() && operand.strides[axis] == 1 && isDeviceVector(operand.element(), width) && isAligned(operand, axis);
+  return !operand.isIndex() && operand.strides[axis] == 1 && isDeviceVector(operand.element(), width) &&
+         isAligned(operand, axis);
 }
 
-/// How many neighbours of the operand, `width` or fewer, are a vector of its order: few vectors are cut by the end of the axis, and a long
-/// body is not written often.
+/// How many neighbours of the operand, `width` or fewer, are a vector of its order: few vectors are cut by the end of
+/// the axis, and a long body is not written often.
 int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
   constexpr int64_t mostOps = 64, wholeOf = 256; // of so many vectors one may be cut
   const SmallVector<unsigned> order = axesInOrderOf(operand);
@@ -149,7 +154,9 @@ int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
     return 1;
   const Size extent = problem.axes[order.front()].extent;
   const int64_t ops = opsOf(problem.op);
-  auto fits = [&] { return width * ops <= mostOps && (extent.isMultipleOf(width) || !extent.isBelow(width * wholeOf)); };
+  auto fits = [&] {
+    return width * ops <= mostOps && (extent.isMultipleOf(width) || !extent.isBelow(width * wholeOf));
+  };
   while (width > 1 && !fits())
     width /= 2;
   return isInVectors(operand, order.front(), width) ? width : 1;
@@ -176,8 +183,8 @@ int64_t Planner::widthOfLines() const {
   return areVectors ? width : 1;
 }
 
-/// Some points for each work-item, in the order of the destination. One where nothing is read: there is no latency to hide, and of what is
-/// mostly padding the code that is compiled costs more than the stores.
+/// Some points for each work-item, in the order of the destination. One where nothing is read: there is no latency to
+/// hide, and of what is mostly padding the code that is compiled costs more than the stores.
 void Planner::chooseLines() {
   const bool readsNothing = problem.operands.size() == 1 && !problem.readsOld;
   const int64_t width = readsNothing ? 1 : widthOfLines(), perItem = readsNothing ? 1 : width > 1 ? 2 * width : 4;
@@ -215,7 +222,8 @@ void Planner::chooseVectors() {
   growTo(plan.read, plan.source());
   plan.inVectors.assign(problem.operands.size(), false);
   for (auto [operand, isVector] : llvm::zip_equal(problem.operands, plan.inVectors))
-    isVector = plan.written.width > 1 && isInVectors(operand, axesInOrderOf(problem.destination()).front(), plan.written.width);
+    isVector = plan.written.width > 1 &&
+               isInVectors(operand, axesInOrderOf(problem.destination()).front(), plan.written.width);
 }
 
 BoxOrder Planner::orderOf(const Operand &operand, int64_t width) const {
@@ -264,7 +272,9 @@ void Planner::chooseSubGroup() {
     if (size == 1 || size > preferredSubGroup || plan.group % size)
       continue;
     auto placesOf = [&](const BoxOrder &order) {
-      return order.run == order.axes.lanes() ? 1 : static_cast<double>(llvm::alignTo(order.run, size)) / static_cast<double>(order.run);
+      return order.run == order.axes.lanes()
+                 ? 1
+                 : static_cast<double>(llvm::alignTo(order.run, size)) / static_cast<double>(order.run);
     };
     // A shorter sub-group has more instructions for as many points.
     constexpr double perHalving = 1.2;
@@ -279,11 +289,13 @@ void Planner::chooseSubGroup() {
     least = cost;
     plan.subGroup = size;
     for (BoxOrder *order : {&plan.written, &plan.read})
-      order->filled = order->run < order->axes.lanes() && placesOf(*order) <= mostPlaces ? llvm::alignTo(order->run, size) : 0;
+      order->filled =
+          order->run < order->axes.lanes() && placesOf(*order) <= mostPlaces ? llvm::alignTo(order->run, size) : 0;
   }
 }
 
-/// In the order of the source, with some elements between its runs, and where neighbouring work-items write vectors, between those.
+/// In the order of the source, with some elements between its runs, and where neighbouring work-items write vectors,
+/// between those.
 void Planner::layOutMemory() {
   const Operand &source = plan.source();
   plan.inMemory.assign(problem.axes.size(), 0);
@@ -308,8 +320,8 @@ void Planner::layOutMemory() {
   plan.memoryElements = next;
 }
 
-/// A power of two. Where work-items are left over it has a sub-group at least, by which those are told apart (subGroupOfItems of the
-/// emitter).
+/// A power of two. Where work-items are left over it has a sub-group at least, by which those are told apart
+/// (subGroupOfItems of the emitter).
 void Planner::chooseGroup() {
   const int64_t places = plan.written.axes.lanes();
   plan.group = std::min<int64_t>(ofGroup(), llvm::PowerOf2Ceil(places));

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Full vectors of unit stride are plain loads and stores; partial ones are masked where the target masks their type. Everything else
-// (strided lanes, targets without masks) moves lane by lane through one vector of scratch. No access touches a lane that does not exist.
+// Full vectors of unit stride are plain loads and stores; partial ones are masked where the target masks their type.
+// Everything else (strided lanes, targets without masks) moves lane by lane through one vector of scratch. No access
+// touches a lane that does not exist.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -62,7 +63,8 @@ VectorEmitter::Values VectorEmitter::load(const Access &access, int64_t &slot) {
   if (lanes.all())
     return whole();
   if (plan.takesMask(type.getElementType()))
-    return {create<vector::MaskedLoadOp>(vector, memref, ValueRange{at}, maskOf(lanes), splat(b.getZeroAttr(type.getElementType())))};
+    return {create<vector::MaskedLoadOp>(vector, memref, ValueRange{at}, maskOf(lanes),
+                                         splat(b.getZeroAttr(type.getElementType())))};
   auto byLanes = [&] { return Values{gatherLanes(access, slot)}; };
   return lanes.isFull ? chooseValues(lanes.isFull, vector, whole, byLanes) : byLanes();
 }
@@ -92,7 +94,8 @@ void VectorEmitter::store(const Access &access, int64_t slot, Value v) {
   } else if (!lanes.isFull) {
     scatterLanes(access, slot, v);
   } else {
-    choose(b, loc, lanes.isFull, [&] { create<vector::StoreOp>(v, memref, at); }, [&] { scatterLanes(access, slot, v); });
+    choose(
+        b, loc, lanes.isFull, [&] { create<vector::StoreOp>(v, memref, at); }, [&] { scatterLanes(access, slot, v); });
   }
 }
 
@@ -108,8 +111,9 @@ void VectorEmitter::forEachLane(const Access &access, int64_t slot, function_ref
   Value base = acrossBlocks ? rowBase(access) : place(access, slot);
   Value first = !acrossBlocks ? Value() : slot ? add(position, index(slot * plan.lanes)) : position;
   const Size stride = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
-  forRange(index(0), count,
-           [&](Value lane) { f(lane, add(base, acrossBlocks ? walk(add(first, lane), access.row) : scaled(lane, stride))); });
+  forRange(index(0), count, [&](Value lane) {
+    f(lane, add(base, acrossBlocks ? walk(add(first, lane), access.row) : scaled(lane, stride)));
+  });
 }
 
 Value VectorEmitter::gatherLanes(const Access &access, int64_t slot) {
@@ -122,11 +126,14 @@ Value VectorEmitter::gatherLanes(const Access &access, int64_t slot) {
 }
 
 void VectorEmitter::scatterLanes(const Access &access, int64_t slot, Value v) {
-  Value buffer = scratchView(plan.laneBuffer, plan.lanes, access.elementType()), memref = kernel.arguments.lookup(access.base);
+  Value buffer = scratchView(plan.laneBuffer, plan.lanes, access.elementType()),
+        memref = kernel.arguments.lookup(access.base);
   create<vector::StoreOp>(v, buffer, ValueRange{index(0)});
   forEachLane(
       access, slot,
-      [&](Value lane, Value at) { create<memref::StoreOp>(create<memref::LoadOp>(buffer, ValueRange{lane}), memref, ValueRange{at}); },
+      [&](Value lane, Value at) {
+        create<memref::StoreOp>(create<memref::LoadOp>(buffer, ValueRange{lane}), memref, ValueRange{at});
+      },
       /*once=*/true);
 }
 
@@ -134,8 +141,9 @@ Value VectorEmitter::scratchView(int64_t offset, int64_t length, Type element) {
   Value &view = scratchViews[{offset, element.getAsOpaquePointer()}];
   if (!view) {
     Value at = index(offset);
-    view =
-        atEntry([&] { return create<memref::ViewOp>(MemRefType::get({length}, element), kernel.scratch, at, ValueRange()).getResult(); });
+    view = atEntry([&] {
+      return create<memref::ViewOp>(MemRefType::get({length}, element), kernel.scratch, at, ValueRange()).getResult();
+    });
   }
   return view;
 }
@@ -146,4 +154,6 @@ const VectorEmitter::Lanes &VectorEmitter::lanesOf(int64_t slot) {
 
 Value VectorEmitter::maskOf(const Lanes &lanes) { return lanes.fixed >= 0 ? prefixMask(lanes.fixed) : lanes.mask; }
 
-Value VectorEmitter::inRow(int64_t slot) { return plan.alongRow() && !lanesOf(slot).all() ? maskOf(lanesOf(slot)) : Value(); }
+Value VectorEmitter::inRow(int64_t slot) {
+  return plan.alongRow() && !lanesOf(slot).all() ? maskOf(lanesOf(slot)) : Value();
+}

@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where a chain does nothing along the row but add up bytes as words, a vector has more bytes than words. A lane takes four neighbours at
-// once: a whole vector of bytes becomes one of partial sums, which targets do in an instruction or two. Along a contiguous row the
-// neighbours are any four bytes; across rows they must be what lies between two lanes, as in a layout whose innermost block is one of four
-// row positions. Where lanes lie side by side instead, bytes are added up in 16 bits for as long as these cannot overflow.
+// Where a chain does nothing along the row but add up bytes as words, a vector has more bytes than words. A lane takes
+// four neighbours at once: a whole vector of bytes becomes one of partial sums, which targets do in an instruction or
+// two. Along a contiguous row the neighbours are any four bytes; across rows they must be what lies between two lanes,
+// as in a layout whose innermost block is one of four row positions. Where lanes lie side by side instead, bytes are
+// added up in 16 bits for as long as these cannot overflow.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -63,12 +64,15 @@ SmallVector<const Access *, 2> readsOfByteSums(const RowChain &chain) {
 }
 
 /// From one multiple of `count` to the next, positions of the row lie side by side.
-bool isContiguousFor(const Access &access, int64_t count) { return access.row.step() == 1 && access.row.run() % count == 0; }
+bool isContiguousFor(const Access &access, int64_t count) {
+  return access.row.step() == 1 && access.row.run() % count == 0;
+}
 
 /// What the ways to sum bytes cost, in operations per element; the cheapest is taken if it costs less than `least`.
 class ByteSumChooser {
 public:
-  ByteSumChooser(RowPlan &plan, double least) : plan(plan), chain(plan.chain), least(least), reads(readsOfByteSums(plan.chain)) {}
+  ByteSumChooser(RowPlan &plan, double least)
+      : plan(plan), chain(plan.chain), least(least), reads(readsOfByteSums(plan.chain)) {}
   double choose() {
     if (reads.empty() || chain.rowExtent.isOpen())
       return least;
@@ -102,13 +106,15 @@ private:
   }
   void tryAcross(int dim) {
     int64_t extent = chain.dims[dim].extent.known(), lanes = std::min<int64_t>(plan.registerLanes, extent & -extent);
-    if (chain.rowExtent.isMultipleOf(neighbours) && lanes >= fewestLanes &&
-        allReads([&](const Access &read) { return isContiguousFor(read, neighbours) && read.strides[dim] == neighbours; }))
+    if (chain.rowExtent.isMultipleOf(neighbours) && lanes >= fewestLanes && allReads([&](const Access &read) {
+          return isContiguousFor(read, neighbours) && read.strides[dim] == neighbours;
+        }))
       take(lanes, dim, neighbours, opsPerNeighbours / static_cast<double>(lanes * neighbours));
     // Words of these lanes are two registers: nothing may have to move them one by one.
     bool liesSideBySide = allReads([&](const Access &read) { return read.strides[dim] == 1; });
     chain.forEachAccess([&](Stage &, Access &access) {
-      liesSideBySide &= access.producer >= 0 || !access.isArgument() || access.strides[dim] == 0 || access.strides[dim] == 1;
+      liesSideBySide &=
+          access.producer >= 0 || !access.isArgument() || access.strides[dim] == 0 || access.strides[dim] == 1;
     });
     lanes = plan.registerLanes * 2;
     if (liesSideBySide && chain.rowExtent.mayExceed(1) && extent % lanes == 0)
@@ -121,14 +127,16 @@ private:
   SmallVector<const Access *, 2> reads;
 };
 
-/// Runs of a step across rows, as many as hide that each sum waits for the one before, if it is known how far they lie apart.
+/// Runs of a step across rows, as many as hide that each sum waits for the one before, if it is known how far they lie
+/// apart.
 int64_t runsOf(const RowPlan &plan) {
   auto reads = readsOfByteSums(plan.chain);
   int64_t runs = plan.inHalves ? 1 : std::max<int64_t>(sumsUnderWay / plan.columns, 1);
   for (; runs > 1; --runs) {
     int64_t step = runs * plan.depth;
     auto isKnown = [&](const Access *read) {
-      return llvm::all_of(llvm::seq<int64_t>(1, runs), [&](int64_t run) { return read->row.advance(run * plan.depth, step).has_value(); });
+      return llvm::all_of(llvm::seq<int64_t>(1, runs),
+                          [&](int64_t run) { return read->row.advance(run * plan.depth, step).has_value(); });
     };
     if (plan.chain.rowExtent.isMultipleOf(step) && llvm::all_of(reads, isKnown))
       break;

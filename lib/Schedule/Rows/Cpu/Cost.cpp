@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Operation counts rank alternatives, bound the code that a sweep is unrolled to, and tell how many threads a kernel is worth. They need
-// not be exact.
+// Operation counts rank alternatives, bound the code that a sweep is unrolled to, and tell how many threads a kernel is
+// worth. They need not be exact.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Plan.h"
@@ -43,7 +43,9 @@ int64_t RowPlan::opsToMove(const Access &access) const {
   return kind == LaneKind::Strided ? laneLoopOps : kind == LaneKind::Pieces ? 3 * (lanes / access.row.run()) : 0;
 }
 
-bool RowPlan::takesMask(Type element) const { return strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask; }
+bool RowPlan::takesMask(Type element) const {
+  return strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask;
+}
 
 bool RowPlan::hasPartialVectors() const {
   bool limited = !alongRow() && chain.dims[vectorDim].limit >= 0;
@@ -60,7 +62,8 @@ bool RowPlan::readsPairs(int sweep) const {
       return false;
     for (const Access &access : stage.ins) {
       bool varies = access.isMemoryRead() && !access.row.isStill();
-      if (varies && (!access.elementType().isBF16() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit || keptReadOf(access)))
+      if (varies && (!access.elementType().isBF16() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit ||
+                     keptReadOf(access)))
         return false;
       if (access.producer >= 0 && chain.stages[access.producer].isElementwise() && stages[access.producer].keptIn >= 0)
         return false;
@@ -134,7 +137,8 @@ const KeptRead *RowPlan::keptReadOf(const Access &access) const {
 std::string RowPlan::text() const {
   std::string line;
   llvm::raw_string_ostream os(line);
-  os << "rows: " << chain.stages.size() << " ops in " << sweeps << (sweeps == 1 ? " sweep" : " sweeps") << ", space " << space;
+  os << "rows: " << chain.stages.size() << " ops in " << sweeps << (sweeps == 1 ? " sweep" : " sweeps") << ", space "
+     << space;
   for (auto [size, divisor] : factors)
     os << " x ceil(size " << size << " / " << divisor << ")";
   os << ", ";

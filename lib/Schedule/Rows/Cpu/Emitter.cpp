@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One loop over the iteration space; in it, for each sweep, a loop over the row and a straight-line tail. Accumulators are loop-carried,
-// in the order (reduction result, slot). Long sums run in blocks: fresh accumulators per block, the blocks added in a wider format, so
-// that the rounding error does not grow with the row.
+// One loop over the iteration space; in it, for each sweep, a loop over the row and a straight-line tail. Accumulators
+// are loop-carried, in the order (reduction result, slot). Long sums run in blocks: fresh accumulators per block, the
+// blocks added in a wider format, so that the rounding error does not grow with the row.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -21,7 +21,9 @@
 using namespace mlir;
 using namespace quern::rows;
 
-TypedAttr SweepEmitter::startOf(Stage &stage, unsigned k) { return plan.inHalves ? b.getI16IntegerAttr(0) : stage.inits[k]; }
+TypedAttr SweepEmitter::startOf(Stage &stage, unsigned k) {
+  return plan.inHalves ? b.getI16IntegerAttr(0) : stage.inits[k];
+}
 
 bool SweepEmitter::hasLongSum(int64_t steps) {
   bool sums = false;
@@ -30,7 +32,8 @@ bool SweepEmitter::hasLongSum(int64_t steps) {
 }
 
 /// One loop over [begin, end) of the row.
-SweepEmitter::Values SweepEmitter::emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators) {
+SweepEmitter::Values SweepEmitter::emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots,
+                                            Values accumulators) {
   bool outermost = !sweepLoop;
   accumulators = loop(begin, end, index(stepLength), accumulators, [&](Value at, Values inner) {
     if (outermost)
@@ -45,9 +48,10 @@ SweepEmitter::Values SweepEmitter::emitLoop(Value begin, Value end, int64_t step
   return accumulators;
 }
 
-/// So many steps over [first, last) of the row. Where sums are long, in blocks: an outer loop carries sums in a wider format, and
-/// everything else as it is. `isWhole`: the length is surely a multiple of a block.
-SweepEmitter::Values SweepEmitter::emitMainLoop(Value first, Value last, int64_t steps, bool isWhole, int64_t stepLength) {
+/// So many steps over [first, last) of the row. Where sums are long, in blocks: an outer loop carries sums in a wider
+/// format, and everything else as it is. `isWhole`: the length is surely a multiple of a block.
+SweepEmitter::Values SweepEmitter::emitMainLoop(Value first, Value last, int64_t steps, bool isWhole,
+                                                int64_t stepLength) {
   if (!hasLongSum(steps))
     return emitLoop(first, last, stepLength, columns, freshAccumulators());
   int64_t block = plan.blockSteps() * stepLength;
@@ -79,8 +83,8 @@ SweepEmitter::Values SweepEmitter::emitMainLoop(Value first, Value last, int64_t
   return narrowed(sums, carried);
 }
 
-/// What the main loop leaves of a contiguous row: straight-line, the last vector partial. Steps take several neighbours to a lane as long
-/// as they can.
+/// What the main loop leaves of a contiguous row: straight-line, the last vector partial. Steps take several neighbours
+/// to a lane as long as they can.
 void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
   const int64_t length = chain.rowExtent.known();
   if (int64_t vectors = (length - main) / (plan.lanes * depth); depth > 1 && vectors) {
@@ -116,8 +120,9 @@ SweepEmitter::Lanes SweepEmitter::lastLanes() {
   return last;
 }
 
-/// Three loops along the row: over as many vectors side by side as the sweep takes, over single vectors, and over the last, masked vector,
-/// of which there may be none. Their bounds and the mask are computed once in a call of the kernel.
+/// Three loops along the row: over as many vectors side by side as the sweep takes, over single vectors, and over the
+/// last, masked vector, of which there may be none. Their bounds and the mask are computed once in a call of the
+/// kernel.
 void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
   Value end = plan.alongRow() ? endOfWholeSteps(stepLength) : index(chain.rowExtent);
   // However short the row of one execution is, that of another may need its sums in blocks.
@@ -142,7 +147,8 @@ void SweepEmitter::emitKnownSweep(int64_t stepLength, Values &accumulators) {
     emitTail(main, accumulators);
 }
 
-/// One sweep over the row. Along the row: a main loop of `columns` vectors, then the tail. Across: one loop over the row.
+/// One sweep over the row. Along the row: a main loop of `columns` vectors, then the tail. Across: one loop over the
+/// row.
 void SweepEmitter::emitSweep() {
   columns = plan.columnsIn(sweep);
   depth = plan.depth;
@@ -168,7 +174,8 @@ void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   KeptValues kept;
   for (int64_t slot = 0; slot < slots; ++slot) {
     emitSlot(slot, accumulators, kept);
-    if (!plan.alongRow() || slot % 2 || slot + 1 == slots) // two neighbours side by side, as a pair of conversions wants them
+    if (!plan.alongRow() || slot % 2 ||
+        slot + 1 == slots) // two neighbours side by side, as a pair of conversions wants them
       writeKept(kept);
   }
   if (sweep == 1) // the first that computes on what is already there
@@ -177,18 +184,20 @@ void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   keptPlaces.clear();
 }
 
-/// Asks for the lines that the next iteration reads at this row position. Beyond the last group this names memory that is not the
-/// operand's, which a prefetch may.
+/// Asks for the lines that the next iteration reads at this row position. Beyond the last group this names memory that
+/// is not the operand's, which a prefetch may.
 void SweepEmitter::prefetchNextGroup(int64_t slots) {
   std::set<std::pair<const void *, Walk>> asked;
   for (Stage &stage : chain.stages)
     for (const Access &access : stage.ins) {
       if (!plan.isPrefetched(access) || !asked.insert({access.base.getAsOpaquePointer(), access.row}).second)
         continue;
-      int64_t vectorBytes = plan.lanes * bytesOf(access.elementType()), perLine = std::max<int64_t>(lineBytes / vectorBytes, 1);
+      int64_t vectorBytes = plan.lanes * bytesOf(access.elementType()),
+              perLine = std::max<int64_t>(lineBytes / vectorBytes, 1);
       for (int64_t slot = 0; slot < slots; slot += perLine) {
         Value next = add(place(access, slot), index(plan.columns * plan.lanes));
-        create<memref::PrefetchOp>(kernel.arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false, /*localityHint=*/3,
+        create<memref::PrefetchOp>(kernel.arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false,
+                                   /*localityHint=*/3,
                                    /*isDataCache=*/true);
       }
     }
@@ -205,7 +214,8 @@ void SweepEmitter::emitSlot(int64_t slot, MutableArrayRef<Value> accumulators, K
       accumulate(stage, slot, accumulators);
       continue;
     }
-    accumulators[slot] = depth > 1 ? addNeighbours(stage, slot, accumulators[slot]) : addHalves(stage, slot, accumulators[slot]);
+    accumulators[slot] =
+        depth > 1 ? addNeighbours(stage, slot, accumulators[slot]) : addHalves(stage, slot, accumulators[slot]);
     accumulators = accumulators.drop_front(columns);
   }
 }
@@ -246,7 +256,8 @@ Value SweepEmitter::mayStream() {
   });
 }
 
-/// The sweep in two forms. What one pulls to the level of the row must not be found by the other; what both need there comes first, once.
+/// The sweep in two forms. What one pulls to the level of the row must not be found by the other; what both need there
+/// comes first, once.
 void SweepEmitter::emitStreamedSweep() {
   for (auto [i, stage] : llvm::enumerate(chain.stages))
     for (int64_t slot = 0; slot < rowsOfStep; ++slot)

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// VectorEmitter has what an iteration is (Space.cpp) and everything that touches memory (Addressing.cpp; Pieces.cpp: vectors over several
-// blocks). On top of it stand two ways to take a row: SweepEmitter in loops over it (Emitter.cpp, Values.cpp; Split.cpp:
-// what the chunks of a row have in common; ByteSums.cpp: sums of bytes), and WholeRowEmitter whole, in a vector (Segments.cpp).
+// VectorEmitter has what an iteration is (Space.cpp) and everything that touches memory (Addressing.cpp; Pieces.cpp:
+// vectors over several blocks). On top of it stand two ways to take a row: SweepEmitter in loops over it (Emitter.cpp,
+// Values.cpp; Split.cpp: what the chunks of a row have in common; ByteSums.cpp: sums of bytes), and WholeRowEmitter
+// whole, in a vector (Segments.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_CPU_EMITTER_H
@@ -33,11 +34,13 @@ protected:
     Value mask;   ///< of `left`, where masks are used
     Value count;  ///< of `left`, where lanes move one by one
     Value isFull; ///< of `left`, likewise
-    /// Across rows, how many lanes behind those of slot 0 memory is accessed, if not at a known place: a slot without lanes goes where slot
-    /// 0 does. Its own place may be beyond the buffer, and an access whose fault is suppressed costs as much as hundreds of others.
+    /// Across rows, how many lanes behind those of slot 0 memory is accessed, if not at a known place: a slot without
+    /// lanes goes where slot 0 does. Its own place may be beyond the buffer, and an access whose fault is suppressed
+    /// costs as much as hundreds of others.
     Value reach;
     bool all() const { return fixed < 0 && !left; }
-    /// One lane is a scalar access: shorter, and x86 selection in LLVM 22 writes too much for a truncating store under such a mask.
+    /// One lane is a scalar access: shorter, and x86 selection in LLVM 22 writes too much for a truncating store under
+    /// such a mask.
     bool isScalar() const { return fixed == 1; }
   };
 
@@ -66,8 +69,10 @@ protected:
   void storePieces(const Access &access, int64_t slot, Value v);
   Value gatherLanes(const Access &access, int64_t slot);
   void scatterLanes(const Access &access, int64_t slot, Value v);
-  /// A loop over the lanes of a slot that exist; f(lane, address) writes its body. `once`: of lanes with one address, one is enough.
-  virtual void forEachLane(const Access &access, int64_t slot, llvm::function_ref<void(Value, Value)> f, bool once = false);
+  /// A loop over the lanes of a slot that exist; f(lane, address) writes its body. `once`: of lanes with one address,
+  /// one is enough.
+  virtual void forEachLane(const Access &access, int64_t slot, llvm::function_ref<void(Value, Value)> f,
+                           bool once = false);
   Value scratchView(int64_t offset, int64_t length, mlir::Type element);
   mlir::VectorType vec(Type element) { return mlir::VectorType::get({lanesOfValue}, element); }
 
@@ -89,8 +94,8 @@ private:
   /// What a step will store: (stage, slot, results).
   using KeptValues = llvm::SmallVector<std::tuple<int, int64_t, Values>>;
 
-  /// How an accumulator is carried from block to block: a sum of f32 in f64, one of f64 as sum and error, one of bytes that is taken in 16
-  /// bits in 32, anything else as it is.
+  /// How an accumulator is carried from block to block: a sum of f32 in f64, one of f64 as sum and error, one of bytes
+  /// that is taken in 16 bits in 32, anything else as it is.
   struct WideSum {
     bool isWide = false;
     Type type; ///< element of the parts
@@ -183,7 +188,8 @@ private:
   Value rowsHere;                         ///< of the vector, if the last one has fewer
   bool compact = false;                   ///< one lane for each of those rows, while a per-row stage is emitted
   std::map<StageKey, Values> otherValues; ///< of rows, in the other form
-  std::map<int, llvm::SmallVector<std::pair<Value, bool>, 2>> reduced; ///< of a stage: in every lane of the row, or in the first
+  std::map<int, llvm::SmallVector<std::pair<Value, bool>, 2>>
+      reduced; ///< of a stage: in every lane of the row, or in the first
 };
 
 } // namespace quern::rows

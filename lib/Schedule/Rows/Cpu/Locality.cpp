@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Questions about an operand: whether a row of it can be swept twice without going back to memory, whether the next one is worth asking for
-// ahead, and whether it is better written past the caches; and about a sweep: whether to begin where the one before ended. Large powers of
-// two decide the first: they fold a row onto a few sets.
+// Questions about an operand: whether a row of it can be swept twice without going back to memory, whether the next one
+// is worth asking for ahead, and whether it is better written past the caches; and about a sweep: whether to begin
+// where the one before ended. Large powers of two decide the first: they fold a row onto a few sets.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Plan.h"
@@ -22,7 +22,8 @@ constexpr int64_t ways = 8; ///< of L2, at least; half of them are for the other
 } // namespace
 
 bool RowPlan::leavesCache(const Access &access) const {
-  if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit || chain.rowExtent.isOpen() || access.row.step().isOpen())
+  if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit || chain.rowExtent.isOpen() ||
+      access.row.step().isOpen())
     return false;
   int64_t step = access.row.step().known() * bytesOf(access.elementType()), way = strategy.l2Bytes / ways;
   if (step < lineBytes)
@@ -54,8 +55,9 @@ bool RowPlan::runsBackwards(int sweep) const {
 bool RowPlan::isPrefetched(const Access &access) const {
   const Size step = access.row.step();
   bool isFar = step.isOpen() || std::abs(step.known()) * bytesOf(access.elementType()) >= prefetcherReach;
-  return !alongRow() && !split.wanted && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) && access.isArgument() &&
-         access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit && access.row.isLinear() && isFar;
+  return !alongRow() && !split.wanted && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) &&
+         access.isArgument() && access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit &&
+         access.row.isLinear() && isFar;
 }
 
 bool RowPlan::isStreamed(const Access &access) const {

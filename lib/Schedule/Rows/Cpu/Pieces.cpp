@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A row in blocks of 8 lies in runs of 8 lanes: a vector of 16 is two loads, joined in registers. Pieces that the row's end cuts move lane
-// by lane, in straight-line code, since it is known how many lanes there are.
+// A row in blocks of 8 lies in runs of 8 lanes: a vector of 16 is two loads, joined in registers. Pieces that the row's
+// end cuts move lane by lane, in straight-line code, since it is known how many lanes there are.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -67,6 +67,7 @@ void VectorEmitter::storePieces(const Access &access, int64_t slot, Value v) {
       return;
     }
     for (int64_t lane = 0; lane < count; ++lane)
-      create<memref::StoreOp>(create<vector::ExtractOp>(v, first + lane), memref, ValueRange{lane ? add(at, index(lane)) : at});
+      create<memref::StoreOp>(create<vector::ExtractOp>(v, first + lane), memref,
+                              ValueRange{lane ? add(at, index(lane)) : at});
   });
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Costs are in operations and only rank alternatives. One rule is about correctness: arguments of one type and layout may be one buffer,
-// so nothing is written to an argument before the last sweep that reads one like it.
+// Costs are in operations and only rank alternatives. One rule is about correctness: arguments of one type and layout
+// may be one buffer, so nothing is written to an argument before the last sweep that reads one like it.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Plan.h"
@@ -23,7 +23,8 @@ uint64_t bit(int sweep) { return uint64_t(1) << sweep; }
 
 class Planner {
 public:
-  Planner(RowPlan &plan, std::string &whyNot) : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
+  Planner(RowPlan &plan, std::string &whyNot)
+      : plan(plan), chain(plan.chain), strategy(plan.strategy), whyNot(whyNot) {}
   LogicalResult run();
 
 private:
@@ -55,7 +56,9 @@ private:
 /// Lanes follow from the widest type that takes part; 16- and 8-bit values widen on the way.
 LogicalResult Planner::chooseLanes() {
   int64_t widest = 32;
-  auto note = [&](Type type) { widest = std::max<int64_t>(widest, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64); };
+  auto note = [&](Type type) {
+    widest = std::max<int64_t>(widest, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64);
+  };
   for (Stage &stage : chain.stages) {
     for (Value argument : stage.op.getBlock()->getArguments())
       note(argument.getType());
@@ -113,7 +116,8 @@ double Planner::costAlong(int dim) {
   }
   if (dim < 0 && extent % plan.lanes)
     perRow += tailOps;
-  return ops / plan.lanes * waste + moves * laneMoveCost + perRow / (dim < 0 ? 1 : plan.lanes) / chain.rowExtent.typical();
+  return ops / plan.lanes * waste + moves * laneMoveCost +
+         perRow / (dim < 0 ? 1 : plan.lanes) / chain.rowExtent.typical();
 }
 
 void Planner::chooseVectorDim() {
@@ -131,8 +135,8 @@ void Planner::chooseVectorDim() {
   chooseWholeRows(plan, chooseByteSums(plan, least));
 }
 
-/// In which sweeps each stage is computed, consumers first. A value needed in several is kept from the first on, unless it is cheap or has
-/// found no place.
+/// In which sweeps each stage is computed, consumers first. A value needed in several is kept from the first on, unless
+/// it is cheap or has found no place.
 void Planner::markUses() {
   for (StagePlan &own : plan.stages) {
     own.usedIn = 0;
@@ -191,8 +195,8 @@ const Access *Planner::findDestination(unsigned kept) {
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages)) {
     const Access &out = stage.outs[0];
     if (stage.isElementwise() && stage.outs.size() == 1 && out.isArgument() && own.keptIn >= lastUse &&
-        out.elementType() == chain.stages[kept].outs[0].elementType() && plan.lanesOf(out) == LaneKind::Unit && !plan.leavesCache(out) &&
-        !plan.isStreamed(out) && isFree(out, kept))
+        out.elementType() == chain.stages[kept].outs[0].elementType() && plan.lanesOf(out) == LaneKind::Unit &&
+        !plan.leavesCache(out) && !plan.isStreamed(out) && isFree(out, kept))
       return &out;
   }
   return nullptr;
@@ -202,7 +206,8 @@ const Access *Planner::findDestination(unsigned kept) {
 int64_t Planner::bytesOfKept(Type element, int64_t columns) const {
   if (chain.rowExtent.isOpen())
     return endOfNumbers;
-  int64_t length = chain.rowExtent.known(), count = plan.alongRow() ? llvm::alignTo(length, plan.lanes) : length * columns * plan.lanes;
+  int64_t length = chain.rowExtent.known(),
+          count = plan.alongRow() ? llvm::alignTo(length, plan.lanes) : length * columns * plan.lanes;
   return llvm::alignTo(count * bytesOf(element), 64);
 }
 
@@ -232,9 +237,11 @@ void Planner::keepDearReads() {
   SmallVector<std::pair<const Access *, uint64_t>, 4> reads;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins) {
-      if (!in.isMemoryRead() || stage.perRow || in.row.isStill() || (plan.lanesOf(in) != LaneKind::Strided && !plan.leavesCache(in)))
+      if (!in.isMemoryRead() || stage.perRow || in.row.isStill() ||
+          (plan.lanesOf(in) != LaneKind::Strided && !plan.leavesCache(in)))
         continue;
-      auto *known = llvm::find_if(reads, [&](auto &read) { return read.first->base == in.base && read.first->sameAddress(in); });
+      auto *known =
+          llvm::find_if(reads, [&](auto &read) { return read.first->base == in.base && read.first->sameAddress(in); });
       if (known == reads.end())
         reads.push_back({&in, own.usedIn});
       else
@@ -249,9 +256,11 @@ void Planner::keepDearReads() {
   }
 }
 
-/// Across rows: as many vectors side by side as the op budget and L1 allow, preferring a count that wastes few lanes in the last group.
+/// Across rows: as many vectors side by side as the op budget and L1 allow, preferring a count that wastes few lanes in
+/// the last group.
 void Planner::chooseColumns() {
-  int64_t extent = plan.vectorExtent().typical(), vectors = llvm::divideCeil(extent, plan.lanes), bytesPerVector = plan.scratchBytes;
+  int64_t extent = plan.vectorExtent().typical(), vectors = llvm::divideCeil(extent, plan.lanes),
+          bytesPerVector = plan.scratchBytes;
   llvm::SmallDenseMap<Value, uint64_t> readIn; // what a later sweep reads again should still be in L1
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins)
@@ -259,13 +268,15 @@ void Planner::chooseColumns() {
         readIn[in.base] |= own.usedIn;
   for (auto [base, sweeps] : readIn)
     if (llvm::popcount(sweeps) > 1)
-      bytesPerVector += chain.rowExtent.typical() * plan.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
+      bytesPerVector +=
+          chain.rowExtent.typical() * plan.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
   int64_t ops = 1;
   for (int sweep = 0; sweep < plan.sweeps; ++sweep)
     ops += plan.opsIn(sweep);
   // Rows too long for L1 go through L2 in any case.
   int64_t budget = bytesPerVector <= strategy.l1Bytes ? strategy.l1Bytes : strategy.scratchBytes;
-  int64_t limit = std::min({strategy.maxColumns, vectors, budget / std::max<int64_t>(bytesPerVector, 1), strategy.maxOps / ops});
+  int64_t limit =
+      std::min({strategy.maxColumns, vectors, budget / std::max<int64_t>(bytesPerVector, 1), strategy.maxOps / ops});
   plan.columns = 1;
   for (int64_t count = 2; count <= limit; ++count) {
     int64_t padded = llvm::alignTo(vectors, count);
@@ -292,8 +303,8 @@ void Planner::layOutScratch() {
   bool movesLanes = false;
   auto check = [&](const Access &access) {
     LaneKind kind = plan.lanesOf(access);
-    movesLanes |=
-        kind == LaneKind::Strided || (kind == LaneKind::Unit && plan.hasPartialVectors() && !plan.takesMask(access.elementType()));
+    movesLanes |= kind == LaneKind::Strided ||
+                  (kind == LaneKind::Unit && plan.hasPartialVectors() && !plan.takesMask(access.elementType()));
   };
   chain.forEachAccess([&](Stage &, Access &access) {
     if (access.producer < 0 && access.isArgument())
@@ -304,7 +315,8 @@ void Planner::layOutScratch() {
   plan.scratchBytes = used;
 }
 
-/// The last sweep is written twice if some destination streams; results that leave the sweep in registers would have to leave both forms.
+/// The last sweep is written twice if some destination streams; results that leave the sweep in registers would have to
+/// leave both forms.
 void Planner::planStreaming() {
   bool reduces = false;
   int64_t most = 0;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A plan fixes everything that emission writes down: the dim that vectors run along, the number of sweeps over the row, in which sweep
-// each stage is computed, and where a value that crosses sweeps waits. Its text is the kernel's plan.
+// A plan fixes everything that emission writes down: the dim that vectors run along, the number of sweeps over the row,
+// in which sweep each stage is computed, and where a value that crosses sweeps waits. Its text is the kernel's plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_CPU_PLAN_H
@@ -16,20 +16,22 @@
 
 namespace quern::rows {
 
-/// How the lanes of a vector lie in an operand's memory: in one place, side by side, side by side within blocks that are shorter than a
-/// vector, several neighbours along the row to a lane, or apart.
+/// How the lanes of a vector lie in an operand's memory: in one place, side by side, side by side within blocks that
+/// are shorter than a vector, several neighbours along the row to a lane, or apart.
 enum class LaneKind { Same, Unit, Pieces, Neighbours, Strided };
 
 struct StagePlan {
-  uint64_t usedIn = 0;                    ///< bit s: sweep s computes it
-  int keptIn = -1;                        ///< the sweep that writes its element value for later ones; -1: computed wherever it is needed
-  const Access *storage = nullptr;        ///< the destination that holds a kept value; null: scratch, or its own argument
-  int64_t scratch = -1;                   ///< or its offset in scratch, in bytes
-  int64_t cost = 0;                       ///< operations to compute it again
-  llvm::SmallVector<int64_t, 1> partials; ///< offsets in shared scratch of the chunks' results, by result of a reduction
+  uint64_t usedIn = 0; ///< bit s: sweep s computes it
+  int keptIn = -1;     ///< the sweep that writes its element value for later ones; -1: computed wherever it is needed
+  const Access *storage = nullptr; ///< the destination that holds a kept value; null: scratch, or its own argument
+  int64_t scratch = -1;            ///< or its offset in scratch, in bytes
+  int64_t cost = 0;                ///< operations to compute it again
+  llvm::SmallVector<int64_t, 1>
+      partials; ///< offsets in shared scratch of the chunks' results, by result of a reduction
 };
 
-/// A read that is dear to repeat, since its lanes are strided or its row does not stay in the cache, is done once and kept.
+/// A read that is dear to repeat, since its lanes are strided or its row does not stay in the cache, is done once and
+/// kept.
 struct KeptRead {
   const Access *access = nullptr;
   int keptIn = 0;
@@ -41,15 +43,16 @@ struct RowPlan {
   RowsStrategy strategy;
   int64_t lanes = 0;         ///< of a vector
   int64_t registerLanes = 0; ///< of a register; a vector is several where it holds whole rows
-  int64_t wholeRows = 0;     ///< rows that a vector holds one after the other, each whole; 0: it holds a part of a row, or of several
+  int64_t wholeRows =
+      0; ///< rows that a vector holds one after the other, each whole; 0: it holds a part of a row, or of several
   bool compactsRows = false; ///< per-row stages are computed in one register, then spread over the lanes of the rows
-  int64_t depth = 1;         ///< row positions that a lane of a step takes: several where bytes are summed (ByteSums.cpp)
-  int64_t runs = 1;          ///< of so many positions that a step across rows adds up before they go to the sums
-  bool inHalves = false;     ///< bytes are summed in 16 bits within a block
-  int vectorDim = -1;        ///< the parallel dim that vectors run along; -1: the row itself
-  int64_t columns = 1;       ///< vectors side by side, when they run across rows
-  int64_t groups = 1;        ///< iterations along the vector dim; of an open one, as many as are typical
-  int64_t space = 1;         ///< iterations in all, times the factors
+  int64_t depth = 1;     ///< row positions that a lane of a step takes: several where bytes are summed (ByteSums.cpp)
+  int64_t runs = 1;      ///< of so many positions that a step across rows adds up before they go to the sums
+  bool inHalves = false; ///< bytes are summed in 16 bits within a block
+  int vectorDim = -1;    ///< the parallel dim that vectors run along; -1: the row itself
+  int64_t columns = 1;   ///< vectors side by side, when they run across rows
+  int64_t groups = 1;    ///< iterations along the vector dim; of an open one, as many as are typical
+  int64_t space = 1;     ///< iterations in all, times the factors
   /// Open extents that multiply the space: their index in the list of sizes, and the indices that one iteration takes.
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> factors;
   int sweeps = 0;
@@ -58,9 +61,10 @@ struct RowPlan {
   int64_t scratchBytes = 0;
   RowSplit split;
   int64_t sharedBytes = 0;
-  bool streams = false;      ///< the last sweep has a form that writes past the caches
-  bool streamsAlone = false; ///< only in a call that computes all rows: the caches serve several threads better than memory does
-  int64_t laneBuffer = -1;   ///< offset in scratch of one vector, for lanes that are moved one by one; -1: none are
+  bool streams = false; ///< the last sweep has a form that writes past the caches
+  bool streamsAlone =
+      false; ///< only in a call that computes all rows: the caches serve several threads better than memory does
+  int64_t laneBuffer = -1; ///< offset in scratch of one vector, for lanes that are moved one by one; -1: none are
 
   RowPlan(RowChain &chain, const RowsStrategy &strategy) : chain(chain), strategy(strategy) {}
   bool alongRow() const { return vectorDim < 0; }
@@ -83,20 +87,23 @@ struct RowPlan {
   int64_t opsToMove(const Access &access) const;
   /// The vectors of one row meet so few sets of L2 that the first are gone when a later sweep comes.
   bool leavesCache(const Access &access) const;
-  /// A sweep without reductions over more than stays in L1 goes from the end of the row to its start: what the sweep before it touched
-  /// last is still there.
+  /// A sweep without reductions over more than stays in L1 goes from the end of the row to its start: what the sweep
+  /// before it touched last is still there.
   bool runsBackwards(int sweep) const;
   /// Its rows jump from page to page, which no hardware prefetcher follows: the next iteration's are asked for ahead.
   bool isPrefetched(const Access &access) const;
-  /// Its elements are written past the caches, if the buffer turns out to be aligned: a large destination, of whole lines.
+  /// Its elements are written past the caches, if the buffer turns out to be aligned: a large destination, of whole
+  /// lines.
   bool isStreamed(const Access &access) const;
-  /// Vectors may run along a dim that every operand walks linearly; if it is padded, only along the lowest digit of its loop.
+  /// Vectors may run along a dim that every operand walks linearly; if it is padded, only along the lowest digit of its
+  /// loop.
   bool mayCarryVectors(int dim) const;
   /// Where the last lane ends: the extent of the vector dim, or the limit on it.
   Size lanesEnd() const;
   /// Indices of a limited loop that one count of it covers: the run that vectors take at a time, or 1.
   int64_t countedRun(int limit) const;
-  /// Iterations that a dim counts. A limited loop is counted by its highest digit, its others (but the vector dim) count 1.
+  /// Iterations that a dim counts. A limited loop is counted by its highest digit, its others (but the vector dim)
+  /// count 1.
   Size countOf(int dim) const;
   /// Of the dim that vectors run along.
   Size vectorExtent() const { return alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent; }
@@ -112,8 +119,9 @@ struct RowPlan {
   int64_t columnsIn(int sweep) const;
   /// Operations of one iteration, loads and stores included.
   int64_t opsPerIteration() const;
-  /// A sweep that only reduces contiguous rows of bf16 may take its lanes in any order: it reads two vectors at once and takes the even
-  /// lanes, then the odd ones. These are the halves of f32 lanes, so that nothing has to be permuted.
+  /// A sweep that only reduces contiguous rows of bf16 may take its lanes in any order: it reads two vectors at once
+  /// and takes the even lanes, then the odd ones. These are the halves of f32 lanes, so that nothing has to be
+  /// permuted.
   bool readsPairs(int sweep) const;
   const KeptRead *keptReadOf(const Access &access) const;
   std::string text() const;
@@ -123,8 +131,8 @@ struct RowPlan {
 
 inline constexpr int64_t horizontalOps = 15; ///< of a reduction within a vector
 
-/// Where the chain only sums bytes: takes them several to a lane or in 16 bits (depth, inHalves, lanes, vectorDim) if they lie so and that
-/// costs less than `least`, in operations per element; returns the lesser.
+/// Where the chain only sums bytes: takes them several to a lane or in 16 bits (depth, inHalves, lanes, vectorDim) if
+/// they lie so and that costs less than `least`, in operations per element; returns the lesser.
 double chooseByteSums(RowPlan &plan, double least);
 
 /// Gives such a plan, if across rows, its columns, groups and runs.
@@ -133,8 +141,8 @@ void chooseColumnsOfBytes(RowPlan &plan);
 /// Operations of one iteration, if a vector of `registers` registers holds `plan.wholeRows` rows.
 double opsOfWholeRows(const RowPlan &plan, int64_t registers);
 
-/// Tries vectors that hold whole rows and takes them (vectorDim, lanes, wholeRows, groups) if that costs less than `least`, in operations
-/// per element.
+/// Tries vectors that hold whole rows and takes them (vectorDim, lanes, wholeRows, groups) if that costs less than
+/// `least`, in operations per element.
 void chooseWholeRows(RowPlan &plan, double least);
 
 /// Makes the plan. Every matched chain has one, unless it computes in a type wider than a vector or is absurdly deep.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A row of up to a few registers is best held whole: one sweep without loops, every value in registers, each reduction a few shuffles. Rows
-// that lie one after the other share the vector, so that fewer lanes are idle.
+// A row of up to a few registers is best held whole: one sweep without loops, every value in registers, each reduction
+// a few shuffles. Rows that lie one after the other share the vector, so that fewer lanes are idle.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Plan.h"
@@ -28,7 +28,8 @@ constexpr double oneRowStepOps = 2.5; ///< a shuffle and an op, and a chain of t
 constexpr double groupOps = 5;        ///< of an iteration, besides its vectors: address, mask, loop
 constexpr double waitOps = 6;         ///< lost to dependences where a single register is under way
 
-/// Shuffles for one step of a reduction of rows that share `registers` registers: across registers they have two or three sources.
+/// Shuffles for one step of a reduction of rows that share `registers` registers: across registers they have two or
+/// three sources.
 double shuffleOps(int64_t registers) {
   if (registers == 1)
     return 1;
@@ -41,7 +42,8 @@ double reductionOps(const RowPlan &plan, int64_t registers) {
   if (plan.wholeRows > 1)
     return steps * (shuffleOps(registers) + registers) + (llvm::isPowerOf2_64(extent) ? 0 : registers);
   int64_t within = std::min<int64_t>(steps, llvm::Log2_64_Ceil(plan.registerLanes));
-  return static_cast<double>(registers - 1 + (extent < plan.lanes ? 1 : 0)) + oneRowStepOps * static_cast<double>(within);
+  return static_cast<double>(registers - 1 + (extent < plan.lanes ? 1 : 0)) +
+         oneRowStepOps * static_cast<double>(within);
 }
 
 bool moves(const RowPlan &plan, const Access &access) {
@@ -56,7 +58,8 @@ double timeOf(linalg::LinalgOp op) {
   return static_cast<double>(quern::opsOf(op)) + slow;
 }
 
-/// Spreading costs a shuffle for each register, gathering one or two. Rows' own operands in memory stay in the form in which they are read.
+/// Spreading costs a shuffle for each register, gathering one or two. Rows' own operands in memory stay in the form in
+/// which they are read.
 bool paysToCompact(const RowPlan &plan, int64_t registers) {
   if (plan.wholeRows > plan.registerLanes || registers == 1)
     return false;
@@ -79,10 +82,13 @@ bool RowPlan::isSameForRows(const Access &access) const {
 }
 
 bool RowPlan::isSameForGroups(const Access &access) const {
-  return !moves(*this, access) && access.curves.empty() && llvm::all_of(access.strides, [](Size stride) { return stride == 0; });
+  return !moves(*this, access) && access.curves.empty() &&
+         llvm::all_of(access.strides, [](Size stride) { return stride == 0; });
 }
 
-bool RowPlan::isOnePerRow(const Access &access) const { return wholeRows > 1 && access.row.isStill() && access.strides[vectorDim] == 1; }
+bool RowPlan::isOnePerRow(const Access &access) const {
+  return wholeRows > 1 && access.row.isStill() && access.strides[vectorDim] == 1;
+}
 
 double quern::rows::opsOfWholeRows(const RowPlan &plan, int64_t registers) {
   double ops = groupOps + waitOps / static_cast<double>(registers);
@@ -91,7 +97,9 @@ double quern::rows::opsOfWholeRows(const RowPlan &plan, int64_t registers) {
   for (Stage &stage : plan.chain.stages) {
     ops += static_cast<double>(opsOf(stage.op) * (stage.perRow && plan.compactsRows ? 1 : registers));
     ops += stage.reduces ? static_cast<double>(stage.outs.size()) * reductionOps(plan, registers) : 0;
-    auto count = [&](const Access &access) { ops += moves(plan, access) ? elements * laneMoveCost : static_cast<double>(registers); };
+    auto count = [&](const Access &access) {
+      ops += moves(plan, access) ? elements * laneMoveCost : static_cast<double>(registers);
+    };
     for (const Access &access : stage.ins)
       if (access.isMemoryRead() && seen.insert(access.base).second)
         count(access);

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lane l of a vector is position l mod C of row l / C; lanes behind the last row are idle. A reduction leaves its result in every lane of
-// its row, by shuffles that never cross from one row to another, so that rows do not see each other's NaN or infinities. A vector may be
-// several registers, which the code generator splits.
+// Lane l of a vector is position l mod C of row l / C; lanes behind the last row are idle. A reduction leaves its
+// result in every lane of its row, by shuffles that never cross from one row to another, so that rows do not see each
+// other's NaN or infinities. A vector may be several registers, which the code generator splits.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -23,7 +23,8 @@ Value WholeRowEmitter::permuted(Value v, int64_t count, function_ref<int64_t(int
   return create<vector::ShuffleOp>(v, v, lanes);
 }
 
-/// One row in the vector: registers are combined first, then halves of one register exchange. Every lane of one register has the result.
+/// One row in the vector: registers are combined first, then halves of one register exchange. Every lane of one
+/// register has the result.
 Value WholeRowEmitter::reduceOneRow(Operation *like, Value v) {
   int64_t lanes = plan.lanes;
   for (; lanes > plan.registerLanes; lanes /= 2) {
@@ -31,7 +32,8 @@ Value WholeRowEmitter::reduceOneRow(Operation *like, Value v) {
     Value high = permuted(v, lanes / 2, [&](int64_t l) { return l + lanes / 2; });
     v = combine(like, low, high);
   }
-  for (int64_t distance = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(chain.rowExtent.known())) / 2; distance; distance /= 2)
+  for (int64_t distance = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(chain.rowExtent.known())) / 2; distance;
+       distance /= 2)
     v = combine(like, permuted(v, lanes, [&](int64_t l) { return l ^ distance; }), v);
   return v;
 }
@@ -45,8 +47,8 @@ Value WholeRowEmitter::permutedInRows(Value v, function_ref<int64_t(int64_t)> po
   });
 }
 
-/// Several rows, each a power of two or combined by an idempotent op: the result in all lanes of the row, by exchanges or by windows that
-/// double, which may count an element twice.
+/// Several rows, each a power of two or combined by an idempotent op: the result in all lanes of the row, by exchanges
+/// or by windows that double, which may count an element twice.
 Value WholeRowEmitter::reduceManyRows(Operation *like, Value v) {
   int64_t extent = chain.rowExtent.known();
   bool exchanges = llvm::isPowerOf2_64(extent);
@@ -58,12 +60,16 @@ Value WholeRowEmitter::reduceManyRows(Operation *like, Value v) {
   return v;
 }
 
-/// The sum in the first lane of each row alone: halves of what is left. Windows would give each lane a sum in another order.
+/// The sum in the first lane of each row alone: halves of what is left. Windows would give each lane a sum in another
+/// order.
 Value WholeRowEmitter::sumToFirstLanes(Operation *like, Value v) {
   int64_t extent = chain.rowExtent.known();
   for (int64_t left = extent; left > 1; left = llvm::divideCeil(left, 2)) {
     int64_t half = llvm::divideCeil(left, 2);
-    Value sum = combine(like, permutedInRows(v, [&](int64_t p) { return p + half < left ? p + half : p + half == left ? p : -1; }), v);
+    Value sum = combine(
+        like, permutedInRows(v, [&](int64_t p) { return p + half < left    ? p + half
+                                                        : p + half == left ? p
+                                                                           : -1; }), v);
     if (left % 2) { // the middle has no partner
       SmallVector<bool> paired(plan.lanes);
       for (int64_t l = 0; l < plan.lanes; ++l)
@@ -91,10 +97,12 @@ void WholeRowEmitter::reduceRows(int i) {
   }
 }
 
-/// Results of a reduction or a per-row stage: one in each lane of its row, or compact in one register, where arithmetic costs least.
+/// Results of a reduction or a per-row stage: one in each lane of its row, or compact in one register, where arithmetic
+/// costs least.
 WholeRowEmitter::Values WholeRowEmitter::compute(int i, int64_t slot) {
   bool single = plan.wholeRows == 1;
-  int64_t extent = chain.rowExtent.known(), live = plan.wholeRows * extent, rows = plan.wholeRows, registerLanes = plan.registerLanes;
+  int64_t extent = chain.rowExtent.known(), live = plan.wholeRows * extent, rows = plan.wholeRows,
+          registerLanes = plan.registerLanes;
   Values results;
   if (chain.stages[i].reduces) {
     for (auto [v, everywhere] : reduced[i]) {
@@ -170,9 +178,12 @@ Value WholeRowEmitter::loadFirst(Value memref, Value at, int64_t count) {
     return create<vector::MaskedLoadOp>(type, memref, ValueRange{at}, prefixMask(count), splat(b.getZeroAttr(element)));
   Value joined;
   cutIntoPieces(count, [&](int64_t begin, int64_t size) {
-    Value piece = create<vector::LoadOp>(VectorType::get({size}, element), memref, ValueRange{begin ? add(at, index(begin)) : at});
-    Value spread = permuted(piece, plan.lanes, [&](int64_t l) { return l >= begin && l < begin + size ? l - begin : -1; });
-    auto merged = llvm::map_to_vector(llvm::seq<int64_t>(0, plan.lanes), [&](int64_t l) { return l < begin ? l : l + plan.lanes; });
+    Value piece = create<vector::LoadOp>(VectorType::get({size}, element), memref,
+                                         ValueRange{begin ? add(at, index(begin)) : at});
+    Value spread =
+        permuted(piece, plan.lanes, [&](int64_t l) { return l >= begin && l < begin + size ? l - begin : -1; });
+    auto merged = llvm::map_to_vector(llvm::seq<int64_t>(0, plan.lanes),
+                                      [&](int64_t l) { return l < begin ? l : l + plan.lanes; });
     joined = joined ? create<vector::ShuffleOp>(joined, spread, merged).getResult() : spread;
   });
   return joined;
@@ -208,10 +219,12 @@ WholeRowEmitter::Values WholeRowEmitter::load(const Access &access, int64_t &slo
   auto limited = [&](const Lanes &lanes, int64_t count) -> Value {
     if (lanes.left && plan.masksFreely()) {
       Type element = access.elementType();
-      return create<vector::MaskedLoadOp>(vec(element), memref, ValueRange{at}, lanes.mask, splat(b.getZeroAttr(element)));
+      return create<vector::MaskedLoadOp>(vec(element), memref, ValueRange{at}, lanes.mask,
+                                          splat(b.getZeroAttr(element)));
     }
     auto all = [&] { return Values{loadFirst(memref, at, count)}; };
-    return chooseValues(lanes.isFull, vec(access.elementType()), all, [&] { return Values{gatherLanes(access, 0)}; })[0];
+    return chooseValues(lanes.isFull, vec(access.elementType()), all,
+                        [&] { return Values{gatherLanes(access, 0)}; })[0];
   };
   if (plan.lanesOf(access) == LaneKind::Unit)
     return {limited(partial[0], live)};

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What one iteration is: the indices of the parallel dims, and which lanes of its vectors exist. A loop with padded dims is counted through
-// as it is and taken apart into digits, so that no iteration is empty; if the vectors run along its lowest digit, runs are counted and the
-// last one is masked.
+// What one iteration is: the indices of the parallel dims, and which lanes of its vectors exist. A loop with padded
+// dims is counted through as it is and taken apart into digits, so that no iteration is empty; if the vectors run along
+// its lowest digit, runs are counted and the last one is masked.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -21,8 +21,9 @@ using namespace quern::rows;
 
 /// The dim that counts for all of a limited loop.
 static bool isCarrier(const RowChain &chain, int dim) {
-  return llvm::none_of(chain.dims,
-                       [&](const Dim &other) { return other.limit == chain.dims[dim].limit && other.weight > chain.dims[dim].weight; });
+  return llvm::none_of(chain.dims, [&](const Dim &other) {
+    return other.limit == chain.dims[dim].limit && other.weight > chain.dims[dim].weight;
+  });
 }
 
 bool RowPlan::mayCarryVectors(int dim) const {
@@ -66,7 +67,8 @@ func::FuncOp VectorEmitter::emit(Operation *after) {
   traits.space = plan.space * plan.split.chunks;
   for (auto [size, divisor] : plan.factors)
     traits.factors.append({size, divisor});
-  traits.nsPerIteration = plan.isSplit() ? nsOfChunk(plan, sweep) : plan.opsPerIteration() * plan.strategy.nsPerOperation;
+  traits.nsPerIteration =
+      plan.isSplit() ? nsOfChunk(plan, sweep) : plan.opsPerIteration() * plan.strategy.nsPerOperation;
   traits.sharedBytes = plan.sharedBytes;
   traits.scratchBytes = plan.scratchBytes;
   kernel = makeKernel(chain.problem, after, traits);
@@ -133,8 +135,9 @@ Value VectorEmitter::lanesLeft(int64_t slot) {
   const Dim &dim = chain.dims[plan.vectorDim];
   const Size end = plan.lanesEnd();
   Value first = parallel[plan.vectorDim];
-  Value left = end.isOpen() ? create<arith::SubIOp>(index(end), slot ? add(first, index(slot * plan.lanes)) : first).getResult()
-                            : create<arith::SubIOp>(index(end.known() - slot * plan.lanes), first).getResult();
+  Value left = end.isOpen()
+                   ? create<arith::SubIOp>(index(end), slot ? add(first, index(slot * plan.lanes)) : first).getResult()
+                   : create<arith::SubIOp>(index(end.known() - slot * plan.lanes), first).getResult();
   if (dim.limit < 0)
     return left;
   for (auto [d, other] : llvm::enumerate(chain.dims))
@@ -150,10 +153,12 @@ Value VectorEmitter::lanesLeft(int64_t slot) {
 void VectorEmitter::limitLanes() {
   const Dim &dim = chain.dims[plan.vectorDim];
   bool isKnown = dim.limit < 0 && !dim.extent.isOpen();
-  int64_t perGroup = plan.columns * plan.lanes, inLast = isKnown ? dim.extent.known() - (plan.groups - 1) * perGroup : 0;
+  int64_t perGroup = plan.columns * plan.lanes,
+          inLast = isKnown ? dim.extent.known() - (plan.groups - 1) * perGroup : 0;
   bool masks = false;
-  chain.forEachAccess(
-      [&](Stage &, Access &access) { masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType()); });
+  chain.forEachAccess([&](Stage &, Access &access) {
+    masks |= plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType());
+  });
   partial.assign(plan.columns, Lanes());
   Value ownFirst = parallel[plan.vectorDim], hasLanes;
   for (int64_t slot = inLast / plan.lanes; slot < plan.columns; ++slot) {

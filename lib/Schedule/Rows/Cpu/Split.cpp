@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// First the plan, then the emission of one sweep over one chunk. A partial result is a scalar, or across rows a vector for each slot. Sums
-// of partial results are taken in the same wider format as those of blocks within a chunk.
+// First the plan, then the emission of one sweep over one chunk. A partial result is a scalar, or across rows a vector
+// for each slot. Sums of partial results are taken in the same wider format as those of blocks within a chunk.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Split.h"
@@ -50,7 +50,8 @@ int64_t bytesPerPosition(const RowPlan &plan, int sweep) {
   llvm::SmallDenseSet<Value> counted;
   for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages)) {
     for (const Access &in : stage.ins)
-      if (in.isMemoryRead() && !in.row.isStill() && (sweep < 0 || (own.usedIn >> sweep & 1)) && counted.insert(in.base).second)
+      if (in.isMemoryRead() && !in.row.isStill() && (sweep < 0 || (own.usedIn >> sweep & 1)) &&
+          counted.insert(in.base).second)
         bytes += bytesOf(in.elementType());
     bool writes = sweep < 0 ? stage.writesArgument : own.keptIn == sweep;
     for (const Access &out : stage.outs)
@@ -62,7 +63,8 @@ int64_t bytesPerPosition(const RowPlan &plan, int sweep) {
 } // namespace
 
 bool quern::rows::shouldSplit(const RowPlan &plan) {
-  if (plan.chain.rowExtent.isOpen() || llvm::any_of(plan.chain.dims, [](const Dim &dim) { return dim.extent.isOpen(); }))
+  if (plan.chain.rowExtent.isOpen() ||
+      llvm::any_of(plan.chain.dims, [](const Dim &dim) { return dim.extent.isOpen(); }))
     return false;
   const RowsStrategy &strategy = plan.strategy;
   int64_t length = plan.chain.rowExtent.known(), rows = rowGroups(plan);
@@ -103,7 +105,8 @@ double quern::rows::nsOfChunk(const RowPlan &plan, int sweep) {
     perVector += own.keptIn == sweep;
   }
   double bytes = static_cast<double>(plan.split.chunkLength * bytesPerPosition(plan, sweep));
-  return std::max(static_cast<double>(perVector * plan.vectorsFor(plan.split.chunkLength)) * plan.strategy.nsPerOperation,
+  return std::max(static_cast<double>(perVector * plan.vectorsFor(plan.split.chunkLength)) *
+                      plan.strategy.nsPerOperation,
                   bytes * plan.strategy.nsPerFarByte);
 }
 
@@ -116,7 +119,8 @@ Value SweepEmitter::emitChunkIndex(Value iteration) {
 
 /// The current sweep over the current chunk.
 void SweepEmitter::emitChunk(int64_t stepLength) {
-  int64_t length = plan.split.chunkLength, steps = length / stepLength, main = chain.rowExtent.known() / stepLength * stepLength;
+  int64_t length = plan.split.chunkLength, steps = length / stepLength,
+          main = chain.rowExtent.known() / stepLength * stepLength;
   Value begin = scaled(chunk, length), end = add(begin, index(length));
   bool isEven = main == length * plan.split.chunks;
   if (!isEven)
@@ -189,8 +193,10 @@ SweepEmitter::Values SweepEmitter::combinePartials(int i, int64_t slot) {
     MutableArrayRef<Value> left(inner);
     for (auto [k, sum] : llvm::enumerate(sums)) {
       VectorType type = vec(stage.inits[k].getType());
-      Value part = plan.alongRow() ? create<vector::BroadcastOp>(type, create<memref::LoadOp>(partialsOf(i, k), ValueRange{at})).getResult()
-                                   : create<vector::LoadOp>(type, partialsOf(i, k), ValueRange{at}).getResult();
+      Value part =
+          plan.alongRow()
+              ? create<vector::BroadcastOp>(type, create<memref::LoadOp>(partialsOf(i, k), ValueRange{at})).getResult()
+              : create<vector::LoadOp>(type, partialsOf(i, k), ValueRange{at}).getResult();
       if (sum.isWide)
         addToWide(sum, left.take_front(sum.parts), part);
       else

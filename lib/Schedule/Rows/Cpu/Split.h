@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where the rows are too few for the threads and long, each is cut into chunks of one length, and each sweep becomes a kernel of its own
-// over rows × chunks. A reduction leaves one partial result for each chunk in shared scratch; whoever needs it in a later sweep combines
-// them in their order. Chunks depend on the problem and the target alone: results are the same bits for every number of threads.
+// Where the rows are too few for the threads and long, each is cut into chunks of one length, and each sweep becomes a
+// kernel of its own over rows × chunks. A reduction leaves one partial result for each chunk in shared scratch; whoever
+// needs it in a later sweep combines them in their order. Chunks depend on the problem and the target alone: results
+// are the same bits for every number of threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_CPU_SPLIT_H
@@ -24,8 +25,9 @@ struct RowSplit {
   int64_t chunks = 1;      ///< of each row
 };
 
-/// Whether the rows of `plan`, whose lanes, vector dim and sweeps are chosen, are known to be few and long, and may be cut: nothing is
-/// written once per row, and no operand that may be a destination's memory is read elsewhere than that destination is written.
+/// Whether the rows of `plan`, whose lanes, vector dim and sweeps are chosen, are known to be few and long, and may be
+/// cut: nothing is written once per row, and no operand that may be a destination's memory is read elsewhere than that
+/// destination is written.
 bool shouldSplit(const RowPlan &plan);
 
 /// Chooses the chunks of a plan that is complete but for them, and gives the reductions their places in shared scratch.

@@ -35,13 +35,15 @@ DeviceRowEmitter::Values DeviceRowEmitter::load(const Access &access, int64_t &s
     at.push_back(place(access, slot + i));
   Type type = cast<MemRefType>(memref.getType()).getElementType();
   SmallVector<Type> types(at.size(), type);
-  auto elements = [&] { return llvm::map_to_vector(at, [&](Value place) { return loadElement(b, loc, memref, place); }); };
+  auto elements = [&] {
+    return llvm::map_to_vector(at, [&](Value place) { return loadElement(b, loc, memref, place); });
+  };
   auto within = [&]() -> Values {
     if (at.size() == 1)
       return elements();
     return chooseValues(
-        bytesOf(type) < deviceWordBytes ? aligned : Value(), types, [&] { return loadVector(b, loc, memref, at.front(), at.size()); },
-        elements);
+        bytesOf(type) < deviceWordBytes ? aligned : Value(), types,
+        [&] { return loadVector(b, loc, memref, at.front(), at.size()); }, elements);
   };
   // Rather than at a place within the row: so work-items side by side are still seen to read elements side by side.
   Value none = isCut(slot) ? constant(b.getZeroAttr(type)) : Value();

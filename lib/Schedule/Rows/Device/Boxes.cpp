@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Rows that work-items hold, and that lie one behind the other, are a run of memory for a group: neighbours read its elements side by side
-// into memory of the group, where each then finds its row, and what they have computed goes back the same way. So lines are read and
-// written whole, once. Rows lie an odd number of banks apart.
+// Rows that work-items hold, and that lie one behind the other, are a run of memory for a group: neighbours read its
+// elements side by side into memory of the group, where each then finds its row, and what they have computed goes back
+// the same way. So lines are read and written whole, once. Rows lie an odd number of banks apart.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Device/Emitter.h"
@@ -22,7 +22,8 @@ using namespace quern::rows;
 /// Null if the operand is accessed where it lies.
 DeviceRowEmitter::Box *DeviceRowEmitter::boxOf(const Access &access, bool isWritten) {
   auto &boxes = isWritten ? writtenBoxed : readBoxed;
-  auto *found = llvm::find_if(boxes, [&](const Box &box) { return box.access->base == access.base && box.access->sameAddress(access); });
+  auto *found = llvm::find_if(
+      boxes, [&](const Box &box) { return box.access->base == access.base && box.access->sameAddress(access); });
   return plan.isBoxed && found != boxes.end() ? found : nullptr;
 }
 

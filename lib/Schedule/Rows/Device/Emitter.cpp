@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Shuffles and barriers stand where all work-items of the sub-group or group that share a row come by: whether a row exists is the same for
-// all of them, and positions beyond its end are not read, do not count and are not written.
+// Shuffles and barriers stand where all work-items of the sub-group or group that share a row come by: whether a row
+// exists is the same for all of them, and positions beyond its end are not read, do not count and are not written.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Device/Emitter.h"
@@ -19,8 +19,8 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// Takes the index of the row, of dims of a number of points, apart: in 32 bits where they suffice, since devices divide longer numbers
-/// piece by piece.
+/// Takes the index of the row, of dims of a number of points, apart: in 32 bits where they suffice, since devices
+/// divide longer numbers piece by piece.
 void DeviceRowEmitter::emitStaticIndices(Value row) {
   bool isShort = (plan.order.size() > 1 || isNarrow) && llvm::alignTo(plan.count, plan.rows) < INT32_MAX;
   Type type = isShort ? Type(b.getI32Type()) : Type(b.getIndexType());
@@ -39,11 +39,17 @@ void DeviceRowEmitter::emitStaticIndices(Value row) {
 }
 
 /// Sub-groups of one work-item are none to the device.
-Value DeviceRowEmitter::laneOfItem() { return plan.subGroup == 1 ? index(0) : create<gpu::LaneIdOp>(IntegerAttr()).getResult(); }
+Value DeviceRowEmitter::laneOfItem() {
+  return plan.subGroup == 1 ? index(0) : create<gpu::LaneIdOp>(IntegerAttr()).getResult();
+}
 
-Value DeviceRowEmitter::subGroupOfItem() { return plan.subGroup == 1 ? local : create<gpu::SubgroupIdOp>(IntegerAttr()).getResult(); }
+Value DeviceRowEmitter::subGroupOfItem() {
+  return plan.subGroup == 1 ? local : create<gpu::SubgroupIdOp>(IntegerAttr()).getResult();
+}
 
-Value DeviceRowEmitter::narrowed(Value v) { return isNarrow ? create<arith::IndexCastUIOp>(b.getI32Type(), v).getResult() : v; }
+Value DeviceRowEmitter::narrowed(Value v) {
+  return isNarrow ? create<arith::IndexCastUIOp>(b.getI32Type(), v).getResult() : v;
+}
 
 /// Which row a work-item is on, and where along it.
 void DeviceRowEmitter::emitPlace() {
@@ -51,8 +57,8 @@ void DeviceRowEmitter::emitPlace() {
   entry = local.getDefiningOp(); // constants and what all rows need stand in front of the test whether there is a row
   Value block = create<gpu::BlockIdOp>(gpu::Dimension::x), inGroup;
   group = block;
-  // The lane, also where the group is one sub-group: Intel's OpenCL runtime for CPUs runs a kernel whose effects all depend on the local
-  // index for those work-items alone, as if no shuffle read the others'.
+  // The lane, also where the group is one sub-group: Intel's OpenCL runtime for CPUs runs a kernel whose effects all
+  // depend on the local index for those work-items alone, as if no shuffle read the others'.
   bool isOfSubGroup = plan.share == RowShare::SubGroup;
   item = scaled(isOfSubGroup ? laneOfItem() : plan.items == 1 ? index(0) : local, plan.width);
   if (plan.rowsFollowLanes()) // whether there is a row, and all but its lane, is the same for a sub-group
@@ -60,7 +66,9 @@ void DeviceRowEmitter::emitPlace() {
   else if (plan.rows > 1)
     inGroup = isOfSubGroup ? subGroupOfItem() : local;
   parallel.assign(chain.dims.size(), Value());
-  auto rowOf = [&](Value of) { return plan.rows > 1 ? add(scaled(narrowed(of), plan.rows), narrowed(inGroup)) : narrowed(of); };
+  auto rowOf = [&](Value of) {
+    return plan.rows > 1 ? add(scaled(narrowed(of), plan.rows), narrowed(inGroup)) : narrowed(of);
+  };
   Value rest = block;
   if (plan.openDim < 0) {
     bool hasOpen = !plan.factors.empty();
@@ -120,8 +128,8 @@ Value DeviceRowEmitter::isRow() {
 
 bool DeviceRowEmitter::keepsLost(Operation *like) { return plan.compensates() && isa<arith::AddFOp>(like); }
 
-/// The positions of a step: `count` of each work-item from `at` on, or from its first if that is null. `endsInRow`: the row ends in the
-/// last.
+/// The positions of a step: `count` of each work-item from `at` on, or from its first if that is null. `endsInRow`: the
+/// row ends in the last.
 void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values &accumulators) {
   if (!plan.isHeld) {
     ofStep = {};
@@ -142,7 +150,8 @@ void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values 
     writeElements(count);
 }
 
-/// Values first, stores last: within slots that are side by side nothing is read after something that may be the same memory was written.
+/// Values first, stores last: within slots that are side by side nothing is read after something that may be the same
+/// memory was written.
 void DeviceRowEmitter::writeElements(int64_t count) {
   for (int64_t slot = 0; slot < count; slot += plan.width) {
     SmallVector<std::pair<const Access *, Values>> results;
@@ -191,7 +200,8 @@ void DeviceRowEmitter::emitSweep() {
     if (whole)
       emitLoop(index(0), index(whole), plan.step(), plan.slots, accumulators);
     if (rest)
-      emitStep(index(whole), llvm::divideCeil(rest, plan.items * plan.width) * plan.width, rest % (plan.items * plan.width), accumulators);
+      emitStep(index(whole), llvm::divideCeil(rest, plan.items * plan.width) * plan.width,
+               rest % (plan.items * plan.width), accumulators);
   }
   finishReductions(accumulators);
 }
@@ -216,7 +226,8 @@ Value DeviceRowEmitter::reduceSubGroup(Operation *like, Value v, int64_t width) 
   return v;
 }
 
-/// Results of sub-groups go through memory of the group, each reduction's through its own, so that one barrier serves all of a sweep.
+/// Results of sub-groups go through memory of the group, each reduction's through its own, so that one barrier serves
+/// all of a sweep.
 void DeviceRowEmitter::reduceGroup(MutableArrayRef<Reduction> reductions) {
   int64_t subGroups = plan.items / plan.subGroup;
   Value lane = laneOfItem(), subGroup = subGroupOfItem();
@@ -254,7 +265,8 @@ void DeviceRowEmitter::storeRowOutputs(ArrayRef<RowOutput> outputs) {
   for (const RowOutput &output : outputs)
     rowBase(*output.access);
   // Lanes of a sub-group go in step, sub-groups do not.
-  if (plan.items > plan.subGroup && llvm::any_of(outputs, [&](auto &output) { return mayOverwriteRead(*output.access); }))
+  if (plan.items > plan.subGroup &&
+      llvm::any_of(outputs, [&](auto &output) { return mayOverwriteRead(*output.access); }))
     create<gpu::BarrierOp>();
   Value isFirst;
   if (plan.isAlongRow())
@@ -277,7 +289,8 @@ func::FuncOp DeviceRowEmitter::emit(Operation *after) {
   b.setInsertionPointToStart(&kernel.function.getBody().front());
   entry = create<func::ReturnOp>();
   b.setInsertionPoint(entry);
-  isNarrow = plan.share == RowShare::Item && plan.factors.empty() && llvm::all_of(kernel.function.getArgumentTypes(), [](Type argument) {
+  isNarrow = plan.share == RowShare::Item && plan.factors.empty() &&
+             llvm::all_of(kernel.function.getArgumentTypes(), [](Type argument) {
                auto type = dyn_cast<MemRefType>(argument);
                return !type || (type.hasStaticShape() && type.getNumElements() < INT32_MAX);
              });

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Accesses decide first: neighbouring work-items take what lies side by side in most operands, along the row or across rows. Then the
-// length of a row says how many share it.
+// Accesses decide first: neighbouring work-items take what lies side by side in most operands, along the row or across
+// rows. Then the length of a row says how many share it.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Device/Plan.h"
@@ -32,16 +32,20 @@ bool DeviceRowPlan::isInVectors(const Access &access) const {
   auto isWholeCurve = [&](const std::pair<unsigned, Walk> &curve) {
     return llvm::all_of(curve.second.digits(), [&](const Digit &digit) { return isWhole(digit.stride); });
   };
-  auto isWholeBeyondRun = [&](const Digit &digit) { return digit.unit == 1 || (digit.unit % width == 0 && isWhole(digit.stride)); };
-  bool isInRuns = access.row.isLinear() ||
-                  (access.row.run() % width == 0 && access.row.shift() == 0 && llvm::all_of(access.row.digits(), isWholeBeyondRun));
-  return access.isArgument() && access.row.step() == 1 && isInRuns && isWhole(access.offset) && llvm::all_of(access.strides, isWhole) &&
-         llvm::all_of(access.curves, isWholeCurve) && isDeviceVector(access.elementType(), width);
+  auto isWholeBeyondRun = [&](const Digit &digit) {
+    return digit.unit == 1 || (digit.unit % width == 0 && isWhole(digit.stride));
+  };
+  bool isInRuns = access.row.isLinear() || (access.row.run() % width == 0 && access.row.shift() == 0 &&
+                                            llvm::all_of(access.row.digits(), isWholeBeyondRun));
+  return access.isArgument() && access.row.step() == 1 && isInRuns && isWhole(access.offset) &&
+         llvm::all_of(access.strides, isWhole) && llvm::all_of(access.curves, isWholeCurve) &&
+         isDeviceVector(access.elementType(), width);
 }
 
 bool DeviceRowPlan::isInBox(const Access &access) const {
-  return access.isArgument() && access.producer < 0 && access.row.isLinear() && access.row.step() == 1 && access.curves.empty() &&
-         !access.offset.isOpen() && access.strides.size() == 1 && access.strides.front() == chain.rowExtent;
+  return access.isArgument() && access.producer < 0 && access.row.isLinear() && access.row.step() == 1 &&
+         access.curves.empty() && !access.offset.isOpen() && access.strides.size() == 1 &&
+         access.strides.front() == chain.rowExtent;
 }
 
 int64_t DeviceRowPlan::boxPitch(Type element) const {
@@ -85,26 +89,30 @@ bool Planner::isProduct() const {
       isAgain |= dim.extent.mayExceed(1) && stride == 0;
     return access.isMemoryRead() && !access.row.isStill() && isAgain;
   };
-  return llvm::any_of(chain.stages, [&](const Stage &stage) { return stage.reduces && llvm::count_if(stage.ins, isShared) > 1; });
+  return llvm::any_of(chain.stages,
+                      [&](const Stage &stage) { return stage.reduces && llvm::count_if(stage.ins, isShared) > 1; });
 }
 
 /// Whether an element of a row takes exp or the like.
 bool Planner::hasFunctions() const {
   return llvm::any_of(chain.stages, [](Stage &stage) {
     return (stage.reduces || stage.isElementwise()) &&
-           llvm::any_of(stage.op.getBlock()->getOperations(), [](Operation &op) { return op.getName().getDialectNamespace() == "math"; });
+           llvm::any_of(stage.op.getBlock()->getOperations(),
+                        [](Operation &op) { return op.getName().getDialectNamespace() == "math"; });
   });
 }
 
-/// Whether some elements of the row are a word, and behind it is that of the neighbour along the dim, as in packed weights of bytes.
+/// Whether some elements of the row are a word, and behind it is that of the neighbour along the dim, as in packed
+/// weights of bytes.
 bool Planner::areWords(const Access &access, int dim) const {
   int64_t run = access.row.run();
-  return run > 1 && access.row.step() == 1 && access.strides[dim] == run && run * bytesOf(access.elementType()) == deviceWordBytes &&
-         chain.rowExtent.isMultipleOf(run);
+  return run > 1 && access.row.step() == 1 && access.strides[dim] == run &&
+         run * bytesOf(access.elementType()) == deviceWordBytes && chain.rowExtent.isMultipleOf(run);
 }
 
-/// Of one point of the space, what lies in one line for neighbours along a dim; -1: along the row. Where a row is swept from a cache, what
-/// it reads counts once, and what it writes twice: a line of which a part is written is read as well.
+/// Of one point of the space, what lies in one line for neighbours along a dim; -1: along the row. Where a row is swept
+/// from a cache, what it reads counts once, and what it writes twice: a line of which a part is written is read as
+/// well.
 int64_t Planner::bytesSideBySide(int dim) {
   int64_t bytes = 0;
   llvm::SmallDenseSet<Value> known;
@@ -138,8 +146,9 @@ int64_t Planner::bytesOfPosition() {
   return std::max<int64_t>(1, std::min<int64_t>(reads, distinct.size())) * widest;
 }
 
-/// A sub-group if it can hold a row, else the smallest group that can hold it in few registers, else the greatest one, which holds it or
-/// sweeps over it. Where one thread runs a group, always a sub-group: a group would store at each barrier what it holds, for nothing.
+/// A sub-group if it can hold a row, else the smallest group that can hold it in few registers, else the greatest one,
+/// which holds it or sweeps over it. Where one thread runs a group, always a sub-group: a group would store at each
+/// barrier what it holds, for nothing.
 void Planner::shareAlongRow() {
   constexpr int64_t ofSubGroup = 16, ofGroup = 8, ofStep = 4;
   int64_t length = chain.rowExtent.typical(), bytes = bytesOfPosition();
@@ -165,7 +174,8 @@ void Planner::shareAlongRow() {
     plan.group = plan.items;
   }
   plan.slots = slotsOf(plan.items);
-  if (plan.share == RowShare::Group && plan.slots > most && plan.slots <= 2 * most && llvm::is_contained(strategy.subGroupSizes, 8)) {
+  if (plan.share == RowShare::Group && plan.slots > most && plan.slots <= 2 * most &&
+      llvm::is_contained(strategy.subGroupSizes, 8)) {
     plan.subGroup = 8;
     most *= 2;
   }
@@ -176,10 +186,13 @@ void Planner::shareAlongRow() {
     takeNeighbours(most);
 }
 
-/// The widest vectors that all operands along the row are moved in, if they leave a work-item at most a quarter more positions.
+/// The widest vectors that all operands along the row are moved in, if they leave a work-item at most a quarter more
+/// positions.
 void Planner::takeNeighbours(int64_t most) {
   int64_t widest = 0;
-  auto isAlong = [](const Access &access) { return access.isArgument() && access.row.isLinear() && access.row.step() == 1; };
+  auto isAlong = [](const Access &access) {
+    return access.isArgument() && access.row.isLinear() && access.row.step() == 1;
+  };
   chain.forEachAccess([&](Stage &, Access &access) {
     if (access.producer < 0 && isAlong(access))
       widest = std::max(widest, bytesOf(access.elementType()));
@@ -188,7 +201,8 @@ void Planner::takeNeighbours(int64_t most) {
     int64_t slots = plan.slots;
     if (plan.isHeld)
       slots = static_cast<int64_t>(llvm::divideCeil(chain.rowExtent.known(), plan.width * plan.items)) * plan.width;
-    bool isWhole = chain.rowExtent.isMultipleOf(plan.width) && slots % plan.width == 0 && slots <= most && 4 * slots <= 5 * plan.slots;
+    bool isWhole = chain.rowExtent.isMultipleOf(plan.width) && slots % plan.width == 0 && slots <= most &&
+                   4 * slots <= 5 * plan.slots;
     chain.forEachAccess([&](Stage &, Access &access) {
       if (access.producer < 0 && isAlong(access) && bytesOf(access.elementType()) == widest)
         isWhole &= plan.isInVectors(access);
@@ -203,7 +217,8 @@ void Planner::takeNeighbours(int64_t most) {
 
 void Planner::giveRowsToItems() {
   constexpr int64_t ofStep = 8;
-  int64_t most = std::max<int64_t>(1, 2 * strategy.heldBytes / bytesOfPosition()); // no reduction keeps all of them at once
+  int64_t most =
+      std::max<int64_t>(1, 2 * strategy.heldBytes / bytesOfPosition()); // no reduction keeps all of them at once
   plan.share = RowShare::Item;
   plan.items = 1;
   // Sub-groups of 8 where those of 16 would begin within a run of neighbouring rows.
@@ -242,7 +257,8 @@ void Planner::countRows() {
   constexpr int64_t manyGroups = 64;
   constexpr int64_t usualVector = 16; // where nothing says what the driver makes vectors of
   int64_t fewestRows = plan.isAlongRow() ? 1 : plan.subGroup > 1 ? plan.subGroup : usualVector;
-  if (isVectorized && open < 0 && (plan.isAlongRow() || !plan.isHeld)) // each a thread's, for all threads of a processor
+  if (isVectorized && open < 0 &&
+      (plan.isAlongRow() || !plan.isHeld)) // each a thread's, for all threads of a processor
     while (plan.rows > fewestRows && plan.count < manyGroups * plan.rows)
       plan.rows /= 2, plan.group /= 2;
   if (open >= 0 && plan.count == 1)
@@ -257,9 +273,11 @@ void Planner::countRows() {
   plan.space = plan.openDim >= 0 ? 1 : llvm::divideCeil(plan.count, plan.rows);
 }
 
-/// Where neighbouring rows are one run of memory, work-items that read a row each would touch a line at each of its positions.
+/// Where neighbouring rows are one run of memory, work-items that read a row each would touch a line at each of its
+/// positions.
 void Planner::boxRows() {
-  bool isOneRun = plan.isHeld && chain.dims.size() == 1 && plan.order.size() == 1 && chain.limits.empty() && chain.rowExtent.mayExceed(1);
+  bool isOneRun = plan.isHeld && chain.dims.size() == 1 && plan.order.size() == 1 && chain.limits.empty() &&
+                  chain.rowExtent.mayExceed(1);
   if (isVectorized || !isOneRun)
     return;
   int64_t bytes = 0;
@@ -322,4 +340,6 @@ std::string DeviceRowPlan::text() const {
   return "rows: " + who + ", " + how + ", groups of " + std::to_string(group);
 }
 
-LogicalResult quern::rows::planDeviceRows(DeviceRowPlan &plan, std::string &whyNot) { return Planner(plan).run(whyNot); }
+LogicalResult quern::rows::planDeviceRows(DeviceRowPlan &plan, std::string &whyNot) {
+  return Planner(plan).run(whyNot);
+}

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A plan says who shares a row, how many positions of it a work-item has, and whether these stay in registers from the first read to the
-// last write. Its text is the kernel's plan.
+// A plan says who shares a row, how many positions of it a work-item has, and whether these stay in registers from the
+// first read to the last write. Its text is the kernel's plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_DEVICE_PLAN_H
@@ -15,7 +15,8 @@
 
 namespace quern::rows {
 
-/// Who works on a row: neighbours along it, in a sub-group or in a whole group, or one work-item, whose neighbours have other rows.
+/// Who works on a row: neighbours along it, in a sub-group or in a whole group, or one work-item, whose neighbours have
+/// other rows.
 enum class RowShare { SubGroup, Group, Item };
 
 struct DeviceRowPlan {
@@ -27,9 +28,10 @@ struct DeviceRowPlan {
   int64_t items = 16;    ///< work-items of a row, side by side
   int64_t rows = 1;      ///< of a group
   int64_t slots = 1;     ///< positions that a work-item has of a row, or of a step
-  int64_t width = 1;     ///< so many of these, which divides them, lie side by side, and runs of as many are `items` apart
-  bool isBoxed = false;  ///< rows of work-items lie one behind the other: a group moves them as one run, through its memory
-  bool isHeld = false;   ///< they are all of the row: each element is read once and written once
+  int64_t width = 1; ///< so many of these, which divides them, lie side by side, and runs of as many are `items` apart
+  bool isBoxed =
+      false; ///< rows of work-items lie one behind the other: a group moves them as one run, through its memory
+  bool isHeld = false; ///< they are all of the row: each element is read once and written once
   int sweeps = 1;
   llvm::SmallVector<unsigned, 6> order; ///< dims of a number of points, outermost first
   int64_t count = 1;                    ///< rows of those dims, those beyond limits included

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What an embedder asks of a binary: its arguments, queries and refusals, broadcasts, a select, work in place, with the real compiler.
+// What an embedder asks of a binary: its arguments, queries and refusals, broadcasts, a select, work in place, with the
+// real compiler.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -17,19 +18,25 @@ using dt = memory::data_type;
 
 class BinaryTest : public testing::Test {
 protected:
-  static int count(const primitive_desc &desc, quern_query_t what) { return quern_primitive_desc_query_s32(desc.get(), what, 0); }
+  static int count(const primitive_desc &desc, quern_query_t what) {
+    return quern_primitive_desc_query_s32(desc.get(), what, 0);
+  }
   template <typename Body> static quern_status_t refused(Body &&body, const std::string &constraint) {
     const quern_status_t status = test::statusOf(body);
-    EXPECT_NE(std::string(quern_get_last_error_message()).find(constraint), std::string::npos) << quern_get_last_error_message();
+    EXPECT_NE(std::string(quern_get_last_error_message()).find(constraint), std::string::npos)
+        << quern_get_last_error_message();
     return status;
   }
-  template <typename T> memory over(const memory::desc &md, std::vector<T> &values) { return memory(md, device, values.data()); }
+  template <typename T> memory over(const memory::desc &md, std::vector<T> &values) {
+    return memory(md, device, values.data());
+  }
 
   test::TemporaryDirectory directory;
   test::ScopedCaches caches{directory.path};
   engine device{engine::kind::cpu, 0};
   stream order{device};
-  memory::desc matrix{{2, 3}, dt::f32, "ab"}, row{{1, 3}, dt::f32, "ab"}, bytes{{2, 3}, dt::u8, "ab"}, any{{2, 3}, dt::f32, "any"};
+  memory::desc matrix{{2, 3}, dt::f32, "ab"}, row{{1, 3}, dt::f32, "ab"}, bytes{{2, 3}, dt::u8, "ab"},
+      any{{2, 3}, dt::f32, "any"};
 };
 
 TEST_F(BinaryTest, AnswersQueries) {
@@ -48,26 +55,32 @@ TEST_F(BinaryTest, AnswersQueries) {
   EXPECT_EQ(count(desc, quern_query_num_of_inputs_s32), 4);
   EXPECT_EQ(count(desc, quern_query_num_of_outputs_s32), 1);
   EXPECT_EQ(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_SRC_2), bytes);
-  EXPECT_EQ(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC_1), memory::desc({3}, dt::f32, "a"));
+  EXPECT_EQ(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC_1),
+            memory::desc({3}, dt::f32, "a"));
   EXPECT_TRUE(binary::primitive_desc(device, algorithm::binary_add, matrix, row, matrix).src2_desc().is_zero());
   EXPECT_EQ(primitive_desc(device, desc.text()).text(), desc.text());
 }
 
 TEST_F(BinaryTest, RefusesByNumber) {
   memory::desc other({2, 4}, dt::f32, "ab");
-  EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::eltwise_relu, matrix, matrix, matrix); }, "(binary C2)"),
-            quern_invalid_arguments);
-  EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::binary_select, matrix, matrix, matrix); }, "(binary C3)"),
-            quern_invalid_arguments);
+  EXPECT_EQ(
+      refused([&] { binary::primitive_desc(device, algorithm::eltwise_relu, matrix, matrix, matrix); }, "(binary C2)"),
+      quern_invalid_arguments);
+  EXPECT_EQ(
+      refused([&] { binary::primitive_desc(device, algorithm::binary_select, matrix, matrix, matrix); }, "(binary C3)"),
+      quern_invalid_arguments);
   EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::binary_add, any, matrix, matrix); }, "(binary C4)"),
             quern_invalid_arguments);
-  EXPECT_EQ(refused([&] { binary::primitive_desc(device, algorithm::binary_add, matrix, other, matrix); }, "(binary C5)"),
-            quern_invalid_arguments);
+  EXPECT_EQ(
+      refused([&] { binary::primitive_desc(device, algorithm::binary_add, matrix, other, matrix); }, "(binary C5)"),
+      quern_invalid_arguments);
   EXPECT_FALSE(binary::primitive_desc(device, algorithm::binary_add, matrix, other, matrix, {}, /*allow_empty=*/true));
   quern_primitive_desc_t desc = nullptr;
-  EXPECT_EQ(quern_binary_primitive_desc_create(&desc, device.get(), quern_binary_add, nullptr, row.get(), matrix.get(), nullptr),
+  EXPECT_EQ(quern_binary_primitive_desc_create(&desc, device.get(), quern_binary_add, nullptr, row.get(), matrix.get(),
+                                               nullptr),
             quern_invalid_arguments);
-  EXPECT_EQ(quern_binary_primitive_desc_create(nullptr, device.get(), quern_binary_add, matrix.get(), row.get(), matrix.get(), nullptr),
+  EXPECT_EQ(quern_binary_primitive_desc_create(nullptr, device.get(), quern_binary_add, matrix.get(), row.get(),
+                                               matrix.get(), nullptr),
             quern_invalid_arguments);
 }
 
@@ -112,17 +125,22 @@ TEST_F(BinaryTest, RefusesExecutionsByNumber) {
   const memory::dim open = QUERN_RUNTIME_DIM_VAL;
   memory::desc rows({open, 3}, dt::f32, "ab");
   binary any(binary::primitive_desc(device, algorithm::binary_sub, rows, row, rows));
-  std::unordered_map<int, memory> unequal = {
-      {QUERN_ARG_SRC_0, over(matrix, x)}, {QUERN_ARG_SRC_1, over(row, y)}, {QUERN_ARG_DST, over(memory::desc({3, 3}, dt::f32, "ab"), z)}};
+  std::unordered_map<int, memory> unequal = {{QUERN_ARG_SRC_0, over(matrix, x)},
+                                             {QUERN_ARG_SRC_1, over(row, y)},
+                                             {QUERN_ARG_DST, over(memory::desc({3, 3}, dt::f32, "ab"), z)}};
   EXPECT_EQ(refused([&] { any.execute(order, unequal); }, "(binary C14)"), quern_invalid_arguments);
 }
 
 TEST_F(BinaryTest, WorksInPlaceOverEitherSource) {
   std::vector<float> x = {1, 2, 3, 4, 5, 6}, y = {6, 5, 4, 3, 2, 1}, twice = {1, -2, 3, -4, 5, -6};
   binary kernel(binary::primitive_desc(device, algorithm::binary_sub, matrix, matrix, matrix));
-  kernel.execute(order, {{QUERN_ARG_SRC_0, over(matrix, x)}, {QUERN_ARG_SRC_1, over(matrix, y)}, {QUERN_ARG_DST, over(matrix, x)}});
+  kernel.execute(
+      order,
+      {{QUERN_ARG_SRC_0, over(matrix, x)}, {QUERN_ARG_SRC_1, over(matrix, y)}, {QUERN_ARG_DST, over(matrix, x)}});
   EXPECT_EQ(x, (std::vector<float>{-5, -3, -1, 1, 3, 5}));
-  kernel.execute(order, {{QUERN_ARG_SRC_0, over(matrix, x)}, {QUERN_ARG_SRC_1, over(matrix, y)}, {QUERN_ARG_DST, over(matrix, y)}});
+  kernel.execute(
+      order,
+      {{QUERN_ARG_SRC_0, over(matrix, x)}, {QUERN_ARG_SRC_1, over(matrix, y)}, {QUERN_ARG_DST, over(matrix, y)}});
   EXPECT_EQ(y, (std::vector<float>{-11, -8, -5, -2, 1, 4}));
   memory all = over(matrix, twice);
   kernel.execute(order, {{QUERN_ARG_SRC_0, all}, {QUERN_ARG_SRC_1, all}, {QUERN_ARG_DST, all}});
@@ -138,7 +156,8 @@ TEST_F(BinaryTest, OneKernelServesAllSizes) {
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = static_cast<float>(i);
     memory::desc sized({n, 3}, dt::f32, "ab");
-    kernel.execute(order, {{QUERN_ARG_SRC_0, over(sized, x)}, {QUERN_ARG_SRC_1, over(row, y)}, {QUERN_ARG_DST, over(sized, z)}});
+    kernel.execute(
+        order, {{QUERN_ARG_SRC_0, over(sized, x)}, {QUERN_ARG_SRC_1, over(row, y)}, {QUERN_ARG_DST, over(sized, z)}});
     for (size_t i = 0; i < x.size(); ++i)
       EXPECT_EQ(z[i], std::max(x[i], y[i % 3])) << n << ", " << i;
   }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where both halves meet: a kernel linked by ORC and by the loader computes the same bits, on any number of threads; a process whose
-// kernels are cached maps neither the compiler nor LLVM.
+// Where both halves meet: a kernel linked by ORC and by the loader computes the same bits, on any number of threads; a
+// process whose kernels are cached maps neither the compiler nor LLVM.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -26,7 +26,8 @@ namespace {
 constexpr int64_t columns = 77;
 
 std::string softmaxLine(int64_t rows, const char *alg = "accurate") {
-  return concat("softmax fwd_i alg=", alg, " src=f32:", rows, "x", columns, ":ab dst=f32:", rows, "x", columns, ":ab axis=1");
+  return concat("softmax fwd_i alg=", alg, " src=f32:", rows, "x", columns, ":ab dst=f32:", rows, "x", columns,
+                ":ab axis=1");
 }
 
 /// The result of a softmax of a fixed pattern.
@@ -128,10 +129,10 @@ TEST_F(CompilerTest, AsManyArgumentsAsPostOpsAllow) {
 /// Long rows: contiguous with and without a tail, two at once, strided, log and backward of a fixed pattern.
 TEST_F(CompilerTest, SplitRowsAreTheSameBitsOnAnyNumberOfThreads) {
   const int saved = get_num_threads();
-  for (const char *line :
-       {"softmax fwd_i src=f32:1x131072:ab dst=f32:1x131072:ab axis=1",
-        "softmax fwd_i alg=log src=f32:1x150011:ab dst=f32:1x150011:ab axis=1",
-        "softmax fwd_i src=f32:2x300001:ab dst=f32:2x300001:ab axis=1", "softmax fwd_i src=f32:90001x17:ab dst=f32:90001x17:ab axis=0"}) {
+  for (const char *line : {"softmax fwd_i src=f32:1x131072:ab dst=f32:1x131072:ab axis=1",
+                           "softmax fwd_i alg=log src=f32:1x150011:ab dst=f32:1x150011:ab axis=1",
+                           "softmax fwd_i src=f32:2x300001:ab dst=f32:2x300001:ab axis=1",
+                           "softmax fwd_i src=f32:90001x17:ab dst=f32:90001x17:ab axis=0"}) {
     set_num_threads(1);
     quern_primitive_info_t info;
     test::Run one(device, line);
@@ -141,7 +142,8 @@ TEST_F(CompilerTest, SplitRowsAreTheSameBitsOnAnyNumberOfThreads) {
     for (int threads : {2, 3, 7}) {
       set_num_threads(threads);
       const std::vector<float> found = compute(device, line);
-      EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.size() * sizeof(float)), 0) << line << " on " << threads;
+      EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.size() * sizeof(float)), 0)
+          << line << " on " << threads;
     }
   }
   set_num_threads(saved);
@@ -165,7 +167,8 @@ struct NarrowType {
 };
 
 /// A softmax of `rows` rows that are all `row`; its first row.
-std::vector<float> firstRow(const engine &device, const NarrowType &type, const char *alg, int64_t rows, const std::vector<float> &row) {
+std::vector<float> firstRow(const engine &device, const NarrowType &type, const char *alg, int64_t rows,
+                            const std::vector<float> &row) {
   const std::string tensor = concat("=", type.name, ":", rows, "x", row.size(), ":ab ");
   primitive_desc desc(device, concat("softmax fwd_i alg=", alg, " src", tensor, "dst", tensor, "axis=1"));
   primitive kernel(desc);
@@ -199,19 +202,23 @@ TEST_F(CompilerTest, SplitRowsTreatSpecialValuesAsWholeOnes) {
   for (const NarrowType &type : types)
     for (const char *alg : {"accurate", "log", "accurate_inf_as_zero"})
       for (size_t r = 0; r < rows.size(); ++r) {
-        const std::vector<float> split = firstRow(device, type, alg, 1, rows[r]), whole = firstRow(device, type, alg, 17, rows[r]);
-        const double tolerance = type.bytes == 4 ? 1e-6 : type.format.mantissaBits == bf16Format.mantissaBits ? 8e-3 : 1e-3;
+        const std::vector<float> split = firstRow(device, type, alg, 1, rows[r]),
+                                 whole = firstRow(device, type, alg, 17, rows[r]);
+        const double tolerance = type.bytes == 4                                       ? 1e-6
+                                 : type.format.mantissaBits == bf16Format.mantissaBits ? 8e-3
+                                                                                       : 1e-3;
         for (size_t i = 0; i < length; ++i) {
           const bool same = split[i] == whole[i] || (std::isnan(split[i]) && std::isnan(whole[i]));
           ASSERT_TRUE(same || std::abs(split[i] - whole[i]) <= tolerance * std::abs(whole[i]))
-              << type.name << " " << alg << ", row " << r << ", element " << i << ": " << split[i] << " and " << whole[i];
+              << type.name << " " << alg << ", row " << r << ", element " << i << ": " << split[i] << " and "
+              << whole[i];
         }
       }
 }
 
 TEST_F(CompilerTest, EveryFormIsGiven) {
-  for (quern_code_form_t form :
-       {quern_form_emit, quern_form_schedule, quern_form_lower, quern_form_llvm, quern_form_asm, quern_form_object, quern_form_artifact})
+  for (quern_code_form_t form : {quern_form_emit, quern_form_schedule, quern_form_lower, quern_form_llvm,
+                                 quern_form_asm, quern_form_object, quern_form_artifact})
     EXPECT_FALSE(compile(softmaxLine(4), form, "avx2").empty()) << form;
   EXPECT_EQ(test::statusOf([] { compile(softmaxLine(4), quern_form_spirv, "avx2"); }), quern_unimplemented);
 }
@@ -223,7 +230,8 @@ TEST_F(CompilerTest, AnotherProcessCompilesTheSame) {
     test::ScopedEnvironment choice("QUERN_COMPILER", "process");
     EXPECT_EQ(compile(softmaxLine(4), form, "avx2"), here) << form;
   }
-  for (quern_code_form_t form : {quern_form_schedule, quern_form_lower, quern_form_asm, quern_form_spirv, quern_form_artifact}) {
+  for (quern_code_form_t form :
+       {quern_form_schedule, quern_form_lower, quern_form_asm, quern_form_spirv, quern_form_artifact}) {
     const std::string here = compile(softmaxLine(4), form, "spirv64:sg=16");
     EXPECT_GT(here.size(), 1000u);
     test::ScopedEnvironment choice("QUERN_COMPILER", "process");

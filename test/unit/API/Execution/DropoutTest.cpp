@@ -27,7 +27,8 @@ protected:
   float probability = 0.5f;
   int64_t seed = 7, offset = 9;
   memory p{one, device, &probability};
-  memory seedMemory{memory::desc({1}, dt::s64, "a"), device, &seed}, offsetMemory{memory::desc({1}, dt::s64, "a"), device, &offset};
+  memory seedMemory{memory::desc({1}, dt::s64, "a"), device, &seed},
+      offsetMemory{memory::desc({1}, dt::s64, "a"), device, &offset};
 
   eltwise_forward::primitive_desc relu(const memory::desc &mask, bool isOnHost = false) {
     primitive_attr attr;
@@ -53,7 +54,8 @@ protected:
   void expectRefused(const std::unordered_map<int, memory> &args, const char *why) {
     const eltwise_forward kernel(relu(maskDesc));
     EXPECT_EQ(test::statusOf([&] { kernel.execute(order, args); }), quern_invalid_arguments) << why;
-    EXPECT_NE(std::string(quern_get_last_error_message()).find(why), std::string::npos) << quern_get_last_error_message();
+    EXPECT_NE(std::string(quern_get_last_error_message()).find(why), std::string::npos)
+        << quern_get_last_error_message();
   }
 };
 
@@ -87,7 +89,9 @@ TEST_F(DropoutExecution, Queries) {
   const eltwise_forward::primitive_desc desc = relu(maskDesc);
   EXPECT_EQ(quern_primitive_desc_query_s32(desc.get(), quern_query_num_of_inputs_s32, 0), 1);
   EXPECT_EQ(quern_primitive_desc_query_s32(desc.get(), quern_query_num_of_outputs_s32, 0), 1);
-  const auto argument = [&](int index) { return quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, index); };
+  const auto argument = [&](int index) {
+    return quern_primitive_desc_query_md(desc.get(), quern_query_exec_arg_md, index);
+  };
   EXPECT_TRUE(quern_memory_desc_equal(argument(QUERN_ARG_ATTR_DROPOUT_MASK), maskDesc.get()));
   EXPECT_TRUE(quern_memory_desc_equal(argument(QUERN_ARG_ATTR_DROPOUT_PROBABILITY), one.get()));
   EXPECT_TRUE(quern_memory_desc_equal(argument(QUERN_ARG_ATTR_DROPOUT_SEED), memory::desc({1}, dt::s64, "a").get()));
@@ -103,8 +107,8 @@ TEST_F(DropoutExecution, RefusesWhatOverlapsOrIsMissing) {
   std::unordered_map<int, memory> args = arguments(src, dst, mask);
   args[QUERN_ARG_ATTR_DROPOUT_PROBABILITY] = p;
   expectRefused(args, "dst overlaps dropout.probability");
-  for (int index :
-       {QUERN_ARG_ATTR_DROPOUT_PROBABILITY, QUERN_ARG_ATTR_DROPOUT_SEED, QUERN_ARG_ATTR_DROPOUT_OFFSET, QUERN_ARG_ATTR_DROPOUT_MASK}) {
+  for (int index : {QUERN_ARG_ATTR_DROPOUT_PROBABILITY, QUERN_ARG_ATTR_DROPOUT_SEED, QUERN_ARG_ATTR_DROPOUT_OFFSET,
+                    QUERN_ARG_ATTR_DROPOUT_MASK}) {
     args = arguments(src, dst, mask);
     args.erase(index);
     expectRefused(args, "is missing (eltwise C12)");

@@ -25,8 +25,8 @@ protected:
   memory::desc md{{2, 5}, dt::f32, "ab"};
   std::vector<float> values{-4, -3, -2, -1, -0.5f, 0, 0.5f, 1, 2, 3};
 
-  eltwise_forward::primitive_desc forward(algorithm alg, const memory::desc &src, const memory::desc &dst, float alpha = 0,
-                                          float beta = 0) {
+  eltwise_forward::primitive_desc forward(algorithm alg, const memory::desc &src, const memory::desc &dst,
+                                          float alpha = 0, float beta = 0) {
     return {device, prop_kind::forward_training, alg, src, dst, alpha, beta};
   }
   std::string refusal(const std::function<void()> &body) {
@@ -43,7 +43,8 @@ TEST_F(EltwiseExecution, ForwardAndBackwardInPlace) {
   for (size_t i = 0; i < data.size(); ++i)
     EXPECT_EQ(data[i], values[i] > 0 ? values[i] : 0.25f * values[i]);
   eltwise_backward::primitive_desc back(device, algorithm::eltwise_relu_use_dst_for_bwd, md, md, md, 0.25f, desc);
-  eltwise_backward(back).execute(order, {{QUERN_ARG_DST, inPlace}, {QUERN_ARG_DIFF_DST, diff}, {QUERN_ARG_DIFF_SRC, diff}});
+  eltwise_backward(back).execute(order,
+                                 {{QUERN_ARG_DST, inPlace}, {QUERN_ARG_DIFF_DST, diff}, {QUERN_ARG_DIFF_SRC, diff}});
   for (size_t i = 0; i < data.size(); ++i)
     EXPECT_EQ(gradient[i], values[i] > 0 ? 3.0f : 0.75f);
 }
@@ -55,14 +56,16 @@ TEST_F(EltwiseExecution, PaddingStaysZero) {
   for (const memory::desc &from : {md, blocked}) {
     std::vector<float> data(16, 7.0f), result(16, 7.0f);
     memory src(from, device, data.data()), dst(blocked, device, result.data());
-    eltwise_forward(forward(algorithm::eltwise_logistic, from, blocked)).execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
+    eltwise_forward(forward(algorithm::eltwise_logistic, from, blocked))
+        .execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
     for (size_t i = 0; i < result.size(); ++i)
       EXPECT_NEAR(result[i], i % 8 < 5 ? 1 / (1 + std::exp(-7.0)) : 0, 1e-7) << i;
   }
 }
 
 TEST_F(EltwiseExecution, Queries) {
-  eltwise_forward::primitive_desc desc = forward(algorithm::eltwise_clip, md, memory::desc({2, 5}, dt::bf16, "any"), -1, 2);
+  eltwise_forward::primitive_desc desc =
+      forward(algorithm::eltwise_clip, md, memory::desc({2, 5}, dt::bf16, "any"), -1, 2);
   EXPECT_EQ(desc.get_kind(), primitive::kind::eltwise);
   EXPECT_EQ(desc.get_algorithm(), algorithm::eltwise_clip);
   EXPECT_EQ(desc.get_prop_kind(), prop_kind::forward_training);
@@ -74,7 +77,8 @@ TEST_F(EltwiseExecution, Queries) {
   EXPECT_EQ(back.dst_desc(), md);
   EXPECT_EQ(back.diff_src_desc(), md);
   EXPECT_EQ(back.diff_dst_desc(), md);
-  EXPECT_TRUE(quern_memory_desc_equal(quern_primitive_desc_query_md(back.get(), quern_query_src_md, 0), memory::desc().get()));
+  EXPECT_TRUE(
+      quern_memory_desc_equal(quern_primitive_desc_query_md(back.get(), quern_query_src_md, 0), memory::desc().get()));
   EXPECT_EQ(quern_primitive_desc_query_s32(back.get(), quern_query_num_of_inputs_s32, 0), 2);
 }
 
@@ -83,8 +87,9 @@ TEST_F(EltwiseExecution, RefusesByNumber) {
   memory src(md, device, data.data()), dst(md, device, data.data() + 16), shifted(md, device, data.data() + 1);
   eltwise_forward kernel(forward(algorithm::eltwise_tanh, md, md));
   EXPECT_NE(refusal([&] { kernel.execute(order, {{QUERN_ARG_DST, dst}}); }).find("(eltwise C12)"), std::string::npos);
-  EXPECT_NE(refusal([&] { kernel.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, shifted}}); }).find("(eltwise C13)"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal([&] { kernel.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, shifted}}); }).find("(eltwise C13)"),
+      std::string::npos);
   memory::desc open({QUERN_RUNTIME_DIM_VAL, 5}, dt::f32, "ab"), less({1, 5}, dt::f32, "ab");
   eltwise_forward any(forward(algorithm::eltwise_tanh, open, open));
   any.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Real primitives of every kind: each argument left out in turn, and sizes that do not fit each other. The message names the argument and
-// the constraint, and nothing is written. Bytes that are shared: SharedBytesTest.cpp.
+// Real primitives of every kind: each argument left out in turn, and sizes that do not fit each other. The message
+// names the argument and the constraint, and nothing is written. Bytes that are shared: SharedBytesTest.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -102,11 +102,14 @@ TEST_F(Executions, RefuseSizesThatDoNotFit) {
   const std::string before = "rnn fwd_i cell=gru direction=left2right src_layer=f32:",
                     weights = "weights_layer=f32:1x1x8x3x8:abcde weights_iter=f32:1x1x8x3x8:abcde dst_layer=f32:";
   const std::pair<Misfit, std::string> lines[] = {
-      {{"softmax fwd_i src=f32:?x8:ab dst=f32:?x8:ab axis=1", "src=4x8 dst=5x8", "dim 0 of dst is 5, of src 4"}, "(softmax C29)"},
+      {{"softmax fwd_i src=f32:?x8:ab dst=f32:?x8:ab axis=1", "src=4x8 dst=5x8", "dim 0 of dst is 5, of src 4"},
+       "(softmax C29)"},
       {{"softmax fwd_i src=f32:?x8:ab dst=f32:?x8:ab axis=1", "src=4x9 dst=4x9", "dim 1 of src is 9"}, "(softmax C29)"},
-      {{"gemm src=f32:?x?:ab weights=f32:?x?:ab dst=f32:?x?:ab", "src=4x8 weights=9x5 dst=4x5", "dim 1 of src is 8, dim 0 of weights 9"},
+      {{"gemm src=f32:?x?:ab weights=f32:?x?:ab dst=f32:?x?:ab", "src=4x8 weights=9x5 dst=4x5",
+        "dim 1 of src is 8, dim 0 of weights 9"},
        "(gemm C12)"},
-      {{"gemm src=f32:?x?:ab weights=f32:?x?:ab dst=f32:?x?:ab", "src=4x8 weights=8x5 dst=3x5", "dim 0 of src is 4, dim 0 of dst 3"},
+      {{"gemm src=f32:?x?:ab weights=f32:?x?:ab dst=f32:?x?:ab", "src=4x8 weights=8x5 dst=3x5",
+        "dim 0 of src is 4, dim 0 of dst 3"},
        "(gemm C12)"},
       {{before + "?x?x8:abc " + weights + "?x?x8:abc", "src=4x2x8 weights=1x1x8x3x8 weights1=1x1x8x3x8 dst=5x2x8",
         "dim 0 of dst_layer is 5"},
@@ -129,7 +132,8 @@ TEST_F(Executions, RefuseSizesThatDoNotFit) {
                            : name == "dst"     ? QUERN_ARG_DST
                            : name == "weights" ? QUERN_ARG_WEIGHTS
                                                : QUERN_ARG_WEIGHTS_1;
-      all.push_back({argument, memory::desc(dims, memory::data_type::f32, std::string("abcde").substr(0, dims.size()))});
+      all.push_back(
+          {argument, memory::desc(dims, memory::data_type::f32, std::string("abcde").substr(0, dims.size()))});
     }
     const std::string message = refusal(made, all);
     EXPECT_NE(message.find(misfit.words), std::string::npos) << message;

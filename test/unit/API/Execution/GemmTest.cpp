@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Random calls of quern_gemm.h against sums in double, in matrices with gaps that must stay as they are, which lie at inaccessible pages
-// with their end or their beginning; then what is refused.
+// Random calls of quern_gemm.h against sums in double, in matrices with gaps that must stay as they are, which lie at
+// inaccessible pages with their end or their beginning; then what is refused.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern_gemm.h"
@@ -58,7 +58,9 @@ private:
 
 class GemmTest : public testing::Test {
 protected:
-  int64_t between(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine() % static_cast<uint64_t>(high - low + 1)); }
+  int64_t between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(engine() % static_cast<uint64_t>(high - low + 1));
+  }
   bool oneIn(int64_t n) { return between(1, n) == 1; }
   int64_t drawSize() { return oneIn(4) ? between(1, 300) : oneIn(3) ? 1 : between(1, 40); }
   char letter(bool isSecond, const char *letters) { return letters[(isSecond ? 2 : 0) + (oneIn(2) ? 1 : 0)]; }
@@ -70,12 +72,14 @@ protected:
   }
   void checkFloats();
   template <typename Src> void checkIntegers();
-  static quern_status_t call(const uint8_t *a, char ta, char tb, char offset, int64_t m, int64_t n, int64_t k, float alpha, int64_t lda,
-                             uint8_t ao, const int8_t *b, int64_t ldb, int8_t bo, float beta, int32_t *c, int64_t ldc, const int32_t *co) {
+  static quern_status_t call(const uint8_t *a, char ta, char tb, char offset, int64_t m, int64_t n, int64_t k,
+                             float alpha, int64_t lda, uint8_t ao, const int8_t *b, int64_t ldb, int8_t bo, float beta,
+                             int32_t *c, int64_t ldc, const int32_t *co) {
     return quern_gemm_u8s8s32(ta, tb, offset, m, n, k, alpha, a, lda, ao, b, ldb, bo, beta, c, ldc, co);
   }
-  static quern_status_t call(const int8_t *a, char ta, char tb, char offset, int64_t m, int64_t n, int64_t k, float alpha, int64_t lda,
-                             int8_t ao, const int8_t *b, int64_t ldb, int8_t bo, float beta, int32_t *c, int64_t ldc, const int32_t *co) {
+  static quern_status_t call(const int8_t *a, char ta, char tb, char offset, int64_t m, int64_t n, int64_t k,
+                             float alpha, int64_t lda, int8_t ao, const int8_t *b, int64_t ldb, int8_t bo, float beta,
+                             int32_t *c, int64_t ldc, const int32_t *co) {
     return quern_gemm_s8s8s32(ta, tb, offset, m, n, k, alpha, a, lda, ao, b, ldb, bo, beta, c, ldc, co);
   }
 
@@ -86,12 +90,14 @@ void GemmTest::checkFloats() {
   const int64_t m = drawSize(), n = drawSize(), k = drawSize();
   const bool ta = oneIn(2), tb = oneIn(2);
   const float alpha = drawScale(), beta = drawScale();
-  Matrix<float> a(m, k, ta, between(0, 3), drawSide()), b(k, n, tb, between(0, 3), drawSide()), c(m, n, false, between(0, 3), drawSide());
+  Matrix<float> a(m, k, ta, between(0, 3), drawSide()), b(k, n, tb, between(0, 3), drawSide()),
+      c(m, n, false, between(0, 3), drawSide());
   fill(a), fill(b), fill(c);
   if (beta == 0)
     std::ranges::fill(c.values(), std::numeric_limits<float>::quiet_NaN());
   std::vector<float> old = c.copy();
-  ASSERT_EQ(quern_sgemm(letter(ta, "NnTt"), letter(tb, "NnTt"), m, n, k, alpha, a.data(), a.lead, b.data(), b.lead, beta, c.data(), c.lead),
+  ASSERT_EQ(quern_sgemm(letter(ta, "NnTt"), letter(tb, "NnTt"), m, n, k, alpha, a.data(), a.lead, b.data(), b.lead,
+                        beta, c.data(), c.lead),
             quern_success)
       << quern_get_last_error_message();
   for (int64_t i = 0; i < m; ++i)
@@ -103,7 +109,8 @@ void GemmTest::checkFloats() {
       }
       double added = beta == 0 ? 0 : static_cast<double>(beta) * old[c.indexOf(i, j)];
       double tolerance = 10 * std::numeric_limits<float>::epsilon() * (std::fabs(alpha) * terms + std::fabs(added));
-      ASSERT_LE(std::fabs(alpha * sum + added - c.at(i, j)), tolerance) << m << "x" << n << "x" << k << " at " << i << ", " << j;
+      ASSERT_LE(std::fabs(alpha * sum + added - c.at(i, j)), tolerance)
+          << m << "x" << n << "x" << k << " at " << i << ", " << j;
       old[c.indexOf(i, j)] = c.at(i, j);
     }
   ASSERT_EQ(std::memcmp(old.data(), c.data(), old.size() * sizeof(float)), 0) << "a gap was written";
@@ -124,8 +131,8 @@ template <typename Src> void GemmTest::checkIntegers() {
   const int64_t kind = between(0, 2);
   Guarded<int32_t> co(kind == 0 ? 1 : kind == 1 ? m : n, drawSide());
   fill(co);
-  ASSERT_EQ(call(a.data(), letter(ta, "NnTt"), letter(tb, "NnTt"), "FCR"[kind], m, n, k, alpha, a.lead, ao, b.data(), b.lead, bo, beta,
-                 c.data(), c.lead, co.data()),
+  ASSERT_EQ(call(a.data(), letter(ta, "NnTt"), letter(tb, "NnTt"), "FCR"[kind], m, n, k, alpha, a.lead, ao, b.data(),
+                 b.lead, bo, beta, c.data(), c.lead, co.data()),
             quern_success)
       << quern_get_last_error_message();
   for (int64_t i = 0; i < m; ++i)
@@ -135,7 +142,8 @@ template <typename Src> void GemmTest::checkIntegers() {
         sum += (int64_t(a.at(i, l)) - ao) * (int64_t(b.at(l, j)) - bo);
       int32_t value = static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(sum)));
       if (alpha != 1 || beta != 0) {
-        double scaled = static_cast<double>(alpha) * value + (beta == 0 ? 0 : static_cast<double>(beta) * old[c.indexOf(i, j)]);
+        double scaled =
+            static_cast<double>(alpha) * value + (beta == 0 ? 0 : static_cast<double>(beta) * old[c.indexOf(i, j)]);
         value = static_cast<int32_t>(std::clamp(std::round(scaled), -0x1p31, 0x1p31 - 1));
       }
       const int32_t added = co.data()[kind == 0 ? 0 : kind == 1 ? i : j];
@@ -179,26 +187,31 @@ TEST_F(GemmTest, ASizeOf0LeavesC) {
       Matrix<float> a(m, k, false, 0), b(k, n, false, 0), c(m, n, false, 1);
       fill(a), fill(b), fill(c);
       const std::vector<float> before = c.copy();
-      EXPECT_EQ(quern_sgemm('N', 'N', m, n, k, 1, a.data(), a.lead, b.data(), b.lead, beta, c.data(), c.lead), quern_success);
+      EXPECT_EQ(quern_sgemm('N', 'N', m, n, k, 1, a.data(), a.lead, b.data(), b.lead, beta, c.data(), c.lead),
+                quern_success);
       EXPECT_EQ(c.copy(), before) << m << "x" << n << "x" << k << " beta " << beta;
       Matrix<uint8_t> u(m, k, true, 0);
       Matrix<int8_t> s(m, k, true, 0), t(k, n, true, 0);
       Matrix<int32_t> sums(m, n, false, 1);
       fill(sums);
       const std::vector<int32_t> old = sums.copy();
-      EXPECT_EQ(call(u.data(), 'T', 'T', 'F', m, n, k, 1, u.lead, 1, t.data(), t.lead, 1, beta, sums.data(), sums.lead, &co),
-                quern_success);
-      EXPECT_EQ(call(s.data(), 'T', 'T', 'F', m, n, k, 1, s.lead, 1, t.data(), t.lead, 1, beta, sums.data(), sums.lead, &co),
-                quern_success);
+      EXPECT_EQ(
+          call(u.data(), 'T', 'T', 'F', m, n, k, 1, u.lead, 1, t.data(), t.lead, 1, beta, sums.data(), sums.lead, &co),
+          quern_success);
+      EXPECT_EQ(
+          call(s.data(), 'T', 'T', 'F', m, n, k, 1, s.lead, 1, t.data(), t.lead, 1, beta, sums.data(), sums.lead, &co),
+          quern_success);
       EXPECT_EQ(sums.copy(), old) << m << "x" << n << "x" << k << " beta " << beta;
-      EXPECT_EQ(quern_sgemm('N', 'N', m, n, k, 1, nullptr, a.lead, b.data(), b.lead, beta, c.data(), c.lead), quern_invalid_arguments);
+      EXPECT_EQ(quern_sgemm('N', 'N', m, n, k, 1, nullptr, a.lead, b.data(), b.lead, beta, c.data(), c.lead),
+                quern_invalid_arguments);
     }
 }
 
 TEST_F(GemmTest, MistakesAreRefused) {
   const float a[16] = {}, b[16] = {};
   float c[16] = {};
-  const auto status = [&](char ta, char tb, int64_t m, int64_t n, int64_t k, const float *first, int64_t lda, int64_t ldb, float *out,
+  const auto status = [&](char ta, char tb, int64_t m, int64_t n, int64_t k, const float *first, int64_t lda,
+                          int64_t ldb, float *out,
                           int64_t ldc) { return quern_sgemm(ta, tb, m, n, k, 1, first, lda, b, ldb, 0, out, ldc); };
   EXPECT_EQ(status('N', 'N', 2, 3, 4, a, 4, 3, c, 3), quern_success);
   EXPECT_EQ(status('T', 'T', 2, 3, 4, a, 2, 4, c, 3), quern_success);
@@ -227,7 +240,8 @@ TEST_F(GemmTest, TheCallingThreadAloneGivesTheSameBits) {
   Matrix<float> a(70, 90, false, 0), b(90, 150, true, 0), c(70, 150, false, 0), alone(70, 150, false, 0);
   fill(a), fill(b);
   ASSERT_EQ(quern_sgemm('N', 'T', 70, 150, 90, 1, a.data(), 90, b.data(), 90, 0, c.data(), 150), quern_success);
-  ASSERT_EQ(quern_threadpool_interop_sgemm('N', 'T', 70, 150, 90, 1, a.data(), 90, b.data(), 90, 0, alone.data(), 150, nullptr),
+  ASSERT_EQ(quern_threadpool_interop_sgemm('N', 'T', 70, 150, 90, 1, a.data(), 90, b.data(), 90, 0, alone.data(), 150,
+                                           nullptr),
             quern_success);
   EXPECT_EQ(c.copy(), alone.copy());
 
@@ -235,13 +249,13 @@ TEST_F(GemmTest, TheCallingThreadAloneGivesTheSameBits) {
   const std::vector<int8_t> signedLeft(6, 3), right(6, -2);
   const int32_t offset = 1;
   std::vector<int32_t> product(4), expected(4, 3 * 3 * -2 + 1);
-  ASSERT_EQ(quern_threadpool_interop_gemm_u8s8s32('N', 'N', 'F', 2, 2, 3, 1, left.data(), 3, 0, right.data(), 2, 0, 0, product.data(), 2,
-                                                  &offset, nullptr),
+  ASSERT_EQ(quern_threadpool_interop_gemm_u8s8s32('N', 'N', 'F', 2, 2, 3, 1, left.data(), 3, 0, right.data(), 2, 0, 0,
+                                                  product.data(), 2, &offset, nullptr),
             quern_success);
   EXPECT_EQ(product, expected);
   product.assign(4, 0);
-  ASSERT_EQ(quern_threadpool_interop_gemm_s8s8s32('N', 'N', 'F', 2, 2, 3, 1, signedLeft.data(), 3, 0, right.data(), 2, 0, 0, product.data(),
-                                                  2, &offset, nullptr),
+  ASSERT_EQ(quern_threadpool_interop_gemm_s8s8s32('N', 'N', 'F', 2, 2, 3, 1, signedLeft.data(), 3, 0, right.data(), 2,
+                                                  0, 0, product.data(), 2, &offset, nullptr),
             quern_success);
   EXPECT_EQ(product, expected);
 }
@@ -264,10 +278,13 @@ TEST_F(GemmTest, AMatrixThatOverlapsIsRefused) {
   const std::vector<uint8_t> a(16, 1);
   const std::vector<int8_t> b(16, 1);
   std::vector<int32_t> c(20, 3);
-  EXPECT_EQ(quern_gemm_u8s8s32('N', 'N', 'R', 4, 4, 4, 1, a.data(), 4, 0, b.data(), 4, 0, 0, c.data(), 4, c.data() + 15),
-            quern_invalid_arguments);
+  EXPECT_EQ(
+      quern_gemm_u8s8s32('N', 'N', 'R', 4, 4, 4, 1, a.data(), 4, 0, b.data(), 4, 0, 0, c.data(), 4, c.data() + 15),
+      quern_invalid_arguments);
   EXPECT_STREQ(quern_get_last_error_message(), "C overlaps co; it must be apart from it");
-  EXPECT_EQ(quern_gemm_u8s8s32('N', 'N', 'R', 4, 4, 4, 1, a.data(), 4, 0, b.data(), 4, 0, 0, c.data(), 4, c.data() + 16), quern_success);
+  EXPECT_EQ(
+      quern_gemm_u8s8s32('N', 'N', 'R', 4, 4, 4, 1, a.data(), 4, 0, b.data(), 4, 0, 0, c.data(), 4, c.data() + 16),
+      quern_success);
   EXPECT_EQ(c[15], 7);
 }
 
@@ -286,7 +303,8 @@ TEST_F(GemmTest, APrimitiveTakesOpenSizes) {
     std::fill_n(static_cast<float *>(each->get_data_handle()), each == &src ? 6 : 12, 2.0f);
   product.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_WEIGHTS, weights}, {QUERN_ARG_DST, dst}});
   EXPECT_EQ(static_cast<float *>(dst.get_data_handle())[7], 12);
-  const quern_exec_arg_t wrong[] = {{QUERN_ARG_SRC, src.get()}, {QUERN_ARG_WEIGHTS, weights.get()}, {QUERN_ARG_DST, odd.get()}};
+  const quern_exec_arg_t wrong[] = {
+      {QUERN_ARG_SRC, src.get()}, {QUERN_ARG_WEIGHTS, weights.get()}, {QUERN_ARG_DST, odd.get()}};
   EXPECT_EQ(quern_primitive_execute(product.get(), order.get(), 3, wrong), quern_invalid_arguments);
   EXPECT_STREQ(quern_get_last_error_message(), "dim 1 of weights is 4, dim 1 of dst 5 (gemm C12)");
 }
@@ -295,7 +313,8 @@ TEST_F(GemmTest, APrimitiveTakesOpenSizes) {
 TEST_F(GemmTest, APrimitiveWithoutTermsLeavesDst) {
   quern::engine device(engine::kind::cpu, 0);
   stream order(device);
-  for (const char *line : {"gemm src=f32:3x0:ab weights=f32:0x5:ab dst=f32:3x5:ab", "gemm src=f32:?x?:ab weights=f32:?x?:ab dst=f32:?x?:ab",
+  for (const char *line : {"gemm src=f32:3x0:ab weights=f32:0x5:ab dst=f32:3x5:ab",
+                           "gemm src=f32:?x?:ab weights=f32:?x?:ab dst=f32:?x?:ab",
                            "gemm src=f32:?x0:ab weights=f32:0x?:ab dst=f32:?x?:ab"})
     for (bool isNowhere : {false, true}) {
       const primitive product(primitive_desc(device, line));
@@ -306,8 +325,9 @@ TEST_F(GemmTest, APrimitiveWithoutTermsLeavesDst) {
         return memory({{rows, columns}, memory::data_type::f32, "ab"}, device, data);
       };
       void *const nothing = isNowhere ? nullptr : none.data();
-      product.execute(order,
-                      {{QUERN_ARG_SRC, at(3, 0, nothing)}, {QUERN_ARG_WEIGHTS, at(0, 5, nothing)}, {QUERN_ARG_DST, at(3, 5, dst.data())}});
+      product.execute(order, {{QUERN_ARG_SRC, at(3, 0, nothing)},
+                              {QUERN_ARG_WEIGHTS, at(0, 5, nothing)},
+                              {QUERN_ARG_DST, at(3, 5, dst.data())}});
       EXPECT_EQ(dst.copy(), before) << line;
     }
 }

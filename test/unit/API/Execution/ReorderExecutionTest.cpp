@@ -30,7 +30,8 @@ protected:
   stream order{device};
 
   void run(const memory::desc &src, void *from, const memory::desc &dst, void *to, const primitive_attr &attr = {}) {
-    reorder(reorder::primitive_desc(device, src, device, dst, attr)).execute(order, memory(src, device, from), memory(dst, device, to));
+    reorder(reorder::primitive_desc(device, src, device, dst, attr))
+        .execute(order, memory(src, device, from), memory(dst, device, to));
   }
   /// Runs a reorder of a pattern and counts what is wrong with it, in the gaps too, which must stay as they are.
   size_t wrongAfter(const memory::desc &src, const memory::desc &dst) {
@@ -85,10 +86,12 @@ TEST_F(ReorderExecution, ScratchpadsAreTheLibrarysOrTheCallers) {
   reorder::primitive_desc desc(device, halves, device, bytes, attr);
   EXPECT_EQ(desc.memory_consumption(), 0);
   ASSERT_EQ(static_cast<int64_t>(desc.scratchpad_desc().get_size()), library.memory_consumption());
-  memory src(halves, device, from.data()), dst(bytes, device, byCaller.data()), scratchpad(desc.scratchpad_desc(), device);
+  memory src(halves, device, from.data()), dst(bytes, device, byCaller.data()),
+      scratchpad(desc.scratchpad_desc(), device);
   reorder kernel(desc);
   EXPECT_NE(refusal([&] { kernel.execute(order, src, dst); }).find("scratchpad"), std::string::npos);
-  static_cast<primitive &>(kernel).execute(order, {{QUERN_ARG_FROM, src}, {QUERN_ARG_TO, dst}, {QUERN_ARG_SCRATCHPAD, scratchpad}});
+  static_cast<primitive &>(kernel).execute(
+      order, {{QUERN_ARG_FROM, src}, {QUERN_ARG_TO, dst}, {QUERN_ARG_SCRATCHPAD, scratchpad}});
   EXPECT_EQ(byCaller, byLibrary);
 }
 
@@ -97,7 +100,8 @@ TEST_F(ReorderExecution, AHandleMayBeSetLaterAndChanged) {
   std::vector<float> first = pattern<float>(10), second(10, 300.0f);
   memory src(f32, device, QUERN_MEMORY_NONE), dst(s8, device);
   reorder kernel(src, dst);
-  EXPECT_NE(refusal([&] { kernel.execute(order, src, dst); }).find("argument 1 (src) has no buffer; it needs 40 bytes"), std::string::npos);
+  EXPECT_NE(refusal([&] { kernel.execute(order, src, dst); }).find("argument 1 (src) has no buffer; it needs 40 bytes"),
+            std::string::npos);
   src.set_data_handle(first.data());
   kernel.execute(order, src, dst);
   const auto *bytes = static_cast<const int8_t *>(dst.get_data_handle());
@@ -185,16 +189,20 @@ TEST_F(ReorderExecution, AnOperandInPlaceUnderATransposition) {
 }
 
 TEST_F(ReorderExecution, RefusesByNumber) {
-  memory::desc whole({8, 8}, dt::f32, "ab"), turned({8, 8}, dt::f32, "ba"), s32({8, 8}, dt::s32, "ab"), s8({8, 8}, dt::s8, "ab");
+  memory::desc whole({8, 8}, dt::f32, "ab"), turned({8, 8}, dt::f32, "ba"), s32({8, 8}, dt::s32, "ab"),
+      s8({8, 8}, dt::s8, "ab");
   std::vector<float> values(128);
   char *const bytes = reinterpret_cast<char *>(values.data());
   primitive_attr attr;
   attr.set_scales_mask(QUERN_ARG_SRC, 1);
   attr.set_zero_points_mask(QUERN_ARG_DST, 0);
-  EXPECT_NE(refusal([&] { run(whole, bytes, s32, bytes, attr); }).find("argument 4097 (scales.src) is missing (reorder C13)"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal([&] { run(whole, bytes, s32, bytes, attr); }).find("argument 4097 (scales.src) is missing (reorder C13)"),
+      std::string::npos);
   for (const auto &[dst, at] : {std::pair(turned, 0), {whole, 4}, {whole, 252}, {s8, 0}, {s8, 255}})
-    EXPECT_NE(refusal([&, &dst = dst, at = at] { run(whole, bytes, dst, bytes + at); }).find("dst overlaps src"), std::string::npos) << at;
+    EXPECT_NE(refusal([&, &dst = dst, at = at] { run(whole, bytes, dst, bytes + at); }).find("dst overlaps src"),
+              std::string::npos)
+        << at;
   EXPECT_NE(std::string(quern_get_last_error_message()).find("(reorder C14)"), std::string::npos);
   run(whole, bytes, s8, bytes + 256);
   run(whole, bytes, s32, bytes);
@@ -207,7 +215,8 @@ TEST_F(ReorderExecution, RefusesByNumber) {
             std::string::npos);
 }
 
-/// A source may have compensation behind it that the kernel does not ask for; what is written is as the primitive has it.
+/// A source may have compensation behind it that the kernel does not ask for; what is written is as the primitive has
+/// it.
 TEST_F(ReorderExecution, CompensationBehindASource) {
   const std::string line = "reorder src=f32:1x17x5x3:abcd dst=s8:1x17x5x3:cdba";
   const memory::desc plain = primitive_desc(device, line).dst_desc();
@@ -221,10 +230,11 @@ TEST_F(ReorderExecution, CompensationBehindASource) {
   kernel.execute(order, memory(more, device, from.data()), memory(floats, device, to.data()));
   EXPECT_EQ(wrongElements(plain, from.data(), floats, to.data(), same), 0u);
   const memory scaled(adjusted, device, from.data());
-  EXPECT_NE(refusal([&] {
-              kernel.execute(order, scaled, memory(floats, device, to.data()));
-            }).find("argument 1 (src) is s8:1x17x5x3:cdba:s8s8@2:scale_adjust@0.5; the primitive takes s8:1x17x5x3:cdba"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal([&] {
+        kernel.execute(order, scaled, memory(floats, device, to.data()));
+      }).find("argument 1 (src) is s8:1x17x5x3:cdba:s8s8@2:scale_adjust@0.5; the primitive takes s8:1x17x5x3:cdba"),
+      std::string::npos);
   const reorder back(reorder::primitive_desc(device, floats, device, plain));
   const memory target(more, device, from.data());
   EXPECT_NE(refusal([&] {
@@ -269,7 +279,8 @@ TEST_F(ReorderExecution, EmptyTensorsAreNoWork) {
 }
 
 TEST_F(ReorderExecution, OtherEnginesAreRefused) {
-  EXPECT_EQ(test::statusOf([&] { primitive_desc(device, "reorder src=f32:8x8:ab dst=f32:8x8:ab dst_engine=gpu"); }), quern_unimplemented);
+  EXPECT_EQ(test::statusOf([&] { primitive_desc(device, "reorder src=f32:8x8:ab dst=f32:8x8:ab dst_engine=gpu"); }),
+            quern_unimplemented);
   EXPECT_NE(std::string(quern_get_last_error_message()).find("(reorder C17)"), std::string::npos);
 }
 
@@ -277,7 +288,8 @@ TEST_F(ReorderExecution, OtherEnginesAreRefused) {
 class SparseBuffer {
 public:
   explicit SparseBuffer(size_t bytes)
-      : bytes(bytes), data(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+      : bytes(bytes),
+        data(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
   ~SparseBuffer() { munmap(data, bytes); }
   SparseBuffer(const SparseBuffer &) = delete;
   SparseBuffer &operator=(const SparseBuffer &) = delete;
@@ -290,13 +302,16 @@ private:
 
 TEST_F(ReorderExecution, OffsetsBeyond32Bits) {
   constexpr int64_t far = (int64_t(1) << 31) + 77;
-  memory::desc rows({3, 50}, dt::s8, memory::dims{far, 1}), plain({3, 50}, dt::s8, "ab"), columns({50, 3}, dt::s8, memory::dims{1, far});
+  memory::desc rows({3, 50}, dt::s8, memory::dims{far, 1}), plain({3, 50}, dt::s8, "ab"),
+      columns({50, 3}, dt::s8, memory::dims{1, far});
   const memory::desc corner = memory::desc({3, far}, dt::s8, "ab").submemory_desc({1, 50}, {2, far - 50});
   const primitive_desc anywhere(device, "reorder src=s8:?x?:s?x?:off? dst=s8:?x?:s?x?:off?");
   const SparseBuffer from(3 * far), to(3 * far);
-  for (const auto &[src, dst] : {std::pair(rows, plain), {plain, rows}, {rows, rows}, {corner, corner}, {columns, columns}})
-    for (const reorder::primitive_desc &desc : {reorder::primitive_desc(device, src, device, dst),
-                                                reorder::primitive_desc(device, anywhere.src_desc(), device, anywhere.dst_desc())}) {
+  for (const auto &[src, dst] :
+       {std::pair(rows, plain), {plain, rows}, {rows, rows}, {corner, corner}, {columns, columns}})
+    for (const reorder::primitive_desc &desc :
+         {reorder::primitive_desc(device, src, device, dst),
+          reorder::primitive_desc(device, anywhere.src_desc(), device, anywhere.dst_desc())}) {
       const test::Places sources(src), destinations(dst);
       for (int64_t i = 0; i < sources.count(); ++i) {
         from.as<int8_t>()[sources.at(i)] = static_cast<int8_t>(i % 100 + 1);

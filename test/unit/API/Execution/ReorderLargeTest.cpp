@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A program of its own, for the full run: it takes 4.3 GiB of memory. Elements are bytes whose value follows from their index; a sample of
-// them and the ends are checked.
+// A program of its own, for the full run: it takes 4.3 GiB of memory. Elements are bytes whose value follows from their
+// index; a sample of them and the ends are checked.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern.hpp"
@@ -35,7 +35,8 @@ protected:
     from.reset();
     to.reset();
   }
-  void run(const memory::desc &problemSrc, const memory::desc &problemDst, const memory::desc &src, const memory::desc &dst) {
+  void run(const memory::desc &problemSrc, const memory::desc &problemDst, const memory::desc &src,
+           const memory::desc &dst) {
     reorder kernel(reorder::primitive_desc(device, problemSrc, device, problemDst));
     kernel.execute(stream(device), memory(src, device, from.get()), memory(dst, device, to.get()));
   }
@@ -77,7 +78,8 @@ TEST_F(ReorderLarge, Padding) {
 
 TEST_F(ReorderLarge, SizesGivenAtExecution) {
   constexpr int64_t open = QUERN_RUNTIME_DIM_VAL;
-  memory::desc any({open, open}, dt::s8, memory::dims{open, open}), src({rows, columns}, dt::s8, "ab"), dst({rows, columns}, dt::s8, "ba");
+  memory::desc any({open, open}, dt::s8, memory::dims{open, open}), src({rows, columns}, dt::s8, "ab"),
+      dst({rows, columns}, dt::s8, "ba");
   run(any, any, src, dst);
   EXPECT_EQ(wrong([](int64_t i) { return i % columns * rows + i / columns; }), 0);
 }

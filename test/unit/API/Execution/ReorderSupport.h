@@ -19,8 +19,8 @@ namespace quern::test {
 class Places {
 public:
   explicit Places(const memory::desc &desc)
-      : dims(desc.get_dims()), strides(desc.get_strides()), blocks(desc.get_inner_blks()), blocked(desc.get_inner_idxs()),
-        offset(desc.get_submemory_offset()) {}
+      : dims(desc.get_dims()), strides(desc.get_strides()), blocks(desc.get_inner_blks()),
+        blocked(desc.get_inner_idxs()), offset(desc.get_submemory_offset()) {}
 
   int64_t count() const {
     int64_t product = 1;
@@ -51,7 +51,8 @@ private:
 
 /// Elements of `to` that are not what `expected` makes of those of `from`.
 template <typename From, typename To, typename Expected>
-size_t wrongElements(const memory::desc &fromDesc, const From *from, const memory::desc &toDesc, const To *to, Expected expected) {
+size_t wrongElements(const memory::desc &fromDesc, const From *from, const memory::desc &toDesc, const To *to,
+                     Expected expected) {
   const Places source(fromDesc), destination(toDesc);
   size_t count = 0;
   for (int64_t i = 0; i < source.count(); ++i)

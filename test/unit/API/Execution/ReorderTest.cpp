@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What an embedder asks of a reorder: its arguments, queries and refusals, and arguments that attributes add, with the real compiler.
+// What an embedder asks of a reorder: its arguments, queries and refusals, and arguments that attributes add, with the
+// real compiler.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -17,14 +18,18 @@ using dt = memory::data_type;
 
 class ReorderTest : public testing::Test {
 protected:
-  static int count(const primitive_desc &desc, quern_query_t what) { return quern_primitive_desc_query_s32(desc.get(), what, 0); }
+  static int count(const primitive_desc &desc, quern_query_t what) {
+    return quern_primitive_desc_query_s32(desc.get(), what, 0);
+  }
   template <typename Body> static quern_status_t refused(Body &&body, const std::string &constraint) {
     const quern_status_t status = test::statusOf(body);
     EXPECT_NE(std::string(quern_get_last_error_message()).find("(reorder " + constraint + ")"), std::string::npos)
         << quern_get_last_error_message();
     return status;
   }
-  template <typename T> memory over(const memory::desc &md, std::vector<T> &values) { return memory(md, device, values.data()); }
+  template <typename T> memory over(const memory::desc &md, std::vector<T> &values) {
+    return memory(md, device, values.data());
+  }
 
   test::TemporaryDirectory directory;
   test::ScopedCaches caches{directory.path};
@@ -51,8 +56,10 @@ TEST_F(ReorderTest, AnswersQueries) {
   EXPECT_EQ(count(desc, quern_query_num_of_outputs_s32), 1);
   EXPECT_EQ(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_FROM), rows);
   EXPECT_EQ(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_TO), bytes);
-  EXPECT_EQ(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC), memory::desc({2}, dt::bf16, "a"));
-  EXPECT_EQ(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_DST), memory::desc({3}, dt::s32, "a"));
+  EXPECT_EQ(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC),
+            memory::desc({2}, dt::bf16, "a"));
+  EXPECT_EQ(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_DST),
+            memory::desc({3}, dt::s32, "a"));
   EXPECT_TRUE(desc.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST).is_zero());
   EXPECT_EQ(std::string(desc.impl_info_str()).substr(0, 4), "jit:");
   EXPECT_FALSE(desc.next_impl());
@@ -66,8 +73,10 @@ TEST_F(ReorderTest, RefusesByNumber) {
   scales.set_scales(QUERN_ARG_DST, 3, {1, 2});
   EXPECT_EQ(refused([&] { reorder::primitive_desc(device, rows, device, other); }, "C4"), quern_invalid_arguments);
   EXPECT_EQ(refused([&] { reorder::primitive_desc(device, rows, device, any); }, "C3"), quern_invalid_arguments);
-  EXPECT_EQ(refused([&] { reorder::primitive_desc(device, rows, device, bytes, zeroPoints); }, "C9"), quern_invalid_arguments);
-  EXPECT_EQ(refused([&] { reorder::primitive_desc(device, rows, device, bytes, scales); }, "C8"), quern_invalid_arguments);
+  EXPECT_EQ(refused([&] { reorder::primitive_desc(device, rows, device, bytes, zeroPoints); }, "C9"),
+            quern_invalid_arguments);
+  EXPECT_EQ(refused([&] { reorder::primitive_desc(device, rows, device, bytes, scales); }, "C8"),
+            quern_invalid_arguments);
   EXPECT_FALSE(reorder::primitive_desc(device, rows, device, other, {}, /*allow_empty=*/true));
 }
 

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The models of Reference/RnnModelsTest.cpp as a program runs them: weights are converted, reordered into the layout that `any` became,
-// and the primitive executed, on memory that ends or begins at inaccessible pages. And what an execution refuses: tensors that were made
-// for another primitive.
+// The models of Reference/RnnModelsTest.cpp as a program runs them: weights are converted, reordered into the layout
+// that `any` became, and the primitive executed, on memory that ends or begins at inaccessible pages. And what an
+// execution refuses: tensors that were made for another primitive.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/RnnModels.h"
@@ -25,10 +25,13 @@ using dt = memory::data_type;
 using test::RnnModel;
 
 memory::desc plainOf(const test::Numbers &numbers, bool isInteger) {
-  return numbers.shape.empty() ? memory::desc() : memory::desc(numbers.shape, isInteger ? dt::s32 : dt::f32, test::tagOfRnnTensor(numbers));
+  return numbers.shape.empty()
+             ? memory::desc()
+             : memory::desc(numbers.shape, isInteger ? dt::s32 : dt::f32, test::tagOfRnnTensor(numbers));
 }
 bool isPacked(int argument) {
-  return argument == QUERN_ARG_WEIGHTS_LAYER || argument == QUERN_ARG_WEIGHTS_ITER || argument == QUERN_ARG_WEIGHTS_PROJECTION;
+  return argument == QUERN_ARG_WEIGHTS_LAYER || argument == QUERN_ARG_WEIGHTS_ITER ||
+         argument == QUERN_ARG_WEIGHTS_PROJECTION;
 }
 memory::desc anyOf(const memory::desc &desc) {
   return desc.get_ndims() ? memory::desc(desc.get_dims(), desc.get_data_type(), memory::format_tag::any) : desc;
@@ -49,11 +52,14 @@ protected:
     rnn_parameters rnn;
     rnn.cell_kind = static_cast<algorithm>(model.cell), rnn.activation = static_cast<algorithm>(model.activation);
     rnn.direction = static_cast<rnn_direction>(model.direction), rnn.flags = static_cast<rnn_flags>(model.flags);
-    rnn.src_layer = find(QUERN_ARG_SRC_LAYER), rnn.src_iter = find(QUERN_ARG_SRC_ITER), rnn.src_iter_c = find(QUERN_ARG_SRC_ITER_C);
+    rnn.src_layer = find(QUERN_ARG_SRC_LAYER), rnn.src_iter = find(QUERN_ARG_SRC_ITER),
+    rnn.src_iter_c = find(QUERN_ARG_SRC_ITER_C);
     rnn.seq_lengths = find(QUERN_ARG_SEQ_LENGTHS), rnn.bias = find(QUERN_ARG_BIAS);
     rnn.weights_layer = find(QUERN_ARG_WEIGHTS_LAYER), rnn.weights_iter = find(QUERN_ARG_WEIGHTS_ITER);
-    rnn.weights_peephole = find(QUERN_ARG_WEIGHTS_PEEPHOLE), rnn.weights_projection = find(QUERN_ARG_WEIGHTS_PROJECTION);
-    rnn.dst_layer = find(QUERN_ARG_DST_LAYER), rnn.dst_iter = find(QUERN_ARG_DST_ITER), rnn.dst_iter_c = find(QUERN_ARG_DST_ITER_C);
+    rnn.weights_peephole = find(QUERN_ARG_WEIGHTS_PEEPHOLE),
+    rnn.weights_projection = find(QUERN_ARG_WEIGHTS_PROJECTION);
+    rnn.dst_layer = find(QUERN_ARG_DST_LAYER), rnn.dst_iter = find(QUERN_ARG_DST_ITER),
+    rnn.dst_iter_c = find(QUERN_ARG_DST_ITER_C);
     return rnn;
   }
 
@@ -118,7 +124,8 @@ INSTANTIATE_TEST_SUITE_P(All, RnnKernels, testing::ValuesIn(test::rnnModels()), 
 class RnnExecution : public testing::Test {
 protected:
   static memory::desc any(const memory::dims &dims, dt type = dt::f32) { return {dims, type, memory::format_tag::any}; }
-  rnn_forward::primitive_desc describe(memory::dim hidden, prop_kind prop = prop_kind::forward_inference, const primitive_attr &attr = {}) {
+  rnn_forward::primitive_desc describe(memory::dim hidden, prop_kind prop = prop_kind::forward_inference,
+                                       const primitive_attr &attr = {}) {
     rnn_parameters rnn;
     rnn.cell_kind = algorithm::vanilla_lstm, rnn.prop = prop;
     rnn.src_layer = rnn.dst_layer = any({4, 2, hidden});
@@ -127,8 +134,8 @@ protected:
   }
   std::unordered_map<int, memory> tensorsOf(const primitive_desc &desc) {
     std::unordered_map<int, memory> tensors;
-    for (int argument : {QUERN_ARG_SRC_LAYER, QUERN_ARG_WEIGHTS_LAYER, QUERN_ARG_WEIGHTS_ITER, QUERN_ARG_BIAS, QUERN_ARG_DST_LAYER,
-                         QUERN_ARG_WORKSPACE, QUERN_ARG_SCRATCHPAD})
+    for (int argument : {QUERN_ARG_SRC_LAYER, QUERN_ARG_WEIGHTS_LAYER, QUERN_ARG_WEIGHTS_ITER, QUERN_ARG_BIAS,
+                         QUERN_ARG_DST_LAYER, QUERN_ARG_WORKSPACE, QUERN_ARG_SCRATCHPAD})
       if (const memory::desc md = desc.query_md(query::exec_arg_md, argument); md.get_ndims()) {
         memory tensor(md, device);
         std::memset(tensor.get_data_handle(), 0, md.get_size());
@@ -159,7 +166,8 @@ protected:
 };
 
 TEST_F(RnnExecution, RefusesTheWorkspaceOfAnother) {
-  expectRefused(describe(16, prop_kind::forward_training), describe(24, prop_kind::forward_training), QUERN_ARG_WORKSPACE);
+  expectRefused(describe(16, prop_kind::forward_training), describe(24, prop_kind::forward_training),
+                QUERN_ARG_WORKSPACE);
 }
 
 TEST_F(RnnExecution, RefusesTheScratchpadOfAnother) {
@@ -179,8 +187,8 @@ TEST_F(RnnExecution, RefusesThePackedWeightsOfAnother) {
   EXPECT_EQ(test::statusOf([&] { primitive(desc).execute(order, tensors); }), quern_invalid_arguments);
 }
 
-// Each execution has a scratch of its own: what one primitive computes on several threads is what it computes alone. And numbers do not
-// depend on how many threads an execution has, nor on whether the kernel comes from a blob.
+// Each execution has a scratch of its own: what one primitive computes on several threads is what it computes alone.
+// And numbers do not depend on how many threads an execution has, nor on whether the kernel comes from a blob.
 TEST_F(RnnExecution, AlwaysComputesTheSame) {
   const rnn_forward::primitive_desc desc = describe(40);
   const auto compute = [&](const primitive &made, int seed) {
@@ -259,11 +267,13 @@ TEST_F(RnnExecution, LengthsEndEachSequence) {
   const memory::dim steps = 6, batch = 3, hidden = 8;
   rnn.weights_layer = memory::desc({1, 2, hidden, 3, hidden}, dt::f32, "abcde"), rnn.weights_iter = rnn.weights_layer;
   const auto withBatch = [&](memory::dim t, memory::dim n) {
-    rnn.src_layer = memory::desc({t, n, hidden}, dt::f32, "abc"), rnn.dst_layer = memory::desc({t, n, 2 * hidden}, dt::f32, "abc");
+    rnn.src_layer = memory::desc({t, n, hidden}, dt::f32, "abc"),
+    rnn.dst_layer = memory::desc({t, n, 2 * hidden}, dt::f32, "abc");
     rnn.dst_iter = memory::desc({1, 2, n, hidden}, dt::f32, "abcd");
     return rnn;
   };
-  std::vector<float> x(static_cast<size_t>(steps * batch * hidden)), weights(static_cast<size_t>(2 * hidden * 3 * hidden));
+  std::vector<float> x(static_cast<size_t>(steps * batch * hidden)),
+      weights(static_cast<size_t>(2 * hidden * 3 * hidden));
   for (size_t i = 0; i < x.size(); ++i)
     x[i] = static_cast<float>(i % 17) / 8 - 1;
   for (size_t i = 0; i < weights.size(); ++i)
@@ -290,8 +300,10 @@ TEST_F(RnnExecution, LengthsEndEachSequence) {
     const memory::dim length = std::min<memory::dim>(lengths[static_cast<size_t>(n)], steps);
     std::vector<float> own;
     for (memory::dim t = 0; t < length; ++t)
-      own.insert(own.end(), &x[static_cast<size_t>((t * batch + n) * hidden)], &x[static_cast<size_t>((t * batch + n) * hidden)] + hidden);
-    std::vector<std::vector<float>> alone = {{}, std::vector<float>(static_cast<size_t>(2 * hidden))}; // without a step, zeros
+      own.insert(own.end(), &x[static_cast<size_t>((t * batch + n) * hidden)],
+                 &x[static_cast<size_t>((t * batch + n) * hidden)] + hidden);
+    std::vector<std::vector<float>> alone = {
+        {}, std::vector<float>(static_cast<size_t>(2 * hidden))}; // without a step, zeros
     if (length > 0)
       alone = run(withBatch(length, 1), own);
     for (memory::dim t = 0; t < steps; ++t)
@@ -301,7 +313,8 @@ TEST_F(RnnExecution, LengthsEndEachSequence) {
             << "sequence " << n << ", step " << t << ", channel " << c;
     for (memory::dim d = 0; d < 2; ++d)
       for (memory::dim c = 0; c < hidden; ++c)
-        ASSERT_NEAR(together[1][static_cast<size_t>((d * batch + n) * hidden + c)], alone[1][static_cast<size_t>(d * hidden + c)], 1e-6)
+        ASSERT_NEAR(together[1][static_cast<size_t>((d * batch + n) * hidden + c)],
+                    alone[1][static_cast<size_t>(d * hidden + c)], 1e-6)
             << "sequence " << n << ", direction " << d;
   }
 }

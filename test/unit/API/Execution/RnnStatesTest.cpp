@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every cell through the API: all tensors at inaccessible pages, with their end or their beginning; the states after a sequence on those
-// before it, bit for bit as apart; and nothing written where a dim is 0.
+// Every cell through the API: all tensors at inaccessible pages, with their end or their beginning; the states after a
+// sequence on those before it, bit for bit as apart; and nothing written where a dim is 0.
 //
 //===----------------------------------------------------------------------===//
 #include "GuardedBuffer.h"
@@ -20,7 +20,8 @@
 namespace quern {
 namespace {
 
-constexpr int states[] = {QUERN_ARG_SRC_ITER, QUERN_ARG_SRC_ITER_C}, results[] = {QUERN_ARG_DST_ITER, QUERN_ARG_DST_ITER_C};
+constexpr int states[] = {QUERN_ARG_SRC_ITER, QUERN_ARG_SRC_ITER_C},
+              results[] = {QUERN_ARG_DST_ITER, QUERN_ARG_DST_ITER_C};
 
 /// A stack of 24 channels; a projection has them again.
 struct Stack {
@@ -34,7 +35,8 @@ struct Stack {
   std::string line(const std::string &openSteps = "") const {
     const auto s = [](int number) { return std::to_string(number); };
     const bool isTwice = direction.starts_with("bi");
-    const std::string one = isBytes() ? "s8" : type, beside = isBytes() ? "f32" : type, t = openSteps.empty() ? s(steps) : openSteps;
+    const std::string one = isBytes() ? "s8" : type, beside = isBytes() ? "f32" : type,
+                      t = openSteps.empty() ? s(steps) : openSteps;
     const std::string gates = s(isLstm()        ? 4
                                 : cell == "rnn" ? 1
                                                 : 3),
@@ -43,9 +45,12 @@ struct Stack {
                                  : cell == "rnn"         ? 1
                                                          : 3);
     const std::string stack = s(layers) + "x" + s(isTwice ? 2 : 1) + "x", wide = concatenates ? "48" : "24";
-    const std::string iter = stack + s(batch) + "x24:abcd ", weights = stack + wide + "x" + gates + "x24:" + (packs ? "any " : "abcde ");
-    std::string text = "rnn " + prop + " cell=" + cell + " direction=" + direction + (cell == "rnn" ? " activation=tanh" : "");
-    text += (concatenates ? " flags=65536 src_layer=" : " src_layer=") + type + ":" + t + "x" + s(batch) + "x" + wide + ":abc ";
+    const std::string iter = stack + s(batch) + "x24:abcd ",
+                      weights = stack + wide + "x" + gates + "x24:" + (packs ? "any " : "abcde ");
+    std::string text =
+        "rnn " + prop + " cell=" + cell + " direction=" + direction + (cell == "rnn" ? " activation=tanh" : "");
+    text += (concatenates ? " flags=65536 src_layer=" : " src_layer=") + type + ":" + t + "x" + s(batch) + "x" + wide +
+            ":abc ";
     text += "src_iter=" + type + ":" + iter + (isLstm() ? "src_iter_c=" + beside + ":" + iter : "");
     text += hasAttention() ? "attention=" + beside + ":" + t + "x" + s(batch) + "x1:abc " : "";
     text += hasLengths ? "seq_lengths=s32:" + s(batch) + ":a " : "";
@@ -54,11 +59,14 @@ struct Stack {
     text += peeps ? "weights_peephole=" + beside + ":" + stack + "3x24:abcd " : "";
     text += projects ? "weights_projection=" + one + ":" + stack + "24x24:" + (packs ? "any " : "abcd ") : "";
     text += "bias=" + beside + ":" + stack + biases + "x24:abcd ";
-    text += "dst_layer=" + type + ":" + t + "x" + s(batch) + "x" + (direction == "bidirectional_concat" ? "48" : "24") + ":abc ";
+    text += "dst_layer=" + type + ":" + t + "x" + s(batch) + "x" + (direction == "bidirectional_concat" ? "48" : "24") +
+            ":abc ";
     text += "dst_iter=" + type + ":" + iter + (isLstm() ? "dst_iter_c=" + beside + ":" + iter : "");
-    return text + (isBytes() ? (type == "u8" ? "attr.rnn.data_scale=100 attr.rnn.data_shift=128 " : "attr.rnn.data_scale=100 ") +
-                                   std::string("attr.rnn.weights_scales=200 ") + (projects ? "attr.rnn.projection_scales=200" : "")
-                             : "");
+    return text +
+           (isBytes()
+                ? (type == "u8" ? "attr.rnn.data_scale=100 attr.rnn.data_shift=128 " : "attr.rnn.data_scale=100 ") +
+                      std::string("attr.rnn.weights_scales=200 ") + (projects ? "attr.rnn.projection_scales=200" : "")
+                : "");
   }
 };
 
@@ -86,24 +94,27 @@ protected:
   static bool isInput(int argument) {
     return argument < QUERN_ARG_DST_LAYER || (argument > QUERN_ARG_DST_ITER_C && argument != QUERN_ARG_WORKSPACE);
   }
-  /// The tensors of a problem; inputs by their place in the list, so that two layouts of the same problem hold the same numbers.
+  /// The tensors of a problem; inputs by their place in the list, so that two layouts of the same problem hold the same
+  /// numbers.
   Buffers make(const primitive_desc &desc, GuardedSide side) {
     Buffers buffers;
-    for (int argument :
-         {QUERN_ARG_SRC_LAYER, QUERN_ARG_SRC_ITER, QUERN_ARG_SRC_ITER_C, QUERN_ARG_AUGRU_ATTENTION, QUERN_ARG_DST_LAYER, QUERN_ARG_DST_ITER,
-          QUERN_ARG_DST_ITER_C, QUERN_ARG_WEIGHTS_LAYER, QUERN_ARG_WEIGHTS_ITER, QUERN_ARG_WEIGHTS_PEEPHOLE, QUERN_ARG_WEIGHTS_PROJECTION,
-          QUERN_ARG_BIAS, QUERN_ARG_WORKSPACE, QUERN_ARG_SEQ_LENGTHS})
+    for (int argument : {QUERN_ARG_SRC_LAYER, QUERN_ARG_SRC_ITER, QUERN_ARG_SRC_ITER_C, QUERN_ARG_AUGRU_ATTENTION,
+                         QUERN_ARG_DST_LAYER, QUERN_ARG_DST_ITER, QUERN_ARG_DST_ITER_C, QUERN_ARG_WEIGHTS_LAYER,
+                         QUERN_ARG_WEIGHTS_ITER, QUERN_ARG_WEIGHTS_PEEPHOLE, QUERN_ARG_WEIGHTS_PROJECTION,
+                         QUERN_ARG_BIAS, QUERN_ARG_WORKSPACE, QUERN_ARG_SEQ_LENGTHS})
       if (const memory::desc md = desc.query_md(query::exec_arg_md, argument); !md.is_zero()) {
-        GuardedBuffer &buffer = buffers.emplace(argument, GuardedBuffer(static_cast<int64_t>(md.get_size()), {side})).first->second;
+        GuardedBuffer &buffer =
+            buffers.emplace(argument, GuardedBuffer(static_cast<int64_t>(md.get_size()), {side})).first->second;
         if (isInput(argument))
           fill(md, argument, buffer);
       }
     return buffers;
   }
   void fill(const memory::desc &md, int argument, GuardedBuffer &buffer) {
-    const bool isWeights =
-        argument == QUERN_ARG_WEIGHTS_LAYER || argument == QUERN_ARG_WEIGHTS_ITER || argument == QUERN_ARG_WEIGHTS_PROJECTION;
-    const memory::desc plain(md.get_dims(), md.get_data_type(), std::string("abcde").substr(0, static_cast<size_t>(md.get_ndims())));
+    const bool isWeights = argument == QUERN_ARG_WEIGHTS_LAYER || argument == QUERN_ARG_WEIGHTS_ITER ||
+                           argument == QUERN_ARG_WEIGHTS_PROJECTION;
+    const memory::desc plain(md.get_dims(), md.get_data_type(),
+                             std::string("abcde").substr(0, static_cast<size_t>(md.get_ndims())));
     std::mt19937 random(static_cast<uint32_t>(argument));
     std::vector<char> bytes(plain.get_size());
     const size_t size = quern_data_type_size(static_cast<quern_data_type_t>(md.get_data_type()));
@@ -112,8 +123,8 @@ protected:
       const float number = (static_cast<float>(bits % 1001) / 500 - 1) * (isWeights ? 0.2f : 1);
       const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
       // Of magnitude 0.125 to 0.5, or one to two eighths of that.
-      const auto half =
-          static_cast<uint16_t>(sign | (md.get_data_type() == memory::data_type::bf16 ? 0x3e00 + bits % 0x100 : 0x3000 + bits % 0x800));
+      const auto half = static_cast<uint16_t>(
+          sign | (md.get_data_type() == memory::data_type::bf16 ? 0x3e00 + bits % 0x100 : 0x3000 + bits % 0x800));
       const int32_t length = static_cast<int32_t>(bits % 5);
       const void *value = size == 2                                      ? static_cast<const void *>(&half)
                           : md.get_data_type() == memory::data_type::s32 ? static_cast<const void *>(&length)
@@ -131,7 +142,8 @@ protected:
     }
   }
   /// Executes on these buffers; `moved` maps results to the states that they overwrite.
-  void execute(const primitive &made, const primitive_desc &desc, Buffers &buffers, const std::map<int, int> &moved = {}) {
+  void execute(const primitive &made, const primitive_desc &desc, Buffers &buffers,
+               const std::map<int, int> &moved = {}) {
     std::unordered_map<int, memory> tensors;
     for (auto &[argument, buffer] : buffers) {
       const auto other = moved.find(argument);
@@ -140,7 +152,9 @@ protected:
     }
     made.execute(order, tensors);
   }
-  static std::string bytesOf(const GuardedBuffer &buffer) { return {buffer.data(), static_cast<size_t>(buffer.size())}; }
+  static std::string bytesOf(const GuardedBuffer &buffer) {
+    return {buffer.data(), static_cast<size_t>(buffer.size())};
+  }
   static std::string primitiveOf(const Stack &stack) { return stack.line(); }
   void expectInPlace(const Stack &stack);
 
@@ -153,7 +167,8 @@ TEST_F(RnnStates, StayBetweenInaccessiblePages) {
     for (bool trains : {false, true}) {
       if (trains && stack.isBytes())
         continue;
-      stack.prop = trains ? "fwd_t" : "fwd_i", stack.packs = !trains, stack.hasLengths = stack.cell == "lbr_gru" && !trains;
+      stack.prop = trains ? "fwd_t" : "fwd_i", stack.packs = !trains,
+      stack.hasLengths = stack.cell == "lbr_gru" && !trains;
       const primitive_desc desc(device, stack.line());
       const primitive made(desc);
       std::map<int, std::string> first;
@@ -192,9 +207,11 @@ void RnnStates::expectInPlace(const Stack &stack) {
       continue;
     Buffers together = make(desc, GuardedSide::End);
     execute(made, desc, together, moved);
-    EXPECT_EQ(bytesOf(together.at(QUERN_ARG_DST_LAYER)), bytesOf(apart.at(QUERN_ARG_DST_LAYER))) << stack.line() << " " << which;
+    EXPECT_EQ(bytesOf(together.at(QUERN_ARG_DST_LAYER)), bytesOf(apart.at(QUERN_ARG_DST_LAYER)))
+        << stack.line() << " " << which;
     for (const auto &[result, state] : moved)
-      EXPECT_EQ(bytesOf(together.at(state)), bytesOf(apart.at(result))) << stack.line() << ": argument " << result << " on " << state;
+      EXPECT_EQ(bytesOf(together.at(state)), bytesOf(apart.at(result)))
+          << stack.line() << ": argument " << result << " on " << state;
   }
 }
 
@@ -209,14 +226,16 @@ TEST_F(RnnStates, LieOnThoseThatTheyFollow) {
         stack.direction = direction, stack.layers = layers;
         std::tie(stack.steps, stack.batch) = sizes[turn % 3];
         stack.packs = turn % 2 == 0, stack.prop = turn % 5 == 0 && !stack.isBytes() ? "fwd_t" : "fwd_i";
-        stack.hasLengths = turn % 7 == 0 && stack.prop == "fwd_i", stack.concatenates = direction.starts_with("bi") && turn % 4 == 0;
+        stack.hasLengths = turn % 7 == 0 && stack.prop == "fwd_i",
+        stack.concatenates = direction.starts_with("bi") && turn % 4 == 0;
         ++turn;
         ASSERT_NO_FATAL_FAILURE(expectInPlace(stack));
         ASSERT_FALSE(HasFailure()) << "turn " << turn;
       }
 }
 
-/// dst_iter and the others hold what they held, with a T that is known and one that is given at execution; what has no byte may be nowhere.
+/// dst_iter and the others hold what they held, with a T that is known and one that is given at execution; what has no
+/// byte may be nowhere.
 TEST_F(RnnStates, AreNotWrittenWithoutSteps) {
   for (Stack stack : everyCell())
     for (bool isOpen : {false, true}) {

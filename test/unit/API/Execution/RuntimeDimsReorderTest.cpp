@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Reorders whose dims, strides and offsets come at execution, with the real compiler: one compilation, any sizes and strides, those of the
-// source and of the destination apart; with sizes that are known beside, and with vectors of scales as long as an open dim.
+// Reorders whose dims, strides and offsets come at execution, with the real compiler: one compilation, any sizes and
+// strides, those of the source and of the destination apart; with sizes that are known beside, and with vectors of
+// scales as long as an open dim.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Execution/ReorderSupport.h"
@@ -34,7 +35,9 @@ protected:
   reorder make(const memory::desc &src, const memory::desc &dst, const primitive_attr &attr = {}) {
     return reorder(reorder::primitive_desc(device, src, device, dst, attr));
   }
-  memory::desc openStrides(size_t rank, dt type) { return memory::desc(memory::dims(rank, open), type, memory::dims(rank, open)); }
+  memory::desc openStrides(size_t rank, dt type) {
+    return memory::desc(memory::dims(rank, open), type, memory::dims(rank, open));
+  }
   /// What one execution makes wrong, gaps included.
   template <typename To = float> size_t wrong(const reorder &kernel, const memory::desc &src, const memory::desc &dst) {
     std::vector<float> from = pattern<float>(bufferSize<float>(src));
@@ -52,7 +55,8 @@ TEST_F(RuntimeDimsReorderTest, OneCompilationServesEverySizeAndOrder) {
   const uint64_t before = test::statistics().compilations;
   const reorder kernel = make(openStrides(3, dt::f32), openStrides(3, dt::f32));
   const char *tags[] = {"abc", "acb", "bac", "bca", "cab", "cba"};
-  for (const memory::dims &dims : {memory::dims{1, 1, 1}, {2, 3, 5}, {17, 1, 16}, {1, 33, 40}, {64, 3, 31}, {5, 7, 129}})
+  for (const memory::dims &dims :
+       {memory::dims{1, 1, 1}, {2, 3, 5}, {17, 1, 16}, {1, 33, 40}, {64, 3, 31}, {5, 7, 129}})
     for (const char *from : tags)
       for (const char *to : tags)
         EXPECT_EQ(wrong(kernel, memory::desc(dims, dt::f32, from), memory::desc(dims, dt::f32, to)), 0u)
@@ -68,7 +72,8 @@ TEST_F(RuntimeDimsReorderTest, StridesMayLeaveGapsAndBroadcast) {
   std::vector<float> from(1000);
   std::vector<int8_t> to(1000);
   memory::desc broadcast({9, 50}, dt::s8, memory::dims{0, 1});
-  EXPECT_NE(refusal(kernel, {{QUERN_ARG_SRC, memory(gaps, device, from.data())}, {QUERN_ARG_DST, memory(broadcast, device, to.data())}})
+  EXPECT_NE(refusal(kernel, {{QUERN_ARG_SRC, memory(gaps, device, from.data())},
+                             {QUERN_ARG_DST, memory(broadcast, device, to.data())}})
                 .find("dst has stride 0 over a dim greater than 1; only a source may broadcast (reorder C15)"),
             std::string::npos);
 }
@@ -78,24 +83,32 @@ TEST_F(RuntimeDimsReorderTest, OffsetsComeToo) {
   const reorder kernel = make(desc.src_desc(), desc.dst_desc());
   memory::desc whole({20, 30}, dt::f32, "ab"), other({30, 20}, dt::f32, "ba");
   EXPECT_EQ(wrong(kernel, whole.submemory_desc({5, 17}, {3, 11}), other.submemory_desc({5, 17}, {25, 1})), 0u);
-  EXPECT_EQ(wrong(kernel, whole.permute_axes({1, 0}).submemory_desc({17, 5}, {13, 0}), other.submemory_desc({17, 5}, {0, 15})), 0u);
+  EXPECT_EQ(wrong(kernel, whole.permute_axes({1, 0}).submemory_desc({17, 5}, {13, 0}),
+                  other.submemory_desc({17, 5}, {0, 15})),
+            0u);
 }
 
 TEST_F(RuntimeDimsReorderTest, KnownSizesBesideOpenOnes) {
   const reorder rows = make(memory::desc({open, 24}, dt::f32, "ab"), memory::desc({open, 24}, dt::f32, "ba"));
-  const reorder toBlocked = make(memory::desc({33, 20}, dt::f32, memory::dims{open, open}), memory::desc({33, 20}, dt::f32, "Ab16a"));
-  const reorder fromBlocked = make(memory::desc({33, 20}, dt::f32, "aB8b"), memory::desc({33, 20}, dt::f32, memory::dims{open, 1}));
+  const reorder toBlocked =
+      make(memory::desc({33, 20}, dt::f32, memory::dims{open, open}), memory::desc({33, 20}, dt::f32, "Ab16a"));
+  const reorder fromBlocked =
+      make(memory::desc({33, 20}, dt::f32, "aB8b"), memory::desc({33, 20}, dt::f32, memory::dims{open, 1}));
   for (int64_t count : {1, 2, 15, 16, 17, 100})
-    EXPECT_EQ(wrong(rows, memory::desc({count, 24}, dt::f32, "ab"), memory::desc({count, 24}, dt::f32, "ba")), 0u) << count;
+    EXPECT_EQ(wrong(rows, memory::desc({count, 24}, dt::f32, "ab"), memory::desc({count, 24}, dt::f32, "ba")), 0u)
+        << count;
   for (const memory::dims &strides : {memory::dims{20, 1}, {1, 33}, {2, 70}}) {
     memory::desc plain({33, 20}, dt::f32, strides), blocked({33, 20}, dt::f32, "Ab16a");
     std::vector<float> from = pattern<float>(bufferSize<float>(plain)), to(bufferSize<float>(blocked), 126.0f);
     toBlocked.execute(order, memory(plain, device, from.data()), memory(blocked, device, to.data()));
     EXPECT_EQ(wrongElements(plain, from.data(), blocked, to.data(), same) + test::othersThan(blocked, to, 0.0f), 0u);
   }
-  EXPECT_EQ(wrong(fromBlocked, memory::desc({33, 20}, dt::f32, "aB8b"), memory::desc({33, 20}, dt::f32, memory::dims{23, 1})), 0u);
-  EXPECT_EQ(test::statusOf([&] { make(memory::desc({open, 20}, dt::f32, "ab"), memory::desc({33, 20}, dt::f32, "ab")); }),
-            quern_invalid_arguments);
+  EXPECT_EQ(
+      wrong(fromBlocked, memory::desc({33, 20}, dt::f32, "aB8b"), memory::desc({33, 20}, dt::f32, memory::dims{23, 1})),
+      0u);
+  EXPECT_EQ(
+      test::statusOf([&] { make(memory::desc({open, 20}, dt::f32, "ab"), memory::desc({33, 20}, dt::f32, "ab")); }),
+      quern_invalid_arguments);
 }
 
 TEST_F(RuntimeDimsReorderTest, AVectorOfScalesIsAsLongAsItsDims) {
@@ -113,10 +126,11 @@ TEST_F(RuntimeDimsReorderTest, AVectorOfScalesIsAsLongAsItsDims) {
       multiply[i] = static_cast<float>(i + 1);
     for (size_t i = 0; i < count * 5; ++i)
       divide[i] = static_cast<float>(1 << i % 7);
-    std::unordered_map<int, memory> arguments = {{QUERN_ARG_SRC, memory(src, device, from.data())},
-                                                 {QUERN_ARG_DST, memory(dst, device, to.data())},
-                                                 {QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC, memory(srcScales, device, multiply.data())},
-                                                 {QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST, memory(dstScales, device, divide.data())}};
+    std::unordered_map<int, memory> arguments = {
+        {QUERN_ARG_SRC, memory(src, device, from.data())},
+        {QUERN_ARG_DST, memory(dst, device, to.data())},
+        {QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC, memory(srcScales, device, multiply.data())},
+        {QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST, memory(dstScales, device, divide.data())}};
     kernel.execute(order, arguments);
     for (size_t row = 0; row < count; ++row)
       for (size_t column = 0; column < 5; ++column)
@@ -124,7 +138,8 @@ TEST_F(RuntimeDimsReorderTest, AVectorOfScalesIsAsLongAsItsDims) {
     arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST] = memory(srcScales, device, multiply.data());
     if (rows > 1)
       EXPECT_NE(refusal(kernel, arguments)
-                    .find("scales.dst has " + std::to_string(rows) + " values; dst needs " + std::to_string(rows * 5) + " (reorder C15)"),
+                    .find("scales.dst has " + std::to_string(rows) + " values; dst needs " + std::to_string(rows * 5) +
+                          " (reorder C15)"),
                 std::string::npos);
   }
 }
@@ -134,7 +149,8 @@ TEST_F(RuntimeDimsReorderTest, ScalesAlongSeveralOpenDims) {
   attr.set_scales_mask(QUERN_ARG_SRC, 6);
   attr.set_scales_mask(QUERN_ARG_DST, 7);
   attr.set_zero_points_mask(QUERN_ARG_DST, 5);
-  const reorder kernel = make(memory::desc({open, open, open}, dt::f32, "abc"), memory::desc({open, open, open}, dt::s32, "cab"), attr);
+  const reorder kernel =
+      make(memory::desc({open, open, open}, dt::f32, "abc"), memory::desc({open, open, open}, dt::s32, "cab"), attr);
   for (const auto &[a, b, c] : {std::tuple(2, 3, 5), {1, 40, 7}, {3, 1, 33}, {4, 9, 1}, {17, 16, 64}}) {
     const auto number = [](int64_t count) { return memory::desc({count}, dt::f32, "a"); };
     const memory::desc src({a, b, c}, dt::f32, "abc"), dst({a, b, c}, dt::s32, "cab"), points({a * c}, dt::s32, "a");
@@ -148,11 +164,12 @@ TEST_F(RuntimeDimsReorderTest, ScalesAlongSeveralOpenDims) {
       multiply[i] = static_cast<float>(i % 23 + 1);
     for (size_t i = 0; i < shift.size(); ++i)
       shift[i] = static_cast<int32_t>(i * 1000);
-    std::unordered_map<int, memory> arguments = {{QUERN_ARG_SRC, memory(src, device, from.data())},
-                                                 {QUERN_ARG_DST, memory(dst, device, to.data())},
-                                                 {QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC, memory(number(b * c), device, multiply.data())},
-                                                 {QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST, memory(number(a * b * c), device, divide.data())},
-                                                 {QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_DST, memory(points, device, shift.data())}};
+    std::unordered_map<int, memory> arguments = {
+        {QUERN_ARG_SRC, memory(src, device, from.data())},
+        {QUERN_ARG_DST, memory(dst, device, to.data())},
+        {QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC, memory(number(b * c), device, multiply.data())},
+        {QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST, memory(number(a * b * c), device, divide.data())},
+        {QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_DST, memory(points, device, shift.data())}};
     kernel.execute(order, arguments);
     for (int i = 0; i < a; ++i)
       for (int j = 0; j < b; ++j)
@@ -164,7 +181,8 @@ TEST_F(RuntimeDimsReorderTest, ScalesAlongSeveralOpenDims) {
               << a << "x" << b << "x" << c << " at " << i << ", " << j << ", " << k;
         }
     arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] = memory(number(b * c + 1), device, multiply.data());
-    const std::string expected = "scales.src has " + std::to_string(b * c + 1) + " values; src needs " + std::to_string(b * c);
+    const std::string expected =
+        "scales.src has " + std::to_string(b * c + 1) + " values; src needs " + std::to_string(b * c);
     EXPECT_NE(refusal(kernel, arguments).find(expected), std::string::npos);
   }
 }
@@ -177,7 +195,8 @@ TEST_F(RuntimeDimsReorderTest, InPlaceAndNowhereElse) {
   kernel.execute(order, memory(src, device, buffer.data()), memory(dst, device, buffer.data()));
   EXPECT_EQ(wrongElements(src, before.data(), dst, reinterpret_cast<const int32_t *>(buffer.data()), same), 0u);
   memory::desc shorter({70, 11}, dt::s32, memory::dims{11, 1});
-  EXPECT_NE(refusal(kernel, {{QUERN_ARG_SRC, memory(src, device, buffer.data())}, {QUERN_ARG_DST, memory(shorter, device, buffer.data())}})
+  EXPECT_NE(refusal(kernel, {{QUERN_ARG_SRC, memory(src, device, buffer.data())},
+                             {QUERN_ARG_DST, memory(shorter, device, buffer.data())}})
                 .find("(reorder C14)"),
             std::string::npos);
 }
@@ -189,10 +208,13 @@ TEST_F(RuntimeDimsReorderTest, SizesThatDoNotFitAreRefused) {
     return std::unordered_map<int, memory>{{QUERN_ARG_SRC, memory(src, device, from.data())},
                                            {QUERN_ARG_DST, memory(dst, device, to.data())}};
   };
-  memory::desc four({4, 9}, dt::f32, "ab"), three({3, 9}, dt::f32, "ab"), eight({4, 8}, dt::f32, "ab"), turned({4, 9}, dt::f32, "ba");
+  memory::desc four({4, 9}, dt::f32, "ab"), three({3, 9}, dt::f32, "ab"), eight({4, 8}, dt::f32, "ab"),
+      turned({4, 9}, dt::f32, "ba");
   EXPECT_NE(refusal(kernel, given(four, three)).find("dim 0 of dst is 3, of src 4"), std::string::npos);
-  EXPECT_NE(refusal(kernel, given(eight, eight)).find("dim 1 of src is 8; the primitive takes 9 (reorder C15)"), std::string::npos);
-  EXPECT_NE(refusal(kernel, given(four, turned)).find("stride 0 of dst is 1; the primitive takes 9"), std::string::npos);
+  EXPECT_NE(refusal(kernel, given(eight, eight)).find("dim 1 of src is 8; the primitive takes 9 (reorder C15)"),
+            std::string::npos);
+  EXPECT_NE(refusal(kernel, given(four, turned)).find("stride 0 of dst is 1; the primitive takes 9"),
+            std::string::npos);
   kernel.execute(order, given(four, four));
 }
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems whose dims, strides and offset come at execution, with the real compiler: one compilation, any sizes, layouts and threads, and
-// sizes that do not fit are refused before anything runs.
+// Problems whose dims, strides and offset come at execution, with the real compiler: one compilation, any sizes,
+// layouts and threads, and sizes that do not fit are refused before anything runs.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -68,8 +68,10 @@ protected:
   memory::desc md{{open, open}, dt::f32, memory::dims{open, 1}};
   softmax_forward::primitive_desc desc{device, prop_kind::forward_inference, algorithm::softmax_accurate, md, md, 1};
 
-  std::unordered_map<int, memory> arguments(const Matrix &in, std::vector<float> &x, const Matrix &out, std::vector<float> &y) const {
-    return {{QUERN_ARG_SRC, memory(in.desc(), device, x.data())}, {QUERN_ARG_DST, memory(out.desc(), device, y.data())}};
+  std::unordered_map<int, memory> arguments(const Matrix &in, std::vector<float> &x, const Matrix &out,
+                                            std::vector<float> &y) const {
+    return {{QUERN_ARG_SRC, memory(in.desc(), device, x.data())},
+            {QUERN_ARG_DST, memory(out.desc(), device, y.data())}};
   }
   size_t run(const primitive &kernel, const stream &order, const Matrix &in, const Matrix &out) const {
     std::vector<float> x = pattern(in), y(out.size(), untouched);
@@ -79,7 +81,8 @@ protected:
   /// The reason why an execution is refused.
   std::string refusal(const primitive &kernel, const Matrix &in, const Matrix &out) const {
     std::vector<float> x = pattern(in), y(out.size(), untouched);
-    EXPECT_EQ(test::statusOf([&] { kernel.execute(stream(device), arguments(in, x, out, y)); }), quern_invalid_arguments);
+    EXPECT_EQ(test::statusOf([&] { kernel.execute(stream(device), arguments(in, x, out, y)); }),
+              quern_invalid_arguments);
     EXPECT_EQ(y, std::vector<float>(out.size(), untouched));
     return quern_get_last_error_message();
   }
@@ -106,8 +109,8 @@ TEST_F(RuntimeDimsTest, StridesMayLeaveGaps) {
 TEST_F(RuntimeDimsTest, InPlace) {
   const Matrix matrix{5, 1000, 1003};
   std::vector<float> x = pattern(matrix), y = x;
-  primitive(desc).execute(
-      stream(device), {{QUERN_ARG_SRC, memory(matrix.desc(), device, y.data())}, {QUERN_ARG_DST, memory(matrix.desc(), device, y.data())}});
+  primitive(desc).execute(stream(device), {{QUERN_ARG_SRC, memory(matrix.desc(), device, y.data())},
+                                           {QUERN_ARG_DST, memory(matrix.desc(), device, y.data())}});
   for (int64_t row = 0; row < matrix.rows; ++row)
     for (int64_t gap = matrix.columns; gap < matrix.stride; ++gap) {
       EXPECT_EQ(y[matrix.at(row, gap)], x[matrix.at(row, gap)]);
@@ -121,9 +124,11 @@ TEST_F(RuntimeDimsTest, SizesThatDoNotFitAreRefused) {
   EXPECT_NE(refusal(kernel, {4, 9, 9}, {4, 8, 8}).find("dim 1 of dst is 8, of src 9"), std::string::npos);
   EXPECT_NE(refusal(kernel, {4, 9, 9}, {3, 9, 9}).find("dim 0 of dst is 3, of src 4"), std::string::npos);
   memory::desc rows({open, 9}, dt::f32, "ab");
-  primitive fixed(softmax_forward::primitive_desc(device, prop_kind::forward_inference, algorithm::softmax_accurate, rows, rows, 1));
+  primitive fixed(softmax_forward::primitive_desc(device, prop_kind::forward_inference, algorithm::softmax_accurate,
+                                                  rows, rows, 1));
   EXPECT_NE(refusal(fixed, {4, 8, 8}, {4, 8, 8}).find("dim 1 of src is 8; the primitive takes 9"), std::string::npos);
-  EXPECT_NE(refusal(fixed, {4, 9, 10}, {4, 9, 9}).find("stride 0 of src is 10; the primitive takes 9"), std::string::npos);
+  EXPECT_NE(refusal(fixed, {4, 9, 10}, {4, 9, 9}).find("stride 0 of src is 10; the primitive takes 9"),
+            std::string::npos);
   EXPECT_EQ(run(fixed, stream(device), {4, 9, 9}, {4, 9, 9}), 0u);
 }
 
@@ -181,8 +186,10 @@ TEST_F(RuntimeDimsTest, EverySizeOfEveryOperandMayBeOpen) {
   const std::string tensor = ":?x?x?x?x?x?x?x?x?x?x?x?:s?x?x?x?x?x?x?x?x?x?x?x?:off?";
   std::string operations;
   for (int i = 0; i < 32; ++i)
-    operations += (i ? ",binary(alg=select,src1=f32" : "binary(alg=select,src1=f32") + tensor + ",src2=u8" + tensor + ")";
-  primitive_desc desc(device, "softmax fwd_i src=f32" + tensor + " dst=f32" + tensor + " axis=11 attr.post_ops=" + operations);
+    operations +=
+        (i ? ",binary(alg=select,src1=f32" : "binary(alg=select,src1=f32") + tensor + ",src2=u8" + tensor + ")";
+  primitive_desc desc(device,
+                      "softmax fwd_i src=f32" + tensor + " dst=f32" + tensor + " axis=11 attr.post_ops=" + operations);
   int sizes = 0;
   ASSERT_EQ(quern_primitive_get_launch_counts(primitive(desc).get(), nullptr, &sizes, nullptr), quern_success);
   EXPECT_EQ(sizes, 66 * 25);

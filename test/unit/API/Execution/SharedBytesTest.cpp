@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Real kernels of every primitive, each output laid on each other argument: exactly, one element further, and so that the last byte of the
-// one is the first of the other. Either the page of the primitive allows it and the result is that of separate buffers, or the execution
-// is refused with the constraint's number and no byte has changed.
+// Real kernels of every primitive, each output laid on each other argument: exactly, one element further, and so that
+// the last byte of the one is the first of the other. Either the page of the primitive allows it and the result is that
+// of separate buffers, or the execution is refused with the constraint's number and no byte has changed.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -28,12 +28,15 @@ struct Case {
   friend void PrintTo(const Case &problem, std::ostream *out) { *out << problem.primitive(); }
 };
 
-const std::string lstm = "rnn fwd_t cell=lstm direction=left2right src_layer=f32:3x5x40:abc src_iter=f32:1x1x5x40:abcd "
-                         "src_iter_c=f32:1x1x5x40:abcd weights_layer=f32:1x1x40x4x40:any weights_iter=f32:1x1x40x4x40:any "
-                         "bias=f32:1x1x4x40:abcd dst_layer=f32:3x5x40:abc dst_iter=f32:1x1x5x40:abcd dst_iter_c=f32:1x1x5x40:abcd";
+const std::string lstm =
+    "rnn fwd_t cell=lstm direction=left2right src_layer=f32:3x5x40:abc src_iter=f32:1x1x5x40:abcd "
+    "src_iter_c=f32:1x1x5x40:abcd weights_layer=f32:1x1x40x4x40:any weights_iter=f32:1x1x40x4x40:any "
+    "bias=f32:1x1x4x40:abcd dst_layer=f32:3x5x40:abc dst_iter=f32:1x1x5x40:abcd dst_iter_c=f32:1x1x5x40:abcd";
 
-constexpr int src = QUERN_ARG_SRC, src1 = QUERN_ARG_SRC_1, src2 = QUERN_ARG_SRC_2, dst = QUERN_ARG_DST, dst1 = QUERN_ARG_DST_1;
-constexpr int dst2 = QUERN_ARG_DST_2, diffSrc = QUERN_ARG_DIFF_SRC, diffDst = QUERN_ARG_DIFF_DST, srcs = QUERN_ARG_MULTIPLE_SRC;
+constexpr int src = QUERN_ARG_SRC, src1 = QUERN_ARG_SRC_1, src2 = QUERN_ARG_SRC_2, dst = QUERN_ARG_DST,
+              dst1 = QUERN_ARG_DST_1;
+constexpr int dst2 = QUERN_ARG_DST_2, diffSrc = QUERN_ARG_DIFF_SRC, diffDst = QUERN_ARG_DIFF_DST,
+              srcs = QUERN_ARG_MULTIPLE_SRC;
 
 constexpr int operand(int position) { return QUERN_ARG_ATTR_MULTIPLE_POST_OP(position) | QUERN_ARG_SRC_1; }
 
@@ -62,15 +65,23 @@ const Case cases[] = {
     {"eltwise bwd_d alg=tanh src=f32:9x67:ab diff_dst=f32:9x67:ab diff_src=f32:9x67:ab",
      "(eltwise C13)",
      {{diffSrc, src}, {diffSrc, diffDst}}},
-    {"binary alg=add src=f32:9x67:ab src1=s32:9x67:ab dst=f32:9x67:ab attr.scales=src", "(binary C13)", {{dst, src}, {dst, src1}}},
-    {"binary alg=sub src=f32:1x1:ab src1=f32:1x1:ab dst=f32:1x1:ab attr.scales=src,src_1", "(binary C13)", {{dst, src}, {dst, src1}}},
+    {"binary alg=add src=f32:9x67:ab src1=s32:9x67:ab dst=f32:9x67:ab attr.scales=src",
+     "(binary C13)",
+     {{dst, src}, {dst, src1}}},
+    {"binary alg=sub src=f32:1x1:ab src1=f32:1x1:ab dst=f32:1x1:ab attr.scales=src,src_1",
+     "(binary C13)",
+     {{dst, src}, {dst, src1}}},
     {"binary alg=select src=u8:9x68:ab src1=u8:9x68:ab src2=s8:9x68:ab dst=u8:9x68:ab",
      "(binary C13)",
      {{dst, src}, {dst, src1}, {dst, src2}}},
-    {"reorder src=f32:9x67:ab dst=s32:9x67:ab attr.scales=src(mask=2) attr.zero_points=dst", "(reorder C14)", {{dst, src}}},
+    {"reorder src=f32:9x67:ab dst=s32:9x67:ab attr.scales=src(mask=2) attr.zero_points=dst",
+     "(reorder C14)",
+     {{dst, src}}},
     {"reorder src=f32:9x67:ab dst=f32:9x67:ba attr.post_ops=sum(scale=0.5)", "(reorder C14)", {}},
     {"reorder src=f32:64:a dst=f32:64:a attr.scales=src(mask=1)", "(reorder C14)", {{dst, src}}},
-    {"sum scales=1,2,3 srcs=f32:9x67:ab,s32:9x67:ab,bf16:9x67:ab dst=f32:9x67:ab", "(sum C8)", {{dst, srcs}, {dst, srcs + 1}}},
+    {"sum scales=1,2,3 srcs=f32:9x67:ab,s32:9x67:ab,bf16:9x67:ab dst=f32:9x67:ab",
+     "(sum C8)",
+     {{dst, srcs}, {dst, srcs + 1}}},
     {"concat axis=1 srcs=f32:9x60:ab,f32:9x7:ab dst=f32:9x67:ab", "(concat C10)", {}},
     {"concat axis=1 srcs=f32:9x67:ab dst=f32:9x67:ab attr.scales=srcs.0", "(concat C10)", {{dst, srcs}}},
     {"gemm src=f32:40x40:ab weights=f32:40x40:ab dst=f32:40x40:ab alpha=true beta=true", "(gemm C11)", {}},
@@ -111,11 +122,11 @@ protected:
     const primitive_desc desc(device, closed);
     const bool isBackward = !desc.query_md(quern_query_exec_arg_md, diffSrc).is_zero();
     std::vector<int> indices = {src, src1, src2, dst, dst1, dst2, diffSrc, diffDst};
-    for (int tensor : {QUERN_ARG_WEIGHTS, QUERN_ARG_WEIGHTS_1, QUERN_ARG_BIAS, QUERN_ARG_WORKSPACE, QUERN_ARG_SCRATCHPAD, 97, 98, 99, 100,
-                       101, operand(0), operand(1), operand(2)})
+    for (int tensor : {QUERN_ARG_WEIGHTS, QUERN_ARG_WEIGHTS_1, QUERN_ARG_BIAS, QUERN_ARG_WORKSPACE,
+                       QUERN_ARG_SCRATCHPAD, 97, 98, 99, 100, 101, operand(0), operand(1), operand(2)})
       indices.push_back(tensor);
-    for (int tensor : {srcs, srcs + 1, srcs + 2, QUERN_ARG_ATTR_SCALES | src, QUERN_ARG_ATTR_SCALES | src1, QUERN_ARG_ATTR_SCALES | dst,
-                       QUERN_ARG_ATTR_SCALES | srcs, QUERN_ARG_ATTR_ZERO_POINTS | dst})
+    for (int tensor : {srcs, srcs + 1, srcs + 2, QUERN_ARG_ATTR_SCALES | src, QUERN_ARG_ATTR_SCALES | src1,
+                       QUERN_ARG_ATTR_SCALES | dst, QUERN_ARG_ATTR_SCALES | srcs, QUERN_ARG_ATTR_ZERO_POINTS | dst})
       indices.push_back(tensor);
     std::mt19937 random(1);
     for (int index : indices) {
@@ -123,7 +134,8 @@ protected:
       if (found.is_zero())
         continue;
       const bool isOutput = index == dst || index == dst1 || index == dst2;
-      const bool isWritten = isBackward ? index == diffSrc : isOutput || index == QUERN_ARG_WORKSPACE || index == QUERN_ARG_SCRATCHPAD;
+      const bool isWritten =
+          isBackward ? index == diffSrc : isOutput || index == QUERN_ARG_WORKSPACE || index == QUERN_ARG_SCRATCHPAD;
       arguments.push_back({index, found, arena.size() + margin, isWritten});
       arena.resize((arguments.back().at + found.get_size() + margin + 63) / 64 * 64);
       const auto type = static_cast<quern_data_type_t>(found.get_data_type());
@@ -135,7 +147,8 @@ protected:
   void execute(const Argument *moved, size_t at) {
     std::unordered_map<int, memory> given;
     for (const Argument &argument : arguments)
-      given.emplace(argument.index, memory(argument.desc, device, arena.data() + (&argument == moved ? at : argument.at)));
+      given.emplace(argument.index,
+                    memory(argument.desc, device, arena.data() + (&argument == moved ? at : argument.at)));
     kernel.execute(order, given);
   }
 
@@ -159,12 +172,14 @@ protected:
     const bool isExact = at == other.at && isAllowed(output, other);
     const std::string expected = isExact ? apart(output, other) : std::string();
     const std::string where = GetParam().line + ": argument " + std::to_string(output.index) + " " +
-                              std::to_string(static_cast<int64_t>(at - other.at)) + " bytes behind " + std::to_string(other.index);
+                              std::to_string(static_cast<int64_t>(at - other.at)) + " bytes behind " +
+                              std::to_string(other.index);
     const std::vector<char> before = arena;
     const quern_status_t status = test::statusOf([&] { execute(&output, at); });
     if (isExact) {
       EXPECT_EQ(status, quern_success) << where;
-      EXPECT_TRUE(std::string(arena.data() + at, output.bytes()) == expected) << where << ": other values than in a buffer of its own";
+      EXPECT_TRUE(std::string(arena.data() + at, output.bytes()) == expected)
+          << where << ": other values than in a buffer of its own";
     } else {
       EXPECT_EQ(status, quern_invalid_arguments) << where;
       EXPECT_NE(std::string(quern_get_last_error_message()).find(GetParam().number), std::string::npos)

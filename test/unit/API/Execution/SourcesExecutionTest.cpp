@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Real kernels, values checked: the classes and the C functions, queries, as many sources as there may be, sums in place, sizes that only
-// an execution knows, and what an execution refuses.
+// Real kernels, values checked: the classes and the C functions, queries, as many sources as there may be, sums in
+// place, sizes that only an execution knows, and what an execution refuses.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Execution/ReorderSupport.h"
@@ -30,10 +30,12 @@ protected:
     return quern_get_last_error_message();
   }
   /// Memories on these buffers and dst.
-  std::unordered_map<int, memory> arguments(const primitive_desc &desc, std::vector<std::vector<float>> &sources, std::vector<float> &dst) {
+  std::unordered_map<int, memory> arguments(const primitive_desc &desc, std::vector<std::vector<float>> &sources,
+                                            std::vector<float> &dst) {
     std::unordered_map<int, memory> all = {{QUERN_ARG_DST, memory(desc.dst_desc(), device, dst.data())}};
     for (size_t i = 0; i < sources.size(); ++i)
-      all.emplace(QUERN_ARG_MULTIPLE_SRC + static_cast<int>(i), memory(desc.src_desc(static_cast<int>(i)), device, sources[i].data()));
+      all.emplace(QUERN_ARG_MULTIPLE_SRC + static_cast<int>(i),
+                  memory(desc.src_desc(static_cast<int>(i)), device, sources[i].data()));
     return all;
   }
 };
@@ -55,7 +57,8 @@ TEST_F(SourcesExecution, QueriesNameEverySource) {
   EXPECT_EQ(joined.get_axis(), 1);
   EXPECT_EQ(joined.dst_desc(), memory::desc({3, 10}, dt::f32, "ab"));
   EXPECT_EQ(quern_primitive_desc_query_s32(joined.get(), quern_query_num_of_inputs_s32, 0), 2) << "without scales";
-  EXPECT_EQ(joined.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_SCALES | (QUERN_ARG_MULTIPLE_SRC + 1)).get_dims(), memory::dims{1});
+  EXPECT_EQ(joined.query_md(quern_query_exec_arg_md, QUERN_ARG_ATTR_SCALES | (QUERN_ARG_MULTIPLE_SRC + 1)).get_dims(),
+            memory::dims{1});
 }
 
 TEST_F(SourcesExecution, NullsAndCountsAreChecked) {
@@ -63,15 +66,24 @@ TEST_F(SourcesExecution, NullsAndCountsAreChecked) {
   const_quern_memory_desc_t descs[] = {plain.get(), nullptr};
   const float scales[] = {1, 1};
   quern_primitive_desc_t desc = nullptr;
-  EXPECT_EQ(quern_sum_primitive_desc_create(nullptr, device.get(), nullptr, 1, scales, descs, nullptr), quern_invalid_arguments);
-  EXPECT_EQ(quern_sum_primitive_desc_create(&desc, nullptr, nullptr, 1, scales, descs, nullptr), quern_invalid_arguments);
-  EXPECT_EQ(quern_sum_primitive_desc_create(&desc, device.get(), nullptr, 1, nullptr, descs, nullptr), quern_invalid_arguments);
-  EXPECT_EQ(quern_sum_primitive_desc_create(&desc, device.get(), nullptr, 1, scales, nullptr, nullptr), quern_invalid_arguments);
-  EXPECT_EQ(quern_sum_primitive_desc_create(&desc, device.get(), nullptr, 2, scales, descs, nullptr), quern_invalid_arguments);
-  EXPECT_EQ(quern_concat_primitive_desc_create(&desc, device.get(), nullptr, 2, 0, descs, nullptr), quern_invalid_arguments);
-  EXPECT_EQ(quern_concat_primitive_desc_create(&desc, device.get(), nullptr, 0, 0, descs, nullptr), quern_invalid_arguments);
-  EXPECT_EQ(quern_concat_primitive_desc_create(&desc, device.get(), nullptr, -1, 0, descs, nullptr), quern_invalid_arguments);
-  EXPECT_EQ(quern_concat_primitive_desc_create(&desc, device.get(), nullptr, 1025, 0, descs, nullptr), quern_unimplemented);
+  EXPECT_EQ(quern_sum_primitive_desc_create(nullptr, device.get(), nullptr, 1, scales, descs, nullptr),
+            quern_invalid_arguments);
+  EXPECT_EQ(quern_sum_primitive_desc_create(&desc, nullptr, nullptr, 1, scales, descs, nullptr),
+            quern_invalid_arguments);
+  EXPECT_EQ(quern_sum_primitive_desc_create(&desc, device.get(), nullptr, 1, nullptr, descs, nullptr),
+            quern_invalid_arguments);
+  EXPECT_EQ(quern_sum_primitive_desc_create(&desc, device.get(), nullptr, 1, scales, nullptr, nullptr),
+            quern_invalid_arguments);
+  EXPECT_EQ(quern_sum_primitive_desc_create(&desc, device.get(), nullptr, 2, scales, descs, nullptr),
+            quern_invalid_arguments);
+  EXPECT_EQ(quern_concat_primitive_desc_create(&desc, device.get(), nullptr, 2, 0, descs, nullptr),
+            quern_invalid_arguments);
+  EXPECT_EQ(quern_concat_primitive_desc_create(&desc, device.get(), nullptr, 0, 0, descs, nullptr),
+            quern_invalid_arguments);
+  EXPECT_EQ(quern_concat_primitive_desc_create(&desc, device.get(), nullptr, -1, 0, descs, nullptr),
+            quern_invalid_arguments);
+  EXPECT_EQ(quern_concat_primitive_desc_create(&desc, device.get(), nullptr, 1025, 0, descs, nullptr),
+            quern_unimplemented);
   EXPECT_EQ(desc, nullptr);
   EXPECT_EQ(test::statusOf([&] { sum::primitive_desc(device, {1, 2}, {plain}); }), quern_invalid_arguments);
 }
@@ -88,7 +100,9 @@ TEST_F(SourcesExecution, AsManySourcesAsThereMayBe) {
   const primitive concatenation(joined);
   std::vector<void *> buffers; // in the order of the launch
   for (int argument : concatenation.launch_arguments())
-    buffers.push_back(argument == QUERN_ARG_DST ? whole.data() : sources[static_cast<size_t>(argument - QUERN_ARG_MULTIPLE_SRC)].data());
+    buffers.push_back(argument == QUERN_ARG_DST
+                          ? whole.data()
+                          : sources[static_cast<size_t>(argument - QUERN_ARG_MULTIPLE_SRC)].data());
   int calls = 0;
   concatenation.visit_launch({buffers.data(), nullptr, nullptr}, [&](const quern_launch_call_t &call) {
     EXPECT_EQ(call.args.buffers[0], sources[static_cast<size_t>(calls)].data());
@@ -112,12 +126,15 @@ TEST_F(SourcesExecution, ASumMayTakeThePlaceOfAnySource) {
   const memory::desc desc({7, 19}, dt::f32, "aB8b");
   for (size_t sources : {1, 3, 16, 20})
     for (size_t place : {size_t(0), sources / 2, sources - 1}) {
-      const sum::primitive_desc added(device, std::vector<float>(sources, 2.0f), std::vector<memory::desc>(sources, desc));
+      const sum::primitive_desc added(device, std::vector<float>(sources, 2.0f),
+                                      std::vector<memory::desc>(sources, desc));
       std::vector<std::vector<float>> buffers(sources, pattern<float>(bufferSize<float>(desc)));
       const std::vector<float> before = buffers[0];
       primitive(added).execute(order, arguments(added, buffers, buffers[place]));
       const auto factor = static_cast<float>(2 * sources);
-      EXPECT_EQ(test::wrongElements(desc, before.data(), desc, buffers[place].data(), [&](float x) { return factor * x; }), 0u);
+      EXPECT_EQ(
+          test::wrongElements(desc, before.data(), desc, buffers[place].data(), [&](float x) { return factor * x; }),
+          0u);
       EXPECT_EQ(test::othersThan(desc, buffers[place], 0.0f), 0u) << "padding";
       if (sources > 1)
         EXPECT_EQ(buffers[place ? 0 : 1], before);
@@ -132,11 +149,15 @@ TEST_F(SourcesExecution, ArgumentsAreChecked) {
   std::vector<float> dst(64);
   std::unordered_map<int, memory> missing = {{QUERN_ARG_DST, memory(joined.dst_desc(), device, dst.data())},
                                              {QUERN_ARG_MULTIPLE_SRC, memory(part, device, sources[0].data())}};
-  EXPECT_NE(refusal([&] { primitive(joined).execute(order, missing); }).find("argument 1025 (srcs.1) is missing (concat C9)"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal([&] { primitive(joined).execute(order, missing); }).find("argument 1025 (srcs.1) is missing (concat C9)"),
+      std::string::npos);
   missing.at(QUERN_ARG_DST) = memory(part, device, dst.data());
-  EXPECT_NE(refusal([&] { primitive(added).execute(order, missing); }).find("(srcs.1) is missing (sum C7)"), std::string::npos);
-  EXPECT_NE(refusal([&] { primitive(joined).execute(order, arguments(joined, sources, sources[1])); }).find("dst overlaps srcs.1"),
+  EXPECT_NE(refusal([&] { primitive(added).execute(order, missing); }).find("(srcs.1) is missing (sum C7)"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] {
+              primitive(joined).execute(order, arguments(joined, sources, sources[1]));
+            }).find("dst overlaps srcs.1"),
             std::string::npos);
   EXPECT_NE(std::string(quern_get_last_error_message()).find("(concat C10)"), std::string::npos);
   auto shifted = arguments(added, sources, dst);
@@ -156,7 +177,8 @@ TEST_F(SourcesExecution, OpenSizesMustFit) {
   const primitive sums(added), concats(joined);
   for (int64_t rows : {0, 1, 7, 1000}) {
     const memory::desc five({rows, 5}, dt::f32, "ab"), three({rows, 3}, dt::f32, "ab"), eight({rows, 8}, dt::f32, "ab");
-    std::vector<float> a = pattern<float>(static_cast<size_t>(rows) * 5 + 1), b(a.size(), 3.0f), c(static_cast<size_t>(rows) * 3 + 1, 4.0f);
+    std::vector<float> a = pattern<float>(static_cast<size_t>(rows) * 5 + 1), b(a.size(), 3.0f),
+                       c(static_cast<size_t>(rows) * 3 + 1, 4.0f);
     std::vector<float> total(a.size(), -7.0f), whole(static_cast<size_t>(rows) * 8 + 1, -7.0f);
     sums.execute(order, {{QUERN_ARG_MULTIPLE_SRC, memory(five, device, a.data())},
                          {QUERN_ARG_MULTIPLE_SRC + 1, memory(five, device, b.data())},
@@ -173,19 +195,25 @@ TEST_F(SourcesExecution, OpenSizesMustFit) {
   }
   const primitive withEmpty(primitive_desc(device, "concat axis=1 srcs=f32:?x0:ab,f32:?x3:ab dst=f32:?x3:ab"));
   std::vector<float> three = pattern<float>(6), copied(6, -7.0f);
-  withEmpty.execute(order, {{QUERN_ARG_MULTIPLE_SRC, memory(memory::desc({2, 0}, dt::f32, "ab"), device, nullptr)},
-                            {QUERN_ARG_MULTIPLE_SRC + 1, memory(memory::desc({2, 3}, dt::f32, "ab"), device, three.data())},
-                            {QUERN_ARG_DST, memory(memory::desc({2, 3}, dt::f32, "ab"), device, copied.data())}});
+  withEmpty.execute(order,
+                    {{QUERN_ARG_MULTIPLE_SRC, memory(memory::desc({2, 0}, dt::f32, "ab"), device, nullptr)},
+                     {QUERN_ARG_MULTIPLE_SRC + 1, memory(memory::desc({2, 3}, dt::f32, "ab"), device, three.data())},
+                     {QUERN_ARG_DST, memory(memory::desc({2, 3}, dt::f32, "ab"), device, copied.data())}});
   EXPECT_EQ(copied, three);
   std::vector<float> buffer(64);
-  const memory small(memory::desc({2, 5}, dt::f32, "ab"), device, buffer.data()), large(memory::desc({3, 5}, dt::f32, "ab"), device);
+  const memory small(memory::desc({2, 5}, dt::f32, "ab"), device, buffer.data()),
+      large(memory::desc({3, 5}, dt::f32, "ab"), device);
   const memory eight(memory::desc({2, 8}, dt::f32, "ab"), device), other(memory::desc({3, 3}, dt::f32, "ab"), device);
   EXPECT_NE(refusal([&] {
-              sums.execute(order, {{QUERN_ARG_MULTIPLE_SRC, small}, {QUERN_ARG_MULTIPLE_SRC + 1, large}, {QUERN_ARG_DST, small}});
+              sums.execute(
+                  order,
+                  {{QUERN_ARG_MULTIPLE_SRC, small}, {QUERN_ARG_MULTIPLE_SRC + 1, large}, {QUERN_ARG_DST, small}});
             }).find("(sum C9)"),
             std::string::npos);
   EXPECT_NE(refusal([&] {
-              concats.execute(order, {{QUERN_ARG_MULTIPLE_SRC, small}, {QUERN_ARG_MULTIPLE_SRC + 1, other}, {QUERN_ARG_DST, eight}});
+              concats.execute(
+                  order,
+                  {{QUERN_ARG_MULTIPLE_SRC, small}, {QUERN_ARG_MULTIPLE_SRC + 1, other}, {QUERN_ARG_DST, eight}});
             }).find("(concat C11)"),
             std::string::npos);
 }

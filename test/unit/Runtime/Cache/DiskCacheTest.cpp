@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Damaged and foreign files are misses and go; unsafe directories are refused; a full disk and a read-only directory fail without leaving
-// anything behind.
+// Damaged and foreign files are misses and go; unsafe directories are refused; a full disk and a read-only directory
+// fail without leaving anything behind.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Disk.h"
@@ -39,7 +39,9 @@ Stored makeStored(int64_t rows) {
   return {keyOf(problem.desc, target), test::makeTestArtifact(problem, target).serialize()};
 }
 
-std::string pathOf(const DiskCache &cache, const KernelKey &key) { return cache.directory() + "/" + key.digest.hex() + ".qk"; }
+std::string pathOf(const DiskCache &cache, const KernelKey &key) {
+  return cache.directory() + "/" + key.digest.hex() + ".qk";
+}
 
 std::string readFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
@@ -240,7 +242,8 @@ TEST_F(DiskCacheTest, ReadOnlyDirectoryServesButTakesNothing) {
   fs::permissions(temporary.path, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
   EXPECT_TRUE(inChild([&] {
     if (geteuid() == 0) { // root may write anywhere: become the owner of the files instead
-      for (const std::string &path : {temporary.path, temporary.path + "/a", temporary.path + "/a/b", directory, pathOf(cache, stored.key)})
+      for (const std::string &path :
+           {temporary.path, temporary.path + "/a", temporary.path + "/a/b", directory, pathOf(cache, stored.key)})
         if (chown(path.c_str(), 12345, 12345) != 0)
           return false;
       if (setgid(12345) != 0 || setuid(12345) != 0)
@@ -248,7 +251,8 @@ TEST_F(DiskCacheTest, ReadOnlyDirectoryServesButTakesNothing) {
     }
     chmod(directory.c_str(), 0500);
     DiskCache fresh(directory);
-    return fresh.lookup(stored.key).has_value() && !fresh.store(other.key, other.bytes) && fresh.counters().storeFailures == 1;
+    return fresh.lookup(stored.key).has_value() && !fresh.store(other.key, other.bytes) &&
+           fresh.counters().storeFailures == 1;
   }));
   chmod(directory.c_str(), 0700);
 }

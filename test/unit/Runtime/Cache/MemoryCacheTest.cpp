@@ -98,10 +98,12 @@ TEST(MemoryCache, ComparesWholeKeys) {
 
 TEST(MemoryCache, FailureIsNotKept) {
   MemoryCache cache;
-  Result<MemoryCache::Found> failed = cache.getOrMake(keyOf("a"), []() -> Result<MemoryCache::Value> { return runtimeError("no"); });
+  Result<MemoryCache::Found> failed =
+      cache.getOrMake(keyOf("a"), []() -> Result<MemoryCache::Value> { return runtimeError("no"); });
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().message, "no");
-  EXPECT_THROW((void)cache.getOrMake(keyOf("a"), []() -> Result<MemoryCache::Value> { throw std::bad_alloc(); }), std::bad_alloc);
+  EXPECT_THROW((void)cache.getOrMake(keyOf("a"), []() -> Result<MemoryCache::Value> { throw std::bad_alloc(); }),
+               std::bad_alloc);
   EXPECT_FALSE(request(cache, keyOf("a")));
   EXPECT_TRUE(request(cache, keyOf("a")));
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The real process with the fake compiler, which crashes, hangs, or takes all memory: each is an error of that call, the next one
-// succeeds, and no process, zombie or descriptor is left.
+// The real process with the fake compiler, which crashes, hangs, or takes all memory: each is an error of that call,
+// the next one succeeds, and no process, zombie or descriptor is left.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestArtifacts.h"
@@ -28,7 +28,8 @@ namespace {
 namespace fs = std::filesystem;
 
 #if defined(__has_feature)
-constexpr bool hasAddressSanitizer = __has_feature(address_sanitizer), hasThreadSanitizer = __has_feature(thread_sanitizer);
+constexpr bool hasAddressSanitizer = __has_feature(address_sanitizer),
+               hasThreadSanitizer = __has_feature(thread_sanitizer);
 #else
 constexpr bool hasAddressSanitizer = false, hasThreadSanitizer = false;
 #endif
@@ -120,7 +121,9 @@ protected:
   quern_status_t status = quern_success;
 };
 
-void expectPart(const std::string &message, const std::string &part) { EXPECT_NE(message.find(part), std::string::npos) << message; }
+void expectPart(const std::string &message, const std::string &part) {
+  EXPECT_NE(message.find(part), std::string::npos) << message;
+}
 
 TEST_F(CompilerProcessTest, OneServesManyRequests) {
   EXPECT_EQ(compileOne(), "");
@@ -356,11 +359,12 @@ std::string scriptOf(const std::string &commands) {
 }
 
 TEST_F(CompilerProcessTest, WhatIsNoMessageIsAnError) {
-  for (auto [commands, part] : {std::pair("printf 'abc' >&0", "ended with status 0"),                          // half a length
-                                std::pair("printf '\\100\\0\\0\\0\\0\\0\\0\\0ab' >&0", "ended with status 0"), // half a frame
-                                std::pair("printf '\\4\\0\\0\\0\\0\\0\\0\\0abcd' >&0; sleep 9", "is not a compiler's process"),
-                                std::pair("printf '\\377\\377\\377\\377\\377\\377\\377\\377' >&0; sleep 9", "was killed by signal 9"),
-                                std::pair("sleep 9", "did not start in time"), std::pair("kill -STOP $$", "did not start in time")}) {
+  for (auto [commands, part] :
+       {std::pair("printf 'abc' >&0", "ended with status 0"),                          // half a length
+        std::pair("printf '\\100\\0\\0\\0\\0\\0\\0\\0ab' >&0", "ended with status 0"), // half a frame
+        std::pair("printf '\\4\\0\\0\\0\\0\\0\\0\\0abcd' >&0; sleep 9", "is not a compiler's process"),
+        std::pair("printf '\\377\\377\\377\\377\\377\\377\\377\\377' >&0; sleep 9", "was killed by signal 9"),
+        std::pair("sleep 9", "did not start in time"), std::pair("kill -STOP $$", "did not start in time")}) {
     const std::string script = scriptOf(commands);
     test::ScopedEnvironment limit("QUERN_COMPILER_SECONDS", "1"), other("QUERN_COMPILER_PROCESS", script.c_str());
     expectPart(compileOne(), part);
@@ -400,9 +404,11 @@ TEST_F(CompilerProcessTest, ClosedStandardStreamsAreNotTaken) {
 
 TEST_F(CompilerProcessTest, BadSettingsAreRefused) {
   for (auto [name, value, part] :
-       {std::tuple("QUERN_COMPILER", "proces", "it is library or process"), std::tuple("QUERN_COMPILER_SECONDS", "0", "1 to 86400"),
-        std::tuple("QUERN_COMPILER_SECONDS", "1.5", "'1.5'"), std::tuple("QUERN_COMPILER_MIB", "many", "'many'; it is a number of MiB"),
-        std::tuple("QUERN_COMPILER_MIB", "99999999999999999999", "512 to"), std::tuple("QUERN_LINKER", "orc", "linked by the loader")}) {
+       {std::tuple("QUERN_COMPILER", "proces", "it is library or process"),
+        std::tuple("QUERN_COMPILER_SECONDS", "0", "1 to 86400"), std::tuple("QUERN_COMPILER_SECONDS", "1.5", "'1.5'"),
+        std::tuple("QUERN_COMPILER_MIB", "many", "'many'; it is a number of MiB"),
+        std::tuple("QUERN_COMPILER_MIB", "99999999999999999999", "512 to"),
+        std::tuple("QUERN_LINKER", "orc", "linked by the loader")}) {
     test::ScopedEnvironment bad(name, value);
     expectPart(compileOne(), part);
     EXPECT_EQ(status, quern_invalid_arguments) << name << "=" << value;

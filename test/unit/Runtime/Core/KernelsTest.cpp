@@ -164,12 +164,14 @@ TEST_F(KernelsTest, MisbehavingCompiler) {
     const char *mode, *message;
     quern_status_t status;
   };
-  for (const Case &test : {Case{"refuse", "told to refuse", quern_unimplemented}, Case{"garbage", "not one", quern_internal_error},
-                           Case{"foreign-key", "another key", quern_internal_error}, Case{"bad-object", "", quern_runtime_error}}) {
+  for (const Case &test :
+       {Case{"refuse", "told to refuse", quern_unimplemented}, Case{"garbage", "not one", quern_internal_error},
+        Case{"foreign-key", "another key", quern_internal_error}, Case{"bad-object", "", quern_runtime_error}}) {
     test::ScopedEnvironment mode("QUERN_FAKE", test.mode);
     primitive_desc desc(device, test::lineOf(11));
     EXPECT_EQ(test::statusOf([&] { primitive kernel(desc); }), test.status) << test.mode;
-    EXPECT_NE(std::string(quern_get_last_error_message()).find(test.message), std::string::npos) << quern_get_last_error_message();
+    EXPECT_NE(std::string(quern_get_last_error_message()).find(test.message), std::string::npos)
+        << quern_get_last_error_message();
   }
   EXPECT_EQ(originOf(11), quern_origin_compiled) << "a failure is not kept";
 }

@@ -16,7 +16,9 @@
 namespace quern {
 namespace {
 
-TensorDesc tagged(std::vector<int64_t> dims, DataType type, const char *tag) { return *TensorDesc::fromTag(dims, type, tag); }
+TensorDesc tagged(std::vector<int64_t> dims, DataType type, const char *tag) {
+  return *TensorDesc::fromTag(dims, type, tag);
+}
 
 TensorDesc part(const TensorDesc &whole, std::vector<int64_t> dims, std::vector<int64_t> offsets) {
   return *whole.submemory(dims, offsets);
@@ -42,7 +44,8 @@ std::set<int64_t> bytesOf(const TensorDesc &desc) {
 char buffer[1];
 
 bool shareAt(const TensorDesc &a, const TensorDesc &b, int64_t distance) {
-  return shareBytes({a, buffer}, {b, reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(buffer) + static_cast<uintptr_t>(distance))});
+  return shareBytes({a, buffer}, {b, reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(buffer) +
+                                                              static_cast<uintptr_t>(distance))});
 }
 
 bool listsMeet(const std::set<int64_t> &a, const std::set<int64_t> &b, int64_t distance) {
@@ -119,7 +122,8 @@ TEST(Overlap, ElementsOfFourBits) {
   EXPECT_TRUE(shareAt(even, bytes, 7));
   EXPECT_FALSE(shareAt(even, bytes, 8));
   EXPECT_FALSE(shareAt(part(even, {8}, {0}), part(even, {8}, {8}), 0));
-  EXPECT_TRUE(shareAt(part(even, {7}, {0}), part(even, {7}, {7}), 0)) << "one byte has the last of the one and the first of the other";
+  EXPECT_TRUE(shareAt(part(even, {7}, {0}), part(even, {7}, {7}), 0))
+      << "one byte has the last of the one and the first of the other";
 }
 
 TEST(Overlap, CompensationCounts) {

@@ -15,7 +15,9 @@
 namespace quern {
 namespace {
 
-ArgumentInfo argument(const char *name, const char *text, bool isOutput = false) { return {1, name, *parseTensor(text), isOutput}; }
+ArgumentInfo argument(const char *name, const char *text, bool isOutput = false) {
+  return {1, name, *parseTensor(text), isOutput};
+}
 
 TEST(RuntimeSizes, DimsThenStridesThenOffset) {
   const ArgumentInfo all = argument("src", "f32:?x?x5:s?x?x1:off?");
@@ -53,8 +55,10 @@ TEST(RuntimeSizes, WhatDoesNotFitIsNamed) {
 
 TEST(RuntimeSizes, TensorsAgree) {
   VerifiedProblem problem;
-  problem.arguments = {argument("src", "f32:?x5:ab"), argument("dst", "f32:?x5:ab", true), argument("post0.src_1", "f32:1x5:ab")};
-  const TensorDesc four = *parseTensor("f32:4x5:ab"), three = *parseTensor("f32:3x5:ab"), one = *parseTensor("f32:1x5:ab");
+  problem.arguments = {argument("src", "f32:?x5:ab"), argument("dst", "f32:?x5:ab", true),
+                       argument("post0.src_1", "f32:1x5:ab")};
+  const TensorDesc four = *parseTensor("f32:4x5:ab"), three = *parseTensor("f32:3x5:ab"),
+                   one = *parseTensor("f32:1x5:ab");
   const TensorDesc *same[] = {&four, &four, &one}, *other[] = {&four, &three, &one};
   EXPECT_TRUE(checkSharedDims(problem, same));
   Result<void> checked = checkSharedDims(problem, other);

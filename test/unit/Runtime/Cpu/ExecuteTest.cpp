@@ -141,7 +141,8 @@ TEST_F(ExecuteTest, EmptyTensors) {
   run.kernel.visit_launch({}, [](const quern_launch_call_t &) { ADD_FAILURE() << "nothing is to be called"; });
   EXPECT_EQ(run.desc.memory_consumption(), 0);
   EXPECT_EQ(test::statusOf([&] { run.kernel.get_cache_blob(); }), quern_not_required);
-  EXPECT_EQ(test::statusOf([&] { run.kernel.execute(order, {}); }), quern_invalid_arguments) << "arguments are checked all the same";
+  EXPECT_EQ(test::statusOf([&] { run.kernel.execute(order, {}); }), quern_invalid_arguments)
+      << "arguments are checked all the same";
 }
 
 TEST_F(ExecuteTest, CallersScratchpad) {
@@ -293,7 +294,8 @@ TEST_F(ExecuteTest, StepsAreCallable) {
   EXPECT_EQ(run.wrong(), 0u);
 }
 
-/// Steps on parts of the buffers, of different lengths and costs, that run at once: one parallel region, every element once.
+/// Steps on parts of the buffers, of different lengths and costs, that run at once: one parallel region, every element
+/// once.
 TEST_F(ExecuteTest, IndependentStepsShareTheThreads) {
   Result<VerifiedProblem> problem = verify(*PrimitiveDesc::parse(test::lineOf(64)), Target());
   ASSERT_TRUE(problem);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Good: the test kernels run. Hostile: truncations at every length, single mutated bytes, and hand-made faults; the loader refuses or
-// loads, and never reads or writes outside (the sanitizer presets see to that).
+// Good: the test kernels run. Hostile: truncations at every length, single mutated bytes, and hand-made faults; the
+// loader refuses or loads, and never reads or writes outside (the sanitizer presets see to that).
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -52,7 +52,9 @@ struct Editor {
   std::vector<Elf64_Shdr> sections;
 };
 
-void setType(Elf64_Rela &relocation, uint64_t type) { relocation.r_info = ELF64_R_INFO(ELF64_R_SYM(relocation.r_info), type); }
+void setType(Elf64_Rela &relocation, uint64_t type) {
+  relocation.r_info = ELF64_R_INFO(ELF64_R_SYM(relocation.r_info), type);
+}
 
 std::string messageOf(const std::string &object) {
   Result<LoadedObject> loaded = LoadedObject::load(object, entries);
@@ -100,7 +102,8 @@ TEST(Loader, RefusesFaults) {
       {"thread-local", "thread-local", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_flags |= SHF_TLS; }},
       {"alignment", "alignment", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_addralign = 48; }},
       {"outside", "lies outside the object", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_size = ~0ull; }},
-      {"offset", "lies outside the object", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_offset = ~0ull - 8; }},
+      {"offset", "lies outside the object",
+       [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_offset = ~0ull - 8; }},
       {"no code", "no code", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_flags = SHF_ALLOC; }},
       {"symbols", "symbol table is malformed", [](Editor &e) { e.find(SHT_SYMTAB, 0).sh_entsize = 1; }},
       {"strings", "symbol table is malformed", [](Editor &e) { e.find(SHT_SYMTAB, 0).sh_link = 9999; }},
@@ -122,7 +125,8 @@ TEST(Loader, RefusesFaults) {
 TEST(Loader, SurvivesTruncation) {
   const std::string object = test::readTestObject();
   for (size_t size = 0; size < object.size(); ++size)
-    EXPECT_FALSE(LoadedObject::load(std::string(object.data(), size), entries)) << size; // a copy of that size: the sanitizer sees its end
+    EXPECT_FALSE(LoadedObject::load(std::string(object.data(), size), entries))
+        << size; // a copy of that size: the sanitizer sees its end
 }
 
 TEST(Loader, SurvivesMutation) {

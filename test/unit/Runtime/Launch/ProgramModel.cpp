@@ -21,14 +21,16 @@ constexpr int64_t rows = 40;
 constexpr uint32_t argumentCount = 5, regionCount = 4;
 
 int64_t mix(int64_t a, int64_t b, int64_t c) {
-  auto z = static_cast<uint64_t>(a) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(b) * 0xbf58476d1ce4e5b9u + static_cast<uint64_t>(c) + 1;
+  auto z = static_cast<uint64_t>(a) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(b) * 0xbf58476d1ce4e5b9u +
+           static_cast<uint64_t>(c) + 1;
   return static_cast<int64_t>(z ^ (z >> 29));
 }
 
 /// Evaluates every polynomial of a program where it is met.
 class Walker {
 public:
-  Walker(const Artifact &artifact, std::span<const KernelStep> steps, void *const *arguments, std::vector<int64_t> sizes)
+  Walker(const Artifact &artifact, std::span<const KernelStep> steps, void *const *arguments,
+         std::vector<int64_t> sizes)
       : artifact(artifact), steps(steps), arguments(arguments), sizes(std::move(sizes)) {
     for (const Polynomial &bytes : artifact.regions)
       regions.emplace_back(static_cast<size_t>(valueOf(bytes)) / sizeof(int64_t) + 1, -1);
@@ -54,7 +56,8 @@ private:
       named.push_back(static_cast<char *>(base) + valueOf(buffer.byteOffset));
     }
     alignas(64) int64_t scratch[rowElements];
-    invoke(step, {named.empty() ? arguments : named.data(), scratch, nullptr, sizes.data()}, 0, iterationsOf(step, sizes.data()));
+    invoke(step, {named.empty() ? arguments : named.data(), scratch, nullptr, sizes.data()}, 0,
+           iterationsOf(step, sizes.data()));
   }
   /// Steps [first, end), and the loops from `loop` on around them.
   void runRange(uint32_t first, uint32_t end, size_t loop, int depth) {

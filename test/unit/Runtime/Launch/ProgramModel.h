@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Programs whose result depends on the order of their steps and on every offset, and two ways to run one: the runtime's, and a walk that
-// evaluates every polynomial where it is met.
+// Programs whose result depends on the order of their steps and on every offset, and two ways to run one: the
+// runtime's, and a walk that evaluates every polynomial where it is met.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RUNTIME_LAUNCH_PROGRAMMODEL_H
@@ -41,8 +41,8 @@ struct ProgramModel {
   Result<Memory> tryRun(const ExecutionContext &context) const;
 };
 
-/// Loops within loops around steps that read rows and write others, from the front or from the back; sizes in bounds and offsets if
-/// `isOpen`.
+/// Loops within loops around steps that read rows and write others, from the front or from the back; sizes in bounds
+/// and offsets if `isOpen`.
 ProgramModel randomProgram(std::mt19937_64 &random, bool isOpen);
 
 } // namespace quern::test

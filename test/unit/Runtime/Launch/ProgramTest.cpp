@@ -37,7 +37,8 @@ ProgramModel longLoop(int64_t trips) {
   artifact.arguments.assign(3, {1, 1, 4 * rowBytes});
   artifact.regions = {rowBytes};
   artifact.loops = {{trips, 0, 2}};
-  artifact.steps = {{0, rowElements, 1000, {}, {{0, 0}, {1, 0}, {3, 0}}}, {0, rowElements, 1000, {}, {{3, 0}, {1, 0}, {0, 0}}}};
+  artifact.steps = {{0, rowElements, 1000, {}, {{0, 0}, {1, 0}, {3, 0}}},
+                    {0, rowElements, 1000, {}, {{3, 0}, {1, 0}, {0, 0}}}};
   return model;
 }
 
@@ -114,8 +115,8 @@ TEST(Program, ScratchThatIsNotThereIsAnError) {
     Result<ProgramModel::Memory> done = model.tryRun(on(*pool));
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().status, Status::OutOfMemory);
-    EXPECT_EQ(done.error().message,
-              concat("no memory for 1152921504606846976 bytes of scratch on each of ", pool->get_num_threads(), " threads"));
+    EXPECT_EQ(done.error().message, concat("no memory for 1152921504606846976 bytes of scratch on each of ",
+                                           pool->get_num_threads(), " threads"));
   }
 }
 
@@ -200,7 +201,8 @@ protected:
     bytes.terms = {{rowSize, {greatest}}};
     artifact.regions = {bytes};
     artifact.loops = {{rows, 0, 1}, {rows, 1, 2}};
-    artifact.steps = {{0, 16, 1000, {}, {{0, forward}, {2, backward}}}, {0, 16, 1000, {}, {{2, backward}, {1, forward}}}};
+    artifact.steps = {{0, 16, 1000, {}, {{0, forward}, {2, backward}}},
+                      {0, 16, 1000, {}, {{2, backward}, {1, forward}}}};
   }
   Result<std::shared_ptr<const Executable>> load() {
     return CpuExecutable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
@@ -217,7 +219,8 @@ TEST_F(ProgramExecution, DerivesSizesAndPlacesRegions) {
     for (int64_t given : {64, 5, 0})
       for (int32_t greatest : {0, 1, 4, 64, 1000, -3}) {
         std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, 0.0f);
-        std::memcpy(&dst[given > 2 ? 2 * 16 : 0], &greatest, sizeof(greatest)); // an element of one in 16, the others are 0
+        std::memcpy(&dst[given > 2 ? 2 * 16 : 0], &greatest,
+                    sizeof(greatest)); // an element of one in 16, the others are 0
         void *buffers[] = {src.data(), dst.data()};
         TestPool pool(threads, false);
         ExecutionContext context = on(pool);
@@ -268,7 +271,8 @@ TEST(ProgramApi, RunsWithTheSizesOfEachExecution) {
     std::vector<float> src(static_cast<size_t>(rows) * 16), dst(src.size(), -7.0f);
     for (size_t i = 0; i < src.size(); ++i)
       src[i] = static_cast<float>(i % 1000);
-    kernel.execute(order, {{QUERN_ARG_SRC, memory(desc, device, src.data())}, {QUERN_ARG_DST, memory(desc, device, dst.data())}});
+    kernel.execute(
+        order, {{QUERN_ARG_SRC, memory(desc, device, src.data())}, {QUERN_ARG_DST, memory(desc, device, dst.data())}});
     size_t wrong = 0;
     for (size_t i = 0; i < src.size(); ++i)
       wrong += dst[i] != static_cast<float>(2 + i % 4) * src[i];
@@ -280,8 +284,9 @@ TEST(ProgramApi, AScratchpadOfOpenSizeIsRefused) {
   engine device(engine::kind::cpu, 0);
   primitive_desc desc(device, lineOfOpenRows() + " attr.scratchpad=user");
   EXPECT_EQ(statusOf([&] { primitive(desc).get_primitive_desc(); }), quern_unimplemented);
-  EXPECT_NE(std::string(quern_get_last_error_message()).find("the scratchpad depends on sizes that only executions know"),
-            std::string::npos)
+  EXPECT_NE(
+      std::string(quern_get_last_error_message()).find("the scratchpad depends on sizes that only executions know"),
+      std::string::npos)
       << quern_get_last_error_message();
   EXPECT_EQ(quern_primitive_desc_query_md(desc.get(), quern_query_scratchpad_md, 0), nullptr);
 }
@@ -290,7 +295,8 @@ TEST(ProgramApi, TheMemoryConsumptionOfOpenSizesIsRefused) {
   engine device(engine::kind::cpu, 0);
   primitive_desc desc(device, lineOfOpenRows());
   EXPECT_EQ(statusOf([&] { desc.memory_consumption(); }), quern_unimplemented);
-  EXPECT_NE(std::string(quern_get_last_error_message()).find("sizes that only executions know; its bytes"), std::string::npos)
+  EXPECT_NE(std::string(quern_get_last_error_message()).find("sizes that only executions know; its bytes"),
+            std::string::npos)
       << quern_get_last_error_message();
 }
 
@@ -363,15 +369,19 @@ TEST(ProgramApi, WhatAVisitIsNotGivenIsRefused) {
   const auto visit = [&](quern_launch_data_t with) {
     int calls = 0;
     const quern_status_t status = quern_primitive_visit_launch(
-        kernel.get(), &with, [](void *count, const quern_launch_call_t *) { return ++*static_cast<int *>(count), quern_success; }, &calls);
+        kernel.get(), &with,
+        [](void *count, const quern_launch_call_t *) { return ++*static_cast<int *>(count), quern_success; }, &calls);
     EXPECT_EQ(calls, status == quern_success ? 14 : 0);
     return status == quern_success ? "" : std::string(quern_get_last_error_message());
   };
   EXPECT_EQ(visit(data), "");
-  EXPECT_THAT(visit({nullptr, data.sizes, data.shared}), testing::HasSubstr("buffers is null; the launch has 2 arguments"));
+  EXPECT_THAT(visit({nullptr, data.sizes, data.shared}),
+              testing::HasSubstr("buffers is null; the launch has 2 arguments"));
   EXPECT_THAT(visit({data.buffers, nullptr, data.shared}), testing::HasSubstr("sizes is null; the launch takes 2"));
-  EXPECT_THAT(visit({data.buffers, data.sizes, nullptr}), testing::HasSubstr("shared is null; the launch shares 448 bytes"));
-  EXPECT_THAT(visit({data.buffers, data.sizes, static_cast<char *>(data.shared) + 4}), testing::HasSubstr("aligned to 64 bytes"));
+  EXPECT_THAT(visit({data.buffers, data.sizes, nullptr}),
+              testing::HasSubstr("shared is null; the launch shares 448 bytes"));
+  EXPECT_THAT(visit({data.buffers, data.sizes, static_cast<char *>(data.shared) + 4}),
+              testing::HasSubstr("aligned to 64 bytes"));
   const int64_t many[] = {INT64_MAX / 2, 1};
   EXPECT_THAT(visit({data.buffers, many, data.shared}), testing::HasSubstr("beyond int64"));
 

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Kernels with a mistake each, as a recipe might make it: running them work-item by work-item names it. And the same without, which run.
+// Kernels with a mistake each, as a recipe might make it: running them work-item by work-item names it. And the same
+// without, which run.
 //
 //===----------------------------------------------------------------------===//
 #include "ScheduledKernel.h"
@@ -26,8 +27,8 @@ protected:
     const std::string text = R"(
       func.func @problem() { return }
       memref.global "private" @shared : memref<32xf32, #gpu.address_space<workgroup>> = uninitialized
-      func.func @kernel(%in: memref<64xf32>, %out: memref<64xf32>) attributes {quern.kernel = #quern.kernel<group_size = 32, space = 2,
-          sub_group_size = 8>} {
+      func.func @kernel(%in: memref<64xf32>, %out: memref<64xf32>)
+          attributes {quern.kernel = #quern.kernel<group_size = 32, space = 2, sub_group_size = 8>} {
         %c0 = arith.constant 0 : index
         %c1 = arith.constant 1 : index
         %c32 = arith.constant 32 : index
@@ -47,19 +48,21 @@ protected:
         )" + body + R"(
         return
       })";
-    ScheduledKernel kernel = compiler.compile(text, Target{CpuIsa::Sse42}, [](mlir::func::FuncOp problem, std::string &) {
-      for (auto function : problem->getParentOfType<mlir::ModuleOp>().getOps<mlir::func::FuncOp>())
-        if (function != problem)
-          makeWorkItem(function);
-      return mlir::success();
-    });
+    ScheduledKernel kernel =
+        compiler.compile(text, Target{CpuIsa::Sse42}, [](mlir::func::FuncOp problem, std::string &) {
+          for (auto function : problem->getParentOfType<mlir::ModuleOp>().getOps<mlir::func::FuncOp>())
+            if (function != problem)
+              makeWorkItem(function);
+          return mlir::success();
+        });
     const std::vector<ChainArgument> arguments{{Element::F32, 64}, {Element::F32, 64, true}};
     std::string said;
     for (kernel.turns = 1; kernel.turns <= 8; ++kernel.turns) { // whoever comes first
       Buffers buffers = makeBuffers(arguments, 1);
       testing::TestPartResultArray results;
       {
-        testing::ScopedFakeTestPartResultReporter keep(testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+        testing::ScopedFakeTestPartResultReporter keep(
+            testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
         run(kernel, arguments, buffers, /*aliased=*/false);
       }
       if (!results.size())
@@ -91,8 +94,10 @@ TEST_F(DeviceRules, MissingBarriersAreSeen) {
 
 TEST_F(DeviceRules, PartedWorkItemsAreSeen) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "is at the barrier", faultOf("scf.if %isFirst {\n gpu.barrier\n}\n"));
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "is at the barrier", faultOf("scf.if %isLane0 {\n gpu.barrier\n} else {\n gpu.barrier\n}\n"));
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "is at the exchange", faultOf("scf.if %isLane0 {\n" + std::string(exchange) + write + "}\n"));
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "is at the barrier",
+                      faultOf("scf.if %isLane0 {\n gpu.barrier\n} else {\n gpu.barrier\n}\n"));
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "is at the exchange",
+                      faultOf("scf.if %isLane0 {\n" + std::string(exchange) + write + "}\n"));
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "wants the value of lane 8 of 8",
                       faultOf("%y, %valid = gpu.shuffle idx %x, %eight, %eight : f32\n" + std::string(write)));
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "exchanges values with a sub-group of 1",
@@ -100,20 +105,23 @@ TEST_F(DeviceRules, PartedWorkItemsAreSeen) {
 }
 
 TEST_F(DeviceRules, ElementsOfSeveralWorkItemsAreSeen) {
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "writes element 0, too", faultOf("memref.store %x, %out[%c0] : memref<64xf32>\n"));
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, "writes element 0, too",
+                      faultOf("memref.store %x, %out[%c0] : memref<64xf32>\n"));
   // What a group writes to a buffer no barrier shows to others.
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "nothing keeps them in order",
-                      faultOf("memref.store %x, %out[%at] : memref<64xf32>\n gpu.barrier\n %n = arith.addi %first, %other : index\n"
-                              "%y = memref.load %out[%n] : memref<64xf32>\n %z = arith.addf %y, %x : f32\n"
-                              "memref.store %z, %out[%at] : memref<64xf32>\n"));
+  EXPECT_PRED_FORMAT2(
+      testing::IsSubstring, "nothing keeps them in order",
+      faultOf("memref.store %x, %out[%at] : memref<64xf32>\n gpu.barrier\n %n = arith.addi %first, %other : index\n"
+              "%y = memref.load %out[%n] : memref<64xf32>\n %z = arith.addf %y, %x : f32\n"
+              "memref.store %z, %out[%at] : memref<64xf32>\n"));
   // A group's reads are not in order with another's writes.
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "nothing keeps them in order",
                       faultOf("%y = memref.load %out[%item] : memref<64xf32>\n" + std::string(write)));
 }
 
 TEST_F(DeviceRules, PlacesOutsideAndBetweenWordsAreSeen) {
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "which has 64",
-                      faultOf("%n = arith.addi %at, %c1 : index\n%y = memref.load %in[%n] : memref<64xf32>\n" + std::string(write)));
+  EXPECT_PRED_FORMAT2(
+      testing::IsSubstring, "which has 64",
+      faultOf("%n = arith.addi %at, %c1 : index\n%y = memref.load %in[%n] : memref<64xf32>\n" + std::string(write)));
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "which has 32",
                       faultOf("%n = arith.addi %item, %c1 : index\n"
                               "memref.store %x, %memory[%n] : memref<32xf32, #gpu.address_space<workgroup>>\n"));

@@ -33,10 +33,12 @@ std::string MemoryWatch::other(const Buffer &buffer, const Element &element, con
   if (!by.isWrite)
     return {};
   if (!buffer.isOfGroup && element.readers != nobody && element.readers != group)
-    return element.readers == several ? "several groups read" : "group " + std::to_string(element.readers - 1) + " reads";
+    return element.readers == several ? "several groups read"
+                                      : "group " + std::to_string(element.readers - 1) + " reads";
   if (element.read != phase || element.reader == by.subGroup)
     return {};
-  return element.reader == several ? "several sub-groups read" : "sub-group " + std::to_string(element.reader - 1) + " reads";
+  return element.reader == several ? "several sub-groups read"
+                                   : "sub-group " + std::to_string(element.reader - 1) + " reads";
 }
 
 void MemoryWatch::keep(Element &element, const Accessor &by) const {
@@ -53,8 +55,9 @@ void MemoryWatch::keep(Element &element, const Accessor &by) const {
 std::string MemoryWatch::note(int64_t item, int64_t subGroup, const DeviceAccess &access) {
   const Buffer &buffer = buffers[static_cast<size_t>(access.buffer)];
   auto &elements = *buffer.elements;
-  const std::string what = std::string(access.isWrite ? "writes" : "reads") + " element " + std::to_string(access.first) +
-                           (access.count > 1 ? " and " + std::to_string(access.count - 1) + " behind it" : "") + " of " + buffer.name;
+  const std::string what =
+      std::string(access.isWrite ? "writes" : "reads") + " element " + std::to_string(access.first) +
+      (access.count > 1 ? " and " + std::to_string(access.count - 1) + " behind it" : "") + " of " + buffer.name;
   if (access.first < 0 || access.first + access.count > static_cast<int64_t>(elements.size()))
     return what + ", which has " + std::to_string(elements.size());
   if ((reinterpret_cast<uintptr_t>(buffer.data) + static_cast<uintptr_t>(access.first * buffer.elementBytes)) %

@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Keeps of every element of a device's buffers who read and wrote it last, and finds what is undefined there: accesses beyond a buffer,
-// words that are not aligned, and two work-items at one element, of which one writes, that nothing keeps in order. A barrier orders the
-// accesses of a group to its memory; to other memory it orders a write behind what was read before it, and nothing else. Lanes of a
-// sub-group go in step: what one of them writes comes behind what the others have read on their way there.
+// Keeps of every element of a device's buffers who read and wrote it last, and finds what is undefined there: accesses
+// beyond a buffer, words that are not aligned, and two work-items at one element, of which one writes, that nothing
+// keeps in order. A barrier orders the accesses of a group to its memory; to other memory it orders a write behind what
+// was read before it, and nothing else. Lanes of a sub-group go in step: what one of them writes comes behind what the
+// others have read on their way there.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_DEVICE_MEMORYWATCH_H
@@ -29,7 +30,8 @@ struct DeviceAccess {
 
 class MemoryWatch {
 public:
-  /// Buffers that begin at one address are the same memory. `isOfGroup`: each group has one of its own, which begins undefined.
+  /// Buffers that begin at one address are the same memory. `isOfGroup`: each group has one of its own, which begins
+  /// undefined.
   void add(const std::string &name, const char *data, int64_t bytes, int64_t elementBytes, bool isOfGroup);
   /// Accesses before this and after it are not at the same time, for work-items of this group.
   void startPhase(int64_t group);

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Random maps, chains, sums of bytes, products and open sizes by the schedules of devices, for random devices. Their kernels run on the
-// host, work-item by work-item (WorkGroups.h), and agree with naive loops on memory that ends and begins at inaccessible pages, in place or
-// not. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the problems; a failure prints seed and IR.
+// Random maps, chains, sums of bytes, products and open sizes by the schedules of devices, for random devices. Their
+// kernels run on the host, work-item by work-item (WorkGroups.h), and agree with naive loops on memory that ends and
+// begins at inaccessible pages, in place or not. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the problems; a failure
+// prints seed and IR.
 //
 //===----------------------------------------------------------------------===//
 #include "Crash.h"
@@ -34,9 +35,12 @@ using namespace quern::test;
 
 namespace {
 
-/// What is left of devices: the sizes of sub-groups that they have, what a group may be, and how their driver makes vectors.
+/// What is left of devices: the sizes of sub-groups that they have, what a group may be, and how their driver makes
+/// vectors.
 DeviceStrategy randomDevice(std::mt19937_64 &random) {
-  auto pick = [&](int64_t from, int64_t to) { return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1)); };
+  auto pick = [&](int64_t from, int64_t to) {
+    return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1));
+  };
   DeviceStrategy device;
   device.maxGroup = int64_t(1) << pick(3, 8);
   device.subGroupSizes.clear();
@@ -63,12 +67,13 @@ std::string textOf(const DeviceStrategy &device) {
   for (int64_t size : device.subGroupSizes)
     text += ' ' + std::to_string(size);
   return text + ", groups up to " + std::to_string(device.maxGroup) + " (" + std::to_string(device.smallGroup) + "), " +
-         std::to_string(device.groupMemoryBytes) + " bytes of group memory, " + std::to_string(device.vectorBytes) + " moved at once, " +
-         std::to_string(device.heldBytes) + " held, lines of " + std::to_string(device.lineBytes) +
+         std::to_string(device.groupMemoryBytes) + " bytes of group memory, " + std::to_string(device.vectorBytes) +
+         " moved at once, " + std::to_string(device.heldBytes) + " held, lines of " + std::to_string(device.lineBytes) +
          (device.isLastResort ? ", the last resort" : "");
 }
 
-using Schedule = FailureOr<SmallVector<func::FuncOp>> (*)(const Problem &problem, const DeviceStrategy &device, std::string *whyNot);
+using Schedule = FailureOr<SmallVector<func::FuncOp>> (*)(const Problem &problem, const DeviceStrategy &device,
+                                                          std::string *whyNot);
 
 class RandomDevices : public testing::Test {
 protected:
@@ -139,7 +144,8 @@ protected:
     std::mt19937_64 random(seed);
     const DeviceStrategy device = randomDevice(random);
     const std::string text = draw(seed, 0).open.text;
-    const std::string about = "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + textOf(device) + '\n' + text;
+    const std::string about =
+        "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + textOf(device) + '\n' + text;
     SCOPED_TRACE(about);
     const RunningCase running(about);
     std::optional<ScheduledKernel> kernel = compile(text, schedule, device);
@@ -150,7 +156,8 @@ protected:
     }
   }
   /// Features are words of a plan, or with a '!' in front words that it has not.
-  void forEachSeed(uint64_t usual, std::initializer_list<const char *> features, const std::function<void(uint64_t seed)> &body) {
+  void forEachSeed(uint64_t usual, std::initializer_list<const char *> features,
+                   const std::function<void(uint64_t seed)> &body) {
     const uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", usual);
     for (const char *feature : features)
       seen[feature] = 0;
@@ -161,7 +168,9 @@ protected:
     int others = 0;
     for (const auto &[reason, times] : refused) {
       others += times;
-      EXPECT_TRUE(llvm::any_of(known, [&, &reason = reason](StringRef part) { return StringRef(reason).contains(part); })) << reason;
+      EXPECT_TRUE(llvm::any_of(known, [&, &reason = reason](StringRef part) {
+        return StringRef(reason).contains(part);
+      })) << reason;
     }
     EXPECT_TRUE(taken > 3 * others || count < usual) << taken << " taken, " << others << " not";
   }
@@ -176,7 +185,9 @@ protected:
 };
 
 TEST_F(RandomDevices, MapsEqualNaiveLoops) {
-  forEachSeed(150, {"lines", "tiles through group memory", "reads vectors", "writes vectors", ", vectors of", "sub-groups", "padding"},
+  forEachSeed(150,
+              {"lines", "tiles through group memory", "reads vectors", "writes vectors", ", vectors of", "sub-groups",
+               "padding"},
               [&](uint64_t seed) {
                 const RandomMap map = makeRandomMap(seed);
                 check({map.text, map.arguments, 0}, seed, scheduleDeviceMap, /*widens=*/false);
@@ -184,13 +195,16 @@ TEST_F(RandomDevices, MapsEqualNaiveLoops) {
 }
 
 TEST_F(RandomDevices, OpenMapsEqualNaiveLoops) {
-  forEachSeed(100, {"lines", "tiles through group memory", "reads vectors", "writes vectors", ", vectors of", "sub-groups"},
+  forEachSeed(100,
+              {"lines", "tiles through group memory", "reads vectors", "writes vectors", ", vectors of", "sub-groups"},
               [&](uint64_t seed) { checkOpen(makeOpenMap, seed, scheduleDeviceMap, /*widens=*/false); });
 }
 
 TEST_F(RandomDevices, ChainsEqualNaiveLoops) {
-  forEachSeed(150, {"to a sub-group", "to a group", "to a work-item", "held in", "sweeps", "side by side", "moved through memory"},
-              [&](uint64_t seed) { check(makeRandomChain(seed), seed, scheduleDeviceRows, /*widens=*/true); });
+  forEachSeed(
+      150,
+      {"to a sub-group", "to a group", "to a work-item", "held in", "sweeps", "side by side", "moved through memory"},
+      [&](uint64_t seed) { check(makeRandomChain(seed), seed, scheduleDeviceRows, /*widens=*/true); });
 }
 
 TEST_F(RandomDevices, SumsOfBytesEqualNaiveLoops) {
@@ -237,8 +251,10 @@ func.func @chain(%src: memref<3x700xf32>, %old: memref<3xf32>, %new: memref<3xf3
 })";
   DeviceStrategy device;
   device.subGroupSizes = {16}, device.vectorBytes = 16;
-  const std::vector<ChainArgument> arguments{
-      {Element::F32, 2100}, {Element::F32, 3}, {Element::F32, 3, true, /*aliasOf=*/1}, {Element::F32, 2100, true, /*aliasOf=*/0}};
+  const std::vector<ChainArgument> arguments{{Element::F32, 2100},
+                                             {Element::F32, 3},
+                                             {Element::F32, 3, true, /*aliasOf=*/1},
+                                             {Element::F32, 2100, true, /*aliasOf=*/0}};
   const RandomChain chain{text, arguments, 1e-4};
   check({chain, chain, {}}, /*seed=*/1, scheduleDeviceRows, /*widens=*/true, device);
   EXPECT_EQ(taken, 1);
@@ -247,8 +263,8 @@ func.func @chain(%src: memref<3x700xf32>, %old: memref<3xf32>, %new: memref<3xf3
 /// With the rows as a number and as an open size.
 TEST_F(RandomDevices, ProductsEqualNaiveLoops) {
   forEachSeed(100,
-              {"over memory", "in registers", "rhs through memory", "2 products", "accumulators", "! 1 below each other", "! x 1 along K",
-               "!steps of 1", " ?x"},
+              {"over memory", "in registers", "rhs through memory", "2 products", "accumulators",
+               "! 1 below each other", "! x 1 along K", "!steps of 1", " ?x"},
               [&](uint64_t seed) {
                 const RandomContraction problem = makeRandomContraction(seed);
                 const RandomChain closed{problem.text, problem.arguments, problem.tolerance};
@@ -257,15 +273,16 @@ TEST_F(RandomDevices, ProductsEqualNaiveLoops) {
                   return;
                 std::mt19937_64 random(seed + 1);
                 const std::vector<int64_t> sizes(problem.arguments.size(), problem.rows);
-                check({{problem.openText, problem.arguments, problem.tolerance}, closed, sizes}, seed, scheduleDeviceContraction,
+                check({{problem.openText, problem.arguments, problem.tolerance}, closed, sizes}, seed,
+                      scheduleDeviceContraction,
                       /*widens=*/true, randomDevice(random));
               });
 }
 
 TEST_F(RandomDevices, OpenProductsEqualNaiveLoops) {
   forEachSeed(60,
-              {"over memory", "in registers", "rhs through memory", " ?x?", "tiles x ceil", " tiles", "! 1 below each other",
-               "! x 1 along K", "!steps of 1"},
+              {"over memory", "in registers", "rhs through memory", " ?x?", "tiles x ceil", " tiles",
+               "! 1 below each other", "! x 1 along K", "!steps of 1"},
               [&](uint64_t seed) { checkOpen(makeOpenProduct, seed, scheduleDeviceContraction, /*widens=*/true); });
 }
 

@@ -61,7 +61,10 @@ OpenSpace::Argument OpenSpace::drawArgument(Element element, const std::vector<i
   const bool hasOpen = std::any_of(loops.begin(), loops.end(), [&](int loop) { return isOpen[loop]; });
   argument.areStridesOpen = loops.size() > 1 && (hasOpen || chance(30));
   argument.isOffsetOpen = mayOffsetsBeOpen && chance(25);
-  argument.gap = loops.size() < 2 ? 0 : argument.areStridesOpen ? (own.chance(50) ? own.pick(1, 20) : 0) : chance(30) ? pick(1, 9) : 0;
+  argument.gap = loops.size() < 2          ? 0
+                 : argument.areStridesOpen ? (own.chance(50) ? own.pick(1, 20) : 0)
+                 : chance(30)              ? pick(1, 9)
+                                           : 0;
   argument.offset = argument.isOffsetOpen ? own.pick(0, 9) : chance(20) ? pick(1, 9) : 0;
   argument.strides.assign(loops.size(), 1);
   int64_t stride = 1;
@@ -147,17 +150,17 @@ std::string OpenMaps::textOf(bool open) const {
   }
   const std::string to = names.back() + " : " + types.back();
   names.pop_back(), types.pop_back();
-  return "func.func @map(" + signature(open) + ") {\n  linalg.generic {indexing_maps = [" + join(maps) + "], iterator_types = [" +
-         join(kinds) + "]}\n      ins(" + join(names) + " : " + join(types) + ") outs(" + to + ") {\n  ^bb0(" + join(elements) + "):\n" +
-         body + "  }\n  return\n}\n";
+  return "func.func @map(" + signature(open) + ") {\n  linalg.generic {indexing_maps = [" + join(maps) +
+         "], iterator_types = [" + join(kinds) + "]}\n      ins(" + join(names) + " : " + join(types) + ") outs(" + to +
+         ") {\n  ^bb0(" + join(elements) + "):\n" + body + "  }\n  return\n}\n";
 }
 
 OpenChain OpenMaps::run() {
   const int64_t rank = pick(1, 3);
   const bool isLarge = rank < 3 && chance(25); // vectors are for problems that fill a device
   for (int64_t loop = 0; loop < rank; ++loop)
-    addLoop(loop == 0 || chance(60),
-            isLarge ? std::vector<int64_t>{100, 256, 300, 515} : std::vector<int64_t>{1, 2, 3, 7, 8, 16, 17, 31, 33, 64, 100});
+    addLoop(loop == 0 || chance(60), isLarge ? std::vector<int64_t>{100, 256, 300, 515}
+                                             : std::vector<int64_t>{1, 2, 3, 7, 8, 16, 17, 31, 33, 64, 100});
   std::vector<int> from(static_cast<size_t>(rank)), some;
   std::iota(from.begin(), from.end(), 0);
   std::shuffle(from.begin(), from.end(), random);
@@ -183,15 +186,16 @@ OpenChain OpenMaps::run() {
   if (isCopy) {
     body = "    linalg.yield %x : " + arguments[0].type + "\n";
   } else {
-    body = source == Element::F32  ? "    %w = arith.addf %x, %factor : f32\n    %y = arith.mulf %w, %factor : f32\n"
-           : source == Element::S8 ? "    %w = arith.sitofp %x : i8 to f32\n    %y = arith.mulf %w, %factor : f32\n"
-                                   : "    %w = arith.extf %x : " + arguments[0].type + " to f32\n    %y = arith.mulf %w, %factor : f32\n";
+    body = source == Element::F32 ? "    %w = arith.addf %x, %factor : f32\n    %y = arith.mulf %w, %factor : f32\n"
+           : source == Element::S8
+               ? "    %w = arith.sitofp %x : i8 to f32\n    %y = arith.mulf %w, %factor : f32\n"
+               : "    %w = arith.extf %x : " + arguments[0].type + " to f32\n    %y = arith.mulf %w, %factor : f32\n";
     const std::string type = arguments.back().type;
-    body += type == "f32" ? "    linalg.yield %y : f32\n"
-            : type == "i8"
-                ? "    %r = math.roundeven %y : f32\n    %i = arith.fptosi %r : f32 to i32\n    %n = arith.trunci %i : i32 to i8\n"
-                  "    linalg.yield %n : i8\n"
-                : "    %n = arith.truncf %y : f32 to " + type + "\n    linalg.yield %n : " + type + "\n";
+    body += type == "f32"  ? "    linalg.yield %y : f32\n"
+            : type == "i8" ? "    %r = math.roundeven %y : f32\n    %i = arith.fptosi %r : f32 to i32\n    %n = "
+                             "arith.trunci %i : i32 to i8\n"
+                             "    linalg.yield %n : i8\n"
+                           : "    %n = arith.truncf %y : f32 to " + type + "\n    linalg.yield %n : " + type + "\n";
   }
   return finish(textOf(true), textOf(false), 0);
 }
@@ -204,14 +208,16 @@ public:
 
 private:
   std::string textOf(bool open) const;
-  std::string generic(const std::vector<std::vector<int>> &loops, const std::string &kinds, const std::string &operands) const;
+  std::string generic(const std::vector<std::vector<int>> &loops, const std::string &kinds,
+                      const std::string &operands) const;
 
   static constexpr int m = 0, n = 1, k = 2;
   bool isInteger = false, isStored = false, isAdded = false;
   std::string sum = "f32";
 };
 
-std::string OpenProducts::generic(const std::vector<std::vector<int>> &loops, const std::string &kinds, const std::string &operands) const {
+std::string OpenProducts::generic(const std::vector<std::vector<int>> &loops, const std::string &kinds,
+                                  const std::string &operands) const {
   std::vector<std::string> maps;
   const bool isReduction = kinds.find("reduction") != kinds.npos;
   for (const std::vector<int> &own : loops) {
@@ -220,23 +226,25 @@ std::string OpenProducts::generic(const std::vector<std::vector<int>> &loops, co
       map.replace(map.find(", d2"), 4, "");
     maps.push_back(map);
   }
-  return "  linalg.generic {indexing_maps = [" + join(maps) + "], iterator_types = [" + kinds + "]} " + operands + " {\n";
+  return "  linalg.generic {indexing_maps = [" + join(maps) + "], iterator_types = [" + kinds + "]} " + operands +
+         " {\n";
 }
 
 std::string OpenProducts::textOf(bool open) const {
-  const std::string a = memrefOf(arguments[0], open), b = memrefOf(arguments[1], open), c = memrefOf(arguments.back(), open),
+  const std::string a = memrefOf(arguments[0], open), b = memrefOf(arguments[1], open),
+                    c = memrefOf(arguments.back(), open),
                     sums = "memref<" + extentOf(m, open) + "x" + extentOf(n, open) + "x" + sum + ">",
-                    to = isStored ? "%arg" + number(output) : std::string("%sums"), toType = isStored ? c : sums, lhs = arguments[0].type,
-                    rhs = arguments[1].type, both = "\"parallel\", \"parallel\"";
-  std::string t =
-      "func.func @product(" + signature(open) + ") {\n  %zero = arith.constant " + (isInteger ? "0" : "0.0") + " : " + sum + "\n";
+                    to = isStored ? "%arg" + number(output) : std::string("%sums"), toType = isStored ? c : sums,
+                    lhs = arguments[0].type, rhs = arguments[1].type, both = "\"parallel\", \"parallel\"";
+  std::string t = "func.func @product(" + signature(open) + ") {\n  %zero = arith.constant " +
+                  (isInteger ? "0" : "0.0") + " : " + sum + "\n";
   if (!isStored) {
     std::vector<std::string> given;
     for (int loop : {m, n})
       if (open && isOpen[loop]) {
         const std::string name = "%size" + number(loop);
-        t += "  " + name + "d = arith.constant " + number(loop) + " : index\n  " + name + " = memref.dim %arg" + number(output) + ", " +
-             name + "d : " + c + "\n";
+        t += "  " + name + "d = arith.constant " + number(loop) + " : index\n  " + name + " = memref.dim %arg" +
+             number(output) + ", " + name + "d : " + c + "\n";
         given.push_back(name);
       }
     t += "  %sums = memref.alloc(" + join(given) + ") : " + sums + "\n";
@@ -252,16 +260,16 @@ std::string OpenProducts::textOf(bool open) const {
          (type == sum ? std::string("arith.addf %") + name + ", %zero : f32"
                       : extension + ("%" + std::string(name)) + " : " + type + " to " + sum) +
          "\n";
-  t += isInteger
-           ? "    %p = arith.muli %wa, %wb : i32\n    %r = arith.addi %s, %p : i32\n"
-           : "    %p = arith.mulf %wa, %wb fastmath<reassoc,contract> : f32\n    %r = arith.addf %s, %p fastmath<reassoc,contract> : f32\n";
+  t += isInteger ? "    %p = arith.muli %wa, %wb : i32\n    %r = arith.addi %s, %p : i32\n"
+                 : "    %p = arith.mulf %wa, %wb fastmath<reassoc,contract> : f32\n    %r = arith.addf %s, %p "
+                   "fastmath<reassoc,contract> : f32\n";
   t += "    linalg.yield %r : " + sum + "\n  }\n";
   if (!isStored) {
     const std::string bias = memrefOf(arguments[2], open), out = arguments.back().type;
     t += generic({{m, n}, {n}, {m, n}}, both, "ins(%sums, %arg2 : " + sums + ", " + bias + ") outs(%arg3 : " + c + ")");
     t += "  ^bb0(%s: f32, %v: f32, %old: " + out + "):\n    %r = arith.addf %s, %v : f32\n";
-    t +=
-        out == "f32" ? "    linalg.yield %r : f32\n" : "    %y = arith.truncf %r : f32 to " + out + "\n    linalg.yield %y : " + out + "\n";
+    t += out == "f32" ? "    linalg.yield %r : f32\n"
+                      : "    %y = arith.truncf %r : f32 to " + out + "\n    linalg.yield %y : " + out + "\n";
     t += "  }\n";
   }
   return t + "  return\n}\n";
@@ -290,4 +298,6 @@ OpenChain OpenProducts::run() {
 
 OpenChain quern::test::makeOpenMap(uint64_t seed, uint64_t execution) { return OpenMaps(seed, execution).run(); }
 
-OpenChain quern::test::makeOpenProduct(uint64_t seed, uint64_t execution) { return OpenProducts(seed, execution).run(); }
+OpenChain quern::test::makeOpenProduct(uint64_t seed, uint64_t execution) {
+  return OpenProducts(seed, execution).run();
+}

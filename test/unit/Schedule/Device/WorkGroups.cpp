@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A switch of stacks is written out: swapcontext() asks the kernel for the signal mask twice, and a product of matrices switches some
-// hundred thousand times.
+// A switch of stacks is written out: swapcontext() asks the kernel for the signal mask twice, and a product of matrices
+// switches some hundred thousand times.
 //
 //===----------------------------------------------------------------------===//
 #include "WorkGroups.h"
@@ -40,7 +40,8 @@ quernTestSwitchStacks:
 .size quernTestSwitchStacks, .-quernTestSwitchStacks
 )");
 
-/// Of functions that are left for good: what the sanitizer writes beside their variables would be found by who has the stack next.
+/// Of functions that are left for good: what the sanitizer writes beside their variables would be found by who has the
+/// stack next.
 #define LEFT_FOR_GOOD __attribute__((no_sanitize("address")))
 
 static constexpr int64_t stackBytes = int64_t(1) << 17; // pages that nobody touches cost nothing
@@ -74,7 +75,8 @@ struct Calls {
 
 WorkItemCalls quern::test::workItemCalls() {
   auto address = [](auto *function) { return reinterpret_cast<uint64_t>(function); };
-  return {address(&Calls::lane), address(&Calls::subGroup), address(&Calls::barrier), address(&Calls::exchange), address(&Calls::access)};
+  return {address(&Calls::lane), address(&Calls::subGroup), address(&Calls::barrier), address(&Calls::exchange),
+          address(&Calls::access)};
 }
 
 WorkGroups::WorkGroups(int64_t items, int64_t subGroup, uint64_t seed, MemoryWatch &watch)
@@ -102,7 +104,8 @@ void WorkGroups::place() {
 void WorkGroups::fail(const std::string &what) {
   if (firstFault.empty())
     firstFault = "work-item " + std::to_string(current) + " of group " + std::to_string(group) + " (lane " +
-                 std::to_string(items[current].lane) + " of sub-group " + std::to_string(items[current].group) + ") " + what;
+                 std::to_string(items[current].lane) + " of sub-group " + std::to_string(items[current].group) + ") " +
+                 what;
 }
 
 bool WorkGroups::isFine(const DeviceAccess &access) {
@@ -140,7 +143,9 @@ bool WorkGroups::areTogether(const std::vector<int64_t> &those) {
     if (item.state == first.state && item.place == first.place)
       continue;
     static const char *const names[] = {"runs", "is at the barrier", "is at the exchange", "writes", "is done"};
-    auto say = [&](const Item &of) { return names[static_cast<int>(of.state)] + (of.place ? " " + std::to_string(of.place) : ""); };
+    auto say = [&](const Item &of) {
+      return names[static_cast<int>(of.state)] + (of.place ? " " + std::to_string(of.place) : "");
+    };
     current = number;
     fail(say(item) + " while work-item " + std::to_string(those.front()) + " " + say(first));
     return false;

@@ -35,10 +35,13 @@ private:
   Value constant(int64_t value) { return LLVM::ConstantOp::create(b, loc, b.getI64Type(), value); }
   Value asInteger(Value index) { return arith::IndexCastOp::create(b, loc, b.getI64Type(), index); }
   Value call(uint64_t function, Type result, ArrayRef<Value> operands);
-  Value askIndex(uint64_t function) { return arith::IndexCastOp::create(b, loc, b.getIndexType(), call(function, b.getI64Type(), {})); }
+  Value askIndex(uint64_t function) {
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(), call(function, b.getI64Type(), {}));
+  }
   void exchange(gpu::ShuffleOp op);
   void replace(Operation *op);
-  template <typename Op> void watch(Op op, Value memref, ValueRange indices, int64_t count, int64_t alignment, bool isWrite);
+  template <typename Op>
+  void watch(Op op, Value memref, ValueRange indices, int64_t count, int64_t alignment, bool isWrite);
   void watchAccess(Operation *op);
 
   func::FuncOp kernel;
@@ -73,7 +76,8 @@ void Rewriter::takeGroupMemory() {
 
 /// Null if the function gives nothing.
 Value Rewriter::call(uint64_t function, Type result, ArrayRef<Value> operands) {
-  Value address = LLVM::IntToPtrOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), constant(static_cast<int64_t>(function)));
+  Value address = LLVM::IntToPtrOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
+                                           constant(static_cast<int64_t>(function)));
   SmallVector<Value> all{address};
   llvm::append_range(all, operands);
   SmallVector<Type> types(operands.size(), b.getI64Type());
@@ -112,22 +116,24 @@ void Rewriter::replace(Operation *op) {
   else if (isa<gpu::SubgroupIdOp>(op))
     op->getResult(0).replaceAllUsesWith(askIndex(calls.subGroup));
   else if (auto group = dyn_cast<gpu::BlockIdOp>(op)) // groups and work-items lie along x
-    group.replaceAllUsesWith(group.getDimension() == gpu::Dimension::x ? Value(*std::prev(kernel.args_end(), 2))
-                                                                       : arith::ConstantIndexOp::create(b, loc, 0).getResult());
+    group.replaceAllUsesWith(group.getDimension() == gpu::Dimension::x
+                                 ? Value(*std::prev(kernel.args_end(), 2))
+                                 : arith::ConstantIndexOp::create(b, loc, 0).getResult());
   else if (isa<gpu::ThreadIdOp>(op))
     op->getResult(0).replaceAllUsesWith(Value(kernel.getArguments().back()));
   op->erase();
 }
 
-template <typename Op> void Rewriter::watch(Op op, Value memref, ValueRange indices, int64_t count, int64_t alignment, bool isWrite) {
+template <typename Op>
+void Rewriter::watch(Op op, Value memref, ValueRange indices, int64_t count, int64_t alignment, bool isWrite) {
   auto argument = dyn_cast<BlockArgument>(memref);
   if (!argument || kernel.getArgAttr(argument.getArgNumber(), attr::sizes))
     return; // of the work-item
   b.setInsertionPoint(op);
   int64_t bytes = llvm::divideCeil(cast<MemRefType>(memref.getType()).getElementTypeBitWidth(), 8);
   (void)call(calls.access, Type(),
-             {constant(argument.getArgNumber()), indices.empty() ? constant(0) : asInteger(indices.front()), constant(count),
-              constant(alignment ? alignment : bytes), constant(isWrite)});
+             {constant(argument.getArgNumber()), indices.empty() ? constant(0) : asInteger(indices.front()),
+              constant(count), constant(alignment ? alignment : bytes), constant(isWrite)});
 }
 
 void Rewriter::watchAccess(Operation *op) {
@@ -137,9 +143,11 @@ void Rewriter::watchAccess(Operation *op) {
   else if (auto store = dyn_cast<memref::StoreOp>(op))
     watch(store, store.getMemRef(), store.getIndices(), 1, 0, true);
   else if (auto read = dyn_cast<vector::LoadOp>(op))
-    watch(read, read.getBase(), read.getIndices(), lengthOf(read.getVectorType()), read.getAlignment().value_or(0), false);
+    watch(read, read.getBase(), read.getIndices(), lengthOf(read.getVectorType()), read.getAlignment().value_or(0),
+          false);
   else if (auto write = dyn_cast<vector::StoreOp>(op))
-    watch(write, write.getBase(), write.getIndices(), lengthOf(write.getVectorType()), write.getAlignment().value_or(0), true);
+    watch(write, write.getBase(), write.getIndices(), lengthOf(write.getVectorType()), write.getAlignment().value_or(0),
+          true);
 }
 
 void Rewriter::run() {

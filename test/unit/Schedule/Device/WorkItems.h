@@ -12,8 +12,9 @@ namespace quern::test {
 /// Of an argument that takes a group's memory.
 constexpr llvm::StringLiteral groupMemoryArgument = "test.group_memory";
 
-/// Makes a scheduled kernel of a device one of the host of which a call is one work-item: `begin` is its group and `end` its number there.
-/// The memory of a group is given behind the tensors. What a device does between work-items, and every access, calls workItemCalls().
+/// Makes a scheduled kernel of a device one of the host of which a call is one work-item: `begin` is its group and
+/// `end` its number there. The memory of a group is given behind the tensors. What a device does between work-items,
+/// and every access, calls workItemCalls().
 void makeWorkItem(mlir::func::FuncOp kernel);
 
 } // namespace quern::test

@@ -84,10 +84,12 @@ private:
 /// A reduction over inputs that each other rows read again: those are worth more than to be read row by row.
 bool Planner::isProduct() const {
   auto isShared = [&](const Access &access) {
+    if (!access.isMemoryRead() || access.row.isStill()) // others have no strides
+      return false;
     bool isAgain = false;
     for (auto [dim, stride] : llvm::zip_equal(chain.dims, access.strides))
       isAgain |= dim.extent.mayExceed(1) && stride == 0;
-    return access.isMemoryRead() && !access.row.isStill() && isAgain;
+    return isAgain;
   };
   return llvm::any_of(chain.stages,
                       [&](const Stage &stage) { return stage.reduces && llvm::count_if(stage.ins, isShared) > 1; });

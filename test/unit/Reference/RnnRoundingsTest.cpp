@@ -22,15 +22,14 @@ using namespace quern::rnn;
 namespace {
 
 constexpr const char *problems[] = {
-    "rnn fwd_i cell=lstm direction=left2right src_layer=s8:6x3x12:abc weights_layer=s8:2x1x12x4x16:abcde "
-    "weights_iter=s8:2x1x12x4x16:abcde "
-    "weights_projection=s8:2x1x16x12:abcd dst_layer=f32:6x3x12:abc attr.rnn.data_scale=100 attr.rnn.weights_scales=67 "
-    "attr.rnn.projection_scales=292",
-    "rnn fwd_i cell=gru direction=bidirectional_concat src_layer=u8:5x3x8:abc weights_layer=s8:2x2x8x3x8:abcde "
-    "weights_iter=s8:2x2x8x3x8:abcde dst_layer=u8:5x3x16:abc attr.rnn.data_scale=64 attr.rnn.data_shift=100 "
-    "attr.rnn.weights_scales=70",
-    "rnn fwd_i cell=lstm direction=bidirectional_sum src_layer=s8:5x3x8:abc weights_layer=s8:1x2x8x4x8:abcde "
-    "weights_iter=s8:1x2x8x4x8:abcde dst_layer=f32:5x3x8:abc attr.rnn.data_scale=100 attr.rnn.weights_scales=40",
+    ("rnn fwd_i cell=lstm direction=left2right src_layer=s8:6x3x12:abc weights_layer=s8:2x1x12x4x16:abcde "
+     "weights_iter=s8:2x1x12x4x16:abcde weights_projection=s8:2x1x16x12:abcd dst_layer=f32:6x3x12:abc "
+     "attr.rnn.data_scale=100 attr.rnn.weights_scales=67 attr.rnn.projection_scales=292"),
+    ("rnn fwd_i cell=gru direction=bidirectional_concat src_layer=u8:5x3x8:abc weights_layer=s8:2x2x8x3x8:abcde "
+     "weights_iter=s8:2x2x8x3x8:abcde dst_layer=u8:5x3x16:abc attr.rnn.data_scale=64 attr.rnn.data_shift=100 "
+     "attr.rnn.weights_scales=70"),
+    ("rnn fwd_i cell=lstm direction=bidirectional_sum src_layer=s8:5x3x8:abc weights_layer=s8:1x2x8x4x8:abcde "
+     "weights_iter=s8:1x2x8x4x8:abcde dst_layer=f32:5x3x8:abc attr.rnn.data_scale=100 attr.rnn.weights_scales=40"),
 };
 
 class Stack {

@@ -120,8 +120,8 @@ TEST(Npy, RefusesWhatIsMalformed) {
       "{'descr': '<f4', 'fortran_order': False, 'shape': (6,)} x",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4611686018427387904)}",
-      "{'descr': '<f4', 'fortran_order': False, 'shape': "
-      "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,6)}",
+      ("{'descr': '<f4', 'fortran_order': False, 'shape': "
+       "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,6)}"),
   };
   for (const char *header : headers)
     EXPECT_NE(reasonFor(npy(header, std::string(24, 'x'))), "") << header;

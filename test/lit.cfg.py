@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """lit's view of the tests: IR of every stage (.mlir) and command lines of every tool (.test).
 
-Each test runs with an empty disk cache of its own, and without any QUERN_* variable of the caller, so that its outcome depends on nothing
-but the tree.
+Each test runs with an empty disk cache of its own, and without any QUERN_* variable of the caller, so that its
+outcome depends on nothing but the tree.
 """
 
 import os
@@ -32,7 +32,8 @@ config.substitutions.append(("%build", config.quern_binary_dir))
 config.substitutions.append(("%problems", os.path.join(config.test_source_root, "problems")))
 config.substitutions.append(("%python", config.python))
 
-# REQUIRES: and UNSUPPORTED: may name the halves, the build's kind, the sanitizers, peers and what this machine's CPU runs.
+# REQUIRES: and UNSUPPORTED: may name the halves, the build's kind, the sanitizers, peers and
+# what this machine's CPU runs.
 if config.enable_compiler:
     config.available_features.add("compiler")
 if os.path.exists(os.path.join(config.quern_binary_dir, "build.ninja")) and shutil.which("ninja"):
@@ -51,7 +52,8 @@ if all(
 
 
 def addCpuFeatures(features):
-    """Adds avx2, avx512_core, avx512_core_vnni, avx512_core_bf16 and avx512_core_fp16, as far as /proc/cpuinfo has them."""
+    """Adds avx2, avx512_core, avx512_core_vnni, avx512_core_bf16 and avx512_core_fp16,
+    as far as /proc/cpuinfo has them."""
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as info:
         flags = next((set(line.split()) for line in info if line.startswith("flags")), set())
     levels = [

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints the coefficients of the polynomials in lib/Transforms and lib/Primitives/Emission, highest power first, and their errors.
+"""Prints the coefficients of the polynomials in lib/Transforms and lib/Primitives/Emission,
+highest power first, and their errors.
 
   approximations.py [NAME...]
 
-Each is the Chebyshev interpolant of the function that the comment at the coefficients names, within a factor of two of the best
-polynomial of its degree. Needs mpmath.
+Each is the Chebyshev interpolant of the function that the comment at the coefficients names, within a factor of two of
+the best polynomial of its degree. Needs mpmath.
 """
 
 import sys

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Installs what Quern needs to build and test, from Debian 12's own packages. As root or with sudo it installs; otherwise it prints the
-# one line to run and fails. Doing nothing is the common case: `dpkg-query` is asked first.
+# Installs what Quern needs to build and test, from Debian 12's own packages. As root or with sudo it installs;
+# otherwise it prints the one line to run and fails. Doing nothing is the common case: `dpkg-query` is asked first.
 #
 #   tools/deps.sh                 what building and testing need
-#   tools/deps.sh --spirv-check   and what tools/spirv-check gives SPIR-V to: Intel's compiler and driver, oclgrind (200 MB)
+#   tools/deps.sh --spirv-check   and what tools/spirv-check gives SPIR-V to: Intel's
+#                                 compiler and driver, oclgrind (200 MB)
 set -euo pipefail
 
 packages=(
   cmake ninja-build pkg-config git g++
-  clang-22 clang-format-22 clang-tidy-22 lld-22 libclang-rt-22-dev llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
+  clang-22 clang-format-22 clang-tidy-22 lld-22 libclang-rt-22-dev
+  llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   libtbb-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libzstd-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   libze-dev libze1 opencl-c-headers spirv-tools

@@ -3,15 +3,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes one small mistake at a time in the sources and asks whether the tests see it.
 
-  tools/mutants.py --seed=1 --count=10                     # 10 mistakes, anywhere in lib/Schedule, lib/Transforms, Emit* and runtime
+  # 10 mistakes, anywhere in lib/Schedule, lib/Transforms, Emit* and runtime
+  tools/mutants.py --seed=1 --count=10
   tools/mutants.py --seed=1 --count=10 --only='Schedule/Map'
   tools/mutants.py --seed=1 --count=10 --list              # the mistakes, none made
 
-A mistake is an operator, a constant, a comparison or a branch of one line that is another. It is made in a copy of the tree (--copy, made
-of the tracked files and built once), so that a run that is cut off leaves nothing behind here. What is linked from the line is built, and
-what tests its folder runs, cheap and likely first: random problems on this machine's instruction set, then on all, lit, unit tests. The
-mistake is killed by the first that fails, crashes or does not end. One that does not compile does not count. Prints a line for each, with
-the change, and the score; --report takes them as JSON, a line each, and mistakes that are in the report already are not repeated.
+A mistake is an operator, a constant, a comparison or a branch of one line that is another. It is made in a copy of the
+tree (--copy, made of the tracked files and built once), so that a run that is cut off leaves nothing behind here. What
+is linked from the line is built, and what tests its folder runs, cheap and likely first: random problems on this
+machine's instruction set, then on all, lit, unit tests. The mistake is killed by the first that fails, crashes or does
+not end. One that does not compile does not count. Prints a line for each, with the change, and the score; --report
+takes them as JSON, a line each, and mistakes that are in the report already are not repeated.
 """
 
 import argparse
@@ -77,22 +79,26 @@ EDITS = [
     ("branch", r"^\s*(?:continue|break);$", ["drop"]),
 ]
 
-# What tests a path: sets of conformance, lit folders with a filter of their tests, unit tests with a filter of theirs, and whether the
-# conformance of devices does. The first pattern that matches.
+# What tests a path: sets of conformance, lit folders with a filter of their tests, unit tests with a filter of theirs,
+# and whether the conformance of devices does. The first pattern that matches.
 ALL_SETS = "softmax,reorder,eltwise,binary,sum,concat,gemm,rnn"
 SERVED = [
     ("lib/Schedule/*Device/*", "softmax,reorder,rnn", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
     ("lib/Schedule/Device/GroupMemory*", "softmax,reorder", [("Targets/Spirv", "")], ["quern-compiler-test"], True),
     ("lib/Schedule/Map/*", "reorder,binary,eltwise,sum,concat",
-     [("Schedule", "Map/|mismatch|filled|in-place|views"), ("Primitives/Reorder", "/schedule"), ("Primitives/Binary", "/schedule")],
+     [("Schedule", "Map/|mismatch|filled|in-place|views"), ("Primitives/Reorder", "/schedule"),
+      ("Primitives/Binary", "/schedule")],
      ["quern-schedule-test:*Map*"], False),
     ("lib/Schedule/Rows/*", "softmax,gemm,rnn", [("Schedule", ""), ("Primitives/Softmax", "schedule|run-short")],
      ["quern-schedule-test:*Chains*"], False),
-    ("lib/Schedule/Contraction/*", "gemm,rnn", [("Schedule", "Contraction/|mismatch"), ("Primitives/Rnn", "schedule|program|rounded")],
+    ("lib/Schedule/Contraction/*", "gemm,rnn",
+     [("Schedule", "Contraction/|mismatch"), ("Primitives/Rnn", "schedule|program|rounded")],
      ["quern-schedule-test:*Contraction*"], False),
     ("lib/Schedule/*", ALL_SETS, [("Schedule", "")], ["quern-schedule-test"], False),
-    ("lib/Transforms/*", ALL_SETS, [("Transforms", ""), ("Schedule", "")], ["quern-transforms-test", "quern-schedule-test"], False),
-    ("lib/Primitives/Emission/*", ALL_SETS, [("Primitives", "/emit[^/]*$")], ["quern-emission-test", "quern-transforms-test"], False),
+    ("lib/Transforms/*", ALL_SETS, [("Transforms", ""), ("Schedule", "")],
+     ["quern-transforms-test", "quern-schedule-test"], False),
+    ("lib/Primitives/Emission/*", ALL_SETS, [("Primitives", "/emit[^/]*$")],
+     ["quern-emission-test", "quern-transforms-test"], False),
     ("runtime/LevelZero/*", "softmax,reorder,rnn", [], ["quern-level-zero-test", "quern-ze-driver-test"], True),
     ("runtime/Dnnl/*", "", [("Dnnl", "")], [], False),
     ("runtime/*", "softmax,reorder,rnn", [("Tools", "cache|run|errors")],
@@ -104,14 +110,15 @@ def servedBy(path):
     primitive = re.match(r"lib/Primitives/(\w+)/Emit", path)
     if primitive and primitive.group(1) != "Emission":
         name = primitive.group(1)
-        return name.lower(), [("Primitives/" + name, "/(emit|schedule|oracle|program)[^/]*$")], ["quern-api-test", "quern-rnn-test"], False
+        folders = [("Primitives/" + name, "/(emit|schedule|oracle|program)[^/]*$")]
+        return name.lower(), folders, ["quern-api-test", "quern-rnn-test"], False
     for pattern, *rest in SERVED:
         if fnmatch.fnmatch(path, pattern):
             return rest
     raise ValueError("nothing tests " + path)
 
 
-# --- Mistakes ----------------------------------------------------------------------------------------------------------------------------
+# --- Mistakes ---------------------------------------------------------------------------------------------------------
 
 
 def withoutText(line):
@@ -124,7 +131,8 @@ def withoutText(line):
 
 def isCode(line):
     text = line.strip()
-    return bool(text) and not text.startswith(("//", "#", "///", "*", "/*", "using ", "namespace ", "case ", "static_assert", "assert(")) \
+    exempt = ("//", "#", "///", "*", "/*", "using ", "namespace ", "case ", "static_assert", "assert(")
+    return bool(text) and not text.startswith(exempt) \
         and "operator" not in text and "template" not in text and "\"" not in text
 
 
@@ -178,8 +186,8 @@ def draw(root, options):
         number, kind, after = generator.choice(found)
         if (path, number, after) not in seen:
             seen.add((path, number, after))
-            drawn.append({"path": path, "line": number + 1, "kind": kind, "before": lines[number].strip(), "after": after.strip(),
-                          "text": after})
+            drawn.append({"path": path, "line": number + 1, "kind": kind, "before": lines[number].strip(),
+                          "after": after.strip(), "text": after})
     return drawn
 
 
@@ -199,7 +207,7 @@ def again(root, report):
     return found
 
 
-# --- The copy ----------------------------------------------------------------------------------------------------------------------------
+# --- The copy ---------------------------------------------------------------------------------------------------------
 
 
 def synchronize(root, copy):
@@ -230,10 +238,11 @@ class Copy:
             subprocess.run(["cmake", "--preset", PRESET], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
 
     def run(self, command, seconds, environment=None):
-        """(status, output): status 0, another, "time" or, for what printed a failure and was ended, "failed". `seconds` of CPU for a
-        process and four times as many of the clock for all, so that a machine with other work to do kills no mistake."""
-        process = subprocess.Popen(self.slot + command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   errors="replace", start_new_session=True,
+        """(status, output): status 0, another, "time" or, for what printed a failure and was ended, "failed".
+        `seconds` of CPU for a process and four times as many of the clock for all, so that a machine with
+        other work to do kills no mistake."""
+        process = subprocess.Popen(self.slot + command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True, errors="replace", start_new_session=True,
                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
                                    env={**os.environ, "QUERN_CACHE_DIR": "off", **(environment or {})})
         previous = signal.signal(signal.SIGALRM, lambda *_: os.killpg(process.pid, signal.SIGKILL))
@@ -261,7 +270,8 @@ class Copy:
         driver = os.path.join(self.build, "lib", "tests", "libze_over_opencl.so")
         if not os.path.exists(os.path.join(runtime, "libintelocl.so")):
             return None
-        return {"ZE_ENABLE_ALT_DRIVERS": driver, "LD_LIBRARY_PATH": runtime, "ZE_OPENCL_LIBRARY": os.path.join(runtime, "libintelocl.so"),
+        return {"ZE_ENABLE_ALT_DRIVERS": driver, "LD_LIBRARY_PATH": runtime,
+                "ZE_OPENCL_LIBRARY": os.path.join(runtime, "libintelocl.so"),
                 "CL_CONFIG_LLVM_OPTIONS": "-fast-isel -optimize-regalloc=false -regalloc=fast -disable-lsr"}
 
     def steps(self, path):
@@ -288,7 +298,8 @@ class Copy:
         for unit in units:
             name, _, chosen = unit.partition(":")
             environment = self.onDevice() if name in ("quern-level-zero-test", "quern-ze-driver-test") else None
-            command = [os.path.join(tests, name), "--gtest_fail_fast"] + (["--gtest_filter=" + chosen] if chosen else [])
+            command = [os.path.join(tests, name), "--gtest_fail_fast"]
+            command += ["--gtest_filter=" + chosen] if chosen else []
             steps.append(([name], command, 200, environment))
         return steps
 
@@ -309,17 +320,20 @@ class Copy:
                 done.add(tuple(command))
                 status, output = self.run(command, seconds, environment)
                 if status:
-                    print(f"left out, since without a mistake it gives {status}: {' '.join(command)}\n{output[-400:]}", flush=True)
+                    print(f"left out, since without a mistake it gives {status}: {' '.join(command)}\n{output[-400:]}",
+                          flush=True)
                     self.leftOut.add(tuple(command))
 
     def unusable(self, folder, chosen):
         """A filter of the lit tests of a folder that fail, or take more than 5 seconds, without a mistake."""
         report = os.path.join(self.build, "mutants-lit.json")
-        subprocess.run(self.slot + [LIT, "-q", "-j1", "--filter=" + chosen, "--output", report, os.path.join(self.build, "test", folder)],
-                       cwd=self.root, capture_output=True, check=False, env={**os.environ, "QUERN_CACHE_DIR": "off"})
+        command = [LIT, "-q", "-j1", "--filter=" + chosen, "--output", report, os.path.join(self.build, "test", folder)]
+        subprocess.run(self.slot + command, cwd=self.root, capture_output=True, check=False,
+                       env={**os.environ, "QUERN_CACHE_DIR": "off"})
         with open(report, encoding="utf-8") as file:
             tests = json.load(file)["tests"]
-        bad = [re.escape(os.path.basename(t["name"])) for t in tests if t["code"] in ("FAIL", "TIMEOUT") or (t["elapsed"] or 0) > 5]
+        bad = [re.escape(os.path.basename(t["name"])) for t in tests
+               if t["code"] in ("FAIL", "TIMEOUT") or (t["elapsed"] or 0) > 5]
         if bad:
             print(f"left out of {folder}: {' '.join(bad)}", flush=True)
         return "/(" + "|".join(bad) + ")$" if bad else ""
@@ -352,7 +366,8 @@ class Copy:
                 built |= set(targets)
             status, output = self.run(command, seconds, environment)
             if status:
-                lines = [line for line in output.splitlines() if re.match(r"FAILED|\[  FAILED|FAIL: ", line)] or output.splitlines()[-1:]
+                lines = output.splitlines()
+                lines = [line for line in lines if re.match(r"FAILED|\[  FAILED|FAIL: ", line)] or lines[-1:]
                 what = " ".join(c for c in command if c not in (LIT, "-v", "-j1", "--linker=orc"))
                 mutant.update(status="killed", by=f"{status}: {what}", first=" ".join(lines[:1])[:200])
                 return
@@ -367,9 +382,11 @@ def main():
     parser.add_argument("--only", default="", help="a regular expression that a path matches")
     parser.add_argument("--copy", default=os.path.join(root, "build", "mutants"), help="where mistakes are made")
     parser.add_argument("--report", help="JSON lines, appended to")
-    parser.add_argument("--survivors", metavar="REPORT", help="in place of drawn ones those that survived in a report of another run")
+    parser.add_argument("--survivors", metavar="REPORT",
+                        help="in place of drawn ones those that survived in a report of another run")
     parser.add_argument("--prefix", default="", help="a command that runs the others, such as nice")
-    parser.add_argument("--trusted", action="store_true", help="that every test passes without a mistake: do not run them first")
+    parser.add_argument("--trusted", action="store_true",
+                        help="that every test passes without a mistake: do not run them first")
     parser.add_argument("--leave-out", default="", help="a regular expression of commands that are not run")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()

@@ -5,8 +5,9 @@
 # Installs the libraries that Quern is compared with into build/peers, each into a Python environment of its own.
 #
 #   tools/peers.sh            both genuine oneDNN builds: onednn-3.2 (OpenMP) and onednn-3.13 (SYCL)
-#   tools/peers.sh NAME…      these only; besides the two: onnxruntime, jax, torch (5 GB: its package brings CUDA), iree, and intel-opencl
-#                             (700 MB), the OpenCL runtime under the Level Zero driver of the tests
+#   tools/peers.sh NAME…      these only; besides the two: onnxruntime, jax, torch (5 GB: its
+#                             package brings CUDA), iree, and intel-opencl (700 MB), the OpenCL
+#                             runtime under the Level Zero driver of the tests
 #   tools/peers.sh --all      all seven
 #
 # One that is there already is left alone. None is needed to build or to use Quern.

@@ -4,18 +4,20 @@
 #
 # Installs what is missing, builds, and runs the tests.
 #
-#   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, under 40 minutes on two cores with the build
+#   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, under 40
+#                           minutes on two cores with the build
 #   tools/test.sh --quick   the release build alone, under five minutes after the build
-#   tools/test.sh --full    thousands of problems, against every peer, the debug build included, and of the cells of all primitives the
-#                           quarter whose turn it is by the day of the commit: two hours on two cores
+#   tools/test.sh --full    thousands of problems, against every peer, the debug build included, and of the cells of all
+#                           primitives the quarter whose turn it is by the day of the commit: two hours on two cores
 #   tools/test.sh --whole   as --full with all cells
 #
-#   --only=TEXT             only steps whose name contains TEXT, and what installs and builds the release; to go on, or to repeat one
+#   --only=TEXT             only steps whose name contains TEXT, and what installs and builds the
+#                           release; to go on, or to repeat one
 #   --list                  prints the names of the steps and runs none
 #
-# One line for each step: what passed and failed, seconds, and seconds of CPU. Its output is in build/test-logs, and the end of it is
-# printed where a step fails. A failure does not stop the steps after it. The last line is "N passed, N failed", over all tests of all
-# steps; the exit status is 1 if any failed.
+# One line for each step: what passed and failed, seconds, and seconds of CPU. Its output is in build/test-logs, and the
+# end of it is printed where a step fails. A failure does not stop the steps after it. The last line is
+# "N passed, N failed", over all tests of all steps; the exit status is 1 if any failed.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -54,8 +56,8 @@ fi
 for variable in $(compgen -e QUERN_ || true); do
   unset "$variable"
 done
-# The arena of an MLIR context is used by our code, which marks what it has not handed out, and by the packaged library, which does not know
-# of marks: without user poisoning neither trips over the other.
+# The arena of an MLIR context is used by our code, which marks what it has not handed out, and by the packaged library,
+# which does not know of marks: without user poisoning neither trips over the other.
 export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:allow_user_poisoning=0 UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=halt_on_error=1:suppressions=$root/test/tsan.supp
 
@@ -64,8 +66,8 @@ pick() {
   case $mode in quick) echo "$1" ;; default) echo "$2" ;; full) echo "$3" ;; esac
 }
 
-# counts LOG: "passed failed apart" from the closing line of ctest, lit or one of our own programs; nothing if there is none.
-# Apart is what was not compared: tests that skip themselves, what a peer refuses, damaged lines.
+# counts LOG: "passed failed apart" from the closing line of ctest, lit or one of our own programs; nothing if there is
+# none. Apart is what was not compared: tests that skip themselves, what a peer refuses, damaged lines.
 counts() {
   awk '
     /tests passed, [0-9]+ tests failed out of [0-9]+/ { good += $NF - $4; bad += $4; found = 1 }
@@ -78,8 +80,8 @@ counts() {
     END { if (found) print good + 0, bad + 0, apart + 0 }' "$1"
 }
 
-# execute KIND NAME COMMAND…: runs COMMAND with a log and a disk cache of its own, prints the line of the step and leaves its counts in a
-# file. KIND `tests`: the log must close with counts; `one`: the step is one test.
+# execute KIND NAME COMMAND…: runs COMMAND with a log and a disk cache of its own, prints the line of the step and
+# leaves its counts in a file. KIND `tests`: the log must close with counts; `one`: the step is one test.
 execute() {
   local kind=$1 file=$2 name=$3 log good bad beside status word seconds cpu TIMEFORMAT='%1R %1U %1S'
   shift 3
@@ -98,7 +100,8 @@ execute() {
   word=ok
   [ "$bad" = 0 ] || word=FAILED
   read -r seconds cpu <<< "$(awk 'END { printf "%.1f %.1f", $1, $2 + $3 }' "$file.time")"
-  printf '%-6s  %-46s %5d passed %4d failed %5d apart  %7s s  %7s s of CPU\n' "$word" "$name" "$good" "$bad" "$beside" "$seconds" "$cpu"
+  printf '%-6s  %-46s %5d passed %4d failed %5d apart  %7s s  %7s s of CPU\n' \
+    "$word" "$name" "$good" "$bad" "$beside" "$seconds" "$cpu"
   if [ "$bad" != 0 ]; then
     echo "----- the end of ${log#"$root"/}"
     tail -n 40 "$log"
@@ -140,7 +143,8 @@ step() {
   add "$file"
 }
 
-# beside KIND NAME COMMAND…: a step of about one core, beside those that follow; as many as there are cores. `join` prints their lines.
+# beside KIND NAME COMMAND…: a step of about one core, beside those that follow; as many as there
+# are cores. `join` prints their lines.
 beside() {
   local file
   isWanted "$2" || return 0
@@ -175,7 +179,9 @@ unit() { # PRESET: every ctest but the fuzzers; a test of the disk cache makes i
   QUERN_CACHE_DIR=off ctest --test-dir "build/$1" -LE fuzz -j "$jobs" --output-on-failure --timeout 600
 }
 
-unitSanitized() { # PRESET: without Intel's driver for GPUs: it opens libraries in a way (RTLD_DEEPBIND) that ends a sanitized process
+# unitSanitized PRESET: without Intel's driver for GPUs, which opens libraries in a way (RTLD_DEEPBIND) that ends a
+# sanitized process.
+unitSanitized() {
   ZE_ENABLE_ALT_DRIVERS=none unit "$1"
 }
 
@@ -187,10 +193,12 @@ conformanceByProcess() { # as conformance, compiled in other processes and linke
   QUERN_COMPILER=process conformance "$@" --linker=loader
 }
 
-# COMMAND…: on the Level Zero driver of the tests, over Intel's OpenCL runtime, whose compiler is told not to take its time. The loader's
-# checks turn a wrong call into an error. Device memory ends at inaccessible pages, as a GPU it begins there.
+# COMMAND…: on the Level Zero driver of the tests, over Intel's OpenCL runtime, whose compiler is told not
+# to take its time. The loader's checks turn a wrong call into an error. Device memory ends at
+# inaccessible pages, as a GPU it begins there.
 onDevice() {
-  ZE_ENABLE_ALT_DRIVERS=$root/build/release/lib/tests/libze_over_opencl.so LD_LIBRARY_PATH=$root/build/peers/intel-opencl/lib \
+  ZE_ENABLE_ALT_DRIVERS=$root/build/release/lib/tests/libze_over_opencl.so \
+    LD_LIBRARY_PATH=$root/build/peers/intel-opencl/lib \
     ZE_OPENCL_LIBRARY=$root/build/peers/intel-opencl/lib/libintelocl.so ZE_OPENCL_GUARD=${ZE_OPENCL_GUARD:-1} \
     ZE_ENABLE_VALIDATION_LAYER=1 ZE_ENABLE_PARAMETER_VALIDATION=1 \
     CL_CONFIG_LLVM_OPTIONS="-fast-isel -optimize-regalloc=false -regalloc=fast -disable-lsr" "$@" --engine=gpu
@@ -206,7 +214,8 @@ differential() { # PEER SETS OPTION…: the same problems against a genuine oneD
   tools/peers.sh "$1" && ONEDNN_MAX_CPU_ISA=AVX512_CORE_FP16 conformance release "$2" --peer="build/peers/$1" "${@:3}"
 }
 
-# A seed of the commit's day beside the fixed one; what differs from day to day is printed with each failure and in the log.
+# A seed of the commit's day beside the fixed one; what differs from day to day is printed with each failure
+# and in the log.
 daySeed=$(git log -1 --format=%cd --date=format:%Y%m%d 2> /dev/null || date +%Y%m%d)
 day=$(($(date -d "$daySeed" +%s) / 86400))
 share=(--parts=$quarters --part=$day)
@@ -221,8 +230,9 @@ rnnsOfModels() {
   )
 }
 
-# What reads SPIR-V comes with the rest, and what is downloaded comes while the release is built. Level Zero is tested through a driver over
-# Intel's runtime; its tests are skipped without it. lit compiles programs written for oneDNN where its headers are.
+# What reads SPIR-V comes with the rest, and what is downloaded comes while the release is built. Level Zero
+# is tested through a driver over Intel's runtime; its tests are skipped without it. lit compiles programs
+# written for oneDNN where its headers are.
 peers=(intel-opencl)
 [ $mode = quick ] || peers+=(onednn-3.13 onednn-3.2)
 step one "install what is missing" tools/deps.sh "$(pick "" --spirv-check --spirv-check)"
@@ -237,18 +247,25 @@ esac
 step tests "unit tests" unit release
 step tests "lit" "$lit" -v --order=lexical build/release/test
 
-# --count=0: every pair of types with every family of layouts; cells: every cell of types x layouts x attributes, on the widest ISA.
-step tests "conformance of softmax, every ISA" conformance release softmax "$(pick --count=240 --count=0 --count=0)" --isa=all
+# --count=0: every pair of types with every family of layouts; cells: every cell of types x
+# layouts x attributes, on the widest ISA.
+step tests "conformance of softmax, every ISA" conformance release softmax \
+  "$(pick --count=240 --count=0 --count=0)" --isa=all
 step tests "conformance of reorder, every ISA" conformance release reorder,reorder-round-trips,reorder-tags \
   "$(pick --count=100 --count=300 --count=0)" --linker=orc --isa=all
-step tests "conformance of binary, every ISA" conformance release binary "$(pick --count=200 --count=0 --count=0)" --isa=all
-step tests "conformance of gemm, every ISA" conformance release gemm "$(pick --count=40 --count=0 --count=0)" --isa=all
-step tests "conformance of eltwise, every ISA" conformance release eltwise "$(pick --count=60 --count=200 --count=600)" --isa=all
-step tests "conformance of sum and concat, every ISA" conformance release sum,concat "$(pick --count=100 --count=200 --count=0)" \
-  --linker=orc --isa=all
-step tests "outputs on other arguments, every ISA" conformance release softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
-  "$(pick --count=40 --count=120 --count=250)" --aliases --linker=orc --isa=all
-step tests "conformance of rnn, every ISA" conformance release rnn "$(pick --count=60 --count=150 --count=500)" --isa=all
+step tests "conformance of binary, every ISA" conformance release binary \
+  "$(pick --count=200 --count=0 --count=0)" --isa=all
+step tests "conformance of gemm, every ISA" conformance release gemm \
+  "$(pick --count=40 --count=0 --count=0)" --isa=all
+step tests "conformance of eltwise, every ISA" conformance release eltwise \
+  "$(pick --count=60 --count=200 --count=600)" --isa=all
+step tests "conformance of sum and concat, every ISA" conformance release sum,concat \
+  "$(pick --count=100 --count=200 --count=0)" --linker=orc --isa=all
+step tests "outputs on other arguments, every ISA" conformance release \
+  softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=40 --count=120 --count=250)" \
+  --aliases --linker=orc --isa=all
+step tests "conformance of rnn, every ISA" conformance release rnn \
+  "$(pick --count=60 --count=150 --count=500)" --isa=all
 step tests "conformance, compiled in another process" conformanceByProcess release \
   softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=20 --count=60 --count=200)"
 [ $mode != full ] || step tests "cells" conformance release softmax,reorder,reorder-round-trips,binary,sum,concat,gemm \
@@ -271,23 +288,28 @@ if [ $mode = default ]; then
   beside tests "conformance of sum and concat" conformance release sum,concat --count=0 --linker=orc
   beside tests "conformance of reorder, every pair" conformance release reorder --count=0 --linker=loader
 fi
-beside tests "conformance of softmax, device" onDevice conformance release softmax "$(pick --count=20 --count=200 --count=0)" --linker=orc
-beside tests "conformance of reorder, device" onDevice conformance release reorder "$(pick --count=40 --count=300 --count=0)" --linker=orc
-beside tests "conformance of rnn, device" onDevice conformance release rnn "$(pick --count=15 --count=60 --count=300)" --linker=orc
+beside tests "conformance of softmax, device" onDevice conformance release softmax \
+  "$(pick --count=20 --count=200 --count=0)" --linker=orc
+beside tests "conformance of reorder, device" onDevice conformance release reorder \
+  "$(pick --count=40 --count=300 --count=0)" --linker=orc
+beside tests "conformance of rnn, device" onDevice conformance release rnn \
+  "$(pick --count=15 --count=60 --count=300)" --linker=orc
 beside tests "conformance of all others, device" onDevice conformance release eltwise,binary,sum,concat,gemm \
   "$(pick --count=10 --count=60 --count=300)" --linker=orc
 beside tests "conformance of softmax and reorder, as a GPU" onDeviceAsGpu conformance release softmax,reorder \
   "$(pick --count=10 --count=60 --count=600)" --linker=orc
 beside tests "an output on each other argument, device" onDevice conformance release \
   softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=5 --count=20 --count=120)" --aliases --linker=orc
-beside one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
-beside one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern run -f test/problems/device.desc --check --repeat=1
-beside tests "conformance of all others, as a GPU" onDeviceAsGpu conformance release eltwise,binary,sum,concat,gemm,rnn \
-  "$(pick --count=5 --count=20 --count=200)" --linker=orc
+beside one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc \
+  --check --repeat=1
+beside one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern run -f test/problems/device.desc \
+  --check --repeat=1
+beside tests "conformance of all others, as a GPU" onDeviceAsGpu conformance release \
+  eltwise,binary,sum,concat,gemm,rnn "$(pick --count=5 --count=20 --count=200)" --linker=orc
 beside one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 join
-step tests "SPIR-V of any problem for any device" conformance release softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
-  "$(pick --count=10 --count=80 --count=1000)" --compile-only
+step tests "SPIR-V of any problem for any device" conformance release \
+  softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=10 --count=80 --count=1000)" --compile-only
 
 if [ $mode != quick ]; then
   step tests "consumers refuse wrong SPIR-V" tools/spirv-check/spirv-check.py --self-test
@@ -297,10 +319,12 @@ if [ $mode != quick ]; then
     "$(pick 0 --count=1500 --count=3000)"
   step tests "differential, oneDNN 3.13" differential onednn-3.13 softmax,reorder,binary,eltwise,sum,concat,rnn \
     "$(pick 0 --count=150 --count=1500)"
-  step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool quern_compiler quern_compiler_process
+  step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool \
+    quern_compiler quern_compiler_process
   step tests "unit tests, asan" unitSanitized asan
   step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
-  step tests "conformance, asan" conformance asan softmax,reorder,eltwise,binary,sum,concat,gemm,rnn --count="$(pick 0 80 200)"
+  step tests "conformance, asan" conformance asan softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
+    --count="$(pick 0 80 200)"
   step one "quern run, asan" build/asan/bin/quern run -f test/problems/smoke.desc --check
   step one "build tsan" build tsan quern-unit-tests
   step tests "unit tests, tsan" unitSanitized tsan

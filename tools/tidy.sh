@@ -2,16 +2,18 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Checks the sources that build/release compiles, and our headers in them, as .clang-tidy says. Those of the compiler are left out: it
-# takes most of the time, and has not been gone through.
+# Checks the sources that build/release compiles, and our headers in them, as .clang-tidy says. Those of the compiler
+# are left out: it takes most of the time, and has not been gone through.
 #
 #   tools/tidy.sh [FILE…]             these, of the compiler too, or all others
-#   tools/tidy.sh --changed=N         what the last N commits of sources changed, the latest first; in front what is not committed
+#   tools/tidy.sh --changed=N         what the last N commits of sources changed, the latest
+#                                     first; in front what is not committed
 #   tools/tidy.sh --part=K --parts=N  every N-th, from the K-th on; 1 is the first, N + 1 again
 #   --count=N                         so many at most
 #
-# A header stands for the source of its name beside it. A finding is printed once, however many sources include its place; the last line
-# is "N passed, N failed", of sources. The release must be built: sources need its generated and precompiled headers.
+# A header stands for the source of its name beside it. A finding is printed once, however many sources
+# include its place; the last line is "N passed, N failed", of sources. The release must be built: sources
+# need its generated and precompiled headers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -43,7 +45,8 @@ done
 # What has no command, as programs that lit compiles, could only be guessed at.
 commands=build/release/compile_commands.json
 [ -f $commands ] || { echo "tools/tidy.sh: no $commands: configure the release first" >&2; exit 1; }
-mapfile -t compiled < <(sed -n "s:^ *\"file\"\: \"$PWD/\(\(lib\|runtime\|tools\|test\)/.*\.cpp\)\".*:\1:p" $commands | LC_ALL=C sort -u)
+mapfile -t compiled < <(
+  sed -n "s:^ *\"file\"\: \"$PWD/\(\(lib\|runtime\|tools\|test\)/.*\.cpp\)\".*:\1:p" $commands | LC_ALL=C sort -u)
 declare -A isLeft
 for file in "${compiled[@]}"; do
   [[ $isNamed || ! $file =~ ^lib/(Compiler|IR|Schedule|Targets|Transforms|Primitives/(.*/)?Emi) ]] || continue

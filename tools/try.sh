@@ -2,9 +2,10 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs what is missing, builds, and runs softmax, reorders and an LSTM of the sizes of real models: for each the descriptor, where the
-# kernel came from, how long compiling and running took, and the largest error against the double-precision reference. The second time
-# every kernel comes from the disk cache (`build/release/bin/quern cache clear` empties it).
+# Installs what is missing, builds, and runs softmax, reorders and an LSTM of the sizes of real models: for each
+# the descriptor, where the kernel came from, how long compiling and running took, and the largest error against
+# the double-precision reference. The second time every kernel comes from the disk cache
+# (`build/release/bin/quern cache clear` empties it).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +14,9 @@ tools/deps.sh
 log=build/release/build.log
 mkdir -p build/release
 echo "building (build/release; the first time takes some minutes)"
-if ! { cmake --preset release && cmake --build --preset release --target quern_tool quern_compiler; } > "$log" 2>&1; then
+if ! {
+  cmake --preset release && cmake --build --preset release --target quern_tool quern_compiler
+} > "$log" 2>&1; then
   tail -n 40 "$log" >&2
   echo "tools/try.sh: the build failed; all of its output is in $log" >&2
   exit 1

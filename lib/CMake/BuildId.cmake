@@ -1,7 +1,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Writes OUTPUT, BuildId.cpp: SHA-256 over LLVM's version, SOURCES and the headers of the tree below ROOT that they include, one by way of
-# another; LISTING, what was hashed; and DEPFILE, from which the build knows the headers. OUTPUT is touched only when the value changes.
+# Writes OUTPUT, BuildId.cpp: SHA-256 over LLVM's version, SOURCES and the headers of the tree below ROOT that they
+# include, one by way of another; LISTING, what was hashed; and DEPFILE, from which the build knows the headers. OUTPUT
+# is touched only when the value changes.
 cmake_minimum_required(VERSION 3.25)
 
 # The files of the tree that `file` includes, in `result`.

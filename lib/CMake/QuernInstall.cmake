@@ -1,13 +1,15 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What `cmake --install` copies: public headers, both libraries, the compiler's process, the command, and what lets other builds find
-# them, the CMake package Quern and quern.pc. The tree that results may be moved. The compiler is an export set of its own, since only its
-# users need MLIR.
+# What `cmake --install` copies: public headers, both libraries, the compiler's process, the command, and what lets
+# other builds find them, the CMake package Quern and quern.pc. The tree that results may be moved. The compiler is an
+# export set of its own, since only its users need MLIR.
 
 set(QUERN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Quern)
 
-install(TARGETS quern EXPORT QuernTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS quern EXPORT QuernTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT QuernTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})
 install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
@@ -34,7 +36,8 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/QuernConfig.cmake.in ${C
   INSTALL_DESTINATION ${QUERN_CMAKE_DIR})
 # Before 1.0 a minor version may change anything.
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/QuernConfig.cmake ${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake DESTINATION ${QUERN_CMAKE_DIR})
+install(FILES ${CMAKE_BINARY_DIR}/QuernConfig.cmake ${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake
+  DESTINATION ${QUERN_CMAKE_DIR})
 
 file(RELATIVE_PATH QUERN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" QUERN_PC_PREFIX ${QUERN_PC_PREFIX})

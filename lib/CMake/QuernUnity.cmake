@@ -1,9 +1,10 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Compiles the sources of a directory of tests or tools as one, in every target of DIRECTORY and below: half the work or less, which is for
-# builds that are made from nothing, not for editing. Not so what is tested: a call could take another file's function without an error.
-# Names of unnamed namespaces must differ within a directory, but for those of these files, which are compiled alone.
+# Compiles the sources of a directory of tests or tools as one, in every target of DIRECTORY and below: half the work or
+# less, which is for builds that are made from nothing, not for editing. Not so what is tested: a call could take
+# another file's function without an error. Names of unnamed namespaces must differ within a directory, but for those of
+# these files, which are compiled alone.
 set(QUERN_UNITY_ALONE
   "(lib|runtime)/.*"
   "build/.*"

@@ -78,7 +78,8 @@ def Quern_ArgumentAttr : Quern_Attr<"Argument", "argument"> {
 }
 
 def Quern_LoweredAttr : Quern_Attr<"Lowered", "lowered"> {
-  let summary = "what `lower` adds of a kernel: the tensors, which the LLVM dialect no longer has, and bytes of memory that a group has";
+  let summary = "what `lower` adds of a kernel: the tensors, which the LLVM dialect no longer has, and bytes of memory "
+                "that a group has";
   let parameters = (ins OptionalArrayRefParameter<"ArgumentAttr">:$arguments, Quern_Number<>:$group_bytes);
   let assemblyFormat = "`<` `[` (`]`) : ($arguments^ `]`)? (`,` `group_bytes` `=` $group_bytes^)? `>`";
 }
@@ -100,7 +101,8 @@ def Quern_BufferAttr : Quern_Attr<"Buffer", "buffer"> {
 }
 
 def Quern_CallAttr : Quern_Attr<"Call", "call"> {
-  let summary = "a call of a problem, one buffer for each of its arguments; `beside`: independent of the call before it";
+  let summary = "a call of a problem, one buffer for each of its arguments; `beside`: independent of the call before "
+                "it";
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$problem, ArrayRefParameter<"BufferAttr">:$buffers,
                         DefaultValuedParameter<"bool", "false">:$beside);
   let assemblyFormat = "`` $problem `` `(` $buffers `)` `` custom<Beside>($beside)";
@@ -119,8 +121,10 @@ def Quern_RegionAttr : Quern_Attr<"Region", "region"> {
 }
 
 def Quern_MaximumAttr : Quern_Attr<"Maximum", "maximum"> {
-  let summary = "a size behind those that are given: the greatest of `count` s32 elements of an argument, but in [0, limit]";
-  let parameters = (ins StringRefParameter<"">:$argument, Quern_Expr<>:$limit, Quern_Expr<>:$count, Quern_Expr<>:$stride);
+  let summary = "a size behind those that are given: the greatest of `count` s32 elements of an argument, but in "
+                "[0, limit]";
+  let parameters = (ins StringRefParameter<"">:$argument, Quern_Expr<>:$limit, Quern_Expr<>:$count,
+                        Quern_Expr<>:$stride);
   let assemblyFormat = "`` $argument `limit` $limit `count` $count `stride` $stride";
 }
 

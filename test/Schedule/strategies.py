@@ -5,9 +5,10 @@
 
   strategies.py QUERN_OPT PASS DEF TARGET FILE…
 
-A strategy may make a kernel slow and never wrong: whatever is asked for is refused in one line, or `--check` finds no difference from the
-naive loops. DEF is the recipe's Strategy.def, FILE its problems. On a device, which is not at hand, the passes only have to come to an end.
-What a target contributes itself has to be taken. The last line is "N asked, N refused, N wrong"; the exit status is 1 if any was wrong.
+A strategy may make a kernel slow and never wrong: whatever is asked for is refused in one line, or `--check` finds no
+difference from the naive loops. DEF is the recipe's Strategy.def, FILE its problems. On a device, which is not at hand,
+the passes only have to come to an end. What a target contributes itself has to be taken. The last line is
+"N asked, N refused, N wrong"; the exit status is 1 if any was wrong.
 """
 
 import re
@@ -39,7 +40,8 @@ class Recipe:
     def run(self, option, mayRefuse):
         mode = [] if self.target.startswith("spirv") else ["--check", "--allow-empty"]
         for path in self.files:
-            command = [self.program, path, f"--{self.name}=target={self.target} {option}", "--target=" + self.target] + mode
+            recipe = f"--{self.name}=target={self.target} {option}"
+            command = [self.program, path, recipe, "--target=" + self.target] + mode
             run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
             self.asked += 1
             if run.returncode == 0:

@@ -2,8 +2,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# run.sh install|moved|pkgconfig|readme|cmake|gcc|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install` installs
-# BUILD into BUILD/test-install; the others use that as a stranger would, from folders of their own.
+# run.sh install|moved|pkgconfig|readme|cmake|gcc|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install`
+# installs BUILD into BUILD/test-install; the others use that as a stranger would, from folders of their own.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$2" && pwd)
@@ -26,7 +26,8 @@ case "$1" in
   pkgconfig)
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
     # shellcheck disable=SC2046
-    clang-22 -std=c11 -Wall -Wextra -Wpedantic -Werror "$here/pkgconfig/main.c" $(pkg-config --cflags --libs quern) -lm -fuse-ld=lld \
+    clang-22 -std=c11 -Wall -Wextra -Wpedantic -Werror "$here/pkgconfig/main.c" \
+      $(pkg-config --cflags --libs quern) -lm -fuse-ld=lld \
       "-Wl,-rpath,$(pkg-config --variable=libdir quern)" -o "$work/main"
     "$work/main"
     ;;
@@ -63,7 +64,8 @@ case "$1" in
     # The tree may be moved as a whole.
     rm -rf "$work/moved"
     cp -r "$prefix" "$work/moved"
-    QUERN_CACHE_DIR=off "$work/moved/bin/quern" run 'softmax fwd_i alg=log src=f32:3x50:ab dst=f32:3x50:ab axis=1' --check
+    QUERN_CACHE_DIR=off "$work/moved/bin/quern" run \
+      'softmax fwd_i alg=log src=f32:3x50:ab dst=f32:3x50:ab axis=1' --check
     ;;
   dnnl)
     # A program that needs libdnnl.so.3 finds the drop-in, which finds the rest beside itself.
@@ -73,7 +75,8 @@ case "$1" in
     [ "$(LD_PRELOAD=$prefix/lib/quern-dnnl/libquern_dnnl.so "$work/dnnl")" = "success, 0.5 0.5" ]
     ;;
   dnnl-cmake)
-    # A project linked with an installed oneDNN runs with the drop-in as it is; where the program's own path to oneDNN wins, by preloading.
+    # A project linked with an installed oneDNN runs with the drop-in as it is; where the program's own
+    # path to oneDNN wins, by preloading.
     peer=$here/../../build/peers/onednn-3.2
     if [ ! -e "$peer/installed" ]; then
       echo "tools/peers.sh onednn-3.2 has not been run" >&2

@@ -24,7 +24,8 @@ def filesRead(root, build):
     for library in LIBRARIES:
         folder = os.path.join("lib", "CMakeFiles", library + ".dir")
         for path, _, names in os.walk(os.path.join(build, folder)):
-            objects += [os.path.relpath(os.path.join(path, name), build) for name in names if name.endswith((".o", ".pch"))]
+            objects += [os.path.relpath(os.path.join(path, name), build)
+                        for name in names if name.endswith((".o", ".pch"))]
     real = os.path.realpath
     command = ["ninja", "-C", build, "-t"]
 
@@ -32,7 +33,8 @@ def filesRead(root, build):
         return subprocess.run(command + list(arguments), capture_output=True, text=True, check=True).stdout.splitlines()
 
     paths = {os.path.join(build, line.strip()) for line in run("deps", *sorted(objects)) if line.startswith("    ")}
-    made = [os.path.relpath(path, build) for path in paths if path.endswith(".inc") and real(path).startswith(real(build) + os.sep)]
+    made = [os.path.relpath(path, build)
+            for path in paths if path.endswith(".inc") and real(path).startswith(real(build) + os.sep)]
     paths.update(os.path.join(build, name) for name in (run("inputs", *sorted(made)) if made else []))
     read = set()
     for path in map(real, paths):

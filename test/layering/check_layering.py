@@ -5,10 +5,10 @@
 
   check_layering.py ROOT
 
-Each file belongs to the first layer whose pattern matches its path, and a layer names what its files may include: other layers, single
-headers, and the outside libraries `mlir` (mlir/ and llvm/), `tbb` and `ze`. Besides: a source file opens with the licence, has at most 600
-lines, and no line over 140 columns. Prints one line for each violation; the exit status is 1 if there was any. docs/architecture.md says
-why the layers are what they are.
+Each file belongs to the first layer whose pattern matches its path, and a layer names what its files may include: other
+layers, single headers, and the outside libraries `mlir` (mlir/ and llvm/), `tbb` and `ze`. Besides: a source file opens
+with the licence, has at most 600 lines, and no line over 120 columns. Prints one line for each violation; the exit
+status is 1 if there was any. docs/architecture.md says why the layers are what they are.
 """
 
 import fnmatch
@@ -33,8 +33,10 @@ LAYERS = [
     ("bridge", ["include/quern-compiler/Bridge.h"], []),
     ("embedder", ["include/quern-compiler/*"], ["public", "mlir"]),
     ("support", ["lib/Support/*"], []),
-    # The fields of an operation lie with its primitive and know tensors and types alone; the descriptor of any problem holds one of them.
-    ("tensors", ["lib/Desc/Tensor/*", "lib/Desc/Types.*", "lib/Desc/Primitives.def", "lib/Desc/FieldVisitor.h"], ["support"]),
+    # The fields of an operation lie with its primitive and know tensors and types alone; the
+    # descriptor of any problem holds one of them.
+    ("tensors", ["lib/Desc/Tensor/*", "lib/Desc/Types.*", "lib/Desc/Primitives.def", "lib/Desc/FieldVisitor.h"],
+     ["support"]),
     ("operations", ["lib/Primitives/*/Desc.h"], ["support", "tensors"]),
     ("desc", ["lib/Desc/*"], DESC + ["support"]),
     ("artifact", ["lib/Artifact/*"], ["support"]),
@@ -55,7 +57,8 @@ LAYERS = [
     ("contraction-device", ["lib/Schedule/Contraction/Device/*"], COMMON + ["schedule-device", "contraction"]),
     ("rows-cpu", ["lib/Schedule/Rows/Cpu/*", "lib/Schedule/Rows/Rows.cpp"], COMMON + ["rows"]),
     ("map-cpu", ["lib/Schedule/Map/Cpu/*", "lib/Schedule/Map/Map.cpp"], COMMON + ["map"]),
-    ("contraction-cpu", ["lib/Schedule/Contraction/Cpu/*", "lib/Schedule/Contraction/Contraction.cpp"], COMMON + ["contraction"]),
+    ("contraction-cpu", ["lib/Schedule/Contraction/Cpu/*", "lib/Schedule/Contraction/Contraction.cpp"],
+     COMMON + ["contraction"]),
     ("rows", ["lib/Schedule/Rows/*"], COMMON),
     ("map", ["lib/Schedule/Map/*"], COMMON),
     ("contraction", ["lib/Schedule/Contraction/*"], COMMON),
@@ -78,19 +81,22 @@ LAYERS = [
     ("tool-quern", ["tools/quern/*"], FREE + ["guards", "reference", "public", "tool-support", "runtime/Cache/Disk.h"]),
     ("test-consumer", ["test/consumer/*"], ["public", "embedder"]),
     ("test-compiler",
-     ["test/unit/Emission/*", "test/unit/Schedule/*", "test/unit/Transforms/*", "test/unit/Targets/*", "test/unit/Compiler/*"],
-     FREE + RECIPES + ["guards", "reference", "ir", "emit", "transforms", "targets", "compiler", "bridge", "embedder", "public", "mlir"]),
+     ["test/unit/Emission/*", "test/unit/Schedule/*", "test/unit/Transforms/*", "test/unit/Targets/*",
+      "test/unit/Compiler/*"],
+     FREE + RECIPES + ["guards", "reference", "ir", "emit", "transforms", "targets", "compiler", "bridge", "embedder",
+                       "public", "mlir"]),
     ("test-driver", ["test/support/ze-over-opencl/*"], ["ze"]),
     ("test-levelzero", ["test/unit/LevelZero/*"],
-     FREE + ["guards", "reference", "public", "api", "launch", "runtime", "runtime-threads", "runtime-levelzero", "test",
-             "tool-support", "ze"]),
+     FREE + ["guards", "reference", "public", "api", "launch", "runtime", "runtime-threads", "runtime-levelzero",
+             "test", "tool-support", "ze"]),
     ("test", ["test/*"],
-     FREE + ["guards", "reference", "bridge", "public", "api", "launch", "runtime", "runtime-threads", "runtime-levelzero", "tool-support",
-             "tool-bench", "peers"]),
+     FREE + ["guards", "reference", "bridge", "public", "api", "launch", "runtime", "runtime-threads",
+             "runtime-levelzero", "tool-support", "tool-bench", "peers"]),
 ]
 ALLOWED = {layer: set(allowed) for layer, _, allowed in LAYERS}
 # Where an #include is looked up, after the including file's own folder.
-SEARCH = ["lib", "include", "runtime", "tools/guards", "tools/support", "tools/quern-bench", "tools/peers", "test/conformance", "test", ""]
+SEARCH = ["lib", "include", "runtime", "tools/guards", "tools/support", "tools/quern-bench", "tools/peers",
+          "test/conformance", "test", ""]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -170,7 +176,8 @@ def sourcesOf(root):
     found = []
     for top in ("include", "lib", "runtime", "tools", "test"):
         for folder, _, names in os.walk(os.path.join(root, top)):
-            found += [os.path.relpath(os.path.join(folder, name), root) for name in names if name.endswith(SOURCE_SUFFIXES)]
+            found += [os.path.relpath(os.path.join(folder, name), root)
+                      for name in names if name.endswith(SOURCE_SUFFIXES)]
     return sorted(found)
 
 

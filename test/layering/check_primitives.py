@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Holds docs/adding-a-primitive.md against the tree: what has to name a primitive names each of lib/Desc/Primitives.def.
+"""Holds docs/adding-a-primitive.md against the tree: what has to name a primitive names each
+of lib/Desc/Primitives.def.
 
 check_primitives.py ROOT [FOLDER]    FOLDER: of a Primitives.def that stands in place of ROOT's
 """
@@ -18,8 +19,9 @@ def primitives(definition):
 
 
 def violations(root, name, word):
-    for path in (f"lib/Primitives/{name}/Desc.h", f"lib/Primitives/{name}/Verify.cpp", f"lib/Primitives/{name}/Emit.cpp",
-                 f"lib/Reference/{name}/Reference.cpp", f"test/unit/Primitives/{name}VerifyTest.cpp", f"docs/primitives/{word}.md"):
+    for path in (f"lib/Primitives/{name}/Desc.h", f"lib/Primitives/{name}/Verify.cpp",
+                 f"lib/Primitives/{name}/Emit.cpp", f"lib/Reference/{name}/Reference.cpp",
+                 f"test/unit/Primitives/{name}VerifyTest.cpp", f"docs/primitives/{word}.md"):
         if not (root / path).is_file():
             yield f"{path} is missing"
     for path in (f"test/Primitives/{name}", f"test/conformance/{name}"):

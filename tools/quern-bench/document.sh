@@ -2,8 +2,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Measures everything with every peer and writes the tables into docs/performance.md, after its line "<!-- measured -->". Takes about an
-# hour; nothing else should run on the machine meanwhile.
+# Measures everything with every peer and writes the tables into docs/performance.md, after its line
+# "<!-- measured -->". Takes about an hour; nothing else should run on the machine meanwhile.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,10 +1,11 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Gives modules to Intel's own Level Zero driver without its hardware: it builds them, records their launches into command lists and
-writes what a device would get to a file. Nothing is executed. A program of its own, since the driver reads its settings once:
+"""Gives modules to Intel's own Level Zero driver without its hardware: it builds them, records their launches
+into command lists and writes what a device would get to a file. Nothing is executed. A program of its own, since
+the driver reads its settings once:
 
-  capture.py FILE.spv…    one line for each module, `ok FILE`, `lacks FILE` (larger groups or f64 than the device has) or
-                          `FILE: what the driver said`; the status tells whether all are taken
+  capture.py FILE.spv…    one line for each module, `ok FILE`, `lacks FILE` (larger groups or f64 than the device has)
+                          or `FILE: what the driver said`; the status tells whether all are taken
 """
 
 import ctypes
@@ -49,8 +50,10 @@ class Driver:
         self.queue, self.pool, self.event = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         self.make("zeCommandQueueCreate", self.context, self.device, self.queue_description, into=self.queue)
         pool = _description(_EVENT_POOL, ctypes.c_uint32(1 | 4), ctypes.c_uint32(1))  # host visible, with timestamps
-        self.call("zeEventPoolCreate", self.context, ctypes.byref(pool), 1, ctypes.byref(self.device), ctypes.byref(self.pool))
-        self.make("zeEventCreate", self.pool, _description(_EVENT, *(ctypes.c_uint32(v) for v in (0, 4, 4))), into=self.event)
+        self.call("zeEventPoolCreate", self.context, ctypes.byref(pool), 1, ctypes.byref(self.device),
+                  ctypes.byref(self.pool))
+        event = _description(_EVENT, *(ctypes.c_uint32(v) for v in (0, 4, 4)))
+        self.make("zeEventCreate", self.pool, event, into=self.event)
         properties = (ctypes.c_uint32 * 64)(_COMPUTE_PROPERTIES)  # behind the header: the greatest group
         self.call("zeDeviceGetComputeProperties", self.device, ctypes.byref(properties))
         self.max_group = properties[4]
@@ -58,8 +61,8 @@ class Driver:
         device_memory = _description(_DEVICE_MEMORY, ctypes.c_uint32(0), ctypes.c_uint32(0))
         host_memory = _description(_HOST_MEMORY, ctypes.c_uint32(0))
         self.call(
-            "zeMemAllocShared", self.context, ctypes.byref(device_memory), ctypes.byref(host_memory), ctypes.c_size_t(_BUFFER_BYTES),
-            ctypes.c_size_t(64), self.device, ctypes.byref(self.buffer),
+            "zeMemAllocShared", self.context, ctypes.byref(device_memory), ctypes.byref(host_memory),
+            ctypes.c_size_t(_BUFFER_BYTES), ctypes.c_size_t(64), self.device, ctypes.byref(self.buffer),
         )
 
     def call(self, name, *arguments):
@@ -68,16 +71,18 @@ class Driver:
             raise Refused(f"{name} gave 0x{result:x}")
 
     def make(self, name, *arguments, into):
-        self.call(name, *(ctypes.byref(a) if isinstance(a, ctypes.Structure) else a for a in arguments), ctypes.byref(into))
+        passed = (ctypes.byref(a) if isinstance(a, ctypes.Structure) else a for a in arguments)
+        self.call(name, *passed, ctypes.byref(into))
 
     def build(self, spirv):
         built, log = ctypes.c_void_p(), ctypes.c_void_p()
         description = _description(
-            _MODULE, ctypes.c_uint32(0), ctypes.c_size_t(len(spirv)), ctypes.cast(ctypes.c_char_p(spirv), ctypes.c_void_p),
-            ctypes.c_char_p(b""), ctypes.c_void_p(),
+            _MODULE, ctypes.c_uint32(0), ctypes.c_size_t(len(spirv)),
+            ctypes.cast(ctypes.c_char_p(spirv), ctypes.c_void_p), ctypes.c_char_p(b""), ctypes.c_void_p(),
         )
         try:
-            self.call("zeModuleCreate", self.context, self.device, ctypes.byref(description), ctypes.byref(built), ctypes.byref(log))
+            self.call("zeModuleCreate", self.context, self.device, ctypes.byref(description), ctypes.byref(built),
+                      ctypes.byref(log))
         except Refused as refused:
             size = ctypes.c_size_t(0)
             self.call("zeModuleBuildLogGetString", log, ctypes.byref(size), None)
@@ -93,7 +98,8 @@ class Driver:
         self.call("zeKernelSetGroupSize", handle, *(ctypes.c_uint32(n) for n in kernel.group))
         for i, size in enumerate(kernel.arguments):
             value = ctypes.c_uint64(1) if size else self.buffer
-            self.call("zeKernelSetArgumentValue", handle, ctypes.c_uint32(i), ctypes.c_size_t(size or 8), ctypes.byref(value))
+            self.call("zeKernelSetArgumentValue", handle, ctypes.c_uint32(i), ctypes.c_size_t(size or 8),
+                      ctypes.byref(value))
         groups = (ctypes.c_uint32 * 3)(2, 1, 1)
         recorded, immediate = ctypes.c_void_p(), ctypes.c_void_p()
         description = _description(_LIST, ctypes.c_uint32(0), ctypes.c_uint32(0))
@@ -106,7 +112,8 @@ class Driver:
         self.call("zeCommandQueueExecuteCommandLists", self.queue, 1, ctypes.byref(recorded), None)
         self.make("zeCommandListCreateImmediate", self.context, self.device, self.queue_description, into=immediate)
         self.call("zeCommandListAppendLaunchKernel", immediate, handle, ctypes.byref(groups), self.event, 0, None)
-        for destroy, what in (("zeCommandListDestroy", recorded), ("zeCommandListDestroy", immediate), ("zeKernelDestroy", handle)):
+        for destroy, what in (("zeCommandListDestroy", recorded), ("zeCommandListDestroy", immediate),
+                              ("zeKernelDestroy", handle)):
             self.call(destroy, what)
 
     def take(self, spirv):

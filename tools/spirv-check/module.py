@@ -12,7 +12,8 @@ _OP_INT, _OP_FLOAT, _OP_VECTOR, _OP_ARRAY, _OP_STRUCT, _OP_POINTER = 21, 22, 23,
 _OP_CONSTANT, _OP_CONSTANT_NULL, _OP_FUNCTION, _OP_PARAMETER, _OP_FUNCTION_END, _OP_CALL = 43, 46, 54, 55, 56, 57
 _OP_VARIABLE, _OP_LOAD, _OP_STORE, _OP_EXTRACT, _OP_DECORATE, _OP_BARRIER, _OP_SWITCH = 59, 61, 62, 81, 71, 224, 251
 _CAPABILITY_FLOAT64, _CAPABILITY_DEVICE_ENQUEUE = 10, 19
-_SUB_GROUP_CAPABILITIES = {18, 4423, 5568, 5569} | set(range(61, 69))  # Groups, GroupNonUniform*, Intel's; not that sizes are fixed
+# Groups, GroupNonUniform*, Intel's; not that sizes are fixed
+_SUB_GROUP_CAPABILITIES = {18, 4423, 5568, 5569} | set(range(61, 69))
 _SUB_GROUP_BUILTINS = set(range(36, 42))  # SubgroupSize to SubgroupLocalInvocationId
 # Operands that are ids, where others are literals; of all else every word counts.
 _IDS = {_OP_LOAD: slice(3, 4), _OP_STORE: slice(1, 3), _OP_EXTRACT: slice(3, 4), _OP_SWITCH: slice(1, 2)}
@@ -132,7 +133,8 @@ class _Reader:
             kernel.memory_bytes = sum(_bytes_of(self.types, self.constants, self.memories[m]) for m in used)
             kernel.barriers = any(body[3] for body in bodies)
             kernel.arguments = [
-                0 if self.types[t][0] == _OP_POINTER else _bytes_of(self.types, self.constants, t) for t in self.functions[id][0]
+                0 if self.types[t][0] == _OP_POINTER else _bytes_of(self.types, self.constants, t)
+                for t in self.functions[id][0]
             ]
         uses_sub_groups = bool(self.capabilities & _SUB_GROUP_CAPABILITIES or self.builtins & _SUB_GROUP_BUILTINS)
         imports = [name for id, name in self.imports if id in self.functions]  # variables are the built-in ones
@@ -148,7 +150,8 @@ def read(data):
 
 
 def without_null_constants(data):
-    """The same module with numbers in place of scalar nulls, and without a capability that others imply: as llvm-spirv-14 takes it."""
+    """The same module with numbers in place of scalar nulls, and without a capability that others
+    imply: as llvm-spirv-14 takes it."""
     out, scalars = list(_words(data)[:5]), {}
     for op, words in instructions(data):
         if op in (_OP_INT, _OP_FLOAT):

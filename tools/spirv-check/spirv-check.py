@@ -5,16 +5,18 @@
 
   tools/spirv-check/spirv-check.py [OPTION…] [LIST]
 
-LIST (test/Targets/Spirv/kernels.list unless given) has a problem on each line; `[TARGET]` sets the target of the lines below it. For each:
+LIST (test/Targets/Spirv/kernels.list unless given) has a problem on each line; `[TARGET]` sets the
+target of the lines below it. For each:
 
   val      spirv-val accepts the module, and it imports no function
-  ocloc    Intel's offline compiler, for every device that has what the module asks for: it has each kernel with its name, the sub-group
-           size and the group that the module requires, its work-group memory and barriers, and nothing is spilled or private
+  ocloc    Intel's offline compiler, for every device that has what the module asks for: it has each kernel with
+           its name, the sub-group size and the group that the module requires, its work-group memory and
+           barriers, and nothing is spilled or private
   capture  Intel's Level Zero driver, without hardware, builds the module and records launches of every kernel
   races    oclgrind runs kernels without sub-groups over zeros and sees no data race and no access outside of a buffer
 
---self-test does so with kernels that are wrong on purpose, each of which one of the checks must refuse. The last line is
-"N passed, N failed" over problems and checks. `tools/deps.sh --spirv-check` installs what is needed.
+--self-test does so with kernels that are wrong on purpose, each of which one of the checks must refuse. The last line
+is "N passed, N failed" over problems and checks. `tools/deps.sh --spirv-check` installs what is needed.
 """
 
 import argparse
@@ -36,7 +38,8 @@ LIST = os.path.join(ROOT, "test/Targets/Spirv/kernels.list")
 LEAST_KERNELS = 60  # of the whole list
 CHECKS = ("val", "ocloc", "capture", "races")
 # Of each device that ocloc compiles for here: the sub-group sizes, and whether it has f64.
-DEVICES = {"skl": ((8, 16, 32), True), "tgllp": ((8, 16, 32), False), "dg2": ((8, 16, 32), False), "pvc": ((16, 32), True)}
+DEVICES = {"skl": ((8, 16, 32), True), "tgllp": ((8, 16, 32), False), "dg2": ((8, 16, 32), False),
+           "pvc": ((16, 32), True)}
 
 
 def run(*command, **options):
@@ -91,7 +94,8 @@ def check_ocloc(path, read):
                 continue
             done = run("ocloc", "compile", "-spirv_input", "-file", path, "-device", device, "-internal_options",
                        "-ze-intel-allow-zebin", "-out_dir", directory, "-output", device)
-            made = [os.path.join(directory, f) for f in os.listdir(directory) if f.startswith(device) and f.endswith(".bin")]
+            made = [os.path.join(directory, f) for f in os.listdir(directory)
+                    if f.startswith(device) and f.endswith(".bin")]
             if done.returncode or not made:
                 return f"{device}: " + " ".join((done.stdout + done.stderr).split())[-300:]
             text = run("readelf", "-p", ".ze_info", made[0]).stdout
@@ -201,7 +205,8 @@ def check_list(options, tally):
             if made.returncode:
                 tally.note(line, "compile", made.stderr.strip() or f"status {made.returncode}")
                 return None
-            scheduled = lambda: races.launches(run(options.quern, "dump", line, f"--target={target}", "--stage=schedule").stdout)
+            scheduled = lambda: races.launches(
+                run(options.quern, "dump", line, f"--target={target}", "--stage=schedule").stdout)
             return (path, line) if check_module(path, line, options.checks, scheduled, tally) else None
 
         paths = dict(filter(None, at_once(check, enumerate(read_list(options.list, options.only)))))
@@ -220,7 +225,8 @@ PLANTED = {
     "outside": ("races", _HEAD + _TURN % ("barrier(CLK_LOCAL_MEM_FENCE);", " + 1")),
     "spill": ("ocloc", _HEAD + "float t[200]; int g = get_global_id(0);\n"
               "#pragma unroll\nfor (int i = 0; i < 200; ++i) t[i] = c[g + 64 * i];"
-              "barrier(CLK_GLOBAL_MEM_FENCE);\n#pragma unroll\nfor (int i = 0; i < 200; ++i) b[g + 64 * i] = t[(i * 7) % 200]; }"),
+              "barrier(CLK_GLOBAL_MEM_FENCE);\n"
+              "#pragma unroll\nfor (int i = 0; i < 200; ++i) b[g + 64 * i] = t[(i * 7) % 200]; }"),
     "private": ("ocloc", _HEAD + "float t[64]; int g = get_global_id(0); for (int i = 0; i < 64; ++i) t[i] = c[g + i];"
                 "float s = 0; for (int i = 0; i < 64; ++i) s = s * t[(int)c[i] & 63]; b[g] = s; }"),
     "import": ("val capture", "float absent(float); " + _HEAD + "b[0] = absent(c[0]); }"),
@@ -231,8 +237,8 @@ def check_planted(tally):
     with tempfile.TemporaryDirectory() as directory:
         for name, (refusing, source) in PLANTED.items():
             path = os.path.join(directory, name + ".spv")
-            made = run("clang-22", "--target=spirv64-unknown-unknown", "-fintegrated-objemitter", "-x", "cl", "-cl-std=CL2.0", "-O2",
-                       "-c", "-", "-o", path, input=source)
+            made = run("clang-22", "--target=spirv64-unknown-unknown", "-fintegrated-objemitter", "-x", "cl",
+                       "-cl-std=CL2.0", "-O2", "-c", "-", "-o", path, input=source)
             if made.returncode:
                 tally.note(name, "clang", made.stderr.strip())
                 continue
@@ -259,7 +265,8 @@ def check_planted(tally):
 
 def check_expectations(path, spirv, tally):
     """What ocloc made must not pass for a kernel of another name, sub-group, group, memory or barriers."""
-    for field, value in (("name", "other"), ("sub_group", 8), ("group", (32, 1, 1)), ("memory_bytes", 4096), ("barriers", False)):
+    for field, value in (("name", "other"), ("sub_group", 8), ("group", (32, 1, 1)), ("memory_bytes", 4096),
+                         ("barriers", False)):
         read = module.read(spirv)
         setattr(read.kernels[0], field, value)
         wrong = check_ocloc(path, read)

@@ -4,8 +4,8 @@
 
   check_exports.py ROOT GENUINE_INCLUDE LIBRARY
 
-Every function that the headers declare must be in the list once and be exported, and one that is called an alias must have the types of the
-quern_ function, but for the prefix. Prints what is wrong; the exit status is 1 if anything is.
+Every function that the headers declare must be in the list once and be exported, and one that is called an alias must
+have the types of the quern_ function, but for the prefix. Prints what is wrong; the exit status is 1 if anything is.
 """
 
 import glob
@@ -30,12 +30,15 @@ def main():
     exported = {line.split()[-1] for line in symbols.splitlines()}
 
     names = [name for _, name in entries]
-    wrong = [f"{name} stands {names.count(name)} times in Exports.def" for name in sorted(set(names)) if names.count(name) > 1]
+    wrong = [f"{name} stands {names.count(name)} times in Exports.def"
+             for name in sorted(set(names)) if names.count(name) > 1]
     declared = {name.removeprefix("dnnl_") for name in genuine}
     wrong += [f"dnnl_{name} is declared but not in Exports.def" for name in sorted(declared - set(names))]
-    wrong += [f"dnnl_{name} is in Exports.def but not declared" for name in sorted(set(names) - declared - UNDOCUMENTED)]
+    wrong += [f"dnnl_{name} is in Exports.def but not declared"
+              for name in sorted(set(names) - declared - UNDOCUMENTED)]
     wrong += [f"dnnl_{name} is not exported" for name in names if f"dnnl_{name}" not in exported]
-    wrong += [f"{name} is exported beside the list" for name in sorted(exported) if name.removeprefix("dnnl_") not in names]
+    wrong += [f"{name} is exported beside the list"
+              for name in sorted(exported) if name.removeprefix("dnnl_") not in names]
     aliases = 0
     for kind, name in entries:
         if kind != "ALIAS" or name in UNDOCUMENTED:

@@ -41,7 +41,8 @@ def readFunctions(paths, macro):
 def parameterTypes(declaration):
     """A declaration without the names of its parameters."""
     head, parameters = declaration[:-1].split("(", 1)
-    return head + "(" + ",".join(re.sub(r"(?<=[\s*])\w+$", "", p).strip() if p != "void" else p for p in parameters.split(",")) + ")"
+    types = (re.sub(r"(?<=[\s*])\w+$", "", p).strip() if p != "void" else p for p in parameters.split(","))
+    return head + "(" + ",".join(types) + ")"
 
 
 def readEnumerators(paths):

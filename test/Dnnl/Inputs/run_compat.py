@@ -1,6 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles programs for the genuine library and, without its headers, against quern/dnnl_compat.hpp; compares what both print.
+"""Compiles programs for the genuine library and, without its headers, against
+quern/dnnl_compat.hpp; compares what both print.
 
   run_compat.py --root=FOLDER --build=FOLDER --peer=FOLDER --out=PREFIX SOURCE...
 
@@ -22,7 +23,8 @@ def compile(source, out, include, libraries):
 
 
 def run(program, folder):
-    done = subprocess.run([program], env=dict(os.environ, LD_LIBRARY_PATH=folder), capture_output=True, text=True, timeout=120)
+    environment = dict(os.environ, LD_LIBRARY_PATH=folder)
+    done = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=120)
     if done.returncode:
         sys.exit(f"{program}: status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return done.stdout.splitlines()

@@ -1,14 +1,15 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiles a program against genuine headers, runs it with the genuine library and with the drop-in, and compares what it prints.
+"""Compiles a program against genuine headers, runs it with the genuine library and with the
+drop-in, and compares what it prints.
 
   run_program.py --peer=FOLDER --dropin=FOLDER [--only-ours] [--tolerance=T] [--verbose] SOURCE OUT
 
-The program is linked with the genuine library, once (with the drop-in where only that runs); the second run differs by LD_LIBRARY_PATH
-alone. Lines must be equal word by word, words that are numbers with a point within T + T * |value|; a line that begins with ~T has a T of
-its own. A genuine line that ends in ": refused" says that the genuine library has no such thing: ours may. With --verbose
-only the lines about created and executed primitives are compared, and of those neither time nor implementation. Prints the drop-in's
-output, then a summary for FileCheck.
+The program is linked with the genuine library, once (with the drop-in where only that runs); the second run differs by
+LD_LIBRARY_PATH alone. Lines must be equal word by word, words that are numbers with a point within T + T * |value|; a
+line that begins with ~T has a T of its own. A genuine line that ends in ": refused" says that the genuine library has
+no such thing: ours may. With --verbose only the lines about created and executed primitives are compared, and of those
+neither time nor implementation. Prints the drop-in's output, then a summary for FileCheck.
 """
 
 import argparse
@@ -48,7 +49,8 @@ def profileLines(lines):
         fields = line.split(",")
         if len(fields) > 3 and fields[2].replace(".", "").isdigit():
             del fields[2]
-        if fields[0] == "onednn_verbose" and len(fields) > 3 and (fields[3] == "exec" or fields[3].startswith("create:cache")):
+        isEvent = len(fields) > 3 and (fields[3] == "exec" or fields[3].startswith("create:cache"))
+        if fields[0] == "onednn_verbose" and isEvent:
             found.append(",".join(fields[:6] + fields[7:-1]))
     return found
 

@@ -4,7 +4,8 @@
 
   write_asserts.py ROOT GENUINE_INCLUDE OUTPUT
 
-A genuine value that libquern does not name must be of a group listed here with its reason, so that a new one is noticed.
+A genuine value that libquern does not name must be of a group listed here with its reason, so that a
+new one is noticed.
 """
 
 import glob
@@ -20,10 +21,11 @@ ELSEWHERE = [
     (r"invalid_(graph|graph_op|shape|data_type)", "the graph interface"),
     (r"format_kind_opaque|grouped", "tensors that Quern does not have"),
     (r"host_scalar", "host scalars"),
-    (r"(shuffle|convolution|deconvolution|lrn|batch_normalization|inner_product|gemm|matmul|resampling|pooling|reduction|"
-     r"layer_normalization|group_normalization)", "primitives that Quern does not have"),
+    (r"(shuffle|convolution|deconvolution|lrn|batch_normalization|inner_product|gemm|matmul|resampling|pooling|"
+     r"reduction|layer_normalization|group_normalization)", "primitives that Quern does not have"),
     (r"(convolution|deconvolution|pooling|lrn|resampling|reduction)_.*", "their algorithms"),
-    (r"(normalization_flags_none|use_global_stats|use_scale|use_shift|fuse_norm_relu|fuse_norm_add_relu|rms_norm)", "their flags"),
+    (r"(normalization_flags_none|use_global_stats|use_scale|use_shift|fuse_norm_relu|fuse_norm_add_relu|rms_norm)",
+     "their flags"),
     (r"rounding_mode_.*|quantization_mode_.*", "attributes that Quern does not have"),
     (r"cpu_isa_(no_hints|prefer_ymm)", "hints"),
     (r"cpu_isa_avx10_2.*", "no code for these yet"),
@@ -32,8 +34,8 @@ ELSEWHERE = [
      r"max_s32|num_of.*|variable_.*|group_.*)", "queries of other primitives"),
 ]
 # What only libquern names.
-OURS = [r"internal_error", r"f4_e3m0", r"softmax_accurate_inf_as_zero", r"memory_extra_flag_.*", r"(form|origin|event)_.*",
-        r"rnn_flags_stack_concatenated"]
+OURS = [r"internal_error", r"f4_e3m0", r"softmax_accurate_inf_as_zero", r"memory_extra_flag_.*",
+        r"(form|origin|event)_.*", r"rnn_flags_stack_concatenated"]
 MACROS_ELSEWHERE = [
     r"ARG_(REDUCE|MEAN|VARIANCE|SCALE|SHIFT|DIFF_SCALE|DIFF_SHIFT|HINT_.*|MULTIPLE_DST|ATTR_DROPOUT.*|ATTR_ROUNDING.*)",
     r"ARG_ATTR_(PRECOMPUTED_REDUCTIONS|OUTPUT_SCALES|POST_OP_DW)",
@@ -41,7 +43,8 @@ MACROS_ELSEWHERE = [
     r"JIT_PROFILE_.*",
 ]
 SIZES = """
-template <typename Ours, typename Theirs> constexpr bool sameSize = sizeof(Ours) == sizeof(Theirs) && alignof(Ours) == alignof(Theirs);
+template <typename Ours, typename Theirs>
+constexpr bool sameSize = sizeof(Ours) == sizeof(Theirs) && alignof(Ours) == alignof(Theirs);
 static_assert(sameSize<quern_exec_arg_t, dnnl_exec_arg_t>);
 static_assert(offsetof(quern_exec_arg_t, memory) == offsetof(dnnl_exec_arg_t, memory));
 static_assert(sameSize<quern_version_t, dnnl_version_t>);
@@ -76,7 +79,8 @@ def main():
                 lines.append(f"static_assert(int({name}) == int(quern_{short}));")
             elif enum != "dnnl_format_tag_t" and not isListed(short, [pattern for pattern, _ in ELSEWHERE]):
                 wrong.append(f"{name} of {enum} is neither libquern's nor listed")
-    wrong += [f"{name} is not oneDNN's" for name in sorted(ours - seen) if not isListed(name.removeprefix("quern_"), OURS)]
+    wrong += [f"{name} is not oneDNN's"
+              for name in sorted(ours - seen) if not isListed(name.removeprefix("quern_"), OURS)]
     ourMacros = readMacros(ourHeaders, "QUERN_")
     for name in readMacros(pathsOf(folder, GENUINE_TYPES), "DNNL_(?:ARG|MAX|JIT|RUNTIME)_"):
         short = name.removeprefix("DNNL_")

@@ -1,11 +1,12 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes a C program that calls every function of the genuine headers with zeros, each in a child process, and says what came of it.
+"""Writes a C program that calls every function of the genuine headers with zeros, each in a
+child process, and says what came of it.
 
   write_null_calls.py GENUINE_INCLUDE OUTPUT
 
-A zero is a null pointer, an undefined enumerator or no element, whichever the function takes. The program prints a line for each function
-that did not return, and for each that returned `success`.
+A zero is a null pointer, an undefined enumerator or no element, whichever the function takes. The program prints a line
+for each function that did not return, and for each that returned `success`.
 """
 
 import os
@@ -31,7 +32,8 @@ int main(void) {
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-      int status = (int)c->called(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L);
+      int status = (int)c->called(0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L,
+                                  0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L);
       _exit(c->givesStatus ? status : 200);
     }
     int status = 0;

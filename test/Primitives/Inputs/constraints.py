@@ -1,10 +1,11 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""constraints.py ROOT NAME TEST...: page, verifier's list and messages name the same constraints of a primitive, and the unit test that a
-row of the page names demands a refusal with that number.
+"""constraints.py ROOT NAME TEST...: page, verifier's list and messages name the same constraints of a primitive, and
+the unit test that a row of the page names demands a refusal with that number.
 
-A test demands the number of a constraint where it is in an assertion, as "(name C7)", or in a table of refusals, {"C7", line, status,
-"words of the message"}, that expectRefused() or expectAllRefused() goes through. What a verifier cites of an execution is no refusal."""
+A test demands the number of a constraint where it is in an assertion, as "(name C7)", or in a table of refusals,
+{"C7", line, status, "words of the message"}, that expectRefused() or expectAllRefused() goes through. What a verifier
+cites of an execution is no refusal."""
 import pathlib
 import re
 import sys
@@ -47,7 +48,8 @@ def isDemanded(number, text):
 
 def isAsserted(text, place):
     """Whether the place is between the parentheses of an assertion."""
-    starts = [match for match in re.finditer(r"(?:(?:EXPECT|ASSERT)_\w+|expectRefused)\(", text) if match.end() <= place]
+    openings = re.finditer(r"(?:(?:EXPECT|ASSERT)_\w+|expectRefused)\(", text)
+    starts = [match for match in openings if match.end() <= place]
     if not starts:
         return False
     between = re.sub(r'"(?:[^"\\]|\\.)*"', "", text[starts[-1].end():place])

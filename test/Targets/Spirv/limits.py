@@ -1,6 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""limits.py COMMAND…: gives the command a problem of each schedule for targets of odd limits, and says what it refuses: nothing should."""
+"""limits.py COMMAND…: gives the command a problem of each schedule for targets of odd limits, and says
+what it refuses: nothing should."""
 
 import subprocess
 import sys
@@ -11,7 +12,8 @@ LINES = (
     "reorder src=f32:100x90:ab dst=f16:100x90:ba",
     "gemm src=f32:33x65:ab weights=f32:65x40:ab dst=f32:33x40:ab",
 )
-TARGETS = ("sg=16,group=100,slm=1000", "sg=32,group=24", "sg=8+32,group=24,slm=64", "sg=64+128,group=96", "sg=16,group=1", "sg=8,group=7")
+TARGETS = ("sg=16,group=100,slm=1000", "sg=32,group=24", "sg=8+32,group=24,slm=64", "sg=64+128,group=96",
+           "sg=16,group=1", "sg=8,group=7")
 
 wrong = 0
 for target in TARGETS:

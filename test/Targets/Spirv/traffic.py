@@ -5,20 +5,21 @@
 
   quern dump --stage=schedule --target=spirv64… LINE | traffic.py
 
-For each argument: how often an element is read (work-items that read it together count once) and written, and how many lines of 64 bytes
-the accesses touch, an access being what the work-items of a sub-group (of 16 unless the kernel asks for another size) do with one
-instruction; "least" is the number of lines if each access had its elements side by side, from the beginning of a line on. For memory of the
-group: how many words of one bank an access asks for at most (32 banks of 4 bytes). Numbers that depend on data are unknown, and a condition
-on one is an error.
+For each argument: how often an element is read (work-items that read it together count once) and written, and how many
+lines of 64 bytes the accesses touch, an access being what the work-items of a sub-group (of 16 unless the kernel asks
+for another size) do with one instruction; "least" is the number of lines if each access had its elements side by side,
+from the beginning of a line on. For memory of the group: how many words of one bank an access asks for at most (32
+banks of 4 bytes). Numbers that depend on data are unknown, and a condition on one is an error.
 """
 import re
 import sys
 from collections import Counter, defaultdict
 
 LINE_BYTES, BANKS, BANK_BYTES = 64, 32, 4
-OPERATORS = {"addi": "+", "subi": "-", "muli": "*", "divui": "//", "remui": "%", "andi": "&", "ori": "|", "xori": "^", "shrui": ">>",
-             "shli": "<<"}
-PREDICATES = {"ult": "<", "slt": "<", "ule": "<=", "sle": "<=", "ugt": ">", "sgt": ">", "uge": ">=", "sge": ">=", "eq": "==", "ne": "!="}
+OPERATORS = {"addi": "+", "subi": "-", "muli": "*", "divui": "//", "remui": "%", "andi": "&", "ori": "|", "xori": "^",
+             "shrui": ">>", "shli": "<<"}
+PREDICATES = {"ult": "<", "slt": "<", "ule": "<=", "sle": "<=", "ugt": ">", "sgt": ">", "uge": ">=", "sge": ">=",
+              "eq": "==", "ne": "!="}
 
 
 def name(value):
@@ -85,7 +86,8 @@ class Translator:
         if kind in ("memref.load", "memref.store", "vector.load", "vector.store"):
             return self.access(kind, rest, results)
         if kind == "memref.get_global":
-            self.memories[line.split(" = ")[0]] = ("group memory", self.element_bytes(re.search(r"memref<(\w+)", rest)[1]))
+            element = re.search(r"memref<(\w+)", rest)[1]
+            self.memories[line.split(" = ")[0]] = ("group memory", self.element_bytes(element))
             return None
         return self.assign(results, self.expression(kind, rest, values), values)
 
@@ -107,7 +109,8 @@ class Translator:
             return values[0]
         if kind == "memref.extract_aligned_pointer_as_index":
             return "0"
-        return {"gpu.thread_id": "thread", "gpu.block_id": "block", "gpu.lane_id": "lane", "gpu.subgroup_id": "sub_group"}.get(kind)
+        return {"gpu.thread_id": "thread", "gpu.block_id": "block", "gpu.lane_id": "lane",
+                "gpu.subgroup_id": "sub_group"}.get(kind)
 
     def access(self, kind, rest, results):
         memory, index = re.search(r"(%\w+)\[(%?\w*)\]", rest).groups()
@@ -197,7 +200,8 @@ def main():
             continue
         times = sorted(set(places.values()))
         often = f"{times[0]}" if len(times) == 1 else f"{times[0]} to {times[-1]}"
-        print(f"{label}: {len(places)} elements {'written' if isStore else 'read'} {often} time{'' if often == '1' else 's'}, "
+        done, word = "written" if isStore else "read", "time" if often == "1" else "times"
+        print(f"{label}: {len(places)} elements {done} {often} {word}, "
               f"{touched[label, isStore]} lines, least {least[label, isStore]}")
     for label, words in conflict.items():
         print(f"{label}: at most {words} word{'' if words == 1 else 's'} of a bank")

@@ -1,6 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""IREE on the CPU as a contestant of quern-bench: a permutation, with f32 quantized on the way where one scale serves all."""
+"""IREE on the CPU as a contestant of quern-bench: a permutation, with f32 quantized on the way where one
+scale serves all."""
 
 import sys
 
@@ -10,8 +11,8 @@ import numpy
 
 import driver
 
-TYPES = {"f32": ("f32", numpy.float32), "f16": ("f16", numpy.float16), "f64": ("f64", numpy.float64), "s32": ("i32", numpy.int32),
-         "s8": ("i8", numpy.int8), "u8": ("i8", numpy.uint8)}
+TYPES = {"f32": ("f32", numpy.float32), "f16": ("f16", numpy.float16), "f64": ("f64", numpy.float64),
+         "s32": ("i32", numpy.int32), "s8": ("i8", numpy.int8), "u8": ("i8", numpy.uint8)}
 
 
 def bodyOf(problem):
@@ -19,11 +20,13 @@ def bodyOf(problem):
     src, dst = problem.tensors["src"]["type"], problem.tensors["dst"]["type"]
     if src == dst and not problem.scales and not problem.zeroPoints and not problem.postOps:
         return [], "%v"
-    if (src, dst) == ("f32", "s8") and list(problem.scales) == ["dst"] and not problem.zeroPoints and not problem.postOps:
+    isScaled = list(problem.scales) == ["dst"] and not problem.zeroPoints and not problem.postOps
+    if (src, dst) == ("f32", "s8") and isScaled:
         if problem.scales["dst"]["mask"] == 0:
             return [f"%scale = arith.constant {driver.SCALE} : f32", "%low = arith.constant -128.0 : f32",
-                    "%high = arith.constant 127.0 : f32", "%q = arith.divf %v, %scale : f32", "%a = arith.maximumf %q, %low : f32",
-                    "%b = arith.minimumf %a, %high : f32", "%c = math.roundeven %b : f32", "%r = arith.fptosi %c : f32 to i8"], "%r"
+                    "%high = arith.constant 127.0 : f32", "%q = arith.divf %v, %scale : f32",
+                    "%a = arith.maximumf %q, %low : f32", "%b = arith.minimumf %a, %high : f32",
+                    "%c = math.roundeven %b : f32", "%r = arith.fptosi %c : f32 to i8"], "%r"
     raise ValueError("permutations, and f32 to s8 with one scale, only")
 
 

@@ -13,9 +13,13 @@ def prepare(problem):
     permutation = driver.storedPermutation(problem)
     src, dst = problem.tensors["src"], problem.tensors["dst"]
     dtype = driver.pick(TYPES, dst["type"])
-    scales = {name: jnp.full(driver.vectorDims(problem, params), driver.SCALE, jnp.float32) for name, params in problem.scales.items()}
+    scales = {
+        name: jnp.full(driver.vectorDims(problem, params), driver.SCALE, jnp.float32)
+        for name, params in problem.scales.items()
+    }
     zeroPoints = {
-        name: jnp.full(driver.vectorDims(problem, params), driver.ZERO_POINT, jnp.int32) for name, params in problem.zeroPoints.items()
+        name: jnp.full(driver.vectorDims(problem, params), driver.ZERO_POINT, jnp.int32)
+        for name, params in problem.zeroPoints.items()
     }
 
     def function(x, scales, zeroPoints):

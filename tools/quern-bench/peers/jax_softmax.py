@@ -27,7 +27,8 @@ def forwardFunction(problem):
     """x, scales by argument, operands in order -> y."""
     softmax, axis = driver.pick(FORWARD, problem.parameters["algorithm"]), problem.parameters["axis"]
     dtype = TYPES[problem.tensors["dst"]["type"]]
-    steps = [(driver.pick(ELTWISE if post["kind"] == "eltwise" else BINARY, post["alg"]), post) for post in problem.postOps]
+    steps = [(driver.pick(ELTWISE if post["kind"] == "eltwise" else BINARY, post["alg"]), post)
+             for post in problem.postOps]
 
     def function(x, scales, operands):
         y = softmax(x.astype(jnp.float64 if x.dtype == jnp.float64 else jnp.float32), axis=axis)
@@ -58,7 +59,9 @@ def backwardFunction(problem):
 def prepare(problem):
     driver.requireDense(problem, TYPES)
     if problem.parameters["backward"]:
-        return backwardFunction(problem), tuple(tensor(problem.dims, problem.tensors[name]["type"]) for name in ("dst", "diff_dst"))
-    operands = [tensor(post["src1"]["dims"], post["src1"]["type"]) for post in problem.postOps if post["kind"] == "binary"]
+        sources = tuple(tensor(problem.dims, problem.tensors[name]["type"]) for name in ("dst", "diff_dst"))
+        return backwardFunction(problem), sources
+    operands = [tensor(post["src1"]["dims"], post["src1"]["type"])
+                for post in problem.postOps if post["kind"] == "binary"]
     scales = {name: jnp.float32(driver.SCALE) for name in problem.scales}
     return forwardFunction(problem), (tensor(problem.dims, problem.tensors["src"]["type"]), scales, operands)

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import driver
 
 TYPES = {
-    "f32": jnp.float32, "f64": jnp.float64, "bf16": jnp.bfloat16, "f16": jnp.float16, "s32": jnp.int32, "s8": jnp.int8, "u8": jnp.uint8,
-    "f8_e5m2": jnp.float8_e5m2, "f8_e4m3": jnp.float8_e4m3fn,
+    "f32": jnp.float32, "f64": jnp.float64, "bf16": jnp.bfloat16, "f16": jnp.float16, "s32": jnp.int32,
+    "s8": jnp.int8, "u8": jnp.uint8, "f8_e5m2": jnp.float8_e5m2, "f8_e4m3": jnp.float8_e4m3fn,
 }
 
 

@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""ONNX Runtime as a contestant of quern-bench: models of one operator (two for a reorder of layout and type; one for each layer of an RNN),
-buffers bound once."""
+"""ONNX Runtime as a contestant of quern-bench: models of one operator (two for a reorder of layout and type; one for
+each layer of an RNN), buffers bound once."""
 
 import sys
 
@@ -13,8 +13,9 @@ import driver
 
 # ONNX's name, and what holds such elements in NumPy.
 TYPES = {
-    "f32": (TensorProto.FLOAT, numpy.float32), "f64": (TensorProto.DOUBLE, numpy.float64), "f16": (TensorProto.FLOAT16, numpy.float16),
-    "bf16": (TensorProto.BFLOAT16, numpy.uint16), "s32": (TensorProto.INT32, numpy.int32), "s8": (TensorProto.INT8, numpy.int8),
+    "f32": (TensorProto.FLOAT, numpy.float32), "f64": (TensorProto.DOUBLE, numpy.float64),
+    "f16": (TensorProto.FLOAT16, numpy.float16), "bf16": (TensorProto.BFLOAT16, numpy.uint16),
+    "s32": (TensorProto.INT32, numpy.int32), "s8": (TensorProto.INT8, numpy.int8),
     "u8": (TensorProto.UINT8, numpy.uint8),
 }
 
@@ -23,7 +24,8 @@ def softmaxModel(problem):
     driver.requireDense(problem, {"f32": None})
     if problem.parameters["backward"] or problem.scales or problem.postOps:
         raise ValueError("no backward propagation, scales or post-ops in one operator")
-    operator = driver.pick({"softmax_accurate": "Softmax", "softmax_log": "LogSoftmax"}, problem.parameters["algorithm"])
+    operators = {"softmax_accurate": "Softmax", "softmax_log": "LogSoftmax"}
+    operator = driver.pick(operators, problem.parameters["algorithm"])
     return [helper.make_node(operator, ["x"], ["y"], axis=problem.parameters["axis"])], []
 
 
@@ -41,8 +43,9 @@ def quantizationNode(problem, source):
         raise ValueError("vectors along one axis only")
     shape = [scaleDims[wide[0]]] if wide else []
     integer = driver.pick({"s8": numpy.int8, "u8": numpy.uint8}, problem.tensors[side]["type"])
+    zeroPoint = driver.ZERO_POINT if problem.zeroPoints else 0
     vectors = [numpy_helper.from_array(numpy.full(shape, driver.SCALE, numpy.float32), "scale"),
-               numpy_helper.from_array(numpy.full(shape, driver.ZERO_POINT if problem.zeroPoints else 0, integer), "zero")]
+               numpy_helper.from_array(numpy.full(shape, zeroPoint, integer), "zero")]
     operator = "QuantizeLinear" if side == "dst" else "DequantizeLinear"
     return helper.make_node(operator, [source, "scale", "zero"], ["y"], axis=wide[0] if wide else 0), vectors
 
@@ -73,7 +76,8 @@ DIRECTIONS = {"left2right": "forward", "right2left": "reverse", "bidirectional_c
 
 
 def rnnModel(problem):
-    """One operator for each layer: its result [T, D, N, H] becomes the [T, N, D H] of the next, or of the destination."""
+    """One operator for each layer: its result [T, D, N, H] becomes the [T, N, D H] of the next,
+    or of the destination."""
     for name, tensor in problem.tensors.items():
         driver.pick({"f32": None}, tensor["type"])
         if name not in ("src_layer", "weights_layer", "weights_iter", "bias", "dst_layer"):
@@ -86,14 +90,16 @@ def rnnModel(problem):
     if layers > 1 and directions > 1:
         raise ValueError("layers that read one direction of the layer below")
     steps, batch, channels = problem.tensors["src_layer"]["dims"]
-    nodes, weights, source = [], [numpy_helper.from_array(numpy.array([steps, batch, directions * hidden]), "shape")], "x"
+    joined = numpy_helper.from_array(numpy.array([steps, batch, directions * hidden]), "shape")
+    nodes, weights, source = [], [joined], "x"
     for layer in range(layers):
         names = [f"{name}{layer}" for name in "WRB"]
         shapes = [[gates * hidden, channels], [gates * hidden, hidden], [2 * gates * hidden]]
         for name, shape in zip(names, shapes):
             values = driver.normalValues([directions] + shape) * numpy.float32(0.1 / hidden**0.5)
             weights.append(numpy_helper.from_array(values, name))
-        nodes.append(helper.make_node(operator, [source] + names, [f"h{layer}"], hidden_size=hidden, direction=direction, **attributes))
+        nodes.append(helper.make_node(operator, [source] + names, [f"h{layer}"], hidden_size=hidden,
+                                      direction=direction, **attributes))
         source, channels = f"x{layer}" if layer + 1 < layers else "y", directions * hidden
         if directions == 1:
             nodes.append(helper.make_node("Reshape", [f"h{layer}", "shape"], [source]))
@@ -126,10 +132,12 @@ class OnnxRuntime(driver.Contestant):
         nodes, vectors = driver.pick(MODELS, problem.primitive)(problem)
         ends = ENDS.get(problem.primitive, ("src", "dst"))
         sides = [(problem.tensors[name], side) for name, side in zip(ends, "xy")]
-        infos = [helper.make_tensor_value_info(name, driver.pick(TYPES, side["type"])[0], driver.storedDims(side)) for side, name in sides]
+        infos = [helper.make_tensor_value_info(name, driver.pick(TYPES, side["type"])[0], driver.storedDims(side))
+                 for side, name in sides]
         graph = helper.make_graph(nodes, problem.primitive, infos[:1], infos[1:], vectors)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-        self.session = onnxruntime.InferenceSession(model.SerializeToString(), self.options, providers=["CPUExecutionProvider"])
+        self.session = onnxruntime.InferenceSession(model.SerializeToString(), self.options,
+                                                    providers=["CPUExecutionProvider"])
         self.binding = self.session.io_binding()
         self.source, self.result = makeValue(sides[0][0], True), makeValue(sides[1][0], False)
         self.binding.bind_ortvalue_input("x", self.source)

@@ -1,6 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch.compile on the CPU as a contestant of quern-bench: reorders as permutations of what is stored, with quantization in f32."""
+"""torch.compile on the CPU as a contestant of quern-bench: reorders as permutations of what is
+stored, with quantization in f32."""
 
 import sys
 
@@ -9,8 +10,8 @@ import torch
 import driver
 
 TYPES = {
-    "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "s32": torch.int32, "s8": torch.int8,
-    "u8": torch.uint8, "f8_e5m2": torch.float8_e5m2, "f8_e4m3": torch.float8_e4m3fn,
+    "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "s32": torch.int32,
+    "s8": torch.int8, "u8": torch.uint8, "f8_e5m2": torch.float8_e5m2, "f8_e4m3": torch.float8_e4m3fn,
 }
 
 
@@ -22,7 +23,8 @@ def store(value, dtype):
 
 
 def vectors(problem, quantization, value, dtype):
-    return {name: torch.full(driver.vectorDims(problem, params), value, dtype=dtype) for name, params in quantization.items()}
+    return {name: torch.full(driver.vectorDims(problem, params), value, dtype=dtype)
+            for name, params in quantization.items()}
 
 
 def reorderFunction(problem):

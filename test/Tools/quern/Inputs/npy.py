@@ -1,6 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes and reads .npy files without NumPy: `write FILE TYPE ROWS COLUMNS VALUE...`, `bytes FILE DIM...` of s8, `read FILE`."""
+"""Writes and reads .npy files without NumPy: `write FILE TYPE ROWS COLUMNS VALUE...`,
+`bytes FILE DIM...` of s8, `read FILE`."""
 
 import ast
 import math

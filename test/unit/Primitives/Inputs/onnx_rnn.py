@@ -1,9 +1,10 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""onnx_rnn.py: writes onnx-<model>/<tensor>.npy beside itself, what ONNX Runtime computes for small RNNs, for RnnModelsTest.cpp.
+"""onnx_rnn.py: writes onnx-<model>/<tensor>.npy beside itself, what ONNX Runtime computes
+for small RNNs, for RnnModelsTest.cpp.
 
-Tensors are as ONNX has them: x [T, N, I], w [D, G H, I], r [D, G H, H], b [D, 2 G H], p [D, 3 H], sequence_lens [N], initial_h and
-initial_c [D, N, H]; y [T, D, N, H], y_h and y_c [D, N, H].
+Tensors are as ONNX has them: x [T, N, I], w [D, G H, I], r [D, G H, H], b [D, 2 G H], p [D, 3 H], sequence_lens [N],
+initial_h and initial_c [D, N, H]; y [T, D, N, H], y_h and y_c [D, N, H].
 """
 import pathlib
 
@@ -15,7 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 RANDOM = numpy.random.default_rng(11)
 
 
-def write(model, op, gates, directions=1, steps=5, batch=3, inputs=6, hidden=4, peepholes=False, lengths=None, **attributes):
+def write(model, op, gates, directions=1, steps=5, batch=3, inputs=6, hidden=4, peepholes=False, lengths=None,
+          **attributes):
     def values(*shape):
         return RANDOM.uniform(-0.5, 0.5, shape).astype(numpy.float32)
 
@@ -34,12 +36,13 @@ def write(model, op, gates, directions=1, steps=5, batch=3, inputs=6, hidden=4, 
         if peepholes:
             tensors["p"] = values(directions, 3 * hidden)
             names.append("p")
-    node = helper.make_node(op, names, outputs, hidden_size=hidden, direction="bidirectional" if directions == 2 else "forward",
-                            **attributes)
+    direction = "bidirectional" if directions == 2 else "forward"
+    node = helper.make_node(op, names, outputs, hidden_size=hidden, direction=direction, **attributes)
     types = {name: TensorProto.INT32 if name == "sequence_lens" else TensorProto.FLOAT for name in tensors}
     shapes = {name: ([steps] if name == "y" else []) + [directions, batch, hidden] for name in outputs}
-    graph = helper.make_graph([node], model, [helper.make_tensor_value_info(name, types[name], tensors[name].shape) for name in tensors],
-                              [helper.make_tensor_value_info(name, TensorProto.FLOAT, shapes[name]) for name in outputs])
+    graph = helper.make_graph(
+        [node], model, [helper.make_tensor_value_info(name, types[name], tensors[name].shape) for name in tensors],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shapes[name]) for name in outputs])
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
     session = onnxruntime.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
     tensors |= dict(zip(outputs, session.run(outputs, tensors)))

@@ -1,10 +1,12 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch_rnn.py: writes torch-<model>/<tensor>.npy beside itself, what PyTorch computes for small RNNs, for RnnModelsTest.cpp.
+"""torch_rnn.py: writes torch-<model>/<tensor>.npy beside itself, what PyTorch computes for
+small RNNs, for RnnModelsTest.cpp.
 
-Tensors are as PyTorch has them, weights and biases of layers and directions stacked: x [T, N, I], h0, c0, hn, cn [L, D, N, H],
-y [T, N, D H], w_ih [L, D, G H, I], w_hh [L, D, G H, H], b_ih, b_hh [L, D, G H]; with a projection w_hr [L, D, P, H], and P in place of H
-in x, y, h0, hn and w_hh. A second layer reads D H channels, so that I = D H where there is one.
+Tensors are as PyTorch has them, weights and biases of layers and directions stacked: x [T, N, I], h0, c0, hn, cn
+[L, D, N, H], y [T, N, D H], w_ih [L, D, G H, I], w_hh [L, D, G H, H], b_ih, b_hh [L, D, G H]; with a projection w_hr
+[L, D, P, H], and P in place of H in x, y, h0, hn and w_hh. A second layer reads D H channels, so that I = D H where
+there is one.
 """
 import pathlib
 
@@ -16,7 +18,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def stack(module, name, layers, directions):
     suffixes = ["", "_reverse"][:directions]
-    parts = [torch.stack([getattr(module, f"{name}_l{layer}{suffix}") for suffix in suffixes]) for layer in range(layers)]
+    parts = [torch.stack([getattr(module, f"{name}_l{layer}{suffix}") for suffix in suffixes])
+             for layer in range(layers)]
     return torch.stack(parts)
 
 

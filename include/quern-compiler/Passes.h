@@ -6,7 +6,7 @@
 // The stages as MLIR passes, by these names in textual pipelines:
 //   quern-schedule{target=T}                 module: linalg problems to vector kernels
 //   quern-schedule-map{target=T …}           module: likewise by one recipe; the other options
-//   (lib/Schedule/*/Strategy.def) change quern-schedule-contraction{target=T …}   the target's strategy
+//   quern-schedule-contraction{target=T …}   (lib/Schedule/*/Strategy.def) change the target's strategy
 //   quern-schedule-rows{target=T …}
 //   quern-schedule-device-map{target=T …}    and for devices
 //   quern-schedule-device-contraction{target=T …}
@@ -15,11 +15,12 @@
 //   quern-expand-math{isa=I exp=E}           func: exp and log to arithmetic; I: sse42|avx2|avx512, E: polynomial|table
 //   quern-expand-narrow-floats{isa=I}        func: bf16 and f16 to i16 and conversions
 //   quern-expand-saturation{isa=I}           func: floats to the nearest integer of a range; I from here on also
-//   avx512_vnni|avx512_bf16 quern-expand-byte-sums{isa=I}            func: sums of four neighbouring bytes by
-//   instructions on bytes quern-expand-dots{isa=I}                 func: products of what is packed in 32-bit lanes by
-//   one instruction quern-pair-elements                      module: problems that compute both half bytes of a byte in
-//   one iteration quern-unpack-elements                    module: problems on half bytes that lie in whole bytes of
-//   shared memory quern-bind-shared-buffers                module: what kernels share as views of one argument
+//                                            avx512_vnni|avx512_bf16
+//   quern-expand-byte-sums{isa=I}            func: sums of four neighbouring bytes by instructions on bytes
+//   quern-expand-dots{isa=I}                 func: products of what is packed in 32-bit lanes by one instruction
+//   quern-pair-elements                      module: problems that compute both half bytes of a byte in one iteration
+//   quern-unpack-elements                    module: problems on half bytes that lie in whole bytes of shared memory
+//   quern-bind-shared-buffers                module: what kernels share as views of one argument
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_PASSES_H

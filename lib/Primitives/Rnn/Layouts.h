@@ -6,8 +6,8 @@
 // What `any` becomes. Activations are tnc, states ldnc. Weights are packed in panels: so many neighbouring output
 // channels of all gates, one input channel after the other, `kPack` of them side by side where the target multiplies
 // pairs or quads; of each gate on its own where a step reads some gates after others:
-//   [L][D][O / block][K / kPack][gate][block][kPack], of GRUs that are not linear before reset [L][D][gate][O /
-//   block][K / kPack][block][kPack]
+//   [L][D][O / block][K / kPack][gate][block][kPack]
+//   [L][D][gate][O / block][K / kPack][block][kPack] of GRUs that are not linear before reset
 // One stride leads from a panel to the next, one from a step of K to the next, one from gate to gate. It is an ordinary
 // blocked layout, padded with zeros in O and K, which depends on neither batch nor sequence length; a reorder leads to
 // plain and back. s8 weights carry the sums of their columns (rnn_u8s8) for shifted activations, which serve signed

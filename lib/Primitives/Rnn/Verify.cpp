@@ -13,26 +13,33 @@
 //   C6  flags are 1 (diff weights overwritten), 65536 (stack of both directions) or their sum.
 //   C7  Forward has src_layer, weights_layer, weights_iter and dst_layer, and no tensor of gradients.
 //   C8  Only lstm has src_iter_c, dst_iter_c, weights_peephole, weights_projection; src_iter and src_iter_c come
-//   together, and so do
-//       dst_iter and dst_iter_c.
+//       together, and so do dst_iter and dst_iter_c.
 //   C9  augru and lbr_augru have attention; no other cell does.
 //   C10 Ranks: layers and attention 3; seq_lengths 1; weights_layer, weights_iter 5; all others 4.
 //   C11 L is the same in all tensors that have it.
 //   C12 D is 2 for a bidirectional direction, otherwise 1, in all tensors that have it.
 //   C13 Gates: rnn 1, lstm 4, the others 3; of a bias one more where the cell is linear before reset; of
-//   weights_peephole 3. C14 src_layer has SLC channels. C15 src_iter has SIC channels. C16 weights_iter,
-//   weights_peephole, weights_projection, bias, src_iter_c and dst_iter_c have DHC. C17 dst_iter has DIC channels. C18
-//   dst_layer has DIC channels, 2 DIC for bidirectional_concat. C19 T is the same in src_layer, dst_layer and
-//   attention. C20 N is the same in all tensors that have it. C21 attention has one channel. C22 L > 1: SLC is DIC; D
-//   times DIC with the flag for a stack of both directions. C23 T > 1, or not known: SIC is DIC. C24 gru, lbr_gru,
-//   augru, lbr_augru: SIC is DHC. C25 Outputs do not broadcast: no stride 0 over more than one element. C26 Scales of
-//   weights have mask 0 or 24 (gate and channel), those of the projection 0 or 8 (channel). C27 There is one scale for
-//   each combination of the masked indices. C28 Scales are finite and not 0, the data shift is finite; of s8 data it is
-//   0.
+//       weights_peephole 3.
+//   C14 src_layer has SLC channels.
+//   C15 src_iter has SIC channels.
+//   C16 weights_iter, weights_peephole, weights_projection, bias, src_iter_c and dst_iter_c have DHC.
+//   C17 dst_iter has DIC channels.
+//   C18 dst_layer has DIC channels, 2 DIC for bidirectional_concat.
+//   C19 T is the same in src_layer, dst_layer and attention.
+//   C20 N is the same in all tensors that have it.
+//   C21 attention has one channel.
+//   C22 L > 1: SLC is DIC; D times DIC with the flag for a stack of both directions.
+//   C23 T > 1, or not known: SIC is DIC.
+//   C24 gru, lbr_gru, augru, lbr_augru: SIC is DHC.
+//   C25 Outputs do not broadcast: no stride 0 over more than one element.
+//   C26 Scales of weights have mask 0 or 24 (gate and channel), those of the projection 0 or 8 (channel).
+//   C27 There is one scale for each combination of the masked indices.
+//   C28 Scales are finite and not 0, the data shift is finite; of s8 data it is 0.
 // Invalid at execution (the runtime checks these):
 //   C29 Every argument is given.
 //   C30 Outputs share no byte with another argument, unless dst_iter lies on src_iter, or dst_iter_c on src_iter_c, of
-//   its layout and type. C31 The sizes that are given only then fit each other.
+//       its layout and type.
+//   C31 The sizes that are given only then fit each other.
 // Unimplemented:
 //   C32 The propagation kind is forward.
 //   C33 augru and lbr_augru have one layer and direction left2right.

@@ -7,14 +7,19 @@
 // name:
 //   x, h        [N, SLC], [N, SIC]   states of src_layer's type
 //   h_rounded   [N, SIC] bf16, what is multiplied in place of h; x is bf16, too. h is given if an elementwise op reads
-//   it inputs      [N, G, DHC] in place of x and w: their products, in f32 or s32, which were made for all of time at
-//   once w, u, r     weights of x, of h and of a projection; w_sums, u_sums [G, DHC], r_sums [1, DIC] sums of their
-//   columns, of shifted bytes scales      [G, DHC], [1, DIC] of a projection: what products of integers are multiplied
-//   by, if that is not one number bias        [G or G + 1, DHC], optional c, c_next   [N, DHC] f32, the same memory or
-//   not; peephole [3, DHC], optional attention   [N], optional remaining   [N] s32, optional: the steps that each
-//   sequence still has; a state stays as it is where there are none h_next      [N, DIC], or for a projection to read,
-//   unprojected [N, DHC]; h_next_rounded, unprojected_rounded in bf16 for the steps to
-//               come, in place of unprojected if nothing else reads that
+//               it
+//   inputs      [N, G, DHC] in place of x and w: their products, in f32 or s32, which were made for all of time at
+//               once
+//   w, u, r     weights of x, of h and of a projection; w_sums, u_sums [G, DHC], r_sums [1, DIC] sums of their columns,
+//               of shifted bytes
+//   scales      [G, DHC], [1, DIC] of a projection: what products of integers are multiplied by, if that is not one
+//               number
+//   bias        [G or G + 1, DHC], optional
+//   c, c_next   [N, DHC] f32, the same memory or not; peephole [3, DHC], optional
+//   attention   [N], optional
+//   remaining   [N] s32, optional: the steps that each sequence still has; a state stays as it is where there are none
+//   h_next      [N, DIC], or for a projection to read, unprojected [N, DHC]; h_next_rounded, unprojected_rounded in
+//               bf16 for the steps to come, in place of unprojected if nothing else reads that
 //   update, reset  [N, DHC]: u in f32 and r h between the two steps of a gru
 //   gates, hidden_sums  [N, G, DHC], [N, DHC] f32: what training keeps, optional
 //

@@ -5,9 +5,8 @@
 //
 // For programs that work in MLIR themselves: run any stage on a module of their own context, look at the result, go on
 // from there. Link Quern::compiler. Targets are texts as QUERN_MAX_CPU_ISA takes them ("avx2", "avx512_core_bf16",
-// "native") or of devices
-// ("spirv64:sg=16,f16"). Every function reports to the context's diagnostic handlers and is as thread-safe as the
-// context that it is given: one thread at a time.
+// "native") or of devices ("spirv64:sg=16,f16"). Every function reports to the context's diagnostic handlers and is as
+// thread-safe as the context that it is given: one thread at a time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_COMPILER_API_H
@@ -37,9 +36,8 @@ QUERN_COMPILER_EXPORT mlir::OwningOpRef<mlir::ModuleOp> emit(
         mlir::MLIRContext &context, llvm::StringRef line, llvm::StringRef target);
 
 /// `schedule`: replaces each problem (func.func on strided memrefs, linalg inside) by kernels that run one after the
-/// other, in order:
-/// `@<name>_kernel(buffers…, [shared], [scratch], [sizes], begin, end)`, numbered if there are several, of scf and
-/// vector, with a `quern.kernel` each.
+/// other, in order: `@<name>_kernel(buffers…, [shared], [scratch], [sizes], begin, end)`, numbered if there are
+/// several, of scf and vector, with a `quern.kernel` each.
 QUERN_COMPILER_EXPORT mlir::LogicalResult schedule(mlir::ModuleOp module, llvm::StringRef target);
 
 /// `lower`: kernels to the LLVM dialect, exported with the ABI of quern/kernel_abi.h.
@@ -70,8 +68,8 @@ private:
   std::vector<void *> addresses;
 };
 
-/// Generates code for `target` from a lowered module, links it and finds each of `symbols`. The machine must have the
-/// target's instructions.
+/// Generates code for `target` from a lowered module, links it and finds each of `symbols`. The machine must have
+/// the target's instructions.
 QUERN_COMPILER_EXPORT mlir::FailureOr<LoadedKernel> load(
         mlir::ModuleOp module, llvm::StringRef target, llvm::ArrayRef<llvm::StringRef> symbols);
 

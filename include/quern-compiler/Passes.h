@@ -5,8 +5,8 @@
 //
 // The stages as MLIR passes, by these names in textual pipelines:
 //   quern-schedule{target=T}                 module: linalg problems to vector kernels
-//   quern-schedule-map{target=T …}           module: likewise by one recipe; the other options
-//   quern-schedule-contraction{target=T …}   (lib/Schedule/*/Strategy.def) change the target's strategy
+//   quern-schedule-map{target=T …}           module: likewise by one recipe; the other options change the
+//   quern-schedule-contraction{target=T …}   target's strategy (lib/Schedule/*/Strategy.def)
 //   quern-schedule-rows{target=T …}
 //   quern-schedule-device-map{target=T …}    and for devices
 //   quern-schedule-device-contraction{target=T …}
@@ -14,8 +14,8 @@
 //   quern-lower{target=T}                    module: kernels to the LLVM dialect
 //   quern-expand-math{isa=I exp=E}           func: exp and log to arithmetic; I: sse42|avx2|avx512, E: polynomial|table
 //   quern-expand-narrow-floats{isa=I}        func: bf16 and f16 to i16 and conversions
-//   quern-expand-saturation{isa=I}           func: floats to the nearest integer of a range; I from here on also
-//                                            avx512_vnni|avx512_bf16
+//   quern-expand-saturation{isa=I}           func: floats to the nearest integer of a range; I from here on
+//                                            also avx512_vnni|avx512_bf16
 //   quern-expand-byte-sums{isa=I}            func: sums of four neighbouring bytes by instructions on bytes
 //   quern-expand-dots{isa=I}                 func: products of what is packed in 32-bit lanes by one instruction
 //   quern-pair-elements                      module: problems that compute both half bytes of a byte in one iteration

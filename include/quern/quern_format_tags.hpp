@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The enumeration of layouts that dnnl.hpp has, with its values. Quern's functions take names of any layout; these are
-// oneDNN 3.13's.
+// The enumeration of layouts that dnnl.hpp has, with its values. Quern's functions take names of any
+// layout; these are oneDNN 3.13's.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_FORMAT_TAGS_HPP

@@ -38,9 +38,9 @@ inline std::array<int, 4> rnn_gate_positions(rnn_weights_origin origin, quern_al
   return {1, 0, 2, 3};
 }
 
-/// Weights of one layer and direction: `theirs` is [gates x hidden, inputs] (PyTorch's weight_ih and weight_hh, ONNX's
-/// W and R), `ours` is filled as [gates][hidden][inputs], a part of a tensor of layout ldgoi. The buffers do not
-/// overlap.
+/// Weights of one layer and direction: `theirs` is [gates x hidden, inputs] (PyTorch's weight_ih and
+/// weight_hh, ONNX's W and R), `ours` is filled as [gates][hidden][inputs], a part of a tensor of layout
+/// ldgoi. The buffers do not overlap.
 template <typename T>
 void convert_rnn_weights(
         rnn_weights_origin origin, quern_alg_kind_t cell, const T *theirs, int64_t hidden, int64_t inputs, T *ours) {
@@ -67,8 +67,8 @@ void convert_rnn_bias(rnn_weights_origin origin, quern_alg_kind_t cell, const T 
     }
 }
 
-/// ONNX's peepholes P of one direction, [3 x hidden] in the order i, o, f, as [3][hidden] in ours: i, f, o. PyTorch has
-/// none.
+/// ONNX's peepholes P of one direction, [3 x hidden] in the order i, o, f, as [3][hidden] in ours:
+/// i, f, o. PyTorch has none.
 template <typename T> void convert_rnn_peephole(const T *theirs, int64_t hidden, T *ours) {
   const int positions[] = {0, 2, 1};
   for (int gate = 0; gate < 3; ++gate)

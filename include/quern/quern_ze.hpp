@@ -86,8 +86,8 @@ inline ze_command_list_handle_t get_list(const stream &astream) {
   return found;
 }
 
-/// A handle for each buffer of the descriptor: the caller's memory, QUERN_MEMORY_ALLOCATE or QUERN_MEMORY_NONE. None at
-/// all: allocated.
+/// A handle for each buffer of the descriptor: the caller's memory, QUERN_MEMORY_ALLOCATE or
+/// QUERN_MEMORY_NONE. None at all: allocated.
 inline memory make_memory(const memory::desc &desc, const engine &aengine, std::vector<void *> handles = {}) {
   if (handles.empty())
     handles.assign(static_cast<size_t>(desc.get_num_handles()), QUERN_MEMORY_ALLOCATE);

@@ -26,8 +26,8 @@ enum class CodeKind : uint32_t {
   DeviceBinary = 3, ///< what a driver has made of SPIR-V, kept for it by the runtime: compilers give none
 };
 
-/// How a device runs an entry. Groups lie along x alone; a group is one iteration of a step, so that its number is the
-/// iteration's.
+/// How a device runs an entry. Groups lie along x alone; a group is one iteration of a step, so that its
+/// number is the iteration's.
 struct EntryGroup {
   int32_t workItems = 1;    ///< in a group, fixed in the code
   int32_t subGroupSize = 0; ///< that the code requires; 0: any
@@ -70,8 +70,8 @@ struct Artifact {
   /// Rejects anything else than what serialize() writes, with the reason.
   static Result<Artifact> parse(std::string_view bytes);
 
-  /// One line of steps and loops: "a_kernel, loop s0 - 1 { b_kernel | c_kernel }", `|` between steps that are
-  /// independent.
+  /// One line of steps and loops: "a_kernel, loop s0 - 1 { b_kernel | c_kernel }", `|` between
+  /// steps that are independent.
   std::string launchText() const;
 };
 

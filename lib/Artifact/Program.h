@@ -54,12 +54,12 @@ struct Polynomial {
 struct SymbolRange {
   int64_t low = 0, high = 0;
 };
-/// What a polynomial may be if symbol i is in `symbols[i]`, which has at least those that it depends on; nothing if
-/// that is beyond int64.
+/// What a polynomial may be if symbol i is in `symbols[i]`, which has at least those that it depends on;
+/// nothing if that is beyond int64.
 std::optional<SymbolRange> rangeOf(const Polynomial &polynomial, std::span<const SymbolRange> symbols);
 
-/// Multiplies the iterations of a step by sizes[sizeIndex] / divisor, rounded up, where the sizes are known at
-/// execution only.
+/// Multiplies the iterations of a step by sizes[sizeIndex] / divisor, rounded up, where the sizes
+/// are known at execution only.
 struct SizeFactor {
   uint32_t sizeIndex = 0; ///< into `quern_kernel_args::sizes`
   int64_t divisor = 1;
@@ -76,8 +76,8 @@ struct StepBuffer {
 struct LaunchStep {
   uint32_t entry = 0; ///< index into `entries`
   int64_t iterations = 0;
-  int64_t nsPerIteration =
-      0; ///< estimate on one core; 0: unknown. The runtime uses no more threads than the work is worth.
+  /// Estimate on one core; 0: unknown. The runtime uses no more threads than the work is worth.
+  int64_t nsPerIteration = 0;
   std::vector<SizeFactor> factors;
   std::vector<StepBuffer> buffers{}; ///< what the entry gets; empty: the buffers of all arguments
   bool besidePrevious = false;       ///< the two may run at once

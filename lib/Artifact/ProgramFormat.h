@@ -17,8 +17,8 @@ namespace quern {
 void writeProgram(const Artifact &artifact, ByteWriter &out);
 /// Behind the entries; what steps refer to among the arguments is left to checkProgram().
 Result<void> readProgram(ByteReader &in, Artifact &artifact);
-/// Behind the arguments: every buffer is one, and no offset leaves it, as far as that does not depend on an execution's
-/// sizes.
+/// Behind the arguments: every buffer is one, and no offset leaves it, as far as that does not
+/// depend on an execution's sizes.
 Result<void> checkProgram(ByteReader &in, Artifact &artifact);
 
 } // namespace quern

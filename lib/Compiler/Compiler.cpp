@@ -196,8 +196,8 @@ int64_t Compilation::sizeCount() const {
   return count;
 }
 
-/// The buffers of a call by position among the problem's arguments and then the regions; none if they are all
-/// arguments.
+/// The buffers of a call by position among the problem's arguments and then the regions; none
+/// if they are all arguments.
 Result<std::vector<StepBuffer>> Compilation::buffersOf(const KernelCall &call, ArrayRef<Launch::Region> regions) {
   std::vector<StepBuffer> buffers;
   bool areAll = call.buffers.size() == problem.arguments.size();

@@ -34,8 +34,8 @@ mlir::LogicalResult scheduleProblems(mlir::ModuleOp module, Scheduler scheduler,
 mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Backend &backend, const Target &target,
                                    std::string &whyNot);
 
-/// The context of one compilation at a time, kept warm between compilations: making one costs as much as compiling a
-/// small kernel.
+/// The context of one compilation at a time, kept warm between compilations: making one costs as much as
+/// compiling a small kernel.
 class CompileContext {
 public:
   CompileContext();

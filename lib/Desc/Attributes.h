@@ -20,8 +20,8 @@
 
 namespace quern {
 
-/// Scales or zero points of one execution argument: which dims carry their own value, and groups over the last two
-/// dims.
+/// Scales or zero points of one execution argument: which dims carry their own value, and
+/// groups over the last two dims.
 struct QuantParams {
   int32_t mask = 0;
   DataType dataType = DataType::F32;
@@ -100,8 +100,8 @@ struct Dropout {
 /// What oneDNN has and no primitive here computes: kept for its getters. Attributes::validate() refuses all of it, so
 /// none of it is ever part of a problem, its bytes or its text.
 struct UncomputedAttributes {
-  std::map<int32_t, int32_t>
-      quantizationModes; ///< of scales that are not static, by execution argument: dnnl_quantization_mode_t
+  /// Of scales that are not static, by execution argument: dnnl_quantization_mode_t.
+  std::map<int32_t, int32_t> quantizationModes;
   std::map<int32_t, int32_t> roundingModes; ///< those that are not of the environment: dnnl_rounding_mode_t
   std::map<int32_t, QuantParams> precomputedReductions;
 };

@@ -71,8 +71,8 @@ uint64_t savedState() {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
-/// Asks Linux to let this process use the data of tiles, which it then may in all threads. One that does not know the
-/// question refuses.
+/// Asks Linux to let this process use the data of tiles, which it then may in all threads. One that does not
+/// know the question refuses.
 bool kernelGivesTiles() {
   constexpr long requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;

@@ -65,8 +65,7 @@ struct Target {
   static const Target &host();
   /// "native", an ISA name, or an ISA name with ":l1=..,l2=..,l3=.." in KiB. `native` is host(). Of a device: "spirv64"
   /// alone is a GPU; else with sub-group sizes, the greatest group, group memory and vectors in bytes and features that
-  /// it has:
-  /// ":sg=8+16,group=512,slm=65536,vec=16,f16,f64".
+  /// it has: ":sg=8+16,group=512,slm=65536,vec=16,f16,f64".
   static Result<Target> parse(std::string_view text);
   /// Complete: parse(text()) == *this.
   std::string text() const;
@@ -86,8 +85,8 @@ std::string_view nameOfIsa(CpuIsa isa);
 std::optional<CpuIsa> isaFromName(std::string_view name);
 /// What the CPU and operating system have, before any cap.
 CpuIsa detectedIsa();
-/// Caps host() for the rest of the process. Fails (`invalid_arguments`) once host() has been used, as oneDNN's does;
-/// thread-safe.
+/// Caps host() for the rest of the process. Fails (`invalid_arguments`) once host() has been used, as
+/// oneDNN's does; thread-safe.
 Result<void> setMaxCpuIsa(CpuIsa isa);
 
 } // namespace quern

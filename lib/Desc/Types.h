@@ -64,8 +64,8 @@ enum class ScratchpadMode : int32_t { Library = 0, User = 1 };
 enum class FpmathMode : int32_t { Strict = 0, BF16 = 1, F16 = 2, Any = 3, TF32 = 4 };
 enum class AccumulationMode : int32_t { Strict = 0, Relaxed = 1, Any = 2, S32 = 3, F32 = 4, F16 = 5 };
 enum class EngineKind : int32_t { Any = 0, Cpu = 1, Gpu = 2 };
-/// What is added to a product of matrices: nothing, one value, one for each row of it (they make a column), or one for
-/// each column.
+/// What is added to a product of matrices: nothing, one value, one for each row of it (they make a
+/// column), or one for each column.
 enum class GemmOffset : int32_t { None = 0, Fixed = 1, Column = 2, Row = 3 };
 
 /// Bits in one element: 4 for the packed types, 0 for Undef.

@@ -24,15 +24,15 @@ namespace quern {
 
 /// Attributes of builtin types.
 namespace attr {
-/// Of an argument: the tensor's name; memory of one call; what all calls of an execution share, which is an argument of
-/// its own of a kernel and, with a byte offset that is a multiple of 64, a buffer of a problem; the sizes that only an
-/// execution knows.
+/// Of an argument: the tensor's name; memory of one call; what all calls of an execution share, which is an
+/// argument of its own of a kernel and, with a byte offset that is a multiple of 64, a buffer of a problem; the
+/// sizes that only an execution knows.
 inline constexpr llvm::StringLiteral arg = "quern.arg", scratch = "quern.scratch", shared = "quern.shared",
                                      sizes = "quern.sizes";
 /// Of a problem: which entries of the execution's list its open sizes are; without it, the first ones.
 inline constexpr llvm::StringLiteral sizeIndices = "quern.size_indices";
-/// Of a module: how many sizes an execution has, which a device's kernels all take; without it, as many as the kernels
-/// ask for.
+/// Of a module: how many sizes an execution has, which a device's kernels all take; without it, as
+/// many as the kernels ask for.
 inline constexpr llvm::StringLiteral sizeCount = "quern.size_count";
 } // namespace attr
 

@@ -22,16 +22,16 @@ namespace quern {
 /// What must be equal, apart from the places of all elements, where an output lies on an input.
 enum class InPlace : uint8_t { ElementSize, Type };
 
-/// One tensor of an execution: its argument index (QUERN_ARG_*), name in IR and text ("src", "scales.dst"), descriptor
-/// and direction.
+/// One tensor of an execution: its argument index (QUERN_ARG_*), name in IR and text ("src", "scales.dst"),
+/// descriptor and direction.
 struct ArgumentInfo {
   int32_t index = 0;
   std::string name;
   TensorDesc desc;
   bool isOutput = false;
   bool isUpdated = false; ///< an output whose old values are read, too (post-op sum)
-  /// Of an input: the output that may lie on it, element for element; 0: none. Whatever else an output shares bytes
-  /// with is refused.
+  /// Of an input: the output that may lie on it, element for element; 0: none. Whatever else an output
+  /// shares bytes with is refused.
   int32_t overwrittenBy = 0;
   InPlace inPlace = InPlace::ElementSize;
   /// Of a vector of scales or zero points along several dims, where a dim behind the first is open: the vector with
@@ -72,18 +72,18 @@ std::string nameOf(int32_t index);
 /// How many neighbours along a masked `dim` of a tensor of that rank share a scale or zero point.
 int64_t groupAlong(const QuantParams &params, int rank, int dim);
 
-/// The tensor of scales or zero points: dense, 1-D, row-major over the masked dims of `of`, of which the last two count
-/// groups if there are any; one element for mask 0, or a host scalar. Its dim is known only at execution if one of
-/// those is.
+/// The tensor of scales or zero points: dense, 1-D, row-major over the masked dims of `of`, of which the last
+/// two count groups if there are any; one element for mask 0, or a host scalar. Its dim is known only at
+/// execution if one of those is.
 TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of);
 
 /// The same elements with the masked dims of `of`, row-major; one dim for mask 0.
 TensorDesc gridOf(const QuantParams &params, const TensorDesc &of);
 
-/// Appends the inputs that attributes add, in this order: scales of each of `quantized` that has them, zero points
-/// likewise; for each binary post-op its src_1, its src_2 (select), the scales of src_1, the zero points of src_1; then
-/// of dropout the probability, the seed, the offset and, an output, the mask. The attributes are verified and have no
-/// `any` left.
+/// Appends the inputs that attributes add, in this order: scales of each of `quantized` that has them, zero
+/// points likewise; for each binary post-op its src_1, its src_2 (select), the scales of src_1, the zero points
+/// of src_1; then of dropout the probability, the seed, the offset and, an output, the mask. The attributes are
+/// verified and have no `any` left.
 void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized,
                               std::vector<ArgumentInfo> &arguments);
 
@@ -92,8 +92,8 @@ constexpr bool isOfDropout(int32_t index) {
   return index == dropoutOffset || index == dropoutProbability || index == dropoutSeed;
 }
 
-/// For kernels that read every tensor where they write: `output` may lie on any input but scales, zero points and what
-/// dropout is given.
+/// For kernels that read every tensor where they write: `output` may lie on any input but scales, zero points
+/// and what dropout is given.
 void allowInPlace(int32_t output, InPlace equal, std::vector<ArgumentInfo> &arguments);
 
 } // namespace quern::arg

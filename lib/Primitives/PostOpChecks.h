@@ -21,18 +21,18 @@ struct PostOpRules {
   Result<void> (*checkLayout)(std::string_view name, const TensorDesc &tensor);
   /// Of scales or zero points of an operand.
   Result<void> (*checkParams)(const Quantization &quantization, const TensorDesc &tensor);
-  std::string_view shape, type, missing,
-      params;             ///< citations: of an operand's dims, its type, of what is missing, of unsupported params
+  /// Citations: of an operand's dims, its type, of what is missing, of unsupported params.
+  std::string_view shape, type, missing, params;
   std::string_view kinds; ///< citation: of which kinds post-ops are
   std::string_view sum;   ///< citation: the type that a sum reads dst as has the size of dst's; empty: there is no sum
 };
 
-/// That all are eltwise, binary or, at most once, sum, and the tensors that they have; resolves `any` of those, to
-/// dense row-major.
+/// That all are eltwise, binary or, at most once, sum, and the tensors that they have; resolves `any` of
+/// those, to dense row-major.
 Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst, const PostOpRules &rules);
 
-/// Scales or zero points of an argument that is no tensor of the primitive itself: they must be those of an operand's
-/// src_1.
+/// Scales or zero points of an argument that is no tensor of the primitive itself: they must be
+/// those of an operand's src_1.
 Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<PostOp> &postOps,
                            const PostOpRules &rules);
 

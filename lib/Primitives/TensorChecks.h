@@ -25,8 +25,8 @@ std::string textOfDim(int64_t dim);
 /// What one primitive says of a layout.
 struct LayoutRules {
   std::string_view subject; ///< "softmax", "a reorder"
-  std::string_view plain; ///< citation: what has sizes that are given at execution has no inner blocks, no padding and
-                          ///< no compensation
+  /// Citation: what has sizes that are given at execution has no inner blocks, no padding and no compensation.
+  std::string_view plain;
   std::string_view compensation; ///< citation: there is none; empty: there may be
   std::string_view offsets;      ///< citation: there are no padded offsets
 };
@@ -37,8 +37,8 @@ Result<void> checkLayout(std::string_view name, const TensorDesc &tensor, const 
 /// An output does not broadcast: no stride 0 over more than one element or block. `any` passes.
 Result<void> checkOutput(std::string_view name, const TensorDesc &tensor, std::string_view citation);
 
-/// Gives `tensor`, if it has layout `any`, the order of dims and the blocks of `like`, dense. Fails where those are
-/// given at execution.
+/// Gives `tensor`, if it has layout `any`, the order of dims and the blocks of `like`, dense. Fails where
+/// those are given at execution.
 Result<void> resolveLike(std::string_view name, TensorDesc &tensor, std::string_view likeName, const TensorDesc &like,
                          std::string_view citation);
 

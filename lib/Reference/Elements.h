@@ -19,9 +19,9 @@
 
 namespace quern {
 
-/// Element `offset` of a buffer. Types of 4 bits lie two to a byte, the element of even offset in the lower half; to
-/// store one leaves its neighbour as it is, but two threads may not store two that share a byte. f4_e3m0 is not an
-/// element here.
+/// Element `offset` of a buffer. Types of 4 bits lie two to a byte, the element of even offset in the lower
+/// half; to store one leaves its neighbour as it is, but two threads may not store two that share a byte.
+/// f4_e3m0 is not an element here.
 double loadElement(DataType type, const void *buffer, int64_t offset);
 void storeElement(DataType type, void *buffer, int64_t offset, double value);
 /// The element as it lies there, in the low bits.
@@ -31,8 +31,8 @@ double roundTo(DataType type, double value);
 /// The distance from 1 to the next larger value; 1 for integers.
 double epsilonOf(DataType type);
 
-/// Calls `visit(position in row-major order, offset in elements)` for every element. The descriptor has neither runtime
-/// dims nor `any`.
+/// Calls `visit(position in row-major order, offset in elements)` for every element. The descriptor has
+/// neither runtime dims nor `any`.
 void forEachElement(const TensorDesc &desc, const std::function<void(int64_t position, int64_t offset)> &visit);
 
 std::vector<double> gather(const TensorDesc &desc, const void *buffer);

@@ -26,8 +26,8 @@ public:
   Ending(std::function<Real(int64_t, Real)> after, DataType type) : after(std::move(after)), type(type) {}
 
   double at(int64_t position, Real x) const { return roundTo(type, static_cast<double>(beforeRounding(position, x))); }
-  /// Monotone but for a division by 0, and for the sign, which e8m0 drops. A NaN is one here even where the type has
-  /// none.
+  /// Monotone but for a division by 0, and for the sign, which e8m0 drops. A NaN is one here
+  /// even where the type has none.
   Interval at(int64_t position, const Interval &x) const {
     Interval image;
     auto include = [&](Real end) {

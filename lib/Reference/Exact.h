@@ -15,8 +15,8 @@
 
 namespace quern {
 
-/// The operations of a formula around its post-ops, by element of the destination (row-major), in the arithmetic of
-/// `Real`, float or double.
+/// The operations of a formula around its post-ops, by element of the destination (row-major), in the arithmetic
+/// of `Real`, float or double.
 template <typename Real> struct RoundedFormula {
   std::function<Real(int64_t position)> before;
   /// The size of the terms behind `before`; null: that of its result.
@@ -26,9 +26,9 @@ template <typename Real> struct RoundedFormula {
   std::function<Real(int64_t position, Real value)> after;
 };
 
-/// Fills `out`, whose `exact` has the size of dst: the formula with the dropout and post-ops of `attr`, of which no
-/// other attribute is looked at, rounded to dst's type. `unimplemented` for prelu, `invalid_arguments` for a missing
-/// input.
+/// Fills `out`, whose `exact` has the size of dst: the formula with the dropout and post-ops of `attr`, of
+/// which no other attribute is looked at, rounded to dst's type. `unimplemented` for prelu,
+/// `invalid_arguments` for a missing input.
 template <typename Real>
 Result<void> computeRounded(const RoundedFormula<Real> &formula, const Attributes &attr, const TensorDesc &dst,
                             const ReferenceInputs &inputs, ReferenceOutput &out);

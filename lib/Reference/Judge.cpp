@@ -90,9 +90,9 @@ struct Rule {
     if (data == DataKind::Designed && std::fabs(got - rounded) < epsilonOf(DataType::F32))
       return std::fabs(got - rounded) / epsilonOf(DataType::F32);
     double low = stored(exact - tolerance), high = stored(exact + tolerance);
+    // From the midpoint, or within the tolerance anyway.
     if (low <= got && got <= high)
-      return std::min(std::fabs(exact - (rounded + got) / 2) / tolerance,
-                      1.0); // from the midpoint, or within the tolerance anyway
+      return std::min(std::fabs(exact - (rounded + got) / 2) / tolerance, 1.0);
     return std::isfinite(got) ? std::max(std::fabs(got - exact) / tolerance, std::nextafter(1.0, 2.0)) : infinity;
   }
 };

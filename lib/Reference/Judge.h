@@ -35,8 +35,8 @@ double thresholdOf(const PrimitiveDesc &desc, DataType outputType);
 struct Verdict {
   bool isRight = true;
   double worst = 0; ///< largest error in units of its threshold; infinity where NaN or infinity is misplaced
-  double maxAbsError =
-      0;                 ///< over the elements that are finite on both sides; of integers, from the rounded exact value
+  /// Over the elements that are finite on both sides; of integers, from the rounded exact value.
+  double maxAbsError = 0;
   int64_t wrong = 0;     ///< how many elements exceed their threshold
   int64_t position = -1; ///< of the worst element, row-major; -1: no element
   double expected = 0, got = 0; ///< there; `expected` is not rounded

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The oracle of tests and of `quern run --check`: written to be read beside the specification, not to be fast. It
-// computes in double (long double if f64 is involved) on logical values, so that layouts are somebody else's matter
-// (Elements.h).
+// The oracle of tests and of `quern run --check`: written to be read beside the specification, not to be fast.
+// It computes in double (long double if f64 is involved) on logical values, so that layouts are somebody
+// else's matter (Elements.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_REFERENCE_H
@@ -52,14 +52,14 @@ struct PossibleValues {
 /// One output: exact values, before they are rounded to the tensor's type.
 struct ReferenceOutput {
   int32_t argument = 0;
-  TensorDesc
-      desc; ///< of the argument, or of a tensor behind its elements (compensation), from the start of the same buffer
+  /// Of the argument, or of a tensor behind its elements (compensation), from the start of the same buffer.
+  TensorDesc desc;
   std::vector<double> exact; ///< logical, row-major
-  /// The size of the terms behind each element (before attributes), which an absolute error is measured by (the S of
-  /// docs/primitives/*.md).
+  /// The size of the terms behind each element (before attributes), which an absolute error is measured by (the S
+  /// of docs/primitives/*.md).
   std::vector<double> magnitude{};
-  /// Where scales or post-ops follow: what they start from, and the results that they may lead to from values near
-  /// that. Otherwise empty.
+  /// Where scales or post-ops follow: what they start from, and the results that they may lead to from values
+  /// near that. Otherwise empty.
   std::vector<double> beforeAttributes{};
   std::function<Interval(int64_t position, const Interval &start)> range{};
   /// As `range`, of results that are exact and whose post-ops are sums alone; `beforeAttributes` is then behind the
@@ -70,13 +70,13 @@ struct ReferenceOutput {
   /// Of what is made of other results (compensation): the exact values, from the buffers of the outputs that are there.
   /// Where those results may differ, they differ from `exact`. Otherwise empty.
   std::function<std::vector<double>(const ReferenceInputs &results)> exactOf{};
-  /// Of what goes on from rounded results (the next state of an RNN), instead of `range` and a threshold: what each
-  /// element may be.
+  /// Of what goes on from rounded results (the next state of an RNN), instead of `range` and a threshold:
+  /// what each element may be.
   std::function<PossibleValues(const ReferenceInputs &results)> possibleOf{};
 };
 
-/// `unimplemented` where the references do not reach, `invalid_arguments` for a missing input or a layout that is not
-/// resolved.
+/// `unimplemented` where the references do not reach, `invalid_arguments` for a missing input or a
+/// layout that is not resolved.
 Result<std::vector<ReferenceOutput>> computeReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs);
 
 // One function for each primitive, in Reference/<Name>/Reference.cpp.

@@ -37,8 +37,8 @@ struct Schedule {
 struct BackendTraits {
   CodeKind codeKind;           ///< of its artifacts
   const char *assemblyComment; ///< what a comment begins with in the assembly that it makes
-  bool
-      passesSizes; ///< runtime sizes are arguments of a kernel, by value; else they are in the context of the execution
+  /// Runtime sizes are arguments of a kernel, by value; else they are in the context of the execution.
+  bool passesSizes;
   llvm::ArrayRef<Schedule> schedules;
 };
 

@@ -41,8 +41,8 @@ void forwardDescriptorFields(mlir::LLVM::LLVMFuncOp function);
 /// Sums that served as indices alone, before an access took their constants.
 void eraseUnusedSums(mlir::LLVM::LLVMFuncOp function);
 
-/// The conversion of kernels to the LLVM dialect in one context, reusable for any number of modules of that context,
-/// one at a time.
+/// The conversion of kernels to the LLVM dialect in one context, reusable for any number of modules of
+/// that context, one at a time.
 class KernelConversion {
 public:
   /// `addOwn` adds a target's own patterns and conversions of types to those that all targets have.

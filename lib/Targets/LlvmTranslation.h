@@ -43,8 +43,8 @@ private:
 /// LLVM's target, which has been initialized, of this triple.
 Result<const llvm::Target *> llvmTargetOf(const llvm::Triple &triple);
 
-/// A lowered module, which stays as it is, for the machine. `prepare` works on it before LLVM's verifier does, if that
-/// is asked for.
+/// A lowered module, which stays as it is, for the machine. `prepare` works on it before LLVM's verifier
+/// does, if that is asked for.
 Result<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                       llvm::TargetMachine &machine, bool verifyIr,
                                                       llvm::function_ref<void(llvm::Module &)> prepare);

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each pass is a plain function, for the compiler, which runs a fixed list without a pass manager, and a registered
-// pass, for quern-opt and embedders. They know vectors and instruction-set levels; they read neither descriptors nor
-// primitive names.
+// Each pass is a plain function, for the compiler, which runs a fixed list without a pass manager, and a
+// registered pass, for quern-opt and embedders. They know vectors and instruction-set levels; they read neither
+// descriptors nor primitive names.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_TRANSFORMS_H
@@ -34,8 +34,9 @@ std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name);
 
 enum class ExpMethod {
   Polynomial, ///< below one ULP
-  Table, ///< 32 entries and degree 2: shorter, below 2.5 ULP for |x| <= 12, below 6 ULP at the ends of the range. f32
-         ///< on AVX-512 only
+  /// 32 entries and degree 2: shorter, below 2.5 ULP for |x| <= 12, below 6 ULP at the ends of the range. f32 on
+  /// AVX-512 only.
+  Table,
 };
 
 struct MathOptions {
@@ -44,13 +45,13 @@ struct MathOptions {
   bool hasF64 = true; ///< without it powf of f32, whose expansion computes in f64, is left as it is
 };
 
-/// Replaces exp, exp2, expm1, tanh, log, log2, log1p, erf, erfc and powf on f32 and f64 (scalars and vectors of rank 1,
-/// any length) by arithmetic that needs no library, accurate to 3 ULP; and fma where the level has none. Denormal
-/// arguments and results, zeros, infinities and NaN are right. An exp or expm1 marked `quern.nonpositive` promises an
-/// argument <= 0 or NaN and is cheaper; an exp with fastmath<afn> may come by ExpMethod::Table; one marked
-/// `quern.unrounded` takes the two terms of a sum apart, the second tiny. Fails with a diagnostic on a math operation
-/// that has neither an expansion nor an instruction at this level. The result expects round-to-nearest and denormals
-/// kept.
+/// Replaces exp, exp2, expm1, tanh, log, log2, log1p, erf, erfc and powf on f32 and f64 (scalars and vectors of
+/// rank 1, any length) by arithmetic that needs no library, accurate to 3 ULP; and fma where the level has none.
+/// Denormal arguments and results, zeros, infinities and NaN are right. An exp or expm1 marked
+/// `quern.nonpositive` promises an argument <= 0 or NaN and is cheaper; an exp with fastmath<afn> may come by
+/// ExpMethod::Table; one marked `quern.unrounded` takes the two terms of a sum apart, the second tiny. Fails with
+/// a diagnostic on a math operation that has neither an expansion nor an instruction at this level. The result
+/// expects round-to-nearest and denormals kept.
 mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &options);
 
 /// Removes bf16, f16, the floats of 8 bits, f4E2M1FN and i4 from a function: they become i16 and i8 in memory and

@@ -30,8 +30,8 @@ thread_local std::string lastMessage;
 std::atomic<int> &defaultFpmathMode() {
   static std::atomic<int> mode{[] {
     const char *text = std::getenv("QUERN_DEFAULT_FPMATH_MODE");
-    return static_cast<int>(
-        fromName<FpmathMode>(text ? text : "").value_or(FpmathMode::Strict)); // unknown values are ignored
+    // Unknown values are ignored.
+    return static_cast<int>(fromName<FpmathMode>(text ? text : "").value_or(FpmathMode::Strict));
   }()};
   return mode;
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every C entry runs inside guarded(): a failing Result or an exception becomes a status and the thread's last message;
-// nothing escapes.
+// Every C entry runs inside guarded(): a failing Result or an exception becomes a status and the thread's last
+// message; nothing escapes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_API_GUARD_H

@@ -21,8 +21,8 @@ namespace {
 
 constexpr quern_launch_data_t noData = {nullptr, nullptr, nullptr};
 
-/// Calls body(executable), null for an empty tensor, which has no kernel; `required` are names and pointers that may
-/// not be null.
+/// Calls body(executable), null for an empty tensor, which has no kernel; `required` are names and
+/// pointers that may not be null.
 template <typename Body, typename... Required>
 Result<void> withExecutable(const_quern_primitive_t handle, Body body, const Required &...required) {
   QUERN_REQUIRE("primitive", handle, required...);

@@ -27,8 +27,8 @@ Result<void> requireDevice(quern_engine_t engine) {
                           : Result<void>(invalidArguments("the engine is a cpu, not a device of Level Zero"));
 }
 
-/// Of an engine's cache blob. An engine has no kernels: its blob says for which device, driver and build it was made,
-/// and for what target.
+/// Of an engine's cache blob. An engine has no kernels: its blob says for which device, driver and build it was
+/// made, and for what target.
 std::string blobIdOf(const std::string &identity) {
   return concat("quern engine ", compilerBuildId(), ' ', identity, '\n');
 }

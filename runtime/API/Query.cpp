@@ -178,8 +178,8 @@ Role roleOf(const Problem &problem, quern_query_t what) {
   }
 }
 
-/// The argument of one role by its index: weights (layer, iter, [peephole, projection,] bias) count only those that are
-/// there.
+/// The argument of one role by its index: weights (layer, iter, [peephole, projection,] bias) count
+/// only those that are there.
 const TensorDesc *findByRole(const Problem &problem, Role role, int index) {
   if (role.first != QUERN_ARG_WEIGHTS_0 && role.first != QUERN_ARG_DIFF_WEIGHTS_0)
     return index >= 0 && index < role.count ? findArgument(problem, role.first + index) : nullptr;

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The file-system half of the disk cache. Every access goes through the descriptor of a directory that was checked when
-// it was opened (ours, writable by nobody else, not a symbolic link), with O_NOFOLLOW, so that nobody can swap a path
-// in between.
+// The file-system half of the disk cache. Every access goes through the descriptor of a directory that was
+// checked when it was opened (ours, writable by nobody else, not a symbolic link), with O_NOFOLLOW, so that
+// nobody can swap a path in between.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_DIRECTORY_H

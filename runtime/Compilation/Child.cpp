@@ -25,8 +25,8 @@ extern char **environ;
 namespace quern {
 namespace {
 
-/// The descriptor as one above standard error, which a redirection in the process does not overwrite and this program
-/// may have closed.
+/// The descriptor as one above standard error, which a redirection in the process does not overwrite and
+/// this program may have closed.
 int above(int descriptor) {
   if (descriptor < 0 || descriptor > STDERR_FILENO)
     return descriptor;

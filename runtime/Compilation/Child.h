@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Starting it, exchanging frames with it within a time, and finding out how it ended. Its descriptors are closed on
-// exec, writing to it raises no SIGPIPE, and a program that reaps its children itself loses nothing but the reason why
-// one ended.
+// Starting it, exchanging frames with it within a time, and finding out how it ended. Its descriptors are
+// closed on exec, writing to it raises no SIGPIPE, and a program that reaps its children itself loses nothing
+// but the reason why one ended.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_COMPILATION_CHILD_H
@@ -56,9 +56,9 @@ public:
   /// Sends a request and receives its answer.
   Outcome exchange(std::string_view request, std::string &answer, Deadline deadline);
 
-  /// Kills and reaps the process, and says how it ended: "was killed by signal 11 (Segmentation fault): …", with the
-  /// first line that it left on its standard error. The status is `out_of_memory` if that is what it died of, else
-  /// `internal_error`.
+  /// Kills and reaps the process, and says how it ended: "was killed by signal 11 (Segmentation fault): …", with
+  /// the first line that it left on its standard error. The status is `out_of_memory` if that is what it died
+  /// of, else `internal_error`.
   Error end();
   /// Closes the descriptors without a word to the process: for the child of a fork, whose process it is not.
   void abandon();
@@ -74,8 +74,8 @@ private:
 
   CompilerChildSettings startedWith{};
   pid_t process = -1;
-  /// Stands for the process where its id no longer does: a program that waits for any child frees the id for another.
-  /// -1: none.
+  /// Stands for the process where its id no longer does: a program that waits for any child frees the
+  /// id for another. -1: none.
   int handle = -1;
   int socket = -1, errors = -1; ///< the other end of its standard input and of its standard error
 };

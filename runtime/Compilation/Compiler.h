@@ -21,8 +21,8 @@ class CompilerLibrary;
 
 class Compiler {
 public:
-  /// Reads QUERN_COMPILER. `invalid_arguments`: it is neither `library` nor `process`; `runtime_error`: the library
-  /// cannot be opened.
+  /// Reads QUERN_COMPILER. `invalid_arguments`: it is neither `library` nor `process`; `runtime_error`: the
+  /// library cannot be opened.
   static Result<Compiler> get();
 
   /// Null if another process compiles.

@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char *libraryName = "libquern-compiler.so.0";
 
-/// A sink that appends to a string. What it throws must not pass through the compiler, which is built without
-/// exceptions.
+/// A sink that appends to a string. What it throws must not pass through the compiler, which is
+/// built without exceptions.
 struct StringSink {
   std::string text;
   bool failed = false;

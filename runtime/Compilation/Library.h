@@ -20,8 +20,8 @@
 
 namespace quern {
 
-/// The path that a variable of the environment gives, else that of a file in the folder of libquern. `runtime_error`:
-/// that is not known.
+/// The path that a variable of the environment gives, else that of a file in the folder of libquern.
+/// `runtime_error`: that is not known.
 Result<std::string> fileBesideLibrary(const char *variable, const char *name);
 
 class CompilerLibrary {

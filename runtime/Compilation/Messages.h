@@ -3,14 +3,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Both ends of one build talk over a socket, which is the process's standard input. A frame is its length in 64 bits
-// and so many bytes:
+// Both ends of one build talk over a socket, which is the process's standard input. A frame is its length in
+// 64 bits and so many bytes:
 //
 //   process → libquern, once:  an answer, with the compiler's build, or why there is none
-//   libquern → process:        u8 RequestKind, i32 form, i32 verify_ir, string target, string descriptor
-//   (quern_compile_request) process → libquern:        an empty frame: the request has arrived
-//                              an answer: i32 status, string: the result or one line that says why not, string: the
-//                              times of the stages
+//   libquern → process:        u8 RequestKind, i32 form, i32 verify_ir, string target, string
+//                              descriptor (quern_compile_request)
+//   process → libquern:        an empty frame: the request has arrived
+//                              an answer: i32 status, string: the result or one line that says why not,
+//                              string: the times of the stages
 //
 // Strings are those of Support/Bytes.h. The process ends with the socket.
 //

@@ -103,8 +103,8 @@ Pool::Pool() {
   pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); }, [] { process().forgetInFork(); });
 }
 
-/// In the child of a fork, whose processes these are not. As long as it had their sockets they would outlive the
-/// parent.
+/// In the child of a fork, whose processes these are not. As long as it had their sockets they
+/// would outlive the parent.
 void Pool::forgetInFork() {
   for (CompilerChild *child : all)
     child->abandon(); // those at work belong to threads that are not here

@@ -21,9 +21,9 @@ namespace quern {
 
 class CompilerProcess {
 public:
-  /// As Compiler's. `internal_error`: the process crashed on the problem or took longer than the limit;
-  /// `out_of_memory`: than that of memory; `runtime_error`: it cannot be started; `invalid_arguments`: a limit is no
-  /// number.
+  /// As Compiler's. `internal_error`: the process crashed on the problem or took longer than the
+  /// limit; `out_of_memory`: than that of memory; `runtime_error`: it cannot be started;
+  /// `invalid_arguments`: a limit is no number.
   static Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
                                      std::string *stageTimes);
   static Result<std::string> explain(std::string_view descriptor, const std::string &target);

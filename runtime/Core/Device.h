@@ -62,13 +62,13 @@ public:
   virtual Result<std::unique_ptr<Stream>> makeStream(Engine *engine, bool isInOrder, bool isProfiling) = 0;
 };
 
-/// Those of all drivers, found at the first question and the same from then on; none without a driver, or in a child of
-/// fork() whose parent has some. If finding them fails the error is given, and the next question tries again.
-/// Thread-safe.
+/// Those of all drivers, found at the first question and the same from then on; none without a driver, or in a
+/// child of fork() whose parent has some. If finding them fails the error is given, and the next question
+/// tries again. Thread-safe.
 Result<std::span<const std::shared_ptr<Device>>> allDevices();
 
-/// What a pointer leads to on any device that is in use in this process: Unknown, without a call of a driver, if there
-/// is none.
+/// What a pointer leads to on any device that is in use in this process: Unknown, without a call of a
+/// driver, if there is none.
 Result<PointedMemory> findAnywhere(const void *pointer);
 
 } // namespace quern

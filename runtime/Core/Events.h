@@ -60,8 +60,8 @@ using EventDelivery = void (*)(const Event &event, quern_listener_t listener, vo
 void setVerboseLevel(int level);
 /// `events` 0 removes the listener; `deliver` calls it.
 Result<void> setListener(quern_listener_t listener, void *context, unsigned events, EventDelivery deliver);
-/// Whether this thread is in a listener: what that calls is not reported, nor does its failure replace the thread's
-/// message.
+/// Whether this thread is in a listener: what that calls is not reported, nor does its failure
+/// replace the thread's message.
 bool isInListener();
 
 // Call these if the event is wanted. `ns` is how long it took.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// With alpha 1 and beta 0, and with offsets of 0, integers take kernels that do not have them; a float's alpha costs
-// nothing.
+// With alpha 1 and beta 0, and with offsets of 0, integers take kernels that do not have them; a
+// float's alpha costs nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Gemm.h"

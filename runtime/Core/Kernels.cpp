@@ -50,8 +50,8 @@ Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::str
                              compiler ? compiler->linkingLibrary() : nullptr);
 }
 
-/// For a device. With a disk cache the driver's own binary is taken from there, or put there if there is none that the
-/// driver takes.
+/// For a device. With a disk cache the driver's own binary is taken from there, or put there if there is
+/// none that the driver takes.
 Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::string bytes,
                                                        const VerifiedProblem &problem, const Kernels::DeviceRef &device,
                                                        DiskCache *disk) {

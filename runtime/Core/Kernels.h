@@ -51,8 +51,8 @@ public:
   Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
                                   const DeviceRef &device = nullptr);
 
-  /// What loadBlob() takes: of a device with what its driver has made of the code, which spares it the work if it is
-  /// the same driver.
+  /// What loadBlob() takes: of a device with what its driver has made of the code, which spares it the work
+  /// if it is the same driver.
   static Result<std::string> blobOf(const Executable &executable);
   /// Nothing that is loaded for the device stays in the memory cache.
   void forget(const Device &device);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The objects behind the C handles that are not primitives. An engine is counted, so that handles may be destroyed in
-// any order.
+// The objects behind the C handles that are not primitives. An engine is counted, so that handles may
+// be destroyed in any order.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_OBJECTS_H
@@ -84,12 +84,12 @@ struct HostBuffer {
 /// One execution. Pointers are needed during the call only, memory until the stream has been waited for. Without an
 /// executable nothing runs, but for a copy of buffer 0 to buffer 1 if one is the host's.
 struct Call {
-  const Executable *executable =
-      nullptr;                    ///< loaded for the stream's engine, and shared by streams for as long as they need it
+  /// Loaded for the stream's engine, and shared by streams for as long as they need it.
+  const Executable *executable = nullptr;
   std::span<void *const> buffers; ///< of the arguments
   std::span<const uint64_t> allocations; ///< the numbers of their memory; 0 of what is not the device's
-  std::span<const bool>
-      isScalar; ///< of a buffer: it is 8 bytes of the host's, to be copied for a device; empty: none is
+  /// Of a buffer: it is 8 bytes of the host's, to be copied for a device; empty: none is.
+  std::span<const bool> isScalar;
   const int64_t *sizes = nullptr; ///< the given ones
   const int64_t *bufferBytes = nullptr;
   void *scratchpad = nullptr; ///< the caller's; null: the stream's
@@ -98,8 +98,8 @@ struct Call {
   const HostBuffer *host = nullptr; ///< null: the engine reaches all buffers
 };
 
-/// What orders an execution among events of the caller's. Each kind of device derives its own, and its streams take no
-/// other.
+/// What orders an execution among events of the caller's. Each kind of device derives its own, and
+/// its streams take no other.
 struct EventLinks {};
 
 /// Where executions run. Thread-safe.
@@ -148,8 +148,8 @@ public:
   }
   /// A buffer of its own, aligned to 64 bytes, in the device's memory. An empty tensor gets none.
   Result<void> allocate(int index);
-  /// Where the host may read and write a buffer until it is unmapped: the buffer itself, or a copy of what only the
-  /// device can reach.
+  /// Where the host may read and write a buffer until it is unmapped: the buffer itself, or a copy of what
+  /// only the device can reach.
   Result<void *> map(int index);
   /// Brings a copy back to the device.
   Result<void> unmap(int index, const void *given);

@@ -24,8 +24,8 @@ const std::string scratchpadName = "scratchpad";
 /// Up to so many are searched one by one.
 constexpr size_t fewSlots = 16;
 
-/// a == b, for descriptors that are valid: what the rank leaves unused of them, most of their 768 bytes, is not looked
-/// at.
+/// a == b, for descriptors that are valid: what the rank leaves unused of them, most of their
+/// 768 bytes, is not looked at.
 bool sameDesc(const TensorDesc &a, const TensorDesc &b) {
   if (a.ndims != b.ndims || a.dataType != b.dataType || a.formatKind != b.formatKind || a.offset0 != b.offset0 ||
       a.innerBlockCount != b.innerBlockCount || (a.extras.flags | b.extras.flags))
@@ -244,8 +244,8 @@ Error Primitive::overlapping(const Slot &output, const Memory &written, const Sl
                           problem().verified().citations.overlapping);
 }
 
-/// Whether a runtime dim of this execution is 0. That one of several sources has no elements says nothing of the
-/// others.
+/// Whether a runtime dim of this execution is 0. That one of several sources has no elements
+/// says nothing of the others.
 bool Primitive::isEmpty(const Given &given) const {
   const auto isSource = [](const Slot &slot) {
     return slot.index >= QUERN_ARG_MULTIPLE_SRC && slot.index < QUERN_ARG_MULTIPLE_SRC + static_cast<int>(maxSources);
@@ -306,8 +306,8 @@ Result<void> Primitive::run(Stream &stream, const Given &given, const EventLinks
   return elsewhere < count ? runAcross(stream, given, call, links) : stream.execute(call, links);
 }
 
-/// With one tensor on the host, whose memory the device gets a copy of; or on another device, by way of the host and
-/// waiting.
+/// With one tensor on the host, whose memory the device gets a copy of; or on another device, by
+/// way of the host and waiting.
 Result<void> Primitive::runAcross(Stream &stream, const Given &given, const Call &onDevice,
                                   const EventLinks *links) const {
   const Slot &slot = slots[elsewhere];

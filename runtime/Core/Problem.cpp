@@ -18,8 +18,8 @@ namespace {
 
 thread_local int concurrency = 0; ///< 0: the default threads
 
-/// Visits the tensors of an operation with their names and positions; those in a list of sources are not among them,
-/// being never `any`.
+/// Visits the tensors of an operation with their names and positions; those in a list of sources are not
+/// among them, being never `any`.
 template <typename Body> struct TensorVisitor {
   Body body;
   int position = 0;

@@ -45,8 +45,8 @@ public:
   /// The threads that a scratchpad given by the caller provides for.
   int scratchpadThreads() const { return threads; }
 
-  /// The kernel; the one already held if a question brought it. The first to take that is told where the question found
-  /// it.
+  /// The kernel; the one already held if a question brought it. The first to take that is told
+  /// where the question found it.
   Result<AcquiredKernel> acquire() const;
   /// The text form; made at the first call.
   const std::string &text() const;

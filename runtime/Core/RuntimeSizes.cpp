@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Descriptors of memories have been validated when they were made, so that elements of one tensor lie apart unless a
-// stride is 0.
+// Descriptors of memories have been validated when they were made, so that elements of one tensor lie
+// apart unless a stride is 0.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/RuntimeSizes.h"
@@ -26,8 +26,8 @@ Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &giv
     return invalidArguments(declared.name, " is of rank ", given.ndims, "; the primitive takes ", wanted.ndims);
   if (!given.isPlain())
     return invalidArguments(declared.name, " is not plain; an argument with runtime dims must be");
-  if (declared.isOutput ? given.extras.flags
-                        : given.extras.flags & ExtraScaleAdjust) // a source may have compensation behind it
+  // A source may have compensation behind it.
+  if (declared.isOutput ? given.extras.flags : given.extras.flags & ExtraScaleAdjust)
     return invalidArguments(declared.name,
                             " has compensation or an adjusted scale; an argument with runtime dims has none");
   for (int d = 0; d < given.ndims; ++d)

@@ -25,8 +25,8 @@ inline constexpr size_t maxRuntimeSizes = (2 + 2 * maxPostOps) * (2 * maxDims + 
 /// writes those values to `sizes`. The message says what differs, beginning with the name of the argument.
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes);
 
-/// The same of a vector that has a grid, argument `i` of those given up to it: its sizes are those of the tensor that
-/// it belongs to.
+/// The same of a vector that has a grid, argument `i` of those given up to it: its sizes are those of the
+/// tensor that it belongs to.
 Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given,
                            std::span<int64_t> sizes);
 
@@ -34,8 +34,8 @@ Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<c
 /// wherever the ranks are equal. `given` in the order of `arguments`.
 Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given);
 
-/// Whether vectors of scales and zero points that are along a runtime dim have the length that the tensor asks for
-/// which they belong to.
+/// Whether vectors of scales and zero points that are along a runtime dim have the length that the tensor asks
+/// for which they belong to.
 Result<void> checkVectors(const VerifiedProblem &problem, std::span<const TensorDesc *const> given);
 
 } // namespace quern

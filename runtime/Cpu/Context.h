@@ -11,8 +11,8 @@
 
 namespace quern {
 
-/// Sets MXCSR to round-to-nearest with denormals kept and all exceptions masked; gives the caller's back, its sticky
-/// flags included.
+/// Sets MXCSR to round-to-nearest with denormals kept and all exceptions masked; gives the caller's back,
+/// its sticky flags included.
 class DefaultFloatEnvironment {
 public:
   static constexpr unsigned defaultControl = 0x1f80, flagBits = 0x3f;
@@ -40,8 +40,8 @@ struct ExecutionContext {
   const int64_t *bufferBytes = nullptr; ///< of the arguments' buffers, for programs whose sizes are open; null: unknown
 };
 
-/// Calls function(argument, chunk) for each chunk on the threads of `context`, and leaves the caller's floating-point
-/// environment alone.
+/// Calls function(argument, chunk) for each chunk on the threads of `context`, and leaves the caller's
+/// floating-point environment alone.
 inline void runOnThreads(const ExecutionContext &context, int chunks, ChunkFunction function, void *argument) {
   DefaultFloatEnvironment environment; // the pool's own arithmetic must not leave flags in the caller's either
   if (context.pool)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Splits the iteration space of each step over threads, gives every call its scratch and the floating-point environment
-// that kernels expect.
+// Splits the iteration space of each step over threads, gives every call its scratch and the floating-point
+// environment that kernels expect.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CPU_EXECUTE_H
@@ -17,12 +17,12 @@ namespace quern {
 
 class Executable;
 
-/// On the pool that an embedder gives; without one, on the default threads, or with `ownThreads` on the calling one
-/// alone.
+/// On the pool that an embedder gives; without one, on the default threads, or with `ownThreads`
+/// on the calling one alone.
 ExecutionContext contextOn(threadpool_interop::threadpool_iface *pool, bool ownThreads);
 
-/// Runs every step. `buffers` are in the order of the executable's arguments. `out_of_memory`: no scratch, outputs
-/// undefined.
+/// Runs every step. `buffers` are in the order of the executable's arguments. `out_of_memory`: no
+/// scratch, outputs undefined.
 Result<void> runSteps(const Executable &executable, void *const *buffers, const ExecutionContext &context);
 
 /// Executions have ended when the call returns, so that there is nothing to wait for.

@@ -83,8 +83,8 @@ void Team::runLeft(const ProgramCursor &cursor, const Turn &turn, void *scratch)
     runSlot(cursor, turn, slot, scratch);
 }
 
-/// Waits for the slots of others, and takes those whose members have not come or do not get on; false if the program
-/// has been given up.
+/// Waits for the slots of others, and takes those whose members have not come or do not get on; false if the
+/// program has been given up.
 bool Team::finish(const ProgramCursor &cursor, const Turn &turn, void *scratch) {
   bool hasHelped = false;
   for (int spins = 0; !isDone(turn); ++spins) {

@@ -16,8 +16,8 @@
 
 namespace quern {
 
-/// Runs the whole program, on as many threads as it is worth. `out_of_memory`: no scratch for a thread, outputs
-/// undefined.
+/// Runs the whole program, on as many threads as it is worth. `out_of_memory`: no scratch for a
+/// thread, outputs undefined.
 Result<void> runProgram(const ProgramRun &run, const ScratchNeeds &needs, const ExecutionContext &context);
 
 Error noSlotMemory(const ScratchNeeds &needs, int threads);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a process sets by a function or by one of oneDNN's environment variables. Each variable is read as ONEDNN_X,
-// else as DNNL_X.
+// What a process sets by a function or by one of oneDNN's environment variables. Each variable is read as
+// ONEDNN_X, else as DNNL_X.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -162,8 +162,8 @@ QUERN_API quern_cpu_isa_t dnnl_get_effective_cpu_isa(void) noexcept {
   return quern_get_effective_cpu_isa();
 }
 
-/// A hint that changes nothing: the strategy of each problem chooses the width of its vectors. It is set once, before
-/// it is read.
+/// A hint that changes nothing: the strategy of each problem chooses the width of its vectors. It is
+/// set once, before it is read.
 QUERN_API quern_status_t dnnl_set_cpu_isa_hints(int hints) noexcept {
   if (hints != 0 && hints != 1)
     return quern_invalid_arguments;

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The drop-in is a library of its own above libquern's C interface: oneDNN's functions, enums and structs are
-// libquern's under other names, so its code speaks of quern_ types throughout. An enum of oneDNN's that libquern does
-// not have is an int here.
+// libquern's under other names, so its code speaks of quern_ types throughout. An enum of oneDNN's that libquern
+// does not have is an int here.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_DNNL_DROPIN_H

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The only computations without an engine: such a function may be a program's first call, and the environment says
-// which instructions it may use. So they are no plain aliases, and print their own lines: libquern tells events of
-// primitives only.
+// The only computations without an engine: such a function may be a program's first call, and the environment
+// says which instructions it may use. So they are no plain aliases, and print their own lines: libquern tells
+// events of primitives only.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// With dumping on, each kernel that enters the process is written to the working directory as an object file,
-// dnnl_dump_cpu_<primitive>.<number>.o. The profiling flags ask for a perf map (/tmp/perf-<pid>.map) and for a jitdump
-// file
-// (<dir>/.debug/jit/dnnl.XXXXXX/jit-<pid>.dump), the two forms by which `perf` names code that was made at run time.
+// With dumping on, each kernel that enters the process is written to the working directory as an object
+// file, dnnl_dump_cpu_<primitive>.<number>.o. The profiling flags ask for a perf map (/tmp/perf-<pid>.map)
+// and for a jitdump file (<dir>/.debug/jit/dnnl.XXXXXX/jit-<pid>.dump), the two forms by which `perf` names
+// code that was made at run time.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"

@@ -36,9 +36,9 @@ void configureVerbose(std::string_view text, bool timestamps);
 void setVerbose(unsigned kinds) noexcept;
 bool isVerbose(unsigned kinds) noexcept;
 
-/// A line about this component ("softmax", "memory"), unless the filter leaves it out. `line` begins behind the version
-/// and ends without the line's end; `ms` is how long ago its event began. Before the first one comes what is said of
-/// the library.
+/// A line about this component ("softmax", "memory"), unless the filter leaves it out. `line` begins behind the
+/// version and ends without the line's end; `ms` is how long ago its event began. Before the first one comes
+/// what is said of the library.
 void printVerbose(std::string_view component, const std::string &line, double ms = 0);
 
 /// A number as lines have it: six digits at most.

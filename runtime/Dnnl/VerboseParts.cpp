@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A tensor: name, type, flags (a: the layout was `any`; p: padded; o: padded in front; 0: it begins behind the buffer's
-// start), format kind, layout, strides if there are gaps, extras. Attributes: those that are not the default, with
-// blanks between them.
+// A tensor: name, type, flags (a: the layout was `any`; p: padded; o: padded in front; 0: it begins behind the
+// buffer's start), format kind, layout, strides if there are gaps, extras. Attributes: those that are not the default,
+// with blanks between them.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
@@ -210,8 +210,8 @@ std::string rnnQuantizationOf(const_quern_primitive_attr_t attr) {
   return scale == 1 && shift == 0 ? "" : textOf(scale) + ":" + textOf(shift) + ";";
 }
 
-/// The mask's tag ("undef" without a mask), the type of seeds, and whether there is an offset and numbers are host
-/// scalars.
+/// The mask's tag ("undef" without a mask), the type of seeds, and whether there is an offset and
+/// numbers are host scalars.
 std::string dropoutOf(const_quern_primitive_attr_t attr) {
   const_quern_memory_desc_t mask = nullptr;
   quern_data_type_t seeds = quern_data_type_undef;

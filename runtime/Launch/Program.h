@@ -52,8 +52,8 @@ public:
   Program() = default;
   Program(const Program &) = delete;
   Program &operator=(const Program &) = delete;
-  /// `calls`, one for each step of the artifact, must outlive the program. Fails where what depends on no size makes no
-  /// sense.
+  /// `calls`, one for each step of the artifact, must outlive the program. Fails where what depends
+  /// on no size makes no sense.
   Result<void> take(const Artifact &artifact, std::span<const KernelStep> calls);
 
   /// One step that runs once on tensors: nothing of what is here helps to run it.

@@ -24,8 +24,8 @@ struct ProgramRun {
 
   /// What a step's kernel gets, in `named` (maxStepBuffers) unless that is what the arguments are.
   void *const *buffersOf(const Program::Step &step, const int64_t *indices, void **named) const;
-  /// The places [low, high) of a group's space. `isBackward`: each step from its last iteration to its first, if they
-  /// are long enough.
+  /// The places [low, high) of a group's space. `isBackward`: each step from its last iteration to its
+  /// first, if they are long enough.
   void runGroup(uint32_t group, const int64_t *indices, void *scratch, bool isBackward, int64_t low,
                 int64_t high) const;
 
@@ -65,8 +65,8 @@ public:
   uint32_t group() const { return current; }
   /// Of the loops around, from the outermost.
   const int64_t *indices() const { return loopIndices; }
-  /// Every other round of the innermost loop goes backward: it begins with what the round before has left in the
-  /// caches.
+  /// Every other round of the innermost loop goes backward: it begins with what the round
+  /// before has left in the caches.
   bool isBackward() const { return depth > 0 && loopIndices[depth - 1] % 2; }
 
 private:

@@ -18,9 +18,9 @@ namespace quern {
 
 inline constexpr size_t scratchAlignment = 64;
 
-/// At least `bytes` of uninitialised memory aligned to scratchAlignment, or null if there is none. Valid until the
-/// thread's next call. A buffer of up to 8 MiB is kept for the next kernel on this thread and freed when the thread
-/// ends.
+/// At least `bytes` of uninitialised memory aligned to scratchAlignment, or null if there is none. Valid
+/// until the thread's next call. A buffer of up to 8 MiB is kept for the next kernel on this thread and
+/// freed when the thread ends.
 void *threadScratch(size_t bytes);
 /// Frees what is larger than is kept.
 void trimThreadScratch();

@@ -62,8 +62,8 @@ Result<Target> readTarget(ze_device_handle_t device, ze_device_type_t type, Devi
   if (!target.device.subGroupSizes)
     return unimplemented("the device has no sub-groups of a power of two up to 128");
   target.device.maxGroupSize = clamped(std::min(compute.maxTotalGroupSize, compute.maxGroupSizeX));
-  target.device.groupMemoryBytes =
-      clamped(std::max(compute.maxSharedLocalMemory, 1u)); // targets have some; no kernel takes so little
+  // Targets have some; no kernel takes so little.
+  target.device.groupMemoryBytes = clamped(std::max(compute.maxSharedLocalMemory, 1u));
   // A driver for a CPU makes vectors of neighbouring work-items, and vectors within them are in its way.
   target.device.vectorBytes = type == ZE_DEVICE_TYPE_GPU ? DeviceTraits::gpuVectorBytes : 0;
   target.device.hasF16 = module.flags & ZE_DEVICE_MODULE_FLAG_FP16;

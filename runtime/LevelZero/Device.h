@@ -19,8 +19,8 @@ class Stream;
 /// What a device says of itself, as far as somebody here asks.
 struct DeviceProperties {
   std::string name;
-  std::string driverVersion,
-      id; ///< what a native binary depends on: the driver's number, and the device's vendor and number
+  /// What a native binary depends on: the driver's number, and the device's vendor and number.
+  std::string driverVersion, id;
   Target target;
   uint32_t queueGroup = 0; ///< the first that computes
   uint32_t maxGroupCount = 0;
@@ -35,8 +35,8 @@ class Device final : public quern::Device, public std::enable_shared_from_this<D
 public:
   /// Makes a context. The handles are the loader's, which live as long as the process.
   static Result<std::shared_ptr<Device>> create(ze_driver_handle_t driver, ze_device_handle_t device);
-  /// In a context that is lent, and never destroyed here; the one that is known already if there is. `runtime_error`
-  /// without a loader.
+  /// In a context that is lent, and never destroyed here; the one that is known already if there is.
+  /// `runtime_error` without a loader.
   static Result<std::shared_ptr<Device>> lend(ze_driver_handle_t driver, ze_device_handle_t device,
                                               ze_context_handle_t context);
   /// identity() of what is not in use.

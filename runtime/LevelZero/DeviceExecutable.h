@@ -33,8 +33,8 @@ public:
     void *shared;         ///< null if the kernels share no scratch
     const int64_t *sizes; ///< the given and the derived ones
   };
-  /// Appends a launch of `groups` > 0 groups; the arguments are copied. `unimplemented` if that is more than the device
-  /// takes. Thread-safe.
+  /// Appends a launch of `groups` > 0 groups; the arguments are copied. `unimplemented` if that is more than the
+  /// device takes. Thread-safe.
   Result<void> appendLaunch(ze_command_list_handle_t list, const KernelStep &step, const Arguments &arguments,
                             int64_t groups, ze_event_handle_t signal) const;
 

@@ -11,8 +11,8 @@
 
 namespace quern::ze {
 
-/// Destroys a handle with a function of the loader. What that gives is not looked at: nobody could do anything about
-/// it.
+/// Destroys a handle with a function of the loader. What that gives is not looked at: nobody
+/// could do anything about it.
 template <typename Type, auto Destroy> struct Destroyer {
   using pointer = Type;
   void operator()(Type handle) const { (void)(api().*Destroy)(handle); }

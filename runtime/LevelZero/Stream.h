@@ -113,8 +113,8 @@ private:
   bool isLent = false;
   OwnedQueue queue; ///< made by the first recording
   Events events, timedEvents;
-  /// Set by a barrier: for the host at the end of a wait, and between list and queue, where the other one waits for it
-  /// and resets it.
+  /// Set by a barrier: for the host at the end of a wait, and between list and queue, where the other one
+  /// waits for it and resets it.
   struct Signal {
     ze_event_handle_t event = nullptr;
     bool isOpen = false; ///< something failed between setting and resetting

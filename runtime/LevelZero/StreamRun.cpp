@@ -153,8 +153,8 @@ Result<void> Stream::copyOnList(void *to, const void *from, const HostBuffer &ra
   return {};
 }
 
-/// What the host has is copied to memory that the stream keeps, and back. Executions that do so follow each other in
-/// any case.
+/// What the host has is copied to memory that the stream keeps, and back. Executions that do so
+/// follow each other in any case.
 Result<void> Stream::runWithHost(const Call &call) {
   const HostBuffer &host = *call.host;
   std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
@@ -332,8 +332,8 @@ Result<void> Stream::record(const Run &run, Recording recording) {
   if (!made)
     return made.takeError();
   recording.list = std::move(*made);
-  QUERN_ZE_TRY(zeCommandListAppendBarrier, recording.list.get(), nullptr, 0,
-               nullptr); // behind what the queue ran before
+  // Behind what the queue ran before.
+  QUERN_ZE_TRY(zeCommandListAppendBarrier, recording.list.get(), nullptr, 0, nullptr);
   if (Result<void> appended = appendProgram(run, recording.list.get()); !appended)
     return appended;
   QUERN_ZE_TRY(zeCommandListClose, recording.list.get());

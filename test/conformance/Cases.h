@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A primitive is a folder beside this file: it draws random legal problems, counts what they reached, and lists
-// mistakes that must be refused. Everything else (running, judging, comparing, damaging lines) is the same for all of
-// them, in Suite.
+// A primitive is a folder beside this file: it draws random legal problems, counts what they reached, and
+// lists mistakes that must be refused. Everything else (running, judging, comparing, damaging lines) is the
+// same for all of them, in Suite.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_CASES_H
@@ -95,8 +95,8 @@ public:
   }
   virtual Difference knownDifference(const PeerComparison &, size_t, double, double) const { return {}; }
 
-  /// With judgesPeer(): what the peer computes instead, where it is known, of inputs by argument; and what it is
-  /// called.
+  /// With judgesPeer(): what the peer computes instead, where it is known, of inputs by
+  /// argument; and what it is called.
   virtual std::optional<Difference> expectOfPeer(const PeerComparison &, const ReferenceInputs &,
                                                  std::vector<ReferenceOutput> &) const {
     return std::nullopt;

@@ -52,8 +52,8 @@ struct RuntimeTensors {
 };
 RuntimeTensors drawRuntimeTensors(Random &random, const Dims &dims, const std::vector<DataType> &types);
 
-/// Appends the values of the open sizes of a tensor in the order of the text: its dims, its strides where no tag says
-/// them, its offset.
+/// Appends the values of the open sizes of a tensor in the order of the text: its dims, its strides where no
+/// tag says them, its offset.
 void appendSizes(const TensorDesc &open, const TensorDesc &actual, std::vector<int64_t> &sizes);
 
 } // namespace quern

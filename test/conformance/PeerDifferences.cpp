@@ -57,8 +57,8 @@ bool isBesideDomain(const PeerComparison &with, size_t element, double ours, dou
   auto hasDomain = [](const PostOp &post) {
     return post.alg == Alg::EltwiseSqrt || post.alg == Alg::EltwiseLog || post.alg == Alg::EltwisePow;
   };
-  const std::ptrdiff_t behindOther =
-      with.desc.kind() == PrimitiveKind::Eltwise ? 0 : 1; // an eltwise is less exact itself
+  // An eltwise is less exact itself.
+  const std::ptrdiff_t behindOther = with.desc.kind() == PrimitiveKind::Eltwise ? 0 : 1;
   if (static_cast<std::ptrdiff_t>(postOps.size()) <= behindOther ||
       std::none_of(postOps.begin() + behindOther, postOps.end(), hasDomain))
     return false;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the differences of several primitives have in common: of oneDNN's, sum and concat are reorders one after the
-// other.
+// What the differences of several primitives have in common: of oneDNN's, sum and concat are
+// reorders one after the other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_PEERDIFFERENCES_H
@@ -23,8 +23,8 @@ bool isOfOtherOrder(const ReferenceOutput &exact, size_t element, double theirs)
 bool areOppositeEnds(DataType type, double ours, double theirs);
 /// Neighbours in a type of 8 bits: one of them was first rounded to f16.
 bool isRoundedTwice(DataType type, double ours, double theirs);
-/// NaN on one side alone, where a post-op in front of sqrt, log or pow is less exact: its value is 0 or on the other
-/// side of it.
+/// NaN on one side alone, where a post-op in front of sqrt, log or pow is less exact: its value is 0
+/// or on the other side of it.
 bool isBesideDomain(const PeerComparison &with, size_t element, double ours, double theirs);
 /// In `ref` implementations a logistic makes 0 of NaN.
 bool isLogisticOfNan(const PeerComparison &with, double ours, double theirs);

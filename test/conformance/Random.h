@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Distributions of <random> differ between standard libraries; these do not, so a seed means the same problems
-// everywhere.
+// Distributions of <random> differ between standard libraries; these do not, so a seed means the
+// same problems everywhere.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_RANDOM_H

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The cells of SourceCells, types, and how a peer's result is judged: of oneDNN's, both are reorders one after the
-// other.
+// The cells of SourceCells, types, and how a peer's result is judged: of oneDNN's, both are
+// reorders one after the other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SOURCECASES_H

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The number of a case gives its cell: type of the first source, type of dst, layouts, and how many sources. A first
-// round has every combination of the first three and every number of sources with each of them; as many rounds as there
-// are numbers have all.
+// round has every combination of the first three and every number of sources with each of them; as many rounds as
+// there are numbers have all.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SOURCECELLS_H

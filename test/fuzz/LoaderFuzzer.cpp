@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The input is an object file, as a hostile cache directory may offer it. What loads has its entry inside the mapped
-// image; nothing is run.
+// The input is an object file, as a hostile cache directory may offer it. What loads has its entry inside the
+// mapped image; nothing is run.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -13,8 +13,8 @@ using namespace quern;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const std::string entries[] = {"quern_test_scale"};
-  const std::string object(reinterpret_cast<const char *>(data),
-                           size); // a copy of that size: the sanitizer sees its end
+  // A copy of that size: the sanitizer sees its end.
+  const std::string object(reinterpret_cast<const char *>(data), size);
   Result<LoadedObject> loaded = LoadedObject::load(object, entries);
   if (loaded ? loaded->addresses().size() != 1 || !loaded->addresses()[0] : loaded.error().message.empty())
     __builtin_trap();

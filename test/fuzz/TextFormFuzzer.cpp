@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A line is refused in three lines of text, or it is a problem that survives text and bytes. Whatever it is,
-// verification ends.
+// A line is refused in three lines of text, or it is a problem that survives text and bytes. Whatever
+// it is, verification ends.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Registry.h"

@@ -17,8 +17,8 @@ namespace quern {
 
 enum class Counter {
   Hardware, ///< instructions that this thread retires outside of the kernel, counted by the CPU
-  Outside,  ///< instructions, counted by whoever runs this program: all within quern_kernels_measured(), once for each
-            ///< set
+  /// Instructions, counted by whoever runs this program: all within quern_kernels_measured(), once for each set.
+  Outside,
   Seconds,  ///< of this thread's CPU time, for each problem the least of some repetitions
 };
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All instructions of AMX have a VEX prefix of three bytes; which one it is follows from the prefix's `pp` and the
-// opcode:
+// All instructions of AMX have a VEX prefix of three bytes; which one it is follows from the
+// prefix's `pp` and the opcode:
 //
 //           no prefix                66            F3            F2
 //   49      ldtilecfg, tilerelease   sttilecfg     -             tilezero
@@ -62,8 +62,8 @@ uint64_t registerOf(const ucontext_t &context, int number) {
   return static_cast<uint64_t>(context.uc_mcontext.gregs[order[number]]);
 }
 
-/// Reads displacement and registers of a memory operand behind the ModRM byte, which is at `at`. A displacement of a
-/// byte counts `scale`.
+/// Reads displacement and registers of a memory operand behind the ModRM byte, which is at `at`. A displacement
+/// of a byte counts `scale`.
 void decodeMemory(const ucontext_t &context, const uint8_t *code, int at, int scale, Instruction &own) {
   bool x = !(code[1] & 0x40), b = !(code[1] & 0x20);
   int mod = code[at++] >> 6, base = own.rm;
@@ -119,8 +119,8 @@ bool configure(const uint8_t *from) {
   for (int reserved = 2; reserved < 16; ++reserved)
     if (from[reserved])
       return false;
-  if (from[0] != 1 ||
-      from[1] != 0) // of palette 0, which releases, and of a load that was interrupted, nothing here makes use
+  // Of palette 0, which releases, and of a load that was interrupted, nothing here makes use.
+  if (from[0] != 1 || from[1] != 0)
     return false;
   state = next;
   return true;

@@ -9,8 +9,8 @@
 
 namespace quern {
 
-/// From now on a signal that ends the program, or an exit() in the middle of a case, prints "FAILED: crashed" and the
-/// command of the case.
+/// From now on a signal that ends the program, or an exit() in the middle of a case, prints "FAILED: crashed"
+/// and the command of the case.
 void reportCrashes();
 /// The command that runs the case at hand; empty between cases.
 void nameRunningCase(std::string_view command);

@@ -104,8 +104,8 @@ GuardedBuffer::GuardedBuffer(int64_t bytes, const Placement &placement) : bytes(
     throw std::bad_alloc();
   pageCount = std::max<int64_t>((bytes + slack + page - 1) / page, 1);
   pages = pool().take(pageCount);
-  const int64_t room =
-      pageCount * page - bytes - placement.misalignment; // the pages begin at a multiple of every alignment
+  // The pages begin at a multiple of every alignment.
+  const int64_t room = pageCount * page - bytes - placement.misalignment;
   begin = pages + placement.misalignment + (isAtEnd ? room / step * step : 0);
   std::memset(pages, canary, static_cast<size_t>(begin - pages));
   char *end = begin + bytes;

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What tools and tests give to kernels: a load or a store beyond the guarded end is a fault at once, even of lanes that
-// a mask is thought to turn off; on the other side are canaries. Knows nothing of descriptors and needs nothing but the
-// C++ library.
+// What tools and tests give to kernels: a load or a store beyond the guarded end is a fault at once, even of lanes
+// that a mask is thought to turn off; on the other side are canaries. Knows nothing of descriptors and needs
+// nothing but the C++ library.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_GUARDEDBUFFER_H
@@ -29,14 +29,14 @@ struct Placement {
   /// In bytes, a power of two of at most a page. A buffer whose size is a multiple lies flush at either side; at its
   /// end another leaves less than this much between.
   int64_t alignment = 1;
-  /// Not 0: the buffer begins that many bytes past a multiple of 64, as near to the page as it can; `alignment` is not
-  /// looked at.
+  /// Not 0: the buffer begins that many bytes past a multiple of 64, as near to the page as it can;
+  /// `alignment` is not looked at.
   int64_t misalignment = 0;
 };
 
-/// Bytes with an inaccessible page on both sides, flush at one of them; what is between the other page and the bytes
-/// holds canaries. Movable; pages of small buffers are kept for the next ones. Thread-safe as far as several buffers
-/// are concerned.
+/// Bytes with an inaccessible page on both sides, flush at one of them; what is between the other page and the
+/// bytes holds canaries. Movable; pages of small buffers are kept for the next ones. Thread-safe as far as
+/// several buffers are concerned.
 class GuardedBuffer {
 public:
   /// Filled with 0xFF. Throws std::bad_alloc.

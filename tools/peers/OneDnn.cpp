@@ -79,8 +79,8 @@ struct OneDnn::Functions {
   int (*softmaxBackward)(void **, void *, int, const void *, const void *, const void *, int, const void *,
                          const void *);
   int (*binary)(void **, void *, int, const void *, const void *, const void *, const void *);
-  int (*binaryV2)(void **, void *, int, const void *, const void *, const void *, const void *,
-                  const void *) = nullptr; ///< from 3.6 on
+  /// From 3.6 on.
+  int (*binaryV2)(void **, void *, int, const void *, const void *, const void *, const void *, const void *) = nullptr;
   int (*reorder)(void **, const void *, void *, const void *, void *, const void *);
   int (*sum)(void **, void *, const void *, int, const float *, const void *const *, const void *);
   int (*concat)(void **, void *, const void *, int, int, const void *const *, const void *);
@@ -198,8 +198,8 @@ OneDnnPrimitive::~OneDnnPrimitive() {
     library.api->mdDestroy(desc);
 }
 
-/// The blob of 3.13 is its descriptor, which is ours but for the first eight bytes: those are taken from a descriptor
-/// of the same rank.
+/// The blob of 3.13 is its descriptor, which is ours but for the first eight bytes: those are taken from a
+/// descriptor of the same rank.
 Result<void *> OneDnnPrimitive::describeByBlob(const TensorDesc &tensor) {
   TensorDesc blob;
   size_t size = 0;
@@ -313,8 +313,8 @@ Result<void> OneDnnPrimitive::describeDropout() {
       library.api->setDropout(attributes, *mask, static_cast<int>(dropout.seedType), dropout.usesOffset, 0), "dropout");
 }
 
-/// Permissions (fpmath, accumulation mode, determinism) are not passed on: the peer is to compute as exactly as it does
-/// by default.
+/// Permissions (fpmath, accumulation mode, determinism) are not passed on: the peer is to compute as
+/// exactly as it does by default.
 Result<void> OneDnnPrimitive::describeAttributes() {
   const Attributes &attr = problem.desc.attr;
   if (Result<void> made = explained(library.api->attrCreate(&attributes), "attributes"); !made)

@@ -82,8 +82,8 @@ private:
   Result<const void *> describeRnn(int32_t argument, const TensorDesc &tensor);
   Result<void *> describeAny(const TensorDesc &tensor);
   Result<void> keepOwnLayouts(const void *primitiveDesc);
-  /// Fills a memory with a layout of the library's own from `data`, the first element in ours; leaves a workspace as it
-  /// is.
+  /// Fills a memory with a layout of the library's own from `data`, the first element in ours;
+  /// leaves a workspace as it is.
   Result<void> fillOwn(const ArgumentInfo &argument, void *memory, const void *data);
   Result<void> reorderInto(const TensorDesc &plain, void *values, const void *desc, void *memory);
   Result<void *> layoutOf(const ArgumentInfo &argument);

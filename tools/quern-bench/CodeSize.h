@@ -14,8 +14,8 @@
 
 namespace quern::bench {
 
-/// Bytes of code and of constants that all kernels of the problem have together, compiled for this machine. Throws
-/// std::runtime_error.
+/// Bytes of code and of constants that all kernels of the problem have together, compiled for this machine.
+/// Throws std::runtime_error.
 int64_t codeBytesOf(const std::string &line);
 
 } // namespace quern::bench

@@ -75,8 +75,8 @@ Start startOf(const std::string &name, const Settings &settings) {
     setRuntime(start, settings, home);
   } else {
     start.command = {home + "/bin/python", settings.driversFolder + "/" + name + "_driver.py", threads};
-    // They allocate their results anew in each call. Memory that is given back and mapped again would be cleared each
-    // time.
+    // They allocate their results anew in each call. Memory that is given back and mapped again
+    // would be cleared each time.
     start.environment.insert(
         {{"MALLOC_MMAP_MAX_", "0"}, {"MALLOC_TRIM_THRESHOLD_", "1000000000000"}, {"MALLOC_ARENA_MAX", "1"}});
   }

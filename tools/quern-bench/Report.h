@@ -22,8 +22,8 @@ struct Report {
   std::vector<Row> rows;
 };
 
-/// Times of `peer` over Quern's: above 1 Quern is ahead. `best` is the better of the oneDNN builds that ran. Nothing
-/// where either refused.
+/// Times of `peer` over Quern's: above 1 Quern is ahead. `best` is the better of the oneDNN builds that ran.
+/// Nothing where either refused.
 struct Ratio {
   double minimum, median;
 };

@@ -30,8 +30,8 @@ template <typename Op> void trapIfEmpty(Op access) {
   Location loc = access.getLoc();
   auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value).getResult(); };
   Value at = access.getIndices().front(), mask = access.getMask();
-  int64_t last =
-      buffer.getDimSize(0) - cast<VectorType>(mask.getType()).getNumElements(); // negative: it reaches outside anyway
+  // Negative: it reaches outside anyway.
+  int64_t last = buffer.getDimSize(0) - cast<VectorType>(mask.getType()).getNumElements();
   Value isAny = vector::ReductionOp::create(b, loc, vector::CombiningKind::OR, mask);
   Value isBefore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, at, number(0));
   Value isBehind = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, at, number(last));

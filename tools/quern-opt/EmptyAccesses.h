@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A masked access without an active lane faults nowhere, so that neither guard pages nor results tell where it lies.
-// But where it meets a page that is not there, a processor takes hundreds of cycles to find that out. Here kernels are
-// made to tell.
+// A masked access without an active lane faults nowhere, so that neither guard pages nor results tell where it
+// lies. But where it meets a page that is not there, a processor takes hundreds of cycles to find that out. Here
+// kernels are made to tell.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_OPT_EMPTYACCESSES_H
@@ -19,8 +19,8 @@ namespace quern {
 /// outside of the buffer, where the buffer's type tells its size. The process then gets SIGTRAP.
 void trapEmptyAccesses(mlir::ModuleOp module);
 
-/// On SIGTRAP, `what` and the reason are printed to standard error and the process exits with 1. `what` must live as
-/// long.
+/// On SIGTRAP, `what` and the reason are printed to standard error and the process exits with 1.
+/// `what` must live as long.
 void explainTraps(const char *what);
 
 } // namespace quern

@@ -82,8 +82,8 @@ void hideOptionsOfLibraries(Options &options) {
   cl::HideUnrelatedOptions(options.category);
 }
 
-/// A module of problems (linalg), kernels (vector, scf) or lowered kernels (LLVM dialect), carried through the stages
-/// on request.
+/// A module of problems (linalg), kernels (vector, scf) or lowered kernels (LLVM dialect), carried
+/// through the stages on request.
 class Driver {
 public:
   Driver(const Options &options, llvm::raw_ostream &os) : options(options), os(os) {}

@@ -323,8 +323,8 @@ FailureOr<std::vector<Buffer>> replay(ModuleOp module, StringRef target, uint64_
     (*loaded)->run();
     return (*loaded)->results();
   };
-  FailureOr<std::vector<Buffer>> first =
-      runAt(GuardedSide::Beginning); // there stores behind an end meet canaries, and not the page
+  // There stores behind an end meet canaries, and not the page.
+  FailureOr<std::vector<Buffer>> first = runAt(GuardedSide::Beginning);
   FailureOr<std::vector<Buffer>> second =
       failed(first) ? FailureOr<std::vector<Buffer>>(failure()) : runAt(GuardedSide::End);
   if (failed(second))
@@ -352,8 +352,8 @@ std::string describe(const Buffer &buffer, int64_t values) {
   return text;
 }
 
-/// Relative: 32 spacings of the type's values at 1; one of a type that sums in f32 are rounded to. Integers agree
-/// exactly.
+/// Relative: 32 spacings of the type's values at 1; one of a type that sums in f32 are rounded
+/// to. Integers agree exactly.
 static double toleranceOf(Type element) {
   auto type = dyn_cast<FloatType>(element);
   if (!type)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The kernel of a problem with open sizes runs with the numbers of --sizes; its oracle is the same problem with these
-// numbers in its types.
+// The kernel of a problem with open sizes runs with the numbers of --sizes; its oracle is the same problem with
+// these numbers in its types.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_OPT_SIZES_H

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Times problems: minimum and median of many executions for each number of threads. Comparing with other libraries is
-// quern-bench's work.
+// Times problems: minimum and median of many executions for each number of threads. Comparing with other
+// libraries is quern-bench's work.
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"

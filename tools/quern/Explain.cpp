@@ -37,8 +37,8 @@ std::string layoutOf(const TensorDesc &desc) {
   return text;
 }
 
-/// Why a tensor has its layout. `any` follows the tensor that comes before in the problem; an operand of a post-op has
-/// none to follow.
+/// Why a tensor has its layout. `any` follows the tensor that comes before in the problem; an operand of a
+/// post-op has none to follow.
 const char *layoutReason(const Problem &problem, const ArgumentInfo &argument) {
   if (!problem.wasAny(argument.name))
     return "given";

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Wall time of single executions. The caller has executed once before, so that no page is touched for the first time
-// here.
+// Wall time of single executions. The caller has executed once before, so that no page is
+// touched for the first time here.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_TIMING_H

@@ -18,8 +18,8 @@
 
 namespace quern {
 
-/// The command's exit status. With several problems it is that of the most serious failure: failed, then wrong, usage,
-/// unimplemented.
+/// The command's exit status. With several problems it is that of the most serious failure: failed, then
+/// wrong, usage, unimplemented.
 enum ExitCode : int {
   exitOk = 0,
   exitWrong = 1,         ///< a result failed its check, or a cache file did

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The tools are users of the public C API; this gives its handles owners and its statuses the form of Error. Not
-// thread-safe.
+// The tools are users of the public C API; this gives its handles owners and its statuses the form
+// of Error. Not thread-safe.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_KERNEL_H
@@ -52,8 +52,8 @@ private:
   Owned<quern_stream_t, quern_stream_destroy> ownedStream;
 };
 
-/// A buffer of the caller's with the layout that it has at execution: all sizes known. `desc` is needed only while
-/// binding.
+/// A buffer of the caller's with the layout that it has at execution: all sizes known. `desc` is
+/// needed only while binding.
 struct BoundBuffer {
   const TensorDesc *desc;
   void *data;
@@ -72,8 +72,8 @@ public:
   Result<void> execute() const;
   /// The same without moving anything: for timing.
   Result<void> run() const;
-  /// Whether an argument is the caller's buffer itself. One that is not shares no bytes with one that is, wherever
-  /// their buffers lie.
+  /// Whether an argument is the caller's buffer itself. One that is not shares no bytes with one that is,
+  /// wherever their buffers lie.
   Result<bool> isOnHost(int32_t argument) const;
   const quern_primitive_info_t &info() const { return details; }
 

@@ -31,8 +31,8 @@ struct NpyArray {
 /// `invalid_arguments` with the reason for anything that is not a well-formed file of little-endian numbers.
 Result<NpyArray> parseNpy(std::string_view bytes);
 
-/// Copies the array into a buffer of this descriptor; shape and element type must match (see npyTypeOf; raw words also
-/// as kind V).
+/// Copies the array into a buffer of this descriptor; shape and element type must match (see npyTypeOf;
+/// raw words also as kind V).
 Result<void> copyNpyTo(const NpyArray &array, const TensorDesc &desc, void *buffer);
 
 /// The file of a tensor, in C order.

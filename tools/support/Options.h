@@ -75,8 +75,8 @@ public:
   ~CommandLine();
   void version(const std::string &text);
   void footer(const std::string &text);
-  /// The status to exit with, if the program is done: 0 after --help and --version, another one after an error, which
-  /// is printed.
+  /// The status to exit with, if the program is done: 0 after --help and --version, another one after
+  /// an error, which is printed.
   std::optional<int> parse(int argc, char **argv);
 
 private:

@@ -24,8 +24,8 @@ std::string formatBytes(int64_t bytes);
 /// `digits` after the point.
 std::string formatFixed(double value, int digits);
 
-/// Columns as wide as their widest cell. Cells of columns whose heading begins with '>' (not printed) are set to the
-/// right.
+/// Columns as wide as their widest cell. Cells of columns whose heading begins with '>' (not
+/// printed) are set to the right.
 class Table {
 public:
   explicit Table(std::vector<std::string> names);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A line of text, parsed and verified. Errors carry the line and a caret under the place, whether the text or the
-// meaning is at fault.
+// A line of text, parsed and verified. Errors carry the line and a caret under the place, whether the text
+// or the meaning is at fault.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_PROBLEM_H
@@ -34,15 +34,15 @@ Result<Problem> readProblem(std::string_view line, const Target &target);
 /// For a target in text form.
 Result<Problem> readProblem(std::string_view line, const std::string &target);
 
-/// The line with its `?` replaced by sizes, from left to right; one size serves all of them. `invalid_arguments` for
-/// another number of sizes.
+/// The line with its `?` replaced by sizes, from left to right; one size serves all of them. `invalid_arguments`
+/// for another number of sizes.
 Result<std::string> withSizes(std::string_view line, const std::vector<int64_t> &sizes);
 
 /// The problems of a file, one a line. `#` begins a comment; blank lines are skipped.
 Result<std::vector<std::string>> readProblemFile(const std::string &path);
 
-/// Appends the line and a caret under the first word of it that the message speaks of; the message alone if there is
-/// none.
+/// Appends the line and a caret under the first word of it that the message speaks of; the
+/// message alone if there is none.
 std::string withCaret(std::string_view message, std::string_view line);
 
 } // namespace quern

@@ -69,8 +69,8 @@ Placement ProblemData::placementOf(const TensorDesc &desc) const {
   return {options.guarded, options.isTimed ? 64 : elementBytes(desc), options.misalignment * elementBytes(desc)};
 }
 
-/// A scratchpad may begin anywhere and is made for the worst place: a byte behind a line, where all but the last byte
-/// of it is used.
+/// A scratchpad may begin anywhere and is made for the worst place: a byte behind a line, where all but
+/// the last byte of it is used.
 Placement ProblemData::scratchpadPlacement() const {
   return options.guarded == GuardedSide::End ? Placement{GuardedSide::End, 1, 1} : Placement{GuardedSide::Beginning};
 }

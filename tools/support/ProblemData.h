@@ -29,8 +29,8 @@ struct DataOptions {
   bool inPlace = false;     ///< the output shares its input's buffer: dst that of src, diff_src that of diff_dst
   int64_t misalignment = 0; ///< of every buffer, in elements of its type
   GuardedSide guarded = GuardedSide::End;
-  /// Every buffer begins at a multiple of 64 bytes, as those that allocators give: for timing. At the end less than a
-  /// line is unguarded.
+  /// Every buffer begins at a multiple of 64 bytes, as those that allocators give: for timing. At the end less
+  /// than a line is unguarded.
   bool isTimed = false;
 };
 

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A sparse tensor has several buffers, its values first: CSR the column of each value and where each row begins, COO
-// the index of each value along each dim. What a packed one holds is the business of the primitive that packs it. A
-// TensorDesc describes one like any other tensor but for these fields, which lie where a blocked tensor has its
-// strides.
+// A sparse tensor has several buffers, its values first: CSR the column of each value and where each row
+// begins, COO the index of each value along each dim. What a packed one holds is the business of the primitive
+// that packs it. A TensorDesc describes one like any other tensor but for these fields, which lie where a
+// blocked tensor has its strides.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TENSOR_SPARSETENSOR_H

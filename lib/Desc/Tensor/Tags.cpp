@@ -16,8 +16,8 @@
 namespace quern {
 namespace {
 
-/// Words whose i-th letter is dim i. No two have the same set of letters, and each has one beyond `l`, so that an alias
-/// is never a tag.
+/// Words whose i-th letter is dim i. No two have the same set of letters, and each has one beyond `l`, so
+/// that an alias is never a tag.
 constexpr std::string_view canonicalWords[] = {"x",   "nc",   "ncw",   "nchw", "ncdhw", "tn",
                                                "tnc", "ldnc", "ldigo", "ldio", "ldgo",  "oi",
                                                "oiw", "oihw", "oidhw", "goiw", "goihw", "goidhw"};

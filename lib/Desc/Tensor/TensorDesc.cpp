@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The canonical bytes hold only what is not implied: padding, offsets, blocks and extras have a bit each in a byte of
-// flags, and the reader refuses a part that is present but says nothing. So equal descriptors, and only they, have
-// equal bytes.
+// The canonical bytes hold only what is not implied: padding, offsets, blocks and extras have a bit each in a
+// byte of flags, and the reader refuses a part that is present but says nothing. So equal descriptors, and
+// only they, have equal bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/Layout.h"
@@ -256,8 +256,8 @@ void getAll(ByteReader &in, int64_t *values, int count) {
     std::memcpy(values, raw.data(), raw.size());
 }
 
-/// What padded dims are when nothing else is said: multiples of the blocks. A dim that is not known, or that read() has
-/// yet to refuse, stays.
+/// What padded dims are when nothing else is said: multiples of the blocks. A dim that is not known, or that read()
+/// has yet to refuse, stays.
 void impliedPadding(const TensorDesc &desc, int64_t (&padded)[maxDims]) {
   int64_t blocks[maxDims];
   desc.blockSizes(blocks);

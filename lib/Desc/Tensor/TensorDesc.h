@@ -24,8 +24,8 @@
 namespace quern {
 
 inline constexpr int maxDims = 12;
-/// The most tensors of a list, the sources of a sum or concat: their arguments are a range of this size, and input asks
-/// for no more memory.
+/// The most tensors of a list, the sources of a sum or concat: their arguments are a range of this size, and
+/// input asks for no more memory.
 inline constexpr size_t maxSources = 1024;
 /// A dim, stride or offset that is given only at execution.
 inline constexpr int64_t runtimeDim = INT64_MIN;
@@ -66,8 +66,8 @@ struct TensorDesc {
   char pad4[24] = {};
   TensorExtras extras;
 
-  // Construction. Each checks everything (negative dims, overflow of int64, repeated letters, rank over 12) and names
-  // what is wrong.
+  // Construction. Each checks everything (negative dims, overflow of int64, repeated letters, rank over
+  // 12) and names what is wrong.
   static Result<TensorDesc> fromStrides(std::span<const int64_t> dims, DataType type, std::span<const int64_t> strides);
   /// Dense row-major.
   static Result<TensorDesc> dense(std::span<const int64_t> dims, DataType type);
@@ -77,8 +77,8 @@ struct TensorDesc {
 
   /// Everything that must hold of a descriptor that comes from outside (a blob, the text form).
   Result<void> validate() const;
-  /// The same shape, order of dims and blocking without gaps, offset or extras: what `any` beside this tensor resolves
-  /// to.
+  /// The same shape, order of dims and blocking without gaps, offset or extras: what `any`
+  /// beside this tensor resolves to.
   Result<TensorDesc> denseLike(DataType type) const;
 
   bool isZero() const { return ndims == 0; } ///< the absent tensor

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A name, and behind a colon what differs from the defaults; a device's text has all of its limits, since they decide
-// which code it runs.
+// A name, and behind a colon what differs from the defaults; a device's text has all of its limits, since they
+// decide which code it runs.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Target.h"

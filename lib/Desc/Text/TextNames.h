@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What printer and parser of the text form share: algorithms without their family, and execution arguments. Internal to
-// lib/Desc.
+// What printer and parser of the text form share: algorithms without their family, and execution
+// arguments. Internal to lib/Desc.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TEXT_TEXTNAMES_H

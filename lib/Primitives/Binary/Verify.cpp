@@ -12,14 +12,14 @@
 //   C6  A dim that is given only at execution is so in src and dst.
 //   C7  dst does not broadcast: no stride 0 over more than one element or block.
 //   C8  A layout `any` is not resolved from strides or an offset that are given only at execution.
-//   C9  Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's
-//       rank.
+//   C9  Scales and zero points are for arguments that the problem has; their masks have no bit
+//       beyond the tensor's rank.
 //   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
 //   C11 The type that a sum reads dst as has the size of dst's.
 // Invalid at execution (the runtime checks these):
 //   C12 Every argument is given.
-//   C13 dst shares no byte with another argument, unless it lies on a tensor of its layout and element size; never
-//       scales.
+//   C13 dst shares no byte with another argument, unless it lies on a tensor of its layout and
+//       element size; never scales.
 //   C14 The sizes that are given only then fit each other.
 // Unimplemented:
 //   C15 All tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
@@ -30,8 +30,8 @@
 //   C20 Scales are of f32, bf16, f16 or e8m0; zero points of s32, s8, u8 or f32.
 //   C21 src, src_1, src_2 and dst have no zero points.
 //   C22 Post-ops are eltwise, binary or, once, sum.
-//   C23 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that is given
-//       only at execution.
+//   C23 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that
+//       is given only at execution.
 //   C24 There are no RNN quantization parameters.
 // Of dropout, invalid and unimplemented:
 //   C25 The mask has the dims of dst.
@@ -89,8 +89,8 @@ Result<void> checkDims(const BinaryDesc &binary) {
   return {};
 }
 
-/// C8: what follows src where the dims agree; a source that broadcasts has src's order of dims as far as that is
-/// possible.
+/// C8: what follows src where the dims agree; a source that broadcasts has src's order of dims
+/// as far as that is possible.
 Result<void> resolveSource(const char *name, TensorDesc &tensor, const TensorDesc &src) {
   if (!tensor.isAny() || tensor.sameShape(src))
     return resolveLike(name, tensor, "src", src, " (binary C8)");

@@ -11,8 +11,8 @@
 
 namespace quern {
 
-/// A function of each element. Forward uses src and dst; backward diffDst, diffSrc and src, or dst for an algorithm
-/// that wants it.
+/// A function of each element. Forward uses src and dst; backward diffDst, diffSrc and src, or dst for
+/// an algorithm that wants it.
 struct EltwiseDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Eltwise;
   static constexpr std::array<std::string_view, 2> algFamilies = {"eltwise_", "eltwise_"};

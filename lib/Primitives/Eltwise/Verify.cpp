@@ -8,20 +8,20 @@
 //   C2  prop is a propagation kind of eltwise: fwd_t, fwd_i, bwd or bwd_d; round has no backward.
 //   C3  alg is an eltwise algorithm.
 //   C4  alpha <= beta for clip and clip_v2; alpha >= 0 for relu and elu that use dst for backward.
-//   C5  Forward has src and dst; backward has diff_dst, diff_src and src, or dst if alg uses it; there is no other
-//       tensor.
+//   C5  Forward has src and dst; backward has diff_dst, diff_src and src, or dst if alg uses it;
+//       there is no other tensor.
 //   C6  Layout `any` is possible for dst (from src; in backward src and dst from the hint's), diff_dst (from src or
 //       dst), diff_src (from diff_dst), but not from strides or an offset that are given only at execution.
 //   C7  All tensors have the same dims; a dim that is given only at execution is so in all of them.
 //   C8  Outputs do not broadcast: no stride 0 over more than one element or block.
 //   C9  The hint of a backward problem is a forward eltwise of the same dims.
 //   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
-//   C11 Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's
-//       rank.
+//   C11 Scales and zero points are for arguments that the problem has; their masks have no bit
+//       beyond the tensor's rank.
 // Invalid at execution (the runtime checks these):
 //   C12 Every argument is given.
-//   C13 The output shares no byte with another argument, unless it lies on a tensor of its layout and element size;
-//       never scales.
+//   C13 The output shares no byte with another argument, unless it lies on a tensor of its layout and
+//       element size; never scales.
 //   C14 The sizes that are given only then fit each other.
 // Unimplemented:
 //   C15 Forward: src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.

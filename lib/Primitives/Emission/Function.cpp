@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A linalg op infers the extent of a loop from an operand that the loop alone indexes. Where blocks leave none (c
-// floordiv 16, c mod 16), an operand that no body reads states it; it also keeps padded elements out of reductions. No
-// memory is behind it.
+// floordiv 16, c mod 16), an operand that no body reads states it; it also keeps padded elements out of
+// reductions. No memory is behind it.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Function.h"

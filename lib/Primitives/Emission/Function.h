@@ -28,8 +28,8 @@ struct Operand {
   mlir::AffineMap map;
 };
 
-/// Of one linalg op: emits a body from the inputs' elements and the output's old one (a reduction's accumulator),
-/// returns the new one.
+/// Of one linalg op: emits a body from the inputs' elements and the output's old one (a reduction's
+/// accumulator), returns the new one.
 using Body =
     llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange inputs, mlir::Value old)>;
 
@@ -64,8 +64,8 @@ public:
                     llvm::ArrayRef<unsigned> dimsOfLike = {});
   /// Constants as flat memory, which the module holds as `@<name>`.
   mlir::Value table(llvm::StringRef name, llvm::ArrayRef<float> values);
-  /// One linalg op over `space`, with `kinds` for its dims. Operands that only pin extents are added where a dim shows
-  /// in no map by itself.
+  /// One linalg op over `space`, with `kinds` for its dims. Operands that only pin extents are added where a dim
+  /// shows in no map by itself.
   void generic(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<mlir::utils::IteratorType> kinds,
                llvm::ArrayRef<Operand> inputs, Operand output, Body body);
   /// Likewise with parallel dims alone.

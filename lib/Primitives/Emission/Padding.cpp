@@ -36,8 +36,8 @@ private:
     return llvm::map_to_vector<12>(digits, [](const Digit &digit) { return Range{0, digit.size}; });
   }
   SmallVector<unsigned> digitsOfDim(int dim) const;
-  /// Adds to `pieces` the boxes of positions [begin, end) of a dim, given by its digits outermost first; `box` has the
-  /// other dims.
+  /// Adds to `pieces` the boxes of positions [begin, end) of a dim, given by its digits outermost first;
+  /// `box` has the other dims.
   void cutRange(ArrayRef<unsigned> own, Range range, Box box, SmallVectorImpl<Box> &pieces) const;
   void restrict(SmallVectorImpl<Box> &boxes, int dim, Range range) const;
   MemRefType viewOf(const Box &box) const;

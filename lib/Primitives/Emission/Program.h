@@ -34,8 +34,8 @@ struct Binding {
   std::string name;
   mlir::MemRefType type;
   Place place;
-  llvm::SmallVector<int64_t, 1> openStrides =
-      {}; ///< entries of the list of runtime sizes, one for each dynamic stride of the type
+  /// Entries of the list of runtime sizes, one for each dynamic stride of the type.
+  llvm::SmallVector<int64_t, 1> openStrides = {};
 };
 
 /// Builds the body of a step's function.
@@ -57,8 +57,8 @@ mlir::Value constantTable(StepEmitter &step, llvm::StringRef name, mlir::DenseEl
 
 class Program {
 public:
-  /// `openSize` is the entry of the list of runtime sizes that every open dim of a step's argument has; -1 where sizes
-  /// are all known.
+  /// `openSize` is the entry of the list of runtime sizes that every open dim of a step's argument has; -1
+  /// where sizes are all known.
   Program(mlir::ModuleOp module, int64_t openSize) : module(module), builder(module.getContext()), openSize(openSize) {
     bodies.emplace_back();
   }
@@ -76,8 +76,8 @@ public:
   /// Returns the loop's index.
   mlir::AffineExpr beginLoop(mlir::AffineExpr trips);
   void endLoop();
-  /// The greatest of `count` s32 elements of a tensor, at most `limit`, as an entry of the list of runtime sizes behind
-  /// those of the arguments.
+  /// The greatest of `count` s32 elements of a tensor, at most `limit`, as an entry of the list of runtime sizes
+  /// behind those of the arguments.
   void addMaximum(llvm::StringRef tensor, mlir::AffineExpr limit, mlir::AffineExpr count, int64_t stride);
   /// Writes the program on the module.
   void finish();

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where one block holds a whole dim, its block index is 0 and the index inside is the dim itself: such a tensor looks
-// plain.
+// Where one block holds a whole dim, its block index is 0 and the index inside is the dim itself:
+// such a tensor looks plain.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Tensors.h"
@@ -70,8 +70,8 @@ SmallVector<Digit> emission::digitsOf(const TensorDesc &desc) {
 
 namespace {
 
-/// Of a digit's values, those that the elements take. The digits of a runtime dim, of which there is one, take as many
-/// as the dim has.
+/// Of a digit's values, those that the elements take. The digits of a runtime dim, of which there is one,
+/// take as many as the dim has.
 int64_t reachedSize(const Digit &digit, int64_t dim) {
   if (dim == runtimeDim)
     return runtimeDim;

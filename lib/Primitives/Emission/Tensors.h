@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A descriptor becomes two things: a strided memref with one dim for each digit of each logical dim (the block index,
-// then what is inside), and the map from the logical dims to those digits. Layout is in the two alone; bodies and loops
-// see logical dims.
+// A descriptor becomes two things: a strided memref with one dim for each digit of each logical dim (the block
+// index, then what is inside), and the map from the logical dims to those digits. Layout is in the two alone; bodies
+// and loops see logical dims.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_TENSORS_H
@@ -44,8 +44,8 @@ enum class Reach {
 /// The elements of `desc`, or its padding, too. Dense row-major memrefs carry no layout.
 mlir::MemRefType memrefOf(const TensorDesc &desc, mlir::MLIRContext *context, Reach reach = Reach::Elements);
 
-/// From the iteration space's dims to those of memrefOf(desc). A dim of size 1 over a longer one of `space` broadcasts:
-/// constant 0.
+/// From the iteration space's dims to those of memrefOf(desc). A dim of size 1 over a longer one of
+/// `space` broadcasts: constant 0.
 mlir::AffineMap mapOf(const TensorDesc &desc, llvm::ArrayRef<int64_t> space, mlir::MLIRContext *context,
                       Reach reach = Reach::Elements);
 

@@ -14,9 +14,9 @@
 
 namespace quern {
 
-/// dst = alpha · (src - a) · (weights - b) + beta · dst + c, of src [M, K], weights [K, N] and dst [M, N]. A transposed
-/// matrix has its strides the other way round. Which of alpha, beta, a, b and c there are is part of the problem, their
-/// values are not.
+/// dst = alpha · (src - a) · (weights - b) + beta · dst + c, of src [M, K], weights [K, N] and dst [M, N]. A
+/// transposed matrix has its strides the other way round. Which of alpha, beta, a, b and c there are is part of the
+/// problem, their values are not.
 struct GemmDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Gemm;
   TensorDesc src, weights, dst;

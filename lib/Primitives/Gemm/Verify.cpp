@@ -6,8 +6,8 @@
 // Every refusal names its constraint. Invalid (the caller's bug):
 //   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
 //   C2  src, weights and dst are there, are of rank 2 and have a layout.
-//   C3  src is M x K, weights K x N and dst M x N; a dim that is given only at execution is so in both tensors that
-//       have it.
+//   C3  src is M x K, weights K x N and dst M x N; a dim that is given only at execution is so in
+//       both tensors that have it.
 //   C4  dst does not broadcast: no stride 0 over more than one element.
 //   C5  Offsets are of integers: with f32 there are none.
 // Unimplemented:

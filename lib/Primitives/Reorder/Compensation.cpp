@@ -26,8 +26,8 @@ std::vector<Compensation> compensationsOf(const TensorDesc &desc) {
     bytes += elements * 4;
   };
   add(ExtraS8S8, extras.compensationMask, DataType::S32, -128);
-  add(ExtraRnnU8S8, extras.compensationMask, DataType::F32,
-      1); // signed activations (rnn_s8s8) have no shift and need no sum
+  // Signed activations (rnn_s8s8) have no shift and need no sum.
+  add(ExtraRnnU8S8, extras.compensationMask, DataType::F32, 1);
   add(ExtraAsymmetricSource, extras.asymmetricCompensationMask, DataType::S32, -1);
   for (Compensation &compensation : all)
     compensation.byteOffset += desc.bytes() - bytes;

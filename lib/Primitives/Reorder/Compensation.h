@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sums of the elements that are stored, in buffers behind them. An int8 product with a shifted source is corrected by
-// them.
+// Sums of the elements that are stored, in buffers behind them. An int8 product with a shifted
+// source is corrected by them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_REORDER_COMPENSATION_H

@@ -10,38 +10,38 @@
 //   C4  They have the same dims; a dim that is given only at execution is so in both.
 //   C5  dst does not broadcast: no stride 0 over more than one element or block.
 //   C6  dst is of s8 if it has compensation or scale adjust.
-//   C7  Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's
-//       rank.
-//   C8  Groups are over the last two dims of a tensor that has two; each divides its dim, and is 1 where the mask has
-//       no bit.
+//   C7  Scales and zero points are for arguments that the problem has; their masks have no bit
+//       beyond the tensor's rank.
+//   C8  Groups are over the last two dims of a tensor that has two; each divides its dim, and is 1
+//       where the mask has no bit.
 //   C9  Zero points are of integers: neither src nor dst that has them is of a floating type.
 //   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
 //   C11 The type that a sum reads dst as has the size of dst's.
 //   C12 RNN weights have one scale for each combination of the masked indices.
 // Invalid at execution (the runtime checks these):
 //   C13 Every argument is given.
-//   C14 dst shares no byte with another argument, unless it lies on a tensor of its layout and element size; never
-//       scales.
-//   C15 The sizes that are given only then fit each other: the dims of src and dst, the vectors of scales and zero
-//       points.
+//   C14 dst shares no byte with another argument, unless it lies on a tensor of its layout and
+//       element size; never scales.
+//   C15 The sizes that are given only then fit each other: the dims of src and dst, the vectors
+//       of scales and zero points.
 // Unimplemented:
 //   C16 src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, f4_e2m1, s32, s8, u8, s4 or u4.
 //   C17 Both are on the CPU, or, for a device, each on the CPU or the device. One of them is where it runs.
-//   C18 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, padding or
-//       compensation.
+//   C18 A tensor with a dim, stride or offset that is given only at execution is plain: no inner
+//       blocks, padding or compensation.
 //   C19 No tensor has padded offsets.
-//   C20 Compensation for an RNN is not combined with that for convolutions or with scale adjust; tensors of post-ops
-//       have none.
+//   C20 Compensation for an RNN is not combined with that for convolutions or with scale adjust;
+//       tensors of post-ops have none.
 //   C21 Scales are of f32, bf16, f16 or e8m0; zero points of s32, s8, u8, s4, u4 or f32.
 //   C22 There are no groups along a dim that is given only at execution and has own values, nor along one before it.
 //   C23 Post-ops are eltwise, binary or, once, sum.
 //   C24 Tensors of binary post-ops are of the types of C16.
-//   C25 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that is given
-//       only at execution.
+//   C25 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that
+//       is given only at execution.
 //   C26 RNN quantization makes u8 or s8 data of rank 3 or 4, or s8 weights of rank 4 or 5 and known dims.
 //   C27 RNN quantization is not combined with scales, zero points or post-ops.
-//   C28 What has elements of half bytes has dims that are known; of dst they start with a whole byte and leave no gaps
-//       but padding.
+//   C28 What has elements of half bytes has dims that are known; of dst they start with a whole byte and
+//       leave no gaps but padding.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Reorder/Verify.h"

@@ -14,13 +14,13 @@ namespace quern {
 /// Bits of `RnnDesc::flags`.
 enum RnnFlags : uint32_t {
   RnnDiffWeightsOverwrite = 1, ///< backward writes the gradients of weights instead of adding to them
-  /// Each layer of a bidirectional stack reads the states of both directions below it, left to right first, as
-  /// PyTorch's modules do.
+  /// Each layer of a bidirectional stack reads the states of both directions below it, left to right
+  /// first, as PyTorch's modules do.
   RnnStackConcatenated = 0x10000,
 };
 
-/// All RNN cells. Dims as the specification has them: srcLayer [T, N, SLC], srcIter [L, D, N, SIC], weightsLayer [L, D,
-/// SLC, G, DHC], …
+/// All RNN cells. Dims as the specification has them: srcLayer [T, N, SLC], srcIter [L, D, N, SIC],
+/// weightsLayer [L, D, SLC, G, DHC], …
 struct RnnDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Rnn;
   static constexpr std::array<std::string_view, 2> algFamilies = {"eltwise_", "vanilla_"};

@@ -36,9 +36,9 @@ Rows RnnEmitter::remainingAt(AffineExpr t) {
   return rows;
 }
 
-/// From a gate of products that were made before to the next: by one more line of a cache where a tile reads the gates
-/// of a panel as they lie together, so that gates are not taken for columns, of which a tile would read some from each
-/// of several panels.
+/// From a gate of products that were made before to the next: by one more line of a cache where a tile reads the
+/// gates of a panel as they lie together, so that gates are not taken for columns, of which a tile would read some
+/// from each of several panels.
 int64_t RnnEmitter::inputsStride() const {
   constexpr int64_t widestTile = 64, line = 16;
   const int64_t width = std::max<int64_t>(layer.view().width(), 2);

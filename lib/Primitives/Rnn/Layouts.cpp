@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Layouts.h. The width of a panel follows from the tile that a kernel keeps in registers: two column vectors with
-// AVX2, four otherwise, of which the gates of a kernel take their share. A device gets the panels of 16 lanes, as wide
-// as a sub-group.
+// See Layouts.h. The width of a panel follows from the tile that a kernel keeps in registers: two column vectors
+// with AVX2, four otherwise, of which the gates of a kernel take their share. A device gets the panels of 16
+// lanes, as wide as a sub-group.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Layouts.h"
@@ -75,8 +75,8 @@ Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode 
   return {vectors * lanes, kPackOf(weights, fpmath, target)};
 }
 
-/// Each gate has panels of its own: steps may read some gates before the others, and what a cache then fetches ahead is
-/// what comes next.
+/// Each gate has panels of its own: steps may read some gates before the others, and what a cache then fetches
+/// ahead is what comes next.
 Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath,
                                  const Target &target) {
   const int64_t together = gatesTogether(rnn);
@@ -95,8 +95,8 @@ bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLaye
   const int output = weights.ndims - 1;
   const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1; // one column is no vector
   constexpr int64_t fewSteps = 16; // of one sequence, before packing has paid
-  constexpr int64_t fewRows =
-      64; // of the product of all steps' inputs, which reads a part of the weights for all rows before the next
+  // Of the product of all steps' inputs, which reads a part of the weights for all rows before the next.
+  constexpr int64_t fewRows = 64;
   const int64_t steps = rnn.srcLayer.dims[0], batch = rnn.srcLayer.dims[1];
   const bool areReadOnce = isOfLayer && areInputsMerged(rnn) && steps * batch <= fewRows;
   const bool areReadSeldom = areReadOnce || steps == 1 || (batch == 1 && steps != runtimeDim && steps < fewSteps);

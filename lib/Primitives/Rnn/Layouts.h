@@ -6,12 +6,12 @@
 // What `any` becomes. Activations are tnc, states ldnc. Weights are packed in panels: so many neighbouring output
 // channels of all gates, one input channel after the other, `kPack` of them side by side where the target multiplies
 // pairs or quads; of each gate on its own where a step reads some gates after others:
-//   [L][D][O / block][K / kPack][gate][block][kPack]
-//   [L][D][gate][O / block][K / kPack][block][kPack] of GRUs that are not linear before reset
-// One stride leads from a panel to the next, one from a step of K to the next, one from gate to gate. It is an ordinary
-// blocked layout, padded with zeros in O and K, which depends on neither batch nor sequence length; a reorder leads to
-// plain and back. s8 weights carry the sums of their columns (rnn_u8s8) for shifted activations, which serve signed
-// ones, too.
+//   [L][D][O / block][K / kPack][gate][block][kPack],
+//   of GRUs that are not linear before reset [L][D][gate][O / block][K / kPack][block][kPack]
+// One stride leads from a panel to the next, one from a step of K to the next, one from gate to gate. It is an
+// ordinary blocked layout, padded with zeros in O and K, which depends on neither batch nor sequence length; a
+// reorder leads to plain and back. s8 weights carry the sums of their columns (rnn_u8s8) for shifted activations,
+// which serve signed ones, too.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_LAYOUTS_H
@@ -50,12 +50,12 @@ bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target
 /// Whether an execution then rounds the weights once; otherwise every step rounds what it reads.
 bool areWeightsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target);
 
-/// Whether what a step of one layer and direction reads of weights is gone from the caches when the next step reads it
-/// again.
+/// Whether what a step of one layer and direction reads of weights is gone from the caches when the
+/// next step reads it again.
 bool areWeightsFar(const RnnDesc &rnn);
 
-/// Whether the products of a layer's inputs are made for all of time at once: rows that are too few to share weights
-/// well then do.
+/// Whether the products of a layer's inputs are made for all of time at once: rows that are too few to
+/// share weights well then do.
 bool areInputsMerged(const RnnDesc &rnn);
 
 /// Gives every tensor that is `any` its layout.

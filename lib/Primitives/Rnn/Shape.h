@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the names of the specification stand for in one problem. Sizes of channels come from the weights, which every
-// problem has.
+// What the names of the specification stand for in one problem. Sizes of channels come from the
+// weights, which every problem has.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_SHAPE_H

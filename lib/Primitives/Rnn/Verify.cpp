@@ -18,8 +18,8 @@
 //   C10 Ranks: layers and attention 3; seq_lengths 1; weights_layer, weights_iter 5; all others 4.
 //   C11 L is the same in all tensors that have it.
 //   C12 D is 2 for a bidirectional direction, otherwise 1, in all tensors that have it.
-//   C13 Gates: rnn 1, lstm 4, the others 3; of a bias one more where the cell is linear before reset; of
-//       weights_peephole 3.
+//   C13 Gates: rnn 1, lstm 4, the others 3; of a bias one more where the cell is linear before
+//       reset; of weights_peephole 3.
 //   C14 src_layer has SLC channels.
 //   C15 src_iter has SIC channels.
 //   C16 weights_iter, weights_peephole, weights_projection, bias, src_iter_c and dst_iter_c have DHC.
@@ -37,8 +37,8 @@
 //   C28 Scales are finite and not 0, the data shift is finite; of s8 data it is 0.
 // Invalid at execution (the runtime checks these):
 //   C29 Every argument is given.
-//   C30 Outputs share no byte with another argument, unless dst_iter lies on src_iter, or dst_iter_c on src_iter_c, of
-//       its layout and type.
+//   C30 Outputs share no byte with another argument, unless dst_iter lies on src_iter, or dst_iter_c on
+//       src_iter_c, of its layout and type.
 //   C31 The sizes that are given only then fit each other.
 // Unimplemented:
 //   C32 The propagation kind is forward.

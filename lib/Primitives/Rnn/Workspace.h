@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The bytes of the argument `workspace`, version 1: a header, then dense sections, each from a multiple of 64 on. Time
-// indices are those of the sequence in both directions. What lies behind the end of a sequence that is shorter than T
-// is not specified.
+// The bytes of the argument `workspace`, version 1: a header, then dense sections, each from a multiple of 64 on.
+// Time indices are those of the sequence in both directions. What lies behind the end of a sequence that is
+// shorter than T is not specified.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_WORKSPACE_H
@@ -46,8 +46,8 @@ struct WorkspaceLayout {
 /// Of a verified forward problem; overflow of 64 bits is `invalid_arguments`.
 Result<WorkspaceLayout> workspaceOf(const RnnDesc &rnn);
 
-/// What the header holds: the letters QRNNWS, version and a digest of the shape, by which backward knows the workspace
-/// of its forward.
+/// What the header holds: the letters QRNNWS, version and a digest of the shape, by which backward knows the
+/// workspace of its forward.
 struct WorkspaceHeader {
   char magic[8] = {'Q', 'R', 'N', 'N', 'W', 'S', 0, 0};
   uint32_t version = workspaceVersion;

@@ -11,8 +11,8 @@
 
 namespace quern {
 
-/// Softmax along `axis`. Forward uses src and dst; backward dst, diffDst and diffSrc. An unused tensor is the zero
-/// descriptor.
+/// Softmax along `axis`. Forward uses src and dst; backward dst, diffDst and diffSrc. An unused
+/// tensor is the zero descriptor.
 struct SoftmaxDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Softmax;
   static constexpr std::array<std::string_view, 2> algFamilies = {"softmax_", "softmax_"};

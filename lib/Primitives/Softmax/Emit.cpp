@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The problem first, then the zeros of its destination's padding. Intermediates have the logical shape whatever the
-// layouts are.
+// The problem first, then the zeros of its destination's padding. Intermediates have the logical shape
+// whatever the layouts are.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Padding.h"

@@ -5,11 +5,11 @@
 //
 // One op per step: maximum, exponential (or shift), sum, inverse (or logarithm), result with its scales and post-ops.
 // NaN and +inf: maxnumf skips NaN and x - inf is NaN or 0, so that both reach the row through the exponentials and
-// their sum. A row of only -inf is NaN (-inf - -inf) unless the algorithm is accurate_inf_as_zero, which replaces its
-// maximum and its inverse by 0. Scales multiply what is computed once for a row (accurate) or once for the kernel
-// (log), and division by the destination's is multiplication by its inverse: a few roundings of the compute type away
-// from the formula, which the thresholds allow. Only a destination scale after post-ops costs a multiplication for each
-// element.
+// their sum. A row of only -inf is NaN (-inf - -inf) unless the algorithm is accurate_inf_as_zero, which replaces
+// its maximum and its inverse by 0. Scales multiply what is computed once for a row (accurate) or once for the
+// kernel (log), and division by the destination's is multiplication by its inverse: a few roundings of the compute
+// type away from the formula, which the thresholds allow. Only a destination scale after post-ops costs a
+// multiplication for each element.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
@@ -66,8 +66,8 @@ SoftmaxEmitter::Operand ForwardEmitter::emitMax() {
   });
 }
 
-/// The argument of exp is x - max, never above 0, which lets its expansion drop the upper clamp; and a few ULP are
-/// allowed (afn).
+/// The argument of exp is x - max, never above 0, which lets its expansion drop the upper clamp; and a
+/// few ULP are allowed (afn).
 Value emitExp(OpBuilder &b, Location at, Value shifted) {
   auto exp = math::ExpOp::create(b, at, shifted, arith::FastMathFlags::afn);
   addLicence(exp, Licence::Nonpositive);

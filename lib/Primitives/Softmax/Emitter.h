@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One op per mathematical step, over the whole space (the axis reduced or not) or over the rows, which are the space
-// without the axis.
+// One op per mathematical step, over the whole space (the axis reduced or not) or over the rows, which are
+// the space without the axis.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_SOFTMAX_EMITTER_H

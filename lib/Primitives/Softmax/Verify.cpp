@@ -8,16 +8,16 @@
 //   C2  prop is a propagation kind of softmax: fwd_t, fwd_i, bwd or bwd_d.
 //   C3  alg is accurate, log or accurate_inf_as_zero.
 //   C4  Forward has src and dst; backward has dst, diff_dst and diff_src; there is no other tensor.
-//   C5  Layout `any` is possible for dst (from src; in backward from the hint's dst), diff_dst (from dst), diff_src
-//       (from diff_dst).
+//   C5  Layout `any` is possible for dst (from src; in backward from the hint's dst), diff_dst (from dst),
+//       diff_src (from diff_dst).
 //   C6  All tensors have the same dims; a dim that is given only at execution is so in all of them.
 //   C7  0 <= axis < rank.
 //   C8  Outputs do not broadcast: no stride 0 over more than one element or block.
 //   C9  The hint of a backward problem is a forward softmax of the same dims, axis and kind (logarithm or not).
 //   C10 A layout `any` is not resolved from strides or an offset that are given only at execution.
 //   C11 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
-//   C12 Scales and zero points are for arguments that the problem has; their masks have no bit beyond the tensor's
-//       rank.
+//   C12 Scales and zero points are for arguments that the problem has; their masks have no bit
+//       beyond the tensor's rank.
 // Unimplemented:
 //   C13 Forward: src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s8 or u8.
 //   C14 Backward: dst, diff_dst and diff_src are of f64, f32, bf16 or f16.
@@ -36,8 +36,8 @@
 //   C26 There are no RNN quantization parameters.
 // Of an execution, invalid:
 //   C27 Every argument is given.
-//   C28 The output shares no byte with another argument, unless it lies on a tensor of its layout and type; not on
-//       scales or zero points.
+//   C28 The output shares no byte with another argument, unless it lies on a tensor of its layout and type; not
+//       on scales or zero points.
 //   C29 The sizes that are given only then fit each other.
 // Of dropout, invalid and unimplemented:
 //   C30 The mask has the dims of dst.

@@ -86,8 +86,8 @@ VerifiedProblem SumEmitter::problemOf(size_t first, size_t end) const {
   return part;
 }
 
-/// Sources `first` up to `end`, added to what the parts before have. Only the last part writes the destination: it may
-/// be any of the sources.
+/// Sources `first` up to `end`, added to what the parts before have. Only the last part writes the destination: it
+/// may be any of the sources.
 void SumEmitter::emitPart(size_t first, size_t end) {
   VerifiedProblem part = problemOf(first, end);
   bool isLast = end == sum.srcs.size();

@@ -42,8 +42,8 @@ std::vector<Real> turnsOf(Alg alg, Real alpha, Real beta) {
   case Alg::EltwiseGeluErf:
     return {0, -0.751791524693564L};
   default:
-    return {0}; // relu, elu, square, abs, pow; the domain of sqrt and log. The others are monotone, and a point more
-                // does no harm.
+    // relu, elu, square, abs, pow; the domain of sqrt and log. The others are monotone, and a point more does no harm.
+    return {0};
   }
 }
 
@@ -64,8 +64,8 @@ template <typename Function> Interval imageOf(const Interval &x, const std::vect
   return image;
 }
 
-/// Those that multiply x by something that goes to 0 with x to an infinity: the formula gives NaN there, a careful
-/// evaluation the limit.
+/// Those that multiply x by something that goes to 0 with x to an infinity: the formula gives NaN there, a
+/// careful evaluation the limit.
 bool isProduct(Alg alg) {
   return alg == Alg::EltwiseGeluTanh || alg == Alg::EltwiseGeluErf || alg == Alg::EltwiseSwish ||
          alg == Alg::EltwiseMish || alg == Alg::EltwiseHardswish;
@@ -105,8 +105,8 @@ long double eltwise(Alg alg, float alpha, float beta, long double x) {
   case Alg::EltwiseExpDst:
     return std::exp(x);
   case Alg::EltwiseGeluTanh:
-    return x / (1 + std::exp(-2 * std::sqrt(2 / std::numbers::pi_v<Real>) * x *
-                             (1 + 0.044715L * x * x))); // (1 + tanh y) / 2, likewise
+    // (1 + tanh y) / 2, likewise.
+    return x / (1 + std::exp(-2 * std::sqrt(2 / std::numbers::pi_v<Real>) * x * (1 + 0.044715L * x * x)));
   case Alg::EltwiseSwish:
     return a == 0 ? x / 2 : x / (1 + std::exp(-a * x));
   case Alg::EltwiseLog:
@@ -224,8 +224,8 @@ Result<AttributeChain::Operand> AttributeChain::readOperand(const Attributes &at
     return zeroPoints.takeError();
   for (size_t i = 0; i < operand.values.size(); ++i) {
     double &value = operand.values[i];
-    value =
-        isWide ? value : static_cast<double>(static_cast<float>(value)); // an s32 or f64 becomes the computation's type
+    // An s32 or f64 becomes the computation's type.
+    value = isWide ? value : static_cast<double>(static_cast<float>(value));
     if (!zeroPoints->empty())
       value -= zeroPoints->at(static_cast<int64_t>(i));
     if (!scales->empty())

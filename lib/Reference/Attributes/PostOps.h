@@ -20,12 +20,12 @@
 
 namespace quern {
 
-/// The forward value of an eltwise algorithm, as oneDNN 3.x defines it. The *_use_dst_for_bwd variants compute the
-/// same.
+/// The forward value of an eltwise algorithm, as oneDNN 3.x defines it. The *_use_dst_for_bwd
+/// variants compute the same.
 long double eltwise(Alg alg, float alpha, float beta, long double x);
 
-/// The value of a binary algorithm but select, in one operation of `Real`. Comparisons give 1 or 0; a minimum or
-/// maximum with NaN is y.
+/// The value of a binary algorithm but select, in one operation of `Real`. Comparisons give 1 or 0; a minimum
+/// or maximum with NaN is y.
 template <typename Real> Real binaryOf(Alg alg, Real x, Real y) {
   switch (alg) {
   case Alg::BinaryAdd:
@@ -72,8 +72,8 @@ template <typename Real> Real sumTerm(const PostOp &sum, double old) {
 Interval eltwiseRange(Alg alg, float alpha, float beta, const Interval &x);
 Interval binaryRange(Alg alg, const Interval &x, const Interval &y);
 
-/// Scales and post-ops of one problem with the tensors that they read. Positions are row-major over the dims of the
-/// destination.
+/// Scales and post-ops of one problem with the tensors that they read. Positions are row-major over
+/// the dims of the destination.
 class AttributeChain {
 public:
   /// `isWide`: computed in f64, otherwise in f32. Fails for a missing input, of a sum the old `dst`, and for prelu.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst = sat((s_0 src) alg (s_1 src_1), post-ops), each operation rounded to f32 (f64 if a tensor is f64) in the order
-// written.
+// dst = sat((s_0 src) alg (s_1 src_1), post-ops), each operation rounded to f32 (f64 if a tensor is
+// f64) in the order written.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"

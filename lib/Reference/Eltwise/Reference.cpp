@@ -5,8 +5,8 @@
 //
 // Forward:  d = f(s), and post-ops.
 // Backward: ds = dd · f'(s), or of dst.
-// The functions are in PostOpsReference.h, their derivatives in EltwiseReference.h. An s32 is rounded to the type that
-// is computed in.
+// The functions are in PostOpsReference.h, their derivatives in EltwiseReference.h. An s32 is rounded to the
+// type that is computed in.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -25,9 +25,9 @@ namespace {
 
 using Real = long double;
 
-/// Where a derivative jumps, what the other side of the jump gives; where it leaves the normal numbers of the
-/// arithmetic, whose least is given, what 0 or infinity in its place gives; and beyond the greatest double, what is
-/// just below.
+/// Where a derivative jumps, what the other side of the jump gives; where it leaves the normal numbers of
+/// the arithmetic, whose least is given, what 0 or infinity in its place gives; and beyond the greatest
+/// double, what is just below.
 Interval otherResults(const Derivative &derivative, Real gradient, Real least, Real epsilon) {
   Interval others;
   const Real size = std::fabs(derivative.value), result = gradient * derivative.value,

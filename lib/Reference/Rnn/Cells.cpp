@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// To be read beside the equations. Integer problems have the same ones: an integer state stands for (q - shift) / s and
-// a weight for w / ws, so that a sum of products of the integers, less the sum of the weights times the shift, divided
-// by ws s, is the sum of products of the numbers. Only what is kept between steps, between r and U_o and before a
-// projection is rounded.
+// To be read beside the equations. Integer problems have the same ones: an integer state stands for (q - shift) / s
+// and a weight for w / ws, so that a sum of products of the integers, less the sum of the weights times the shift,
+// divided by ws s, is the sum of products of the numbers. Only what is kept between steps, between r and U_o and
+// before a projection is rounded.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Cells.h"

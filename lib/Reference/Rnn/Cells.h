@@ -18,12 +18,12 @@
 
 namespace quern::rnn {
 
-/// The products of a cell of which a kernel may round some and others not. Those of the output gate of gru are of a
-/// kernel of their own.
+/// The products of a cell of which a kernel may round some and others not. Those of the output gate of gru are
+/// of a kernel of their own.
 enum class Product { Layer, Iter, OutputLayer, OutputIter, Projection };
 
-/// The products that round what they read to bf16: of f32, where the fpmath mode allows it, each may, as its weights
-/// lie.
+/// The products that round what they read to bf16: of f32, where the fpmath mode allows it,
+/// each may, as its weights lie.
 struct Operands {
   uint32_t rounded = 0; ///< a bit for each Product
 
@@ -50,13 +50,13 @@ public:
   double kept(double h) const { return number(stored(h)); }
   /// What is kept of a number if it goes to the other of the two values that it lies between; of integers.
   double storedOtherwise(double h) const;
-  /// How far a number is from the middle of the two values that it lies between, as a part of their distance: 1/2 at
-  /// most; of integers.
+  /// How far a number is from the middle of the two values that it lies between, as a part of their distance:
+  /// 1/2 at most; of integers.
   double distanceFromMiddle(double h) const;
   /// What a product reads of a number.
   double operand(double x, Product product) const;
-  /// How far f32 arithmetic may be from the number h, whose terms are of this size: of an integer a thousandth of its
-  /// step.
+  /// How far f32 arithmetic may be from the number h, whose terms are of this size: of an integer
+  /// a thousandth of its step.
   double toleranceOf(double h, double magnitude) const;
   /// How far apart two results near h may be once they are kept and read: 0 where no two values of the type are so
   /// near.
@@ -64,8 +64,8 @@ public:
   /// How far apart what the next step reads may be where a kernel keeps a number within `tolerance` of h: 0 where
   /// nothing that is `moved` from what the reference has is read.
   double spreadAt(double h, double tolerance, double moved) const;
-  /// How far a number may be off that follows from others which were rounded the other way; beside it are numbers of
-  /// the size `typical`.
+  /// How far a number may be off that follows from others which were rounded the other way; beside it are
+  /// numbers of the size `typical`.
   double loosenessOf(double h, double typical) const;
   /// Of adding the number h to another in f32; an integer that stands for it is off by as much of what stands for 0.
   double roundingOf(double h) const;
@@ -79,8 +79,8 @@ private:
 
 /// The weights of one layer and direction as numbers: s8 weights divided by their scales.
 struct CellWeights {
-  std::vector<double> layer, iter, peephole, projection,
-      bias; ///< row-major [I, G, O], [I, G, O], [3, O], [H, O], [G (+1), O]; or empty
+  /// Row-major [I, G, O], [I, G, O], [3, O], [H, O], [G (+1), O]; or empty.
+  std::vector<double> layer, iter, peephole, projection, bias;
 };
 
 /// What a step reads, as numbers.
@@ -102,10 +102,10 @@ struct CellOutputs {
   std::vector<double> gates;       ///< [G, DHC] activated; u before attention
   std::vector<double> hiddenSums;  ///< linear before reset: U_o h + b_u'
   std::vector<double> unprojected; ///< LSTM with projection
-  std::vector<double>
-      termNorms; ///< vanilla: the root of the sum of squares of the terms whose sum h is of; 1 at most if h is bounded
-  /// How far h, and the last gate of gru, are off if what is rounded within the step is rounded the other way; empty:
-  /// nothing is.
+  /// Vanilla: the root of the sum of squares of the terms whose sum h is of; 1 at most if h is bounded.
+  std::vector<double> termNorms;
+  /// How far h, and the last gate of gru, are off if what is rounded within the step is rounded the
+  /// other way; empty: nothing is.
   std::vector<double> jumps, candidateJumps;
 };
 

@@ -104,8 +104,8 @@ std::vector<Part> partsOf(const RnnDesc &rnn) {
   return parts;
 }
 
-/// What results may be, computed once for all outputs of an execution. Of f32 whose products may be rounded a kernel
-/// may do either.
+/// What results may be, computed once for all outputs of an execution. Of f32 whose products may be
+/// rounded a kernel may do either.
 class Follower {
 public:
   explicit Follower(std::vector<Run> runs) : runs(std::move(runs)), parts(partsOf(this->runs.front().rnn())) {}
@@ -140,8 +140,8 @@ private:
     }
     return likeliest;
   }
-  /// dst_layer by the roundings that lead to it; of the rest, which it does not show, whatever those near a midpoint
-  /// may lead to.
+  /// dst_layer by the roundings that lead to it; of the rest, which it does not show, whatever those
+  /// near a midpoint may lead to.
   RunResults explained(const Run &run) const {
     Roundings roundings = explain(run, dstLayer());
     RunResults results = run.compute({.roundings = &roundings});

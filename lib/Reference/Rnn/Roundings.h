@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A number near the middle of two integers may be kept as either, since sums are made in f32. What follows in a stack
-// or over time may differ by much. So the reference looks for the roundings that a kernel chose: those that lead to the
-// results that it made.
+// or over time may differ by much. So the reference looks for the roundings that a kernel chose: those that lead to
+// the results that it made.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_REFERENCE_RNN_ROUNDINGS_H

@@ -148,8 +148,8 @@ struct Run::Sequence {
   int64_t layer, direction, n;
   std::vector<double> h, c; ///< the state, as stored, and the cell
   const RunOptions &options;
-  std::vector<double>
-      cSizes; ///< 1, or what |c| has been at most: what is left of a sum that cancels is as inexact as its terms
+  /// 1, or what |c| has been at most: what is left of a sum that cancels is as inexact as its terms.
+  std::vector<double> cSizes;
   std::vector<double> hSpread, cSpread; ///< how far each may be off, rounded the other way or following from what was
 };
 
@@ -368,8 +368,8 @@ RunResults Run::compute(const RunOptions &options) const {
                           sizesOf(c),
                           std::vector<double>(h.size()),
                           std::vector<double>(c.size())};
-        for (int64_t o = 0; o < s.dic;
-             ++o) { // of a sequence without steps: the state that it keeps, if that has as many channels
+        // Of a sequence without steps: the state that it keeps, if that has as many channels.
+        for (int64_t o = 0; o < s.dic; ++o) {
           const double stored = s.sic == s.dic ? h[static_cast<size_t>(o)] : stateType.stored(0);
           setState(results.dstIter, static_cast<size_t>(row * s.dic + o), stateType.number(stored), stored, 0,
                    desc.dstIter.dataType);

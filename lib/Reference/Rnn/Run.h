@@ -29,19 +29,19 @@ struct RunValues : PossibleValues {
 struct RunResults {
   RunValues dstLayer, dstIter, dstIterC;
   RunValues gates, initialStates, states, initialCells, cells, hiddenSums, unprojected;
-  std::vector<double> termNorms, dstLayerTermNorms,
-      dstIterTermNorms;                         ///< vanilla: of the sums behind states, dstLayer and dstIter
+  /// Vanilla: of the sums behind states, dstLayer and dstIter.
+  std::vector<double> termNorms, dstLayerTermNorms, dstIterTermNorms;
   std::vector<double> cellSizes, dstIterCSizes; ///< lstm: 1, or what |c| was at most until then
   std::vector<double> h;                        ///< states as numbers, not rounded to what is kept
   std::vector<double> stored;                   ///< and rounded
   std::vector<double> off;                      ///< how far each of these may be off
-  std::vector<double>
-      spread; ///< how far what the next step or layer reads of each may be from what is kept of h: 0 as a rule
+  /// How far what the next step or layer reads of each may be from what is kept of h: 0 as a rule.
+  std::vector<double> spread;
 };
 
 struct RunOptions {
-  /// The state after a step, as stored, where a result shows it: what the next step has read if it is one that the
-  /// state may be.
+  /// The state after a step, as stored, where a result shows it: what the next step has read if it is
+  /// one that the state may be.
   std::function<double(const RunPlace &)> seen{};
   double (*sigmoid)(double) = nullptr; ///< null: the function of that name
   Roundings *roundings = nullptr;      ///< of integers: which numbers are rounded the other way
@@ -105,8 +105,8 @@ private:
   StateType stateType;
   bool saturatesSums;
   DataType cellType; ///< that c is kept in; f32 as it is
-  std::vector<double> srcLayer, srcIter, srcIterC,
-      attention; ///< srcLayer as numbers, srcIter as it is given, zeros as stored
+  /// srcLayer as numbers, srcIter as it is given, zeros as stored.
+  std::vector<double> srcLayer, srcIter, srcIterC, attention;
   std::vector<int64_t> lengthOf;
   std::vector<CellWeights> weights; ///< of each layer and direction
 };

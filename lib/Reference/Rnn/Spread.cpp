@@ -14,8 +14,8 @@
 namespace quern::rnn {
 namespace {
 
-/// Of sigma(a), whose value is `g`, when a moves by `off`: the slope g (1 - g) is 1/4 at most, and grows by exp(off) at
-/// most.
+/// Of sigma(a), whose value is `g`, when a moves by `off`: the slope g (1 - g) is 1/4 at most, and
+/// grows by exp(off) at most.
 double ofSigmoid(double g, double off) { return std::min({off / 4, g * (1 - g) * std::expm1(off), 1.0}); }
 /// Of tanh(a), whose value is `t`.
 double ofTanh(double t, double off) { return std::min({off, (1 - t * t) * std::expm1(2 * off) / 2, 2.0}); }

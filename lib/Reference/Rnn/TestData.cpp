@@ -62,8 +62,8 @@ private:
   bool readsStates(int64_t position) const {
     return argument == arg::weights && rnn.cell != Alg::VanillaRnn && position >= tensor.elements() / tensor.dims[0];
   }
-  /// Over many steps c may reach 20; where |P_f c| > 1, c opens the gate that keeps it, and any rounding grows from
-  /// step to step.
+  /// Over many steps c may reach 20; where |P_f c| > 1, c opens the gate that keeps it, and any
+  /// rounding grows from step to step.
   bool isPeepholeOfMany() const { return argument == arg::weights2 && rnn.srcLayer.dims[0] >= 100; }
 
   /// Of either sign, from 0.5 to 1.5.
@@ -104,8 +104,8 @@ private:
     }
   }
 
-  /// About two weights of a column, and some column of each gate for each input, are not 0. Of two gates one is the
-  /// greater.
+  /// About two weights of a column, and some column of each gate for each input, are not 0. Of two
+  /// gates one is the greater.
   double designedWeight(int64_t position, uint64_t bits) const {
     const bool isOfGates = tensor.ndims == 5;
     const int64_t inputs = tensor.dims[2], columns = tensor.dims[tensor.ndims - 1],
@@ -150,8 +150,8 @@ private:
   bool isInteger, isDesigned, isSpecial;
 };
 
-/// Behind packed s8 weights, as a reorder writes them: the sums over the input channels, f32, dense over the other,
-/// padded dims.
+/// Behind packed s8 weights, as a reorder writes them: the sums over the input channels, f32, dense
+/// over the other, padded dims.
 void appendSums(const TensorDesc &weights, void *buffer) {
   constexpr int input = 2;
   TensorDesc alone = weights;

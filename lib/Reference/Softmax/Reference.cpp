@@ -61,8 +61,8 @@ template <typename Real> void forwardRow(const Row &row, Alg alg, const std::vec
     y.magnitude[row.at(i)] = alg == Alg::SoftmaxLog ? 1 : static_cast<double>(std::sqrt(squares));
 }
 
-/// The least number that the arithmetic behind keeps all digits of: f64's where the reference computes in long double,
-/// else f32's.
+/// The least number that the arithmetic behind keeps all digits of: f64's where the reference computes
+/// in long double, else f32's.
 template <typename Real> constexpr Real leastNormal = sizeof(Real) > sizeof(double) ? Real(0x1p-1022) : Real(0x1p-126);
 
 template <typename Real>

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See TestData.h. Every value is a hash of seed, argument and position: there is no generator state to share or to
-// order.
+// See TestData.h. Every value is a hash of seed, argument and position: there is no generator
+// state to share or to order.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/TestData/TestData.h"
@@ -164,9 +164,9 @@ private:
     }
   }
 
-  /// The gradient of a softmax's dst. Designed: small integers; for the logarithm one element of each row, since ds =
-  /// dy - e^y sum dy would cancel otherwise. Special: nothing so large that only the order of a sum decides whether it
-  /// overflows.
+  /// The gradient of a softmax's dst. Designed: small integers; for the logarithm one element of each row,
+  /// since ds = dy - e^y sum dy would cancel otherwise. Special: nothing so large that only the order of a sum
+  /// decides whether it overflows.
   double gradientAt(int64_t position) const {
     uint64_t bits = bitsAt(position);
     if (kind == FillKind::Designed && softmax->alg == Alg::SoftmaxLog)

@@ -22,8 +22,8 @@ inline int64_t bytesOf(mlir::Type element) { return element.getIntOrFloatBitWidt
 /// registers compute in; otherwise a reason.
 mlir::LogicalResult checkBody(mlir::Block &body, std::string &whyNot, bool takesIndices = false);
 
-/// The vector operations that a body becomes, about: transcendental functions and conversions of narrow floats are
-/// sequences.
+/// The vector operations that a body becomes, about: transcendental functions and conversions of
+/// narrow floats are sequences.
 int64_t opsOf(mlir::linalg::LinalgOp op);
 
 /// Clones a body, whose arguments and indices of loops `map` has as far as they are read. `captured` stands for values

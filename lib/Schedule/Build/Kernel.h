@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All recipes give their kernels one signature, which Rows.h says, and a KernelAttr. A kernel sees every argument as a
-// flat buffer.
+// All recipes give their kernels one signature, which Rows.h says, and a KernelAttr. A kernel sees every
+// argument as a flat buffer.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_KERNEL_H

@@ -77,8 +77,8 @@ public:
   mlir::OpBuilder b;
   mlir::Location loc;
   Kernel kernel; ///< its arguments are mapped with the prologue
-  mlir::Operation *entry =
-      nullptr; ///< constants go before it: the loop over the kernel's space, or what a work-item does first
+  /// Constants go before it: the loop over the kernel's space, or what a work-item does first.
+  mlir::Operation *entry = nullptr;
 
 private:
   llvm::DenseMap<mlir::Attribute, Value> constants;

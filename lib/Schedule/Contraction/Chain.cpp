@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The first elementwise op tells how many columns there are, since a packed factor may have more; the first product
-// tells the rows. Which loop of an elementwise op is the row follows from the buffers that it shares with a product or
-// with an op that is understood already. The match proves that every intermediate is read at the point where it was
-// written.
+// The first elementwise op tells how many columns there are, since a packed factor may have more; the first
+// product tells the rows. Which loop of an elementwise op is the row follows from the buffers that it shares with
+// a product or with an op that is understood already. The match proves that every intermediate is read at the
+// point where it was written.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Chain.h"

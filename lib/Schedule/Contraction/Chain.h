@@ -57,14 +57,14 @@ struct Accumulator {
   bool startsAlike() const; ///< in all rows, from an elementwise op
 };
 
-/// A product of two factors, summed over K into some accumulators. `lhs` does not vary along columns, `rhs` not along
-/// rows.
+/// A product of two factors, summed over K into some accumulators. `lhs` does not vary along
+/// columns, `rhs` not along rows.
 struct Product {
   struct Factor {
     mlir::Value base;
     int64_t offset = 0;
-    /// In the body, from the element to what is multiplied; in their order. Besides what comes from the element they
-    /// read scalars.
+    /// In the body, from the element to what is multiplied; in their order. Besides what comes from the
+    /// element they read scalars.
     llvm::SmallVector<mlir::Operation *, 1> conversions;
     mlir::Type element() const { return mlir::cast<mlir::MemRefType>(base.getType()).getElementType(); }
   };
@@ -85,8 +85,8 @@ struct Product {
   Factor lhs, rhs;
   Size lhsRow;
   llvm::SmallVector<Reduced, 2> reduced; ///< outermost first, without what is packed
-  int64_t packed = 1,
-          taken = 1; ///< elements of a column that lie side by side in rhs along K, and how many of them are multiplied
+  /// Elements of a column that lie side by side in rhs along K, and how many of them are multiplied.
+  int64_t packed = 1, taken = 1;
   Size columnStride; ///< of rhs from a column to the next where more lies between them than is packed; 0: it does not
   llvm::SmallVector<Sum, 4> sums;
   llvm::SmallVector<Column, 3> columns; ///< fastest first
@@ -121,16 +121,16 @@ struct Chain {
   int64_t epilogueOps() const; ///< vector operations for a vector of every accumulator
 };
 
-/// Fails with a reason where an operand is no argument and no intermediate, or does not begin at a number and go on by
-/// strides.
+/// Fails with a reason where an operand is no argument and no intermediate, or does not begin at a
+/// number and go on by strides.
 mlir::LogicalResult checkLinear(const LoopAccess &access, std::string &whyNot);
 
 /// Whether extents of the same memory may be one: whatever execution tells is as many.
 inline bool areOne(Size a, Size b) { return a == b || (a.isOpen() && b.isOpen()); }
 
-/// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each value
-/// of the gates, in the order of `product.sums`. Rows and columns of the chain are set by the first product, columns
-/// only if they are 0.
+/// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each
+/// value of the gates, in the order of `product.sums`. Rows and columns of the chain are set by the first product,
+/// columns only if they are 0.
 mlir::LogicalResult readProduct(const ProblemOp &op, Chain &chain, Product &product, Reach reach,
                                 llvm::SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot);
 

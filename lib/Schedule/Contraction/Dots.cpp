@@ -64,8 +64,8 @@ Value factorOf(OpBuilder &b, const Product &product, Dot dot, const Product::Fac
   return arith::ExtFOp::create(b, product.loc(), v.getType(), roundToBf16(b, product, v));
 }
 
-/// The bytes of every lane, first those at even places, then those at odd ones, as vectors of lanes x 2 words that are
-/// extended from 16 bits.
+/// The bytes of every lane, first those at even places, then those at odd ones, as vectors of lanes x 2 words that
+/// are extended from 16 bits.
 SmallVector<Value, 4> splitBytes(OpBuilder &b, const Product &product, const Product::Factor &factor, Value bytes,
                                  int64_t lanes) {
   Location loc = product.loc();

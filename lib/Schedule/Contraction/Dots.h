@@ -20,13 +20,14 @@ namespace quern::contractions {
 enum class Dot {
   MulAdd,     ///< each element: converted, multiplied, added
   Fma,        ///< each element: converted, multiplied and added at once
-  RoundedFma, ///< Fma of f32 rounded to bf16, which Rounded gives where pairs lie together: what a product rounds
-              ///< follows from no layout
+  /// Fma of f32 rounded to bf16, which Rounded gives where pairs lie together: what a product rounds follows from no
+  /// layout.
+  RoundedFma,
   Pairs,      ///< two bf16 into an f32
   Rounded,    ///< two f32, rounded to bf16, into an f32; or bf16 of lhs
   Quads,      ///< four unsigned and four signed bytes into an i32
-  Shifted, ///< four and four signed bytes: those of lhs plus 128, unsigned; what that adds to a sum is the same for all
-           ///< rows
+  /// Four and four signed bytes: those of lhs plus 128, unsigned; what that adds to a sum is the same for all rows.
+  Shifted,
   Halves,  ///< four bytes of any kind, widened to 16 bits and multiplied in pairs, into an i32
   PairMatrices, ///< Pairs, 16 steps at once in registers of a matrix
   ByteMatrices, ///< four bytes of any kind into an i32, likewise
@@ -46,8 +47,8 @@ inline bool isRounded(Dot dot) { return dot == Dot::Rounded || dot == Dot::Round
 /// Vector registers that one vector of rhs takes during a step.
 int64_t registersOfRhs(const Product &product, Dot dot);
 
-/// A vector of rhs, loaded, as the dots of a step want it: what is packed as it is, or one converted vector for each
-/// packed element.
+/// A vector of rhs, loaded, as the dots of a step want it: what is packed as it is, or one converted
+/// vector for each packed element.
 llvm::SmallVector<mlir::Value, 4> prepareRhs(mlir::OpBuilder &b, const Product &product, Dot dot, mlir::Value loaded,
                                              int64_t lanes);
 

@@ -28,8 +28,8 @@ protected:
 
   void forCount(int64_t begin, int64_t end, llvm::function_ref<void(Value)> body);
   Value linear(int64_t offset, llvm::ArrayRef<Term> terms);
-  /// A sum or product of indices, made once for all blocks that see it: every further operation costs each stage to
-  /// come.
+  /// A sum or product of indices, made once for all blocks that see it: every further operation
+  /// costs each stage to come.
   template <typename Op> Value shared(Value x, Value y) {
     auto key = [&](mlir::Block *block) { return std::tuple(mlir::TypeID::get<Op>(), block, x, y); };
     for (mlir::Block *block = b.getInsertionBlock(); block; block = block->getParent()->getParentOp()->getBlock())

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The loop along which the result is contiguous tells the factors apart: only one of them varies along it. Of the loops
-// of that factor, those that follow each other compactly in the result are columns, until the columns of the problem
-// are covered; the others are gates. An innermost reduction with neighbours in the factor, by which the columns are
-// then strided, is packed.
+// The loop along which the result is contiguous tells the factors apart: only one of them varies along it. Of the
+// loops of that factor, those that follow each other compactly in the result are columns, until the columns of the
+// problem are covered; the others are gates. An innermost reduction with neighbours in the factor, by which the
+// columns are then strided, is packed.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Chain.h"

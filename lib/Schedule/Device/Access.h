@@ -16,8 +16,8 @@ namespace quern {
 
 constexpr int64_t deviceWordBytes = 4;
 
-/// Whether so many elements are a vector that a device accesses at once: a whole number of words, of a length that
-/// SPIR-V has.
+/// Whether so many elements are a vector that a device accesses at once: a whole number of words, of
+/// a length that SPIR-V has.
 bool isDeviceVector(mlir::Type element, int64_t count);
 
 /// What the address of a vector of such elements must be a multiple of, in bytes.

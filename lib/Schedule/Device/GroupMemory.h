@@ -12,8 +12,8 @@ namespace quern {
 /// What elements are in such memory: narrow floats are what they are made of, which every device has.
 mlir::Type groupMemoryType(mlir::Type element);
 
-/// Makes a variable of a kernel's groups, `@<kernel>_shared<number>`, and names it where `builder` stands. It begins
-/// undefined.
+/// Makes a variable of a kernel's groups, `@<kernel>_shared<number>`, and names it where `builder`
+/// stands. It begins undefined.
 mlir::Value groupMemory(mlir::OpBuilder &builder, Kernel &kernel, int64_t elements, mlir::Type element, int64_t number);
 
 } // namespace quern

@@ -272,8 +272,8 @@ void Reader::mergeAxes() {
   }
 }
 
-/// The input that has most elements. Of several, one that is not contiguous where the destination is: it asks for a
-/// transposition.
+/// The input that has most elements. Of several, one that is not contiguous where the destination is: it
+/// asks for a transposition.
 void Reader::chooseSource() {
   auto contiguous = [&](const Operand &o) { return llvm::find(o.strides, 1) - o.strides.begin(); };
   auto size = [&](const Operand &o) {

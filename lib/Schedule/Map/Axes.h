@@ -47,8 +47,8 @@ struct Axis {
 struct Limit {
   Numbers weights; ///< by axis; 0: does not count
   int64_t read = 0, write = 0;
-  int shifted =
-      -1; ///< an axis whose last tile ends with it: nothing exceeds the limit, which only says by how much to go back
+  /// An axis whose last tile ends with it: nothing exceeds the limit, which only says by how much to go back.
+  int shifted = -1;
   /// The sum at the last index of every axis.
   int64_t highest(llvm::ArrayRef<Axis> axes) const;
 };

@@ -42,14 +42,14 @@ struct Group {
     }
     return true;
   }
-  /// The offset of a sum of lanes is the sum of their offsets where one is a multiple of a power of two that the other
-  /// is less than.
+  /// The offset of a sum of lanes is the sum of their offsets where one is a multiple of a power of two
+  /// that the other is less than.
   bool splitsAtPowers() const {
     return llvm::all_of(llvm::ArrayRef(parts).drop_back(),
                         [](const Part &part) { return (part.count & (part.count - 1)) == 0; });
   }
-  /// Σ index(lane)[part] · perAxis[part's axis]: how far a lane's address, or its share of a limit, is from that of
-  /// lane 0.
+  /// Σ index(lane)[part] · perAxis[part's axis]: how far a lane's address, or its share of a
+  /// limit, is from that of lane 0.
   int64_t sum(int64_t lane, llvm::ArrayRef<int64_t> perAxis) const;
 };
 

@@ -61,8 +61,8 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
   int64_t offset = 0;
   for (auto [expr, stride] : llvm::zip_equal(map.getResults(), layout.strides)) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
-    const int64_t number =
-        stride.isOpen() ? 1 : stride.known(); // 1 in place of an open stride, of which nothing is computed
+    // 1 in place of an open stride, of which nothing is computed.
+    const int64_t number = stride.isOpen() ? 1 : stride.known();
     if (failed(readDigits(expr, number, offset, [&](unsigned loop, Digit digit) { digits[loop].push_back(digit); })))
       return "has a map that is not made of sums of dims, constants, d floordiv B and d mod B";
     if (stride.isOpen() && !dim && expr != 0)
@@ -83,8 +83,8 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
     if (extent.isOpen() && !walk.isLinear())
       return computed;
     offset += walk.start();
-    access.loops.push_back(walk.isLinear() ? Walk::linear(walk.step(), extent)
-                                           : walk); // a step is a step from anywhere
+    // A step is a step from anywhere.
+    access.loops.push_back(walk.isLinear() ? Walk::linear(walk.step(), extent) : walk);
   }
   if (offset && layout.offset.isOpen())
     return computed;

@@ -27,8 +27,8 @@ bool isView(mlir::Operation *op);
 
 /// The address of an operand, in elements: offset + Σ loops[l] at the index of loop l.
 struct LoopAccess {
-  mlir::Value
-      base; ///< an argument, an intermediate, memory beside them (isFlatBase()), or a scalar that every point reads
+  /// An argument, an intermediate, memory beside them (isFlatBase()), or a scalar that every point reads.
+  mlir::Value base;
   rows::Size offset;
   llvm::SmallVector<rows::Walk, 6> loops; ///< as the map says
   bool isView = false;                    ///< of `base`

@@ -195,8 +195,8 @@ LogicalResult quern::rows::readDigits(AffineExpr expr, int64_t stride, int64_t &
   return failure();
 }
 
-/// Of a digit with a shift: what does not wrap around within the loop has no modulus, what does not change at all is a
-/// constant.
+/// Of a digit with a shift: what does not wrap around within the loop has no modulus, what does not
+/// change at all is a constant.
 static void settle(Digit &digit, Size extent, int64_t &offset) {
   if (extent.isOpen())
     return;

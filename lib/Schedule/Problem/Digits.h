@@ -20,8 +20,8 @@
 
 namespace quern::rows {
 
-/// The term stride · (((index + shift) floordiv unit) mod modulus) of an address, in elements; modulus 0 means that
-/// nothing is cut off.
+/// The term stride · (((index + shift) floordiv unit) mod modulus) of an address, in elements; modulus 0
+/// means that nothing is cut off.
 struct Digit {
   int64_t unit = 1, modulus = 0, stride = 0, shift = 0;
   auto operator<=>(const Digit &) const = default;

@@ -12,8 +12,8 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::rows;
 
-/// Linalg has all dims that one loop indexes of one size. That is a number if one of them is, else the size of the
-/// first argument's.
+/// Linalg has all dims that one loop indexes of one size. That is a number if one of them is, else the
+/// size of the first argument's.
 static Sizes extentsOf(linalg::LinalgOp op, const ArgumentSizes &sizes) {
   Sizes extents;
   for (auto [loop, number] : llvm::enumerate(op.getStaticLoopRanges())) {
@@ -45,8 +45,8 @@ static bool isPrologue(Operation &op) {
          (isMemoryEffectFree(&op) && !op.getNumRegions() && !isa<memref::DimOp>(op));
 }
 
-/// What is only there for memory that the function makes: the size of a buffer is that of the argument whose loops it
-/// shares.
+/// What is only there for memory that the function makes: the size of a buffer is that of the
+/// argument whose loops it shares.
 static bool isOfMemory(Operation &op) {
   auto isSizeOf = [](Operation *user) { return isa<memref::AllocOp>(user) || isView(user); };
   return isa<memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op) || isView(&op) ||

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A problem is read once, whichever recipe then takes it: its ops in order, the extents of their loops, where their
-// operands lie, and the scalar code in front of them. What no recipe takes is said here; what a recipe makes of the ops
-// is its own.
+// A problem is read once, whichever recipe then takes it: its ops in order, the extents of their loops, where
+// their operands lie, and the scalar code in front of them. What no recipe takes is said here; what a recipe
+// makes of the ops is its own.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_PROBLEM_PROBLEM_H
@@ -35,8 +35,8 @@ struct Problem {
   mutable mlir::func::FuncOp function; ///< a handle
   rows::ArgumentSizes sizes;
   llvm::SmallVector<ProblemOp, 8> ops; ///< of linalg, fills included
-  llvm::SmallVector<mlir::Operation *, 8>
-      prologue;       ///< scalar code that bodies capture, and memory beside the arguments (isFlatBase())
+  /// Scalar code that bodies capture, and memory beside the arguments (isFlatBase()).
+  llvm::SmallVector<mlir::Operation *, 8> prologue;
   std::string whyNot; ///< why this is no problem in linalg; empty: it is
 };
 

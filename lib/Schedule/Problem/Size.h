@@ -21,8 +21,8 @@
 
 namespace quern::rows {
 
-/// Numbers of a problem are below this, beyond the addresses that x86-64 has: products of an extent and a stride do not
-/// overflow.
+/// Numbers of a problem are below this, beyond the addresses that x86-64 has: products of an extent and
+/// a stride do not overflow.
 inline constexpr int64_t endOfNumbers = int64_t(1) << 50;
 
 /// A number, or an open size. KernelBuilder::index() turns either into a value.

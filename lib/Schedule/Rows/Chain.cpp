@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The match proves what emission relies on: every operand is a strided memref with an address that is a sum of digits
-// of the loops, intermediates are read where they were written, reductions may be split freely, and no output is
-// written twice.
+// The match proves what emission relies on: every operand is a strided memref with an address that is a sum
+// of digits of the loops, intermediates are read where they were written, reductions may be split freely, and
+// no output is written twice.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Chain.h"
@@ -138,8 +138,8 @@ LogicalResult Matcher::readAccess(const LoopAccess &own, const Stage &stage, Acc
   return success();
 }
 
-/// Any order and any number of partial accumulators must be allowed: licence, combiner and a start value that may count
-/// more than once.
+/// Any order and any number of partial accumulators must be allowed: licence, combiner and a start value that
+/// may count more than once.
 LogicalResult Matcher::checkReduction(Stage &stage) {
   for (unsigned i = 0; i < stage.outs.size(); ++i) {
     TypedAttr init = stage.inits[i];

@@ -35,8 +35,8 @@ struct Access : DimAccess {
 /// One linalg op.
 struct Stage {
   mlir::linalg::LinalgOp op;
-  llvm::SmallVector<Access, 6> ins,
-      outs; ///< `ins` in the order of the body's arguments; an output that it reads is among them
+  /// `ins` in the order of the body's arguments; an output that it reads is among them.
+  llvm::SmallVector<Access, 6> ins, outs;
   llvm::SmallVector<mlir::TypedAttr, 2> inits; ///< where accumulators start, for a reduction
   bool reduces = false;                        ///< along the row
   bool perRow = false;                         ///< iterates the parallel dims only

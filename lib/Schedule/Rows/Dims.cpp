@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Loops are what the ops iterate, dims are what the kernel does. A blocked loop becomes one dim for each digit, so that
-// every operand has one stride along each. Where blocks do not fill the last one, the dims are padded and carry a
-// limit.
+// Loops are what the ops iterate, dims are what the kernel does. A blocked loop becomes one dim for each
+// digit, so that every operand has one stride along each. Where blocks do not fill the last one, the dims are
+// padded and carry a limit.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Chain.h"
@@ -58,8 +58,8 @@ void DimLayout::split(unsigned loop) {
     if (!isPrivate(access))
       walks.push_back(&access.loops[loop]);
   });
-  // Runs of an open stride have no number to step by: the loop stays whole, and blocked operands find their digits by
-  // division.
+  // Runs of an open stride have no number to step by: the loop stays whole, and blocked operands find
+  // their digits by division.
   bool isOpenAlong = llvm::any_of(walks, [](const Walk *walk) { return walk->step().isOpen(); });
   Numbers cuts = isOpenAlong ? Numbers() : commonCuts(walks); // none of an open loop, which no operand walks in blocks
   int limit = -1;
@@ -79,8 +79,8 @@ void DimLayout::split(unsigned loop) {
   }
 }
 
-/// Parallel dims in the order of the last output's strides, so that neighbours in memory are neighbours in the
-/// iteration space.
+/// Parallel dims in the order of the last output's strides, so that neighbours in memory are
+/// neighbours in the iteration space.
 void DimLayout::sort() {
   const Stage *last = nullptr;
   for (const Stage &stage : chain.stages)
@@ -119,9 +119,9 @@ void DimLayout::merge() {
   }
 }
 
-/// Without a reduction the dims are all alike. The row is the innermost one if it is long; else the next that vectors
-/// need not run along, if it leaves enough iterations to share out; failing that, there is none and the row is a single
-/// point.
+/// Without a reduction the dims are all alike. The row is the innermost one if it is long; else the next that
+/// vectors need not run along, if it leaves enough iterations to share out; failing that, there is none and
+/// the row is a single point.
 void DimLayout::chooseRow() {
   constexpr int64_t enough = 16, lengthy = 64;
   uint64_t space = 1; // a space where all operands broadcast may be larger than memory

@@ -83,8 +83,8 @@ RowEmitter::Values RowEmitter::freshAccumulators() {
   return accumulators;
 }
 
-/// Adds the terms of a slot to the accumulators of a reduction, and leaves those behind. Lanes that the row has not
-/// keep what they had.
+/// Adds the terms of a slot to the accumulators of a reduction, and leaves those behind. Lanes that the row
+/// has not keep what they had.
 void RowEmitter::accumulate(Stage &stage, int64_t slot, MutableArrayRef<Value> &accumulators) {
   for (auto [k, term] : llvm::enumerate(emitBody(stage, slot))) {
     Operation *like = stage.combiner(k);

@@ -5,9 +5,9 @@
 //
 // Emission pulls: a value is written where it is first needed, at the outermost level at which it is invariant (kernel,
 // row, step), and found in that level's cache afterwards. Code of a row goes before the loop of the current sweep, so
-// that nested regions (lane loops, blocks of a sum) may only use addresses that were asked for outside of them. A step
-// has slots. What a slot is, and how its lanes lie in memory, is the target's: a vector of the row or of as many rows
-// on the CPU, a position of a work-item on a device.
+// that nested regions (lane loops, blocks of a sum) may only use addresses that were asked for outside of them.
+// A step has slots. What a slot is, and how its lanes lie in memory, is the target's: a vector of the row or of as many
+// rows on the CPU, a position of a work-item on a device.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_EMITTER_H
@@ -23,8 +23,8 @@ namespace quern::rows {
 class RowEmitter : protected KernelBuilder {
 protected:
   enum class Level { Kernel, Row, Step };
-  /// A reduction of the current sweep: its combiner, and a value for each accumulator, of which one for each row is
-  /// left.
+  /// A reduction of the current sweep: its combiner, and a value for each accumulator, of which
+  /// one for each row is left.
   struct Reduction {
     mlir::Operation *like;
     Values parts;
@@ -73,8 +73,8 @@ protected:
         for (unsigned k = 0; k < stage.outs.size(); ++k)
           f(static_cast<int>(i), stage, k);
   }
-  /// A maxnumf or minnumf whose accumulator cannot be NaN is one compare-and-select (one instruction); NaN terms lose,
-  /// as required.
+  /// A maxnumf or minnumf whose accumulator cannot be NaN is one compare-and-select (one instruction);
+  /// NaN terms lose, as required.
   Value combine(mlir::Operation *like, Value term, Value accumulator);
   /// Adds a term to a sum, and to `lost` what rounding took from the sum (Knuth's TwoSum).
   void addKeepingLost(Value &sum, Value &lost, Value term);

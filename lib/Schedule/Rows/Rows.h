@@ -4,9 +4,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Schedules a chain of linalg ops that share a parallel space and reduce along one dimension into a kernel of scf loops
-// and vectors, or into one for each sweep if few long rows are to feed several threads. It reads indexing maps,
-// iterator types, strides and bodies only; no primitive is known to it. What it decides (vector dimension, sweeps, what
-// is kept between them) follows from the IR and from the strategy, and is written on the kernel as its plan.
+// and vectors, or into one for each sweep if few long rows are to feed several threads.
+// It reads indexing maps, iterator types, strides and bodies only; no primitive is known to it. What it decides
+// (vector dimension, sweeps, what is kept between them) follows from the IR and from the strategy, and is written
+// on the kernel as its plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_ROWS_H
@@ -29,10 +30,9 @@ struct RowsStrategy {
 
 /// Schedules `problem` (strided memrefs; arguments named by `quern.arg`) as kernels that run one after the other,
 /// inserted in that order after it: `@<name>_kernel`, or `@<name>_kernel0`, … where there are several. Each takes
-///   (each argument as a rank-1 or rank-0 memref over its whole buffer, [shared {quern.shared}], [scratch
-///   {quern.scratch}],
-///    [sizes {quern.sizes}: the dynamic sizes of the arguments, in the order of Problem/Size.h], begin: index, end:
-///    index)
+///   (each argument as a rank-1 or rank-0 memref over its whole buffer, [shared {quern.shared}],
+///    [scratch {quern.scratch}], [sizes {quern.sizes}: the dynamic sizes of the arguments, in the order of
+///    Problem/Size.h], begin: index, end: index)
 /// and says the rest in its KernelAttr. `problem` stays.
 /// A fill of an argument that a later op overwrites is a kernel of its own, `@<name>_fill_kernel`, in front.
 /// Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not.

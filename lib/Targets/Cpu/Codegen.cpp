@@ -52,9 +52,9 @@ std::pair<const char *, const char *> cpuAndFeatures(CpuIsa isa) {
 }
 
 /// Makes vectors of float constants values of the entry block. Selection works on one block at a time and takes a
-/// constant vector apart into its elements in each of them, over and over (to negate it, to look for unused elements):
-/// a fifth of its time. They are loaded there either way, and the register allocator loads them again where registers
-/// are short.
+/// constant vector apart into its elements in each of them, over and over (to negate it, to look for unused
+/// elements): a fifth of its time. They are loaded there either way, and the register allocator loads them again
+/// where registers are short.
 void hoistFloatVectors(llvm::Function &function) {
   llvm::DenseMap<llvm::Constant *, llvm::Value *> hoisted;
   llvm::IRBuilder<> entry(&function.getEntryBlock(), function.getEntryBlock().getFirstInsertionPt());

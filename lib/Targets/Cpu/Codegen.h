@@ -34,9 +34,9 @@ public:
   CpuCodegen();
   ~CpuCodegen();
 
-  /// `module` is what CpuLowering made; its kernels become the exported symbols. Errors are `internal`: a kernel that
-  /// was scheduled and lowered must compile. With `verifyIr`, LLVM's verifiers run on the IR and between machine
-  /// passes.
+  /// `module` is what CpuLowering made; its kernels become the exported symbols. Errors are `internal`: a
+  /// kernel that was scheduled and lowered must compile. With `verifyIr`, LLVM's verifiers run on the IR
+  /// and between machine passes.
   Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
 
 private:

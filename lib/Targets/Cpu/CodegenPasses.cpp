@@ -113,8 +113,8 @@ private:
     return at;
   }
 
-  /// Whether what is used behind the border fits registers as it is: addresses, numbers and vectors of at least 128
-  /// bits, but no masks.
+  /// Whether what is used behind the border fits registers as it is: addresses, numbers and vectors of at
+  /// least 128 bits, but no masks.
   static bool crossesInRegisters(Instruction &border) {
     for (Instruction &before : make_range(border.getParent()->begin(), border.getIterator())) {
       Type *type = before.getType();

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// LLVM IR to assembly or an object. A pass list of our own: half of the default one serves front ends, other processors
-// or mitigations that kernels do not have, and making and visiting all of it takes longer than generating a small
-// kernel.
+// LLVM IR to assembly or an object. A pass list of our own: half of the default one serves front ends, other
+// processors or mitigations that kernels do not have, and making and visiting all of it takes longer than
+// generating a small kernel.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_CODEGENPASSES_H

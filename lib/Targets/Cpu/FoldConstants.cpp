@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One walk in the order of the blocks, in which values come before their uses. LLVM's own passes for this do far more,
-// at ten times the cost. Of vectors only zeros are folded: where the mask of a short vector is a constant, LLVM stores
-// lanes that are off.
+// One walk in the order of the blocks, in which values come before their uses. LLVM's own passes for this do far
+// more, at ten times the cost. Of vectors only zeros are folded: where the mask of a short vector is a constant, LLVM
+// stores lanes that are off.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/FoldConstants.h"

@@ -66,8 +66,8 @@ struct LowerForToBottomTest : OpRewritePattern<scf::ForOp> {
       cf::BranchOp::create(rewriter, loc, after);
     }
 
-    // A block may not branch to itself here: converting its own arguments would leave the branch in a block that is
-    // gone.
+    // A block may not branch to itself here: converting its own arguments would leave the
+    // branch in a block that is gone.
     auto yield = cast<scf::YieldOp>(last->getTerminator());
     Block *latch = rewriter.splitBlock(last, yield->getIterator());
     rewriter.setInsertionPointToEnd(last);
@@ -138,8 +138,8 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
   return signature;
 }
 
-/// (pointers…, begin, end) becomes (args, begin, end); the pointers are loaded from include/quern/kernel_abi.h's
-/// structure.
+/// (pointers…, begin, end) becomes (args, begin, end); the pointers are loaded from
+/// include/quern/kernel_abi.h's structure.
 void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature) {
   Block &entry = function.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&entry);
@@ -163,8 +163,8 @@ void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), {pointer, i64, i64}));
 }
 
-/// Stores past the caches are not ordered with the ones that tell another thread that the kernel is done: a fence
-/// before each return is.
+/// Stores past the caches are not ordered with the ones that tell another thread that the kernel is done: a
+/// fence before each return is.
 void fenceStreamedStores(LLVM::LLVMFuncOp function) {
   bool streams = function
                      .walk([](LLVM::StoreOp store) {
@@ -205,8 +205,8 @@ void choosePointers(LLVM::LLVMFuncOp function) {
   }
 }
 
-/// A pair or four of narrow elements that is used as a word is loaded as one: their vector is of a type that selection
-/// has to take apart.
+/// A pair or four of narrow elements that is used as a word is loaded as one: their vector is of a type that
+/// selection has to take apart.
 void loadWords(LLVM::LLVMFuncOp function) {
   function.walk([](LLVM::ExtractElementOp word) {
     auto cast = word.getVector().getDefiningOp<LLVM::BitcastOp>();
@@ -223,8 +223,8 @@ void loadWords(LLVM::LLVMFuncOp function) {
   });
 }
 
-/// Blocks with one way in take values as they are, and those that follow another without a choice become part of it.
-/// Loops leave many.
+/// Blocks with one way in take values as they are, and those that follow another without a choice become
+/// part of it. Loops leave many.
 void joinBlocks(LLVM::LLVMFuncOp function) {
   for (Block &block : llvm::make_early_inc_range(llvm::drop_begin(function.getBody()))) {
     Block *before = block.getSinglePredecessor();

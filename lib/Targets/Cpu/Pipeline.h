@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `lower` stage: verify, expand narrow floats and math for the target's level, one full conversion to the LLVM
-// dialect, and the kernel ABI around it. No pass manager: the patterns are built once per context, and a conversion is
-// one walk.
+// The `lower` stage: verify, expand narrow floats and math for the target's level, one full conversion to
+// the LLVM dialect, and the kernel ABI around it. No pass manager: the patterns are built once per context,
+// and a conversion is one walk.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_PIPELINE_H
@@ -31,8 +31,8 @@ class CpuLowering {
 public:
   explicit CpuLowering(mlir::MLIRContext &context);
 
-  /// Turns each kernel of `module` (a func.func with `quern.kernel`) into an llvm.func of the kernel ABI. Diagnoses
-  /// what cannot be lowered.
+  /// Turns each kernel of `module` (a func.func with `quern.kernel`) into an llvm.func of the kernel ABI.
+  /// Diagnoses what cannot be lowered.
   mlir::LogicalResult run(mlir::ModuleOp module, const Target &target, bool verifyIr);
 
 private:

@@ -48,8 +48,8 @@ StreamSizes streamSizesOf(const Target &target) {
 
 } // namespace
 
-/// A block of sums for each register file: 6x4 on AVX-512, 6x2 on AVX2, 2x4 on SSE, which multiplies and adds in two
-/// instructions.
+/// A block of sums for each register file: 6x4 on AVX-512, 6x2 on AVX2, 2x4 on SSE, which multiplies and
+/// adds in two instructions.
 ContractionStrategy quern::contractionStrategyFor(const Target &target) {
   Registers registers = registersOf(target);
   ContractionStrategy strategy;

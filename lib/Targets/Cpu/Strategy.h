@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One table for each recipe, keyed by the instruction set and scaled by the cache sizes of the target. Pure functions
-// of the target.
+// One table for each recipe, keyed by the instruction set and scaled by the cache sizes of the target.
+// Pure functions of the target.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_STRATEGY_H

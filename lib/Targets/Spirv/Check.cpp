@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lists, not rules: what is on none is refused. An instruction that is missing here is added with a kernel that runs
-// it.
+// Lists, not rules: what is on none is refused. An instruction that is missing here is added
+// with a kernel that runs it.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Check.h"

@@ -36,8 +36,8 @@ namespace {
 
 constexpr const char *tripleText = "spirv64v1.3-unknown-unknown";
 
-/// LLVM 22 forgets to truncate where an integer is truncated and then extended to a width below its own: the two become
-/// a mask, or shifts.
+/// LLVM 22 forgets to truncate where an integer is truncated and then extended to a width below its own: the two
+/// become a mask, or shifts.
 void joinTruncatedExtensions(llvm::Module &module) {
   using namespace llvm;
   for (Function &function : module)
@@ -128,8 +128,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
     return target.takeError();
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  // No level above None: loop strength reduction takes a remainder by 32 for five bits, and the back end makes those
-  // eight.
+  // No level above None: loop strength reduction takes a remainder by 32 for five bits, and the
+  // back end makes those eight.
   std::unique_ptr<llvm::TargetMachine> made((*target)->createTargetMachine(
       triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::None));
   if (!made)
@@ -138,8 +138,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
 }
 
 /// The back end keeps a table of labels by the addresses of functions for as long as the process lives, and never
-/// clears it: a function at the address of an earlier one would get labels of that. So their addresses are not given
-/// back; what they hold is.
+/// clears it: a function at the address of an earlier one would get labels of that. So their addresses are not
+/// given back; what they hold is.
 class FunctionAddresses {
 public:
   static void keep(llvm::MachineModuleInfo &info, const llvm::Module &module) {

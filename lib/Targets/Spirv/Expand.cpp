@@ -34,8 +34,8 @@ static Value expandExtremum(OpBuilder &b, Operation *op, bool isMaximum) {
   if (auto vector = dyn_cast<VectorType>(type))
     bits = vector.clone(bits);
   Value a = arith::BitcastOp::create(b, loc, bits, x), c = arith::BitcastOp::create(b, loc, bits, y);
-  Value both = isMaximum ? Value(arith::AndIOp::create(b, loc, a, c))
-                         : Value(arith::OrIOp::create(b, loc, a, c)); // of equal ones
+  // Of equal ones.
+  Value both = isMaximum ? Value(arith::AndIOp::create(b, loc, a, c)) : Value(arith::OrIOp::create(b, loc, a, c));
   Value chosen = select(compare(isMaximum ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT), x, y);
   chosen = select(compare(arith::CmpFPredicate::OEQ), arith::BitcastOp::create(b, loc, type, both), chosen);
   return select(compare(arith::CmpFPredicate::UNO), arith::AddFOp::create(b, loc, x, y), chosen);
@@ -56,8 +56,8 @@ static void takeLicencesOff(func::FuncOp function) {
   function.walk([&](arith::ArithFastMathInterface op) { op->setAttr(op.getFastMathAttrName(), none); });
 }
 
-/// OpenCL's function that gives all lanes what one of them has, which consumers know to be the same for all; a shuffle
-/// they do not.
+/// OpenCL's function that gives all lanes what one of them has, which consumers know to be the same for
+/// all; a shuffle they do not.
 static LLVM::LLVMFuncOp broadcastOf(ModuleOp module, Type type) {
   std::string letter = type.isF32()         ? "f"
                        : type.isF64()       ? "d"

@@ -195,8 +195,8 @@ LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool ver
       hasShared |= kernel.getSharedBytes() > 0;
   if (module.getOps<func::FuncOp>().empty())
     return module.emitError("lower: the module has no kernel");
-  for (auto function :
-       module.getOps<func::FuncOp>()) // types are those of the scheduled kernel, before bf16 becomes i16
+  // Types are those of the scheduled kernel, before bf16 becomes i16.
+  for (auto function : module.getOps<func::FuncOp>())
     if (failed(DeviceArguments(function, hasShared, sizeCount).rewrite(target)))
       return failure();
   if (failed(expandForDevice(module, target)))
@@ -205,8 +205,8 @@ LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool ver
   for (auto function : module.getOps<func::FuncOp>()) {
     prepareForBarePointers(function);
     auto kernel = attrOf<KernelAttr>(function);
-    if (int64_t size =
-            kernel ? kernel.getSubGroupSize() : 0) // shuffles are lowered for sub-groups of a size that is known
+    // Shuffles are lowered for sub-groups of a size that is known.
+    if (int64_t size = kernel ? kernel.getSubGroupSize() : 0)
       function->setAttr("intel_reqd_sub_group_size", IntegerAttr::get(IntegerType::get(module.getContext(), 32), size));
   }
   if (verifyIr && failed(verify(module)))

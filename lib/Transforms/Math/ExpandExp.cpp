@@ -148,8 +148,8 @@ Value expandExp2(VectorMath &math, Value x) {
   return expOfReduced(math, math.mul(math.sub(x, rounded.n), math.constant(std::log(2.0))), rounded, scale);
 }
 
-/// 2^n·(exp(r) − 1) + (2^n − 1). Above 1 everything is halved up to the last step, so that 2^n is finite wherever the
-/// result is.
+/// 2^n·(exp(r) − 1) + (2^n − 1). Above 1 everything is halved up to the last step, so that 2^n is
+/// finite wherever the result is.
 Value expandExpM1(VectorMath &math, Value x, bool nonpositive) {
   ExpConstants c = expConstants(math.isF32());
   Value lowered = math.atLeast(x, -40); // the result is -1 already

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// log(x) = e·ln 2 + log(m), m in [√½, √2), by the series in s = f / (2 + f), f = m − 1, with the coefficients of Sun's
-// fdlibm.
+// log(x) = e·ln 2 + log(m), m in [√½, √2), by the series in s = f / (2 + f), f = m − 1, with the
+// coefficients of Sun's fdlibm.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Math/MathExpansions.h"
@@ -26,8 +26,8 @@ MantissaExponent splitByGetexp(VectorMath &math, Value x) {
   return {math.select(CmpFPredicate::OGT, m, root, half, m), math.select(CmpFPredicate::OGT, m, root, next, e)};
 }
 
-/// The same by integer arithmetic: moving the exponent's boundary to √½ makes one shift give e. Denormals are scaled up
-/// first.
+/// The same by integer arithmetic: moving the exponent's boundary to √½ makes one shift give e.
+/// Denormals are scaled up first.
 MantissaExponent splitByBits(VectorMath &math, Value x, bool mayBeDenormal) {
   bool isF32 = math.isF32();
   int bits = math.mantissaBits(), lift = bits + 2;
@@ -114,8 +114,8 @@ Value expandLog2(VectorMath &math, Value x) {
   return withSpecials(math, math.mulAdd(log, math.constant(1.44269504088896340736), parts.e), x, 0.0);
 }
 
-/// log(u) + c / u, where u = 1 + x rounded and c what the rounding took. That also makes log1p of a tiny x right:
-/// log(1) + x / 1.
+/// log(u) + c / u, where u = 1 + x rounded and c what the rounding took. That also makes log1p of a
+/// tiny x right: log(1) + x / 1.
 Value expandLog1p(VectorMath &math, Value x) {
   Value one = math.constant(1.0), u = math.add(x, one);
   // Exact for |x| <= 1 and, above, where it matters.

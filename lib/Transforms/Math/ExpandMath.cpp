@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Which operations are expanded, and by what; the formulas are in ExpandExp.cpp, ExpandLog.cpp, ExpandErf.cpp and
-// ExpandPow.cpp.
+// Which operations are expanded, and by what; the formulas are in ExpandExp.cpp, ExpandLog.cpp,
+// ExpandErf.cpp and ExpandPow.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
@@ -21,8 +21,8 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Whether the table's exp may be used: it exists for this vector, the options want it and the operation allows an
-/// approximation.
+/// Whether the table's exp may be used: it exists for this vector, the options want it and the
+/// operation allows an approximation.
 bool isByTable(math::ExpOp op, VectorMath &math, ExpMethod method) {
   return method == ExpMethod::Table && bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn) &&
          math.hasAvx512() && math.isF32() && math.type.getNumElements() % 16 == 0;

@@ -24,8 +24,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// (log m − 2s − ⅔s³) / s⁵ in s², s = (m − 1) / (m + 1), m in [√½, √2], absolute error 1.3e-20. tools/approximations.py
-/// prints it.
+/// (log m − 2s − ⅔s³) / s⁵ in s², s = (m − 1) / (m + 1), m in [√½, √2], absolute error 1.3e-20.
+/// tools/approximations.py prints it.
 constexpr double logTerms[] = {0.107622914186286449, 0.104563419454252853, 0.11766812466114947,
                                0.133332965495723634, 0.153846157609774639, 0.181818181796582475,
                                0.222222222222284254, 0.285714285714285646, 0.4};

@@ -150,8 +150,8 @@ Value VectorMath::perRegister(ValueRange operands, function_ref<Value(ValueRange
   auto part = VectorType::get({lanes}, type.getElementType());
   if (lanes == total)
     return emit(operands, part);
-  // Joined two by two: a shuffle of operands of one length is one instruction of LLVM's, any other goes element by
-  // element.
+  // Joined two by two: a shuffle of operands of one length is one instruction of LLVM's, any
+  // other goes element by element.
   SmallVector<Value, 8> results;
   for (int64_t begin = 0; begin < total; begin += lanes) {
     auto range = llvm::to_vector(llvm::seq<int64_t>(begin, begin + lanes));

@@ -84,8 +84,8 @@ NarrowConverter::Origin NarrowConverter::originOf(Operation *op) {
 }
 
 Value NarrowConverter::convert(Value x, Type from, Type to) {
-  if (mlir::isa<arith::ExtFOp, arith::TruncFOp>(
-          op)) { // a fold of upstream's may have made one conversion of two: both types are narrow
+  // A fold of upstream's may have made one conversion of two: both types are narrow.
+  if (mlir::isa<arith::ExtFOp, arith::TruncFOp>(op)) {
     Value wide = isNarrow(from) ? widen(x, from, isNarrow(to) ? f32() : to) : x;
     return isNarrow(to) ? narrow(wide, to) : wide;
   }
@@ -127,8 +127,8 @@ Value NarrowConverter::extendHalfByte(Value half, Type to, bool isSigned) {
 /// A word to the upper half of each lane. AVX-512 has one permutation for it, masked so that the lower halves are zero;
 /// to extend and shift are two instructions for the same port.
 Value NarrowConverter::widenBf16(Value narrow) {
-  if (auto pairs =
-          narrow.getDefiningOp<vector::DeinterleaveOp>()) { // the lower and the upper half of each lane of 32 bits
+  // The lower and the upper half of each lane of 32 bits.
+  if (auto pairs = narrow.getDefiningOp<vector::DeinterleaveOp>()) {
     Value both = vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), pairs.getSource());
     return asReal(narrow == pairs.getRes1() ? shiftLeft(both, 16) : make<arith::AndIOp>(both, word(0xffff0000)));
   }
@@ -179,8 +179,8 @@ Value NarrowConverter::convertToBf16(ValueRange wide) {
   return arith::BitcastOp::create(builder, loc, words, converted);
 }
 
-/// Lanes that are denormal, which the instruction makes zero, rounded by integers; for a pair one permutation takes the
-/// upper halves.
+/// Lanes that are denormal, which the instruction makes zero, rounded by integers; for a pair one
+/// permutation takes the upper halves.
 Value NarrowConverter::patchDenormals(ValueRange wide, ValueRange denormal, Value converted) {
   auto rounded = [&](Value v) { return make<arith::AddIOp>(asWord(v), halfOfLastPlace(asWord(v))); };
   if (wide.size() == 1)
@@ -239,8 +239,8 @@ Value NarrowConverter::narrowToBf16ByIntegers(Value wide) {
   return truncate(shiftRight(rounded, 16), 16);
 }
 
-/// Multiplying by 2^112 rebiases the exponent, denormals included; infinities and NaN get their exponent back
-/// afterwards.
+/// Multiplying by 2^112 rebiases the exponent, denormals included; infinities and NaN get their
+/// exponent back afterwards.
 Value NarrowConverter::widenF16(Value narrow) {
   if (isa >= VectorIsa::Avx2) {
     Value half = arith::BitcastOp::create(builder, loc, shaped(builder.getF16Type()), narrow);
@@ -353,8 +353,8 @@ Value NarrowConverter::narrowByBits(Value wide, const NarrowFormat &format) {
   return make<arith::OrIOp>(result, make<arith::AndIOp>(shiftRight(bits, 32 - width), word(format.signBit())));
 }
 
-/// f64 to f32 so that a second rounding to 16 bits gives what one rounding would: truncate, and make the last bit odd
-/// if anything was lost.
+/// f64 to f32 so that a second rounding to 16 bits gives what one rounding would: truncate, and make the last bit
+/// odd if anything was lost.
 Value NarrowConverter::roundToOdd(Value wide) {
   Value nearest = arith::TruncFOp::create(builder, loc, f32(), wide);
   Value back = arith::ExtFOp::create(builder, loc, wide.getType(), nearest);

@@ -25,8 +25,8 @@ bool isNarrow(mlir::Type type);
 /// The type with which a value of `type` is held: an integer in place of the narrow type.
 mlir::Type storageType(mlir::Type type);
 
-/// Emits one conversion, in place of `op`; every method works alike on scalars and vectors. Narrow values come and go
-/// as they are held.
+/// Emits one conversion, in place of `op`; every method works alike on scalars and vectors. Narrow values
+/// come and go as they are held.
 class NarrowConverter {
 public:
   /// What is known of the values that a conversion to bf16 gets.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Two elements are a byte of the tensor and an i16 of the shared buffer, so that unpacking and packing are elementwise
-// and of one stride.
+// Two elements are a byte of the tensor and an i16 of the shared buffer, so that unpacking and packing are
+// elementwise and of one stride.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Packed/PackedElements.h"

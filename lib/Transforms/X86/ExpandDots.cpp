@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An instruction multiplies the two or four elements of each 32-bit lane and adds them to the lane. A side that is one
-// for all lanes is broadcast as a 32-bit word. Rounding f32 to bf16 here is the instruction's too: who asks for it does
-// not mind denormals.
+// An instruction multiplies the two or four elements of each 32-bit lane and adds them to the lane. A side that is
+// one for all lanes is broadcast as a 32-bit word. Rounding f32 to bf16 here is the instruction's too: who asks for
+// it does not mind denormals.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"

@@ -26,8 +26,8 @@ struct Place {
   mlir::Value memref, at;
 };
 
-/// The bytes that configure() reads, as vector<64xi8>: the first `count` registers have `height` rows (i8), the others
-/// all.
+/// The bytes that configure() reads, as vector<64xi8>: the first `count` registers have `height`
+/// rows (i8), the others all.
 mlir::Value configuration(mlir::OpBuilder &b, mlir::Location loc, mlir::Value height, int64_t count);
 /// Reads what registers hold from memory and clears them.
 void configure(mlir::OpBuilder &b, mlir::Location loc, Place from);

@@ -45,8 +45,8 @@ template <typename T> void print(const char *name, const std::vector<T> &values)
   std::printf("\n");
 }
 
-/// Begins a line whose numbers two libraries compute apart by as much as values of the type may be: neighbours of a
-/// narrow one.
+/// Begins a line whose numbers two libraries compute apart by as much as values of the type may be:
+/// neighbours of a narrow one.
 inline void beginLine(dnnl::memory::data_type type) {
   const bool isBf16 = type == dnnl::memory::data_type::bf16;
   std::printf("~%g ", isBf16 ? 8e-3 : type == dnnl::memory::data_type::f16 ? 1e-3 : 1e-5);

@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What primitive descriptors answer: tensors by role and by argument, kinds, counts, engines, attributes, the list of
-// implementations.
+// What primitive descriptors answer: tensors by role and by argument, kinds, counts, engines, attributes,
+// the list of implementations.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

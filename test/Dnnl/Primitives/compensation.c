@@ -18,8 +18,8 @@ enum { SIGNED = 1, SCALED = 2, SHIFTED = 8 }; // flags
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
 
-/// The extras lie at byte 640 of a descriptor: flags (8 bytes), the mask of the first sums, the factor (f32), the mask
-/// of the second sums.
+/// The extras lie at byte 640 of a descriptor: flags (8 bytes), the mask of the first sums, the factor (f32),
+/// the mask of the second sums.
 static void setExtras(dnnl_memory_desc_t desc, uint64_t flags, int mask) {
   char *bytes = (char *)desc + 640;
   const int first = flags & SIGNED ? mask : 0, second = flags & SHIFTED ? mask : 0;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Reorders between the families of layouts: plain ones of 1 to 6 dims, blocked ones whose blocks do not divide the
-// dims, several blocks on a dim, strided ones, regions and turned views of tensors, empty tensors; the bytes that come
-// out, padding included.
+// dims, several blocks on a dim, strided ones, regions and turned views of tensors, empty tensors; the bytes that
+// come out, padding included.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=0 %s %t | FileCheck %s

@@ -98,8 +98,8 @@ int main() {
         rnn.type = element, rnn.direction = direction;
         if (rnn.hasAttention() && direction != left2right)
           continue;
-        if (rnn.projection &&
-            element == type::bf16) // of which the genuine library computes other numbers than the equations'
+        // Of which the genuine library computes other numbers than the equations'.
+        if (rnn.projection && element == type::bf16)
           continue;
         run(order, rnn);
       }

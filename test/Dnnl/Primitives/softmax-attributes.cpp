@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Softmax with every attribute: scales of both sides, chains of post-ops, a scratchpad of the caller's, modes; several
-// together.
+// Softmax with every attribute: scales of both sides, chains of post-ops, a scratchpad of the
+// caller's, modes; several together.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s

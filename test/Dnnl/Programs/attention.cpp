@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A whole program: attention of several heads over sequences of different lengths. Products by dnnl_sgemm, scale and
-// mask by one binary primitive with a post-op, softmax over the keys, and the heads side by side in the result by
-// regions of one tensor.
+// A whole program: attention of several heads over sequences of different lengths. Products by dnnl_sgemm, scale
+// and mask by one binary primitive with a post-op, softmax over the keys, and the heads side by side in the result
+// by regions of one tensor.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both --tolerance=2e-5 %s %t | FileCheck %s

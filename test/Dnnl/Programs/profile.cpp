@@ -30,8 +30,8 @@ template <typename Body> double secondsOf(Body &&body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Runs every implementation of the list, which ends with the descriptor unchanged. How many there are is the library's
-/// own matter.
+/// Runs every implementation of the list, which ends with the descriptor unchanged. How many there are is
+/// the library's own matter.
 void measure(const char *name, softmax_forward::primitive_desc desc, memory &src, memory &dst) {
   std::set<std::string> names;
   std::vector<float> first;

@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A translator: an encoder of two LSTM layers reads a sentence; a decoder of two more starts from the encoder's states
-// and is run step by step, each step's input being the word that the one before gave. The words are what the equations
-// in plain C++ give.
+// A translator: an encoder of two LSTM layers reads a sentence; a decoder of two more starts from the encoder's
+// states and is run step by step, each step's input being the word that the one before gave. The words are what the
+// equations in plain C++ give.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

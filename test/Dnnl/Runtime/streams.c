@@ -1,8 +1,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Engines and streams in C: which there are, flags, engines of objects, the life of an engine whose handle is gone,
-// profiling.
+// Engines and streams in C: which there are, flags, engines of objects, the life of an engine whose
+// handle is gone, profiling.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t | FileCheck %s

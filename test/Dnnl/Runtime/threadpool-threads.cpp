@@ -1,9 +1,9 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Streams on a pool with threads of the program's own, one that waits for its closures and one that does not: every
-// closure is run once, on threads of the pool, and the results are those of a common stream. No packaged genuine build
-// has such streams.
+// Streams on a pool with threads of the program's own, one that waits for its closures and one that does not:
+// every closure is run once, on threads of the pool, and the results are those of a common stream. No packaged
+// genuine build has such streams.
 //
 // REQUIRES: onednn-3.13
 // RUN: %ours %s %t | FileCheck %s

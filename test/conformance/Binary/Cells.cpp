@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Cells.h. Of a few cells drawn at random each problem of the first round takes the one whose pairs of properties
-// were reached least.
+// See Cells.h. Of a few cells drawn at random each problem of the first round takes the one whose pairs of
+// properties were reached least.
 //
 //===----------------------------------------------------------------------===//
 #include "Binary/Cells.h"

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is an algorithm with a family of layouts, a pattern of broadcasts and a class of attributes. Problem `n` has a
-// cell and a triple of types, both in orders in which the first round reaches every pair of properties; all rounds
-// reach every cell.
+// A cell is an algorithm with a family of layouts, a pattern of broadcasts and a class of attributes. Problem
+// `n` has a cell and a triple of types, both in orders in which the first round reaches every pair of
+// properties; all rounds reach every cell.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_BINARY_CELLS_H

@@ -20,8 +20,8 @@ namespace quern::cases::binary {
 class Coverage {
 public:
   void add(const Cell &cell, const Types &types, const BinaryDesc &sized);
-  /// A table with one line for each property and one column for each algorithm, and one of layouts against broadcasts
-  /// and attributes.
+  /// A table with one line for each property and one column for each algorithm, and one of layouts against
+  /// broadcasts and attributes.
   void print(std::ostream &os) const;
   /// One line for each pair of properties that a first round must have reached and this run has not.
   std::vector<std::string> missingPairs() const;

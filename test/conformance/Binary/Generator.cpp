@@ -66,8 +66,8 @@ TensorDesc drawTensor(Random &random, LayoutFamily family, const Dims &dims, Dat
   return drawSide(random, family, dims, type, isWritten);
 }
 
-/// Tensors of a family that leaves nothing open; some have the layout of dst, as programs do, and some leave it to the
-/// library.
+/// Tensors of a family that leaves nothing open; some have the layout of dst, as programs do, and
+/// some leave it to the library.
 BinaryDesc drawTensors(Random &random, const Cell &cell, const Types &types, const Dims &dims, const Shapes &shapes) {
   BinaryDesc binary;
   binary.alg = cell.alg;

@@ -24,8 +24,8 @@ constexpr Alg algs[] = {Alg::EltwiseRelu,        Alg::EltwiseTanh,     Alg::Eltw
                         Alg::EltwiseLogisticDst, Alg::EltwiseExpDst,   Alg::EltwiseClipV2Dst, Alg::EltwiseRound};
 static_assert(std::size(algs) == backwardAlgs + 1);
 
-/// The pairs of types with the families, the other properties by a count within each family, so that each family has
-/// all of them.
+/// The pairs of types with the families, the other properties by a count within each family, so that
+/// each family has all of them.
 std::vector<Cell> firstRound(bool backward) {
   std::vector<Cell> cells;
   const size_t types = backward ? backwardTypes : std::size(allTypes),

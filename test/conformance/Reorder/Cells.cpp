@@ -24,8 +24,8 @@ struct Group {
   std::vector<AttributeClass> attributes;
 };
 
-/// Chooses the attributes of the first round so that each class meets each family and each type, rare as the class may
-/// be.
+/// Chooses the attributes of the first round so that each class meets each family and each type,
+/// rare as the class may be.
 class RarestFirst {
 public:
   void bringToFront(Group &group) {

@@ -18,8 +18,8 @@ namespace quern::cases::reorder {
 
 /// Case `number` of a seed; the cells over and over.
 Case drawCase(uint64_t seed, int64_t number);
-/// For a device: one case in two gets src or dst on the CPU's engine. What else there is of the case stays, but for
-/// sharing a buffer.
+/// For a device: one case in two gets src or dst on the CPU's engine. What else there is of the case stays,
+/// but for sharing a buffer.
 void drawEngines(uint64_t seed, Case &drawn);
 const Cell &cellOf(int64_t number);
 /// Of a rank and size that go with the cell.
@@ -36,8 +36,8 @@ AttributesDraw drawAttributes(Random &random, AttributeClass attribute, Sides &s
 std::span<const Mistake> mistakes();
 
 /// What genuine oneDNN does differently (PrimitiveCases); docs/primitives/reorder.md has the list.
-/// Gives one case of two types and attributes that oneDNN has: types of 8 bits and more, scales of f32, zero points of
-/// s32, sums.
+/// Gives one case of two types and attributes that oneDNN has: types of 8 bits and more, scales of f32,
+/// zero points of s32, sums.
 void adaptToPeer(Case &drawn);
 std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer);
 Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);

@@ -95,8 +95,8 @@ Result<void> travel(const Device &device, const Case &drawn) {
                   second = readProblem(wayBack.text(), device.target());
   if (!first || !second)
     return first ? second.takeError() : first.takeError();
-  DataOptions data[] = {drawn.data,
-                        drawn.data}; // one way with buffers guarded at their end, the other at their beginning
+  // One way with buffers guarded at their end, the other at their beginning.
+  DataOptions data[] = {drawn.data, drawn.data};
   data[drawn.number % 2].guarded = GuardedSide::Beginning;
   Result<ProblemData> out = ProblemData::create(*first, data[0]), back = ProblemData::create(*second, data[1]);
   if (!out || !back)

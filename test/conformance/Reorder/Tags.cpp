@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Tags.h. The pairs are run in an order that is spread over all of them, so that the first of them are a fair
-// sample.
+// See Tags.h. The pairs are run in an order that is spread over all of them, so that the first
+// of them are a fair sample.
 //
 //===----------------------------------------------------------------------===//
 #include "Reorder/Tags.h"
@@ -55,8 +55,8 @@ const TagPair &pairOf(int64_t number) {
   return allPairs()[static_cast<size_t>(number % count * step % count)];
 }
 
-/// Around a block where a dim is blocked, small elsewhere. Three of four tensors are small, so that all pairs can be
-/// run.
+/// Around a block where a dim is blocked, small elsewhere. Three of four tensors are small, so
+/// that all pairs can be run.
 Dims drawDims(Random &random, const TagPair &pair) {
   size_t rank = static_cast<size_t>(std::find_if(pair.src.begin(), pair.src.end(), [](char c) { return c < 'A'; }) -
                                     pair.src.begin());

@@ -90,8 +90,8 @@ Cell cellOf(int64_t number) {
   constexpr int64_t step = 59; // a few cells in a row are of all kinds, directions and types
   int64_t count = cellsOfARound(), index = number % count * step % count, turn = number / count % roundsOfAll;
   Cell cell = round()[static_cast<size_t>(index)];
-  constexpr int64_t families =
-      std::size(allFamilies); // coprime to the number of option sets: a turn of both is a turn of all pairs
+  // Coprime to the number of option sets: a turn of both is a turn of all pairs.
+  constexpr int64_t families = std::size(allFamilies);
   cell.options = static_cast<int>((turn + index) % optionSets);
   cell.family = allFamilies[static_cast<size_t>((turn + index / 3) % families)];
   return cell;

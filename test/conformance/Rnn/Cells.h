@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is a kind of RNN, a direction, a type, a choice of optional arguments and a family of layouts. The cells stand
-// in an order in which every prefix is balanced: each round has each kind with each direction and type once, with other
-// options and another family. So the first round has every pair of two properties, and a run of all cells has the
-// product.
+// A cell is a kind of RNN, a direction, a type, a choice of optional arguments and a family of layouts. The cells
+// stand in an order in which every prefix is balanced: each round has each kind with each direction and type
+// once, with other options and another family. So the first round has every pair of two properties, and a run of
+// all cells has the product.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_RNN_CELLS_H

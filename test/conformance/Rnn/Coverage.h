@@ -21,8 +21,8 @@ class Coverage {
 public:
   void add(const Cell &cell, const PrimitiveDesc &sized);
   void print(std::ostream &os) const;
-  /// One line for each pair of properties, and each feature of each kind, that a first round must have reached and this
-  /// one has not.
+  /// One line for each pair of properties, and each feature of each kind, that a first round must have
+  /// reached and this one has not.
   std::vector<std::string> missingPairs() const;
   /// One line for how many cells of the product were not reached.
   std::vector<std::string> missingCells() const;

@@ -24,8 +24,8 @@ Case drawCase(uint64_t seed, int64_t number);
 std::optional<SpecialCell> specialCellOf(int64_t number);
 const Cell &cellOf(int64_t number);
 
-/// Draws the layouts of a problem's tensors: `types[i]` is the type of tensor i, of which the last is written. Not for
-/// runtime layouts.
+/// Draws the layouts of a problem's tensors: `types[i]` is the type of tensor i, of which the last is
+/// written. Not for runtime layouts.
 std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const Dims &dims, int axis,
                                     const std::vector<DataType> &types);
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// No device is needed: what is looked for is a compiler that ends the process, refuses what was verified, or makes a
-// module that is none.
+// No device is needed: what is looked for is a compiler that ends the process, refuses what was verified, or
+// makes a module that is none.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SUITE_COMPILE_H

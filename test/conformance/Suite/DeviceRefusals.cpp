@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Ceilings are about half as much again as is drawn: a tenth of all tensors is of f64, and half of the drawn devices
-// lack it.
+// Ceilings are about half as much again as is drawn: a tenth of all tensors is of f64, and half of
+// the drawn devices lack it.
 //
 //===----------------------------------------------------------------------===//
 #include "DeviceRefusals.h"

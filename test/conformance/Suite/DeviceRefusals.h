@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A problem that a device refuses is a failure, unless the reason is what a device may lack (the list is in
-// DeviceRefusals.cpp) and comes no more often than its ceiling. So one that was verified and that no schedule takes is
-// always a failure.
+// DeviceRefusals.cpp) and comes no more often than its ceiling. So one that was verified and that no schedule
+// takes is always a failure.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SUITE_DEVICEREFUSALS_H

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where every element of an input, or every result that is expected, has one value, a kernel that mixes up elements is
-// right by chance.
+// Where every element of an input, or every result that is expected, has one value, a kernel that mixes up
+// elements is right by chance.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SUITE_FLATNESS_H

@@ -26,8 +26,8 @@ using namespace quern;
 
 namespace {
 
-/// Every level that this process has (AMX if the system lets it) and that differs in what primitives can use: VNNI adds
-/// products of bytes only.
+/// Every level that this process has (AMX if the system lets it) and that differs in what primitives can use: VNNI
+/// adds products of bytes only.
 std::vector<std::string> availableIsas() {
   std::vector<std::string> names;
   for (CpuIsa isa :
@@ -123,8 +123,8 @@ int runParts(const std::vector<Part> &parts, const SuiteOptions &options, const 
   return totals.failed ? 1 : 0;
 }
 
-/// The SYCL build of oneDNN finds its neighbours only through these; the dynamic linker reads them when a process
-/// starts.
+/// The SYCL build of oneDNN finds its neighbours only through these; the dynamic linker reads
+/// them when a process starts.
 void restartWithPeerEnvironment(const std::string &peer, char **argv) {
   std::filesystem::path lib = std::filesystem::absolute(peer) / "lib";
   if (std::getenv("OCL_ICD_FILENAMES") || !std::filesystem::exists(lib / "libintelocl.so"))

@@ -74,8 +74,8 @@ private:
   /// What a case needs to be run: the verified problem that the kernel is made for, and the same with all sizes.
   Result<void> readCase(const Case &drawn, Problem &open, Problem &sized) const;
   void countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData &data);
-  /// Executes with every number of threads, guarded at the end of buffers and at the beginning by turns; the outputs of
-  /// the first go to `bytes`.
+  /// Executes with every number of threads, guarded at the end of buffers and at the beginning by turns; the outputs
+  /// of the first go to `bytes`.
   Result<void> executeAndJudge(Kernel &kernel, const Case &drawn, ProblemData &data, std::string &bytes);
   /// Executes a kernel of open sizes with others than those that were drawn with it.
   Result<void> runOtherSizes(Kernel &kernel, const Case &drawn);
@@ -90,12 +90,12 @@ private:
   Difference differenceOf(const PeerComparison &with, const ReferenceInputs &results, DataKind data) const;
   bool isOutOfTime() const;
   bool isDrawnOut() const;
-  /// What was drawn and proves nothing: a peer refused it, it was not asked, a device has it not, or all of it is one
-  /// value.
+  /// What was drawn and proves nothing: a peer refused it, it was not asked, a device has it not,
+  /// or all of it is one value.
   int64_t notCompared() const;
   int64_t leastCompared() const { return options.count / 3; }
-  /// What makes a comparison with a peer worth less than it should be: too few problems, or too many of a known
-  /// difference.
+  /// What makes a comparison with a peer worth less than it should be: too few problems, or too
+  /// many of a known difference.
   std::vector<std::string> peerShortfalls() const;
 
   SuiteOptions options;
@@ -103,8 +103,8 @@ private:
   Device device;
   std::unique_ptr<OneDnn> peer;
   std::string cacheDirectory;
-  std::map<std::string_view, std::pair<int64_t, double>>
-      peerDifferences;                       ///< how many problems have each, and may have it
+  /// How many problems have each, and may have it.
+  std::map<std::string_view, std::pair<int64_t, double>> peerDifferences;
   std::map<std::string, int64_t> peerUnsafe; ///< problems that the peer is not asked, by why
   std::map<std::string, int64_t> refusals;   ///< by kind of mistake
   std::map<std::string, int64_t> flat;       ///< problems whose data or results have to be of one value, by why

@@ -133,9 +133,8 @@ cl_int clGetDeviceInfo(cl_device_id, cl_device_info what, size_t room, void *out
   constexpr cl_device_type type = CL_DEVICE_TYPE_CPU;
   constexpr cl_device_fp_config fp = CL_FP_FMA;
   constexpr cl_uint vendor = 0;
-  const auto text = [&](std::string_view value) {
-    return answer(value.data(), value.size() + 1, room, out, size);
-  }; // of literals
+  // Of literals.
+  const auto text = [&](std::string_view value) { return answer(value.data(), value.size() + 1, room, out, size); };
   switch (what) {
   case CL_DEVICE_NAME:
     return text("kernels of the tests");

@@ -168,8 +168,8 @@ OpenCl cl;
 std::atomic<int64_t> Counted::live{0};
 
 const std::vector<Device *> &devices() {
-  static const auto *found =
-      new std::vector<Device *>(findDevices()); // never destroyed: threads of queues may outlive main()
+  // Never destroyed: threads of queues may outlive main().
+  static const auto *found = new std::vector<Device *>(findDevices());
   return *found;
 }
 

@@ -85,8 +85,8 @@ ze_result_t allocateByOpenCl(Allocation &made, cl_uint alignment) {
                            : cl.clHostMemAllocINTEL(context, nullptr, made.size, alignment, &error);
   if (!base)
     return error ? translate(error) : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-  made.base = static_cast<char *>(
-      std::memset(base, poison, made.size)); // fresh memory is zero more often than a program may hope
+  // Fresh memory is zero more often than a program may hope.
+  made.base = static_cast<char *>(std::memset(base, poison, made.size));
   return ZE_RESULT_SUCCESS;
 }
 

@@ -244,8 +244,8 @@ ze_result_t setArgument(ze_kernel_handle_t handle, uint32_t index, size_t size, 
   return ZE_RESULT_SUCCESS;
 }
 
-/// A kernel of OpenCL has its arguments set and is launched under this. Never destroyed: threads of queues may outlive
-/// main().
+/// A kernel of OpenCL has its arguments set and is launched under this. Never destroyed: threads of
+/// queues may outlive main().
 std::mutex &launching = *new std::mutex;
 
 ze_result_t launch(const Kernel &kernel, const GroupSize &global, cl_command_queue queue, cl_event *event) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What they compute is right by the references, for each kind of kernel that the harness chooses from: else their times
-// would say nothing.
+// What they compute is right by the references, for each kind of kernel that the harness chooses from: else
+// their times would say nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Contestants/Contestant.h"

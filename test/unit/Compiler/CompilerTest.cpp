@@ -113,8 +113,8 @@ std::string replaced(std::string text, const std::string &from, const std::strin
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-/// Keys are equal exactly where the code is, and the fpmath mode changes code exactly where docs/primitives/rnn.md
-/// says.
+/// Keys are equal exactly where the code is, and the fpmath mode changes code exactly where
+/// docs/primitives/rnn.md says.
 TEST(Compiler, keysTellKernelsApartAndNothingElse) {
   constexpr size_t linesOfF32Weights = 3;
   for (const std::string target : {"avx2", "avx512_core", "avx512_core_bf16", "avx512_core_amx", "spirv64"})

@@ -42,8 +42,8 @@ private:
 };
 
 constexpr std::string_view legal = "softmax fwd_i src=f32:3x5:ab dst=f32:3x5:ab axis=1";
-constexpr std::string_view ofF64 =
-    "softmax fwd_i src=f64:3x5:ab dst=f64:3x5:ab axis=1"; // half of the drawn devices have f64
+// Half of the drawn devices have f64.
+constexpr std::string_view ofF64 = "softmax fwd_i src=f64:3x5:ab dst=f64:3x5:ab axis=1";
 
 /// In place of a compiler: it takes everything, but for a problem once in `period`, which it refuses in these words.
 class PlantedSuite : public CompileSuite {

@@ -208,12 +208,12 @@ TEST(Fields, OfTensors) {
   }
 }
 
-// A member that is added to a struct but not to its list changes the size: then add it to visitFields(), and correct
-// the number.
+// A member that is added to a struct but not to its list changes the size: then add it to
+// visitFields(), and correct the number.
 TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(QuantParams), 40u);
-  EXPECT_EQ(sizeof(PostOp),
-            32 + 2 * sizeof(TensorDesc) + 8 + 40); // the last: of a depthwise convolution, never written
+  // The last: of a depthwise convolution, never written.
+  EXPECT_EQ(sizeof(PostOp), 32 + 2 * sizeof(TensorDesc) + 8 + 40);
   EXPECT_EQ(sizeof(RnnQuantization), 72u);
   EXPECT_EQ(sizeof(Dropout), 8 + sizeof(TensorDesc));
   // The last, of what no primitive computes, is never written.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Tensors are drawn field by field and kept only if validate() accepts them, so that no constructor's habits limit what
-// is drawn.
+// Tensors are drawn field by field and kept only if validate() accepts them, so that no constructor's
+// habits limit what is drawn.
 //
 //===----------------------------------------------------------------------===//
 #include "RandomDesc.h"

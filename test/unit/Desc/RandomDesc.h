@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Draws problems that validate() accepts, whatever they mean: every kind of layout, extra and attribute occurs. The
-// same seed gives the same problems on every machine (no distributions of the standard library, which are free to
-// differ).
+// Draws problems that validate() accepts, whatever they mean: every kind of layout, extra and attribute
+// occurs. The same seed gives the same problems on every machine (no distributions of the standard library,
+// which are free to differ).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RANDOMDESC_H

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Random legal descriptors survive text and bytes; damaged ones are refused or are what they say. The seed is printed
-// with a failure.
+// Random legal descriptors survive text and bytes; damaged ones are refused or are what they say. The seed
+// is printed with a failure.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Key.h"

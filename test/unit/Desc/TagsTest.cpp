@@ -50,8 +50,8 @@ TEST(Tags, EveryBlockedTagLeadsBack) {
   for (std::string_view tag :
        {"aB16b", "aBcd16b", "aBcd8b", "ABcd4b16a4b", "ABcd16b16a2b", "BAcd16a16b", "aBCde16c16b", "ABc8a4b", "Abcd32a",
         "aCBdef16c16b", "AB48a16b", "cdeBa4b", "BcdA16a32b4a", "defcbA16a"}) {
-    const std::vector<int64_t> sizes = {71, 67, 73,
-                                        3,  5,  7}; // more than a block each: where there is one block, orders coincide
+    // More than a block each: where there is one block, orders coincide.
+    const std::vector<int64_t> sizes = {71, 67, 73, 3, 5, 7};
     Result<TensorDesc> desc = TensorDesc::fromTag({sizes.data(), rankOfTag(tag)}, DataType::F32, tag);
     ASSERT_TRUE(desc) << tag << ": " << desc.error().message;
     EXPECT_EQ(desc->tag(), tag);

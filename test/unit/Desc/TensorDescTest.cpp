@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Offsets are compared with a walk over the buffer that reads the letters of the tag; what must be refused is a table
-// of reasons.
+// Offsets are compared with a walk over the buffer that reads the letters of the tag; what must be
+// refused is a table of reasons.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/TensorDesc.h"
@@ -34,8 +34,8 @@ TensorDesc strided(const Dims &dims, const Dims &strides, DataType type = DataTy
 
 Dims stridesOf(const TensorDesc &desc) { return {desc.strides, desc.strides + desc.ndims}; }
 
-/// Walks the buffer of a tag in the order of its letters and demands that each logical index, padding included, lies
-/// where the walk is.
+/// Walks the buffer of a tag in the order of its letters and demands that each logical index, padding
+/// included, lies where the walk is.
 void expectOffsetsOfTag(const Dims &dims, const std::string &tag) {
   TensorDesc desc = tagged(dims, tag);
   struct Loop {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What lines mean, what is printed for them, where the caret stands when they are wrong, and that every example of the
-// documentation holds.
+// What lines mean, what is printed for them, where the caret stands when they are wrong, and that every example
+// of the documentation holds.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextForm.h"

@@ -24,8 +24,8 @@ namespace {
 
 using Index = std::vector<int64_t>;
 
-/// Up to three dims of up to 13, up to four inner blocks, outer strides in any order with gaps, whole blocks of padding
-/// at times.
+/// Up to three dims of up to 13, up to four inner blocks, outer strides in any order with gaps, whole
+/// blocks of padding at times.
 TensorDesc randomBlocked(std::mt19937 &engine) {
   auto below = [&](int limit) { return static_cast<int>(engine() % static_cast<unsigned>(limit)); };
   TensorDesc desc;
@@ -131,8 +131,8 @@ TEST(Padding, CommonLayoutsNeedOneBox) {
   };
   EXPECT_EQ(boxes({2, 32, 5, 5}, "aBcd16b"), 0u);
   EXPECT_EQ(boxes({2, 20, 5, 5}, "aBcd16b"), 1u);
-  EXPECT_EQ(boxes({20, 20, 5, 5}, "ABcd16a16b"),
-            3u); // past the end in a; in b with a in whole blocks; in b in a's last block
+  // Past the end in a; in b with a in whole blocks; in b in a's last block.
+  EXPECT_EQ(boxes({20, 20, 5, 5}, "ABcd16a16b"), 3u);
 }
 
 } // namespace

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every call of the driver in turn fails: the library gives an error with the cause, gives back what it has taken and
-// works again.
+// Every call of the driver in turn fails: the library gives an error with the cause, gives back what it
+// has taken and works again.
 //
 //===----------------------------------------------------------------------===//
 #include "LevelZero/DeviceArtifacts.h"

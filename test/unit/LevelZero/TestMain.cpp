@@ -27,8 +27,8 @@ class Driver : public testing::Environment {
 
 /// Intel's OpenCL runtime keeps the names of kernels' arguments. Read by the leak sanitizer, where there is one.
 extern "C" const char *__lsan_default_suppressions() { return "leak:libintelocl\n"; }
-/// And it gives the thread that loads it a stack for signals in place of the address sanitizer's, which that would give
-/// back as its own.
+/// And it gives the thread that loads it a stack for signals in place of the address sanitizer's, which that
+/// would give back as its own.
 extern "C" const char *__asan_default_options() { return "use_sigaltstack=0"; }
 
 int main(int argc, char **argv) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Engines, primitives and streams are for any thread. Under the sanitizer for threads these run on an OpenCL that it
-// sees into.
+// Engines, primitives and streams are for any thread. Under the sanitizer for threads these run on an
+// OpenCL that it sees into.
 //
 //===----------------------------------------------------------------------===//
 #include "LevelZero/DeviceArtifacts.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test cites constraints of Primitives/Rnn/Verify.cpp. What is right is asked of verifyRnn() itself, for a target
-// of its own.
+// Each test cites constraints of Primitives/Rnn/Verify.cpp. What is right is asked of verifyRnn()
+// itself, for a target of its own.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"

@@ -156,8 +156,8 @@ TEST(PostOpsReference, NanAndJumps) {
   EXPECT_EQ(binaryRange(Alg::BinaryGe, Interval::around(1, 1e-6L), Interval::around(1)).low, 0);
   EXPECT_EQ(binaryRange(Alg::BinaryGe, Interval::around(1, 1e-6L), Interval::around(1)).high, 1);
   EXPECT_EQ(binaryRange(Alg::BinaryEq, Interval::around(2, 1e-6L), Interval::around(1)).high, 0);
-  EXPECT_EQ(binaryRange(Alg::BinaryNe, Interval::around(1), Interval::around(1, 1e-6L)).low,
-            0); // as a scaled operand may be
+  // As a scaled operand may be.
+  EXPECT_EQ(binaryRange(Alg::BinaryNe, Interval::around(1), Interval::around(1, 1e-6L)).low, 0);
   EXPECT_EQ(binaryRange(Alg::BinaryEq, Interval::around(1), Interval::around(1, 1e-6L)).high, 1);
   // What follows a logarithm near 0 starts from everything below, -inf and NaN: mish and its like come near 0 there.
   Interval belowSix{-std::numeric_limits<long double>::infinity(), -6, true};

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Values worked out by hand, those among them where another order of the operations, a fused multiply-add or a
-// reciprocal would differ.
+// Values worked out by hand, those among them where another order of the operations, a fused multiply-add or
+// a reciprocal would differ.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Elements.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What PyTorch and ONNX Runtime computed for small models. API/Execution/RnnModelsTest.cpp runs the same ones through
-// kernels.
+// What PyTorch and ONNX Runtime computed for small models. API/Execution/RnnModelsTest.cpp runs the
+// same ones through kernels.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/RnnModels.h"

@@ -43,8 +43,8 @@ public:
     run = std::make_unique<Run>(*Run::make(problem.desc(), inputs));
   }
 
-  /// Whether dst_layer is judged right that follows when some numbers near the middle are turned, or one that is not
-  /// near it.
+  /// Whether dst_layer is judged right that follows when some numbers near the middle are turned,
+  /// or one that is not near it.
   bool isRight(bool areNearMiddle) {
     Roundings turned;
     const RunResults made = run->compute({.roundings = &turned, .isStrict = true});

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems small enough to be worked out by hand, and what must hold between problems. That the numbers of larger ones
-// are right is shown against PyTorch and ONNX Runtime (RnnModelsTest) and a genuine oneDNN (quern-conformance
-// --cases=rnn --peer=...).
+// Problems small enough to be worked out by hand, and what must hold between problems. That the numbers of larger
+// ones are right is shown against PyTorch and ONNX Runtime (RnnModelsTest) and a genuine oneDNN
+// (quern-conformance --cases=rnn --peer=...).
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -259,8 +259,8 @@ TEST(RnnReference, IntegersAreJudgedStepByStep) {
   EXPECT_EQ(verdict.position, static_cast<int64_t>(at));
 }
 
-// Within a thousandth of the midpoint either byte is right, and the next step follows the one that is there; further
-// off one is.
+// Within a thousandth of the midpoint either byte is right, and the next step follows the one that is
+// there; further off one is.
 TEST(RnnReference, MidpointsOfIntegersAreEither) {
   const std::string line =
       "rnn fwd_i cell=rnn activation=relu direction=left2right src_layer=u8:2x1x1:abc weights_layer=s8:1x1x1x1x1:abcde "

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Implements Bridge.h with the test kernels, so that caches, single flight, loading and execution are tested where the
-// compiler is not built, under the thread sanitizer above all. QUERN_FAKE makes it misbehave: refuse, garbage,
-// foreign-key, bad-object, slow, or what only another process survives: crash, abort, exit, hang, memory, noise, later
-// (a line on standard error, and from the second time on an end with another). Its link() is the runtime's loader under
-// another name.
+// Implements Bridge.h with the test kernels, so that caches, single flight, loading and execution are tested where
+// the compiler is not built, under the thread sanitizer above all. QUERN_FAKE makes it misbehave: refuse, garbage,
+// foreign-key, bad-object, slow, or what only another process survives: crash, abort, exit, hang, memory, noise,
+// later (a line on standard error, and from the second time on an end with another). Its link() is the runtime's
+// loader under another name.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Temporary directories, scoped environment variables, and softmax problems on the fake compiler's kernels through the
-// C API.
+// Temporary directories, scoped environment variables, and softmax problems on the fake compiler's
+// kernels through the C API.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RUNTIME_TESTSUPPORT_H

@@ -83,8 +83,8 @@ TEST(Walk, IsTheSumOfItsDigits) {
 }
 
 TEST(Walk, HasOneFormWhereCutsNest) {
-  // 16 blocks of 4 that lie like 64 neighbours; a block that the loop never leaves; digits in any order; a constant
-  // digit.
+  // 16 blocks of 4 that lie like 64 neighbours; a block that the loop never leaves; digits in
+  // any order; a constant digit.
   EXPECT_EQ(Walk({{1, 4, 1}, {4, 0, 4}}, 64), Walk({{1, 0, 1}}, 64));
   EXPECT_EQ(Walk({{4, 0, 4}, {1, 4, 1}}, 64), Walk({{1, 0, 1}}, 64));
   EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, 16), Walk({{1, 0, 1}}, 16));
@@ -265,8 +265,8 @@ TEST(Digits, TakeOneShift) {
   EXPECT_GT(aligned, rounds / 4);
 }
 
-/// Cut there, a walk without a shift is a sum over the dims between the cuts, of which each but the last has the walk
-/// of its own digits.
+/// Cut there, a walk without a shift is a sum over the dims between the cuts, of which each but the last has
+/// the walk of its own digits.
 TEST(Cuts, NestAndServeEveryWalk) {
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);

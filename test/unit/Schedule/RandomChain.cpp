@@ -113,8 +113,8 @@ std::vector<int> Generator::rowLoops() {
   return loops;
 }
 
-/// Where a blocked loop is cut, from 1: into blocks of a power of two mostly, now and then into blocks of blocks, or
-/// odd ones.
+/// Where a blocked loop is cut, from 1: into blocks of a power of two mostly, now and then into
+/// blocks of blocks, or odd ones.
 std::vector<int64_t> Generator::randomCuts() {
   int64_t block = chance(20) ? pick(2, 24) : int64_t(1) << pick(2, 4);
   if (!chance(25))
@@ -191,9 +191,9 @@ std::vector<ChainValue> Generator::chooseOperands(bool perRow) {
     if (!perRow || !value.has(row))
       candidates.push_back(value);
   std::vector<ChainValue> chosen;
+  // The latest value often, so that chains grow deep.
   for (int64_t i = pick(1, 3); i-- > 0 && !candidates.empty();)
-    chosen.push_back(chance(50) ? candidates.back()
-                                : oneOf(candidates)); // the latest value often, so that chains grow deep
+    chosen.push_back(chance(50) ? candidates.back() : oneOf(candidates));
   return chosen;
 }
 

@@ -66,8 +66,8 @@ private:
 };
 
 /// How far a sum of products of values from -2 to 2 may be off whose factors are rounded to bf16: each product by 1/64
-/// at most, with a deviation of 0.0021, of which six times as much as the root of their number is beyond chance. A lost
-/// product is off by 1.3.
+/// at most, with a deviation of 0.0021, of which six times as much as the root of their number is beyond chance. A
+/// lost product is off by 1.3.
 double roundingOf(int64_t terms) {
   const auto count = static_cast<double>(terms);
   return std::min(0.0157 * count, 6 * 0.0021 * std::sqrt(count));

@@ -28,8 +28,8 @@ using namespace quern::test;
 
 namespace {
 
-/// The target's own strategy, or one that stresses: few registers, no masks, small chunks, any epilogue in registers or
-/// over scratch.
+/// The target's own strategy, or one that stresses: few registers, no masks, small chunks, any epilogue in
+/// registers or over scratch.
 ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   ContractionStrategy strategy = contractionStrategyFor(target);
   auto pick = [&](int64_t from, int64_t to) {

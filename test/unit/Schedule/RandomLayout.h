@@ -50,8 +50,8 @@ struct RandomLayout {
 };
 
 /// A random permutation of the digits of `loops`, sometimes with gaps, an offset or a broadcast dim. `cutsOf`, asked
-/// once for each loop, says where its blocks begin: {1, 8} for blocks of 8, {1, 8, 32} for blocks of 32 in blocks of 8,
-/// nothing for a plain dim.
+/// once for each loop, says where its blocks begin: {1, 8} for blocks of 8, {1, 8, 32} for blocks of 32 in blocks of
+/// 8, nothing for a plain dim.
 RandomLayout drawLayout(Dice &dice, const LayoutOdds &odds, Element element, const std::vector<int> &loops,
                         const std::vector<int64_t> &extents, bool isOutput,
                         const std::function<std::vector<int64_t>()> &cutsOf);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Layouts are drawn as in RandomChain; shapes are those that reorders have: many dims, long and short ones, blocks of
-// powers of two mostly.
+// Layouts are drawn as in RandomChain; shapes are those that reorders have: many dims, long and short ones,
+// blocks of powers of two mostly.
 //
 //===----------------------------------------------------------------------===//
 #include "RandomMap.h"

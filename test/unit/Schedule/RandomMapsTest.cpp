@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same random IR twice: by the recipe, for every instruction set of this machine and with a random strategy, and by
-// upstream's linalg to scalar loops. Outputs are the same bits, gaps and guards stay untouched, in place or not, in
-// whichever order the iteration space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the maps; a failure prints
-// seed and IR.
+// The same random IR twice: by the recipe, for every instruction set of this machine and with a random strategy,
+// and by upstream's linalg to scalar loops. Outputs are the same bits, gaps and guards stay untouched, in place or
+// not, in whichever order the iteration space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the maps; a
+// failure prints seed and IR.
 //
 //===----------------------------------------------------------------------===//
 #include "Crash.h"

@@ -20,8 +20,8 @@ TEST(NarrowFloat, RoundsTiesToEven) {
   EXPECT_EQ(encodeNarrow(1.0, bf16Format), 0x3f80u);
   EXPECT_EQ(encodeNarrow(1.0 + 0x1p-8, bf16Format), 0x3f80u);     // tie, even below
   EXPECT_EQ(encodeNarrow(1.0 + 3 * 0x1p-8, bf16Format), 0x3f82u); // tie, even above
-  EXPECT_EQ(encodeNarrow(1.0 + 0x1p-8 + 0x1p-50, bf16Format),
-            0x3f81u); // a rounding to f32 first would lose the last bit
+  // A rounding to f32 first would lose the last bit.
+  EXPECT_EQ(encodeNarrow(1.0 + 0x1p-8 + 0x1p-50, bf16Format), 0x3f81u);
   EXPECT_EQ(encodeNarrow(-2.0, f16Format), 0xc000u);
   EXPECT_EQ(encodeNarrow(1.0 + 0x1p-11, f16Format), 0x3c00u);
 }
@@ -42,8 +42,8 @@ TEST(NarrowFloat, Overflows) {
   EXPECT_EQ(encodeNarrow(65520, f16Format), 0x7c00u);
   EXPECT_EQ(encodeNarrow(-infinity, f16Format), 0xfc00u);
   EXPECT_EQ(encodeNarrow(1e300, bf16Format), 0x7f80u);
-  // Beyond the largest, 448, the next step would be 480: the tie between them is even at 448. There is no infinity: NaN
-  // stands for it.
+  // Beyond the largest, 448, the next step would be 480: the tie between them is even at 448. There is no
+  // infinity: NaN stands for it.
   EXPECT_EQ(encodeNarrow(464, f8E4M3Format), 0x7eu);
   EXPECT_EQ(encodeNarrow(std::nextafter(464, 465), f8E4M3Format), 0x7fu);
   EXPECT_EQ(encodeNarrow(-480, f8E4M3Format), 0xffu);

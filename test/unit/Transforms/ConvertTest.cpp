@@ -48,8 +48,8 @@ VectorKernel kernelFor(const Level &level, DataType from, DataType to) {
   return VectorKernel(spec);
 }
 
-/// All upper halves of the pattern, with lower halves of 0, 1 and others; halves and their neighbours; multiples of
-/// powers of two.
+/// All upper halves of the pattern, with lower halves of 0, 1 and others; halves and their neighbours;
+/// multiples of powers of two.
 template <typename Real, typename Bits> std::vector<Real> floats() {
   std::vector<Real> values;
   constexpr int lower = 8 * sizeof(Bits) - 16;

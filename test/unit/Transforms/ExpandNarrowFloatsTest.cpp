@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Widening over all values; narrowing over strided bit patterns and over values at, just below and just above every
-// midpoint, where a double rounding or a wrong tie would show. The oracle is the exact integer code of
-// Support/NarrowFloat.h.
+// Widening over all values; narrowing over strided bit patterns and over values at, just below and just
+// above every midpoint, where a double rounding or a wrong tie would show. The oracle is the exact integer
+// code of Support/NarrowFloat.h.
 //
 //===----------------------------------------------------------------------===//
 #include "Support/NarrowFloat.h"
@@ -63,8 +63,8 @@ void checkWidening(const Level &level, const std::string &narrow, const std::str
   }
 }
 
-/// Every midpoint between neighbours of the format, with the two nearest values of the wide type on either side, then
-/// strided patterns.
+/// Every midpoint between neighbours of the format, with the two nearest values of the wide type on either
+/// side, then strided patterns.
 template <typename Wide, typename Bits>
 std::vector<Wide> narrowingInputs(const NarrowFormat &format, Bits stride, size_t strided) {
   std::vector<Wide> inputs;
@@ -159,8 +159,8 @@ TEST(ExpandNarrowFloats, narrowsPairsWithOneRounding) {
                                narrowingInputs<float>(bf16Format, uint32_t(4099), 1u << 20));
 }
 
-/// What a lane becomes must not depend on its neighbours, which may be lanes that do not exist: a denormal sends a
-/// vector another way.
+/// What a lane becomes must not depend on its neighbours, which may be lanes that do not exist: a denormal
+/// sends a vector another way.
 TEST(ExpandNarrowFloats, narrowsNanToTheSameBitsBesideADenormal) {
   if (!canRun("avx512_core_bf16"))
     return;

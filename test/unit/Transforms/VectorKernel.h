@@ -29,8 +29,8 @@
 namespace quern {
 
 /// `pipeline` has the passes that run on the module before it is lowered; `operation` is MLIR that turns %x:
-/// vector<LANESxFROM> into %y: vector<LANESxTO>. If `body` is set, it writes the operation on scalars instead, which
-/// are then made vectors.
+/// vector<LANESxFROM> into %y: vector<LANESxTO>. If `body` is set, it writes the operation on scalars instead,
+/// which are then made vectors.
 struct VectorKernelSpec {
   std::string target, pipeline, operation, from, to;
   int lanes = 16;

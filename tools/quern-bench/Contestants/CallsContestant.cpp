@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// oneDNN's functions have the signatures of Quern's, so that one table of pointers serves every library. A call is
-// timed as a program makes it: what it creates it destroys. Everything that is found in a cache has been there since
-// prepare().
+// oneDNN's functions have the signatures of Quern's, so that one table of pointers serves every library. A
+// call is timed as a program makes it: what it creates it destroys. Everything that is found in a cache has
+// been there since prepare().
 //
 //===----------------------------------------------------------------------===//
 #include "Calls.h"

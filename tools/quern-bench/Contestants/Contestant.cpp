@@ -109,9 +109,9 @@ GuardedBuffer makeBuffer(int64_t bytes) {
   return buffer;
 }
 
-/// As in trained networks, the products of a channel's inputs and weights sum to something of the order of 1. Larger
-/// sums would saturate all gates, and leave states so near to zero that processors take a hundred cycles for each
-/// multiplication.
+/// As in trained networks, the products of a channel's inputs and weights sum to something of the order of 1.
+/// Larger sums would saturate all gates, and leave states so near to zero that processors take a hundred
+/// cycles for each multiplication.
 static double deviationOf(const ArgumentInfo &argument) {
   DataType type = argument.desc.dataType;
   if (bitsOf(type) == 8 && !isFloating(type))

@@ -39,8 +39,8 @@ public:
   virtual void prepareCall(const std::string &) { throw std::runtime_error("problems are described, not named"); }
   /// Runs it `calls` times and returns when the last result is there.
   virtual void run(int64_t calls) = 0;
-  /// Does so and returns how long that took in ns: by the clock of the host, or of the device where it is that which is
-  /// compared.
+  /// Does so and returns how long that took in ns: by the clock of the host, or of the device where it
+  /// is that which is compared.
   virtual double time(int64_t calls);
   /// The destination after a run with that many threads.
   virtual std::string result(int) { throw std::runtime_error("the number of threads is fixed"); }
@@ -62,8 +62,8 @@ std::unique_ptr<Contestant> createCopy(int threads);
 int serve(Contestant &contestant);
 
 /// What contestants of the host compute on: aligned to 64 bytes, every page touched, the last line in front of an
-/// inaccessible page. So ends memory that a program maps for one tensor, and what a kernel issues behind its end costs
-/// what it costs there.
+/// inaccessible page. So ends memory that a program maps for one tensor, and what a kernel issues behind its end
+/// costs what it costs there.
 GuardedBuffer makeBuffer(int64_t bytes);
 /// Values as such a tensor has them, the same for every contestant: probabilities for the dst of a backward problem,
 /// scales near 1, otherwise normally distributed. `data` has argument.desc.bytes() bytes.

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A kernel takes its index apart in the order of some tensor's memory, padding included, and writes what OpenClValues
-// says.
+// A kernel takes its index apart in the order of some tensor's memory, padding included, and
+// writes what OpenClValues says.
 //
 //===----------------------------------------------------------------------===//
 #include "OpenClSource.h"
@@ -116,8 +116,8 @@ OpenClSource reorderInOrderOf(const OpenClValues &values, const TensorDesc &orde
   return source;
 }
 
-/// The sums behind the elements need one value for each index of some dims, as output channels: those who have an index
-/// make its elements.
+/// The sums behind the elements need one value for each index of some dims, as output channels: those who have
+/// an index make its elements.
 OpenClSource compensatedReorder(const OpenClValues &values, const reorder::Compensation &compensation, size_t group) {
   const TensorDesc &dst = values.tensor(arg::dst);
   const auto kept = static_cast<DimMask>(compensation.mask), summed = allOf(dst) & ~kept;

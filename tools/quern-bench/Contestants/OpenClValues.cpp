@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Offsets and conversions are written out with the problem's numbers as constants, so that the runtime's compiler sees
-// all there is to see.
+// Offsets and conversions are written out with the problem's numbers as constants, so that the runtime's compiler
+// sees all there is to see.
 //
 //===----------------------------------------------------------------------===//
 #include "OpenClValues.h"

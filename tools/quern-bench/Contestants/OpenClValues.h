@@ -11,8 +11,8 @@
 
 namespace quern::bench {
 
-/// What a plain kernel says of a problem's elements, as text. The element meant is the one with the logical indices i0,
-/// i1, …
+/// What a plain kernel says of a problem's elements, as text. The element meant is the one with the
+/// logical indices i0, i1, …
 class OpenClValues {
 public:
   /// Throws std::runtime_error for what has no plain kernel.

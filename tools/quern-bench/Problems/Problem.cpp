@@ -47,8 +47,8 @@ bool readsOutputs(const Attributes &attributes) {
 }
 
 int64_t bytesWritten(const TensorDesc &tensor) {
-  // bytes() has everything, the gaps between elements too: what is appended is the difference to a descriptor without
-  // it.
+  // bytes() has everything, the gaps between elements too: what is appended is the difference
+  // to a descriptor without it.
   TensorDesc plain = tensor;
   plain.extras = {};
   return tensor.paddedElements() * bitsOf(tensor.dataType) / 8 + tensor.bytes() - plain.bytes();

@@ -31,8 +31,8 @@ struct Problem {
   /// What has to move at least: every element of every input once, and every element of an output with its padding and
   /// compensation; an output that a sum reads counts twice.
   int64_t trafficBytes() const;
-  /// Which row of the table of means it belongs to: the first that applies of its primitive's families
-  /// (docs/performance.md).
+  /// Which row of the table of means it belongs to: the first that applies of its primitive's
+  /// families (docs/performance.md).
   std::string family() const;
   /// Problems over which means are taken as a whole: "forward", "backward", "reorder".
   std::string group() const;

@@ -20,13 +20,13 @@ namespace quern::emission {
 mlir::Value widened(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value element, DataType from,
                     mlir::FloatType compute);
 
-/// A value of a compute type as an element of type `to`, rounded to nearest even. Integers saturate and take NaN as 0;
-/// f4_e2m1 saturates; what is beyond f8_e4m3, infinity included, is NaN; e8m0 is the power of two at or below the
-/// magnitude.
+/// A value of a compute type as an element of type `to`, rounded to nearest even. Integers saturate and take
+/// NaN as 0; f4_e2m1 saturates; what is beyond f8_e4m3, infinity included, is NaN; e8m0 is the power of two
+/// at or below the magnitude.
 mlir::Value narrowed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, DataType to);
 
-/// A value of f32 as a float of type `to`, or itself, for products that are free to round it: denormals may become
-/// zero.
+/// A value of f32 as a float of type `to`, or itself, for products that are free to round it:
+/// denormals may become zero.
 mlir::Value roundedFactor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, DataType to);
 
 /// An element of type `from` as one of type `to`: its bits if the types are the same, between integers their

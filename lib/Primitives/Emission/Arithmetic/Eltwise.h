@@ -18,9 +18,9 @@
 
 namespace quern {
 
-/// f(x) for `alg` in eltwise_relu … eltwise_clip_v2_use_dst_for_bwd (the latter group computes the same forward), at
-/// the builder's insertion point, constants included. `x` is an f32 or f64; the result has its type. Null if `alg` is
-/// no eltwise algorithm.
+/// f(x) for `alg` in eltwise_relu … eltwise_clip_v2_use_dst_for_bwd (the latter group computes the same forward),
+/// at the builder's insertion point, constants included. `x` is an f32 or f64; the result has its type. Null if
+/// `alg` is no eltwise algorithm.
 mlir::Value emitEltwise(mlir::OpBuilder &builder, mlir::Location loc, Alg alg, float alpha, float beta, mlir::Value x);
 
 } // namespace quern

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// gelu and swish are x times a sigmoid of x, which is written with exp(-|z|) on both sides: on the positive side it is
-// 1 / (1 + e), on the negative one e / (1 + e), so that neither overflows nor cancels. Far out on the negative side e
-// alone would be denormal where the product is not; there e carries a power of two that the last multiplication takes
-// back.
+// gelu and swish are x times a sigmoid of x, which is written with exp(-|z|) on both sides: on the positive side it
+// is 1 / (1 + e), on the negative one e / (1 + e), so that neither overflows nor cancels. Far out on the negative
+// side e alone would be denormal where the product is not; there e carries a power of two that the last
+// multiplication takes back.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/EltwiseMath.h"
@@ -136,8 +136,8 @@ Value emitPower(EltwiseMath &math, Value x, double alpha, double beta) {
   return alpha == 1 ? result : math.mul(result, math.constant(alpha));
 }
 
-/// x / (1 + exp(-|z|)) where z has the sign of x, and x·exp(-|z|) / (1 + exp(-|z|)) where not; `tail` as in
-/// scaledExp().
+/// x / (1 + exp(-|z|)) where z has the sign of x, and x·exp(-|z|) / (1 + exp(-|z|)) where not;
+/// `tail` as in scaledExp().
 static Value timesSigmoid(EltwiseMath &math, Value x, TwoTerms minusZ, Value negative, Value tail) {
   ScaledExp e = math.scaledExp(minusZ, tail);
   Value one = math.constant(1);
@@ -184,10 +184,10 @@ Value emitGeluTanh(EltwiseMath &math, Value x) {
   return timesSigmoid(math, x, z, math.compare(CmpFPredicate::OLT, x, 0), tail);
 }
 
-// ½·erfc(x / √2) = exp(-x²/2)·p(t) / (x + K) for x >= 0 with t = (x - K) / (x + K); p is near minimax over [0, 14.5]
-// (f32, K = 2, absolute error 7.4e-10) or [0, 38.75] (f64, K = 3, 1.5e-17), beyond which exp is 0.
-// tools/approximations.py prints them. A smaller K needs more terms and makes the result depend less on the rounding of
-// t.
+// ½·erfc(x / √2) = exp(-x²/2)·p(t) / (x + K) for x >= 0 with t = (x - K) / (x + K); p is near minimax
+// over [0, 14.5] (f32, K = 2, absolute error 7.4e-10) or [0, 38.75] (f64, K = 3, 1.5e-17), beyond which
+// exp is 0. tools/approximations.py prints them. A smaller K needs more terms and makes the result depend
+// less on the rounding of t.
 
 static double normalTailBound(const EltwiseMath &math) { return math.isF32() ? 14.5 : 38.75; }
 static double normalTailK(const EltwiseMath &math) { return math.isF32() ? 2 : 3; }

@@ -22,8 +22,8 @@ struct TwoTerms {
   mlir::Value high, low;
 };
 
-/// exp of an argument that may give a denormal: plain = scaled·factor, where `scaled` is a normal number as long as
-/// plain is not zero.
+/// exp of an argument that may give a denormal: plain = scaled·factor, where `scaled` is a normal number as
+/// long as plain is not zero.
 struct ScaledExp {
   mlir::Value scaled, factor, plain;
 };
@@ -52,8 +52,8 @@ public:
   /// At most, or at least, `limit`; NaN passes.
   mlir::Value atMost(mlir::Value x, double limit);
   mlir::Value atLeast(mlir::Value x, double limit);
-  /// exp of what is not positive, or NaN; its expansion adds the low term after the reduction, where nothing of it is
-  /// lost.
+  /// exp of what is not positive, or NaN; its expansion adds the low term after the reduction,
+  /// where nothing of it is lost.
   mlir::Value expOfNonpositive(TwoTerms x);
   mlir::Value log1p(mlir::Value x);
   mlir::Value sqrt(mlir::Value x);
@@ -87,8 +87,8 @@ struct GeluTanhArgument {
 };
 GeluTanhArgument emitGeluTanhArgument(EltwiseMath &math, mlir::Value x);
 
-/// The normal distribution's tail ½·erfc(|x| / √2) as series·inverse·exp, with |x| no larger than where `exp`,
-/// exp(-x²/2), is 0.
+/// The normal distribution's tail ½·erfc(|x| / √2) as series·inverse·exp, with |x| no larger than
+/// where `exp`, exp(-x²/2), is 0.
 struct NormalTail {
   mlir::Value magnitude, series, inverse, exp;
 };

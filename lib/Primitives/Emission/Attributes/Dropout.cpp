@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The random numbers are those of Philox 4x32-10 (Salmon et al., SC11), with counters and keys as oneDNN has them. Its
-// words are kept in the low halves of i64, so that a product of two of them is one instruction; the high halves mean
-// nothing.
+// The random numbers are those of Philox 4x32-10 (Salmon et al., SC11), with counters and keys as oneDNN has
+// them. Its words are kept in the low halves of i64, so that a product of two of them is one instruction; the
+// high halves mean nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Attributes/Dropout.h"
@@ -61,8 +61,8 @@ Value loadInteger(FunctionEmitter &function, int32_t index) {
                                         : arith::ExtSIOp::create(b, function.loc, b.getI64Type(), loaded).getResult();
 }
 
-/// floor(p (2^32 - 1)) for p within 0 and 1, in f32 and integers: p 2^32 is exact, and p less than that. NaN counts as
-/// 1: it keeps nothing.
+/// floor(p (2^32 - 1)) for p within 0 and 1, in f32 and integers: p 2^32 is exact, and p less than that. NaN
+/// counts as 1: it keeps nothing.
 Value thresholdOf(FunctionEmitter &function) {
   OpBuilder &b = function.builder;
   Location at = function.loc;

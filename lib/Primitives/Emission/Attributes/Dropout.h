@@ -20,9 +20,9 @@ inline constexpr int32_t keptMask = -1;
 /// The problem with one argument more: the mask in scratch, dense and row-major.
 VerifiedProblem withDropoutMask(const VerifiedProblem &problem);
 
-/// Appends the function that writes that mask of `problem`, which withDropoutMask() has made: 1 for each element of dst
-/// that is kept, else 0, by the random number at the element's row-major position; and one that copies it where the
-/// caller takes a mask.
+/// Appends the function that writes that mask of `problem`, which withDropoutMask() has made: 1 for each element
+/// of dst that is kept, else 0, by the random number at the element's row-major position; and one that copies it
+/// where the caller takes a mask.
 void emitDropoutMask(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 /// Makes a program of the module's functions, in their order, with the mask in scratch.
@@ -38,8 +38,8 @@ public:
   DropoutStep(FunctionEmitter &function, llvm::ArrayRef<int64_t> space, mlir::FloatType compute,
               llvm::SmallVectorImpl<Operand> &inputs);
 
-  /// `value · 1 / (1 - p)` where the element is kept, else 0; the value itself if absent. `elements` are those of all
-  /// `inputs`.
+  /// `value · 1 / (1 - p)` where the element is kept, else 0; the value itself if absent. `elements`
+  /// are those of all `inputs`.
   mlir::Value apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::ValueRange elements) const;
 
 private:

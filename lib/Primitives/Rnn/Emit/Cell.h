@@ -3,17 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One step of one layer and direction over all sequences. What a step reads and writes are its arguments, found by
-// name:
+// One step of one layer and direction over all sequences. What a step reads and writes are its
+// arguments, found by name:
 //   x, h        [N, SLC], [N, SIC]   states of src_layer's type
-//   h_rounded   [N, SIC] bf16, what is multiplied in place of h; x is bf16, too. h is given if an elementwise op reads
-//               it
-//   inputs      [N, G, DHC] in place of x and w: their products, in f32 or s32, which were made for all of time at
-//               once
-//   w, u, r     weights of x, of h and of a projection; w_sums, u_sums [G, DHC], r_sums [1, DIC] sums of their columns,
-//               of shifted bytes
-//   scales      [G, DHC], [1, DIC] of a projection: what products of integers are multiplied by, if that is not one
-//               number
+//   h_rounded   [N, SIC] bf16, what is multiplied in place of h; x is bf16, too. h is given if
+//               an elementwise op reads it
+//   inputs      [N, G, DHC] in place of x and w: their products, in f32 or s32, which were made for all of time at once
+//   w, u, r     weights of x, of h and of a projection; w_sums, u_sums [G, DHC], r_sums [1, DIC] sums of their
+//               columns, of shifted bytes
+//   scales      [G, DHC], [1, DIC] of a projection: what products of integers are multiplied by,
+//               if that is not one number
 //   bias        [G or G + 1, DHC], optional
 //   c, c_next   [N, DHC] f32, the same memory or not; peephole [3, DHC], optional
 //   attention   [N], optional
@@ -59,8 +58,8 @@ void emitGruOutput(emission::StepEmitter &step, const CellContext &context);
 /// lstm: h_next from unprojected.
 void emitProjection(emission::StepEmitter &step, const CellContext &context);
 
-/// A number as it is kept between steps, and what it stands for (ReferenceCells.h); `builder` is that of a body, values
-/// are f32.
+/// A number as it is kept between steps, and what it stands for (ReferenceCells.h); `builder` is that
+/// of a body, values are f32.
 mlir::Value emitStored(mlir::OpBuilder &builder, mlir::Location loc, const CellContext &context, mlir::Value number);
 mlir::Value emitNumber(mlir::OpBuilder &builder, mlir::Location loc, const CellContext &context, mlir::Value stored);
 

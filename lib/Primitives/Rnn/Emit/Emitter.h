@@ -77,8 +77,8 @@ private:
   Rows cellsAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
   Rows cellsStart(int64_t layer, int64_t direction);
 
-  /// One elementwise op over rows. `body` gets the elements of `from`, then those of "remaining" at time `aliveAt`, if
-  /// that is given.
+  /// One elementwise op over rows. `body` gets the elements of `from`, then those of "remaining" at time
+  /// `aliveAt`, if that is given.
   using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
   void emitCopy(llvm::StringRef kind, llvm::ArrayRef<Rows> from, const Rows &to, Body body, mlir::AffineExpr aliveAt,
                 bool beside);

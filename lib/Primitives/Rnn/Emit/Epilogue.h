@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One linalg op over sequences n and channels o. Operands are gathered first, each read in the body by the number that
-// it got.
+// One linalg op over sequences n and channels o. Operands are gathered first, each read in the body
+// by the number that it got.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_EPILOGUE_H

@@ -41,8 +41,8 @@ Sums makeSums(emission::StepEmitter &step, mlir::Value rows, int64_t width, bool
               int64_t gates);
 /// As the sums that a step is given to write.
 Sums clearSums(emission::StepEmitter &step, mlir::Value memref, int64_t firstGate, int64_t gates);
-/// Adds x, [N][K], of type `rows`, times the sums' gates of `weights`. Factors of f32 may be rounded as `fpmath`
-/// allows.
+/// Adds x, [N][K], of type `rows`, times the sums' gates of `weights`. Factors of f32 may be
+/// rounded as `fpmath` allows.
 void addProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value x, DataType rows, mlir::Value weights,
                 const WeightsView &view, FpmathMode fpmath);
 /// The sums of the columns of plain s8 weights, "weights", as f32 [G, O], "sums".

@@ -24,8 +24,8 @@ States::States(const VerifiedProblem &problem, const CellContext &context, Progr
   if (isTraining)
     workspace = *workspaceOf(rnn); // the verifier has listed it
   lastIsResult = canBeResult();
-  countsSteps =
-      hasLengths && !isTraining && s.steps != 1 && rnn.seqLengths.offset0 == 0; // the runtime reads from the start
+  // The runtime reads from the start.
+  countsSteps = hasLengths && !isTraining && s.steps != 1 && rnn.seqLengths.offset0 == 0;
 }
 
 bool States::canBeResult() const {

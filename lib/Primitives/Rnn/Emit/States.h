@@ -8,10 +8,9 @@
 //   result     dst_layer itself: the last layer, where it holds nothing but states
 //   workspace  training
 //   region     "states0" and "states1" in turn, [T + 2][N][D][DIC]: time t is slot t + 1; the state at the start is the
-//   slot before the
-//              first step, whichever end that is
-// A result or workspace, and a problem of one step, have the state at the start elsewhere: src_iter, or "start", or the
-// workspace.
+//              slot before the first step, whichever end that is
+// A result or workspace, and a problem of one step, have the state at the start elsewhere: src_iter, or
+// "start", or the workspace.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_STATES_H

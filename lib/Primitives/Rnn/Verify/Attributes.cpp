@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions,
-// accepted as they are.
+// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are
+// permissions, accepted as they are.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"

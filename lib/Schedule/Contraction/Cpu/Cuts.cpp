@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All blocks of a chunk take a part of K before any takes the next. What a tile reads of rhs meanwhile is a copy whose
-// vectors lie one behind the other, in the second level of the cache. Sums wait in scratch; each is taken in the order
-// of K as ever.
+// All blocks of a chunk take a part of K before any takes the next. What a tile reads of rhs meanwhile is a copy
+// whose vectors lie one behind the other, in the second level of the cache. Sums wait in scratch; each is taken
+// in the order of K as ever.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Emitter.h"

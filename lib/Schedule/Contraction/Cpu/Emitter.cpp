@@ -95,8 +95,8 @@ Emitter::Lanes Emitter::lanesOf(int64_t vector) {
   return lanes;
 }
 
-/// Where the vectors of a tile are. One without columns reads the first of the tile in rhs, and is at the last whole
-/// vector elsewhere.
+/// Where the vectors of a tile are. One without columns reads the first of the tile in rhs, and is at the
+/// last whole vector elsewhere.
 void Emitter::placeVectors(Value at) {
   SmallVector<Lanes, 4> ofRhs;
   Values exist;
@@ -264,8 +264,8 @@ Value Emitter::startOf(const Accumulator &accumulator, const Row &row, const Lan
 }
 
 void Emitter::subtractShift(ArrayRef<Value> shift, Values &sums) {
-  Values first(ArrayRef(sums).take_front(shift.size())),
-      results; // of the first row, where others may start from the same
+  // Of the first row, where others may start from the same.
+  Values first(ArrayRef(sums).take_front(shift.size())), results;
   for (auto [n, sum] : llvm::enumerate(sums)) {
     size_t at = n % shift.size();
     bool isNew = n < shift.size() || sum != first[at];

@@ -4,9 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // ContractionEmitter.cpp writes the kernel, its iterations and row blocks, ContractionSums.cpp the loops over K,
-// ContractionCuts.cpp those over copied parts of K, ContractionMatrices.cpp all of these for registers of a matrix,
-// ContractionEpilogue.cpp the elementwise ops and memory accesses at points of the tile. What they have in common is a
-// NumberEmitter.
+// ContractionCuts.cpp those over copied parts of K, ContractionMatrices.cpp all of these for registers of a
+// matrix, ContractionEpilogue.cpp the elementwise ops and memory accesses at points of the tile. What they have in
+// common is a NumberEmitter.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_EMITTER_H
@@ -30,9 +30,9 @@ public:
   mlir::func::FuncOp emit();
 
 private:
-  /// The columns of one vector: all of its lanes, those of a mask, or the first few. Where a mask leaves none, a vector
-  /// is placed on columns that exist: an access without an active lane takes hundreds of cycles where it meets a page
-  /// that is not there.
+  /// The columns of one vector: all of its lanes, those of a mask, or the first few. Where a mask leaves none, a
+  /// vector is placed on columns that exist: an access without an active lane takes hundreds of cycles where it meets
+  /// a page that is not there.
   struct Lanes {
     Value first;    ///< a column
     int64_t offset; ///< of lane 0 from there: a constant, so that vectors side by side share an address

@@ -76,8 +76,8 @@ bool Planner::chooseTile(int64_t columnVectors) {
   return llvm::all_of(chain.products, [&](const Product &product) { return fits(product); });
 }
 
-/// Vectors of one accumulator side by side. Blocks of few rows are wider: more sums are then in flight, and a step
-/// reads longer runs.
+/// Vectors of one accumulator side by side. Blocks of few rows are wider: more sums are then in flight, and
+/// a step reads longer runs.
 int64_t Planner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
   if (plan.matrices)

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Columns are cut into *tiles* of a few vectors for every accumulator, rows into *blocks* whose sums fit the registers
-// beside the vectors of a step, and blocks are gathered in *chunks*. An iteration of the kernel's space is a chunk of a
-// tile. A block has the sums of all accumulators, or of a *group* of them; groups then follow each other, each for all
-// rows of a chunk.
+// Columns are cut into *tiles* of a few vectors for every accumulator, rows into *blocks* whose sums fit the
+// registers beside the vectors of a step, and blocks are gathered in *chunks*. An iteration of the kernel's space is
+// a chunk of a tile. A block has the sums of all accumulators, or of a *group* of them; groups then follow each
+// other, each for all rows of a chunk.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_PLAN_H
@@ -20,18 +20,18 @@ namespace quern::contractions {
 enum class Tail {
   None,     ///< there are none
   Masked,   ///< masked loads and stores in every tile
-  Separate, ///< code of its own for the last tile, lane by lane where its columns end: for elements that no instruction
-            ///< masks
+  /// Code of its own for the last tile, lane by lane where its columns end: for elements that no instruction masks.
+  Separate,
 };
 
-/// A block of sums in registers of a matrix. Matrices of one height cover the rows of a chunk; the last lies over rows
-/// of the one before it where the height does not divide them. What K leaves of 16 steps is multiplied from copies
-/// filled up with zeros.
+/// A block of sums in registers of a matrix. Matrices of one height cover the rows of a chunk; the last lies over
+/// rows of the one before it where the height does not divide them. What K leaves of 16 steps is multiplied from
+/// copies filled up with zeros.
 struct Matrices {
   int64_t height = 0;           ///< rows; 0: as many as an open number of rows gives
   int64_t down = 1, across = 1; ///< of a block
-  /// By product, bytes from the start of scratch to the copies; 0: nothing is left, or a product that shares lhs has
-  /// them.
+  /// By product, bytes from the start of scratch to the copies; 0: nothing is left, or a product
+  /// that shares lhs has them.
   llvm::SmallVector<int64_t, 4> lhsCopies, rhsCopies;
   int64_t configuration = 0; ///< likewise
 
@@ -56,24 +56,24 @@ struct Plan {
   int64_t columnVectors = 1; ///< side by side, of each accumulator
   int64_t groupSize = 1;     ///< accumulators whose sums a block has; the last group may have fewer
   int64_t tiles = 1;
-  int64_t blocks = 1, blockRows = 1, tallBlocks = 0,
-          tallRows = 1; ///< the first tallBlocks have tallRows, the others blockRows
+  /// The first tallBlocks have tallRows, the others blockRows.
+  int64_t blocks = 1, blockRows = 1, tallBlocks = 0, tallRows = 1;
   int64_t blocksPerChunk = 1, chunks = 1;
   int64_t chunkRows = 0; ///< of an open number of rows, or of matrices
-  int64_t stepsOfCut =
-      0; ///< steps along K that are copied at a time, for all blocks of a chunk; 0: rhs is read where it lies
+  /// Steps along K that are copied at a time, for all blocks of a chunk; 0: rhs is read where it lies.
+  int64_t stepsOfCut = 0;
   int64_t rhsCopy = 0;                   ///< bytes from the start of scratch to the copy
   std::optional<Matrices> matrices;      ///< sums are in registers of a matrix rather than of a vector
   llvm::SmallVector<int64_t, 6> heights; ///< of blocks, which then take what is left of a chunk in turn
   int64_t scratchRows = 0;               ///< of sums; 0: the epilogue works in registers
   int64_t scratchBytes = 0;              ///< of sums, and what matrices need beside them
   bool prefetches = false; ///< for vectors of rhs, which several blocks of rows read again from beyond the first level
-  bool sumsShiftOnce =
-      false; ///< what shifted dots add is summed once for all blocks of an iteration, not beside the only one
+  /// What shifted dots add is summed once for all blocks of an iteration, not beside the only one.
+  bool sumsShiftOnce = false;
   Tail tail = Tail::None;
   llvm::SmallVector<Dot, 4> dots; ///< by product
-  llvm::SmallVector<int64_t, 4>
-      tileStrides; ///< by product: elements of rhs from tile to tile; 0: by the digits of the tile's first column
+  /// By product: elements of rhs from tile to tile; 0: by the digits of the tile's first column.
+  llvm::SmallVector<int64_t, 4> tileStrides;
   /// Products that read the same elements of lhs share the steps of one loop over K, and loops that differ in nothing
   /// but buffers follow each other as one: by loop, by turn of that loop, the products of a step.
   using Step = llvm::SmallVector<unsigned, 2>;

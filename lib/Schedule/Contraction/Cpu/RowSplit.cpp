@@ -23,8 +23,8 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
-/// Sums, the vectors of a step and one element of lhs are in registers; where a product is an instruction of its own,
-/// its result too.
+/// Sums, the vectors of a step and one element of lhs are in registers; where a product is an instruction
+/// of its own, its result too.
 int64_t RowSplit::mostRows() const {
   int64_t used = 1, extra = 0;
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots)) {
@@ -93,9 +93,9 @@ bool RowSplit::isFar() const {
          llvm::all_of(chain.products, [&](const Product &product) { return isTogether(product); });
 }
 
-/// Whether each product has two vectors in a step, or none, with the sums of every group (with one, loads take longer
-/// than sums), and they are all that lies there: where gates alternate, each group would fetch the panels of the
-/// others.
+/// Whether each product has two vectors in a step, or none, with the sums of every group (with one, loads
+/// take longer than sums), and they are all that lies there: where gates alternate, each group would fetch
+/// the panels of the others.
 bool RowSplit::suitsGroups(int64_t groupSize) const {
   auto accumulators = static_cast<int64_t>(chain.accumulators.size());
   for (const Product &product : chain.products)
@@ -146,8 +146,8 @@ bool RowSplit::splitFar() {
   return false;
 }
 
-/// A single block that reads rhs from the second level does not wait for it; the instructions would cost a tenth of its
-/// time.
+/// A single block that reads rhs from the second level does not wait for it; the instructions would
+/// cost a tenth of its time.
 bool RowSplit::shouldPrefetch() const {
   bool isReadAgain = chain.rows.isOpen() || plan.blocks > 1;
   bool isBeyondSecond = plan.bytesOfTile() * static_cast<double>(plan.tiles) > static_cast<double>(strategy.nearBytes);

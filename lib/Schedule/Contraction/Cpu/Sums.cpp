@@ -189,8 +189,8 @@ Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vec
   return linear(product.sums[sum].offset + place.offset, terms);
 }
 
-/// The hardware follows a panel to the end of a page, and into the second level only. Behind the panel lies the next
-/// tile's.
+/// The hardware follows a panel to the end of a page, and into the second level only. Behind the
+/// panel lies the next tile's.
 void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows) {
   const Product &product = chain.products[number];
   int64_t element = bytesOf(product.rhs.element());

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same products and elementwise ops as Contraction.h, whose analysis it shares (Contraction/Chain.h). Columns go to
-// the lanes of a sub-group, a block of rows to each work-item, and what several sub-groups read goes through the memory
-// of the group.
+// The same products and elementwise ops as Contraction.h, whose analysis it shares (Contraction/Chain.h). Columns
+// go to the lanes of a sub-group, a block of rows to each work-item, and what several sub-groups read goes
+// through the memory of the group.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_DEVICE_CONTRACTION_H

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // First the block of a sub-group: as many sums as registers hold, so that each element read is used often. Then the
-// group: blocks below each other, until there are no more rows, then parts of K, until there are sub-groups enough for
-// a device of some size.
+// group: blocks below each other, until there are no more rows, then parts of K, until there are sub-groups enough
+// for a device of some size.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Plan.h"
@@ -54,8 +54,8 @@ constexpr int64_t enoughSubGroups = 512;
 /// Registers of a work-item do not grow any more in smaller ones.
 constexpr int64_t leastSubGroup = 8;
 
-/// The smallest of at least eight: registers of a work-item are fewest in a large one, and only sums that are many use
-/// what is read often.
+/// The smallest of at least eight: registers of a work-item are fewest in a large one, and only sums that are
+/// many use what is read often.
 void Planner::chooseSubGroup() {
   plan.subGroup = strategy.subGroupSizes.back();
   for (int64_t size : llvm::reverse(strategy.subGroupSizes))
@@ -63,8 +63,8 @@ void Planner::chooseSubGroup() {
       plan.subGroup = size;
 }
 
-/// A matrix times a vector, where no lanes lie along its rows: lanes that lie along K pass nothing on, and need no
-/// memory.
+/// A matrix times a vector, where no lanes lie along its rows: lanes that lie along K pass
+/// nothing on, and need no memory.
 bool Planner::isReduction() const {
   bool isOneRow = chain.rows == 1 && (chain.columns == 1 || chain.products[0].isStrided());
   bool isOneSum = chain.columns == 1 && chain.accumulators.size() == 1;
@@ -152,8 +152,8 @@ void Planner::choosePanels() {
     if (!strategy.groupMemoryBytes || (plan.blocks == 1 && !product.isStrided()))
       continue;
     int64_t bytes = product.packed == 1 ? bytesOf(chain.sumType()) : product.packed * bytesOf(product.rhs.element());
-    own.pitch = static_cast<int64_t>(product.sums.size()) * plan.width() +
-                (product.isStrided() ? 1 : 0); // odd: lanes write to different banks
+    // Odd: lanes write to different banks.
+    own.pitch = static_cast<int64_t>(product.sums.size()) * plan.width() + (product.isStrided() ? 1 : 0);
     int64_t units =
         std::min(most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.pitch * bytes)) / own.unit;
     own.panel = std::clamp<int64_t>(units, 1, ceilDiv(own.length, own.unit)) * own.unit;

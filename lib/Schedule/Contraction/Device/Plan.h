@@ -38,8 +38,8 @@ struct DevicePlan {
   int64_t parts = 1;     ///< of K
   int64_t tiles = 1;     ///< of columns; not of an open number of them
   int64_t rowGroups = 1; ///< groups below each other; not of an open number of rows
-  bool isOverMemory =
-      false; ///< sums go through memory of the group to the elementwise ops, which are then compiled once
+  /// Sums go through memory of the group to the elementwise ops, which are then compiled once.
+  bool isOverMemory = false;
   llvm::SmallVector<DeviceProduct, 4> products;
 
   int64_t group() const { return subGroup * blocks * parts; }

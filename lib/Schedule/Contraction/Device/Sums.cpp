@@ -5,8 +5,9 @@
 //
 // Lane l reads row l / steps of lhs at step l % steps, so that lanes read runs of lhs and one load is several rows. Of
 // rhs each lane reads its column, or what its sub-group is to copy to the panel: along columns where these are
-// neighbours, else along K. Where loops end is hidden from the device's compiler: written out as a whole, the addresses
-// of all steps would take its registers.
+// neighbours, else along K.
+// Where loops end is hidden from the device's compiler: written out as a whole, the addresses of all steps
+// would take its registers.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Emitter.h"

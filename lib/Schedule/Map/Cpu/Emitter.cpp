@@ -105,8 +105,8 @@ MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by)
   return place;
 }
 
-/// Asks for runs of the source further on. Beyond the end this names memory that is not the source's, which a prefetch
-/// may.
+/// Asks for runs of the source further on. Beyond the end this names memory that is not the
+/// source's, which a prefetch may.
 void MapEmitter::prefetch(const Place &place, const Loop &loop) {
   int64_t bytes = plan.source().bytes();
   for (int64_t i = 0; i < plan.jam && plan.prefetchDistance; ++i) {

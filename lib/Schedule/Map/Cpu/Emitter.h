@@ -4,10 +4,10 @@
 //===----------------------------------------------------------------------===//
 //
 // What kernels of all kinds are written with. A *place* is where emission stands in the loops: an address for each
-// operand and what is left of each limit. Loops advance it; kernels of the three kinds take it from there. What does
-// not depend on a loop is moved before it when the loop is complete; no later pass does so. MapEmitter.cpp writes the
-// kernel and its loops, MapBody.cpp memory accesses and the body on vectors, MapLine.cpp lines and points, MapTile.cpp
-// tiles.
+// operand and what is left of each limit. Loops advance it; kernels of the three kinds take it from there. What
+// does not depend on a loop is moved before it when the loop is complete; no later pass does so. MapEmitter.cpp
+// writes the kernel and its loops, MapBody.cpp memory accesses and the body on vectors, MapLine.cpp lines and
+// points, MapTile.cpp tiles.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_CPU_EMITTER_H
@@ -32,8 +32,8 @@ public:
 
   struct Place {
     Values bases; ///< by operand: the address of lane 0, in elements
-    Values left;  ///< by limit: `read` less the weights of the indices so far; a point is read if its own weights stay
-                  ///< below
+    /// By limit: `read` less the weights of the indices so far; a point is read if its own weights stay below.
+    Values left;
   };
 
   // Loops (MapEmitter.cpp).
@@ -42,8 +42,8 @@ public:
   /// The place at digits[i] in parts[i] of the group.
   Place advance(const Place &place, const Group &group, llvm::ArrayRef<Value> digits);
   /// A loop from `begin` to `end`; f(index) writes its body.
-  /// A rolled loop nest over the lanes of `group`; f(digits, lane) writes the body, `unroll` times along the fastest
-  /// part.
+  /// A rolled loop nest over the lanes of `group`; f(digits, lane) writes the body, `unroll`
+  /// times along the fastest part.
   void forLanes(const Group &group, int64_t unroll, llvm::function_ref<void(llvm::ArrayRef<Value>, Value)> f);
   void choose(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr) {
     quern::choose(b, loc, condition, then, otherwise);
@@ -54,13 +54,13 @@ public:
   Value room(const Place &place, unsigned limit, bool write);
   /// Whether the limits that do not move along `lanesOf` leave the point; null if they always do.
   Value isInside(const Place &place, const Group &lanesOf, bool write);
-  /// Which of lanes [first, first + count) of `group` are left by the limits that move along it; null if all always
-  /// are.
+  /// Which of lanes [first, first + count) of `group` are left by the limits that move along
+  /// it; null if all always are.
   Value laneMask(const Place &place, const Group &group, int64_t first, int64_t count, bool write);
-  /// Whether a lane of such a mask is on; null if one always is. `begins`: lane 0 of the group is the first of these,
-  /// and it exists unless what is read may begin beyond a limit. Where no lane is on, the vector may lie beyond all
-  /// memory of an operand; it is to be left out then, since an access whose fault is suppressed costs as much as
-  /// hundreds of others.
+  /// Whether a lane of such a mask is on; null if one always is. `begins`: lane 0 of the group is the first of
+  /// these, and it exists unless what is read may begin beyond a limit. Where no lane is on, the vector may lie
+  /// beyond all memory of an operand; it is to be left out then, since an access whose fault is suppressed costs as
+  /// much as hundreds of others.
   Value anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins,
                 Value mask);
   /// As KernelBuilder's, of what is left of a limit.

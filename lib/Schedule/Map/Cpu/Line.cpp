@@ -211,8 +211,8 @@ void LineEmitter::emitStep(Value at, int64_t vectors) {
       [&] { store(values, lanes, false); });
 }
 
-/// Neighbours side by side, `count` to a vector: a line that is streamed in parts holds a buffer of the core for
-/// longer.
+/// Neighbours side by side, `count` to a vector: a line that is streamed in parts holds a
+/// buffer of the core for longer.
 MapEmitter::Values LineEmitter::joined(ArrayRef<Value> vectors, int64_t count) {
   MapEmitter::Values all(vectors);
   for (int64_t length = lanes; count > 1; count /= 2, length *= 2) {

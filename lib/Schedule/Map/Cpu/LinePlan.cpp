@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A run is as long as all operands go on together. Whatever is short about it, the loops make up for: neighbours in
-// memory follow each other on the side that has no whole cache lines, and what passes the caches is read in the order
-// of the source.
+// A run is as long as all operands go on together. Whatever is short about it, the loops make up for:
+// neighbours in memory follow each other on the side that has no whole cache lines, and what passes the caches
+// is read in the order of the source.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Plan.h"
@@ -98,8 +98,8 @@ void narrowLanes(MapPlan &plan) {
   plan.lanes = std::min(plan.lanes, std::max(enough, fewest));
 }
 
-/// Vectors in a step: as many as hide latency, fewer if the body is long; a count that leaves few vectors over is
-/// better.
+/// Vectors in a step: as many as hide latency, fewer if the body is long; a count that leaves
+/// few vectors over is better.
 void chooseUnroll(MapPlan &plan) {
   int64_t vectors = plan.run.lanes() / plan.lanes,
           ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
@@ -126,9 +126,9 @@ bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
   return stride == plan.run.lanes();
 }
 
-/// What the destination's lines are short of, the source's may have: the axis that goes on from the run in the source
-/// comes innermost, so that a cache line of the source is read at one go. A curved axis does too, along which the
-/// blocks of both end.
+/// What the destination's lines are short of, the source's may have: the axis that goes on from the run in the
+/// source comes innermost, so that a cache line of the source is read at one go. A curved axis does too, along
+/// which the blocks of both end.
 void keepLines(MapPlan &plan) {
   int64_t bytes = plan.run.lanes() * plan.source().bytes();
   for (auto [i, loop] : llvm::enumerate(plan.loops)) {
@@ -141,8 +141,8 @@ void keepLines(MapPlan &plan) {
   }
 }
 
-/// Runs of a line or two that lie a page or so apart in the source: a few that lie beside each other there are read at
-/// one go.
+/// Runs of a line or two that lie a page or so apart in the source: a few that lie beside each other
+/// there are read at one go.
 void gatherLines(MapPlan &plan) {
   constexpr int64_t wantedBytes = 256, farBytes = 1024;
   int64_t bytes = plan.run.lanes() * plan.source().bytes(), count = wantedBytes / bytes;
@@ -181,8 +181,8 @@ bool peelsLines(const MapPlan &plan) {
          takesMasks(plan);
 }
 
-/// Stores past the caches need no order of their own, but the source is read best as it lies: the hardware follows it
-/// then.
+/// Stores past the caches need no order of their own, but the source is read best as it lies: the
+/// hardware follows it then.
 void orderBySource(MapPlan &plan) {
   if (plan.run.lanes() * plan.source().bytes() >= pageBytes)
     return;

@@ -54,8 +54,8 @@ int64_t bytesStreamed(const MapProblem &problem) {
   return problem.readsOld ? footprint(problem, problem.destination()) : bytesMoved(problem);
 }
 
-/// Loops over what the groups leave of the axes, in the order of the destination, and limits where groups do not divide
-/// axes.
+/// Loops over what the groups leave of the axes, in the order of the destination, and limits where
+/// groups do not divide axes.
 void makeLoops(MapPlan &plan) {
   MapProblem &problem = plan.problem;
   Numbers chunks(problem.axes.size(), 1);
@@ -119,8 +119,8 @@ void estimate(MapPlan &plan) {
   plan.ns = std::max(1.0, bytes * strategy.nsPerByte + points * perPoint);
 }
 
-/// What an iteration should take: a microsecond at least, and more where there is enough for many threads. All, if it
-/// feeds one thread only.
+/// What an iteration should take: a microsecond at least, and more where there is enough for many threads. All, if
+/// it feeds one thread only.
 double nsWanted(const MapPlan &plan) {
   constexpr double least = 1000, most = 20000, share = 512;
   return plan.ns < 2 * nsWorthAThread ? plan.ns : std::clamp(plan.ns / share, least, most);
@@ -181,8 +181,8 @@ void chooseStreaming(MapPlan &plan, int64_t least) {
   plan.streamsAlone = plan.streams && bytes < plan.strategy.streamAlwaysBytes;
 }
 
-/// Whether tiles follow each other along the destination for so long that the hardware fetches the lines that they
-/// begin to write.
+/// Whether tiles follow each other along the destination for so long that the hardware fetches the lines
+/// that they begin to write.
 bool followsDestination(const MapPlan &plan) {
   if (plan.loops.empty())
     return false;

@@ -36,13 +36,13 @@ enum class TileNetwork { Squares, Interleave, Deinterleave };
 struct TilePlan {
   TileNetwork network = TileNetwork::Squares;
   mlir::Type moved; ///< what is transposed: the narrower of source and destination where possible
-  bool bodyInColumns =
-      false;         ///< the body runs on lanes of `rows` after the transposition, else on lanes of `columns` before it
+  /// The body runs on lanes of `rows` after the transposition, else on lanes of `columns` before it.
+  bool bodyInColumns = false;
   int64_t lanes = 0; ///< of a register in the transposition
   int64_t rows = 0, columns = 0; ///< of the tile, filled up to whole registers and whole squares
-  /// What a step of the row stage takes from the source at one go: the columns, and axes that follow there. Of those,
-  /// some are rows, and some are neither: the tile is transposed once for each index of `repeat`. `outside` are the
-  /// rows that are left.
+  /// What a step of the row stage takes from the source at one go: the columns, and axes that follow there. Of
+  /// those, some are rows, and some are neither: the tile is transposed once for each index of `repeat`. `outside`
+  /// are the rows that are left.
   Group run, outside, repeat;
   Numbers inScratch;       ///< by axis: from one index to the next in the scratch of rows
   int64_t scratchRows = 0; ///< elements of that scratch
@@ -76,16 +76,16 @@ struct MapPlan {
   TilePlan tile;
 
   llvm::SmallVector<Loop, 8> loops; ///< outermost first
-  Numbers
-      highest; ///< by limit: the sum of weights at the last point of all loops and groups, those beyond axes included
+  /// By limit: the sum of weights at the last point of all loops and groups, those beyond axes included.
+  Numbers highest;
   unsigned outer = 0; ///< so many of them are the iteration space
   int64_t space = 1;  ///< product of their trips
   double ns = 1;      ///< estimate for the whole map, on one core
   double nsPerIteration = 1;
   bool streams = false;      ///< so much is moved that it is written past the caches
   int64_t streamedLanes = 1; ///< that one store of a line streams
-  bool streamsAlone =
-      false; ///< only by a call that computes all of the map: the caches serve several threads better than memory does
+  /// Only by a call that computes all of the map: the caches serve several threads better than memory does.
+  bool streamsAlone = false;
   bool peels = false; ///< lines are long enough for a store of their own up to the first whole vector of memory
 
   const Operand &source() const { return problem.operands[problem.source]; }

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Row stage (load along the source, the body where it narrows) -> transposition -> column stage (the body where it
-// widens, store along the destination). A stage with nothing to do is left out: pieces are then gathered from the
-// source itself, and columns stored from registers. All is rolled loops, since compile time follows the number of
-// operations, and full and cut tiles share them: conditions and masks exist where a limit can cut, and hold in full
-// tiles.
+// Row stage (load along the source, the body where it narrows) -> transposition -> column stage (the body where
+// it widens, store along the destination). A stage with nothing to do is left out: pieces are then gathered
+// from the source itself, and columns stored from registers. All is rolled loops, since compile time follows
+// the number of operations, and full and cut tiles share them: conditions and masks exist where a limit can
+// cut, and hold in full tiles.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
@@ -184,8 +184,8 @@ void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f
   forRange(index(0), index(end), body, step);
 }
 
-/// From the source, or `rows`, to the destination, or `columns`. Both scratches have lanes of a row, or column, side by
-/// side.
+/// From the source, or `rows`, to the destination, or `columns`. Both scratches have lanes of a
+/// row, or column, side by side.
 void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Value columns) {
   const TilePlan &tile = plan.tile;
   const Numbers rowStrides = rows ? tile.inScratch : rows::knownOf(plan.source().strides),

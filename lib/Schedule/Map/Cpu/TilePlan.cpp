@@ -65,8 +65,8 @@ private:
     return llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[axis] != 0; });
   }
 
-  /// After the transposition where the destination is wider or read, or where an operand is contiguous as the
-  /// destination is.
+  /// After the transposition where the destination is wider or read, or where an operand is
+  /// contiguous as the destination is.
   bool isBodyLate(unsigned to) const {
     int64_t before = plan.source().bytes(), after = plan.destination().bytes();
     if (problem.readsOld || after != before)
@@ -77,8 +77,8 @@ private:
     return false;
   }
 
-  /// A few lanes, `few`, that are contiguous in `packed` and followed there by those of the axis `along`: vectors along
-  /// it.
+  /// A few lanes, `few`, that are contiguous in `packed` and followed there by those of the axis
+  /// `along`: vectors along it.
   bool planInterleaving(unsigned along, unsigned first, const Operand &packed, Group &few, Group &many) {
     constexpr int64_t most = 8;
     int64_t extent = problem.axes[along].extent.known(), lanes = 1, bytes = pieceBytes / transposeUnit(tile.moved);
@@ -187,8 +187,8 @@ private:
       choose(lanes, line);
   }
 
-  /// As few registers as hold the rows, the last of them shifted where they hold more. Less than a register, or a
-  /// square, is filled up.
+  /// As few registers as hold the rows, the last of them shifted where they hold more. Less than a register,
+  /// or a square, is filled up.
   void chooseRegisters(int64_t unit, int64_t movedBytes) {
     int64_t rows = plan.rows.lanes(), columns = plan.columns.lanes();
     tile.lanes = plan.strategy.vectorBytes / movedBytes;
@@ -228,9 +228,9 @@ private:
     return llvm::all_of(llvm::drop_end(problem.operands), [&](const Operand &operand) { return isWhole(operand); });
   }
 
-  /// What goes through scratch on its way in or out: whatever needs a body, a condition or a mask for each row or
-  /// column, lanes that are no power of two, and rows that would drive each other out of the cache before all their
-  /// pieces are read.
+  /// What goes through scratch on its way in or out: whatever needs a body, a condition or a mask for each row
+  /// or column, lanes that are no power of two, and rows that would drive each other out of the cache before
+  /// all their pieces are read.
   bool chooseStages() {
     bool hasBody = !problem.isCopy, hasRest = tile.columns != plan.columns.lanes();
     tile.throughRows = (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest ||

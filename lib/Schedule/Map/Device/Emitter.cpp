@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Boxes and points are counted in 32 bits where they suffice, since devices divide and multiply longer numbers piece by
-// piece.
+// Boxes and points are counted in 32 bits where they suffice, since devices divide and multiply
+// longer numbers piece by piece.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Device/Emitter.h"
@@ -227,8 +227,8 @@ func::FuncOp DeviceMapEmitter::emit() {
     readBox();
   keepElements();
   constexpr int64_t shortBody = 6; // operations
-  // Not around a condition `lane < 1`: Intel's OpenCL runtime for CPUs then takes what is chosen by it for the same in
-  // all lanes.
+  // Not around a condition `lane < 1`: Intel's OpenCL runtime for CPUs then takes what is chosen by it
+  // for the same in all lanes.
   bool isOnePointRead =
       llvm::any_of(problem.limits, [](const Limit &limit) { return llvm::is_contained(limit.weights, limit.read); });
   bool isRolled = opsOf(problem.op) * plan.written.width > shortBody && !isOnePointRead;

@@ -24,8 +24,8 @@ public:
   mlir::func::FuncOp emit();
 
 private:
-  /// A point of the box, the first of a vector: `at` places, and `loopAt` if that is not null, behind the work-item's
-  /// first in that order.
+  /// A point of the box, the first of a vector: `at` places, and `loopAt` if that is not null, behind the
+  /// work-item's first in that order.
   struct Point {
     const BoxOrder &order;
     int64_t at = 0;
@@ -83,8 +83,8 @@ private:
   mlir::Operation *box = nullptr; ///< digits that all points share stand in front of it
   mlir::Type numbers;        ///< of what is counted in boxes and points: 32 bits if these are enough, else an index
   Value local, item, memory; ///< the work-item's place in its group, as a number and as an index
-  Value lane,
-      firstLane; ///< in the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter
+  /// In the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter.
+  Value lane, firstLane;
   Value aligned; ///< whether vectors are; null: always
   Values flat;   ///< by operand: the kernel's memref; null: it is the index of a loop
   Values kept;   ///< by operand: its element for all points of the work-item; null: they differ

@@ -16,9 +16,9 @@
 namespace quern {
 
 /// Schedules `problem`, one elementwise op, as Strategy.h says.
-/// Inputs of the destination's layout and size of elements may be the same memory; arguments that otherwise overlap may
-/// not. Fails without a diagnostic where the function is no map; `whyNot`, if given, then receives the reason in one
-/// line.
+/// Inputs of the destination's layout and size of elements may be the same memory; arguments that otherwise
+/// overlap may not. Fails without a diagnostic where the function is no map; `whyNot`, if given, then
+/// receives the reason in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
 scheduleDeviceMap(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
 

@@ -105,8 +105,8 @@ Value DeviceMapEmitter::digitOfPlace(const Point &point, Value first, int64_t un
   return !isLast && (!isAligned || end > count) ? modulo(digit, count) : digit;
 }
 
-/// Whether all points of a work-item have the same address in the operand, wherever they are in the box and however
-/// much of it is padding.
+/// Whether all points of a work-item have the same address in the operand, wherever they are in the box and
+/// however much of it is padding.
 bool DeviceMapEmitter::isOfItem(const Operand &operand) const {
   const BoxOrder &order = plan.written;
   auto isWhole = [&](unsigned a) {
@@ -153,8 +153,8 @@ DeviceMapEmitter::Piece DeviceMapEmitter::digitOf(const Point &point, int64_t un
   return {unit * count == order.run ? digit : modulo(digit, count), Value()};
 }
 
-/// Whether there is such a point; null: always. Which work-items make a sub-group is the device's: places by lane are
-/// not those by item.
+/// Whether there is such a point; null: always. Which work-items make a sub-group is the device's: places by
+/// lane are not those by item.
 Value DeviceMapEmitter::inOrder(const Point &point) {
   const BoxOrder &order = point.order;
   Value exists, at = point.loopAt ? point.loopAt : number(point.at);

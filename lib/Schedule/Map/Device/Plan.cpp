@@ -124,8 +124,8 @@ bool Planner::chooseTile() {
   return true;
 }
 
-/// Whether vectors along an axis begin at whole words of the operand, if its memory does and open strides are of whole
-/// words.
+/// Whether vectors along an axis begin at whole words of the operand, if its memory does and open
+/// strides are of whole words.
 bool Planner::isAligned(const Operand &operand, unsigned axis) const {
   const int64_t perWord = std::max<int64_t>(1, deviceWordBytes / operand.bytes());
   auto divides = [&](Size size) { return size.isOpen() || size.isMultipleOf(perWord); };
@@ -294,8 +294,8 @@ void Planner::chooseSubGroup() {
   }
 }
 
-/// In the order of the source, with some elements between its runs, and where neighbouring work-items write vectors,
-/// between those.
+/// In the order of the source, with some elements between its runs, and where neighbouring work-items
+/// write vectors, between those.
 void Planner::layOutMemory() {
   const Operand &source = plan.source();
   plan.inMemory.assign(problem.axes.size(), 0);

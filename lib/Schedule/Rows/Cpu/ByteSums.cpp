@@ -127,8 +127,8 @@ private:
   SmallVector<const Access *, 2> reads;
 };
 
-/// Runs of a step across rows, as many as hide that each sum waits for the one before, if it is known how far they lie
-/// apart.
+/// Runs of a step across rows, as many as hide that each sum waits for the one before, if it is
+/// known how far they lie apart.
 int64_t runsOf(const RowPlan &plan) {
   auto reads = readsOfByteSums(plan.chain);
   int64_t runs = plan.inHalves ? 1 : std::max<int64_t>(sumsUnderWay / plan.columns, 1);

@@ -120,9 +120,9 @@ SweepEmitter::Lanes SweepEmitter::lastLanes() {
   return last;
 }
 
-/// Three loops along the row: over as many vectors side by side as the sweep takes, over single vectors, and over the
-/// last, masked vector, of which there may be none. Their bounds and the mask are computed once in a call of the
-/// kernel.
+/// Three loops along the row: over as many vectors side by side as the sweep takes, over single vectors,
+/// and over the last, masked vector, of which there may be none. Their bounds and the mask are computed
+/// once in a call of the kernel.
 void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
   Value end = plan.alongRow() ? endOfWholeSteps(stepLength) : index(chain.rowExtent);
   // However short the row of one execution is, that of another may need its sums in blocks.
@@ -147,8 +147,8 @@ void SweepEmitter::emitKnownSweep(int64_t stepLength, Values &accumulators) {
     emitTail(main, accumulators);
 }
 
-/// One sweep over the row. Along the row: a main loop of `columns` vectors, then the tail. Across: one loop over the
-/// row.
+/// One sweep over the row. Along the row: a main loop of `columns` vectors, then the tail.
+/// Across: one loop over the row.
 void SweepEmitter::emitSweep() {
   columns = plan.columnsIn(sweep);
   depth = plan.depth;
@@ -174,8 +174,8 @@ void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   KeptValues kept;
   for (int64_t slot = 0; slot < slots; ++slot) {
     emitSlot(slot, accumulators, kept);
-    if (!plan.alongRow() || slot % 2 ||
-        slot + 1 == slots) // two neighbours side by side, as a pair of conversions wants them
+    // Two neighbours side by side, as a pair of conversions wants them.
+    if (!plan.alongRow() || slot % 2 || slot + 1 == slots)
       writeKept(kept);
   }
   if (sweep == 1) // the first that computes on what is already there
@@ -256,8 +256,8 @@ Value SweepEmitter::mayStream() {
   });
 }
 
-/// The sweep in two forms. What one pulls to the level of the row must not be found by the other; what both need there
-/// comes first, once.
+/// The sweep in two forms. What one pulls to the level of the row must not be found by the other; what both
+/// need there comes first, once.
 void SweepEmitter::emitStreamedSweep() {
   for (auto [i, stage] : llvm::enumerate(chain.stages))
     for (int64_t slot = 0; slot < rowsOfStep; ++slot)

@@ -39,8 +39,8 @@ protected:
     /// costs as much as hundreds of others.
     Value reach;
     bool all() const { return fixed < 0 && !left; }
-    /// One lane is a scalar access: shorter, and x86 selection in LLVM 22 writes too much for a truncating store under
-    /// such a mask.
+    /// One lane is a scalar access: shorter, and x86 selection in LLVM 22 writes too much for a
+    /// truncating store under such a mask.
     bool isScalar() const { return fixed == 1; }
   };
 
@@ -69,8 +69,8 @@ protected:
   void storePieces(const Access &access, int64_t slot, Value v);
   Value gatherLanes(const Access &access, int64_t slot);
   void scatterLanes(const Access &access, int64_t slot, Value v);
-  /// A loop over the lanes of a slot that exist; f(lane, address) writes its body. `once`: of lanes with one address,
-  /// one is enough.
+  /// A loop over the lanes of a slot that exist; f(lane, address) writes its body. `once`: of lanes with
+  /// one address, one is enough.
   virtual void forEachLane(const Access &access, int64_t slot, llvm::function_ref<void(Value, Value)> f,
                            bool once = false);
   Value scratchView(int64_t offset, int64_t length, mlir::Type element);
@@ -188,8 +188,8 @@ private:
   Value rowsHere;                         ///< of the vector, if the last one has fewer
   bool compact = false;                   ///< one lane for each of those rows, while a per-row stage is emitted
   std::map<StageKey, Values> otherValues; ///< of rows, in the other form
-  std::map<int, llvm::SmallVector<std::pair<Value, bool>, 2>>
-      reduced; ///< of a stage: in every lane of the row, or in the first
+  /// Of a stage: in every lane of the row, or in the first.
+  std::map<int, llvm::SmallVector<std::pair<Value, bool>, 2>> reduced;
 };
 
 } // namespace quern::rows

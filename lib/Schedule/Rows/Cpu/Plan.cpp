@@ -256,8 +256,8 @@ void Planner::keepDearReads() {
   }
 }
 
-/// Across rows: as many vectors side by side as the op budget and L1 allow, preferring a count that wastes few lanes in
-/// the last group.
+/// Across rows: as many vectors side by side as the op budget and L1 allow, preferring a count that wastes
+/// few lanes in the last group.
 void Planner::chooseColumns() {
   int64_t extent = plan.vectorExtent().typical(), vectors = llvm::divideCeil(extent, plan.lanes),
           bytesPerVector = plan.scratchBytes;
@@ -315,8 +315,8 @@ void Planner::layOutScratch() {
   plan.scratchBytes = used;
 }
 
-/// The last sweep is written twice if some destination streams; results that leave the sweep in registers would have to
-/// leave both forms.
+/// The last sweep is written twice if some destination streams; results that leave the sweep in registers would
+/// have to leave both forms.
 void Planner::planStreaming() {
   bool reduces = false;
   int64_t most = 0;

@@ -26,12 +26,12 @@ struct StagePlan {
   const Access *storage = nullptr; ///< the destination that holds a kept value; null: scratch, or its own argument
   int64_t scratch = -1;            ///< or its offset in scratch, in bytes
   int64_t cost = 0;                ///< operations to compute it again
-  llvm::SmallVector<int64_t, 1>
-      partials; ///< offsets in shared scratch of the chunks' results, by result of a reduction
+  /// Offsets in shared scratch of the chunks' results, by result of a reduction.
+  llvm::SmallVector<int64_t, 1> partials;
 };
 
-/// A read that is dear to repeat, since its lanes are strided or its row does not stay in the cache, is done once and
-/// kept.
+/// A read that is dear to repeat, since its lanes are strided or its row does not stay in the
+/// cache, is done once and kept.
 struct KeptRead {
   const Access *access = nullptr;
   int keptIn = 0;
@@ -43,8 +43,8 @@ struct RowPlan {
   RowsStrategy strategy;
   int64_t lanes = 0;         ///< of a vector
   int64_t registerLanes = 0; ///< of a register; a vector is several where it holds whole rows
-  int64_t wholeRows =
-      0; ///< rows that a vector holds one after the other, each whole; 0: it holds a part of a row, or of several
+  /// Rows that a vector holds one after the other, each whole; 0: it holds a part of a row, or of several.
+  int64_t wholeRows = 0;
   bool compactsRows = false; ///< per-row stages are computed in one register, then spread over the lanes of the rows
   int64_t depth = 1;     ///< row positions that a lane of a step takes: several where bytes are summed (ByteSums.cpp)
   int64_t runs = 1;      ///< of so many positions that a step across rows adds up before they go to the sums
@@ -62,8 +62,8 @@ struct RowPlan {
   RowSplit split;
   int64_t sharedBytes = 0;
   bool streams = false; ///< the last sweep has a form that writes past the caches
-  bool streamsAlone =
-      false; ///< only in a call that computes all rows: the caches serve several threads better than memory does
+  /// Only in a call that computes all rows: the caches serve several threads better than memory does.
+  bool streamsAlone = false;
   int64_t laneBuffer = -1; ///< offset in scratch of one vector, for lanes that are moved one by one; -1: none are
 
   RowPlan(RowChain &chain, const RowsStrategy &strategy) : chain(chain), strategy(strategy) {}
@@ -92,18 +92,18 @@ struct RowPlan {
   bool runsBackwards(int sweep) const;
   /// Its rows jump from page to page, which no hardware prefetcher follows: the next iteration's are asked for ahead.
   bool isPrefetched(const Access &access) const;
-  /// Its elements are written past the caches, if the buffer turns out to be aligned: a large destination, of whole
-  /// lines.
+  /// Its elements are written past the caches, if the buffer turns out to be aligned: a large
+  /// destination, of whole lines.
   bool isStreamed(const Access &access) const;
-  /// Vectors may run along a dim that every operand walks linearly; if it is padded, only along the lowest digit of its
-  /// loop.
+  /// Vectors may run along a dim that every operand walks linearly; if it is padded, only along the
+  /// lowest digit of its loop.
   bool mayCarryVectors(int dim) const;
   /// Where the last lane ends: the extent of the vector dim, or the limit on it.
   Size lanesEnd() const;
   /// Indices of a limited loop that one count of it covers: the run that vectors take at a time, or 1.
   int64_t countedRun(int limit) const;
-  /// Iterations that a dim counts. A limited loop is counted by its highest digit, its others (but the vector dim)
-  /// count 1.
+  /// Iterations that a dim counts. A limited loop is counted by its highest digit, its others
+  /// (but the vector dim) count 1.
   Size countOf(int dim) const;
   /// Of the dim that vectors run along.
   Size vectorExtent() const { return alongRow() ? chain.rowExtent : chain.dims[vectorDim].extent; }
@@ -119,9 +119,9 @@ struct RowPlan {
   int64_t columnsIn(int sweep) const;
   /// Operations of one iteration, loads and stores included.
   int64_t opsPerIteration() const;
-  /// A sweep that only reduces contiguous rows of bf16 may take its lanes in any order: it reads two vectors at once
-  /// and takes the even lanes, then the odd ones. These are the halves of f32 lanes, so that nothing has to be
-  /// permuted.
+  /// A sweep that only reduces contiguous rows of bf16 may take its lanes in any order: it reads two
+  /// vectors at once and takes the even lanes, then the odd ones. These are the halves of f32 lanes, so
+  /// that nothing has to be permuted.
   bool readsPairs(int sweep) const;
   const KeptRead *keptReadOf(const Access &access) const;
   std::string text() const;

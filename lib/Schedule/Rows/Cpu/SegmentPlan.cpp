@@ -28,8 +28,8 @@ constexpr double oneRowStepOps = 2.5; ///< a shuffle and an op, and a chain of t
 constexpr double groupOps = 5;        ///< of an iteration, besides its vectors: address, mask, loop
 constexpr double waitOps = 6;         ///< lost to dependences where a single register is under way
 
-/// Shuffles for one step of a reduction of rows that share `registers` registers: across registers they have two or
-/// three sources.
+/// Shuffles for one step of a reduction of rows that share `registers` registers: across registers they
+/// have two or three sources.
 double shuffleOps(int64_t registers) {
   if (registers == 1)
     return 1;
@@ -58,8 +58,8 @@ double timeOf(linalg::LinalgOp op) {
   return static_cast<double>(quern::opsOf(op)) + slow;
 }
 
-/// Spreading costs a shuffle for each register, gathering one or two. Rows' own operands in memory stay in the form in
-/// which they are read.
+/// Spreading costs a shuffle for each register, gathering one or two. Rows' own operands in memory stay in the
+/// form in which they are read.
 bool paysToCompact(const RowPlan &plan, int64_t registers) {
   if (plan.wholeRows > plan.registerLanes || registers == 1)
     return false;

@@ -23,8 +23,8 @@ Value WholeRowEmitter::permuted(Value v, int64_t count, function_ref<int64_t(int
   return create<vector::ShuffleOp>(v, v, lanes);
 }
 
-/// One row in the vector: registers are combined first, then halves of one register exchange. Every lane of one
-/// register has the result.
+/// One row in the vector: registers are combined first, then halves of one register exchange. Every lane of
+/// one register has the result.
 Value WholeRowEmitter::reduceOneRow(Operation *like, Value v) {
   int64_t lanes = plan.lanes;
   for (; lanes > plan.registerLanes; lanes /= 2) {
@@ -60,8 +60,8 @@ Value WholeRowEmitter::reduceManyRows(Operation *like, Value v) {
   return v;
 }
 
-/// The sum in the first lane of each row alone: halves of what is left. Windows would give each lane a sum in another
-/// order.
+/// The sum in the first lane of each row alone: halves of what is left. Windows would give each
+/// lane a sum in another order.
 Value WholeRowEmitter::sumToFirstLanes(Operation *like, Value v) {
   int64_t extent = chain.rowExtent.known();
   for (int64_t left = extent; left > 1; left = llvm::divideCeil(left, 2)) {
@@ -97,8 +97,8 @@ void WholeRowEmitter::reduceRows(int i) {
   }
 }
 
-/// Results of a reduction or a per-row stage: one in each lane of its row, or compact in one register, where arithmetic
-/// costs least.
+/// Results of a reduction or a per-row stage: one in each lane of its row, or compact in one register,
+/// where arithmetic costs least.
 WholeRowEmitter::Values WholeRowEmitter::compute(int i, int64_t slot) {
   bool single = plan.wholeRows == 1;
   int64_t extent = chain.rowExtent.known(), live = plan.wholeRows * extent, rows = plan.wholeRows,

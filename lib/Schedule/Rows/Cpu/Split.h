@@ -25,9 +25,9 @@ struct RowSplit {
   int64_t chunks = 1;      ///< of each row
 };
 
-/// Whether the rows of `plan`, whose lanes, vector dim and sweeps are chosen, are known to be few and long, and may be
-/// cut: nothing is written once per row, and no operand that may be a destination's memory is read elsewhere than that
-/// destination is written.
+/// Whether the rows of `plan`, whose lanes, vector dim and sweeps are chosen, are known to be few and long, and may
+/// be cut: nothing is written once per row, and no operand that may be a destination's memory is read elsewhere than
+/// that destination is written.
 bool shouldSplit(const RowPlan &plan);
 
 /// Chooses the chunks of a plan that is complete but for them, and gives the reductions their places in shared scratch.

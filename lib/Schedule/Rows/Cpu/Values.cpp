@@ -24,8 +24,8 @@ SweepEmitter::Values SweepEmitter::compute(int i, int64_t slot) {
   return Values(llvm::map_range(stage.outs, [&](const Access &access) { return read(access, slot); }));
 }
 
-/// What is kept of a read is loaded from there; where both of two vectors are read, at once, and their even and odd
-/// lanes taken.
+/// What is kept of a read is loaded from there; where both of two vectors are read, at once, and their
+/// even and odd lanes taken.
 SweepEmitter::Values SweepEmitter::load(const Access &access, int64_t &slot) {
   const KeptRead *kept = access.row.isStill() ? nullptr : plan.keptReadOf(access);
   if (kept && sweep > kept->keptIn)

@@ -128,8 +128,8 @@ Value DeviceRowEmitter::isRow() {
 
 bool DeviceRowEmitter::keepsLost(Operation *like) { return plan.compensates() && isa<arith::AddFOp>(like); }
 
-/// The positions of a step: `count` of each work-item from `at` on, or from its first if that is null. `endsInRow`: the
-/// row ends in the last.
+/// The positions of a step: `count` of each work-item from `at` on, or from its first if that is null. `endsInRow`:
+/// the row ends in the last.
 void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values &accumulators) {
   if (!plan.isHeld) {
     ofStep = {};
@@ -150,8 +150,8 @@ void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values 
     writeElements(count);
 }
 
-/// Values first, stores last: within slots that are side by side nothing is read after something that may be the same
-/// memory was written.
+/// Values first, stores last: within slots that are side by side nothing is read after something that may be
+/// the same memory was written.
 void DeviceRowEmitter::writeElements(int64_t count) {
   for (int64_t slot = 0; slot < count; slot += plan.width) {
     SmallVector<std::pair<const Access *, Values>> results;
@@ -226,8 +226,8 @@ Value DeviceRowEmitter::reduceSubGroup(Operation *like, Value v, int64_t width) 
   return v;
 }
 
-/// Results of sub-groups go through memory of the group, each reduction's through its own, so that one barrier serves
-/// all of a sweep.
+/// Results of sub-groups go through memory of the group, each reduction's through its own, so that one
+/// barrier serves all of a sweep.
 void DeviceRowEmitter::reduceGroup(MutableArrayRef<Reduction> reductions) {
   int64_t subGroups = plan.items / plan.subGroup;
   Value lane = laneOfItem(), subGroup = subGroupOfItem();

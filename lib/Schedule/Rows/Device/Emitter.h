@@ -73,8 +73,8 @@ private:
   Value inRowAtEnd;      ///< of the step's last slots side by side, where not all work-items have them
   int64_t cutFrom = -1;  ///< the first of those slots; -1: all have all
   Value aligned;         ///< narrow elements that are moved at once lie in whole words; null: none are
-  bool isNarrow = false; ///< rows are counted in 32 bits: gathers of such offsets are half as many where vectors are
-                         ///< made of work-items
+  /// Rows are counted in 32 bits: gathers of such offsets are half as many where vectors are made of work-items.
+  bool isNarrow = false;
   Value group;           ///< the index of the work-item's
   llvm::SmallVector<Box, 3> readBoxed, writtenBoxed;
   int64_t memories = 0; ///< variables of the group

@@ -104,17 +104,17 @@ bool Planner::hasFunctions() const {
   });
 }
 
-/// Whether some elements of the row are a word, and behind it is that of the neighbour along the dim, as in packed
-/// weights of bytes.
+/// Whether some elements of the row are a word, and behind it is that of the neighbour along the dim, as
+/// in packed weights of bytes.
 bool Planner::areWords(const Access &access, int dim) const {
   int64_t run = access.row.run();
   return run > 1 && access.row.step() == 1 && access.strides[dim] == run &&
          run * bytesOf(access.elementType()) == deviceWordBytes && chain.rowExtent.isMultipleOf(run);
 }
 
-/// Of one point of the space, what lies in one line for neighbours along a dim; -1: along the row. Where a row is swept
-/// from a cache, what it reads counts once, and what it writes twice: a line of which a part is written is read as
-/// well.
+/// Of one point of the space, what lies in one line for neighbours along a dim; -1: along the row. Where a
+/// row is swept from a cache, what it reads counts once, and what it writes twice: a line of which a part
+/// is written is read as well.
 int64_t Planner::bytesSideBySide(int dim) {
   int64_t bytes = 0;
   llvm::SmallDenseSet<Value> known;
@@ -188,8 +188,8 @@ void Planner::shareAlongRow() {
     takeNeighbours(most);
 }
 
-/// The widest vectors that all operands along the row are moved in, if they leave a work-item at most a quarter more
-/// positions.
+/// The widest vectors that all operands along the row are moved in, if they leave a work-item at most
+/// a quarter more positions.
 void Planner::takeNeighbours(int64_t most) {
   int64_t widest = 0;
   auto isAlong = [](const Access &access) {
@@ -219,8 +219,8 @@ void Planner::takeNeighbours(int64_t most) {
 
 void Planner::giveRowsToItems() {
   constexpr int64_t ofStep = 8;
-  int64_t most =
-      std::max<int64_t>(1, 2 * strategy.heldBytes / bytesOfPosition()); // no reduction keeps all of them at once
+  // No reduction keeps all of them at once.
+  int64_t most = std::max<int64_t>(1, 2 * strategy.heldBytes / bytesOfPosition());
   plan.share = RowShare::Item;
   plan.items = 1;
   // Sub-groups of 8 where those of 16 would begin within a run of neighbouring rows.
@@ -259,8 +259,8 @@ void Planner::countRows() {
   constexpr int64_t manyGroups = 64;
   constexpr int64_t usualVector = 16; // where nothing says what the driver makes vectors of
   int64_t fewestRows = plan.isAlongRow() ? 1 : plan.subGroup > 1 ? plan.subGroup : usualVector;
-  if (isVectorized && open < 0 &&
-      (plan.isAlongRow() || !plan.isHeld)) // each a thread's, for all threads of a processor
+  // Each a thread's, for all threads of a processor.
+  if (isVectorized && open < 0 && (plan.isAlongRow() || !plan.isHeld))
     while (plan.rows > fewestRows && plan.count < manyGroups * plan.rows)
       plan.rows /= 2, plan.group /= 2;
   if (open >= 0 && plan.count == 1)
@@ -275,8 +275,8 @@ void Planner::countRows() {
   plan.space = plan.openDim >= 0 ? 1 : llvm::divideCeil(plan.count, plan.rows);
 }
 
-/// Where neighbouring rows are one run of memory, work-items that read a row each would touch a line at each of its
-/// positions.
+/// Where neighbouring rows are one run of memory, work-items that read a row each would touch a line
+/// at each of its positions.
 void Planner::boxRows() {
   bool isOneRun = plan.isHeld && chain.dims.size() == 1 && plan.order.size() == 1 && chain.limits.empty() &&
                   chain.rowExtent.mayExceed(1);

@@ -15,8 +15,8 @@
 
 namespace quern::rows {
 
-/// Who works on a row: neighbours along it, in a sub-group or in a whole group, or one work-item, whose neighbours have
-/// other rows.
+/// Who works on a row: neighbours along it, in a sub-group or in a whole group, or one work-item, whose
+/// neighbours have other rows.
 enum class RowShare { SubGroup, Group, Item };
 
 struct DeviceRowPlan {
@@ -29,8 +29,8 @@ struct DeviceRowPlan {
   int64_t rows = 1;      ///< of a group
   int64_t slots = 1;     ///< positions that a work-item has of a row, or of a step
   int64_t width = 1; ///< so many of these, which divides them, lie side by side, and runs of as many are `items` apart
-  bool isBoxed =
-      false; ///< rows of work-items lie one behind the other: a group moves them as one run, through its memory
+  /// Rows of work-items lie one behind the other: a group moves them as one run, through its memory.
+  bool isBoxed = false;
   bool isHeld = false; ///< they are all of the row: each element is read once and written once
   int sweeps = 1;
   llvm::SmallVector<unsigned, 6> order; ///< dims of a number of points, outermost first

@@ -16,8 +16,8 @@
 namespace quern {
 
 /// Schedules `problem`, which must reduce something along one dimension unless this is the last resort, as Strategy.h
-/// says. Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not. Fails
-/// without a diagnostic when the chain does not match; `whyNot`, if given, then receives the reason in one line.
+/// says. Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not.
+/// Fails without a diagnostic when the chain does not match; `whyNot`, if given, then receives the reason in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
 scheduleDeviceRows(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
 

@@ -215,8 +215,8 @@ TEST_F(ReorderExecution, RefusesByNumber) {
             std::string::npos);
 }
 
-/// A source may have compensation behind it that the kernel does not ask for; what is written is as the primitive has
-/// it.
+/// A source may have compensation behind it that the kernel does not ask for; what is written
+/// is as the primitive has it.
 TEST_F(ReorderExecution, CompensationBehindASource) {
   const std::string line = "reorder src=f32:1x17x5x3:abcd dst=s8:1x17x5x3:cdba";
   const memory::desc plain = primitive_desc(device, line).dst_desc();

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What an embedder asks of a reorder: its arguments, queries and refusals, and arguments that attributes add, with the
-// real compiler.
+// What an embedder asks of a reorder: its arguments, queries and refusals, and arguments that attributes
+// add, with the real compiler.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"

@@ -302,8 +302,8 @@ TEST_F(RnnExecution, LengthsEndEachSequence) {
     for (memory::dim t = 0; t < length; ++t)
       own.insert(own.end(), &x[static_cast<size_t>((t * batch + n) * hidden)],
                  &x[static_cast<size_t>((t * batch + n) * hidden)] + hidden);
-    std::vector<std::vector<float>> alone = {
-        {}, std::vector<float>(static_cast<size_t>(2 * hidden))}; // without a step, zeros
+    // Without a step, zeros.
+    std::vector<std::vector<float>> alone = {{}, std::vector<float>(static_cast<size_t>(2 * hidden))};
     if (length > 0)
       alone = run(withBatch(length, 1), own);
     for (memory::dim t = 0; t < steps; ++t)

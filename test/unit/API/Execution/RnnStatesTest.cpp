@@ -94,8 +94,8 @@ protected:
   static bool isInput(int argument) {
     return argument < QUERN_ARG_DST_LAYER || (argument > QUERN_ARG_DST_ITER_C && argument != QUERN_ARG_WORKSPACE);
   }
-  /// The tensors of a problem; inputs by their place in the list, so that two layouts of the same problem hold the same
-  /// numbers.
+  /// The tensors of a problem; inputs by their place in the list, so that two layouts of the same
+  /// problem hold the same numbers.
   Buffers make(const primitive_desc &desc, GuardedSide side) {
     Buffers buffers;
     for (int argument : {QUERN_ARG_SRC_LAYER, QUERN_ARG_SRC_ITER, QUERN_ARG_SRC_ITER_C, QUERN_ARG_AUGRU_ATTENTION,
@@ -234,8 +234,8 @@ TEST_F(RnnStates, LieOnThoseThatTheyFollow) {
       }
 }
 
-/// dst_iter and the others hold what they held, with a T that is known and one that is given at execution; what has no
-/// byte may be nowhere.
+/// dst_iter and the others hold what they held, with a T that is known and one that is given at execution; what
+/// has no byte may be nowhere.
 TEST_F(RnnStates, AreNotWrittenWithoutSteps) {
   for (Stack stack : everyCell())
     for (bool isOpen : {false, true}) {

@@ -294,8 +294,8 @@ TEST_F(ExecuteTest, StepsAreCallable) {
   EXPECT_EQ(run.wrong(), 0u);
 }
 
-/// Steps on parts of the buffers, of different lengths and costs, that run at once: one parallel region, every element
-/// once.
+/// Steps on parts of the buffers, of different lengths and costs, that run at once: one parallel
+/// region, every element once.
 TEST_F(ExecuteTest, IndependentStepsShareTheThreads) {
   Result<VerifiedProblem> problem = verify(*PrimitiveDesc::parse(test::lineOf(64)), Target());
   ASSERT_TRUE(problem);

@@ -124,9 +124,9 @@ TEST(Loader, RefusesFaults) {
 
 TEST(Loader, SurvivesTruncation) {
   const std::string object = test::readTestObject();
+  // Copies of that size: the sanitizer sees their end.
   for (size_t size = 0; size < object.size(); ++size)
-    EXPECT_FALSE(LoadedObject::load(std::string(object.data(), size), entries))
-        << size; // a copy of that size: the sanitizer sees its end
+    EXPECT_FALSE(LoadedObject::load(std::string(object.data(), size), entries)) << size;
 }
 
 TEST(Loader, SurvivesMutation) {

@@ -5,8 +5,8 @@
 //
 // Steps that compute next to nothing, in a loop: what is left is finding their buffers, the call, and with several
 // threads the barrier. The steps have as many buffers as the cell of a recurrent network, which move with two loops.
-// Where a thread did not come, others did its part and met nobody: only runs in which every thread had its share count.
-// Measured, not tested.
+// Where a thread did not come, others did its part and met nobody: only runs in which every thread had its share
+// count. Measured, not tested.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Team.h"

@@ -41,8 +41,8 @@ struct ProgramModel {
   Result<Memory> tryRun(const ExecutionContext &context) const;
 };
 
-/// Loops within loops around steps that read rows and write others, from the front or from the back; sizes in bounds
-/// and offsets if `isOpen`.
+/// Loops within loops around steps that read rows and write others, from the front or from the back; sizes in
+/// bounds and offsets if `isOpen`.
 ProgramModel randomProgram(std::mt19937_64 &random, bool isOpen);
 
 } // namespace quern::test

@@ -219,8 +219,8 @@ TEST_F(ProgramExecution, DerivesSizesAndPlacesRegions) {
     for (int64_t given : {64, 5, 0})
       for (int32_t greatest : {0, 1, 4, 64, 1000, -3}) {
         std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, 0.0f);
-        std::memcpy(&dst[given > 2 ? 2 * 16 : 0], &greatest,
-                    sizeof(greatest)); // an element of one in 16, the others are 0
+        // An element of one in 16, the others are 0.
+        std::memcpy(&dst[given > 2 ? 2 * 16 : 0], &greatest, sizeof(greatest));
         void *buffers[] = {src.data(), dst.data()};
         TestPool pool(threads, false);
         ExecutionContext context = on(pool);

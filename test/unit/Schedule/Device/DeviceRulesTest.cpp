@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Kernels with a mistake each, as a recipe might make it: running them work-item by work-item names it. And the same
-// without, which run.
+// Kernels with a mistake each, as a recipe might make it: running them work-item by work-item names it. And
+// the same without, which run.
 //
 //===----------------------------------------------------------------------===//
 #include "ScheduledKernel.h"

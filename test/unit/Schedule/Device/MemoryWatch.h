@@ -30,8 +30,8 @@ struct DeviceAccess {
 
 class MemoryWatch {
 public:
-  /// Buffers that begin at one address are the same memory. `isOfGroup`: each group has one of its own, which begins
-  /// undefined.
+  /// Buffers that begin at one address are the same memory. `isOfGroup`: each group has one of its
+  /// own, which begins undefined.
   void add(const std::string &name, const char *data, int64_t bytes, int64_t elementBytes, bool isOfGroup);
   /// Accesses before this and after it are not at the same time, for work-items of this group.
   void startPhase(int64_t group);

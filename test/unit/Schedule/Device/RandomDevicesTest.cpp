@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Random maps, chains, sums of bytes, products and open sizes by the schedules of devices, for random devices. Their
-// kernels run on the host, work-item by work-item (WorkGroups.h), and agree with naive loops on memory that ends and
-// begins at inaccessible pages, in place or not. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the problems; a failure
-// prints seed and IR.
+// Random maps, chains, sums of bytes, products and open sizes by the schedules of devices, for random devices.
+// Their kernels run on the host, work-item by work-item (WorkGroups.h), and agree with naive loops on memory that
+// ends and begins at inaccessible pages, in place or not. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the problems;
+// a failure prints seed and IR.
 //
 //===----------------------------------------------------------------------===//
 #include "Crash.h"
@@ -35,8 +35,8 @@ using namespace quern::test;
 
 namespace {
 
-/// What is left of devices: the sizes of sub-groups that they have, what a group may be, and how their driver makes
-/// vectors.
+/// What is left of devices: the sizes of sub-groups that they have, what a group may be, and how
+/// their driver makes vectors.
 DeviceStrategy randomDevice(std::mt19937_64 &random) {
   auto pick = [&](int64_t from, int64_t to) {
     return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1));

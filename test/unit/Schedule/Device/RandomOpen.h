@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What only devices take, as text drawn from a seed: copies and elementwise ops whose extents, strides and offsets are
-// known at execution, and products of matrices with M, N, K and leading dims known at execution, either factor
-// transposed.
+// What only devices take, as text drawn from a seed: copies and elementwise ops whose extents, strides and
+// offsets are known at execution, and products of matrices with M, N, K and leading dims known at execution,
+// either factor transposed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_DEVICE_RANDOMOPEN_H

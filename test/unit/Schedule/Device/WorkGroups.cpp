@@ -40,8 +40,8 @@ quernTestSwitchStacks:
 .size quernTestSwitchStacks, .-quernTestSwitchStacks
 )");
 
-/// Of functions that are left for good: what the sanitizer writes beside their variables would be found by who has the
-/// stack next.
+/// Of functions that are left for good: what the sanitizer writes beside their variables would be found
+/// by who has the stack next.
 #define LEFT_FOR_GOOD __attribute__((no_sanitize("address")))
 
 static constexpr int64_t stackBytes = int64_t(1) << 17; // pages that nobody touches cost nothing

@@ -33,11 +33,11 @@ class WorkGroups {
 public:
   /// Groups of so many work-items, in sub-groups of `subGroup`; 0: the kernel counts on none.
   WorkGroups(int64_t items, int64_t subGroup, uint64_t seed, MemoryWatch &watch);
-  /// Calls `item` for each work-item of a group, which may end in a signal that leaves this function. False if
-  /// something was undefined.
+  /// Calls `item` for each work-item of a group, which may end in a signal that leaves this function. False
+  /// if something was undefined.
   bool run(int64_t number, const std::function<void(int64_t item)> &item);
-  /// What was undefined: barriers that not all work-items come to, exchanges without the whole sub-group, what
-  /// MemoryWatch finds.
+  /// What was undefined: barriers that not all work-items come to, exchanges without the whole
+  /// sub-group, what MemoryWatch finds.
   const std::string &fault() const { return firstFault; }
 
 private:

@@ -37,8 +37,8 @@ struct Verdict {
   double worst = 0; ///< largest error in units of its threshold; infinity where NaN or infinity is misplaced
   /// Over the elements that are finite on both sides; of integers, from the rounded exact value.
   double maxAbsError = 0;
-  int64_t wrong = 0;     ///< how many elements exceed their threshold
-  int64_t position = -1; ///< of the worst element, row-major; -1: no element
+  int64_t wrong = 0;            ///< how many elements exceed their threshold
+  int64_t position = -1;        ///< of the worst element, row-major; -1: no element
   double expected = 0, got = 0; ///< there; `expected` is not rounded
   double threshold = 0;
 

@@ -86,7 +86,7 @@ struct HostBuffer {
 struct Call {
   /// Loaded for the stream's engine, and shared by streams for as long as they need it.
   const Executable *executable = nullptr;
-  std::span<void *const> buffers; ///< of the arguments
+  std::span<void *const> buffers;        ///< of the arguments
   std::span<const uint64_t> allocations; ///< the numbers of their memory; 0 of what is not the device's
   /// Of a buffer: it is 8 bytes of the host's, to be copied for a device; empty: none is.
   std::span<const bool> isScalar;

@@ -19,7 +19,7 @@ enum class Counter {
   Hardware, ///< instructions that this thread retires outside of the kernel, counted by the CPU
   /// Instructions, counted by whoever runs this program: all within quern_kernels_measured(), once for each set.
   Outside,
-  Seconds,  ///< of this thread's CPU time, for each problem the least of some repetitions
+  Seconds, ///< of this thread's CPU time, for each problem the least of some repetitions
 };
 
 /// Compiles each problem that a set of cases draws and prints a line for each set; with Counter::Outside only the set's

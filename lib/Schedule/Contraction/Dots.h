@@ -18,17 +18,17 @@
 namespace quern::contractions {
 
 enum class Dot {
-  MulAdd,     ///< each element: converted, multiplied, added
-  Fma,        ///< each element: converted, multiplied and added at once
+  MulAdd, ///< each element: converted, multiplied, added
+  Fma,    ///< each element: converted, multiplied and added at once
   /// Fma of f32 rounded to bf16, which Rounded gives where pairs lie together: what a product rounds follows from no
   /// layout.
   RoundedFma,
-  Pairs,      ///< two bf16 into an f32
-  Rounded,    ///< two f32, rounded to bf16, into an f32; or bf16 of lhs
-  Quads,      ///< four unsigned and four signed bytes into an i32
+  Pairs,   ///< two bf16 into an f32
+  Rounded, ///< two f32, rounded to bf16, into an f32; or bf16 of lhs
+  Quads,   ///< four unsigned and four signed bytes into an i32
   /// Four and four signed bytes: those of lhs plus 128, unsigned; what that adds to a sum is the same for all rows.
   Shifted,
-  Halves,  ///< four bytes of any kind, widened to 16 bits and multiplied in pairs, into an i32
+  Halves,       ///< four bytes of any kind, widened to 16 bits and multiplied in pairs, into an i32
   PairMatrices, ///< Pairs, 16 steps at once in registers of a matrix
   ByteMatrices, ///< four bytes of any kind into an i32, likewise
 };

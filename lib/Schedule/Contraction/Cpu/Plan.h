@@ -18,8 +18,8 @@ namespace quern::contractions {
 
 /// How the last tile's missing columns are left out.
 enum class Tail {
-  None,     ///< there are none
-  Masked,   ///< masked loads and stores in every tile
+  None,   ///< there are none
+  Masked, ///< masked loads and stores in every tile
   /// Code of its own for the last tile, lane by lane where its columns end: for elements that no instruction masks.
   Separate,
 };

@@ -38,7 +38,7 @@ struct TilePlan {
   mlir::Type moved; ///< what is transposed: the narrower of source and destination where possible
   /// The body runs on lanes of `rows` after the transposition, else on lanes of `columns` before it.
   bool bodyInColumns = false;
-  int64_t lanes = 0; ///< of a register in the transposition
+  int64_t lanes = 0;             ///< of a register in the transposition
   int64_t rows = 0, columns = 0; ///< of the tile, filled up to whole registers and whole squares
   /// What a step of the row stage takes from the source at one go: the columns, and axes that follow there. Of
   /// those, some are rows, and some are neither: the tile is transposed once for each index of `repeat`. `outside`

@@ -68,14 +68,14 @@ private:
   void write(const Access &access, int64_t slot, llvm::ArrayRef<Value> elements);
 
   DeviceRowPlan &plan;
-  Value local, item;     ///< of the work-item: in its group, and along its row
-  Value exists;          ///< null: every work-item has a row
-  Value inRowAtEnd;      ///< of the step's last slots side by side, where not all work-items have them
-  int64_t cutFrom = -1;  ///< the first of those slots; -1: all have all
-  Value aligned;         ///< narrow elements that are moved at once lie in whole words; null: none are
+  Value local, item;    ///< of the work-item: in its group, and along its row
+  Value exists;         ///< null: every work-item has a row
+  Value inRowAtEnd;     ///< of the step's last slots side by side, where not all work-items have them
+  int64_t cutFrom = -1; ///< the first of those slots; -1: all have all
+  Value aligned;        ///< narrow elements that are moved at once lie in whole words; null: none are
   /// Rows are counted in 32 bits: gathers of such offsets are half as many where vectors are made of work-items.
   bool isNarrow = false;
-  Value group;           ///< the index of the work-item's
+  Value group; ///< the index of the work-item's
   llvm::SmallVector<Box, 3> readBoxed, writtenBoxed;
   int64_t memories = 0; ///< variables of the group
 };

@@ -360,7 +360,8 @@ std::string scriptOf(const std::string &commands) {
 
 TEST_F(CompilerProcessTest, WhatIsNoMessageIsAnError) {
   // Half a length, half a frame, and what is none.
-  for (auto [commands, part] : {std::pair("printf 'abc' >&0", "ended with status 0"),
+  for (auto [commands, part] :
+       {std::pair("printf 'abc' >&0", "ended with status 0"),
         std::pair("printf '\\100\\0\\0\\0\\0\\0\\0\\0ab' >&0", "ended with status 0"),
         std::pair("printf '\\4\\0\\0\\0\\0\\0\\0\\0abcd' >&0; sleep 9", "is not a compiler's process"),
         std::pair("printf '\\377\\377\\377\\377\\377\\377\\377\\377' >&0; sleep 9", "was killed by signal 9"),

@@ -74,13 +74,10 @@ int explain(const quern_compile_request *request, const quern_byte_sink *result,
 
 int link(const void *artifact, size_t size, void **entries, size_t entryCount, void **owner,
          const quern_byte_sink *error) noexcept {
-  if (!artifact || !entries || !owner)
-    return report(invalidArguments("link: ",
-                                   !artifact  ? "the artifact"
-                                   : !entries ? "the entries"
-                                              : "the owner",
-                                   " is null"),
-                  error);
+  if (!artifact || !entries || !owner) {
+    const char *missing = !artifact ? "the artifact" : !entries ? "the entries" : "the owner";
+    return report(invalidArguments("link: ", missing, " is null"), error);
+  }
   *owner = nullptr;
   Result<Artifact> parsed = Artifact::parse({static_cast<const char *>(artifact), size});
   if (!parsed)

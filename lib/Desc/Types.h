@@ -51,15 +51,12 @@ enum class Alg : int32_t {
   BinaryEq, BinaryNe, BinarySelect,
   SoftmaxAccurate = 0x30000, SoftmaxLog, SoftmaxAccurateInfAsZero,
 };
-// clang-format on
 
 enum class RnnDirection : int32_t {
-  Undef = 0,
-  Left2Right = 1,
-  Right2Left = 2,
-  BidirectionalConcat = 3,
-  BidirectionalSum = 4
+  Undef = 0, Left2Right = 1, Right2Left = 2, BidirectionalConcat = 3, BidirectionalSum = 4,
 };
+// clang-format on
+
 enum class ScratchpadMode : int32_t { Library = 0, User = 1 };
 enum class FpmathMode : int32_t { Strict = 0, BF16 = 1, F16 = 2, Any = 3, TF32 = 4 };
 enum class AccumulationMode : int32_t { Strict = 0, Relaxed = 1, Any = 2, S32 = 3, F32 = 4, F16 = 5 };

@@ -38,30 +38,13 @@ Settings &settings() {
   return *process;
 }
 
-constexpr std::string_view componentNames[] = {"primitive",
-                                               "reorder",
-                                               "shuffle",
-                                               "concat",
-                                               "sum",
-                                               "convolution",
-                                               "deconvolution",
-                                               "eltwise",
-                                               "lrn",
-                                               "inner_product",
-                                               "rnn",
-                                               "binary",
-                                               "matmul",
-                                               "resampling",
-                                               "batch_normalization",
-                                               "pooling",
-                                               "reduction",
-                                               "prelu",
-                                               "softmax",
-                                               "gemm_api",
-                                               "graph",
-                                               "ukernel",
-                                               "layer_normalization",
-                                               "group_normalization"};
+// clang-format off: rows of names
+constexpr std::string_view componentNames[] = {
+    "primitive", "reorder", "shuffle", "concat", "sum", "convolution", "deconvolution", "eltwise", "lrn",
+    "inner_product", "rnn", "binary", "matmul", "resampling", "batch_normalization", "pooling", "reduction",
+    "prelu", "softmax", "gemm_api", "graph", "ukernel", "layer_normalization", "group_normalization",
+};
+// clang-format on
 
 /// `pattern` is an extended regular expression.
 void setFilter(const std::string &pattern) {

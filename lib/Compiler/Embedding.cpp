@@ -121,7 +121,7 @@ FailureOr<LoadedKernel> load(ModuleOp module, StringRef target, ArrayRef<StringR
     return module.emitError() << linked.error().message;
   LoadedKernel kernel;
   kernel.addresses = (*linked)->entries;
-  kernel.code.reset(new LoadedKernel::Code{std::move(*linked)});
+  kernel.code = std::make_unique<LoadedKernel::Code>(std::move(*linked));
   return kernel;
 }
 

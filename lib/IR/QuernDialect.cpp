@@ -82,10 +82,13 @@ void QuernDialect::initialize() {
       >();
 }
 
+// TableGen declares the parameters by the names that they have in the text.
+// NOLINTBEGIN(readability-identifier-naming)
 LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError, DenseI64ArrayAttr factors,
-                                 int64_t groupSize, int64_t nsPerIteration, StringRef, StringRef, int64_t scratchBytes,
-                                 int64_t sharedBytes, int64_t space, int64_t subGroupSize) {
-  for (int64_t number : {groupSize, nsPerIteration, scratchBytes, sharedBytes, space, subGroupSize})
+                                 int64_t group_size, int64_t ns_per_iteration, StringRef, StringRef,
+                                 int64_t scratch_bytes, int64_t shared_bytes, int64_t space, int64_t sub_group_size) {
+  // NOLINTEND(readability-identifier-naming)
+  for (int64_t number : {group_size, ns_per_iteration, scratch_bytes, shared_bytes, space, sub_group_size})
     if (number < 0)
       return emitError() << "a kernel's numbers must not be negative; one is " << number;
   ArrayRef<int64_t> pairs = factors ? factors.asArrayRef() : ArrayRef<int64_t>();
@@ -133,13 +136,13 @@ LogicalResult QuernDialect::verifyOperationAttribute(Operation *op, NamedAttribu
                  "#quern.licence<…> of what " + op->getName().getStringRef() + " may be allowed");
 }
 
-LogicalResult QuernDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
+LogicalResult QuernDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argIndex,
                                                      NamedAttribute attribute) {
   StringRef name = attribute.getName();
   Attribute value = attribute.getValue();
   auto function = dyn_cast<FunctionOpInterface>(op);
-  auto refuse = [&](const Twine &why) { return op->emitError() << name << " of argument #" << argument << ' ' << why; };
-  if (!function || !isa<MemRefType>(function.getArgumentTypes()[argument]))
+  auto refuse = [&](const Twine &why) { return op->emitError() << name << " of argument #" << argIndex << ' ' << why; };
+  if (!function || !isa<MemRefType>(function.getArgumentTypes()[argIndex]))
     return refuse("is of no memref");
   auto kernel = attrOf<KernelAttr>(op);
   if (name == attr::arg)

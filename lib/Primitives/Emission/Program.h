@@ -73,8 +73,8 @@ public:
   /// arguments, and those that agree in both are one function. `beside`: the call is independent of the one before it.
   void call(llvm::StringRef kind, llvm::ArrayRef<Binding> bindings, llvm::function_ref<void(StepEmitter &)> emitBody,
             bool beside = false);
-  /// Returns the loop's index.
-  mlir::AffineExpr beginLoop(mlir::AffineExpr trips);
+  /// A loop of `count` trips; returns its index.
+  mlir::AffineExpr beginLoop(mlir::AffineExpr count);
   void endLoop();
   /// The greatest of `count` s32 elements of a tensor, at most `limit`, as an entry of the list of runtime sizes
   /// behind those of the arguments.

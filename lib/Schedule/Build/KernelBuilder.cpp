@@ -137,7 +137,7 @@ KernelBuilder::Values KernelBuilder::loop(Value begin, Value end, Value step, Va
 }
 
 void KernelBuilder::forRange(Value begin, Value end, function_ref<void(Value)> body, int64_t step) {
-  loop(begin, end, index(step), {}, [&](Value at, Values) {
+  loop(begin, end, index(step), {}, [&](Value at, const Values &) {
     body(at);
     return Values();
   });

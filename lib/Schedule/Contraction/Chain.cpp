@@ -55,7 +55,7 @@ private:
   LogicalResult addAccumulators(Product &product, ArrayRef<TileAccess> sumsOf);
   LogicalResult readElementwise();
   bool resolve(Elementwise &op);
-  LogicalResult addPoints(const Elementwise &op);
+  LogicalResult addPoints(const Elementwise &own);
   LogicalResult startAccumulators();
   LogicalResult checkReads();
   LogicalResult checkStored(const Accumulator &accumulator);

@@ -56,11 +56,11 @@ protected:
   /// Combines what the accumulators of each have.
   virtual void combineParts(llvm::MutableArrayRef<Reduction>) {}
   virtual void storeRowOutputs(llvm::ArrayRef<RowOutput> outputs) = 0;
-  /// The results of a stage where they are not known.
-  virtual Values compute(int stage, int64_t slot);
+  /// The results of stage `i` where they are not known.
+  virtual Values compute(int i, int64_t slot);
 
   // Values of stages.
-  Values values(int stage, int64_t slot);
+  Values values(int i, int64_t slot);
   Values emitBody(Stage &stage, int64_t slot);
   Value operand(const Access &access, int64_t slot);
   Value captured(Value scalar) { return KernelBuilder::captured(scalar, lanesOfValue); }

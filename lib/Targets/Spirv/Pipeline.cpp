@@ -65,7 +65,7 @@ private:
         described.push_back(describeArgument(function, i));
     }
     tensors = described.size();
-    function->setAttr(LoweredAttr::name, LoweredAttr::get(function.getContext(), described, /*groupBytes=*/0));
+    function->setAttr(LoweredAttr::name, LoweredAttr::get(function.getContext(), described, /*group_bytes=*/0));
     return success();
   }
 

@@ -61,7 +61,7 @@ private:
   void narrowUses(OpBuilder &builder, Value value, Type element);
   /// A range of a buffer's bytes.
   MemRefType bytesOf(int64_t begin, int64_t end);
-  func::FuncOp makeFunction(const Twine &name, const Packed &packed, MemRefType callers, MemRefType buffer);
+  func::FuncOp makeFunction(const Twine &suffix, const Packed &packed, MemRefType callers, MemRefType buffer);
   void emitMap(func::FuncOp function, bool toBuffer, const Packed &packed,
                function_ref<Value(OpBuilder &, Location, Value)> body);
   void emitUnpacking(const Packed &packed);

@@ -205,7 +205,7 @@ void rnn::addProduct(StepEmitter &step, const Sums &sums, Value x, DataType rows
   ProductEmitter(step, sums, x, rows, weights, view, fpmath).emit();
 }
 
-void rnn::emitColumnSums(StepEmitter &step, const WeightsView &view) {
+void rnn::emitColumnSums(StepEmitter &step) {
   using enum utils::IteratorType;
   OpBuilder &b = step.builder;
   AffineExpr gate = b.getAffineDimExpr(0), output = b.getAffineDimExpr(1), input = b.getAffineDimExpr(2);

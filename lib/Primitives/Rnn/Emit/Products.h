@@ -46,7 +46,7 @@ Sums clearSums(emission::StepEmitter &step, mlir::Value memref, int64_t firstGat
 void addProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value x, DataType rows, mlir::Value weights,
                 const WeightsView &view, FpmathMode fpmath);
 /// The sums of the columns of plain s8 weights, "weights", as f32 [G, O], "sums".
-void emitColumnSums(emission::StepEmitter &step, const WeightsView &view);
+void emitColumnSums(emission::StepEmitter &step);
 /// The sums without the columns that only fill up the last panel.
 mlir::Value withoutPadding(emission::StepEmitter &step, const Sums &sums, const WeightsView &view);
 

@@ -148,14 +148,9 @@ Rows States::scratchOfSteps(StringRef name, DataType type) {
 }
 
 Rows States::stateAt(int64_t layer, int64_t direction, AffineExpr t) {
-  Rows rows;
-  if (isTraining) {
+  if (isTraining)
     return section(WorkspacePart::States, s.dic, layer * s.directions + direction, t);
-  } else if (isResult(layer)) {
-    rows = tensor("dst_layer", rnn.dstLayer, t);
-  } else {
-    rows = statesAt(layer, t);
-  }
+  Rows rows = isResult(layer) ? tensor("dst_layer", rnn.dstLayer, t) : statesAt(layer, t);
   rows.channels = s.dic;
   rows.bytes = rows.bytes + direction * s.dic * bytesOf(state);
   return rows;

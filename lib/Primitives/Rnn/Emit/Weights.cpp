@@ -97,10 +97,8 @@ void Weights::emitSums(Program &program) const {
     int64_t layer = i / given.dims[1], direction = i % given.dims[1];
     int64_t elements = layer * given.strides[0] + direction * given.strides[1];
     Binding weights{"weights", plain.type, {tensor, program.number(elements * bytesOf(given.dataType))}};
-    program.call(
-        "rnn_sums", {weights, sumsAlone("sums", layer, direction, program)},
-        [&](StepEmitter &step) { emitColumnSums(step, plain); },
-        /*beside=*/i > 0);
+    program.call("rnn_sums", {weights, sumsAlone("sums", layer, direction, program)}, emitColumnSums,
+                 /*beside=*/i > 0);
   }
 }
 

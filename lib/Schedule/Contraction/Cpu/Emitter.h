@@ -82,7 +82,7 @@ private:
 
   // Kernel, tiles and blocks (ContractionEmitter.cpp).
   void emitIteration(Value iteration);
-  void emitTile(Value tile, Value chunk, bool isLast);
+  void emitTile(Value at, Value chunk, bool isLast);
   struct RowRange {
     Value begin, end;
   };
@@ -96,7 +96,7 @@ private:
   Values startSums(Value row, int64_t rows);
   Value startOf(const Accumulator &accumulator, const Row &row, const Lanes &lanes);
   void subtractShift(mlir::ArrayRef<Value> shift, Values &sums);
-  void placeVectors(Value tile);
+  void placeVectors(Value at);
   bool mayMiss(int64_t vector) const;
   Lanes lanesOf(int64_t vector);
   Value columnMask(Value first, int64_t perColumn);
@@ -105,11 +105,11 @@ private:
                                  accumulator);
   }
 
-  // Sums over a part of K after the other (ContractionCuts.cpp).
+  // Sums over a part of K after the other (ContractionCuts.cpp). `number` is that of a product.
   RowRange emitCutSums(llvm::function_ref<RowRange(BlockBody)> forBlocks);
   void copyRhs(unsigned product);
-  Value copyAt(unsigned product, Value k, size_t sum, int64_t vector);
-  Value loadCopy(unsigned product, Value k, size_t sum, int64_t vector);
+  Value copyAt(unsigned number, Value k, size_t sum, int64_t vector);
+  Value loadCopy(unsigned number, Value k, size_t sum, int64_t vector);
 
   // Sums over K (ContractionSums.cpp).
   void emitSums(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
@@ -121,11 +121,11 @@ private:
                 llvm::function_ref<void(Loaded)> take);
   void carry(Value begin, Value end, llvm::ArrayRef<unsigned> live, Values &sums, llvm::function_ref<void(Value)> body);
   Values loadLhs(const Product &product, Dot dot, Value buffer, Value at);
-  Value loadRhs(unsigned product, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
-  Value rhsAt(unsigned product, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
-  void prefetch(unsigned product, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows);
+  Value loadRhs(unsigned number, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
+  Value rhsAt(unsigned number, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
+  void prefetch(unsigned number, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows);
   Value loadStrided(const Product &product, Value buffer, Value at, const Lanes &lanes);
-  Value tileAddress(unsigned product, Value tile, Value firstColumn);
+  Value tileAddress(unsigned product, Value at, Value firstColumn);
 
   // Registers of a matrix (ContractionMatrices.cpp).
   struct MatrixBlock {
@@ -138,7 +138,7 @@ private:
   void copyLeftSteps(const Plan::Step &step, Value end);
   void emitMatrixBlock(const MatrixBlock &block);
   void emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, Value k);
-  void loadLhsMatrices(unsigned product, const MatrixBlock &block, Value k);
+  void loadLhsMatrices(unsigned number, const MatrixBlock &block, Value k);
 
   // Elementwise ops (ContractionEpilogue.cpp).
   void emitScratchRows(Value begin, Value end);

@@ -113,7 +113,7 @@ void Emitter::carry(Value begin, Value end, ArrayRef<unsigned> live, Values &sum
     for (auto [i, value] : llvm::zip_equal(live, values))
       sums[i] = value;
   };
-  set(loop(begin, end, index(1), now(), [&](Value at, Values carried) {
+  set(loop(begin, end, index(1), now(), [&](Value at, const Values &carried) {
     set(carried);
     body(at);
     return now();

@@ -63,9 +63,8 @@ public:
   /// much as hundreds of others.
   Value anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins,
                 Value mask);
-  /// As KernelBuilder's, of what is left of a limit.
-  using KernelBuilder::prefixMask;
-  Value prefixMask(Value left, int64_t lanes) { return KernelBuilder::prefixMask(narrowed(left), lanes); }
+  /// As prefixMask, of what is left of a limit.
+  Value maskOfLeft(Value left, int64_t lanes) { return prefixMask(narrowed(left), lanes); }
   /// Whether some point of the kernel's loops and groups lies beyond the limit.
   bool mayExceed(unsigned limit, bool write) const;
 

@@ -157,11 +157,11 @@ void LineEmitter::emitHead(Count &reads, Count &writes) {
       e.create<arith::AndIOp>(e.create<arith::SubIOp>(e.index(0), address), e.index(plan.streamedLanes * bytes - 1));
   Value head = e.create<arith::MinSIOp>(e.create<arith::DivUIOp>(beyond, e.index(bytes)), asValue(reads));
   if (plan.streamedLanes == lanes)
-    emitPartial(place, e.prefixMask(head, lanes), Value());
+    emitPartial(place, e.maskOfLeft(head, lanes), Value());
   else
     e.forRange(
         e.index(0), head,
-        [&](Value at) { emitPartial(placeAt(at), e.prefixMask(e.create<arith::SubIOp>(head, at), lanes), Value()); },
+        [&](Value at) { emitPartial(placeAt(at), e.maskOfLeft(e.create<arith::SubIOp>(head, at), lanes), Value()); },
         lanes);
   place = placeAt(head);
   writes = reads = {0, e.create<arith::SubIOp>(asValue(reads), head)};
@@ -252,7 +252,7 @@ void LineEmitter::emitRest(Value from, const Count &reads, const Count &writes) 
     return emitElements(from, reads);
   auto masked = [&](Value at, const Count &count, Value repeated) {
     Value left = e.create<arith::SubIOp>(asValue(count), at);
-    return e.both(e.prefixMask(left, lanes), repeated);
+    return e.both(e.maskOfLeft(left, lanes), repeated);
   };
   auto partial = [&](Value at) {
     Value readMask = masked(at, reads, repeatedReads);
@@ -300,7 +300,7 @@ void LineEmitter::emitPadding(const Count &reads, const Count &writes) {
   Value up = e.add(from, lanes - 1);
   from = e.create<arith::SubIOp>(up, e.create<arith::RemUIOp>(up, e.index(lanes)));
   auto vector = [&](Value at) {
-    Value mask = e.prefixMask(e.create<arith::SubIOp>(asValue(writes), at), lanes);
+    Value mask = e.maskOfLeft(e.create<arith::SubIOp>(asValue(writes), at), lanes);
     e.store(e.paddingValue(lanes), e.add(place.bases.back(), at), e.both(mask, repeatedWrites), false);
   };
   e.forRange(from, asValue(writes), vector, lanes);
@@ -322,7 +322,7 @@ void LineEmitter::emitShort(const Count &reads, const Count &writes) {
   auto maskOf = [&](const Count &count, bool write) {
     Value repeated = inner.parts.empty() ? Value() : e.laneMask(place, inner, 0, lanes, write);
     if (!count.isKnown())
-      return e.both(e.prefixMask(count.value, lanes), repeated);
+      return e.both(e.maskOfLeft(count.value, lanes), repeated);
     return count.number < lanes ? e.both(e.prefixMask(count.number, lanes), repeated) : repeated;
   };
   Value writeMask = problem.writesPadding() ? maskOf(writes, true) : Value();

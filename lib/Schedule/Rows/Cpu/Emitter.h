@@ -124,10 +124,10 @@ private:
   Value emitChunkIndex(Value iteration);
   void emitChunk(int64_t stepLength);
   void emitLastTail(int64_t main, Values &accumulators);
-  Value partialsOf(int stage, unsigned k);
+  Value partialsOf(int i, unsigned k);
   Value partialPlace(Value ofChunk, int64_t slot);
   void storePartials();
-  Values combinePartials(int stage, int64_t slot);
+  Values combinePartials(int i, int64_t slot);
 
   // Accumulators.
   bool hasLongSum(int64_t steps);
@@ -144,7 +144,7 @@ private:
   Value addNeighbours(Stage &stage, int64_t slot, Value accumulator);
 
   // Values that are kept from sweep to sweep.
-  Values compute(int stage, int64_t slot) override;
+  Values compute(int i, int64_t slot) override;
   Values load(const Access &access, int64_t &slot) override;
   Value keptPlace(int64_t slot);
   Value keptView(int64_t offset, mlir::Type element);
@@ -168,11 +168,11 @@ private:
   void limitRows();
 
   // Reductions and values of rows.
-  void reduceRows(int stage);
+  void reduceRows(int i);
   Value reduceOneRow(mlir::Operation *like, Value vector);
   Value reduceManyRows(mlir::Operation *like, Value vector);
   Value sumToFirstLanes(mlir::Operation *like, Value vector);
-  Values compute(int stage, int64_t slot) override;
+  Values compute(int i, int64_t slot) override;
   void changeForm();
   Value permutedInRows(Value v, llvm::function_ref<int64_t(int64_t)> position);
   Value permuted(Value v, int64_t count, llvm::function_ref<int64_t(int64_t)> source);

@@ -35,8 +35,8 @@ private:
   void markUses();
   bool placeKept();
   bool isShortRow() const;
-  const Access *findDestination(unsigned stage);
-  bool isFree(const Access &destination, unsigned stage);
+  const Access *findDestination(unsigned kept);
+  bool isFree(const Access &destination, unsigned kept);
   void keepDearReads();
   void chooseColumns();
   void layOutScratch();

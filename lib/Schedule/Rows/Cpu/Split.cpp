@@ -146,12 +146,12 @@ void SweepEmitter::emitLastTail(int64_t main, Values &accumulators) {
 }
 
 /// The array of a reduction's partial results: [row][chunk][slot], of vectors across rows.
-Value SweepEmitter::partialsOf(int stage, unsigned k) {
+Value SweepEmitter::partialsOf(int i, unsigned k) {
   int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes;
-  auto type = MemRefType::get({plan.space * plan.split.chunks * width}, chain.stages[stage].inits[k].getType());
-  Value &view = partialViews[{stage, k}];
+  auto type = MemRefType::get({plan.space * plan.split.chunks * width}, chain.stages[i].inits[k].getType());
+  Value &view = partialViews[{i, k}];
   if (!view) {
-    Value at = index(plan.stages[stage].partials[k]);
+    Value at = index(plan.stages[i].partials[k]);
     view = atEntry([&] { return create<memref::ViewOp>(type, kernel.shared, at, ValueRange()).getResult(); });
   }
   return view;
@@ -166,7 +166,7 @@ Value SweepEmitter::partialPlace(Value ofChunk, int64_t slot) {
 }
 
 void SweepEmitter::storePartials() {
-  forEachReduction([&](int i, Stage &stage, unsigned k) {
+  forEachReduction([&](int i, Stage &, unsigned k) {
     for (int64_t slot = 0; slot < rowsOfStep; ++slot) {
       Value part = ofRow.values[{i, slot}][k], at = partialPlace(chunk, slot);
       if (plan.alongRow())

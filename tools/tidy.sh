@@ -2,10 +2,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Checks the sources that build/release compiles, and our headers in them, as .clang-tidy says. Those of the compiler
-# are left out: it takes most of the time, and has not been gone through.
+# Checks the sources that build/release compiles, and our headers in them, as .clang-tidy says.
 #
-#   tools/tidy.sh [FILE…]             these, of the compiler too, or all others
+#   tools/tidy.sh [FILE…]             these, or all
 #   tools/tidy.sh --changed=N         what the last N commits of sources changed, the latest
 #                                     first; in front what is not committed
 #   tools/tidy.sh --part=K --parts=N  every N-th, from the K-th on; 1 is the first, N + 1 again
@@ -18,7 +17,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 files=()
-isAll=1 isNamed='' part=1 parts=1 count=
+isAll=1 part=1 parts=1 count=
 for option in "$@"; do
   case "$option" in
     --changed=*)
@@ -36,7 +35,7 @@ for option in "$@"; do
       exit 2
       ;;
     *)
-      isAll='' isNamed=1
+      isAll=''
       files+=("$option")
       ;;
   esac
@@ -49,7 +48,6 @@ mapfile -t compiled < <(
   sed -n "s:^ *\"file\"\: \"$PWD/\(\(lib\|runtime\|tools\|test\)/.*\.cpp\)\".*:\1:p" $commands | LC_ALL=C sort -u)
 declare -A isLeft
 for file in "${compiled[@]}"; do
-  [[ $isNamed || ! $file =~ ^lib/(Compiler|IR|Schedule|Targets|Transforms|Primitives/(.*/)?Emi) ]] || continue
   isLeft[$file]=1
 done
 [ -z "$isAll" ] || files=("${compiled[@]}")

@@ -62,8 +62,7 @@ constexpr Mistake all[] = {
     {"states of another width", LSTM LAYERS "weights_layer=f32:1x1x@nx4x8:any weights_iter=f32:1x1x1@mx4x8:any", "C23"},
     {"states of a gru of another width",
      "rnn fwd_i cell=gru direction=left2right src_layer=f32:1x3x4:abc dst_layer=f32:1x3x8:abc "
-     "weights_layer=f32:1x1x4x3x8:any "
-     "weights_iter=f32:1x1x1@nx3x8:any",
+     "weights_layer=f32:1x1x4x3x8:any weights_iter=f32:1x1x1@nx3x8:any",
      "C24"},
     {"an output that repeats", LSTM "src_layer=f32:2x3x@n:abc dst_layer=f32:2x3x8:s8x0x1 " WEIGHTS, "C25"},
     {"scales for input channels", LSTM INT8 "attr.rnn.weights_mask=4 attr.rnn.weights_scales=1", "C26"},
@@ -80,8 +79,7 @@ constexpr Mistake all[] = {
     {"lengths of s8", LSTM LAYERS WEIGHTS "seq_lengths=s8:3:a", "C37"},
     {"training of any batch",
      "rnn fwd_t cell=lstm direction=left2right src_layer=f32:2x?x4:abc dst_layer=f32:2x?x8:abc "
-     "weights_layer=f32:1x1x4x4x8:any "
-     "weights_iter=f32:1x1x8x4x8:any",
+     "weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:any",
      "C38"},
     {"open channels", LSTM "src_layer=f32:2x3x?:abc dst_layer=f32:2x3x8:abc " WEIGHTS, "C39"},
     {"blocked activations", LSTM "src_layer=f32:2x3x@n:abC16c dst_layer=f32:2x3x8:abc " WEIGHTS, "C40"},

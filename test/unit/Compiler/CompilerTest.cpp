@@ -89,8 +89,7 @@ const std::vector<std::string> &linesWithModes() {
       "rnn fwd_i cell=gru direction=left2right src_layer=f32:1x4x40:abc weights_layer=f32:1x1x40x3x40:abcde "
       "weights_iter=f32:1x1x40x3x40:abcde dst_layer=f32:1x4x40:abc",
       "rnn fwd_t cell=rnn direction=left2right activation=relu src_layer=f32:3x4x40:abc "
-      "weights_layer=f32:1x1x40x1x40:abcde "
-      "weights_iter=f32:1x1x40x1x40:abcde dst_layer=f32:3x4x40:abc",
+      "weights_layer=f32:1x1x40x1x40:abcde weights_iter=f32:1x1x40x1x40:abcde dst_layer=f32:3x4x40:abc",
       "rnn fwd_i cell=lstm direction=left2right src_layer=bf16:3x4x40:abc weights_layer=bf16:1x1x40x4x40:any "
       "weights_iter=bf16:1x1x40x4x40:any dst_layer=bf16:3x4x40:abc",
       "rnn fwd_i cell=lstm direction=left2right src_layer=u8:3x4x40:abc weights_layer=s8:1x1x40x4x40:any "

@@ -39,8 +39,7 @@ TEST(ReorderVerify, AcceptsEveryLayout) {
            "reorder src=f32:8x9:s?x1 dst=f32:8x9:aB16b",
            "reorder src=s8:64x64:AB16b64a2b:s8s8@1:asymmetric@1 dst=s8:64x64:ab",
            "reorder src=f32:8x9:ab dst=f32:8x9:ab attr.scratchpad=user attr.fpmath=any attr.fpmath_int=true "
-           "attr.accumulation=any "
-           "attr.deterministic=true",
+           "attr.accumulation=any attr.deterministic=true",
        }) {
     VerifiedProblem problem = verified(line);
     EXPECT_EQ(problem.desc, parsed(line));

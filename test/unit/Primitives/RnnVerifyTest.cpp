@@ -148,8 +148,7 @@ TEST(RnnVerify, RefusesOtherTypes) {
       {"C37", lstm + layers + weights + "seq_lengths=s8:3:a", unsupported, "seq_lengths of type s8"},
       {"C38",
        "rnn fwd_t cell=lstm direction=left2right src_layer=f32:2x?x4:abc dst_layer=f32:2x?x8:abc "
-       "weights_layer=f32:1x1x4x4x8:any "
-       "weights_iter=f32:1x1x8x4x8:any",
+       "weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:any",
        unsupported, "training"},
   };
   expectAllRefused(refusals);
@@ -248,11 +247,9 @@ TEST(RnnVerify, AcceptsEveryType) {
 TEST(RnnVerify, ListsTheArguments) {
   VerifiedProblem problem = accepted(
       "rnn fwd_t cell=lstm direction=left2right src_layer=f32:2x3x4:abc src_iter=f32:1x1x3x8:any "
-      "src_iter_c=f32:1x1x3x8:any "
-      "seq_lengths=s32:3:any weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:any "
-      "weights_peephole=f32:1x1x3x8:any "
-      "weights_projection=f32:1x1x8x8:any bias=f32:1x1x4x8:any dst_layer=f32:2x3x8:any dst_iter=f32:1x1x3x8:any "
-      "dst_iter_c=f32:1x1x3x8:any");
+      "src_iter_c=f32:1x1x3x8:any seq_lengths=s32:3:any weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:any "
+      "weights_peephole=f32:1x1x3x8:any weights_projection=f32:1x1x8x8:any bias=f32:1x1x4x8:any "
+      "dst_layer=f32:2x3x8:any dst_iter=f32:1x1x3x8:any dst_iter_c=f32:1x1x3x8:any");
   const std::pair<int32_t, std::string_view> expected[] = {
       {1, "src_layer"},      {2, "src_iter"},      {3, "src_iter_c"},        {96, "seq_lengths"},
       {33, "weights_layer"}, {34, "weights_iter"}, {35, "weights_peephole"}, {36, "weights_projection"},

@@ -98,8 +98,8 @@ void expectNear(const Values &got, const Values &wanted) {
 
 TEST(RnnReference, Vanilla) {
   Example rnn("rnn fwd_i cell=rnn activation=relu alpha=0.5 direction=left2right src_layer=f32:2x1x1:abc "
-              "weights_layer=f32:1x1x1x1x1:abcde "
-              "weights_iter=f32:1x1x1x1x1:abcde bias=f32:1x1x1x1:abcd dst_layer=f32:2x1x1:abc");
+              "weights_layer=f32:1x1x1x1x1:abcde weights_iter=f32:1x1x1x1x1:abcde bias=f32:1x1x1x1:abcd "
+              "dst_layer=f32:2x1x1:abc");
   rnn.set(arg::src, {1, -8}), rnn.set(arg::weights, {2}), rnn.set(arg::weights1, {3}), rnn.set(arg::bias, {0.5});
   expectNear(rnn.result(arg::dst), {2.5, 0.5 * (-16 + 7.5 + 0.5)});
 }
@@ -109,8 +109,8 @@ TEST(RnnReference, VanillaIsJudgedByItsTerms) {
   for (const char *activation : {"relu", "tanh"}) {
     Example rnn("rnn fwd_t cell=rnn activation=" + std::string(activation) +
                 " direction=left2right src_layer=f32:1x1x2:abc weights_layer=f32:1x1x2x1x1:abcde "
-                "weights_iter=f32:1x1x1x1x1:abcde "
-                "bias=f32:1x1x1x1:abcd dst_layer=f32:1x1x1:abc dst_iter=f32:1x1x1x1:abcd");
+                "weights_iter=f32:1x1x1x1x1:abcde bias=f32:1x1x1x1:abcd dst_layer=f32:1x1x1:abc "
+                "dst_iter=f32:1x1x1x1:abcd");
     rnn.set(arg::src, {1, 1}), rnn.set(arg::weights, {1, -0.99}), rnn.set(arg::weights1, {1}), rnn.set(arg::bias, {0});
     rnn.store();
     for (int32_t argument : {arg::dst, arg::dst1}) {
@@ -125,12 +125,10 @@ TEST(RnnReference, VanillaIsJudgedByItsTerms) {
 }
 
 TEST(RnnReference, Lstm) {
-  Example rnn(
-      "rnn fwd_i cell=lstm direction=left2right src_layer=f32:1x1x1:abc src_iter=f32:1x1x1x1:abcd "
-      "src_iter_c=f32:1x1x1x1:abcd "
-      "weights_layer=f32:1x1x1x4x1:abcde weights_iter=f32:1x1x1x4x1:abcde weights_peephole=f32:1x1x3x1:abcd "
-      "weights_projection=f32:1x1x1x1:abcd bias=f32:1x1x4x1:abcd dst_layer=f32:1x1x1:abc dst_iter=f32:1x1x1x1:abcd "
-      "dst_iter_c=f32:1x1x1x1:abcd");
+  Example rnn("rnn fwd_i cell=lstm direction=left2right src_layer=f32:1x1x1:abc src_iter=f32:1x1x1x1:abcd "
+              "src_iter_c=f32:1x1x1x1:abcd weights_layer=f32:1x1x1x4x1:abcde weights_iter=f32:1x1x1x4x1:abcde "
+              "weights_peephole=f32:1x1x3x1:abcd weights_projection=f32:1x1x1x1:abcd bias=f32:1x1x4x1:abcd "
+              "dst_layer=f32:1x1x1:abc dst_iter=f32:1x1x1x1:abcd dst_iter_c=f32:1x1x1x1:abcd");
   rnn.set(arg::src, {0.5}), rnn.set(arg::src1, {0.25}), rnn.set(arg::src2, {-1}), rnn.set(arg::weights, {1, 2, 3, 4});
   rnn.set(arg::weights1, {4, 3, 2, 1}), rnn.set(arg::weights2, {0.1, 0.2, 0.3}), rnn.set(arg::weights3, {2});
   rnn.set(arg::bias, {0, 0.1, 0.2, 0.3});
@@ -246,8 +244,8 @@ TEST(RnnReference, Integers) {
 TEST(RnnReference, IntegersAreJudgedStepByStep) {
   Example rnn("rnn fwd_i cell=lstm direction=right2left src_layer=u8:20x2x9:abc weights_layer=s8:1x1x9x4x12:abcde "
               "weights_iter=s8:1x1x12x4x12:abcde dst_layer=u8:20x2x12:abc dst_iter=f32:1x1x2x12:abcd "
-              "dst_iter_c=f32:1x1x2x12:abcd "
-              "attr.rnn.data_scale=100 attr.rnn.data_shift=128 attr.rnn.weights_scales=150");
+              "dst_iter_c=f32:1x1x2x12:abcd attr.rnn.data_scale=100 attr.rnn.data_shift=128 "
+              "attr.rnn.weights_scales=150");
   rnn.store();
   EXPECT_TRUE(rnn.areRight());
   Values off = rnn.get(arg::dst);
@@ -302,8 +300,8 @@ TEST(RnnReference, NarrowStatesAreTheNearest) {
 // What training keeps: the header, and sections that lead from one to the next by the equations.
 TEST(RnnReference, Workspace) {
   Example rnn("rnn fwd_t cell=lstm direction=left2right src_layer=f32:3x2x4:abc src_iter=f32:1x1x2x5:abcd "
-              "src_iter_c=f32:1x1x2x5:abcd "
-              "weights_layer=f32:1x1x4x4x5:abcde weights_iter=f32:1x1x5x4x5:abcde dst_layer=f32:3x2x5:abc");
+              "src_iter_c=f32:1x1x2x5:abcd weights_layer=f32:1x1x4x4x5:abcde weights_iter=f32:1x1x5x4x5:abcde "
+              "dst_layer=f32:3x2x5:abc");
   rnn.store();
   EXPECT_TRUE(rnn.areRight());
   const RnnDesc &op = std::get<Boxed<RnnDesc>>(rnn.problem.desc.op);

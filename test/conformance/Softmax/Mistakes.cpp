@@ -110,15 +110,13 @@ constexpr Mistake all[] = {
      "softmax fwd_i src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=1 attr.post_ops=eltwise(alg=add)"},
     {"33 post-ops",
      "softmax fwd_i src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=1 "
-     "attr.post_ops=eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg="
-     "abs),"
-     "eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise("
-     "alg=abs),"
-     "eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise("
-     "alg=abs),"
-     "eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise("
-     "alg=abs),"
-     "eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs)"},
+     "attr.post_ops="
+     "eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),"
+     "eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),"
+     "eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),"
+     "eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),"
+     "eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs),"
+     "eltwise(alg=abs),eltwise(alg=abs),eltwise(alg=abs)"},
     {"unknown attribute", "softmax fwd_i alg=accurate src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=1 attr.speed=high"},
     {"unknown fpmath mode", "softmax fwd_i alg=accurate src=f32:@nx@m:ab dst=f32:@nx@m:ab axis=1 attr.fpmath=f7"},
     {"a mask of another shape",

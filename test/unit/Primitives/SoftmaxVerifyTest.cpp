@@ -57,8 +57,8 @@ TEST(SoftmaxVerify, ListsTheArgumentsOfAttributes) {
   VerifiedProblem problem = verified(
       "softmax fwd_i src=s8:8x9:ab dst=u8:8x9:ab axis=1 attr.scales=src(type=bf16),dst,post1.src_1(mask=3),post2.src_1 "
       "attr.zero_points=post1.src_1(mask=2,type=s32) "
-      "attr.post_ops=eltwise(alg=relu),binary(alg=add,src1=s8:8x9:aB16b),binary(alg=select,src1=f32:1x9:any,src2=u8:"
-      "8x1:ab)");
+      "attr.post_ops=eltwise(alg=relu),binary(alg=add,src1=s8:8x9:aB16b),"
+      "binary(alg=select,src1=f32:1x9:any,src2=u8:8x1:ab)");
   struct Expected {
     int32_t index;
     std::string_view name;

@@ -42,6 +42,8 @@ done
 root=$PWD
 logs=$root/build/test-logs
 lit=/usr/lib/llvm-22/bin/lit
+# The set of cases of each primitive.
+every=$(sed -n 's/^QUERN_PRIMITIVE([A-Za-z]*, \([a-z_]*\),.*/\1/p' lib/Desc/Primitives.def | paste -sd,)
 jobs=$(nproc)
 passed=0
 failed=0
@@ -262,16 +264,16 @@ step tests "conformance of eltwise, every ISA" conformance release eltwise \
 step tests "conformance of sum and concat, every ISA" conformance release sum,concat \
   "$(pick --count=100 --count=200 --count=0)" --linker=orc --isa=all
 step tests "outputs on other arguments, every ISA" conformance release \
-  softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=40 --count=120 --count=250)" \
+  "$every" "$(pick --count=40 --count=120 --count=250)" \
   --aliases --linker=orc --isa=all
 step tests "conformance of rnn, every ISA" conformance release rnn \
   "$(pick --count=60 --count=150 --count=500)" --isa=all
 step tests "conformance, compiled in another process" conformanceByProcess release \
-  softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=20 --count=60 --count=200)"
+  "$every" "$(pick --count=20 --count=60 --count=200)"
 [ $mode != full ] || step tests "cells" conformance release softmax,reorder,reorder-round-trips,binary,sum,concat,gemm \
   "${cells[@]}" --linker=orc
 
-step tests "conformance, seed of the day" conformance release softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
+step tests "conformance, seed of the day" conformance release "$every" \
   "$(pick --count=50 --count=200 --count=600)" --seed="$daySeed" --linker=orc --damaged=0
 
 # Each of these is one process, the longest first.
@@ -299,7 +301,7 @@ beside tests "conformance of all others, device" onDevice conformance release el
 beside tests "conformance of softmax and reorder, as a GPU" onDeviceAsGpu conformance release softmax,reorder \
   "$(pick --count=10 --count=60 --count=600)" --linker=orc
 beside tests "an output on each other argument, device" onDevice conformance release \
-  softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=5 --count=20 --count=120)" --aliases --linker=orc
+  "$every" "$(pick --count=5 --count=20 --count=120)" --aliases --linker=orc
 beside one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc \
   --check --repeat=1
 beside one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern run -f test/problems/device.desc \
@@ -309,7 +311,7 @@ beside tests "conformance of all others, as a GPU" onDeviceAsGpu conformance rel
 beside one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 join
 step tests "SPIR-V of any problem for any device" conformance release \
-  softmax,reorder,eltwise,binary,sum,concat,gemm,rnn "$(pick --count=10 --count=80 --count=1000)" --compile-only
+  "$every" "$(pick --count=10 --count=80 --count=1000)" --compile-only
 
 if [ $mode != quick ]; then
   step tests "consumers refuse wrong SPIR-V" tools/spirv-check/spirv-check.py --self-test
@@ -323,7 +325,7 @@ if [ $mode != quick ]; then
     quern_compiler quern_compiler_process
   step tests "unit tests, asan" unitSanitized asan
   step tests "fuzzers, asan" ctest --test-dir build/asan -L fuzz -j "$jobs" --output-on-failure
-  step tests "conformance, asan" conformance asan softmax,reorder,eltwise,binary,sum,concat,gemm,rnn \
+  step tests "conformance, asan" conformance asan "$every" \
     --count="$(pick 0 80 200)"
   step one "quern run, asan" build/asan/bin/quern run -f test/problems/smoke.desc --check
   step one "build tsan" build tsan quern-unit-tests

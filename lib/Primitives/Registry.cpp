@@ -25,6 +25,15 @@ constexpr RegisteredPrimitive primitives[] = {
 #include "Desc/Primitives.def"
 };
 
+/// "softmax, eltwise, binary": the primitives of which something holds.
+std::string namesWhere(bool RegisteredPrimitive::*holds) {
+  std::string names;
+  for (const RegisteredPrimitive &primitive : primitives)
+    if (primitive.*holds)
+      names += concat(names.empty() ? "" : ", ", nameOf(primitive.kind));
+  return names;
+}
+
 FpmathMode usedFpmath(const PrimitiveDesc &verified, const Target &target) {
   const bool rounds = verified.attr.fpmathMode != FpmathMode::Strict && verified.kind() == PrimitiveKind::Rnn;
   return rounds && rnnRoundsFactors(verified, target) ? FpmathMode::BF16 : FpmathMode::Strict;
@@ -113,8 +122,8 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
   for (const RegisteredPrimitive &primitive : primitives)
     if (primitive.kind == desc.kind()) {
       if (desc.attr.dropout.isSet() && !primitive.takesDropout)
-        return illFormed(desc, unimplemented("dropout is not implemented for ", nameOf(desc.kind()),
-                                             "; it is for eltwise, binary and softmax"));
+        return illFormed(desc, unimplemented("dropout is not implemented for ", nameOf(desc.kind()), "; it is for ",
+                                             namesWhere(&RegisteredPrimitive::takesDropout)));
       Result<VerifiedProblem> problem = primitive.verify(desc, target, forwardHint);
       if (!problem)
         return problem;

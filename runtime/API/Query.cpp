@@ -78,43 +78,29 @@ struct KindQuery {
   quern_query_t what;
   void *result;
 
-  template <typename Op> Result<void> operator()(const Op &) const { return queryCommon(problem, what, result); }
-  template <typename Op> Result<void> operator()(const Boxed<Op> &op) const { return (*this)(*op); }
-  Result<void> operator()(const SoftmaxDesc &softmax) const {
-    switch (what) {
-    case quern_query_prop_kind:
-      return answerEnum<quern_prop_kind_t>(result, softmax.prop);
-    case quern_query_alg_kind:
-      return answerEnum<quern_alg_kind_t>(result, softmax.alg);
-    case quern_query_axis_s32:
-      return answer<int>(result, softmax.axis);
-    default:
-      return queryCommon(problem, what, result);
-    }
+  /// What descriptors call alike they answer alike.
+  template <typename Op> Result<void> operator()(const Op &op) const {
+    if constexpr (requires { op.prop; })
+      if (what == quern_query_prop_kind)
+        return answerEnum<quern_prop_kind_t>(result, op.prop);
+    if constexpr (requires { op.alg; })
+      if (what == quern_query_alg_kind)
+        return answerEnum<quern_alg_kind_t>(result, op.alg);
+    if constexpr (requires { op.axis; })
+      if (what == quern_query_axis_s32)
+        return answer<int>(result, op.axis);
+    return queryCommon(problem, what, result);
   }
+  template <typename Op> Result<void> operator()(const Boxed<Op> &op) const { return (*this)(*op); }
   Result<void> operator()(const EltwiseDesc &eltwise) const {
     switch (what) {
-    case quern_query_prop_kind:
-      return answerEnum<quern_prop_kind_t>(result, eltwise.prop);
-    case quern_query_alg_kind:
-      return answerEnum<quern_alg_kind_t>(result, eltwise.alg);
     case quern_query_alpha_f32:
       return answer<float>(result, eltwise.alpha);
     case quern_query_beta_f32:
       return answer<float>(result, eltwise.beta);
     default:
-      return queryCommon(problem, what, result);
+      return operator()<EltwiseDesc>(eltwise);
     }
-  }
-  Result<void> operator()(const BinaryDesc &binary) const {
-    if (what == quern_query_alg_kind)
-      return answerEnum<quern_alg_kind_t>(result, binary.alg);
-    return queryCommon(problem, what, result);
-  }
-  Result<void> operator()(const ConcatDesc &concat) const {
-    if (what == quern_query_axis_s32)
-      return answer<int>(result, concat.axis);
-    return queryCommon(problem, what, result);
   }
   Result<void> operator()(const ReorderDesc &) const {
     if (what != quern_query_reorder_src_engine && what != quern_query_reorder_dst_engine)
@@ -125,8 +111,6 @@ struct KindQuery {
   }
   Result<void> operator()(const RnnDesc &rnn) const {
     switch (what) {
-    case quern_query_prop_kind:
-      return answerEnum<quern_prop_kind_t>(result, rnn.prop);
     case quern_query_cell_kind:
       return answerEnum<quern_alg_kind_t>(result, rnn.cell);
     case quern_query_direction:
@@ -138,7 +122,7 @@ struct KindQuery {
     case quern_query_alpha_f32:
       return answer<float>(result, rnn.alpha);
     default:
-      return queryCommon(problem, what, result);
+      return operator()<RnnDesc>(rnn);
     }
   }
 };

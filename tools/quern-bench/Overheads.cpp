@@ -252,7 +252,7 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
   Engine engine = createEngine();
   std::vector<Compilation> compilations = measureCompilations(engine, lines);
   std::vector<Overhead> found;
-  for (const ProblemKind *kind : {&softmaxKind(), &reorderKind(), &rnnKind()}) {
+  for (const ProblemKind *kind : {softmaxKind(), reorderKind(), rnnKind()}) {
     std::vector<Overhead> rows = summarizeKind(*kind, compilations);
     found.insert(found.end(), rows.begin(), rows.end());
   }

@@ -77,9 +77,9 @@ public:
 
 } // namespace
 
-const ProblemKind &binaryKind() {
+const ProblemKind *binaryKind() {
   static const BinaryKind kind;
-  return kind;
+  return &kind;
 }
 
 } // namespace quern::bench

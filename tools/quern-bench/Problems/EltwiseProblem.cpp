@@ -74,9 +74,9 @@ public:
 
 } // namespace
 
-const ProblemKind &eltwiseKind() {
+const ProblemKind *eltwiseKind() {
   static const EltwiseKind kind;
-  return kind;
+  return &kind;
 }
 
 } // namespace quern::bench

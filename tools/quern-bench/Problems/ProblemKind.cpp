@@ -12,24 +12,18 @@ namespace quern::bench {
 
 const ProblemKind *kindOf(const quern::PrimitiveDesc &desc) {
   switch (desc.kind()) {
-  case PrimitiveKind::Softmax:
-    return &softmaxKind();
-  case PrimitiveKind::Eltwise:
-    return &eltwiseKind();
-  case PrimitiveKind::Reorder:
-    return &reorderKind();
-  case PrimitiveKind::Binary:
-    return &binaryKind();
-  case PrimitiveKind::Sum:
-    return &sumKind();
-  case PrimitiveKind::Concat:
-    return &concatKind();
-  case PrimitiveKind::Rnn:
-    return &rnnKind();
-  default:
-    return nullptr;
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                    \
+  case PrimitiveKind::NAME:                                                                                            \
+    return WORD##Kind();
+#include "Desc/Primitives.def"
+  case PrimitiveKind::Undef:
+    break;
   }
+  return nullptr;
 }
+
+/// A function and no primitive of oneDNN's.
+const ProblemKind *gemmKind() { return nullptr; }
 
 bool isDense(const TensorDesc &tensor) {
   Result<TensorDesc> dense = TensorDesc::dense(tensor.shape(), tensor.dataType);

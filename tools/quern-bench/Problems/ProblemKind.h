@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Titles, families and bounds belong to a primitive, and everything else in the harness to none. A new primitive is one
-// file, <Name>Problem.cpp, and one line in kindOf().
+// file, <Name>Problem.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_PROBLEMS_PROBLEMKIND_H
@@ -38,13 +38,9 @@ public:
   virtual Bounds bounds(const Problem &problem, const std::string &plan) const = 0;
 };
 
-const ProblemKind &softmaxKind();
-const ProblemKind &eltwiseKind();
-const ProblemKind &reorderKind();
-const ProblemKind &binaryKind();
-const ProblemKind &sumKind();
-const ProblemKind &concatKind();
-const ProblemKind &rnnKind();
+// One of each primitive, by its word in the text form: softmaxKind(). Null: it is not measured.
+#define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) const ProblemKind *WORD##Kind();
+#include "Desc/Primitives.def"
 
 /// The kind of this problem, or null for a primitive that is not measured.
 const ProblemKind *kindOf(const quern::PrimitiveDesc &desc);

@@ -93,9 +93,9 @@ public:
 
 } // namespace
 
-const ProblemKind &reorderKind() {
+const ProblemKind *reorderKind() {
   static const ReorderKind kind;
-  return kind;
+  return &kind;
 }
 
 } // namespace quern::bench

@@ -75,9 +75,9 @@ public:
 
 } // namespace
 
-const ProblemKind &rnnKind() {
+const ProblemKind *rnnKind() {
   static const RnnKind kind;
-  return kind;
+  return &kind;
 }
 
 } // namespace quern::bench

@@ -92,9 +92,9 @@ public:
 
 } // namespace
 
-const ProblemKind &softmaxKind() {
+const ProblemKind *softmaxKind() {
   static const SoftmaxKind kind;
-  return kind;
+  return &kind;
 }
 
 } // namespace quern::bench

@@ -77,14 +77,14 @@ private:
 
 } // namespace
 
-const ProblemKind &sumKind() {
+const ProblemKind *sumKind() {
   static const SourcesKind kind("sum");
-  return kind;
+  return &kind;
 }
 
-const ProblemKind &concatKind() {
+const ProblemKind *concatKind() {
   static const SourcesKind kind("concat");
-  return kind;
+  return &kind;
 }
 
 } // namespace quern::bench

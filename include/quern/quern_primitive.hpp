@@ -416,7 +416,7 @@ struct binary : public primitive {
   binary(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-/// Text or code of a problem without an engine; see quern_compile(). An empty target means this machine.
+/// The sum of tensors of one shape, each times its scale; see quern_sum_primitive_desc_create().
 struct sum : public primitive {
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
@@ -446,6 +446,7 @@ struct sum : public primitive {
   sum(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
+/// Tensors one after the other along a dim; see quern_concat_primitive_desc_create().
 struct concat : public primitive {
   struct primitive_desc : public quern::primitive_desc {
     primitive_desc() = default;
@@ -473,6 +474,7 @@ struct concat : public primitive {
   concat(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
+/// Text or code of a problem without an engine; see quern_compile(). An empty target means this machine.
 inline std::string compile(const std::string &line, quern_code_form_t form, const std::string &target = "") {
   quern_blob_t blob = nullptr;
   error::wrap_c_api(

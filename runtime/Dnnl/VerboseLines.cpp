@@ -70,8 +70,10 @@ private:
       return rnn();
     case 13: // binary
       return binary();
-    default:
+    case 19: // softmax
       return softmax();
+    default:
+      return {};
     }
   }
 

@@ -9,6 +9,7 @@
 #ifndef QUERN_TEST_API_BADINPUT_H
 #define QUERN_TEST_API_BADINPUT_H
 
+#include "Runtime/TestArtifacts.h"
 #include "Runtime/TestSupport.h"
 
 #include <gtest/gtest.h>

@@ -75,7 +75,7 @@ export logs
 failed=$(echo "${chosen[@]}" | xargs -r -n 1 -P "$(nproc)" bash -c 'check "$1"' check | wc -l)
 # A finding reaches from the line with its place to the next such line.
 [ "$failed" = 0 ] || awk -v root="$PWD/" '
-  /^[0-9]+ warnings? (generated|treated as errors?)/ || /^\[[0-9]+\/[0-9]+\] Processing file/ { next }
+  /^[0-9]+ warnings? (generated|treated as errors?)/ || /^\[[0-9]+\/[0-9]+\] .*Processing file/ { next }
   FNR == 1 { isNew = 1 }
   index($0, root) == 1 { $0 = substr($0, length(root) + 1) }
   /:[0-9]+:[0-9]+: (warning|error): / { isNew = !seen[$0]++ }

@@ -13,6 +13,7 @@
 namespace quern::ze {
 
 /// An artifact whose SPIR-V the device's driver has built, with a kernel for each entry.
+// NOLINTNEXTLINE(misc-multiple-inheritance): the second is the standard library's way to be shared
 class DeviceExecutable final : public Executable, public std::enable_shared_from_this<DeviceExecutable> {
 public:
   /// As Device::load().

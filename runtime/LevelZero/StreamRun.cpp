@@ -31,16 +31,16 @@ size_t sizeCountOf(const Program &program) { return program.sizeCount() + progra
 
 } // namespace
 
-Result<void> Stream::execute(const Call &call, const quern::EventLinks *given) {
+Result<void> Stream::execute(const Call &call, const quern::EventLinks *links) {
   std::lock_guard lock(mutex);
-  const auto *links = static_cast<const EventLinks *>(given);
-  if (!links)
+  const auto *own = static_cast<const EventLinks *>(links);
+  if (!own)
     return run(call, false);
-  if (Result<void> waited = waitFor(links->waits); !waited)
+  if (Result<void> waited = waitFor(own->waits); !waited)
     return waited;
   if (Result<void> done = run(call, false); !done)
     return done;
-  return links->signal ? signal(links->signal) : Result<void>();
+  return own->signal ? signal(own->signal) : Result<void>();
 }
 
 Result<void> Stream::run(const Call &call, bool isPart) {

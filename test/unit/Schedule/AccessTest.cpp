@@ -22,7 +22,7 @@
 
 namespace quern::rows {
 
-void PrintTo(const Size &size, std::ostream *stream) { *stream << size.text(); }
+static void PrintTo(const Size &size, std::ostream *stream) { *stream << size.text(); }
 
 namespace {
 

@@ -133,7 +133,7 @@ private:
   bool hasLongSum(int64_t steps);
   mlir::TypedAttr startOf(Stage &stage, unsigned k) override;
   Value combineAll(mlir::Operation *like, Values parts);
-  Value reduceLanes(mlir::Operation *like, Value vector);
+  Value reduceLanes(mlir::Operation *like, Value accumulator);
   void combineParts(llvm::MutableArrayRef<Reduction> reductions) override;
   WideSum wideSumOf(Stage &stage, unsigned k);
   void addToWide(const WideSum &sum, llvm::MutableArrayRef<Value> parts, Value term);

@@ -127,7 +127,7 @@ private:
 Result<void> Compilation::emit() {
   Timer timer(times.emitNs);
   if (mlir::failed(emitProblem(*module, problem)))
-    return failed(Stage::Emit, Status::Internal, capture.firstLine());
+    return failed(Stage::Emit, Status::Unimplemented, capture.firstLine());
   return verifyModule(Stage::Emit);
 }
 

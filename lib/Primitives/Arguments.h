@@ -37,6 +37,9 @@ struct ArgumentInfo {
   /// Of a vector of scales or zero points along several dims, where a dim behind the first is open: the vector with
   /// these dims, whose sizes a kernel takes in place of the vector's. Else null.
   std::shared_ptr<const TensorDesc> grid;
+  /// Of an input: the bytes that it begins with if it is of this problem, which an execution checks where the CPU can
+  /// read them. Else null.
+  std::shared_ptr<const std::string> header;
 
   /// What a kernel takes of it: dims, strides and offset that are open.
   int64_t runtimeSizes() const { return (grid ? *grid : desc).runtimeSizes(); }
@@ -49,6 +52,8 @@ namespace quern::arg {
 inline constexpr int32_t src = 1, src1 = 2, src2 = 3, dst = 17, diffSrc = 129, diffDst = 145;
 inline constexpr int32_t attention = 4, dst1 = 18, dst2 = 19, weights = 33, weights1 = 34, weights2 = 35, weights3 = 36,
                          bias = 41;
+inline constexpr int32_t diffSrc1 = 130, diffSrc2 = 131, diffAttention = 132, diffDst1 = 146, diffDst2 = 147,
+                         diffWeights = 161, diffWeights1 = 162, diffWeights2 = 163, diffWeights3 = 164, diffBias = 169;
 inline constexpr int32_t workspace = 64, scratchpad = 80, seqLengths = 96;
 inline constexpr int32_t gemmAlpha = 97, gemmBeta = 98, gemmSrcOffset = 99, gemmWeightsOffset = 100,
                          gemmDstOffset = 101;

@@ -34,6 +34,7 @@ struct VerifiedProblem {
     std::string_view missing = "";     ///< every argument is given
     std::string_view overlapping = ""; ///< an output is apart from the other arguments, or in place
     std::string_view unfitting = "";   ///< sizes that are given at execution only fit each other
+    std::string_view foreign = "";     ///< an input with a header is of this problem
   } citations;
   std::vector<ArgumentInfo> intermediates = {}; ///< copies of arguments in scratch, whose layout the verifier chose
 };

@@ -88,6 +88,24 @@ Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath
   return packed(weights, "abDc", packingOf(weights.dataType, 1, weights.dims[3], fpmath, target), projectionSumMask);
 }
 
+Result<TensorDesc> packedTransposed(const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
+  const Packing packing = packingOf(weights.dataType, 1, weights.dims[2], fpmath, target);
+  const char k = weights.ndims == 5 ? 'e' : 'd';
+  std::string tag = weights.ndims == 5 ? "abCde" : "abCd";
+  if (packing.kPack > 1)
+    tag.back() = static_cast<char>(k - 'a' + 'A');
+  tag += std::to_string(packing.block) + 'c';
+  if (packing.kPack > 1)
+    tag += std::to_string(packing.kPack) + k;
+  return TensorDesc::fromTag(weights.shape(), weights.dataType, tag);
+}
+
+bool areReadTransposedInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath, const Target &target) {
+  constexpr int input = 2;
+  return !weights.isPlain() || (weights.dataType == DataType::F32 && !arePairsRounded(rnn, fpmath, target) &&
+                                weights.strides[input] == 1 && weights.dims[input] > 1);
+}
+
 bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLayer, FpmathMode fpmath,
                     const Target &target) {
   if (!weights.isPlain())
@@ -140,11 +158,28 @@ bool areInputsMerged(const RnnDesc &rnn) {
 }
 
 Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &target) {
-  const Choice plain[] = {{"src_layer", rnn.srcLayer, "abc"},   {"src_iter", rnn.srcIter, "abcd"},
-                          {"src_iter_c", rnn.srcIterC, "abcd"}, {"attention", rnn.attention, "abc"},
-                          {"seq_lengths", rnn.seqLengths, "a"}, {"weights_peephole", rnn.weightsPeephole, "abcd"},
-                          {"bias", rnn.bias, "abcd"},           {"dst_layer", rnn.dstLayer, "abc"},
-                          {"dst_iter", rnn.dstIter, "abcd"},    {"dst_iter_c", rnn.dstIterC, "abcd"}};
+  const Choice plain[] = {{"src_layer", rnn.srcLayer, "abc"},
+                          {"src_iter", rnn.srcIter, "abcd"},
+                          {"src_iter_c", rnn.srcIterC, "abcd"},
+                          {"attention", rnn.attention, "abc"},
+                          {"seq_lengths", rnn.seqLengths, "a"},
+                          {"weights_peephole", rnn.weightsPeephole, "abcd"},
+                          {"bias", rnn.bias, "abcd"},
+                          {"dst_layer", rnn.dstLayer, "abc"},
+                          {"dst_iter", rnn.dstIter, "abcd"},
+                          {"dst_iter_c", rnn.dstIterC, "abcd"},
+                          {"diff_src_layer", rnn.diffSrcLayer, "abc"},
+                          {"diff_src_iter", rnn.diffSrcIter, "abcd"},
+                          {"diff_src_iter_c", rnn.diffSrcIterC, "abcd"},
+                          {"diff_attention", rnn.diffAttention, "abc"},
+                          {"diff_weights_layer", rnn.diffWeightsLayer, "abcde"},
+                          {"diff_weights_iter", rnn.diffWeightsIter, "abcde"},
+                          {"diff_weights_peephole", rnn.diffWeightsPeephole, "abcd"},
+                          {"diff_weights_projection", rnn.diffWeightsProjection, "abcd"},
+                          {"diff_bias", rnn.diffBias, "abcd"},
+                          {"diff_dst_layer", rnn.diffDstLayer, "abc"},
+                          {"diff_dst_iter", rnn.diffDstIter, "abcd"},
+                          {"diff_dst_iter_c", rnn.diffDstIterC, "abcd"}};
   auto settle = [](const char *name, TensorDesc &tensor, Result<TensorDesc> chosen) -> Result<void> {
     if (!chosen)
       return Error{chosen.error().status, concat(name, ": ", chosen.error().message)};
@@ -157,6 +192,15 @@ Result<void> resolveLayouts(RnnDesc &rnn, FpmathMode fpmath, const Target &targe
                                    TensorDesc::fromTag(choice.tensor.shape(), choice.tensor.dataType, choice.tag));
           !ok)
         return ok;
+  if (rnn.prop == PropKind::Backward) {
+    for (auto [name, tensor] :
+         {std::pair{"weights_layer", &rnn.weightsLayer}, std::pair{"weights_iter", &rnn.weightsIter},
+          std::pair{"weights_projection", &rnn.weightsProjection}})
+      if (tensor->isAny())
+        if (Result<void> ok = settle(name, *tensor, packedTransposed(*tensor, fpmath, target)); !ok)
+          return ok;
+    return {};
+  }
   for (auto [name, tensor] :
        {std::pair{"weights_layer", &rnn.weightsLayer}, std::pair{"weights_iter", &rnn.weightsIter}})
     if (tensor->isAny())

@@ -13,6 +13,10 @@
 // reorder leads to plain and back. s8 weights carry the sums of their columns (rnn_u8s8) for shifted activations,
 // which serve signed ones, too.
 //
+// Backward multiplies by the transposed matrices, whose columns are the input channels and whose K are all gates and
+// channels: [L][D][I / block][gate][O / kPack][block][kPack], of a projection [L][D][O / block][P /
+// kPack][block][kPack].
+//
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_LAYOUTS_H
 #define QUERN_PRIMITIVES_RNN_LAYOUTS_H
@@ -36,6 +40,8 @@ Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, 
                                  const Target &target);
 /// weights_projection packed.
 Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath, const Target &target);
+/// Weights of a layer, of states or of a projection packed for backward.
+Result<TensorDesc> packedTransposed(const TensorDesc &weights, FpmathMode fpmath, const Target &target);
 
 /// The dims that sums of s8 weights have an own value for: all but the input channel.
 inline constexpr int32_t weightsSumMask = 27, projectionSumMask = 11;
@@ -44,6 +50,9 @@ inline constexpr int32_t weightsSumMask = 27, projectionSumMask = 11;
 /// packing costs in each execution would not come back.
 bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLayer, FpmathMode fpmath,
                     const Target &target);
+
+/// Whether backward reads these weights as they are: they are packed, or their input channels are contiguous.
+bool areReadTransposedInPlace(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath, const Target &target);
 
 /// Whether products of f32 may be made of pairs that are rounded to bf16.
 bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target);

@@ -38,6 +38,9 @@ inline bool isBidirectional(const RnnDesc &rnn) {
 inline bool isQuantized(const RnnDesc &rnn) {
   return rnn.srcLayer.dataType == DataType::U8 || rnn.srcLayer.dataType == DataType::S8;
 }
+inline bool isBackward(const RnnDesc &rnn) { return rnn.prop == PropKind::Backward; }
+/// Forward that writes a workspace, or backward, which reads it.
+inline bool isTraining(const RnnDesc &rnn) { return rnn.prop != PropKind::ForwardInference; }
 /// Of an element; no RNN has elements of half a byte.
 inline int64_t bytesOf(DataType type) { return bitsOf(type) / 8; }
 /// 1 for the vanilla cell, 4 for LSTM, else 3; 0 for what is no cell.

@@ -31,7 +31,7 @@
 //   C22 L > 1: SLC is DIC; D times DIC with the flag for a stack of both directions.
 //   C23 T > 1, or not known: SIC is DIC.
 //   C24 gru, lbr_gru, augru, lbr_augru: SIC is DHC.
-//   C25 Outputs do not broadcast: no stride 0 over more than one element.
+//   C25 Outputs, gradients of backward among them, do not broadcast: no stride 0 over more than one element.
 //   C26 Scales of weights have mask 0 or 24 (gate and channel), those of the projection 0 or 8 (channel).
 //   C27 There is one scale for each combination of the masked indices.
 //   C28 Scales are finite and not 0, the data shift is finite; of s8 data it is 0.
@@ -41,7 +41,7 @@
 //       src_iter_c, of its layout and type.
 //   C31 The sizes that are given only then fit each other.
 // Unimplemented:
-//   C32 The propagation kind is forward.
+//   C32 Packed weights are packed for the same direction: forward's or backward's `any`.
 //   C33 augru and lbr_augru have one layer and direction left2right.
 //   C34 src_layer is of f32, bf16, f16, u8 or s8.
 //   C35 The other tensors are of the types that go with it (docs/primitives/rnn.md).
@@ -55,6 +55,15 @@
 //   C43 RNN quantization is for u8 and s8 data; scales of a projection are for a cell that has one.
 //   C44 Scratchpad mode user knows all sizes.
 //   C45 What is kept of all steps fits 63 bits.
+// Of backward, invalid:
+//   C46 It has src_layer, weights_layer, weights_iter, dst_layer and diff_dst_layer, and a gradient that it writes.
+//   C47 A gradient is of a tensor that there is.
+//   C48 A gradient has the rank and dims of its tensor.
+//   C49 The hint is a forward_training RNN with the same cell, direction, stack, dims and types.
+// Of backward at execution, invalid (the runtime checks it on the CPU):
+//   C50 The workspace is one that forward wrote for the same cell, direction, stack, dims and types.
+// Of backward, unimplemented:
+//   C51 Gradients are of f32.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"
@@ -62,6 +71,8 @@
 #include "Primitives/Registry.h"
 #include "Primitives/Rnn/Layouts.h"
 #include "Primitives/Rnn/Workspace.h"
+
+#include <algorithm>
 
 namespace quern {
 namespace {
@@ -73,35 +84,57 @@ void dropMeaningless(RnnDesc &rnn) {
   rnn.beta = 0;
   if (rnn.cell != Alg::VanillaRnn || rnn.activation != Alg::EltwiseRelu)
     rnn.alpha = 0;
-  rnn.flags &= ~static_cast<uint32_t>(RnnDiffWeightsOverwrite);
+  const std::vector<NamedTensor> gradients = gradientTensors(rnn);
+  if (std::none_of(gradients.begin(), gradients.end(),
+                   [](const NamedTensor &one) { return isOfWeights(one) && !one.desc.isZero(); }))
+    rnn.flags &= ~static_cast<uint32_t>(RnnDiffWeightsOverwrite);
   if (rnn.weightsLayer.dims[0] == 1)
     rnn.flags &= ~static_cast<uint32_t>(RnnStackConcatenated);
 }
 
 bool hasZeroDim(const RnnDesc &rnn) {
-  for (const NamedTensor &tensor : forwardTensors(rnn))
+  for (const NamedTensor &tensor : allTensors(rnn))
     if (!tensor.desc.isZero() && tensor.desc.hasZeroDim())
       return true;
   return false;
 }
 
+/// What backward reads of it first.
+std::shared_ptr<const std::string> headerBytesOf(const RnnDesc &rnn) {
+  const WorkspaceHeader header = workspaceHeaderOf(rnn);
+  return std::make_shared<const std::string>(reinterpret_cast<const char *>(&header), sizeof(header));
+}
+
 Result<void> listArguments(VerifiedProblem &problem) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
+  std::vector<ArgumentInfo> &arguments = problem.arguments;
   // States are read before the first step, or copied then, and written behind the last.
-  const auto overwrittenBy = [](int32_t index) {
-    return index == arg::src1 ? arg::dst1 : index == arg::src2 ? arg::dst2 : 0;
+  const auto overwrittenBy = [&](int32_t index) {
+    return isBackward(rnn) ? 0 : index == arg::src1 ? arg::dst1 : index == arg::src2 ? arg::dst2 : 0;
   };
-  for (const NamedTensor &tensor : forwardTensors(rnn))
+  for (const NamedTensor &tensor : allTensors(rnn))
     if (!tensor.desc.isZero())
-      problem.arguments.push_back({tensor.argument, tensor.name, tensor.desc, tensor.isOutput, false,
-                                   overwrittenBy(tensor.argument), InPlace::Type});
-  if (rnn.prop != PropKind::ForwardTraining)
+      arguments.push_back({tensor.argument, tensor.name, tensor.desc, tensor.isOutput,
+                           isOfWeights(tensor) && !(rnn.flags & RnnDiffWeightsOverwrite),
+                           overwrittenBy(tensor.argument), InPlace::Type});
+  if (!isTraining(rnn))
     return {};
   Result<WorkspaceLayout> workspace = workspaceOf(rnn);
   if (!workspace)
     return workspace.takeError();
-  problem.arguments.push_back({arg::workspace, "workspace", workspace->desc, true});
+  const auto place = isBackward(rnn) ? std::find_if(arguments.begin(), arguments.end(),
+                                                    [](const ArgumentInfo &argument) { return argument.isOutput; })
+                                     : arguments.end();
+  ArgumentInfo &listed =
+      *arguments.insert(place, {arg::workspace, "workspace", workspace->desc, /*isOutput=*/!isBackward(rnn)});
+  if (isBackward(rnn))
+    listed.header = headerBytesOf(rnn);
   return {};
+}
+
+/// Whether backward multiplies by the transposed of these weights: the gradient of src_layer may not be asked for.
+bool isTransposedNeeded(const RnnDesc &rnn, int32_t argument) {
+  return argument != arg::weights || rnn.weightsLayer.dims[0] > 1 || !rnn.diffSrcLayer.isZero();
 }
 
 /// Weights that a step of each execution packs or rounds.
@@ -111,12 +144,16 @@ Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
   const bool isRounded = areWeightsRounded(rnn, fpmath, target);
   for (const NamedTensor &tensor : forwardTensors(rnn)) {
     const bool isProjection = tensor.argument == arg::weights3;
-    if (tensor.desc.isZero() ||
-        (tensor.argument != arg::weights && tensor.argument != arg::weights1 && !isProjection) ||
-        (areReadInPlace(rnn, tensor.desc, tensor.argument == arg::weights, fpmath, target) && !isRounded))
+    if (tensor.desc.isZero() || (tensor.argument != arg::weights && tensor.argument != arg::weights1 && !isProjection))
       continue;
-    Result<TensorDesc> packed =
-        isProjection ? packedProjection(tensor.desc, fpmath, target) : packedWeights(rnn, tensor.desc, fpmath, target);
+    const bool areInPlace = isBackward(rnn)
+                                ? areReadTransposedInPlace(rnn, tensor.desc, fpmath, target)
+                                : areReadInPlace(rnn, tensor.desc, tensor.argument == arg::weights, fpmath, target);
+    if ((areInPlace && !isRounded) || (isBackward(rnn) && !isTransposedNeeded(rnn, tensor.argument)))
+      continue;
+    Result<TensorDesc> packed = isBackward(rnn) ? packedTransposed(tensor.desc, fpmath, target)
+                                : isProjection  ? packedProjection(tensor.desc, fpmath, target)
+                                                : packedWeights(rnn, tensor.desc, fpmath, target);
     if (!packed)
       return Error{packed.error().status, concat(tensor.name, ": ", packed.error().message)};
     packed->extras = {};
@@ -129,6 +166,7 @@ Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
 } // namespace
 
 std::vector<NamedTensor> rnn::forwardTensors(const RnnDesc &rnn) {
+  const bool isWritten = !isBackward(rnn);
   return {{"src_layer", arg::src, rnn.srcLayer, false},
           {"src_iter", arg::src1, rnn.srcIter, false},
           {"src_iter_c", arg::src2, rnn.srcIterC, false},
@@ -139,18 +177,49 @@ std::vector<NamedTensor> rnn::forwardTensors(const RnnDesc &rnn) {
           {"weights_peephole", arg::weights2, rnn.weightsPeephole, false},
           {"weights_projection", arg::weights3, rnn.weightsProjection, false},
           {"bias", arg::bias, rnn.bias, false},
-          {"dst_layer", arg::dst, rnn.dstLayer, true},
-          {"dst_iter", arg::dst1, rnn.dstIter, true},
-          {"dst_iter_c", arg::dst2, rnn.dstIterC, true}};
+          {"dst_layer", arg::dst, rnn.dstLayer, isWritten},
+          {"dst_iter", arg::dst1, rnn.dstIter, isWritten},
+          {"dst_iter_c", arg::dst2, rnn.dstIterC, isWritten}};
 }
 
-Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *) {
+std::vector<NamedTensor> rnn::gradientTensors(const RnnDesc &rnn) {
+  return {{"diff_dst_layer", arg::diffDst, rnn.diffDstLayer, false},
+          {"diff_dst_iter", arg::diffDst1, rnn.diffDstIter, false},
+          {"diff_dst_iter_c", arg::diffDst2, rnn.diffDstIterC, false},
+          {"diff_src_layer", arg::diffSrc, rnn.diffSrcLayer, true},
+          {"diff_src_iter", arg::diffSrc1, rnn.diffSrcIter, true},
+          {"diff_src_iter_c", arg::diffSrc2, rnn.diffSrcIterC, true},
+          {"diff_attention", arg::diffAttention, rnn.diffAttention, true},
+          {"diff_weights_layer", arg::diffWeights, rnn.diffWeightsLayer, true},
+          {"diff_weights_iter", arg::diffWeights1, rnn.diffWeightsIter, true},
+          {"diff_weights_peephole", arg::diffWeights2, rnn.diffWeightsPeephole, true},
+          {"diff_weights_projection", arg::diffWeights3, rnn.diffWeightsProjection, true},
+          {"diff_bias", arg::diffBias, rnn.diffBias, true}};
+}
+
+std::vector<NamedTensor> rnn::allTensors(const RnnDesc &rnn) {
+  std::vector<NamedTensor> tensors;
+  for (const std::vector<NamedTensor> &some : {forwardTensors(rnn), gradientTensors(rnn)})
+    for (const NamedTensor &tensor : some)
+      tensors.push_back(tensor);
+  return tensors;
+}
+
+const NamedTensor &rnn::tensorOfGradient(int32_t gradient, const std::vector<NamedTensor> &tensors) {
+  constexpr int32_t ofGradients = arg::diffSrc - arg::src; // from a tensor's argument to its gradient's
+  return *std::find_if(tensors.begin(), tensors.end(),
+                       [&](const NamedTensor &tensor) { return tensor.argument == gradient - ofGradients; });
+}
+
+Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint) {
   VerifiedProblem problem;
   problem.desc = desc;
   RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   for (auto check : {checkKind, checkDims, checkTypes})
     if (Result<void> ok = check(rnn); !ok)
       return ok.takeError();
+  if (Result<void> ok = checkHint(rnn, forwardHint); !ok)
+    return ok.takeError();
   if (Result<void> ok = checkAttributes(rnn, desc.attr); !ok)
     return ok.takeError();
   if (Result<void> ok = checkLayouts(rnn, desc.attr, target); !ok)
@@ -163,7 +232,7 @@ Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &targe
   if (Result<void> ok = listPackedWeights(problem, target); !ok)
     return ok.takeError();
   problem.isNoop = hasZeroDim(rnn);
-  problem.citations = {" (rnn C29)", " (rnn C30)", " (rnn C31)"};
+  problem.citations = {" (rnn C29)", " (rnn C30)", " (rnn C31)", " (rnn C50)"};
   return problem;
 }
 

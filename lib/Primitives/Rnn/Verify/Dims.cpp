@@ -84,6 +84,25 @@ Result<void> checkRanks(const RnnDesc &rnn) {
   return {};
 }
 
+/// C48.
+Result<void> checkGradients(const RnnDesc &rnn) {
+  const std::vector<NamedTensor> tensors = forwardTensors(rnn);
+  for (const NamedTensor &gradient : gradientTensors(rnn)) {
+    const NamedTensor &tensor = tensorOfGradient(gradient.argument, tensors);
+    if (gradient.desc.isZero())
+      continue;
+    if (gradient.desc.ndims != tensor.desc.ndims)
+      return invalidArguments(gradient.name, " is of rank ", gradient.desc.ndims, " and ", tensor.name, " of rank ",
+                              tensor.desc.ndims, "; they must be equal (rnn C48)");
+    for (int d = 0; d < tensor.desc.ndims; ++d)
+      if (gradient.desc.dims[d] != tensor.desc.dims[d])
+        return invalidArguments("dim ", d, " of ", gradient.name, " is ", textOfDim(gradient.desc.dims[d]),
+                                "; it must be ", textOfDim(tensor.desc.dims[d]), ", that of ", tensor.name,
+                                " (rnn C48)");
+  }
+  return {};
+}
+
 Error mismatch(const Wanted &wanted, size_t d) {
   const Dim &dim = wanted.dims[d];
   return invalidArguments("dim ", d, " of ", wanted.name, " is ", textOfDim(wanted.tensor.dims[d]), "; it must be ",
@@ -125,14 +144,15 @@ Result<void> checkLimits(const RnnDesc &rnn, const Shape &s) {
   return {};
 }
 
-/// C45. What is kept of a step, generously: every gate, state and cell in 8 bytes, for both directions of every layer.
-Result<void> checkScratch(const Shape &s) {
+/// C45. What is kept of a step, generously: every gate, state and cell in 8 bytes, for both directions of every layer;
+/// of backward their gradients, too, and those of what each layer reads.
+Result<void> checkScratch(const RnnDesc &rnn, const Shape &s) {
   auto known = [](int64_t size) { return size == runtimeDim ? 1 : size; };
   CheckedInt bytes = CheckedInt(known(s.steps)) + 2;
   constexpr int64_t widestPanel = 64;
-  CheckedInt channels = CheckedInt(s.dhc) + s.dic + s.sic + widestPanel;
+  CheckedInt channels = CheckedInt(s.dhc) + s.dic + s.sic + (isBackward(rnn) ? s.slc : 0) + widestPanel;
   for (CheckedInt factor : {CheckedInt(known(s.batch)), CheckedInt(s.layers), CheckedInt(s.directions),
-                            CheckedInt(s.biasGates + 4), channels})
+                            CheckedInt((s.biasGates + 4) * (isBackward(rnn) ? 2 : 1)), channels})
     bytes *= factor;
   bytes *= 8;
   if (bytes.overflowed())
@@ -153,7 +173,9 @@ Result<void> checkDims(const RnnDesc &rnn) {
     for (size_t d = 0; d < wanted.dims.size() && !wanted.tensor.isZero(); ++d)
       if (wanted.tensor.dims[d] != wanted.dims[d].wanted)
         return mismatch(wanted, d);
-  if (Result<void> ok = checkScratch(shape); !ok)
+  if (Result<void> ok = checkGradients(rnn); !ok)
+    return ok;
+  if (Result<void> ok = checkScratch(rnn, shape); !ok)
     return ok;
   return checkRecurrence(rnn, shape);
 }

@@ -11,12 +11,10 @@
 namespace quern::rnn {
 namespace {
 
-/// C2, C32.
+/// C2.
 Result<void> checkPropagation(const RnnDesc &rnn) {
-  if (isForward(rnn.prop))
+  if (isForward(rnn.prop) || isBackward(rnn))
     return {};
-  if (rnn.prop == PropKind::Backward)
-    return unimplemented("rnn is not implemented for propagation kind 'bwd'; it is for fwd_t, fwd_i (rnn C32)");
   return invalidArguments("propagation kind '", nameOf(rnn.prop), "' (", static_cast<int32_t>(rnn.prop),
                           ") is not one of rnn: fwd_t, fwd_i, bwd (rnn C2)");
 }
@@ -45,21 +43,42 @@ Result<void> checkAlgorithm(const RnnDesc &rnn) {
   return {};
 }
 
-/// C7.
-Result<void> checkPresence(const RnnDesc &rnn) {
+/// The first of the tensors that every problem needs and that is not there.
+const char *findMissing(const RnnDesc &rnn) {
   for (const auto &[name, desc] : {std::pair{"src_layer", &rnn.srcLayer}, std::pair{"weights_layer", &rnn.weightsLayer},
                                    std::pair{"weights_iter", &rnn.weightsIter}, std::pair{"dst_layer", &rnn.dstLayer}})
     if (desc->isZero())
-      return invalidArguments("forward rnn needs ", name, ", which is absent (rnn C7)");
-  const char *extra = nullptr;
-  auto find = [&]<typename T>(const char *name, const T &value) {
-    if constexpr (std::is_same_v<T, TensorDesc>)
-      if (!value.isZero() && std::string_view(name).starts_with("diff_") && !extra)
-        extra = name;
-  };
-  RnnDesc::visitFields(rnn, find);
-  if (extra)
-    return invalidArguments("forward rnn takes no ", extra, " (rnn C7)");
+      return name;
+  return isBackward(rnn) && rnn.diffDstLayer.isZero() ? "diff_dst_layer" : nullptr;
+}
+
+/// C7, C46.
+Result<void> checkPresence(const RnnDesc &rnn) {
+  const char *missing = findMissing(rnn);
+  if (isBackward(rnn)) {
+    if (missing)
+      return invalidArguments("backward rnn needs ", missing, ", which is absent (rnn C46)");
+    for (const NamedTensor &tensor : gradientTensors(rnn))
+      if (tensor.isOutput && !tensor.desc.isZero())
+        return {};
+    return invalidArguments("backward rnn has no gradient to write; it needs one of diff_src_layer, diff_weights_layer "
+                            "and the others (rnn C46)");
+  }
+  if (missing)
+    return invalidArguments("forward rnn needs ", missing, ", which is absent (rnn C7)");
+  for (const NamedTensor &tensor : gradientTensors(rnn))
+    if (!tensor.desc.isZero())
+      return invalidArguments("forward rnn takes no ", tensor.name, " (rnn C7)");
+  return {};
+}
+
+/// C47.
+Result<void> checkGradients(const RnnDesc &rnn) {
+  const std::vector<NamedTensor> tensors = forwardTensors(rnn);
+  for (const NamedTensor &gradient : gradientTensors(rnn))
+    if (const NamedTensor &tensor = tensorOfGradient(gradient.argument, tensors);
+        !gradient.desc.isZero() && tensor.desc.isZero())
+      return invalidArguments(gradient.name, " is given and ", tensor.name, " is absent (rnn C47)");
   return {};
 }
 
@@ -95,7 +114,7 @@ Result<void> checkAttention(const RnnDesc &rnn) {
 } // namespace
 
 Result<void> checkKind(const RnnDesc &rnn) {
-  for (auto check : {checkPropagation, checkAlgorithm, checkPresence, checkCells, checkAttention})
+  for (auto check : {checkPropagation, checkAlgorithm, checkPresence, checkCells, checkAttention, checkGradients})
     if (Result<void> ok = check(rnn); !ok)
       return ok;
   return {};

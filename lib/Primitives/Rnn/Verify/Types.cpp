@@ -56,13 +56,26 @@ Result<void> checkType(const NamedTensor &tensor, const RnnDesc &rnn) {
 
 /// C36, C38.
 Result<void> checkUse(const RnnDesc &rnn) {
-  if (isQuantized(rnn) && (rnn.prop == PropKind::ForwardTraining || hasAttention(rnn)))
+  if (isQuantized(rnn) && (isTraining(rnn) || hasAttention(rnn)))
     return unimplemented("rnn is not implemented for src_layer of type ", nameOf(rnn.srcLayer.dataType), " with ",
                          hasAttention(rnn) ? "cell " : "propagation kind ",
                          hasAttention(rnn) ? nameOf(rnn.cell) : nameOf(rnn.prop), " (rnn C36)");
-  if (rnn.prop == PropKind::ForwardTraining && rnn.srcLayer.hasRuntimeDims())
+  if (isTraining(rnn) && rnn.srcLayer.hasRuntimeDims())
     return unimplemented(
         "rnn is not implemented for training with sizes of src_layer that are given at execution (rnn C38)");
+  for (const NamedTensor &gradient : gradientTensors(rnn))
+    if (gradient.desc.hasRuntimeDims()) // strides
+      return unimplemented("rnn is not implemented for training with sizes of ", gradient.name,
+                           " that are given at execution (rnn C38)");
+  return {};
+}
+
+/// C51.
+Result<void> checkGradients(const RnnDesc &rnn) {
+  for (const NamedTensor &gradient : gradientTensors(rnn))
+    if (!gradient.desc.isZero() && gradient.desc.dataType != DataType::F32)
+      return unimplemented("rnn is not implemented for ", gradient.name, " of type ", nameOf(gradient.desc.dataType),
+                           "; gradients are of f32 (rnn C51)");
   return {};
 }
 
@@ -89,19 +102,38 @@ Result<void> checkSums(const NamedTensor &tensor) {
                        extras.compensationMask, "; s8 weights may have rnn_u8s8 (4) with mask ", mask, " (rnn C41)");
 }
 
-/// Whether it is a layout that `any` may become, with this fpmath mode or without.
-bool isPacked(std::string_view name, const TensorDesc &desc, const RnnDesc &rnn, const Attributes &attr,
+bool isPackable(std::string_view name) {
+  return name == "weights_layer" || name == "weights_iter" || name == "weights_projection";
+}
+
+/// Whether it is a layout that `any` may become in this kind of propagation, with this fpmath mode or without.
+bool isPacked(const NamedTensor &tensor, bool isForBackward, const RnnDesc &rnn, const Attributes &attr,
               const Target &target) {
+  if (!isPackable(tensor.name))
+    return false;
   for (FpmathMode mode : {attr.fpmathMode, FpmathMode::Strict}) {
-    Result<TensorDesc> packed = TensorDesc();
-    if (name == "weights_projection")
-      packed = packedProjection(desc, mode, target);
-    else if (name == "weights_layer" || name == "weights_iter")
-      packed = packedWeights(rnn, desc, mode, target);
-    if (packed && desc.sameLayout(*packed))
+    Result<TensorDesc> packed = isForBackward            ? packedTransposed(tensor.desc, mode, target)
+                                : tensor.desc.ndims == 4 ? packedProjection(tensor.desc, mode, target)
+                                                         : packedWeights(rnn, tensor.desc, mode, target);
+    if (packed && tensor.desc.sameLayout(*packed))
       return true;
   }
   return false;
+}
+
+/// C32, C40.
+Result<void> checkLayout(const NamedTensor &tensor, const RnnDesc &rnn, const Attributes &attr, const Target &target) {
+  const TensorDesc &desc = tensor.desc;
+  if ((desc.isPlain() && !desc.hasPadding()) || isPacked(tensor, isBackward(rnn), rnn, attr, target))
+    return {};
+  if (isPacked(tensor, !isBackward(rnn), rnn, attr, target))
+    return unimplemented(isBackward(rnn) ? "backward" : "forward", " rnn is not implemented for ", tensor.name,
+                         " of layout ", desc.tag(), ", packed for ", isBackward(rnn) ? "forward" : "backward",
+                         "; it is for what its own `any` becomes (rnn C32)");
+  return unimplemented("rnn is not implemented for ", tensor.name, " with ",
+                       desc.isPlain() ? "padding" : "inner blocks",
+                       isPackable(tensor.name) ? " other than those that `any` becomes for this target (rnn C40)"
+                                               : "; it must be plain (rnn C40)");
 }
 
 } // namespace
@@ -111,22 +143,19 @@ Result<void> checkTypes(const RnnDesc &rnn) {
     if (!tensor.desc.isZero())
       if (Result<void> ok = checkType(tensor, rnn); !ok)
         return ok;
-  return checkUse(rnn);
+  if (Result<void> ok = checkUse(rnn); !ok)
+    return ok;
+  return checkGradients(rnn);
 }
 
 Result<void> checkLayouts(const RnnDesc &rnn, const Attributes &attr, const Target &target) {
-  for (const NamedTensor &tensor : forwardTensors(rnn)) {
+  for (const NamedTensor &tensor : allTensors(rnn)) {
     if (tensor.desc.isZero() || tensor.desc.isAny())
       continue;
     if (Result<void> ok = checkSums(tensor); !ok)
       return ok;
-    bool isPlain = tensor.desc.isPlain() && !tensor.desc.hasPadding();
-    if (!isPlain && !isPacked(tensor.name, tensor.desc, rnn, attr, target))
-      return unimplemented("rnn is not implemented for ", tensor.name, " with ",
-                           tensor.desc.isPlain() ? "padding" : "inner blocks",
-                           std::string_view(tensor.name).starts_with("weights")
-                               ? " other than those that `any` becomes for this target (rnn C40)"
-                               : "; it must be plain (rnn C40)");
+    if (Result<void> ok = checkLayout(tensor, rnn, attr, target); !ok)
+      return ok;
     if (Result<void> ok = tensor.isOutput ? checkOutput(tensor) : Result<void>(); !ok)
       return ok;
   }

@@ -103,9 +103,10 @@ double productsOf(const RnnDesc &rnn) {
 }
 
 double thresholdOfRnn(const RnnDesc &rnn) {
+  if (!isForward(rnn.prop))
+    return epsilonOf(DataType::F32);
   double products = productsOf(rnn) * static_cast<double>(rnn.srcLayer.dims[0]);
   double threshold = 4 * std::max(std::ceil(std::log2(std::max(products, 1.0))), 1.0) * epsilonOf(DataType::F32);
-  threshold *= isForward(rnn.prop) ? 1 : 2;
   return threshold * (rnn.direction == RnnDirection::BidirectionalSum ? 2 : 1);
 }
 

@@ -28,8 +28,8 @@ bool hasExactResults(PrimitiveKind kind);
 
 /// The threshold of the arithmetic behind an output of this problem: 0 where results are exact; of softmax 10 eps(f32),
 /// 10 eps(f64) if the output is f64, times 5 for a logarithm, times 4 for backward softmax; of an RNN 4 eps(f32) log2(K
-/// T), K the number of products in a gate, times 2 for backward, times 2 where directions are summed. Narrow states of
-/// RNNs are what ReferenceOutput::possibleOf says.
+/// T), K the number of products in a gate, times 2 where directions are summed. Narrow states of RNNs and gradients are
+/// what ReferenceOutput::possibleOf says.
 double thresholdOf(const PrimitiveDesc &desc, DataType outputType);
 
 struct Verdict {

@@ -21,6 +21,7 @@
 #include "Primitives/Arguments.h"
 #include "Primitives/Rnn/Workspace.h"
 #include "Reference/Elements.h"
+#include "Reference/Rnn/Backward.h"
 
 #include <algorithm>
 #include <array>
@@ -278,6 +279,8 @@ Result<void> appendWorkspace(const Run &run, const RunResults &results, const st
 } // namespace
 
 Result<std::vector<ReferenceOutput>> computeRnnReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
+  if (std::get<Boxed<RnnDesc>>(desc.op)->prop == PropKind::Backward)
+    return rnn::computeBackwardReference(desc, inputs);
   return rnn::computeReference(desc, inputs, {});
 }
 

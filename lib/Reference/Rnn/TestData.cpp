@@ -7,17 +7,22 @@
 // narrow type. Weights shrink with the number of inputs, so that gates are neither all open nor all shut and a long
 // sequence does not grow. Designed data is positive and its weights sparse, so that nothing cancels; each gate reads
 // every channel in some column. Integers have the ends of their types, and are designed as little as dense. Special
-// data has sequences of one kind: NaN, an infinity, large values or denormals.
+// data has sequences of one kind: NaN, an infinity, large values or denormals. What backward reads of forward is what
+// the reference of forward makes of the same seed, NaN behind the ends of sequences.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/TestData/TestValues.h"
 
 #include "Primitives/Arguments.h"
 #include "Primitives/Rnn/Shape.h"
+#include "Primitives/Rnn/Workspace.h"
 #include "Reference/Elements.h"
+#include "Reference/Rnn/Backward.h"
+#include "Reference/Rnn/Run.h"
 #include "Reference/TestData/TestData.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -33,8 +38,10 @@ public:
       : rnn(std::get<Boxed<RnnDesc>>(desc.op)), quantization(desc.attr.rnn), argument(argument), tensor(tensor) {
     isInteger = rnn::isQuantized(rnn);
     isDesigned = kind == FillKind::Designed && !isInteger;
-    isSpecial = kind == FillKind::Special && (argument == arg::src || argument == arg::src1 || argument == arg::src2) &&
-                !isInteger;
+    const bool isActivation =
+        std::ranges::count(std::array{arg::src, arg::src1, arg::src2, arg::diffDst, arg::diffDst1, arg::diffDst2},
+                           argument) != 0;
+    isSpecial = kind == FillKind::Special && isActivation && !isInteger;
   }
 
   double valueAt(int64_t position, uint64_t bits) const {
@@ -171,6 +178,56 @@ void appendSums(const TensorDesc &weights, void *buffer) {
   std::memcpy(static_cast<char *>(buffer) + start, sums.data(), sums.size() * sizeof(float));
 }
 
+/// What training forward keeps of the inputs of this seed.
+void fillWorkspace(const PrimitiveDesc &desc, FillKind kind, uint64_t seed, const TensorDesc &workspace, void *buffer) {
+  PrimitiveDesc forward = desc;
+  RnnDesc &rnn = *std::get<Boxed<RnnDesc>>(forward.op);
+  rnn.prop = PropKind::ForwardTraining;
+  if (rnn.bias.isAny()) // no argument of backward
+    rnn.bias = *TensorDesc::dense(rnn.bias.shape(), rnn.bias.dataType);
+  std::vector<std::vector<char>> buffers;
+  ReferenceInputs inputs;
+  for (const auto &[argument, tensor] :
+       {std::pair{arg::src, &rnn.srcLayer}, std::pair{arg::src1, &rnn.srcIter}, std::pair{arg::src2, &rnn.srcIterC},
+        std::pair{arg::attention, &rnn.attention}, std::pair{arg::seqLengths, &rnn.seqLengths},
+        std::pair{arg::weights, &rnn.weightsLayer}, std::pair{arg::weights1, &rnn.weightsIter},
+        std::pair{arg::weights2, &rnn.weightsPeephole}, std::pair{arg::weights3, &rnn.weightsProjection},
+        std::pair{arg::bias, &rnn.bias}}) {
+    if (tensor->isZero())
+      continue;
+    buffers.emplace_back(static_cast<size_t>(tensor->bytes()));
+    fillRnnInput(forward, argument, *tensor, kind, seed, buffers.back().data());
+    inputs[argument] = buffers.back().data();
+  }
+  std::memset(buffer, 0xff, static_cast<size_t>(workspace.bytes()));
+  const Result<rnn::WorkspaceLayout> layout = rnn::workspaceOf(rnn);
+  const Result<rnn::Run> run = rnn::Run::make(forward, inputs);
+  if (!layout || !run) // not verified
+    return;
+  const rnn::WorkspaceHeader header = rnn::workspaceHeaderOf(rnn);
+  std::memcpy(buffer, &header, sizeof(header));
+  rnn::RunResults results = run->compute({.isStrict = true});
+  for (const auto &[part, values] : {std::pair{rnn::WorkspacePart::Gates, &results.gates.exact},
+                                     std::pair{rnn::WorkspacePart::Cells, &results.cells.exact},
+                                     std::pair{rnn::WorkspacePart::HiddenSums, &results.hiddenSums.exact},
+                                     std::pair{rnn::WorkspacePart::States, &results.stored}}) {
+    const rnn::WorkspaceSection *section = layout->find(part);
+    if (!section)
+      continue;
+    const rnn::Shape &s = run->shape();
+    const size_t rows = static_cast<size_t>(s.layers * s.directions * s.steps * s.batch),
+                 width = rows == 0 ? 0 : values->size() / rows;
+    for (size_t row = 0; row < rows; ++row) {
+      const auto n = row % static_cast<size_t>(s.batch),
+                 t = row / static_cast<size_t>(s.batch) % static_cast<size_t>(s.steps);
+      if (static_cast<int64_t>(t) >= run->lengths()[n])
+        std::fill_n(values->begin() + static_cast<std::ptrdiff_t>(row * width), width,
+                    std::numeric_limits<double>::quiet_NaN());
+    }
+    scatter(section->desc, static_cast<char *>(buffer) + section->byteOffset, *values);
+  }
+}
+
 } // namespace
 
 void appendRnnSums(const TensorDesc &weights, void *buffer) {
@@ -180,6 +237,8 @@ void appendRnnSums(const TensorDesc &weights, void *buffer) {
 
 void fillRnnInput(const PrimitiveDesc &desc, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed,
                   void *buffer) {
+  if (argument == arg::workspace)
+    return fillWorkspace(desc, kind, seed, tensor, buffer);
   RnnFiller filler(desc, argument, tensor, kind);
   uint64_t base = mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument));
   forEachElement(tensor, [&](int64_t position, int64_t offset) {

@@ -1,0 +1,163 @@
+//===- BackwardReference.cpp - Gradients of an RNN, and their judgement ---===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The arguments of an execution, and what each gradient may be. A result may be off by so many deviations (Uncertain.h)
+// of what arithmetic in f32 makes of it, the factors of products rounded to bf16 where they are; or by a few roundings
+// of its own size: where nothing cancels, terms that are alike are rounded alike.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "Primitives/Rnn/Workspace.h"
+#include "Reference/Attributes/Quantization.h"
+#include "Reference/Elements.h"
+#include "Reference/Rnn/Backward.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quern::rnn {
+namespace {
+
+constexpr double roundingsAllowed = 4, stepsOfAsMany = 64;
+/// Errors are not quite independent: a gradient that is rounded once goes into many sums, weights are the same in each
+/// step. About twice of what kernels were met with, in stacks.
+constexpr double deviationsOfF32 = 8, deviationsOfBf16 = 16, deviationsOfRoundedOperands = 24;
+
+/// Elements of an argument; `count` zeros if it is absent.
+Result<std::vector<double>> valuesOf(const ReferenceInputs &inputs, int32_t argument, const TensorDesc &desc,
+                                     int64_t count = 0) {
+  if (desc.isZero())
+    return std::vector<double>(static_cast<size_t>(count));
+  Result<const void *> buffer = bufferOf(inputs, argument, desc);
+  if (!buffer)
+    return buffer.takeError();
+  return gather(desc, *buffer);
+}
+
+struct Allowance {
+  double deviations;
+  double rounding; ///< the most that rounding a factor of a product is off by, of its size
+};
+
+Allowance allowanceOf(const PrimitiveDesc &desc) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
+  if (roundsOperands(desc))
+    return {deviationsOfRoundedOperands, 0x1p-9};
+  return rnn.srcLayer.dataType == DataType::BF16 ? Allowance{deviationsOfBf16, 0x1p-9}
+                                                 : Allowance{deviationsOfF32, 0x1p-24};
+}
+
+PossibleValues possibleOf(const PrimitiveDesc &desc, const std::vector<Uncertain> &numbers) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
+  const Shape s = Shape::of(rnn);
+  // What goes on through time along one vector alone is rounded in each step.
+  const Allowance allowed = allowanceOf(desc);
+  const double share =
+      roundingsAllowed * std::sqrt(1 + static_cast<double>(s.steps) / stepsOfAsMany) * allowed.rounding;
+  // Products of bf16 take a denormal for 0.
+  const double least = static_cast<double>(std::max(s.steps * s.batch, s.gates * s.dhc) + 1) * 0x1p-122;
+  PossibleValues values;
+  for (const Uncertain &number : numbers) {
+    const double off = std::max(allowed.deviations * number.deviation(), share * std::fabs(number.value)) + least;
+    const bool isFinite = std::isfinite(number.value);
+    values.exact.push_back(number.value);
+    values.low.push_back(isFinite ? number.value - off : number.value);
+    values.high.push_back(isFinite ? number.value + off : number.value);
+  }
+  return values;
+}
+
+} // namespace
+
+template <typename Number> std::vector<GradientValues<Number>> gradientValues(const RnnDesc &rnn) {
+  using Of = RnnGradients<Number>;
+  return {{arg::diffSrc, rnn.diffSrcLayer, &Of::srcLayer, false},
+          {arg::diffSrc1, rnn.diffSrcIter, &Of::srcIter, false},
+          {arg::diffSrc2, rnn.diffSrcIterC, &Of::srcIterC, false},
+          {arg::diffAttention, rnn.diffAttention, &Of::attention, false},
+          {arg::diffWeights, rnn.diffWeightsLayer, &Of::weightsLayer, true},
+          {arg::diffWeights1, rnn.diffWeightsIter, &Of::weightsIter, true},
+          {arg::diffWeights2, rnn.diffWeightsPeephole, &Of::weightsPeephole, true},
+          {arg::diffWeights3, rnn.diffWeightsProjection, &Of::weightsProjection, true},
+          {arg::diffBias, rnn.diffBias, &Of::bias, true}};
+}
+template std::vector<GradientValues<Uncertain>> gradientValues(const RnnDesc &);
+template std::vector<GradientValues<float>> gradientValues(const RnnDesc &);
+template std::vector<GradientValues<double>> gradientValues(const RnnDesc &);
+
+Result<BackwardArguments> BackwardArguments::read(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
+  const Shape s = Shape::of(rnn);
+  const int64_t sequences = s.layers * s.directions * s.batch;
+  BackwardArguments a;
+  std::vector<double> lengths;
+  struct Input {
+    int32_t argument;
+    const TensorDesc &desc;
+    std::vector<double> &values;
+    int64_t zeros = 0;
+  };
+  const Input all[] = {{arg::src, rnn.srcLayer, a.srcLayer},
+                       {arg::src1, rnn.srcIter, a.srcIter, sequences * s.sic},
+                       {arg::src2, rnn.srcIterC, a.srcIterC, sequences * s.dhc},
+                       {arg::attention, rnn.attention, a.attention},
+                       {arg::seqLengths, rnn.seqLengths, lengths},
+                       {arg::weights, rnn.weightsLayer, a.weightsLayer},
+                       {arg::weights1, rnn.weightsIter, a.weightsIter},
+                       {arg::weights2, rnn.weightsPeephole, a.weightsPeephole},
+                       {arg::weights3, rnn.weightsProjection, a.weightsProjection},
+                       {arg::diffDst, rnn.diffDstLayer, a.diffDstLayer, s.steps * s.batch * s.dlc(rnn)},
+                       {arg::diffDst1, rnn.diffDstIter, a.diffDstIter, sequences * s.dic},
+                       {arg::diffDst2, rnn.diffDstIterC, a.diffDstIterC, sequences * s.dhc}};
+  for (const Input &input : all) {
+    Result<std::vector<double>> values = valuesOf(inputs, input.argument, input.desc, input.zeros);
+    if (!values)
+      return values.takeError();
+    input.values = std::move(*values);
+  }
+  for (int64_t n = 0; n < s.batch; ++n)
+    a.lengths.push_back(lengths.empty()
+                            ? s.steps
+                            : std::clamp<int64_t>(static_cast<int64_t>(lengths[static_cast<size_t>(n)]), 0, s.steps));
+  for (const GradientValues<double> &tensor : gradientValues<double>(rnn))
+    if (tensor.isOfWeights && !tensor.desc.isZero() && !(rnn.flags & RnnDiffWeightsOverwrite)) {
+      Result<std::vector<double>> values = quern::rnn::valuesOf(inputs, tensor.argument, tensor.desc);
+      if (!values)
+        return values.takeError();
+      a.old.*tensor.values = std::move(*values);
+    }
+  Result<WorkspaceLayout> layout = workspaceOf(rnn);
+  if (!layout)
+    return layout.takeError();
+  Result<const void *> workspace = bufferOf(inputs, arg::workspace, layout->desc);
+  if (!workspace)
+    return workspace.takeError();
+  for (const auto &[part, values] :
+       {std::pair{WorkspacePart::Gates, &a.gates}, std::pair{WorkspacePart::Cells, &a.cells},
+        std::pair{WorkspacePart::HiddenSums, &a.hiddenSums}, std::pair{WorkspacePart::States, &a.states}})
+    if (const WorkspaceSection *section = layout->find(part))
+      *values = gather(section->desc, static_cast<const char *>(*workspace) + section->byteOffset);
+  return a;
+}
+
+Result<std::vector<ReferenceOutput>> computeBackwardReference(const PrimitiveDesc &desc,
+                                                              const ReferenceInputs &inputs) {
+  Result<BackwardArguments> arguments = BackwardArguments::read(desc, inputs);
+  if (!arguments)
+    return arguments.takeError();
+  const RnnGradients<Uncertain> gradients = computeGradients<Uncertain>(desc, *arguments);
+  std::vector<ReferenceOutput> outputs;
+  for (const auto &tensor : gradientValues<Uncertain>(std::get<Boxed<RnnDesc>>(desc.op))) {
+    if (tensor.desc.isZero())
+      continue;
+    PossibleValues possible = possibleOf(desc, gradients.*tensor.values);
+    ReferenceOutput output{tensor.argument, tensor.desc, possible.exact};
+    output.possibleOf = [possible = std::move(possible)](const ReferenceInputs &) { return possible; };
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+} // namespace quern::rnn

@@ -65,26 +65,45 @@ Numbers biasOf(rnn_weights_origin origin, quern_alg_kind_t cell, const std::vect
   return ours;
 }
 
-RnnModel readTorch(RnnModel model) {
+/// What a model reads, or with the prefix "d_" the gradients of that.
+std::map<int32_t, Numbers> readTorchInputs(const RnnModel &model, const std::string &prefix) {
   constexpr auto pytorch = rnn_weights_origin::pytorch;
-  const auto read = [&](const char *name) { return readNumbers(model.name, name); };
-  const Numbers input = read("b_ih"), state = read("b_hh");
+  const auto read = [&](const char *name) { return readNumbers(model.name, prefix + name); };
+  const Numbers input = read("b_ih");
+  Numbers state = read("b_hh");
   const int64_t rows = input.shape[2], hidden = rows / rnn_gates(model.cell);
-  model.inputs = {{QUERN_ARG_SRC_LAYER, read("x")},
-                  {QUERN_ARG_SRC_ITER, read("h0")},
-                  {QUERN_ARG_SRC_ITER_C, read("c0")},
-                  {QUERN_ARG_WEIGHTS_LAYER, weightsOf(pytorch, model.cell, read("w_ih"))},
-                  {QUERN_ARG_WEIGHTS_ITER, weightsOf(pytorch, model.cell, read("w_hh"))},
-                  {QUERN_ARG_BIAS,
-                   biasOf(pytorch, model.cell, input.shape, hidden, input.values.data(), state.values.data(), rows)}};
+  // The gradient of a sum of two biases is that of either; only the last gate of linear before reset has both.
+  const int64_t alike = model.cell == quern_lbr_gru ? rows - hidden : rows;
+  for (size_t i = 0; i < state.values.size() && !prefix.empty(); ++i)
+    state.values[i] = static_cast<int64_t>(i) % rows < alike ? 0 : state.values[i];
+  std::map<int32_t, Numbers> inputs = {{QUERN_ARG_SRC_LAYER, read("x")},
+                                       {QUERN_ARG_SRC_ITER, read("h0")},
+                                       {QUERN_ARG_SRC_ITER_C, read("c0")},
+                                       {QUERN_ARG_WEIGHTS_LAYER, weightsOf(pytorch, model.cell, read("w_ih"))},
+                                       {QUERN_ARG_WEIGHTS_ITER, weightsOf(pytorch, model.cell, read("w_hh"))},
+                                       {QUERN_ARG_BIAS, biasOf(pytorch, model.cell, input.shape, hidden,
+                                                               input.values.data(), state.values.data(), rows)}};
   if (const Numbers theirs = read("w_hr"); !theirs.shape.empty()) {
     const int64_t projected = theirs.shape[2];
     Numbers ours{{theirs.shape[0], theirs.shape[1], hidden, projected}, theirs.values};
     for (int64_t part = 0; part < theirs.shape[0] * theirs.shape[1]; ++part)
       convert_rnn_projection(&theirs.values[part * projected * hidden], hidden, projected,
                              &ours.values[part * projected * hidden]);
-    model.inputs[QUERN_ARG_WEIGHTS_PROJECTION] = ours;
+    inputs[QUERN_ARG_WEIGHTS_PROJECTION] = ours;
   }
+  return inputs;
+}
+
+RnnModel readTorch(RnnModel model) {
+  const auto read = [&](const char *name) { return readNumbers(model.name, name); };
+  model.inputs = readTorchInputs(model, "");
+  if (Numbers lengths = read("lengths"); !lengths.shape.empty())
+    model.inputs[QUERN_ARG_SEQ_LENGTHS] = std::move(lengths);
+  for (auto &[argument, numbers] : readTorchInputs(model, "d_"))
+    model.diffInputs[128 + argument] = numbers;
+  model.diffOutputs = {{QUERN_ARG_DIFF_DST_LAYER, read("d_y")},
+                       {QUERN_ARG_DIFF_DST_ITER, read("d_hn")},
+                       {QUERN_ARG_DIFF_DST_ITER_C, read("d_cn")}};
   model.outputs = {
       {QUERN_ARG_DST_LAYER, read("y")}, {QUERN_ARG_DST_ITER, read("hn")}, {QUERN_ARG_DST_ITER_C, read("cn")}};
   model.flags = quern_rnn_flags_stack_concatenated;
@@ -146,6 +165,9 @@ std::vector<RnnModel> rnnModels() {
           readTorch({"torch-lstm-projection", quern_vanilla_lstm}),
           readTorch({"torch-gru", quern_lbr_gru}),
           readTorch({"torch-lstm-two-layers", quern_vanilla_lstm, both}),
+          readTorch({"torch-gru-reset-before", quern_vanilla_gru}),
+          readTorch({"torch-gru-two-layers", quern_lbr_gru, both}),
+          readTorch({"torch-lstm-lengths", quern_vanilla_lstm, both}),
           readOnnx({"onnx-rnn", quern_vanilla_rnn, left2right, quern_eltwise_tanh}),
           readOnnx({"onnx-lstm-peepholes", quern_vanilla_lstm, both}),
           readOnnx({"onnx-lstm-lengths", quern_vanilla_lstm, both}),

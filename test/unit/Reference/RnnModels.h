@@ -34,6 +34,9 @@ struct RnnModel {
   /// ldgoi. The lengths of sequences are here, too.
   std::map<int32_t, Numbers> inputs;
   std::map<int32_t, Numbers> outputs; ///< what the framework computed
+  /// Of PyTorch's: the gradients of `outputs`, which backward is given, and those of `inputs` that come of them, by
+  /// the indices of gradients.
+  std::map<int32_t, Numbers> diffOutputs, diffInputs;
 };
 
 /// How a test that fails names the model.

@@ -11,6 +11,7 @@
 
 #include "Primitives/Arguments.h"
 #include "Primitives/Registry.h"
+#include "Primitives/Rnn/Workspace.h"
 #include "Reference/Elements.h"
 #include "Reference/Reference.h"
 #include "quern/quern_rnn_weights.hpp"
@@ -66,6 +67,60 @@ TEST_P(RnnModels, ReferenceComputesTheirNumbers) {
     for (size_t i = 0; i < theirs.size(); ++i)
       ASSERT_NEAR(output.exact[i], static_cast<double>(theirs[i]), 1e-6)
           << "argument " << output.argument << ", element " << i;
+  }
+}
+
+/// The gradients of a model as its tensors; backward adds to nothing.
+RnnDesc backwardOf(const test::RnnModel &model) {
+  RnnDesc rnn = descOf(model);
+  rnn.prop = PropKind::Backward, rnn.flags |= RnnDiffWeightsOverwrite;
+  const auto made = [&](int32_t argument) { return describe(model.diffInputs, argument); };
+  rnn.diffSrcLayer = made(QUERN_ARG_DIFF_SRC_LAYER), rnn.diffSrcIter = made(QUERN_ARG_DIFF_SRC_ITER);
+  rnn.diffSrcIterC = made(QUERN_ARG_DIFF_SRC_ITER_C), rnn.diffBias = made(QUERN_ARG_DIFF_BIAS);
+  rnn.diffWeightsLayer = made(QUERN_ARG_DIFF_WEIGHTS_LAYER), rnn.diffWeightsIter = made(QUERN_ARG_DIFF_WEIGHTS_ITER);
+  rnn.diffWeightsProjection = made(QUERN_ARG_DIFF_WEIGHTS_PROJECTION);
+  const auto given = [&](int32_t argument) { return describe(model.diffOutputs, argument); };
+  rnn.diffDstLayer = given(QUERN_ARG_DIFF_DST_LAYER), rnn.diffDstIter = given(QUERN_ARG_DIFF_DST_ITER);
+  rnn.diffDstIterC = given(QUERN_ARG_DIFF_DST_ITER_C);
+  return rnn;
+}
+
+// On the workspace that the reference of forward makes of the model's inputs.
+TEST_P(RnnModels, ReferenceComputesTheirGradients) {
+  const test::RnnModel &model = GetParam();
+  if (model.diffInputs.empty())
+    GTEST_SKIP() << "numbers of forward alone";
+  ReferenceInputs buffers;
+  std::vector<int32_t> lengths;
+  for (const auto *tensors : {&model.inputs, &model.diffOutputs})
+    for (const auto &[argument, numbers] : *tensors)
+      buffers[argument] = numbers.values.data();
+  if (const auto found = model.inputs.find(arg::seqLengths); found != model.inputs.end()) {
+    lengths.assign(found->second.values.begin(), found->second.values.end());
+    buffers[arg::seqLengths] = lengths.data();
+  }
+  RnnDesc forward = descOf(model);
+  forward.prop = PropKind::ForwardTraining;
+  const Result<std::vector<ReferenceOutput>> kept = computeReference({forward, {}}, buffers);
+  ASSERT_TRUE(kept) << kept.error().message;
+  std::vector<char> workspace(static_cast<size_t>(rnn::workspaceOf(forward)->desc.bytes()));
+  for (const ReferenceOutput &output : *kept)
+    if (output.argument == arg::workspace)
+      scatter(output.desc, workspace.data(), output.exact);
+  buffers[arg::workspace] = workspace.data();
+  const Result<std::vector<ReferenceOutput>> computed = computeReference({backwardOf(model), {}}, buffers);
+  ASSERT_TRUE(computed) << computed.error().message;
+  EXPECT_GE(computed->size(), 5u);
+  for (const ReferenceOutput &output : *computed) {
+    const std::vector<float> &theirs = model.diffInputs.at(output.argument).values;
+    ASSERT_EQ(output.exact.size(), theirs.size());
+    // weights of layer and iter are ldgoi there
+    std::vector<double> ours(theirs.size());
+    forEachElement(output.desc, [&](int64_t position, int64_t offset) {
+      ours[static_cast<size_t>(offset)] = output.exact[static_cast<size_t>(position)];
+    });
+    for (size_t i = 0; i < theirs.size(); ++i)
+      ASSERT_NEAR(ours[i], static_cast<double>(theirs[i]), 4e-6) << "argument " << output.argument << ", element " << i;
   }
 }
 

@@ -268,6 +268,8 @@ step tests "outputs on other arguments, every ISA" conformance release \
   --aliases --linker=orc --isa=all
 step tests "conformance of rnn, every ISA" conformance release rnn \
   "$(pick --count=60 --count=150 --count=500)" --isa=all
+step tests "conformance of rnn backward, every ISA" conformance release rnn-backward \
+  "$(pick --count=40 --count=120 --count=720)" --isa=all
 step tests "conformance, compiled in another process" conformanceByProcess release \
   "$every" "$(pick --count=20 --count=60 --count=200)"
 [ $mode != full ] || step tests "cells" conformance release softmax,reorder,reorder-round-trips,binary,sum,concat,gemm \
@@ -280,9 +282,12 @@ step tests "conformance, seed of the day" conformance release "$every" \
 if [ $mode = full ]; then
   beside tests "pairs of tags" conformance release reorder-tags "${cells[@]}" --linker=orc
   beside tests "cells of rnn" conformance release rnn "${cells[@]}" --linker=orc
+  beside tests "cells of rnn backward" conformance release rnn-backward "${cells[@]}" --linker=orc
   beside tests "cells of eltwise" conformance release eltwise "${cells[@]}" --linker=orc
 else
   beside tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 "")" --linker=orc
+  beside tests "conformance of rnn backward" conformance release rnn-backward \
+    "$(pick --count=60 --count=400 "")" --linker=orc
   beside tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0 "")" --linker=orc
 fi
 beside one "quern run, RNNs of models" rnnsOfModels
@@ -296,6 +301,8 @@ beside tests "conformance of reorder, device" onDevice conformance release reord
   "$(pick --count=40 --count=300 --count=0)" --linker=orc
 beside tests "conformance of rnn, device" onDevice conformance release rnn \
   "$(pick --count=15 --count=60 --count=300)" --linker=orc
+beside tests "conformance of rnn backward, device" onDevice conformance release rnn-backward \
+  "$(pick --count=10 --count=40 --count=200)" --linker=orc
 beside tests "conformance of all others, device" onDevice conformance release eltwise,binary,sum,concat,gemm \
   "$(pick --count=10 --count=60 --count=300)" --linker=orc
 beside tests "conformance of softmax and reorder, as a GPU" onDeviceAsGpu conformance release softmax,reorder \

@@ -106,11 +106,12 @@ private:
   static constexpr int defaultThreadCounts[] = {1, 2, 3, 7};
 };
 
-// One set for each primitive, in its folder, and two more of reorders.
+// One set for each primitive, in its folder, two more of reorders and one of backward RNNs.
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) std::unique_ptr<PrimitiveCases> make##NAME##Cases();
 #include "Desc/Primitives.def"
 std::unique_ptr<PrimitiveCases> makeReorderRoundTripCases();
 std::unique_ptr<PrimitiveCases> makeReorderTagCases();
+std::unique_ptr<PrimitiveCases> makeRnnBackwardCases();
 
 /// The sets of cases, in the order that they are run.
 struct CaseSet {
@@ -129,6 +130,8 @@ inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
                                        {"reorder-tags", makeReorderTagCases, /*isDivisible=*/true},
                                        {"binary", makeBinaryCases},
                                        {"rnn", makeRnnCases, /*isDivisible=*/false, /*multipliesMatrices=*/true},
+                                       {"rnn-backward", makeRnnBackwardCases, /*isDivisible=*/false,
+                                        /*multipliesMatrices=*/true},
                                        {"gemm", makeGemmCases, /*isDivisible=*/false, /*multipliesMatrices=*/true}};
 
 /// The inputs of a case: of any kind, and one case in three begins between vectors.

@@ -20,8 +20,8 @@ using namespace cases::rnn;
 class RnnCases : public PrimitiveCases {
 public:
   std::string_view name() const override { return "rnn"; }
-  int64_t firstRound() const override { return cellsOfARound() * optionSets; }
-  int64_t allRounds() const override { return cellsOfARound() * roundsOfAll * 3; }
+  int64_t firstRound() const override { return cellsOfARound(Pass::Forward) * optionSets; }
+  int64_t allRounds() const override { return cellsOfARound(Pass::Forward) * roundsOfAll(Pass::Forward) * 3; }
   bool judgesPeer() const override { return true; }
   void adaptToPeer(Case &drawn) const override { cases::rnn::adaptToPeer(drawn); }
   Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number, target); }
@@ -32,7 +32,7 @@ public:
   }
 
   void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *) override {
-    coverage.add(cellOf(drawn.number), sized);
+    coverage.add(cellOf(Pass::Forward, drawn.number), sized);
   }
   void print(std::ostream &os) const override { coverage.print(os); }
   std::vector<std::string> missing(int64_t cases) const override {
@@ -55,14 +55,44 @@ public:
                                          std::vector<ReferenceOutput> &theirs) const override {
     return cases::rnn::expectOfPeer(with, inputs, theirs);
   }
-  /// Of what it takes without AMX a sixth is of s8.
 
 private:
-  Coverage coverage;
+  Coverage coverage{Pass::Forward};
+};
+
+/// The gradients, of workspaces that the reference of forward makes: a peer's are its own.
+class RnnBackwardCases : public PrimitiveCases {
+public:
+  std::string_view name() const override { return "rnn"; }
+  int64_t firstRound() const override { return cellsOfARound(Pass::Backward) * optionSets; }
+  int64_t allRounds() const override { return cellsOfARound(Pass::Backward) * roundsOfAll(Pass::Backward) * 5; }
+  Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number, target, Pass::Backward); }
+  std::span<const Mistake> mistakes() const override { return mistakesOfBackward(); }
+  std::span<const DataType> refusedTypes() const override {
+    static constexpr DataType types[] = {DataType::F64, DataType::S32, DataType::F8E5M2, DataType::S4};
+    return types;
+  }
+
+  void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *) override {
+    coverage.add(cellOf(Pass::Backward, drawn.number), sized);
+  }
+  void print(std::ostream &os) const override { coverage.print(os); }
+  std::vector<std::string> missing(int64_t cases) const override {
+    if (cases >= allRounds())
+      return coverage.missingCells();
+    return cases >= firstRound() ? coverage.missingPairs() : std::vector<std::string>();
+  }
+  std::string unsafeForPeer(const PrimitiveDesc &, std::string_view) const override {
+    return "its workspace is its own";
+  }
+
+private:
+  Coverage coverage{Pass::Backward};
 };
 
 } // namespace
 
 std::unique_ptr<PrimitiveCases> makeRnnCases() { return std::make_unique<RnnCases>(); }
+std::unique_ptr<PrimitiveCases> makeRnnBackwardCases() { return std::make_unique<RnnBackwardCases>(); }
 
 } // namespace quern

@@ -13,22 +13,41 @@
 namespace quern::cases::rnn {
 namespace {
 
-std::vector<Cell> allOfARound() {
+std::vector<Cell> allOfARound(Pass pass) {
   std::vector<Cell> cells;
   for (Kind kind : allKinds)
     for (RnnDirection direction : allDirections)
-      for (DataType type : allTypes)
+      for (DataType type : typesOf(pass))
         if (exists(kind, direction, type))
           cells.push_back({kind, direction, type, 0, LayoutFamily::Plain});
   return cells;
 }
 
-const std::vector<Cell> &round() {
-  static const std::vector<Cell> cells = allOfARound();
-  return cells;
+const std::vector<Cell> &round(Pass pass) {
+  static const std::vector<Cell> cells[] = {allOfARound(Pass::Forward), allOfARound(Pass::Backward)};
+  return cells[static_cast<size_t>(pass)];
 }
 
 } // namespace
+
+std::span<const DataType> typesOf(Pass pass) {
+  return std::span(allTypes).first(pass == Pass::Forward ? std::size(allTypes) : 3);
+}
+
+std::span<const LayoutFamily> familiesOf(Pass pass) {
+  return std::span(allFamilies).first(std::size(allFamilies) - (pass == Pass::Backward));
+}
+
+std::span<const Feature> featuresOf(Pass pass) {
+  static constexpr Feature ofForward[] = {
+      Feature::Training, Feature::Stack,       Feature::StackConcatenated, Feature::Lengths, Feature::LongSequence,
+      Feature::OneStep,  Feature::Unquantized, Feature::MixedTypes,        Feature::Fpmath,  Feature::Scratchpad};
+  static constexpr Feature ofBackward[] = {Feature::Stack,           Feature::StackConcatenated, Feature::Lengths,
+                                           Feature::LongSequence,    Feature::OneStep,           Feature::MixedTypes,
+                                           Feature::Fpmath,          Feature::Scratchpad,        Feature::Overwrite,
+                                           Feature::AbsentGradients, Feature::NoStateGradients};
+  return pass == Pass::Forward ? std::span<const Feature>(ofForward) : std::span<const Feature>(ofBackward);
+}
 
 std::string_view nameOf(Kind kind) {
   constexpr std::string_view names[] = {"rnn", "lstm",    "lstm+peephole", "lstm+projection", "lstm+both",
@@ -42,8 +61,9 @@ std::string_view nameOf(LayoutFamily family) {
 }
 
 std::string_view nameOf(Feature feature) {
-  constexpr std::string_view names[] = {"training", "stack",       "stack of both", "lengths", "T>100",
-                                        "T=1",      "f32 results", "mixed types",   "fpmath",  "scratchpad"};
+  constexpr std::string_view names[] = {"training",  "stack",       "stack of both",   "lengths", "T>100",
+                                        "T=1",       "f32 results", "mixed types",     "fpmath",  "scratchpad",
+                                        "overwrite", "some absent", "no diff_dst_iter"};
   return names[static_cast<size_t>(feature)];
 }
 
@@ -81,19 +101,27 @@ std::vector<Feature> featuresOf(const PrimitiveDesc &desc) {
       Feature::MixedTypes);
   add(desc.attr.fpmathMode != FpmathMode::Strict, Feature::Fpmath);
   add(desc.attr.scratchpadMode == ScratchpadMode::User, Feature::Scratchpad);
+  if (rnn.prop != PropKind::Backward)
+    return features;
+  add((rnn.flags & RnnDiffWeightsOverwrite) != 0, Feature::Overwrite);
+  add(rnn.diffSrcLayer.isZero() || rnn.diffWeightsLayer.isZero() || rnn.diffWeightsIter.isZero(),
+      Feature::AbsentGradients);
+  add(!rnn.dstIter.isZero() && rnn.diffDstIter.isZero(), Feature::NoStateGradients);
   return features;
 }
 
-int64_t cellsOfARound() { return static_cast<int64_t>(round().size()); }
+int64_t cellsOfARound(Pass pass) { return static_cast<int64_t>(round(pass).size()); }
 
-Cell cellOf(int64_t number) {
+Cell cellOf(Pass pass, int64_t number) {
   constexpr int64_t step = 59; // a few cells in a row are of all kinds, directions and types
-  int64_t count = cellsOfARound(), index = number % count * step % count, turn = number / count % roundsOfAll;
-  Cell cell = round()[static_cast<size_t>(index)];
-  // Coprime to the number of option sets: a turn of both is a turn of all pairs.
-  constexpr int64_t families = std::size(allFamilies);
+  const int64_t count = cellsOfARound(pass), index = number % count * step % count,
+                turn = number / count % roundsOfAll(pass);
+  Cell cell = round(pass)[static_cast<size_t>(index)];
+  const std::span<const LayoutFamily> families = familiesOf(pass);
   cell.options = static_cast<int>((turn + index) % optionSets);
-  cell.family = allFamilies[static_cast<size_t>((turn + index / 3) % families)];
+  // Those of forward are coprime to the number of option sets: a turn of both is a turn of all pairs.
+  const int64_t shift = pass == Pass::Backward ? turn / optionSets + turn % optionSets : turn;
+  cell.family = families[static_cast<size_t>(shift + index / 3) % families.size()];
   return cell;
 }
 

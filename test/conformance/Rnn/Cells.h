@@ -15,9 +15,13 @@
 #include "Desc/PrimitiveDesc.h"
 
 #include <compare>
+#include <span>
 #include <vector>
 
 namespace quern::cases::rnn {
+
+/// Two sets of cells, each with an order of its own.
+enum class Pass { Forward, Backward };
 
 enum class Kind { Vanilla, Lstm, LstmPeephole, LstmProjection, LstmBoth, Gru, LbrGru, Augru, LbrAugru };
 inline constexpr Kind allKinds[] = {Kind::Vanilla,        Kind::Lstm,     Kind::LstmPeephole,
@@ -25,8 +29,9 @@ inline constexpr Kind allKinds[] = {Kind::Vanilla,        Kind::Lstm,     Kind::
                                     Kind::LbrGru,         Kind::Augru,    Kind::LbrAugru};
 inline constexpr RnnDirection allDirections[] = {RnnDirection::Left2Right, RnnDirection::Right2Left,
                                                  RnnDirection::BidirectionalConcat, RnnDirection::BidirectionalSum};
-/// Of src_layer.
+/// Of src_layer: backward has the first three.
 inline constexpr DataType allTypes[] = {DataType::F32, DataType::BF16, DataType::F16, DataType::U8, DataType::S8};
+std::span<const DataType> typesOf(Pass pass);
 
 /// Bits of Cell::options: which of the optional arguments there are.
 enum Options { HasSrcIter = 1, HasBias = 2, HasDstIter = 4 };
@@ -39,11 +44,12 @@ enum class LayoutFamily {
   Gapped,     ///< as plain, with gaps and offsets
   Mixed,      ///< any order of dims and gaps, each tensor its own
   Packed,     ///< weights as `any` packs them, given
-  Runtime,    ///< T and N given at execution
+  Runtime,    ///< T and N given at execution; of forward
 };
 inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Plain,  LayoutFamily::Any,   LayoutFamily::Transposed,
                                                LayoutFamily::Gapped, LayoutFamily::Mixed, LayoutFamily::Packed,
                                                LayoutFamily::Runtime};
+std::span<const LayoutFamily> familiesOf(Pass pass);
 
 struct Cell {
   Kind kind = Kind::Vanilla;
@@ -65,11 +71,12 @@ enum class Feature {
   Unquantized,
   MixedTypes,
   Fpmath,
-  Scratchpad
+  Scratchpad,
+  Overwrite,
+  AbsentGradients,
+  NoStateGradients
 };
-inline constexpr Feature allFeatures[] = {
-    Feature::Training, Feature::Stack,       Feature::StackConcatenated, Feature::Lengths, Feature::LongSequence,
-    Feature::OneStep,  Feature::Unquantized, Feature::MixedTypes,        Feature::Fpmath,  Feature::Scratchpad};
+std::span<const Feature> featuresOf(Pass pass);
 
 std::string_view nameOf(Kind kind);
 std::string_view nameOf(LayoutFamily family);
@@ -85,11 +92,11 @@ bool exists(Kind kind, RnnDirection direction, DataType type);
 std::vector<Feature> featuresOf(const PrimitiveDesc &desc);
 
 /// Cell `number`, over and over.
-Cell cellOf(int64_t number);
+Cell cellOf(Pass pass, int64_t number);
 /// Kinds x directions x types that exist.
-int64_t cellsOfARound();
+int64_t cellsOfARound(Pass pass);
 /// Rounds after which every cell has been there.
-inline constexpr int64_t roundsOfAll = optionSets * std::size(allFamilies);
+inline int64_t roundsOfAll(Pass pass) { return optionSets * static_cast<int64_t>(familiesOf(pass).size()); }
 
 } // namespace quern::cases::rnn
 

@@ -37,10 +37,10 @@ bool mayHave(Kind kind, Feature feature) {
 void printLabel(std::ostream &os, std::string_view label) { os << std::setw(24) << std::left << label << std::right; }
 
 /// All cells of all rounds.
-std::set<Cell> everyCell() {
+std::set<Cell> everyCell(Pass pass) {
   std::set<Cell> all;
-  for (int64_t number = 0; number < cellsOfARound() * roundsOfAll; ++number)
-    all.insert(cellOf(number));
+  for (int64_t number = 0; number < cellsOfARound(pass) * roundsOfAll(pass); ++number)
+    all.insert(cellOf(pass, number));
   return all;
 }
 
@@ -63,9 +63,9 @@ void Coverage::print(std::ostream &os) const {
   };
   constexpr int column = 7;
   printLabel(os, "kind, direction");
-  for (DataType type : allTypes)
+  for (DataType type : typesOf(pass))
     os << std::setw(column) << nameOf(type);
-  for (LayoutFamily family : allFamilies)
+  for (LayoutFamily family : familiesOf(pass))
     os << std::setw(12) << nameOf(family);
   os << '\n';
   for (Kind kind : allKinds)
@@ -78,9 +78,9 @@ void Coverage::print(std::ostream &os) const {
       for (const auto &[cell, count] : cells)
         if (cell.kind == kind && cell.direction == direction)
           byType[cell.type] += count, byFamily[cell.family] += count;
-      for (DataType type : allTypes)
+      for (DataType type : typesOf(pass))
         os << std::setw(column) << byType[type];
-      for (LayoutFamily family : allFamilies)
+      for (LayoutFamily family : familiesOf(pass))
         os << std::setw(12) << byFamily[family];
       os << '\n';
     }
@@ -88,10 +88,10 @@ void Coverage::print(std::ostream &os) const {
     printLabel(os, nameOf(kind));
     for (int options = 0; options < optionSets; ++options)
       os << ' ' << optionsText(options) << ' ' << countOf(std::string(nameOf(kind)), optionsText(options)) << ',';
-    for (Feature feature : allFeatures) {
+    for (Feature feature : featuresOf(pass)) {
       auto found = features.find({kind, feature});
       os << ' ' << nameOf(feature) << ' ' << (found == features.end() ? 0 : found->second)
-         << (feature == Feature::Scratchpad ? "\n" : ",");
+         << (feature == featuresOf(pass).back() ? "\n" : ",");
     }
   }
 }
@@ -99,7 +99,7 @@ void Coverage::print(std::ostream &os) const {
 std::vector<std::string> Coverage::missingPairs() const {
   std::vector<std::string> missing;
   std::set<std::pair<std::string, std::string>> wanted;
-  for (const Cell &cell : everyCell()) {
+  for (const Cell &cell : everyCell(pass)) {
     std::vector<std::string> properties = propertiesOf(cell);
     for (size_t i = 0; i < properties.size(); ++i)
       for (size_t j = i + 1; j < properties.size(); ++j)
@@ -109,7 +109,7 @@ std::vector<std::string> Coverage::missingPairs() const {
     if (!pairs.contains(pair))
       missing.push_back(concat(pair.first, " with ", pair.second));
   for (Kind kind : allKinds)
-    for (Feature feature : allFeatures)
+    for (Feature feature : featuresOf(pass))
       if (mayHave(kind, feature) && !features.contains({kind, feature}))
         missing.push_back(concat(nameOf(kind), " with ", nameOf(feature)));
   return missing;
@@ -117,7 +117,7 @@ std::vector<std::string> Coverage::missingPairs() const {
 
 std::vector<std::string> Coverage::missingCells() const {
   int64_t missing = 0;
-  for (const Cell &cell : everyCell())
+  for (const Cell &cell : everyCell(pass))
     missing += !cells.contains(cell);
   return missing ? std::vector<std::string>{concat(missing, " cells")} : std::vector<std::string>();
 }

@@ -19,6 +19,7 @@ namespace quern::cases::rnn {
 
 class Coverage {
 public:
+  explicit Coverage(Pass pass) : pass(pass) {}
   void add(const Cell &cell, const PrimitiveDesc &sized);
   void print(std::ostream &os) const;
   /// One line for each pair of properties, and each feature of each kind, that a first round must have
@@ -28,6 +29,7 @@ public:
   std::vector<std::string> missingCells() const;
 
 private:
+  Pass pass;
   std::map<Cell, int64_t> cells;
   std::map<std::pair<std::string, std::string>, int64_t> pairs; ///< by the names of two properties
   std::map<std::pair<Kind, Feature>, int64_t> features;

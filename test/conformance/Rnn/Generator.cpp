@@ -33,13 +33,16 @@ int64_t drawChannels(Random &random, int64_t most) {
 
 class Drawer {
 public:
-  Drawer(Random &random, const Cell &cell, const Target &target) : random(random), cell(cell), target(target) {}
+  Drawer(Random &random, const Cell &cell, const Target &target, Pass pass)
+      : random(random), cell(cell), target(target), pass(pass) {}
 
   Case draw() {
     Case drawn;
     drawShape();
     drawKind();
     drawTensors();
+    if (pass == Pass::Backward)
+      drawGradients();
     drawData(drawn);
     drawAttributes(drawn);
     if (cell.family == LayoutFamily::Packed)
@@ -104,8 +107,11 @@ private:
       op.activation = random.pick({Alg::EltwiseRelu, Alg::EltwiseTanh, Alg::EltwiseLogistic});
       op.alpha = op.activation == Alg::EltwiseRelu ? random.pick({0.0f, 0.125f, 0.5f}) : 0.0f;
     }
+    if (pass == Pass::Backward)
+      op.prop = PropKind::Backward;
     bool mayTrain = !isInteger() && cell.family != LayoutFamily::Runtime;
-    op.prop = mayTrain && random.oneIn(3) ? PropKind::ForwardTraining : PropKind::ForwardInference;
+    if (pass == Pass::Forward)
+      op.prop = mayTrain && random.oneIn(3) ? PropKind::ForwardTraining : PropKind::ForwardInference;
     s.gates = quern::rnn::gatesOf(op.cell);
     s.biasGates = s.gates + quern::rnn::isLinearBeforeReset(op);
   }
@@ -143,6 +149,37 @@ private:
       if (isLstm(cell.kind))
         op.dstIterC = tensor(cells, drawWide());
     }
+  }
+
+  /// Mostly all of them; of those of weights, which are added to, some overwrite.
+  void drawGradients() {
+    const bool areAll = !random.oneIn(4);
+    const int kept = static_cast<int>(random.between(0, 8)); // there is one at least
+    auto gradient = [&](TensorDesc &diff, const TensorDesc &of, int number) {
+      if (!of.isZero() && (areAll || number == kept || random.oneIn(2)))
+        diff = tensor(Dims(of.dims, of.dims + of.ndims), DataType::F32);
+    };
+    gradient(op.diffSrcLayer, op.srcLayer, 0), gradient(op.diffSrcIter, op.srcIter, 1);
+    gradient(op.diffSrcIterC, op.srcIterC, 2), gradient(op.diffAttention, op.attention, 3);
+    gradient(op.diffWeightsLayer, op.weightsLayer, 4), gradient(op.diffWeightsIter, op.weightsIter, 5);
+    gradient(op.diffWeightsPeephole, op.weightsPeephole, 6);
+    gradient(op.diffWeightsProjection, op.weightsProjection, 7), gradient(op.diffBias, op.bias, 8);
+    const bool isAny = !op.diffSrcIter.isZero() || !op.diffSrcIterC.isZero() || !op.diffAttention.isZero() ||
+                       !op.diffWeightsLayer.isZero() || !op.diffWeightsIter.isZero() ||
+                       !op.diffWeightsPeephole.isZero() || !op.diffWeightsProjection.isZero() || !op.diffBias.isZero();
+    if (!isAny && op.diffSrcLayer.isZero())
+      op.diffSrcLayer = tensor({s.steps, s.batch, s.slc}, DataType::F32);
+    op.diffDstLayer = tensor({s.steps, s.batch, s.dlc(op)}, DataType::F32);
+    const bool hasStates = !random.oneIn(4);
+    if (!op.dstIter.isZero() && hasStates)
+      op.diffDstIter = tensor({s.layers, s.directions, s.batch, s.dic}, DataType::F32);
+    if (!op.dstIterC.isZero() && hasStates)
+      op.diffDstIterC = tensor({s.layers, s.directions, s.batch, s.dhc}, DataType::F32);
+    const bool hasWeights = !op.diffWeightsLayer.isZero() || !op.diffWeightsIter.isZero() ||
+                            !op.diffWeightsPeephole.isZero() || !op.diffWeightsProjection.isZero() ||
+                            !op.diffBias.isZero();
+    if (hasWeights && random.oneIn(3))
+      op.flags |= RnnDiffWeightsOverwrite;
   }
 
   TensorDesc tensor(const Dims &dims, DataType type) {
@@ -202,6 +239,12 @@ private:
   }
 
   void packWeights() {
+    if (pass == Pass::Backward) {
+      for (TensorDesc *weights : {&op.weightsLayer, &op.weightsIter, &op.weightsProjection})
+        if (!weights->isZero())
+          *weights = taken(quern::rnn::packedTransposed(*weights, attr.fpmathMode, target));
+      return;
+    }
     op.weightsLayer = taken(quern::rnn::packedWeights(op, op.weightsLayer, attr.fpmathMode, target));
     op.weightsIter = taken(quern::rnn::packedWeights(op, op.weightsIter, attr.fpmathMode, target));
     if (hasProjection())
@@ -236,6 +279,7 @@ private:
   Random &random;
   const Cell &cell;
   const Target &target;
+  Pass pass;
   Shape s;
   RnnDesc op;
   Attributes attr;
@@ -243,10 +287,10 @@ private:
 
 } // namespace
 
-Case drawCase(uint64_t seed, int64_t number, const Target &target) {
+Case drawCase(uint64_t seed, int64_t number, const Target &target, Pass pass) {
   Random random(seed * 1000003 + static_cast<uint64_t>(number));
-  Cell cell = cellOf(number);
-  Case drawn = Drawer(random, cell, target).draw();
+  Cell cell = cellOf(pass, number);
+  Case drawn = Drawer(random, cell, target, pass).draw();
   drawn.number = number;
   return drawn;
 }

@@ -16,9 +16,10 @@
 namespace quern::cases::rnn {
 
 /// Case `number` of a seed. Packed weights are as `target` has them.
-Case drawCase(uint64_t seed, int64_t number, const Target &target);
+Case drawCase(uint64_t seed, int64_t number, const Target &target, Pass pass = Pass::Forward);
 
 std::span<const Mistake> mistakes();
+std::span<const Mistake> mistakesOfBackward();
 
 /// Gives a bias and takes away lengths: oneDNN demands the one and refuses the other.
 void adaptToPeer(Case &drawn);

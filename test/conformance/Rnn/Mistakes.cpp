@@ -69,7 +69,6 @@ constexpr Mistake all[] = {
     {"too few scales", LSTM INT8 "attr.rnn.weights_mask=24 attr.rnn.weights_scales=1,2", "C27"},
     {"a scale of 0", LSTM INT8 "attr.rnn.weights_scales=0", "C28"},
     {"a scale of NaN", LSTM INT8 "attr.rnn.data_scale=nan", "C28"},
-    {"backward", "rnn bwd cell=lstm direction=left2right " LAYERS WEIGHTS, "C32"},
     {"augru from right to left",
      "rnn fwd_i cell=augru direction=right2left " LAYERS GRU_WEIGHTS "attention=f32:2x3x1:abc", "C33"},
     {"another type", LSTM "src_layer=@t:2x3x@n:abc dst_layer=f32:2x3x8:abc " WEIGHTS, "C34"},
@@ -94,6 +93,34 @@ constexpr Mistake all[] = {
     {"quantization of f32", LSTM LAYERS WEIGHTS "attr.rnn.data_scale=@b", "C43"},
 };
 
+#define BACKWARD "rnn bwd cell=lstm direction=left2right "
+#define DIFF_DST "diff_dst_layer=f32:2x3x8:abc "
+#define DIFF_SRC "diff_src_layer=f32:2x3x@n:abc "
+
+constexpr Mistake allOfBackward[] = {
+    {"no diff_dst_layer", BACKWARD LAYERS WEIGHTS DIFF_SRC, "C46"},
+    {"no gradient to write", BACKWARD LAYERS WEIGHTS DIFF_DST, "C46"},
+    {"no src_layer", BACKWARD "dst_layer=f32:2x3x8:abc " WEIGHTS DIFF_DST "diff_bias=f32:1x1x4x8:abcd", "C46"},
+    {"a gradient of a bias that is absent", BACKWARD LAYERS WEIGHTS DIFF_DST "diff_bias=f32:1x1x4x8:abcd", "C47"},
+    {"a gradient of states that are absent", BACKWARD LAYERS WEIGHTS DIFF_DST DIFF_SRC "diff_dst_iter=f32:1x1x3x8:abcd",
+     "C47"},
+    {"a gradient of another width", BACKWARD LAYERS WEIGHTS DIFF_DST "diff_src_layer=f32:2x3x1@n:abc", "C48"},
+    {"a gradient of other weights", BACKWARD LAYERS WEIGHTS DIFF_DST "diff_weights_iter=f32:1x1x8x3x8:abcde", "C48"},
+    {"a gradient of another type", BACKWARD LAYERS WEIGHTS DIFF_DST "diff_src_layer=@t:2x3x@n:abc", "C51"},
+    {"a gradient that repeats", BACKWARD LAYERS WEIGHTS DIFF_DST "diff_src_layer=f32:2x3x@n:s0x@nx1", "C25"},
+    {"unknown flags", BACKWARD "flags=@n2 " LAYERS WEIGHTS DIFF_DST DIFF_SRC, "C6"},
+    {"of integers", BACKWARD INT8 DIFF_DST DIFF_SRC, "C36"},
+    {"of any batch",
+     BACKWARD "src_layer=f32:2x?x4:abc dst_layer=f32:2x?x8:abc weights_layer=f32:1x1x4x4x8:any "
+              "weights_iter=f32:1x1x8x4x8:any diff_dst_layer=f32:2x?x8:abc diff_src_layer=f32:2x?x4:abc",
+     "C38"},
+    {"weights packed for forward",
+     BACKWARD LAYERS "weights_layer=f32:1x1x@nx4x8:abdEc5e weights_iter=f32:1x1x8x4x8:any " DIFF_DST DIFF_SRC, "C40"},
+};
+
+#undef BACKWARD
+#undef DIFF_DST
+#undef DIFF_SRC
 #undef LSTM
 #undef GRU
 #undef INT8
@@ -104,5 +131,6 @@ constexpr Mistake all[] = {
 } // namespace
 
 std::span<const Mistake> mistakes() { return all; }
+std::span<const Mistake> mistakesOfBackward() { return allOfBackward; }
 
 } // namespace quern::cases::rnn

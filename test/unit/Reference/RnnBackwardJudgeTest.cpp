@@ -1,0 +1,190 @@
+//===- RnnBackwardJudgeTest.cpp - The judge sees wrong gradients ----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Gradients as a plain kernel in f32 makes them, whose products read factors rounded to bf16 where kernels may: right.
+// And as wrong kernels would make them, of the problems and on the data that the conformance program draws: each must
+// be judged wrong in every problem.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Arguments.h"
+#include "ProblemData.h"
+#include "Reference/Elements.h"
+#include "Reference/Judge.h"
+#include "Reference/Rnn/Backward.h"
+#include "Rnn/Cells.h"
+#include "Rnn/Generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace quern;
+using namespace quern::rnn;
+
+namespace {
+
+enum class Mutant {
+  None,
+  NoLastGate,
+  NoBiasOfOneGate,
+  NoPeepholes,
+  NoLastStep,
+  StateBehind,
+  NotAdded,
+  LengthsIgnored,
+  TenthLarger
+};
+constexpr Mutant mutants[] = {Mutant::NoLastGate,     Mutant::NoBiasOfOneGate, Mutant::NoPeepholes,
+                              Mutant::NoLastStep,     Mutant::StateBehind,     Mutant::NotAdded,
+                              Mutant::LengthsIgnored, Mutant::TenthLarger};
+constexpr const char *namesOfMutants[] = {"nothing",
+                                          "the gradient of the last gate left out",
+                                          "the bias of one gate left out",
+                                          "peepholes left out",
+                                          "the last step left out",
+                                          "weights_iter from the state behind each step",
+                                          "what gradients are added to left out",
+                                          "gradients that reach the state behind an end left out",
+                                          "results a tenth too large"};
+
+class Drawn {
+public:
+  Drawn(uint64_t seed, int64_t number) {
+    drawn = cases::rnn::drawCase(seed, number, Target{CpuIsa::Avx512Bf16}, cases::rnn::Pass::Backward);
+    Result<Problem> read = readProblem(drawn.desc.text(), Target{CpuIsa::Avx512Bf16});
+    EXPECT_TRUE(read) << read.error().message;
+    problem = std::move(*read);
+    data = *ProblemData::create(problem, drawn.data);
+    EXPECT_TRUE(data->computeExpected());
+    ReferenceInputs inputs;
+    for (const auto &[argument, address] : data->addresses())
+      inputs[argument] = address;
+    arguments = *BackwardArguments::read(problem.desc(), inputs);
+  }
+
+  const RnnDesc &rnn() const { return std::get<Boxed<RnnDesc>>(problem.desc().op); }
+  const PrimitiveDesc &desc() const { return problem.desc(); }
+  bool isSpecial() const { return drawn.data.fill == FillKind::Special; }
+  bool isNoop() const { return problem.verified.isNoop; }
+
+  /// Whether a kernel with this fault computes something else, whatever the data is.
+  bool appliesTo(Mutant mutant) const {
+    const int64_t longest = *std::max_element(arguments.lengths.begin(), arguments.lengths.end()),
+                  shortest = *std::min_element(arguments.lengths.begin(), arguments.lengths.end());
+    const bool isDead = rnn().activation == Alg::EltwiseRelu && rnn().alpha == 0; // most gradients may be 0
+    const bool seesSums = !rnn().diffSrcLayer.isZero() || !rnn().diffWeightsLayer.isZero() || !rnn().diffBias.isZero();
+    switch (mutant) {
+    case Mutant::NoLastGate:
+      return seesSums && !isDead;
+    case Mutant::NoBiasOfOneGate:
+      return !rnn().diffBias.isZero() && !isDead;
+    case Mutant::NoPeepholes:
+      return !rnn().weightsPeephole.isZero() && seesSums;
+    case Mutant::NoLastStep:
+      return !rnn().diffSrcLayer.isZero() && !isDead;
+    case Mutant::StateBehind:
+      return !rnn().diffWeightsIter.isZero() && longest > 1 && !isDead;
+    case Mutant::NotAdded:
+      return !(rnn().flags & RnnDiffWeightsOverwrite) &&
+             (!rnn().diffWeightsLayer.isZero() || !rnn().diffWeightsIter.isZero() || !rnn().diffBias.isZero());
+    case Mutant::LengthsIgnored:
+      return shortest == 0 && !rnn().diffSrcIter.isZero() && !rnn().diffDstIter.isZero() &&
+             rnn().srcIter.dims[3] == rnn().dstIter.dims[3];
+    default:
+      return seesSums && !isDead;
+    }
+  }
+
+  /// Writes what such a kernel makes into the outputs.
+  void compute(Mutant mutant) {
+    BackwardArguments changed = arguments;
+    if (mutant == Mutant::NoPeepholes)
+      std::fill(changed.weightsPeephole.begin(), changed.weightsPeephole.end(), 0);
+    if (mutant == Mutant::NotAdded)
+      changed.old = {};
+    if (mutant == Mutant::LengthsIgnored)
+      std::fill(changed.diffDstIter.begin(), changed.diffDstIter.end(), 0);
+    std::vector<float> behind; // the state that the step which was processed last read
+    const BackwardOptions<float> options{[&](BackwardStep<float> &step) {
+      const auto channels = static_cast<std::ptrdiff_t>(rnn().weightsLayer.dims[4]);
+      CellGradients<float> &d = step.gradients;
+      if (mutant == Mutant::NoLastGate)
+        for (std::vector<float> *of : {&d.layer, &d.iter})
+          std::fill(of->end() - channels, of->end(), 0.0f);
+      if (mutant == Mutant::NoLastStep && step.isLast)
+        for (std::vector<float> *of : {&d.layer, &d.iter})
+          std::fill(of->begin(), of->end(), 0.0f);
+      const std::vector<float> read = step.h;
+      if (mutant == Mutant::StateBehind && !step.isLast)
+        step.h = behind;
+      behind = read;
+    }};
+    RnnGradients<float> gradients = computeGradients<float>(desc(), changed, options);
+    if (mutant == Mutant::NoBiasOfOneGate)
+      for (size_t i = 0, channels = static_cast<size_t>(rnn().bias.dims[3]); i < channels; ++i)
+        gradients.bias[i] = arguments.old.bias.empty() ? 0 : static_cast<float>(arguments.old.bias[i]);
+    for (const auto &tensor : gradientValues<float>(rnn())) {
+      if (tensor.desc.isZero())
+        continue;
+      std::vector<double> values((gradients.*tensor.values).begin(), (gradients.*tensor.values).end());
+      for (double &value : values)
+        value *= mutant == Mutant::TenthLarger ? 1.1 : 1;
+      scatter(tensor.desc, data->buffer(tensor.argument), values);
+    }
+  }
+
+  Verdict judged() const { return data->judgeOutputs(); }
+
+  std::string line() const {
+    return problem.text + " --data=" + std::string(nameOf(drawn.data.fill)) +
+           " --seed=" + std::to_string(drawn.data.seed);
+  }
+
+private:
+  Case drawn;
+  Problem problem;
+  std::optional<ProblemData> data;
+  BackwardArguments arguments;
+};
+
+} // namespace
+
+TEST(RnnBackwardJudge, TellsRightKernelsFromWrongOnes) {
+  constexpr uint64_t seeds[] = {1, 2, 3};
+  constexpr int64_t count = 150;
+  std::map<Mutant, int64_t> applied;
+  std::map<std::string, double> worst;
+  for (uint64_t seed : seeds)
+    for (int64_t number = 0; number < count; ++number) {
+      Drawn drawn(seed, number);
+      if (drawn.isNoop())
+        continue;
+      drawn.compute(Mutant::None);
+      const Verdict right = drawn.judged();
+      EXPECT_TRUE(right.isRight) << drawn.line() << '\n'
+                                 << right.worst << ": got " << right.got << ", expected " << right.expected;
+      const FpmathMode mode = drawn.desc().attr.fpmathMode;
+      const bool mayRound = mode == FpmathMode::BF16 || mode == FpmathMode::Any;
+      double &most = worst[std::string(nameOf(drawn.rnn().srcLayer.dataType)) + (mayRound ? " fpmath" : "")];
+      most = std::max(most, right.worst);
+      for (Mutant mutant : mutants) {
+        if (drawn.isSpecial() || !drawn.appliesTo(mutant))
+          continue;
+        ++applied[mutant];
+        drawn.compute(mutant);
+        EXPECT_FALSE(drawn.judged().isRight)
+            << namesOfMutants[static_cast<size_t>(mutant)] << ", problem " << number << " of seed " << seed << '\n'
+            << drawn.line();
+      }
+    }
+  for (const auto &[type, error] : worst) // of what may be off
+    RecordProperty(type, std::to_string(error));
+  for (Mutant mutant : mutants) {
+    RecordProperty(namesOfMutants[static_cast<size_t>(mutant)], std::to_string(applied[mutant]));
+    EXPECT_GT(applied[mutant],
+              mutant == Mutant::LengthsIgnored ? 3 : count * static_cast<int64_t>(std::size(seeds)) / 20)
+        << namesOfMutants[static_cast<size_t>(mutant)];
+  }
+}

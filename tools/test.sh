@@ -42,8 +42,8 @@ done
 root=$PWD
 logs=$root/build/test-logs
 lit=/usr/lib/llvm-22/bin/lit
-# The set of cases of each primitive.
-every=$(sed -n 's/^QUERN_PRIMITIVE([A-Za-z]*, \([a-z_]*\),.*/\1/p' lib/Desc/Primitives.def | paste -sd,)
+# The sets of cases of each primitive, and of the backward of RNNs.
+every=$(sed -n 's/^QUERN_PRIMITIVE([A-Za-z]*, \([a-z_]*\),.*/\1/p' lib/Desc/Primitives.def | paste -sd,),rnn-backward
 jobs=$(nproc)
 passed=0
 failed=0

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emitters.h"
+#include "Primitives/Rnn/Emit/Backward.h"
 #include "Primitives/Rnn/Emit/Emitter.h"
 
 using namespace mlir;
@@ -20,21 +21,6 @@ using namespace quern::rnn;
 //===----------------------------------------------------------------------===//
 // Arguments of steps
 //===----------------------------------------------------------------------===//
-
-/// An element for each sequence, `stride` apart.
-void RnnEmitter::addVector(Bindings &bindings, StringRef name, const Rows &vector) {
-  Binding binding = states.bind(name, vector);
-  SmallVector<int64_t> strides = {vector.openRow >= 0 ? ShapedType::kDynamic : vector.row};
-  auto layout = StridedLayoutAttr::get(builder.getContext(), vector.offset, strides);
-  binding.type = MemRefType::get({s.batch}, binding.type.getElementType(), layout);
-  bindings.push_back(binding);
-}
-
-Rows RnnEmitter::remainingAt(AffineExpr t) {
-  Rows rows = states.scratchOfSteps("remaining", DataType::S32);
-  rows.bytes = t * (states.batch() * bytesOf(DataType::S32));
-  return rows;
-}
 
 /// From a gate of products that were made before to the next: by one more line of a cache where a tile reads the
 /// gates of a panel as they lie together, so that gates are not taken for columns, of which a tile would read some
@@ -72,7 +58,7 @@ Binding RnnEmitter::inputOf(const At &at) {
   else if (at.layer == 0)
     rows = states.tensor("src_layer", rnn.srcLayer, at.t);
   else if (isStacked)
-    rows = states.isTraining ? states.stackedAt(at.t) : states.statesAt(at.layer - 1, at.t);
+    rows = states.isKept ? states.stackedAt(at.t) : states.statesAt(at.layer - 1, at.t);
   else
     rows = states.stateAt(at.layer - 1, at.direction, at.t);
   return states.bind("x", rows);
@@ -91,11 +77,11 @@ Rows RnnEmitter::cellsAt(int64_t layer, int64_t direction, AffineExpr t) {
 }
 
 Rows RnnEmitter::cellsStart(int64_t layer, int64_t direction) {
-  return states.isTraining ? states.section(WorkspacePart::InitialCells, s.dhc, stack(layer, direction))
+  return states.isTraining ? states.scratch("cells_start", DataType::F32, s.dhc, direction)
                            : cellsAt(layer, direction, {});
 }
 
-/// What training keeps of a step besides the states.
+/// What training keeps of a step besides cells.
 void RnnEmitter::addKept(Bindings &bindings, const At &at) {
   if (!states.isTraining)
     return;
@@ -110,12 +96,8 @@ void RnnEmitter::addKept(Bindings &bindings, const At &at) {
 
 /// What a cell makes for its projection.
 void RnnEmitter::addUnprojected(Bindings &bindings, const At &at) {
-  if (states.isTraining)
-    bindings.push_back(states.bind(
-        "unprojected", states.section(WorkspacePart::Unprojected, s.dhc, stack(at.layer, at.direction), at.t)));
   StringRef name = context.areRowsRounded() ? "unprojected_rounded" : "unprojected";
-  if (context.areRowsRounded() || !states.isTraining)
-    bindings.push_back(states.bind(name, states.scratch(name, context.factor(), s.dhc, at.direction)));
+  bindings.push_back(states.bind(name, states.scratch(name, context.factor(), s.dhc, at.direction)));
 }
 
 void RnnEmitter::addNext(Bindings &bindings, const At &at) {
@@ -146,9 +128,9 @@ RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at) {
 
 void RnnEmitter::addPerSequence(Bindings &bindings, const At &at) {
   if (!rnn.attention.isZero())
-    addVector(bindings, "attention", states.tensor("attention", rnn.attention, at.t));
+    rows.addVector(bindings, "attention", states.tensor("attention", rnn.attention, at.t));
   if (states.hasLengths)
-    addVector(bindings, "remaining", remainingAt(at.t));
+    rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,7 +162,7 @@ void RnnEmitter::callProjection(const At &at, bool beside) {
   bindScales(context, /*isProjection=*/true, program, bindings);
   if (states.hasLengths) {
     bindings.push_back(stateBefore(at));
-    addVector(bindings, "remaining", remainingAt(at.t));
+    rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
   }
   addNext(bindings, at);
   program.call("rnn_projection", bindings, [&](StepEmitter &step) { emitProjection(step, context); }, beside);
@@ -252,7 +234,7 @@ void RnnEmitter::emitInputs(int64_t layer, ArrayRef<int64_t> directions) {
 
 void RnnEmitter::emitSteps(int64_t layer, ArrayRef<int64_t> directions) {
   emitInputs(layer, directions);
-  const bool isApart = states.startsApart(layer);
+  const bool isApart = startsApart(layer);
   if (isApart)
     emitStep(layer, directions, program.number(0), /*isFirst=*/true);
   if (s.steps == 1)
@@ -270,7 +252,7 @@ void RnnEmitter::emit() {
     vectors->emitSteps(program);
   emitScales(context, program);
   if (states.hasLengths)
-    emitRemaining();
+    rows.emitRemaining();
   emitRoundedInput();
   for (int64_t layer = 0; layer < s.layers; ++layer) {
     emitStart(layer);
@@ -284,4 +266,10 @@ void RnnEmitter::emit() {
   program.finish();
 }
 
-void quern::emitRnn(ModuleOp module, const VerifiedProblem &problem) { RnnEmitter(module, problem).emit(); }
+void quern::emitRnn(ModuleOp module, const VerifiedProblem &problem) {
+  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
+  if (rnn.prop == PropKind::Backward)
+    BackwardEmitter(module, problem).emit();
+  else
+    RnnEmitter(module, problem).emit();
+}

@@ -25,20 +25,14 @@ struct Part {
 
 std::vector<Part> partsOf(const RnnDesc &rnn, const Shape &s) {
   const DataType state = rnn.srcLayer.dataType, f32 = DataType::F32;
-  std::vector<Part> parts = {
-      {WorkspacePart::Gates, f32, {s.layers, s.directions, s.steps, s.batch, s.gates, s.dhc}},
-      {WorkspacePart::InitialStates, state, {s.layers, s.directions, s.batch, s.sic}},
-      {WorkspacePart::States, state, {s.layers, s.directions, s.steps, s.batch, s.dic}},
-  };
+  std::vector<Part> parts = {{WorkspacePart::Gates, f32, {s.layers, s.directions, s.steps, s.batch, s.gates, s.dhc}}};
   const std::vector<int64_t> everyStep = {s.layers, s.directions, s.steps, s.batch, s.dhc};
-  if (isLstm(rnn)) {
-    parts.push_back({WorkspacePart::InitialCells, f32, {s.layers, s.directions, s.batch, s.dhc}});
+  if (isLstm(rnn))
     parts.push_back({WorkspacePart::Cells, f32, everyStep});
-  }
   if (isLinearBeforeReset(rnn))
     parts.push_back({WorkspacePart::HiddenSums, f32, everyStep});
   if (!rnn.weightsProjection.isZero())
-    parts.push_back({WorkspacePart::Unprojected, state, everyStep});
+    parts.push_back({WorkspacePart::States, state, {s.layers, s.directions, s.steps, s.batch, s.dic}});
   return parts;
 }
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The bytes of the argument `workspace`, version 1: a header, then dense sections, each from a multiple of 64 on.
+// The bytes of the argument `workspace`, version 2: a header, then dense sections, each from a multiple of 64 on.
 // Time indices are those of the sequence in both directions. What lies behind the end of a sequence that is
 // shorter than T is not specified.
 //
@@ -18,13 +18,10 @@
 namespace quern::rnn {
 
 enum class WorkspacePart {
-  Gates,         ///< [L, D, T, N, G, DHC] activated: LSTM i f c~ o, GRU u r o (u without attention), vanilla h
-  InitialStates, ///< [L, D, N, SIC] src_iter, or zeros
-  States,        ///< [L, D, T, N, DIC] h as the next step reads it
-  InitialCells,  ///< [L, D, N, DHC] src_iter_c, or zeros; LSTM
-  Cells,         ///< [L, D, T, N, DHC] c; LSTM
-  HiddenSums,    ///< [L, D, T, N, DHC] U_o h + b_u', before r multiplies it; linear before reset
-  Unprojected,   ///< [L, D, T, N, DHC] o tanh(c); LSTM with projection
+  Gates,      ///< [L, D, T, N, G, DHC] activated: LSTM i f c~ o, GRU u r o (u without attention), vanilla h
+  Cells,      ///< [L, D, T, N, DHC] c; LSTM
+  HiddenSums, ///< [L, D, T, N, DHC] U_o h + b_u', before r multiplies it; linear before reset
+  States,     ///< [L, D, T, N, DIC] h as the next step reads it; LSTM with projection, others are made from gates
 };
 
 /// A part that this problem has. Parts of cells, gates and sums are f32; states are of the type of src_layer.
@@ -34,7 +31,7 @@ struct WorkspaceSection {
   TensorDesc desc; ///< dense, of the part alone
 };
 
-inline constexpr uint32_t workspaceVersion = 1;
+inline constexpr uint32_t workspaceVersion = 2;
 inline constexpr int64_t workspaceHeaderBytes = 64;
 
 struct WorkspaceLayout {

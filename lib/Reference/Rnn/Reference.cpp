@@ -190,18 +190,12 @@ RunValues RunResults::*valuesOf(WorkspacePart part) {
   switch (part) {
   case WorkspacePart::Gates:
     return &RunResults::gates;
-  case WorkspacePart::InitialStates:
-    return &RunResults::initialStates;
   case WorkspacePart::States:
     return &RunResults::states;
-  case WorkspacePart::InitialCells:
-    return &RunResults::initialCells;
   case WorkspacePart::Cells:
     return &RunResults::cells;
   case WorkspacePart::HiddenSums:
     return &RunResults::hiddenSums;
-  case WorkspacePart::Unprojected:
-    return &RunResults::unprojected;
   }
   return nullptr;
 }
@@ -226,7 +220,7 @@ ReferenceOutput outputOf(const RnnDesc &rnn, const Part &part, const RunResults 
 
 /// What lies behind the end of a sequence may be anything.
 void freeUnspecified(const WorkspaceSection &section, const Run &run, ReferenceOutput &output) {
-  if (!run.hasLengths() || section.part == WorkspacePart::InitialStates || section.part == WorkspacePart::InitialCells)
+  if (!run.hasLengths())
     return;
   int64_t inner = 1;
   for (int d = 4; d < section.desc.ndims; ++d)

@@ -225,7 +225,6 @@ void Run::keepStep(Sequence &sequence, const RunPlace &at, const CellOutputs &ou
       one);
   keep(results.cells, out.c, &CellSpread::c, none, [&](size_t i) { return sequence.cSizes[i]; });
   keep(results.hiddenSums, out.hiddenSums, &CellSpread::hiddenSums, none, one);
-  keep(results.unprojected, out.unprojected, &CellSpread::unprojected, none, one);
   store(results.termNorms, row, out.termNorms);
   if (isLstm(desc))
     store(results.cellSizes, row, sequence.cSizes);
@@ -323,9 +322,7 @@ RunResults Run::emptyResults() const {
     ofStates->resize(rows * dic);
   results.cells.resize(isLstm(desc) ? rows * hidden : 0);
   results.hiddenSums.resize(isLinearBeforeReset(desc) ? rows * hidden : 0);
-  results.unprojected.resize(desc.weightsProjection.isZero() ? 0 : rows * hidden);
-  results.initialStates = {{srcIter, srcIter, srcIter}};
-  results.initialCells = results.dstIterC = {{srcIterC, srcIterC, srcIterC}};
+  results.dstIterC = {{srcIterC, srcIterC, srcIterC}};
   results.dstIter.resize(sequences * dic);
   results.termNorms.resize(desc.cell == Alg::VanillaRnn ? rows * dic : 0);
   results.cellSizes.resize(results.cells.exact.size());

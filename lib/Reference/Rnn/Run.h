@@ -28,7 +28,7 @@ struct RunValues : PossibleValues {
 /// Row-major over the dims of the tensor or of the workspace's part of that name.
 struct RunResults {
   RunValues dstLayer, dstIter, dstIterC;
-  RunValues gates, initialStates, states, initialCells, cells, hiddenSums, unprojected;
+  RunValues gates, states, cells, hiddenSums;
   /// Vanilla: of the sums behind states, dstLayer and dstIter.
   std::vector<double> termNorms, dstLayerTermNorms, dstIterTermNorms;
   std::vector<double> cellSizes, dstIterCSizes; ///< lstm: 1, or what |c| was at most until then

@@ -65,8 +65,6 @@ private:
   void outputRows(StringRef name);
   void appendRows(StringRef name, Value kept, SmallVectorImpl<Value> &results);
   Value activation(Value x);
-  /// u h + (1 - u) o, with u as attention leaves it.
-  Value blend(Value u, Value o, Ref h, Ref attention);
   SmallVector<Value> withKept(SmallVector<Value> results) {
     results.append(kept);
     return results;
@@ -113,13 +111,6 @@ Value CellEmitter::activation(Value x) {
   Value isPositive = arith::CmpFOp::create(b, step.loc, arith::CmpFPredicate::OGT, x, epilogue.f32(0));
   return arith::SelectOp::create(b, step.loc, isPositive, x,
                                  arith::MulFOp::create(b, step.loc, x, epilogue.f32(rnn.alpha)));
-}
-
-Value CellEmitter::blend(Value u, Value o, Ref h, Ref attention) {
-  Epilogue &e = epilogue;
-  if (attention >= 0)
-    u = e.mul(e.sub(e.f32(1), e.number(attention)), u);
-  return e.add(e.mul(u, e.state(h)), e.mul(e.sub(e.f32(1), u), o));
 }
 
 void CellEmitter::vanilla() {
@@ -191,7 +182,7 @@ void CellEmitter::linearBeforeReset() {
     for (Value gate : {u, r, o})
       keep(gate);
     keep(sum);
-    return withKept("h_next", e.nextState(remaining, blend(u, o, h, attention), h));
+    return withKept("h_next", e.nextState(remaining, e.blend(u, o, h, attention), h));
   });
 }
 
@@ -226,7 +217,7 @@ void CellEmitter::gruOutput() {
   e.emit([&] {
     Value o = e.tanh(e.number(output));
     keep(o);
-    return withKept("h_next", e.nextState(remaining, blend(e.read(update), o, h, attention), h));
+    return withKept("h_next", e.nextState(remaining, e.blend(e.read(update), o, h, attention), h));
   });
 }
 

@@ -9,7 +9,7 @@
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_EMITTER_H
 #define QUERN_PRIMITIVES_RNN_EMIT_EMITTER_H
 
-#include "Primitives/Rnn/Emit/States.h"
+#include "Primitives/Rnn/Emit/RowSteps.h"
 #include "Primitives/Rnn/Emit/Weights.h"
 #include "Primitives/Rnn/Layouts.h"
 
@@ -25,11 +25,11 @@ public:
         peephole("weights_peephole", rnn.weightsPeephole),
         context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()},
         isMerged(areInputsMerged(rnn)), areApart(s.directions == 2 && areWeightsFar(rnn)),
-        program(module, States::openBatch(problem)), states(problem, context, program) {}
+        program(module, States::openBatch(problem)), states(problem, context, program), rows(rnn, s, program, states) {}
   void emit();
 
 private:
-  using Bindings = llvm::SmallVector<emission::Binding, 16>;
+  using Bindings = RowSteps::Bindings;
   /// A step of a layer and direction.
   struct At {
     int64_t layer, direction;
@@ -45,7 +45,6 @@ private:
   bool isProjected() const { return !rnn.weightsProjection.isZero(); }
 
   void emitHeader();
-  void emitRemaining();
   void emitRoundedInput();
   void emitStart(int64_t layer);
   void emitInputs(int64_t layer, llvm::ArrayRef<int64_t> directions);
@@ -64,7 +63,6 @@ private:
 
   Bindings gateBindings(const At &at);
   Bindings gruBindings(const At &at);
-  void addVector(Bindings &bindings, llvm::StringRef name, const Rows &vector);
   void addPerSequence(Bindings &bindings, const At &at);
   void addUnprojected(Bindings &bindings, const At &at);
   void addNext(Bindings &bindings, const At &at);
@@ -73,15 +71,10 @@ private:
   int64_t inputsStride() const;
   emission::Binding inputsAt(int64_t direction, mlir::AffineExpr t, int64_t rows);
   emission::Binding stateBefore(const At &at);
-  Rows remainingAt(mlir::AffineExpr t);
+  /// The first step of a loop over time is a call of its own.
+  bool startsApart(int64_t layer) const { return states.startsApart(layer) || (states.isTraining && isLstm(rnn)); }
   Rows cellsAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
   Rows cellsStart(int64_t layer, int64_t direction);
-
-  /// One elementwise op over rows. `body` gets the elements of `from`, then those of "remaining" at time
-  /// `aliveAt`, if that is given.
-  using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
-  void emitCopy(llvm::StringRef kind, llvm::ArrayRef<Rows> from, const Rows &to, Body body, mlir::AffineExpr aliveAt,
-                bool beside);
 
   mlir::Builder builder;
   const RnnDesc &rnn;
@@ -93,6 +86,7 @@ private:
   const bool areApart; ///< the second direction begins when the first has ended: each has the caches to itself
   emission::Program program;
   States states;
+  const RowSteps rows;
 };
 
 } // namespace quern::rnn

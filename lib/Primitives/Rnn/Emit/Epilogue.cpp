@@ -157,6 +157,12 @@ Value Epilogue::sigmoid(Value x) {
 
 Value Epilogue::tanh(Value x) { return math::TanhOp::create(*b, loc, x); }
 
+Value Epilogue::blend(Value u, Value o, Ref h, Ref attention) {
+  if (attention >= 0)
+    u = mul(sub(f32(1), number(attention)), u);
+  return add(mul(u, state(h)), mul(sub(f32(1), u), o));
+}
+
 Value Epilogue::whereAlive(Ref remaining, Value x, Value kept) {
   if (remaining < 0)
     return x;

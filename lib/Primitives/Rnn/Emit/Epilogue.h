@@ -30,6 +30,12 @@ public:
 
   /// [N, channels]
   Ref element(mlir::Value memref) { return add(memref, {n, o}); }
+  /// Of gate `gate` of [N, G, channels].
+  Ref gateOf(mlir::Value memref, int64_t gate) { return add(memref, {n, constant(gate), o}); }
+  /// Sums of one product as they are.
+  Ref sumOf(const Sums &sums, const WeightsView &view) { return add(withoutPadding(step, sums, view), {n, o}); }
+  /// The step's [N, channels] of that name; none if it has no such.
+  Ref elementOf(llvm::StringRef name) { return step.has(name) ? element(step[name]) : -1; }
   /// Row `row` of [R, channels]; [channels] without one.
   Ref channel(mlir::Value memref, std::optional<int64_t> row) {
     return row ? add(memref, {constant(*row), o}) : add(memref, {o});
@@ -71,6 +77,8 @@ public:
   mlir::Value mul(mlir::Value x, mlir::Value y);
   mlir::Value sigmoid(mlir::Value x);
   mlir::Value tanh(mlir::Value x);
+  /// u h + (1 - u) o, with u as attention leaves it.
+  mlir::Value blend(mlir::Value u, mlir::Value o, Ref h, Ref attention);
   /// `x` where the sequence has a step left, else `kept`.
   mlir::Value whereAlive(Ref remaining, mlir::Value x, mlir::Value kept);
   /// The state of `number`, or where no step is left the one before; 0 if there is none of its channels.

@@ -57,6 +57,15 @@ Value columnsOf(StepEmitter &step, const Sums &sums, int64_t columns) {
   return partOf(step, sums.memref, SmallVector<int64_t>(rank, 0), sizes);
 }
 
+bool mayRound(FpmathMode fpmath) { return fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any; }
+
+/// Of a factor that is a float.
+Value inF32(OpBuilder &b, Location at, Value factor) {
+  return factor.getType().isF32() ? factor : Value(arith::ExtFOp::create(b, at, b.getF32Type(), factor));
+}
+
+constexpr auto anyOrder = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
+
 /// Some steps of K of the factors: whole groups of kPack inputs, or what is left of the last.
 struct Slice {
   int64_t firstGroup, groups, pairs;
@@ -68,12 +77,13 @@ public:
                  FpmathMode fpmath)
       : step(step), b(step.builder), sums(sums), x(x), rows(rows), weights(weights), view(view), fpmath(fpmath) {}
 
-  void emit() {
+  void emit(bool isTransposed = false) {
     int64_t whole = view.inputs / view.kPack, left = view.inputs % view.kPack;
+    auto emitPart = [&](const Slice &slice) { isTransposed ? emitTransposed(slice) : emitSlice(slice); };
     if (whole)
-      emitSlice({0, whole, view.kPack});
+      emitPart({0, whole, view.kPack});
     if (left)
-      emitSlice({whole, 1, left});
+      emitPart({whole, 1, left});
   }
 
 private:
@@ -82,6 +92,8 @@ private:
     return b.getAffineDimExpr(kinds.size() - 1);
   }
   void emitSlice(const Slice &slice);
+  void emitTransposed(const Slice &slice);
+  void emitOp(Value part, ArrayRef<AffineExpr> ofX, ArrayRef<AffineExpr> ofWeights, ArrayRef<AffineExpr> ofSums);
   void emitBody(OpBuilder &inner, Location at, ValueRange in);
   Value widenedFactor(OpBuilder &inner, Location at, Value factor, DataType type);
 
@@ -105,8 +117,41 @@ Value ProductEmitter::widenedFactor(OpBuilder &inner, Location at, Value factor,
   case DataType::F32:
     return factor;
   default:
-    return arith::ExtFOp::create(inner, at, inner.getF32Type(), factor);
+    return inF32(inner, at, factor);
   }
+}
+
+/// Gates are summed, too.
+void ProductEmitter::emitTransposed(const Slice &slice) {
+  using enum utils::IteratorType;
+  kinds.clear();
+  const bool isPacked = view.block > 1;
+  AffineExpr zero = b.getAffineConstantExpr(0);
+  AffineExpr n = addLoop(parallel), panel = addLoop(parallel), column = isPacked ? addLoop(parallel) : zero;
+  AffineExpr gate = addLoop(reduction), group = addLoop(reduction);
+  AffineExpr pair = slice.pairs > 1 ? addLoop(reduction) : zero;
+
+  SmallVector<int64_t> offsets = {0, slice.firstGroup, 0}, extents = {view.panels(), slice.groups, view.gates};
+  SmallVector<AffineExpr> address = {panel, group, gate};
+  if (isPacked)
+    offsets.push_back(0), extents.push_back(view.block), address.push_back(column);
+  if (view.kPack > 1)
+    offsets.push_back(0), extents.push_back(slice.pairs), address.push_back(pair);
+  SmallVector<OpFoldResult> sizes =
+      llvm::map_to_vector(extents, [&](int64_t size) -> OpFoldResult { return b.getIndexAttr(size); });
+  AffineExpr k = (slice.firstGroup + group) * view.kPack + pair;
+  emitOp(partOf(step, weights, offsets, sizes), {n, gate, k}, address, {n, panel * view.block + column});
+}
+
+void ProductEmitter::emitOp(Value part, ArrayRef<AffineExpr> ofX, ArrayRef<AffineExpr> ofWeights,
+                            ArrayRef<AffineExpr> ofSums) {
+  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(kinds.size(), 0, results, b.getContext()); };
+  AffineMap maps[] = {mapOf(ofX), mapOf(ofWeights), mapOf(ofSums)};
+  auto op =
+      linalg::GenericOp::create(b, step.loc, ValueRange{x, part}, ValueRange{columnsOf(step, sums, view.width())}, maps,
+                                kinds, [&](OpBuilder &inner, Location at, ValueRange in) { emitBody(inner, at, in); });
+  if (view.element == DataType::F32 && mayRound(fpmath))
+    addLicence(op, Licence::Bf16);
 }
 
 void ProductEmitter::emitBody(OpBuilder &inner, Location at, ValueRange in) {
@@ -115,8 +160,7 @@ void ProductEmitter::emitBody(OpBuilder &inner, Location at, ValueRange in) {
   if (isa<IntegerType>(a.getType())) {
     sum = arith::AddIOp::create(inner, at, in[2], arith::MulIOp::create(inner, at, a, w));
   } else {
-    auto flags = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
-    sum = arith::AddFOp::create(inner, at, in[2], arith::MulFOp::create(inner, at, a, w, flags), flags);
+    sum = arith::AddFOp::create(inner, at, in[2], arith::MulFOp::create(inner, at, a, w, anyOrder), anyOrder);
   }
   linalg::YieldOp::create(inner, at, sum);
 }
@@ -143,16 +187,10 @@ void ProductEmitter::emitSlice(const Slice &slice) {
   Value part = partOf(step, weights, offsets, sizes);
 
   AffineExpr input = (slice.firstGroup + group) * view.kPack + pair, output = panel * view.block + column;
-  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(kinds.size(), 0, results, b.getContext()); };
   SmallVector<AffineExpr> sum = {n, output};
   if (hasGates)
     sum.insert(sum.begin() + 1, gate);
-  AffineMap maps[] = {mapOf({n, input}), mapOf(address), mapOf(sum)};
-  auto op =
-      linalg::GenericOp::create(b, step.loc, ValueRange{x, part}, ValueRange{columnsOf(step, sums, view.width())}, maps,
-                                kinds, [&](OpBuilder &inner, Location at, ValueRange in) { emitBody(inner, at, in); });
-  if (view.element == DataType::F32 && (fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any))
-    addLicence(op, Licence::Bf16);
+  emitOp(part, {n, input}, address, sum);
 }
 
 } // namespace
@@ -171,6 +209,30 @@ WeightsView WeightsView::of(const TensorDesc &weights, MLIRContext *context) {
   SmallVector<int64_t> shape = {view.panels(), (view.inputs + view.kPack - 1) / view.kPack, view.gates};
   SmallVector<int64_t> strides = {weights.strides[output], weights.strides[input],
                                   hasGates ? weights.strides[gate] : 1};
+  if (view.block > 1)
+    shape.push_back(view.block), strides.push_back(view.kPack);
+  if (view.kPack > 1)
+    shape.push_back(view.kPack), strides.push_back(1);
+  view.type = MemRefType::get(shape, elementType(view.element, builder),
+                              StridedLayoutAttr::get(context, weights.offset0, strides));
+  return view;
+}
+
+WeightsView WeightsView::transposed(const TensorDesc &weights, int64_t gates, MLIRContext *context) {
+  Builder builder(context);
+  const bool hasGates = weights.ndims == 5;
+  const int input = 2, gate = 3, output = weights.ndims - 1;
+  WeightsView view;
+  view.element = weights.dataType;
+  view.inputs = weights.dims[output], view.gates = hasGates ? gates : 1, view.outputs = weights.dims[input];
+  int64_t blocks[maxDims];
+  weights.blockSizes(blocks);
+  view.block = blocks[input], view.kPack = blocks[output];
+  int64_t groups = (view.inputs + view.kPack - 1) / view.kPack, gateStride = hasGates ? weights.strides[gate] : 1;
+  if (view.gates > 1 && gateStride == groups * weights.strides[output] && view.inputs % view.kPack == 0)
+    view.inputs *= view.gates, groups *= view.gates, view.gates = 1;
+  SmallVector<int64_t> shape = {view.panels(), groups, view.gates};
+  SmallVector<int64_t> strides = {weights.strides[input], weights.strides[output], gateStride};
   if (view.block > 1)
     shape.push_back(view.block), strides.push_back(view.kPack);
   if (view.kPack > 1)
@@ -203,6 +265,68 @@ Sums rnn::makeSums(StepEmitter &step, Value rows, int64_t width, bool isInteger,
 void rnn::addProduct(StepEmitter &step, const Sums &sums, Value x, DataType rows, Value weights,
                      const WeightsView &view, FpmathMode fpmath) {
   ProductEmitter(step, sums, x, rows, weights, view, fpmath).emit();
+}
+
+void rnn::addTransposedProduct(StepEmitter &step, const Sums &sums, Value gradients, DataType rows, Value weights,
+                               const WeightsView &view, FpmathMode fpmath) {
+  ProductEmitter(step, sums, gradients, rows, weights, view, fpmath).emit(/*isTransposed=*/true);
+}
+
+void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right, FpmathMode fpmath) {
+  OpBuilder &b = step.builder;
+  auto rankOf = [](Value v) { return static_cast<unsigned>(cast<MemRefType>(v.getType()).getRank()); };
+  const unsigned ofSums = rankOf(sums), ofK = rankOf(left) - 1, loops = ofSums + ofK;
+  auto dimsOf = [&](std::initializer_list<std::pair<unsigned, unsigned>> ranges) {
+    SmallVector<AffineExpr> dims;
+    for (auto [from, to] : ranges)
+      for (unsigned d = from; d < to; ++d)
+        dims.push_back(b.getAffineDimExpr(d));
+    return AffineMap::get(loops, 0, dims, b.getContext());
+  };
+  AffineMap maps[] = {dimsOf({{ofSums, loops}, {0, 1}}), dimsOf({{ofSums, loops}, {1, ofSums}}), dimsOf({{0, ofSums}})};
+  SmallVector<utils::IteratorType> kinds(ofSums, utils::IteratorType::parallel);
+  kinds.append(ofK, utils::IteratorType::reduction);
+  auto op = linalg::GenericOp::create(
+      b, step.loc, ValueRange{left, right}, ValueRange{sums}, maps, kinds,
+      [](OpBuilder &inner, Location at, ValueRange in) {
+        Value term = arith::MulFOp::create(inner, at, inF32(inner, at, in[0]), inF32(inner, at, in[1]), anyOrder);
+        linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[2], term, anyOrder).getResult());
+      });
+  if (cast<MemRefType>(right.getType()).getElementType().isF32() && mayRound(fpmath))
+    addLicence(op, Licence::Bf16);
+}
+
+void rnn::emitGradientSums(StepEmitter &step, Value to, Value values, Value factors, bool isAdded) {
+  using enum utils::IteratorType;
+  OpBuilder &b = step.builder;
+  AffineExpr gate = b.getAffineDimExpr(0), column = b.getAffineDimExpr(1), k = b.getAffineDimExpr(2);
+  Value sums = to;
+  if (isAdded)
+    sums = memref::AllocOp::create(b, step.loc,
+                                   MemRefType::get(cast<MemRefType>(to.getType()).getShape(), b.getF32Type()));
+  Value zero = arith::ConstantOp::create(b, step.loc, b.getF32FloatAttr(0));
+  linalg::FillOp::create(b, step.loc, zero, sums);
+  SmallVector<Value> inputs = {values};
+  SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {k, gate, column}, b.getContext())};
+  if (factors)
+    inputs.push_back(factors), maps.push_back(AffineMap::get(3, 0, {k, column}, b.getContext()));
+  maps.push_back(AffineMap::get(3, 0, {gate, column}, b.getContext()));
+  utils::IteratorType kinds[] = {parallel, parallel, reduction};
+  linalg::GenericOp::create(
+      b, step.loc, inputs, ValueRange{sums}, maps, kinds, [&](OpBuilder &inner, Location at, ValueRange in) {
+        Value term = inF32(inner, at, in[0]);
+        if (factors)
+          term = arith::MulFOp::create(inner, at, term, in[1], anyOrder);
+        linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in.back(), term, anyOrder).getResult());
+      });
+  if (!isAdded)
+    return;
+  AffineMap same[] = {b.getMultiDimIdentityMap(2), b.getMultiDimIdentityMap(2)};
+  linalg::GenericOp::create(b, step.loc, ValueRange{sums}, ValueRange{to}, same, ArrayRef(kinds).take_front(2),
+                            [](OpBuilder &inner, Location at, ValueRange in) {
+                              linalg::YieldOp::create(inner, at,
+                                                      arith::AddFOp::create(inner, at, in[1], in[0]).getResult());
+                            });
 }
 
 void rnn::emitColumnSums(StepEmitter &step) {

@@ -16,7 +16,8 @@
 namespace quern::rnn {
 
 /// The weights of one layer and direction: [O / block][K / kPack][gate][block][kPack], or [O][K][gate] with neither,
-/// with any strides but those of the last two.
+/// with any strides but those of the last two. Transposed, O counts the channels that the weights multiply in forward,
+/// K those of a gate.
 struct WeightsView {
   mlir::MemRefType type;
   DataType element = DataType::Undef;
@@ -25,6 +26,8 @@ struct WeightsView {
 
   /// Of weights of rank 5, [L, D, K, G, O], or 4, [L, D, K, O].
   static WeightsView of(const TensorDesc &weights, mlir::MLIRContext *context);
+  /// For products with gradients: `gates` gates from one on, as a single K where they follow each other evenly.
+  static WeightsView transposed(const TensorDesc &weights, int64_t gates, mlir::MLIRContext *context);
   int64_t panels() const { return (outputs + block - 1) / block; }
   /// Channels of the outputs, those that fill up the last panel included.
   int64_t width() const { return panels() * block; }
@@ -45,6 +48,17 @@ Sums clearSums(emission::StepEmitter &step, mlir::Value memref, int64_t firstGat
 /// rounded as `fpmath` allows.
 void addProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value x, DataType rows, mlir::Value weights,
                 const WeightsView &view, FpmathMode fpmath);
+/// Adds gradients, [N][gate][K] of type `rows`, times transposed weights, summed over the gates.
+void addTransposedProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value gradients, DataType rows,
+                          mlir::Value weights, const WeightsView &view, FpmathMode fpmath);
+/// Adds left^T right to `sums`: left [K.., R], right [K.., columns..], sums [R, columns..], where K may be several dims
+/// and columns, too.
+void addOuterProduct(emission::StepEmitter &step, mlir::Value sums, mlir::Value left, mlir::Value right,
+                     FpmathMode fpmath);
+/// The sums of `values`, [K, G, O], over K, each multiplied by `factors`, [K, O], if there are such: written to `to`,
+/// [G, O], or added to what it holds.
+void emitGradientSums(emission::StepEmitter &step, mlir::Value to, mlir::Value values, mlir::Value factors,
+                      bool isAdded);
 /// The sums of the columns of plain s8 weights, "weights", as f32 [G, O], "sums".
 void emitColumnSums(emission::StepEmitter &step);
 /// The sums without the columns that only fill up the last panel.

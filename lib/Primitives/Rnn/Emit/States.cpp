@@ -16,21 +16,23 @@ using namespace quern::emission;
 using namespace quern::rnn;
 
 States::States(const VerifiedProblem &problem, const CellContext &context, Program &program)
-    : isTraining(context.rnn.prop == PropKind::ForwardTraining), hasLengths(!context.rnn.seqLengths.isZero()),
+    : isTraining(context.rnn.prop == PropKind::ForwardTraining),
+      isKept(isTraining && !context.rnn.weightsProjection.isZero()), hasLengths(!context.rnn.seqLengths.isZero()),
       problem(problem), rnn(context.rnn), s(context.shape), program(program), state(context.state()),
       factor(context.factor()) {
   for (const ArgumentInfo &argument : problem.arguments)
     sizeCount += argument.runtimeSizes();
-  if (isTraining)
+  const bool isGradient = rnn.prop == PropKind::Backward;
+  if (isTraining || isGradient)
     workspace = *workspaceOf(rnn); // the verifier has listed it
   lastIsResult = canBeResult();
   // The runtime reads from the start.
-  countsSteps = hasLengths && !isTraining && s.steps != 1 && rnn.seqLengths.offset0 == 0;
+  countsSteps = hasLengths && !isTraining && !isGradient && s.steps != 1 && rnn.seqLengths.offset0 == 0;
 }
 
 bool States::canBeResult() const {
   const TensorDesc &dst = rnn.dstLayer;
-  return !isTraining && !hasLengths && dst.dataType == state && rnn.direction != RnnDirection::BidirectionalSum &&
+  return !isKept && !hasLengths && dst.dataType == state && rnn.direction != RnnDirection::BidirectionalSum &&
          dst.strides[2] == 1;
 }
 
@@ -100,6 +102,12 @@ Rows States::scratch(StringRef name, DataType type, int64_t channels, int64_t in
   return {name.str(), type, channels, channels, 1, 0, -1, batch() * (matrix * index)};
 }
 
+Rows States::ofSteps(StringRef name, DataType type, int64_t channels, int64_t direction, AffineExpr t, int64_t slots) {
+  const int64_t matrix = s.batch * channels * bytesOf(type), count = slots < 0 ? s.steps : slots;
+  addRegion(name, number(matrix * count * s.directions));
+  return {name.str(), type, channels, channels, 1, 0, -1, (t + direction * count) * matrix};
+}
+
 Rows States::section(WorkspacePart part, int64_t channels, int64_t index, AffineExpr t) const {
   const WorkspaceSection &found = *workspace.find(part);
   const int64_t rowBytes = channels * bytesOf(found.desc.dataType), stepBytes = s.batch * rowBytes;
@@ -148,7 +156,7 @@ Rows States::scratchOfSteps(StringRef name, DataType type) {
 }
 
 Rows States::stateAt(int64_t layer, int64_t direction, AffineExpr t) {
-  if (isTraining)
+  if (isKept)
     return section(WorkspacePart::States, s.dic, layer * s.directions + direction, t);
   Rows rows = isResult(layer) ? tensor("dst_layer", rnn.dstLayer, t) : statesAt(layer, t);
   rows.channels = s.dic;
@@ -158,16 +166,13 @@ Rows States::stateAt(int64_t layer, int64_t direction, AffineExpr t) {
 
 bool States::startsInPlace(int64_t layer) const {
   const TensorDesc &src = rnn.srcIter;
-  if (src.isZero() || isTraining || src.dataType != state || src.strides[3] != 1 || !startsApart(layer))
+  if (src.isZero() || isKept || src.dataType != state || src.strides[3] != 1 || !startsApart(layer))
     return false;
   return s.steps == 1 || (src.strides[2] == rnn.dstLayer.strides[1] && src.strides[2] != runtimeDim &&
                           src.offset0 == rnn.dstLayer.offset0);
 }
 
 Rows States::startOf(int64_t layer, int64_t direction) {
-  const int64_t index = layer * s.directions + direction;
-  if (isTraining)
-    return section(WorkspacePart::InitialStates, s.sic, index);
   if (startsInPlace(layer))
     return tensor("src_iter", rnn.srcIter, {number(layer), number(direction)});
   if (!startsApart(layer))

@@ -6,7 +6,7 @@
 // Matrices of one row for each sequence, in tensors of the problem, in sections of the workspace and in regions of the
 // scratch. The states of a layer over time are one of
 //   result     dst_layer itself: the last layer, where it holds nothing but states
-//   workspace  training
+//   workspace  training with a projection: backward cannot make these states from the gates
 //   region     "states0" and "states1" in turn, [T + 2][N][D][DIC]: time t is slot t + 1; the state at the start is the
 //              slot before the first step, whichever end that is
 // A result or workspace, and a problem of one step, have the state at the start elsewhere: src_iter, or
@@ -53,8 +53,11 @@ public:
   Rows factorAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
   /// And src_layer in that type.
   Rows inputFactorsAt(mlir::AffineExpr t);
-  /// A copy of such for the layer above, where the workspace keeps directions apart.
+  /// A copy of such for the layer above, where the workspace has directions apart.
   Rows stackedAt(mlir::AffineExpr t);
+  /// A region of its own, [D][`slots`][N][channels]: the matrix of slot `t`. Slots are T where nothing else is said.
+  Rows ofSteps(llvm::StringRef name, DataType type, int64_t channels, int64_t direction, mlir::AffineExpr t,
+               int64_t slots = -1);
   /// An element for each step and sequence.
   Rows scratchOfSteps(llvm::StringRef name, DataType type);
   Rows startOf(int64_t layer, int64_t direction);
@@ -63,7 +66,7 @@ public:
   bool startsInPlace(int64_t layer) const;
   bool isResult(int64_t layer) const { return layer == s.layers - 1 && lastIsResult; }
   /// The first step of a loop over time reads other memory than the others.
-  bool startsApart(int64_t layer) const { return isTraining || s.steps == 1 || isResult(layer); }
+  bool startsApart(int64_t layer) const { return isKept || s.steps == 1 || isResult(layer); }
 
   mlir::AffineExpr number(int64_t value) const { return program.number(value); }
   /// A dim or stride of a tensor of the problem, a number or an entry of the list of sizes.
@@ -78,6 +81,7 @@ public:
   static int64_t openBatch(const VerifiedProblem &problem);
 
   const bool isTraining;
+  const bool isKept; ///< the workspace has the states of all layers
   const bool hasLengths;
 
 private:

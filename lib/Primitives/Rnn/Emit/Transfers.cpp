@@ -21,64 +21,6 @@ using namespace quern;
 using namespace quern::emission;
 using namespace quern::rnn;
 
-void RnnEmitter::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, Body body, AffineExpr aliveAt,
-                          bool beside) {
-  Bindings bindings;
-  for (auto [i, rows] : llvm::enumerate(from))
-    bindings.push_back(states.bind(i ? "other" : "from", rows));
-  if (aliveAt)
-    addVector(bindings, "remaining", remainingAt(aliveAt));
-  bindings.push_back(states.bind("to", to));
-  auto emitBody = [&](StepEmitter &step) {
-    SmallVector<Value> inputs;
-    SmallVector<AffineMap> maps(from.size(), builder.getMultiDimIdentityMap(2));
-    for (const Binding &binding : ArrayRef<Binding>(bindings).drop_back())
-      inputs.push_back(step[binding.name]);
-    if (aliveAt)
-      maps.push_back(AffineMap::get(2, 0, builder.getAffineDimExpr(0)));
-    maps.push_back(builder.getMultiDimIdentityMap(2));
-    SmallVector<utils::IteratorType> kinds(2, utils::IteratorType::parallel);
-    linalg::GenericOp::create(
-        step.builder, step.loc, inputs, ValueRange{step["to"]}, maps, kinds,
-        [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in)); });
-  };
-  program.call(kind, bindings, emitBody, beside);
-}
-
-/// What a sequence has left at each time: its length, then one less from step to step.
-void RnnEmitter::emitRemaining() {
-  const TensorDesc &desc = rnn.seqLengths;
-  auto call = [&](StringRef kind, const Rows &from, const Rows &to,
-                  llvm::function_ref<Value(OpBuilder &, Location, Value)> body) {
-    Bindings bindings;
-    addVector(bindings, "from", from);
-    addVector(bindings, "to", to);
-    program.call(kind, bindings, [&](StepEmitter &step) {
-      AffineMap maps[] = {builder.getMultiDimIdentityMap(1), builder.getMultiDimIdentityMap(1)};
-      linalg::GenericOp::create(
-          step.builder, step.loc, ValueRange{step["from"]}, ValueRange{step["to"]}, maps, utils::IteratorType::parallel,
-          [&](OpBuilder &b, Location at, ValueRange in) { linalg::YieldOp::create(b, at, body(b, at, in[0])); });
-    });
-  };
-  auto constant = [](OpBuilder &b, Location at, int32_t value) -> Value {
-    return arith::ConstantOp::create(b, at, b.getI32IntegerAttr(value));
-  };
-  Rows lengths{"seq_lengths", DataType::S32, 1, desc.strides[0], 1, desc.offset0, -1, program.number(0)};
-  call("rnn_lengths", lengths, remainingAt(program.number(0)), [&](OpBuilder &b, Location at, Value length) -> Value {
-    return arith::MaxSIOp::create(b, at, length, constant(b, at, 0));
-  });
-  if (s.steps == 1)
-    return;
-  AffineExpr index = program.beginLoop(states.steps() - 1);
-  call("rnn_remaining", remainingAt(index), remainingAt(index + 1),
-       [&](OpBuilder &b, Location at, Value left) -> Value {
-         return arith::SubIOp::create(b, at, left, constant(b, at, 1));
-       });
-  program.endLoop();
-  if (states.countsStepsDone())
-    program.addMaximum("seq_lengths", states.steps(), states.batch(), desc.strides[0]);
-}
-
 /// src_layer as products read it: at once where its rows lie evenly, otherwise step by step.
 void RnnEmitter::emitRoundedInput() {
   if (!context.areRowsRounded())
@@ -91,15 +33,11 @@ void RnnEmitter::emitRoundedInput() {
     from.count = to.count = s.steps * s.batch;
     from.row = s.batch == 1 ? src.strides[0] : from.row;
   }
-  emitCopy(
+  rows.emitCopy(
       "rnn_round", from, to,
       [&](OpBuilder &b, Location loc, ValueRange in) { return roundedFactor(b, loc, in[0], to.type); }, {}, false);
   if (!areEven)
     program.endLoop();
-}
-
-static Value zeroOf(OpBuilder &b, Location loc, DataType type) {
-  return arith::ConstantOp::create(b, loc, b.getZeroAttr(elementType(type, b)));
 }
 
 void RnnEmitter::emitStart(int64_t layer) {
@@ -107,12 +45,12 @@ void RnnEmitter::emitStart(int64_t layer) {
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
     bool beside = direction > 0;
-    if (!states.startsInPlace(layer) && (readsState() || states.isTraining)) {
+    if (!states.startsInPlace(layer) && readsState()) {
       Rows to = states.startOf(layer, direction);
       SmallVector<Rows, 1> from;
       if (!rnn.srcIter.isZero())
         from.push_back(states.tensor("src_iter", rnn.srcIter, at));
-      emitCopy(
+      rows.emitCopy(
           "rnn_start", from, to,
           [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
             if (from.empty())
@@ -127,7 +65,7 @@ void RnnEmitter::emitStart(int64_t layer) {
       SmallVector<Rows, 1> from;
       if (!rnn.srcIter.isZero())
         from.push_back(states.tensor("src_iter", rnn.srcIter, at));
-      emitCopy(
+      rows.emitCopy(
           "rnn_start_rounded", from, states.startFactorOf(layer, direction),
           [&](OpBuilder &b, Location loc, ValueRange in) {
             return from.empty() ? zeroOf(b, loc, context.factor()) : roundedFactor(b, loc, in[0], context.factor());
@@ -140,7 +78,7 @@ void RnnEmitter::emitStart(int64_t layer) {
     SmallVector<Rows, 1> from;
     if (!rnn.srcIterC.isZero())
       from.push_back(states.tensor("src_iter_c", rnn.srcIterC, at));
-    emitCopy(
+    rows.emitCopy(
         "rnn_start", from, cellsStart(layer, direction),
         [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
           return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
@@ -156,7 +94,7 @@ void RnnEmitter::emitFinish(int64_t layer) {
     AffineExpr last = isReversed(direction) ? program.number(0) : states.stepsDone() - 1;
     if (!rnn.dstIter.isZero()) {
       Rows from = states.stateAt(layer, direction, last), to = states.tensor("dst_iter", rnn.dstIter, at);
-      emitCopy(
+      rows.emitCopy(
           "rnn_finish", from, to,
           [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
             return from.type == to.type ? in[0] : emitNumber(b, loc, context, in[0]);
@@ -164,7 +102,7 @@ void RnnEmitter::emitFinish(int64_t layer) {
           {}, std::exchange(beside, true));
     }
     if (!rnn.dstIterC.isZero())
-      emitCopy(
+      rows.emitCopy(
           "rnn_finish_cells", cellsAt(layer, direction, last), states.tensor("dst_iter_c", rnn.dstIterC, at),
           [&](OpBuilder &b, Location loc, ValueRange in) { return narrowed(b, loc, in[0], rnn.dstIterC.dataType); }, {},
           std::exchange(beside, true));
@@ -190,7 +128,7 @@ void RnnEmitter::emitResult() {
     auto number = [&](OpBuilder &b, Location loc, Value stored) {
       return isWide ? emitNumber(b, loc, context, stored) : widened(b, loc, stored, context.state(), b.getF32Type());
     };
-    emitCopy(
+    rows.emitCopy(
         "rnn_result", from, to,
         [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
           Value result = in[0];
@@ -213,9 +151,10 @@ void RnnEmitter::emitResult() {
     program.endLoop();
 }
 
-/// Training with both directions stacked: the workspace keeps them apart, the layer above reads them side by side.
+/// Training with a projection and both directions stacked: the workspace has them apart, the layer above reads them
+/// side by side.
 void RnnEmitter::emitStacked(int64_t layer) {
-  if (!states.isTraining || context.areRowsRounded() || s.directions == 1 || !(rnn.flags & RnnStackConcatenated) ||
+  if (!states.isKept || context.areRowsRounded() || s.directions == 1 || !(rnn.flags & RnnStackConcatenated) ||
       layer + 1 == s.layers)
     return;
   AffineExpr t = s.steps == 1 ? program.number(0) : program.beginLoop(states.steps());
@@ -223,7 +162,7 @@ void RnnEmitter::emitStacked(int64_t layer) {
     Rows to = states.stackedAt(t);
     to.channels = s.dic;
     to.bytes = to.bytes + direction * s.dic * bytesOf(to.type);
-    emitCopy(
+    rows.emitCopy(
         "rnn_stack", states.stateAt(layer, direction, t), to,
         [](OpBuilder &, Location, ValueRange in) { return in[0]; }, {}, direction > 0);
   }

@@ -58,6 +58,22 @@ Weights::Weights(StringRef tensor, const TensorDesc &given, const VerifiedProble
   seen = WeightsView::of(used, context);
 }
 
+Weights Weights::transposed(StringRef tensor, const TensorDesc &given, const VerifiedProblem &problem,
+                            MLIRContext *context) {
+  Weights weights(tensor, given, problem, context);
+  if (!given.isZero())
+    weights.seen = WeightsView::transposed(weights.used, given.ndims == 5 ? given.dims[3] : 1, context);
+  return weights;
+}
+
+Binding Weights::bindGates(StringRef name, int64_t layer, int64_t direction, int64_t firstGate, int64_t gates,
+                           Program &program) const {
+  int64_t elements = layer * used.strides[0] + direction * used.strides[1];
+  if (used.ndims == 5)
+    elements += firstGate * used.strides[3];
+  return {name.str(), viewOf(gates).type, {buffer, program.number(elements * bytesOf(used.dataType))}};
+}
+
 void Weights::bindAlone(StringRef name, int64_t layer, int64_t direction, Program &program,
                         SmallVectorImpl<Binding> &bindings) const {
   int64_t elements = layer * used.strides[0] + direction * used.strides[1];

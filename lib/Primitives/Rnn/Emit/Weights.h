@@ -22,6 +22,10 @@ public:
   /// `tensor` is a name of the problem's weights; a zero descriptor stands for none.
   Weights(llvm::StringRef tensor, const TensorDesc &given, const VerifiedProblem &problem, mlir::MLIRContext *context);
 
+  /// Of backward: the products are with the transposed weights.
+  static Weights transposed(llvm::StringRef tensor, const TensorDesc &given, const VerifiedProblem &problem,
+                            mlir::MLIRContext *context);
+
   /// Calls the steps that prepare the regions.
   void emitSteps(emission::Program &program) const;
   /// As `name`, and the sums of their columns as `name` + "_sums", where shifted bytes need them.
@@ -34,6 +38,10 @@ public:
   void bindSums(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program,
                 llvm::SmallVectorImpl<emission::Binding> &bindings) const;
   const WeightsView &view() const { return seen; }
+  /// Of transposed weights: some gates.
+  WeightsView viewOf(int64_t gates) const { return WeightsView::transposed(used, gates, seen.type.getContext()); }
+  emission::Binding bindGates(llvm::StringRef name, int64_t layer, int64_t direction, int64_t firstGate, int64_t gates,
+                              emission::Program &program) const;
 
 private:
   emission::Binding sumsAlone(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program) const;

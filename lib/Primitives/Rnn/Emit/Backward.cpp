@@ -1,0 +1,346 @@
+//===- Backward.cpp - RNN gradients as a program of linalg steps ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Backward.h. A step back in time is one function whose products are what the step after hands back, and whose
+// epilogue is the cell's arithmetic; two where the second reads all channels of what the first makes (gru, projection).
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Rnn/Emit/Backward.h"
+
+#include "Primitives/Emission/Tensors.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+using namespace quern::rnn;
+
+//===----------------------------------------------------------------------===//
+// Where things are
+//===----------------------------------------------------------------------===//
+
+MemRefType BackwardEmitter::gatesType(int64_t count, Gates gates, int64_t of, DataType type) const {
+  Builder b(builder.getContext());
+  Type element = elementType(type, b);
+  if (gates.count == of)
+    return MemRefType::get({count, of, s.dhc}, element);
+  return MemRefType::get({count, gates.count, s.dhc}, element,
+                         StridedLayoutAttr::get(b.getContext(), 0, {of * s.dhc, s.dhc, 1}));
+}
+
+Binding BackwardEmitter::delta(StringRef name, StringRef region, int64_t direction, AffineExpr t, Gates gates,
+                               int64_t count, const WeightsView *view) {
+  const DataType type = deltaType(context);
+  Rows place = states.ofSteps(region, type, s.gates * s.dhc, direction, t);
+  MemRefType seen = gatesType(count, gates, s.gates, type);
+  if (view && view->inputs != s.dhc) // all gates are one K
+    seen = MemRefType::get({count, 1, view->inputs}, seen.getElementType(),
+                           StridedLayoutAttr::get(builder.getContext(), 0, {s.gates * s.dhc, view->inputs, 1}));
+  return {name.str(), seen, {place.buffer, place.bytes + gates.first * s.dhc * bytesOf(type)}};
+}
+
+void BackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At &at, ArrayRef<int64_t> gates) {
+  const DataType type = deltaType(context);
+  Rows place = states.ofSteps(region, type, s.gates * s.dhc, at.direction, at.t);
+  place.channels = s.dhc;
+  for (int64_t gate : gates) {
+    Rows own = place;
+    own.bytes = place.bytes + gate * s.dhc * bytesOf(type);
+    bindings.push_back(states.bind((region + std::to_string(gate)).str(), own));
+  }
+}
+
+Binding BackwardEmitter::gatesAt(const At &at, int64_t count) {
+  Rows place = states.section(WorkspacePart::Gates, s.gates * s.dhc, stack(at.layer, at.direction), at.t);
+  return {"gates", gatesType(count, {0, s.gates}, s.gates, DataType::F32), {place.buffer, place.bytes}};
+}
+
+Rows BackwardEmitter::stateAfter(int64_t layer, int64_t direction, AffineExpr t) {
+  const int64_t width = std::max(s.sic, s.dic);
+  Rows place = states.ofSteps("states" + std::to_string(layer % 2), context.state(), width, direction,
+                              isReversed(direction) ? t : t + 1, s.steps + 1);
+  place.channels = s.dic;
+  return place;
+}
+
+Rows BackwardEmitter::stateBefore(int64_t layer, int64_t direction, AffineExpr t) {
+  Rows place = stateAfter(layer, direction, isReversed(direction) ? t + 1 : t - 1);
+  place.channels = s.sic;
+  return place;
+}
+
+Rows BackwardEmitter::stateAtStart(int64_t layer, int64_t direction) {
+  return stateBefore(layer, direction, startOf(direction));
+}
+
+Rows BackwardEmitter::cellsAfter(int64_t layer, int64_t direction, AffineExpr t) {
+  if (!copiesCells())
+    return keptCells(layer, direction, t);
+  return states.ofSteps("cells_again", DataType::F32, s.dhc, direction, isReversed(direction) ? t : t + 1, s.steps + 1);
+}
+
+Rows BackwardEmitter::cellsAtStart(int64_t direction) {
+  if (copiesCells())
+    return cellsAfter(0, direction, program.number(isReversed(direction) ? s.steps : -1));
+  return states.scratch("cells_start", DataType::F32, s.dhc, direction);
+}
+
+/// None where the cells at the start are zeros and nothing else is there.
+std::optional<Rows> BackwardEmitter::cellsBefore(const At &at) {
+  if (copiesCells() || !at.isStart)
+    return cellsAfter(at.layer, at.direction, before(at));
+  return cellsAtStart(at.direction);
+}
+
+Rows BackwardEmitter::inputDiff(int64_t direction, AffineExpr t) {
+  return states.ofSteps("input_diff", DataType::F32, s.slc, isStacked() ? 0 : direction, t);
+}
+
+/// What comes from above: the gradient of dst_layer, or of what the layer above reads.
+Rows BackwardEmitter::dstDiff(const At &at) {
+  Rows place;
+  int64_t first = 0;
+  if (at.layer + 1 < s.layers) {
+    place = inputDiff(at.direction, at.t);
+    first = isStacked() ? at.direction * s.dic : 0;
+  } else {
+    const bool isConcat = rnn.direction == RnnDirection::BidirectionalConcat;
+    first = isConcat ? at.direction * s.dic : 0;
+    if (rnn.diffDstLayer.strides[2] == 1 || s.dlc(rnn) == 1)
+      place = states.tensor("diff_dst_layer", rnn.diffDstLayer, at.t);
+    else
+      place = states.ofSteps("dst_diff_dense", DataType::F32, s.dlc(rnn), 0, at.t);
+  }
+  place.channels = s.dic;
+  place.bytes = place.bytes + first * place.channel * bytesOf(DataType::F32);
+  return place;
+}
+
+Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &at) {
+  Rows place = states.tensor(name, desc, {program.number(at.layer), program.number(at.direction)});
+  if (place.channel == 1 || place.channels == 1)
+    return place;
+  Rows dense = states.ofSteps(name.str() + "_dense", DataType::F32, place.channels, at.direction, program.number(0), 1);
+  rows.emitCopy("rnn_gather", place, dense, [](OpBuilder &, Location, ValueRange in) { return in[0]; });
+  return dense;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments of steps
+//===----------------------------------------------------------------------===//
+
+/// What the step after hands back, and what comes from above.
+void BackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
+  if (!at.isEnd) {
+    WeightsView view = iter.viewOf(iterGates().count);
+    bindings.push_back(delta("delta_after", iterDelta(), at.direction, after(at), iterGates(), s.batch, &view));
+    bindings.push_back(iter.bindGates("u", at.layer, at.direction, 0, iterGates().count, program));
+    if (hasCarry())
+      bindings.push_back(states.bind(
+          "carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction, program.number(0), 1)));
+  } else if (!rnn.diffDstIter.isZero()) {
+    bindings.push_back(states.bind("carry_after", endDiff("diff_dst_iter", rnn.diffDstIter, at)));
+  }
+  bindings.push_back(states.bind("dst_diff", dstDiff(at)));
+}
+
+void BackwardEmitter::addCarry(Bindings &bindings, int64_t direction) {
+  if (hasCarry())
+    bindings.push_back(
+        states.bind("carry", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), 1)));
+}
+
+void BackwardEmitter::addPerSequence(Bindings &bindings, const At &at) {
+  if (!rnn.attention.isZero())
+    rows.addVector(bindings, "attention", states.tensor("attention", rnn.attention, at.t));
+  if (states.hasLengths)
+    rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
+}
+
+void BackwardEmitter::addState(Bindings &bindings, const At &at) {
+  bindings.push_back(states.bind("h", stateBefore(at.layer, at.direction, at.t)));
+}
+
+//===----------------------------------------------------------------------===//
+// The sweep
+//===----------------------------------------------------------------------===//
+
+void BackwardEmitter::callCell(const At &at, bool beside) {
+  Bindings bindings;
+  WeightsView view = iter.viewOf(iterGates().count);
+  if (isProjected()) {
+    Rows diff = states.ofSteps("state_diff", deltaType(context), s.dic, at.direction, at.t);
+    Binding binding = states.bind("state_diff", diff);
+    binding.type = MemRefType::get({s.batch, 1, s.dic}, binding.type.getElementType());
+    bindings.push_back(binding);
+    bindings.push_back(projection.bindGates("r", at.layer, at.direction, 0, 1, program));
+    view = projection.viewOf(1);
+  } else {
+    addHandedBack(bindings, at);
+  }
+  bindings.push_back(gatesAt(at, s.batch));
+  if (isLstm(rnn)) {
+    if (std::optional<Rows> c = cellsBefore(at))
+      bindings.push_back(states.bind("c", *c));
+    bindings.push_back(states.bind("c_next", cellsAfter(at.layer, at.direction, at.t)));
+    peephole.bind("peephole", at.layer, at.direction, program, bindings);
+    if (!at.isEnd)
+      bindings.push_back(
+          states.bind("cells_diff_after", states.scratch("cells_diff", DataType::F32, s.dhc, at.direction)));
+    else if (!rnn.diffDstIterC.isZero())
+      bindings.push_back(states.bind("cells_diff_after", endDiff("diff_dst_iter_c", rnn.diffDstIterC, at)));
+  }
+  if (isGru(rnn)) {
+    addState(bindings, at);
+    bindings.push_back(states.bind(
+        "hidden_sums", states.section(WorkspacePart::HiddenSums, s.dhc, stack(at.layer, at.direction), at.t)));
+  }
+  addPerSequence(bindings, at);
+  const int64_t gates[] = {0, 1, 2, 3};
+  addDelta(bindings, "delta", at, ArrayRef(gates).take_front(static_cast<size_t>(s.gates)));
+  if (isLinearBeforeReset(rnn))
+    addDelta(bindings, "hidden_delta", at, ArrayRef(gates).take_front(3));
+  if (isLstm(rnn))
+    bindings.push_back(states.bind("cells_diff", states.scratch("cells_diff", DataType::F32, s.dhc, at.direction)));
+  if (!isProjected())
+    addCarry(bindings, at.direction);
+  if (!rnn.diffWeightsProjection.isZero())
+    bindings.push_back(
+        states.bind("unprojected", states.ofSteps("unprojected", context.state(), s.dhc, at.direction, at.t)));
+  if (!rnn.diffAttention.isZero())
+    bindings.push_back(
+        states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
+  program.call("rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); }, beside);
+}
+
+void BackwardEmitter::callState(const At &at, bool beside) {
+  Bindings bindings;
+  addHandedBack(bindings, at);
+  if (states.hasLengths)
+    rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
+  bindings.push_back(
+      states.bind("state_diff", states.ofSteps("state_diff", deltaType(context), s.dic, at.direction, at.t)));
+  addCarry(bindings, at.direction);
+  WeightsView view = iter.viewOf(s.gates);
+  program.call("rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); }, beside);
+}
+
+void BackwardEmitter::callGruOutput(const At &at, bool beside) {
+  Bindings bindings;
+  addHandedBack(bindings, at);
+  bindings.push_back(gatesAt(at, s.batch));
+  addState(bindings, at);
+  addPerSequence(bindings, at);
+  addDelta(bindings, "delta", at, {0, 2});
+  addCarry(bindings, at.direction);
+  if (!rnn.diffAttention.isZero())
+    bindings.push_back(
+        states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
+  WeightsView view = iter.viewOf(2);
+  program.call("rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); }, beside);
+}
+
+void BackwardEmitter::callGruGates(const At &at, bool beside) {
+  constexpr Gates output{2, 1};
+  Bindings bindings = {delta("delta_output", "delta", at.direction, at.t, output, s.batch),
+                       iter.bindGates("u", at.layer, at.direction, output.first, output.count, program),
+                       gatesAt(at, s.batch)};
+  addState(bindings, at);
+  bindings.push_back(
+      states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction, program.number(0), 1)));
+  if (states.hasLengths)
+    rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
+  addDelta(bindings, "delta", at, {1});
+  addCarry(bindings, at.direction);
+  if (!rnn.diffWeightsIter.isZero())
+    bindings.push_back(states.bind("reset", states.ofSteps("reset", context.state(), s.dhc, at.direction, at.t)));
+  WeightsView view = iter.viewOf(output.count);
+  program.call("rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); }, beside);
+}
+
+void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isEnd, bool isStart) {
+  auto inEachDirection = [&](auto call) {
+    for (int64_t direction : directions)
+      call({layer, direction, isReversed(direction) ? i : s.steps - 1 - i, isEnd, isStart},
+           direction != directions.front());
+  };
+  if (isProjected())
+    inEachDirection([&](const At &at, bool beside) { callState(at, beside); });
+  if (!hasResetFirst())
+    return inEachDirection([&](const At &at, bool beside) { callCell(at, beside); });
+  inEachDirection([&](const At &at, bool beside) { callGruOutput(at, beside); });
+  inEachDirection([&](const At &at, bool beside) { callGruGates(at, beside); });
+}
+
+/// The last step has nothing behind it; the first, of an LSTM, has its cells elsewhere.
+void BackwardEmitter::emitSweep(int64_t layer, ArrayRef<int64_t> directions) {
+  emitStep(layer, directions, program.number(0), /*isEnd=*/true, /*isStart=*/s.steps == 1);
+  if (s.steps == 1)
+    return;
+  const bool isStartApart = isLstm(rnn) && !copiesCells();
+  const int64_t trips = s.steps - 1 - (isStartApart ? 1 : 0);
+  if (trips > 0) {
+    AffineExpr index = program.beginLoop(program.number(trips));
+    emitStep(layer, directions, index + 1, false, false);
+    program.endLoop();
+  }
+  if (isStartApart)
+    emitStep(layer, directions, program.number(s.steps - 1), false, true);
+}
+
+/// What the first step hands back.
+void BackwardEmitter::emitStartDiff(int64_t layer) {
+  for (int64_t direction = 0; direction < s.directions; ++direction) {
+    const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
+    if (!rnn.diffSrcIter.isZero()) {
+      Rows result = states.tensor("diff_src_iter", rnn.diffSrcIter, at), to = result;
+      const bool isStrided = to.channel != 1 && to.channels != 1;
+      if (isStrided)
+        to = states.ofSteps("start_diff", DataType::F32, s.sic, direction, program.number(0), 1);
+      WeightsView view = iter.viewOf(iterGates().count);
+      Bindings bindings = {
+          delta("delta_after", iterDelta(), direction, startOf(direction), iterGates(), s.batch, &view),
+          iter.bindGates("u", layer, direction, 0, iterGates().count, program)};
+      if (hasCarry() && s.sic == s.dic)
+        bindings.push_back(
+            states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), 1)));
+      bindings.push_back(states.bind("start_diff", to));
+      program.call(
+          "rnn_start_diff", bindings, [&](StepEmitter &step) { rnn::emitStartDiff(step, context, view); },
+          direction > 0 && !isStrided);
+      if (isStrided)
+        rows.emitCopy("rnn_scatter", to, result, [](OpBuilder &, Location, ValueRange in) { return in[0]; });
+    }
+    if (!rnn.diffSrcIterC.isZero())
+      rows.emitCopy(
+          "rnn_start_cells_diff", states.scratch("cells_diff", DataType::F32, s.dhc, direction),
+          states.tensor("diff_src_iter_c", rnn.diffSrcIterC, at),
+          [](OpBuilder &, Location, ValueRange in) { return in[0]; }, {}, !rnn.diffSrcIter.isZero() || direction > 0);
+  }
+}
+
+void BackwardEmitter::emit() {
+  for (const Weights *weights : {&layer, &iter, &projection})
+    weights->emitSteps(program);
+  peephole.emitSteps(program);
+  if (states.hasLengths)
+    rows.emitRemaining();
+  emitDenseResult();
+  for (int64_t index = s.layers - 1; index >= 0; --index) {
+    // What the layer reads is multiplied with its gradients, too.
+    for (int64_t made = index; made >= 0 && made >= index - 1; --made)
+      if (made < index || index == s.layers - 1)
+        emitStates(made);
+    emitCells(index);
+    const int64_t directions[] = {0, 1};
+    emitSweep(index, ArrayRef(directions).take_front(static_cast<size_t>(s.directions)));
+    emitStartDiff(index);
+    for (int64_t direction = 0; direction < s.directions; ++direction) {
+      emitInputDiff(index, direction);
+      emitWeightsDiff(index, direction);
+    }
+  }
+  emitAttentionDiff();
+  program.finish();
+}

@@ -1,0 +1,116 @@
+//===- BackwardStates.cpp - What the workspace does not have ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Backward.h. States are made from the gates by the arithmetic of forward. A sequence that has ended keeps its
+// state, as it does there: sums over all of time multiply it by gradients of zero, and what the workspace has behind
+// the end may be no number.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Emission/Arithmetic/Convert.h"
+#include "Primitives/Rnn/Emit/Backward.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+using namespace quern::rnn;
+
+/// diff_dst_layer with contiguous channels.
+void BackwardEmitter::emitDenseResult() {
+  if (rnn.diffDstLayer.strides[2] == 1 || s.dlc(rnn) == 1)
+    return;
+  AffineExpr t = program.beginLoop(program.number(s.steps));
+  rows.emitCopy("rnn_gather", states.tensor("diff_dst_layer", rnn.diffDstLayer, t),
+                states.ofSteps("dst_diff_dense", DataType::F32, s.dlc(rnn), 0, t), first);
+  program.endLoop();
+}
+
+void BackwardEmitter::emitStart(int64_t layer) {
+  for (int64_t direction = 0; direction < s.directions; ++direction) {
+    const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
+    SmallVector<Rows, 1> from;
+    if (!rnn.srcIter.isZero())
+      from.push_back(states.tensor("src_iter", rnn.srcIter, at));
+    rows.emitCopy(
+        "rnn_start", from, stateAtStart(layer, direction),
+        [&](OpBuilder &b, Location loc, ValueRange in) {
+          return from.empty() ? zeroOf(b, loc, context.state()) : in[0];
+        },
+        {}, direction > 0);
+  }
+}
+
+void BackwardEmitter::emitStates(int64_t layer) {
+  const bool isRead = !rnn.diffWeightsLayer.isZero() && layer + 1 < s.layers;
+  if (!isRead && !readsStates())
+    return;
+  emitStart(layer);
+  auto call = [&](int64_t direction, AffineExpr t, int64_t count, bool beside) {
+    Rows to = stateAfter(layer, direction, t);
+    to.count = count;
+    if (isProjected()) {
+      Rows kept = states.section(WorkspacePart::States, s.dic, stack(layer, direction), t);
+      kept.count = count;
+      SmallVector<Rows, 2> from = {kept};
+      if (states.hasLengths && s.sic == s.dic)
+        from.push_back(stateBefore(layer, direction, t));
+      rows.emitCopy("rnn_states", from, to, states.hasLengths ? firstIfAlive : first,
+                    states.hasLengths ? t : AffineExpr(), beside);
+      return;
+    }
+    const At at{layer, direction, t, false, false};
+    Bindings bindings = {gatesAt(at, count)};
+    if (isLstm(rnn)) {
+      Rows cells = keptCells(layer, direction, t);
+      cells.count = count;
+      bindings.push_back(states.bind("c_next", cells));
+    }
+    if (isGru(rnn) || (states.hasLengths && s.sic == s.dic))
+      addState(bindings, at);
+    addPerSequence(bindings, at);
+    bindings.push_back(states.bind("h_next", to));
+    program.call("rnn_states", bindings, [&](StepEmitter &step) { emitStateAgain(step, context); }, beside);
+  };
+  const bool isSequential = isGru(rnn) || states.hasLengths;
+  AffineExpr i = isSequential ? program.beginLoop(program.number(s.steps)) : program.number(0);
+  for (int64_t direction = 0; direction < s.directions; ++direction) {
+    AffineExpr t = isSequential && isReversed(direction) ? s.steps - 1 - i : i;
+    call(direction, t, isSequential ? s.batch : all(), direction > 0);
+  }
+  if (isSequential)
+    program.endLoop();
+}
+
+void BackwardEmitter::emitCells(int64_t layer) {
+  if (!isLstm(rnn))
+    return;
+  for (int64_t direction = 0; direction < s.directions; ++direction) {
+    const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
+    SmallVector<Rows, 1> from;
+    if (!rnn.srcIterC.isZero())
+      from.push_back(states.tensor("src_iter_c", rnn.srcIterC, at));
+    rows.emitCopy(
+        "rnn_start_cells", from, cellsAtStart(direction),
+        [&](OpBuilder &b, Location loc, ValueRange in) {
+          return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
+        },
+        {}, direction > 0);
+  }
+  if (!copiesCells())
+    return;
+  AffineExpr i = states.hasLengths ? program.beginLoop(program.number(s.steps)) : program.number(0);
+  for (int64_t direction = 0; direction < s.directions; ++direction) {
+    AffineExpr t = states.hasLengths && isReversed(direction) ? s.steps - 1 - i : i;
+    const At at{layer, direction, t, false, false};
+    Rows kept = keptCells(layer, direction, t), to = cellsAfter(layer, direction, t);
+    kept.count = to.count = states.hasLengths ? s.batch : all();
+    SmallVector<Rows, 2> from = {kept};
+    if (states.hasLengths)
+      from.push_back(*cellsBefore(at));
+    rows.emitCopy("rnn_cells", from, to, states.hasLengths ? firstIfAlive : first, states.hasLengths ? t : AffineExpr(),
+                  direction > 0);
+  }
+  if (states.hasLengths)
+    program.endLoop();
+}

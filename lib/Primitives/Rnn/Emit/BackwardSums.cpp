@@ -1,0 +1,255 @@
+//===- BackwardSums.cpp - What follows from the gradients of the gates ------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Backward.h. Sums over all of time and sequences, one product for each tensor, layer and direction.
+//
+//===----------------------------------------------------------------------===//
+#include "Primitives/Emission/Tensors.h"
+#include "Primitives/Rnn/Emit/Backward.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::emission;
+using namespace quern::rnn;
+
+namespace {
+
+void fillWithZeros(StepEmitter &step, Value memref) {
+  Value zero = arith::ConstantOp::create(step.builder, step.loc, step.builder.getF32FloatAttr(0));
+  linalg::FillOp::create(step.builder, step.loc, zero, memref);
+}
+
+} // namespace
+
+Binding BackwardEmitter::allOf(StringRef name, Rows from, int64_t timeStride) const {
+  const bool isEven = s.batch == 1 || s.steps == 1 || timeStride == s.batch * from.row;
+  Binding binding = states.bind(name, from);
+  Type element = binding.type.getElementType();
+  if (isEven) {
+    const int64_t row = s.batch == 1 ? timeStride : from.row;
+    binding.type = MemRefType::get({all(), from.channels}, element,
+                                   StridedLayoutAttr::get(builder.getContext(), from.offset, {row, from.channel}));
+  } else {
+    binding.type = MemRefType::get(
+        {s.steps, s.batch, from.channels}, element,
+        StridedLayoutAttr::get(builder.getContext(), from.offset, {timeStride, from.row, from.channel}));
+  }
+  return binding;
+}
+
+Binding BackwardEmitter::factor(llvm::function_ref<Rows(AffineExpr)> at, int64_t timeStride, int64_t direction) {
+  if (!states.hasLengths)
+    return allOf("x", at(program.number(0)), timeStride);
+  AffineExpr t = program.beginLoop(program.number(s.steps));
+  Rows from = at(t);
+  const int64_t widest = std::max(std::max(s.slc, s.sic), s.dic);
+  auto placeAt = [&](AffineExpr time) {
+    Rows to = states.ofSteps("factor", context.state(), widest, direction, time);
+    to.channels = from.channels;
+    return to;
+  };
+  rows.emitCopy("rnn_factor", from, placeAt(t), firstIfAlive, t);
+  program.endLoop();
+  return allOf("x", placeAt(program.number(0)), s.batch * widest);
+}
+
+/// The product of the gates' gradients and W^T. Both directions read what the first layer reads, and all that stacked
+/// layers do; others have a stack of their own.
+void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
+  if (layer == 0 && rnn.diffSrcLayer.isZero())
+    return;
+  const bool isShared = layer == 0 || isStacked(), isLast = direction + 1 == s.directions;
+  const TensorDesc &result = rnn.diffSrcLayer;
+  const bool isDirect =
+      layer > 0 || ((result.strides[2] == 1 || s.slc == 1) &&
+                    (s.batch == 1 || s.steps == 1 || result.strides[0] == s.batch * result.strides[1]));
+  Rows to;
+  if (layer > 0)
+    to = inputDiff(isStacked() ? 0 : direction, program.number(0));
+  else if (isDirect)
+    to = states.tensor("diff_src_layer", result, program.number(0));
+  else
+    to = states.ofSteps("src_diff", DataType::F32, s.slc, 0, program.number(0));
+  if (layer == 0 && isDirect && s.batch == 1)
+    to.row = result.strides[0];
+  to.count = all();
+  WeightsView view = this->layer.viewOf(s.gates);
+  Bindings bindings = {delta("delta_after", "delta", direction, program.number(0), {0, s.gates}, all(), &view),
+                       this->layer.bindGates("u", layer, direction, 0, s.gates, program)};
+  if (isShared && direction > 0)
+    bindings.push_back(states.bind("carry_after", to));
+  bindings.push_back(states.bind("start_diff", to));
+  program.call("rnn_input_diff", bindings, [&](StepEmitter &step) {
+    CellContext read = context;
+    read.shape.sic = s.slc;
+    rnn::emitStartDiff(step, read, view);
+  });
+  if (isDirect || !isLast)
+    return;
+  AffineExpr t = program.beginLoop(program.number(s.steps));
+  rows.emitCopy("rnn_scatter", states.ofSteps("src_diff", DataType::F32, s.slc, 0, t),
+                states.tensor("diff_src_layer", result, t), first);
+  program.endLoop();
+}
+
+/// Where the tensor has neither side contiguous, by way of a dense matrix.
+void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right) {
+  const TensorDesc &desc = outer.desc;
+  const bool hasGates = desc.ndims == 5;
+  const int last = desc.ndims - 1;
+  const int64_t inputs = left.type.getShape().back(), gates = hasGates ? outer.gates.count : 1,
+                outputs = desc.dims[last], ofInput = desc.strides[2], ofGate = hasGates ? desc.strides[3] : 0,
+                ofOutput = desc.strides[last];
+  const bool isMerged = gates == 1 || ofGate == outputs * ofOutput;
+  const bool isDirect = ofOutput == 1 || outputs == 1 || ((ofInput == 1 || inputs == 1) && isMerged);
+  const int64_t firstElement = outer.layer * desc.strides[0] + outer.direction * desc.strides[1] +
+                               outer.firstRow * ofInput + outer.gates.first * ofGate;
+  MLIRContext *mlir = builder.getContext();
+  Place place{outer.tensor.str(), program.number(firstElement * bytesOf(DataType::F32))};
+  SmallVector<int64_t> shape = {inputs}, strides = {isDirect ? ofInput : gates * outputs};
+  if (gates > 1 && isDirect && !isMerged)
+    shape.push_back(gates), strides.push_back(ofGate), shape.push_back(outputs), strides.push_back(ofOutput);
+  else
+    shape.push_back(gates * outputs), strides.push_back(isDirect ? ofOutput : 1);
+  Binding to{
+      "to",
+      MemRefType::get(shape, builder.getF32Type(), StridedLayoutAttr::get(mlir, isDirect ? desc.offset0 : 0, strides)),
+      place};
+  if (!isDirect) {
+    program.addRegion("weights_diff", program.number(inputs * gates * outputs * bytesOf(DataType::F32)));
+    to.place = {"weights_diff", program.number(0)};
+  }
+  // The rows of the gradients, as the left factor has time and sequences.
+  const int64_t row = right.type.getStridesAndOffset().first[0];
+  SmallVector<int64_t> ofRight(left.type.getShape().drop_back()), rightStrides = {row};
+  if (ofRight.size() == 2)
+    rightStrides.insert(rightStrides.begin(), row * s.batch);
+  ofRight.append(shape.begin() + 1, shape.end());
+  if (shape.size() == 3)
+    rightStrides.push_back(outputs);
+  rightStrides.push_back(1);
+  right.type = MemRefType::get(ofRight, right.type.getElementType(), StridedLayoutAttr::get(mlir, 0, rightStrides));
+
+  const bool clears = overwrites() || !isDirect;
+  Bindings bindings = {left, right, to};
+  program.call((outer.kind + (clears ? "_written" : "")).str(), bindings, [&](StepEmitter &step) {
+    if (clears)
+      fillWithZeros(step, step["to"]);
+    addOuterProduct(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
+  });
+  for (int64_t gate = 0; gate < gates && !isDirect; ++gate) {
+    Rows dense{"weights_diff", DataType::F32, outputs, gates * outputs, 1, 0, -1, program.number(gate * outputs * 4),
+               inputs};
+    Rows result{place.buffer, DataType::F32, outputs, ofInput,
+                ofOutput,     desc.offset0,  -1,      place.bytes + gate * ofGate * bytesOf(DataType::F32),
+                inputs};
+    rows.emitCopy(
+        "rnn_weights_diff", dense, result,
+        [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+          return overwrites() ? in[0] : arith::AddFOp::create(b, loc, in.back(), in[0]).getResult();
+        },
+        {}, gate > 0);
+  }
+}
+
+/// The sums of the columns of `values`, [K, G, O], times those of `factors`, into rows of [L, D, G, O].
+void BackwardEmitter::emitColumns(StringRef tensor, const TensorDesc &desc, int64_t layer, int64_t direction,
+                                  int64_t firstRow, const Binding &values, const Rows *factors) {
+  const int64_t start = layer * desc.strides[0] + direction * desc.strides[1] + firstRow * desc.strides[2];
+  auto layout = StridedLayoutAttr::get(builder.getContext(), desc.offset0, {desc.strides[2], desc.strides[3]});
+  Binding to{"to",
+             MemRefType::get({values.type.getDimSize(1), s.dhc}, builder.getF32Type(), layout),
+             {tensor.str(), program.number(start * bytesOf(DataType::F32))}};
+  Bindings bindings = {values};
+  if (factors)
+    bindings.push_back(states.bind("factors", *factors));
+  bindings.push_back(to);
+  program.call(
+      overwrites() ? "rnn_columns_written" : "rnn_columns", bindings,
+      [&](StepEmitter &step) {
+        emitGradientSums(step, step["to"], step[values.name], factors ? step["factors"] : Value(), !overwrites());
+      },
+      /*beside=*/true);
+}
+
+void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
+  const AffineExpr start = program.number(0);
+  auto gradients = [&](StringRef region, Gates gates) {
+    return delta("delta", region, direction, start, gates, all());
+  };
+  const Gates every{0, s.gates};
+  if (!rnn.diffWeightsLayer.isZero()) {
+    Outer outer{"rnn_layer_diff", "diff_weights_layer", rnn.diffWeightsLayer, layer, direction, 0, every};
+    if (layer == 0) {
+      auto x = [&](AffineExpr t) { return states.tensor("src_layer", rnn.srcLayer, t); };
+      emitOuter(outer, factor(x, rnn.srcLayer.strides[0], direction), gradients("delta", every));
+    } else {
+      for (int64_t below = isStacked() ? 0 : direction; below < (isStacked() ? 2 : direction + 1); ++below) {
+        auto x = [&](AffineExpr t) { return stateAfter(layer - 1, below, t); };
+        outer.firstRow = isStacked() ? below * s.dic : 0;
+        emitOuter(outer, factor(x, s.batch * x(start).row, direction), gradients("delta", every));
+      }
+    }
+  }
+  if (!rnn.diffWeightsIter.isZero()) {
+    Outer outer{"rnn_iter_diff", "diff_weights_iter", rnn.diffWeightsIter, layer, direction, 0, iterGates()};
+    auto h = [&](AffineExpr t) { return stateBefore(layer, direction, t); };
+    emitOuter(outer, factor(h, s.batch * h(start).row, direction), gradients(iterDelta(), iterGates()));
+    if (hasResetFirst()) {
+      outer.gates = {2, 1};
+      Rows reset = states.ofSteps("reset", context.state(), s.dhc, direction, start);
+      emitOuter(outer, allOf("x", reset, s.batch * s.dhc), gradients("delta", {2, 1}));
+    }
+  }
+  if (!rnn.diffWeightsProjection.isZero()) {
+    Outer outer{
+        "rnn_projection_diff", "diff_weights_projection", rnn.diffWeightsProjection, layer, direction, 0, {0, 1}};
+    Rows hidden = states.ofSteps("unprojected", context.state(), s.dhc, direction, start);
+    Binding diff = states.bind("delta", states.ofSteps("state_diff", deltaType(context), s.dic, direction, start));
+    diff.type = MemRefType::get({all(), s.dic}, diff.type.getElementType());
+    emitOuter(outer, allOf("x", hidden, s.batch * s.dhc), diff);
+  }
+  if (!rnn.diffBias.isZero()) {
+    emitColumns("diff_bias", rnn.diffBias, layer, direction, 0, gradients("delta", every), nullptr);
+    if (isLinearBeforeReset(rnn))
+      emitColumns("diff_bias", rnn.diffBias, layer, direction, 3, gradients("hidden_delta", {2, 1}), nullptr);
+  }
+  if (!rnn.diffWeightsPeephole.isZero()) {
+    Rows c = *cellsBefore({layer, direction, start, false, false}), next = cellsAfter(layer, direction, start);
+    c.count = next.count = all();
+    emitColumns("diff_weights_peephole", rnn.diffWeightsPeephole, layer, direction, 0, gradients("delta", {0, 2}), &c);
+    emitColumns("diff_weights_peephole", rnn.diffWeightsPeephole, layer, direction, 2, gradients("delta", {3, 1}),
+                &next);
+  }
+}
+
+/// The sums of the terms of each step and sequence.
+void BackwardEmitter::emitAttentionDiff() {
+  const TensorDesc &desc = rnn.diffAttention;
+  if (desc.isZero())
+    return;
+  Binding terms = states.bind("terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, program.number(0)));
+  terms.type = MemRefType::get({s.steps, s.batch, s.dhc}, builder.getF32Type());
+  auto layout = StridedLayoutAttr::get(builder.getContext(), desc.offset0, {desc.strides[0], desc.strides[1]});
+  Binding to{
+      "to", MemRefType::get({s.steps, s.batch}, builder.getF32Type(), layout), {"diff_attention", program.number(0)}};
+  program.call("rnn_attention_diff", {terms, to}, [&](StepEmitter &step) {
+    using enum utils::IteratorType;
+    fillWithZeros(step, step["to"]);
+    OpBuilder &b = step.builder;
+    AffineMap maps[] = {b.getMultiDimIdentityMap(3),
+                        AffineMap::get(3, 0, {b.getAffineDimExpr(0), b.getAffineDimExpr(1)}, b.getContext())};
+    utils::IteratorType kinds[] = {parallel, parallel, reduction};
+    linalg::GenericOp::create(b, step.loc, ValueRange{step["terms"]}, ValueRange{step["to"]}, maps, kinds,
+                              [](OpBuilder &inner, Location at, ValueRange in) {
+                                auto flags = arith::FastMathFlags::reassoc;
+                                linalg::YieldOp::create(
+                                    inner, at, arith::AddFOp::create(inner, at, in[1], in[0], flags).getResult());
+                              });
+  });
+}

@@ -336,6 +336,7 @@ void BackwardEmitter::emit() {
     const int64_t directions[] = {0, 1};
     emitSweep(index, ArrayRef(directions).take_front(static_cast<size_t>(s.directions)));
     emitStartDiff(index);
+    isBeside = false;
     for (int64_t direction = 0; direction < s.directions; ++direction) {
       emitInputDiff(index, direction);
       emitWeightsDiff(index, direction);

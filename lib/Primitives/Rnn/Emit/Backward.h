@@ -130,6 +130,10 @@ private:
   emission::Binding factor(llvm::function_ref<Rows(mlir::AffineExpr)> at, int64_t timeStride, int64_t direction);
   /// `from` on, as [T N, channels] or, where time is not even, [T, N, channels].
   emission::Binding allOf(llvm::StringRef name, Rows from, int64_t timeStride) const;
+  /// Time and sequences are one dim.
+  bool isEven(const Rows &at, int64_t timeStride) const {
+    return s.batch == 1 || s.steps == 1 || timeStride == s.batch * at.row;
+  }
   bool overwrites() const { return (rnn.flags & RnnDiffWeightsOverwrite) != 0; }
 
   mlir::Builder builder;
@@ -141,6 +145,7 @@ private:
   emission::Program program;
   States states;
   const RowSteps rows;
+  bool isBeside = false; ///< what follows the sweep: the call before is one that the next is independent of
 };
 
 } // namespace quern::rnn

@@ -12,6 +12,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+#include <utility>
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::emission;
@@ -27,10 +29,9 @@ void fillWithZeros(StepEmitter &step, Value memref) {
 } // namespace
 
 Binding BackwardEmitter::allOf(StringRef name, Rows from, int64_t timeStride) const {
-  const bool isEven = s.batch == 1 || s.steps == 1 || timeStride == s.batch * from.row;
   Binding binding = states.bind(name, from);
   Type element = binding.type.getElementType();
-  if (isEven) {
+  if (isEven(from, timeStride)) {
     const int64_t row = s.batch == 1 ? timeStride : from.row;
     binding.type = MemRefType::get({all(), from.channels}, element,
                                    StridedLayoutAttr::get(builder.getContext(), from.offset, {row, from.channel}));
@@ -43,8 +44,11 @@ Binding BackwardEmitter::allOf(StringRef name, Rows from, int64_t timeStride) co
 }
 
 Binding BackwardEmitter::factor(llvm::function_ref<Rows(AffineExpr)> at, int64_t timeStride, int64_t direction) {
-  if (!states.hasLengths)
-    return allOf("x", at(program.number(0)), timeStride);
+  // A single channel may be a sum of one element, along one loop.
+  const Rows first = at(program.number(0));
+  if (!states.hasLengths && (isEven(first, timeStride) || first.channels > 1))
+    return allOf("x", first, timeStride);
+  isBeside = false;
   AffineExpr t = program.beginLoop(program.number(s.steps));
   Rows from = at(t);
   const int64_t widest = std::max(std::max(s.slc, s.sic), s.dic);
@@ -53,7 +57,8 @@ Binding BackwardEmitter::factor(llvm::function_ref<Rows(AffineExpr)> at, int64_t
     to.channels = from.channels;
     return to;
   };
-  rows.emitCopy("rnn_factor", from, placeAt(t), firstIfAlive, t);
+  rows.emitCopy("rnn_factor", from, placeAt(t), states.hasLengths ? firstIfAlive : rnn::first,
+                states.hasLengths ? t : AffineExpr());
   program.endLoop();
   return allOf("x", placeAt(program.number(0)), s.batch * widest);
 }
@@ -84,13 +89,18 @@ void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
   if (isShared && direction > 0)
     bindings.push_back(states.bind("carry_after", to));
   bindings.push_back(states.bind("start_diff", to));
-  program.call("rnn_input_diff", bindings, [&](StepEmitter &step) {
-    CellContext read = context;
-    read.shape.sic = s.slc;
-    rnn::emitStartDiff(step, read, view);
-  });
+  program.call(
+      "rnn_input_diff", bindings,
+      [&](StepEmitter &step) {
+        CellContext read = context;
+        read.shape.sic = s.slc;
+        rnn::emitStartDiff(step, read, view);
+      },
+      isBeside && !(isShared && direction > 0));
+  isBeside = true;
   if (isDirect || !isLast)
     return;
+  isBeside = false;
   AffineExpr t = program.beginLoop(program.number(s.steps));
   rows.emitCopy("rnn_scatter", states.ofSteps("src_diff", DataType::F32, s.slc, 0, t),
                 states.tensor("diff_src_layer", result, t), first);
@@ -104,9 +114,10 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
   const int last = desc.ndims - 1;
   const int64_t inputs = left.type.getShape().back(), gates = hasGates ? outer.gates.count : 1,
                 outputs = desc.dims[last], ofInput = desc.strides[2], ofGate = hasGates ? desc.strides[3] : 0,
-                ofOutput = desc.strides[last];
+                ofOutput = gates > 1 && outputs == 1 ? ofGate : desc.strides[last];
   const bool isMerged = gates == 1 || ofGate == outputs * ofOutput;
-  const bool isDirect = ofOutput == 1 || outputs == 1 || ((ofInput == 1 || inputs == 1) && isMerged);
+  const bool areColumnsTogether = ofOutput == 1 && (isMerged ? gates * outputs : outputs) > 1;
+  const bool isDirect = areColumnsTogether || (isMerged && ofInput == 1 && inputs > 1);
   const int64_t firstElement = outer.layer * desc.strides[0] + outer.direction * desc.strides[1] +
                                outer.firstRow * ofInput + outer.gates.first * ofGate;
   MLIRContext *mlir = builder.getContext();
@@ -120,9 +131,10 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
       "to",
       MemRefType::get(shape, builder.getF32Type(), StridedLayoutAttr::get(mlir, isDirect ? desc.offset0 : 0, strides)),
       place};
+  const std::string dense = (outer.tensor + "_dense").str();
   if (!isDirect) {
-    program.addRegion("weights_diff", program.number(inputs * gates * outputs * bytesOf(DataType::F32)));
-    to.place = {"weights_diff", program.number(0)};
+    program.addRegion(dense, program.number(inputs * (hasGates ? s.gates : 1) * outputs * bytesOf(DataType::F32)));
+    to.place = {dense, program.number(0)};
   }
   // The rows of the gradients, as the left factor has time and sequences.
   const int64_t row = right.type.getStridesAndOffset().first[0];
@@ -137,19 +149,21 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
 
   const bool clears = overwrites() || !isDirect;
   Bindings bindings = {left, right, to};
-  program.call((outer.kind + (clears ? "_written" : "")).str(), bindings, [&](StepEmitter &step) {
-    if (clears)
-      fillWithZeros(step, step["to"]);
-    addOuterProduct(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
-  });
+  program.call((outer.kind + (clears ? "_written" : "")).str(), bindings,
+               [&](StepEmitter &step) {
+                 if (clears)
+                   fillWithZeros(step, step["to"]);
+                 addOuterProduct(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
+               },
+               isBeside && isDirect);
+  isBeside = isDirect;
   for (int64_t gate = 0; gate < gates && !isDirect; ++gate) {
-    Rows dense{"weights_diff", DataType::F32, outputs, gates * outputs, 1, 0, -1, program.number(gate * outputs * 4),
-               inputs};
+    Rows sums{dense, DataType::F32, outputs, gates * outputs, 1, 0, -1, program.number(gate * outputs * 4), inputs};
     Rows result{place.buffer, DataType::F32, outputs, ofInput,
                 ofOutput,     desc.offset0,  -1,      place.bytes + gate * ofGate * bytesOf(DataType::F32),
                 inputs};
     rows.emitCopy(
-        "rnn_weights_diff", dense, result,
+        "rnn_weights_diff", sums, result,
         [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
           return overwrites() ? in[0] : arith::AddFOp::create(b, loc, in.back(), in[0]).getResult();
         },
@@ -174,7 +188,7 @@ void BackwardEmitter::emitColumns(StringRef tensor, const TensorDesc &desc, int6
       [&](StepEmitter &step) {
         emitGradientSums(step, step["to"], step[values.name], factors ? step["factors"] : Value(), !overwrites());
       },
-      /*beside=*/true);
+      std::exchange(isBeside, true));
 }
 
 void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {

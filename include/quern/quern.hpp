@@ -14,6 +14,7 @@
 #include "quern/quern_memory.hpp"
 #include "quern/quern_primitive.hpp"
 #include "quern/quern_rnn.hpp"
+#include "quern/quern_rnn_backward.hpp"
 #include "quern/quern_settings.hpp"
 
 #endif // QUERN_HPP

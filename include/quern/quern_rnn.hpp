@@ -49,6 +49,14 @@ struct rnn_parameters {
   memory::desc dst_layer, dst_iter, dst_iter_c;
 };
 
+/// What its gradients are made of, and they: those of src, weights and bias are written, those of dst are read.
+struct rnn_backward_parameters : public rnn_parameters {
+  rnn_backward_parameters() { prop = prop_kind::backward; }
+  memory::desc diff_src_layer, diff_src_iter, diff_src_iter_c, diff_attention;
+  memory::desc diff_weights_layer, diff_weights_iter, diff_weights_peephole, diff_weights_projection, diff_bias;
+  memory::desc diff_dst_layer, diff_dst_iter, diff_dst_iter_c;
+};
+
 /// What every RNN's descriptor answers: its tensors with the layouts that `any` became, and what it is.
 struct rnn_primitive_desc_base : public quern::primitive_desc {
   rnn_primitive_desc_base() = default;
@@ -56,22 +64,7 @@ struct rnn_primitive_desc_base : public quern::primitive_desc {
   rnn_primitive_desc_base(
           const engine &aengine, const rnn_parameters &rnn, const primitive_attr &attr, bool allow_empty) {
     quern_rnn_forward_t given = {};
-    given.size = sizeof(given);
-    given.prop_kind = static_cast<quern_prop_kind_t>(rnn.prop);
-    given.cell_kind = static_cast<quern_alg_kind_t>(rnn.cell_kind);
-    given.direction = static_cast<quern_rnn_direction_t>(rnn.direction);
-    given.activation = static_cast<quern_alg_kind_t>(rnn.activation);
-    given.alpha = rnn.alpha;
-    given.flags = static_cast<unsigned>(rnn.flags);
-    given.src_layer_desc = rnn.src_layer.get(), given.src_iter_desc = rnn.src_iter.get(),
-    given.src_iter_c_desc = rnn.src_iter_c.get();
-    given.attention_desc = rnn.attention.get(), given.seq_lengths_desc = rnn.seq_lengths.get();
-    given.weights_layer_desc = rnn.weights_layer.get(), given.weights_iter_desc = rnn.weights_iter.get();
-    given.weights_peephole_desc = rnn.weights_peephole.get(),
-    given.weights_projection_desc = rnn.weights_projection.get();
-    given.bias_desc = rnn.bias.get();
-    given.dst_layer_desc = rnn.dst_layer.get(), given.dst_iter_desc = rnn.dst_iter.get(),
-    given.dst_iter_c_desc = rnn.dst_iter_c.get();
+    fill(given, rnn);
     quern_primitive_desc_t created = nullptr;
     accept(quern_rnn_forward_primitive_desc_create(&created, aengine.get(), &given, attr.get()), created, allow_empty);
   }
@@ -91,6 +84,20 @@ struct rnn_primitive_desc_base : public quern::primitive_desc {
   memory::desc dst_iter_desc() const { return argument(QUERN_ARG_DST_ITER); }
   memory::desc dst_iter_c_desc() const { return argument(QUERN_ARG_DST_ITER_C); }
 
+  memory::desc diff_src_layer_desc() const { return argument(QUERN_ARG_DIFF_SRC_LAYER); }
+  memory::desc diff_src_iter_desc() const { return argument(QUERN_ARG_DIFF_SRC_ITER); }
+  memory::desc diff_src_iter_c_desc() const { return argument(QUERN_ARG_DIFF_SRC_ITER_C); }
+  memory::desc diff_augru_attention_desc() const { return argument(QUERN_ARG_DIFF_AUGRU_ATTENTION); }
+  memory::desc diff_attention_desc() const { return argument(QUERN_ARG_DIFF_AUGRU_ATTENTION); }
+  memory::desc diff_weights_layer_desc() const { return argument(QUERN_ARG_DIFF_WEIGHTS_LAYER); }
+  memory::desc diff_weights_iter_desc() const { return argument(QUERN_ARG_DIFF_WEIGHTS_ITER); }
+  memory::desc diff_weights_peephole_desc() const { return argument(QUERN_ARG_DIFF_WEIGHTS_PEEPHOLE); }
+  memory::desc diff_weights_projection_desc() const { return argument(QUERN_ARG_DIFF_WEIGHTS_PROJECTION); }
+  memory::desc diff_bias_desc() const { return argument(QUERN_ARG_DIFF_BIAS); }
+  memory::desc diff_dst_layer_desc() const { return argument(QUERN_ARG_DIFF_DST_LAYER); }
+  memory::desc diff_dst_iter_desc() const { return argument(QUERN_ARG_DIFF_DST_ITER); }
+  memory::desc diff_dst_iter_c_desc() const { return argument(QUERN_ARG_DIFF_DST_ITER_C); }
+
   algorithm get_cell_kind() const { return static_cast<algorithm>(query<quern_alg_kind_t>(quern_query_cell_kind)); }
   algorithm get_activation_kind() const {
     return static_cast<algorithm>(query<quern_alg_kind_t>(quern_query_activation_kind));
@@ -102,6 +109,23 @@ struct rnn_primitive_desc_base : public quern::primitive_desc {
   float get_alpha() const { return query<float>(quern_query_alpha_f32); }
 
 protected:
+  void create(const engine &aengine, const rnn_backward_parameters &rnn, const quern::primitive_desc &hint,
+          const primitive_attr &attr, bool allow_empty) {
+    quern_rnn_backward_t given = {};
+    fill(given, rnn);
+    given.diff_src_layer_desc = rnn.diff_src_layer.get(), given.diff_src_iter_desc = rnn.diff_src_iter.get(),
+    given.diff_src_iter_c_desc = rnn.diff_src_iter_c.get(), given.diff_attention_desc = rnn.diff_attention.get(),
+    given.diff_weights_layer_desc = rnn.diff_weights_layer.get(),
+    given.diff_weights_iter_desc = rnn.diff_weights_iter.get(),
+    given.diff_weights_peephole_desc = rnn.diff_weights_peephole.get(),
+    given.diff_weights_projection_desc = rnn.diff_weights_projection.get(), given.diff_bias_desc = rnn.diff_bias.get(),
+    given.diff_dst_layer_desc = rnn.diff_dst_layer.get(), given.diff_dst_iter_desc = rnn.diff_dst_iter.get(),
+    given.diff_dst_iter_c_desc = rnn.diff_dst_iter_c.get();
+    quern_primitive_desc_t created = nullptr;
+    accept(quern_rnn_backward_primitive_desc_create(&created, aengine.get(), &given, hint.get(true), attr.get()),
+            created, allow_empty);
+  }
+
   /// The parameters that every cell has.
   static rnn_parameters parameters_of(prop_kind prop, algorithm cell, rnn_direction direction,
           const memory::desc &src_layer, const memory::desc &src_iter, const memory::desc &weights_layer,
@@ -120,6 +144,22 @@ protected:
   }
 
 private:
+  template <typename Given> static void fill(Given &given, const rnn_parameters &rnn) {
+    given.size = sizeof(given);
+    given.prop_kind = static_cast<quern_prop_kind_t>(rnn.prop);
+    given.cell_kind = static_cast<quern_alg_kind_t>(rnn.cell_kind);
+    given.direction = static_cast<quern_rnn_direction_t>(rnn.direction);
+    given.activation = static_cast<quern_alg_kind_t>(rnn.activation);
+    given.alpha = rnn.alpha;
+    given.flags = static_cast<unsigned>(rnn.flags);
+    given.src_layer_desc = rnn.src_layer.get(), given.src_iter_desc = rnn.src_iter.get(),
+    given.src_iter_c_desc = rnn.src_iter_c.get(), given.attention_desc = rnn.attention.get(),
+    given.seq_lengths_desc = rnn.seq_lengths.get(), given.weights_layer_desc = rnn.weights_layer.get(),
+    given.weights_iter_desc = rnn.weights_iter.get(), given.weights_peephole_desc = rnn.weights_peephole.get(),
+    given.weights_projection_desc = rnn.weights_projection.get(), given.bias_desc = rnn.bias.get(),
+    given.dst_layer_desc = rnn.dst_layer.get(), given.dst_iter_desc = rnn.dst_iter.get(),
+    given.dst_iter_c_desc = rnn.dst_iter_c.get();
+  }
   memory::desc argument(int index) const { return query_md(quern_query_exec_arg_md, index); }
 };
 

@@ -17,6 +17,38 @@ using namespace quern::api;
 
 namespace {
 
+using Tensors = std::initializer_list<std::pair<TensorDesc &, const_quern_memory_desc_t>>;
+
+void copyTensors(Tensors tensors) {
+  for (const auto &[tensor, given] : tensors)
+    if (given)
+      tensor = *unwrap(given);
+}
+
+/// What forward and backward have in common.
+template <typename Given> void fill(RnnDesc &to, const Given &rnn) {
+  to.prop = fromC<PropKind>(rnn.prop_kind);
+  to.cell = fromC<Alg>(rnn.cell_kind);
+  to.direction = fromC<RnnDirection>(rnn.direction);
+  to.activation = fromC<Alg>(rnn.activation);
+  to.alpha = rnn.alpha;
+  to.beta = rnn.beta;
+  to.flags = rnn.flags;
+  copyTensors({{to.srcLayer, rnn.src_layer_desc},
+               {to.srcIter, rnn.src_iter_desc},
+               {to.srcIterC, rnn.src_iter_c_desc},
+               {to.attention, rnn.attention_desc},
+               {to.seqLengths, rnn.seq_lengths_desc},
+               {to.weightsLayer, rnn.weights_layer_desc},
+               {to.weightsIter, rnn.weights_iter_desc},
+               {to.weightsPeephole, rnn.weights_peephole_desc},
+               {to.weightsProjection, rnn.weights_projection_desc},
+               {to.bias, rnn.bias_desc},
+               {to.dstLayer, rnn.dst_layer_desc},
+               {to.dstIter, rnn.dst_iter_desc},
+               {to.dstIterC, rnn.dst_iter_c_desc}});
+}
+
 Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, const quern_rnn_forward_t &rnn,
                        const_quern_primitive_attr_t attr) {
   QUERN_REQUIRE("primitive_desc", handle);
@@ -25,45 +57,47 @@ Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, co
   if (Result<void> ok = checkForward("rnn", rnn.prop_kind); !ok)
     return ok;
   PrimitiveDesc desc; // filled in place: descriptors are large
-  RnnDesc &to = desc.op.emplace<Boxed<RnnDesc>>();
-  to.prop = fromC<PropKind>(rnn.prop_kind);
-  to.cell = fromC<Alg>(rnn.cell_kind);
-  to.direction = fromC<RnnDirection>(rnn.direction);
-  to.activation = fromC<Alg>(rnn.activation);
-  to.alpha = rnn.alpha;
-  to.beta = rnn.beta;
-  to.flags = rnn.flags;
-  const std::pair<TensorDesc &, const_quern_memory_desc_t> tensors[] = {
-      {to.srcLayer, rnn.src_layer_desc},
-      {to.srcIter, rnn.src_iter_desc},
-      {to.srcIterC, rnn.src_iter_c_desc},
-      {to.attention, rnn.attention_desc},
-      {to.seqLengths, rnn.seq_lengths_desc},
-      {to.weightsLayer, rnn.weights_layer_desc},
-      {to.weightsIter, rnn.weights_iter_desc},
-      {to.weightsPeephole, rnn.weights_peephole_desc},
-      {to.weightsProjection, rnn.weights_projection_desc},
-      {to.bias, rnn.bias_desc},
-      {to.dstLayer, rnn.dst_layer_desc},
-      {to.dstIter, rnn.dst_iter_desc},
-      {to.dstIterC, rnn.dst_iter_c_desc}};
-  for (const auto &[tensor, given] : tensors)
-    if (given)
-      tensor = *unwrap(given);
+  fill(*desc.op.emplace<Boxed<RnnDesc>>(), rnn);
   desc.attr = attributesOf(attr);
   return create(handle, engine, desc, nullptr);
 }
 
+Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, const quern_rnn_backward_t &rnn,
+                       const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) {
+  QUERN_REQUIRE("primitive_desc", handle);
+  *handle = nullptr;
+  QUERN_REQUIRE("engine", engine);
+  if (rnn.prop_kind != quern_backward)
+    return invalidArguments("prop_kind is ", static_cast<int>(rnn.prop_kind), "; backward rnn takes backward (128)");
+  PrimitiveDesc desc;
+  RnnDesc &to = *desc.op.emplace<Boxed<RnnDesc>>();
+  fill(to, rnn);
+  copyTensors({{to.diffSrcLayer, rnn.diff_src_layer_desc},
+               {to.diffSrcIter, rnn.diff_src_iter_desc},
+               {to.diffSrcIterC, rnn.diff_src_iter_c_desc},
+               {to.diffAttention, rnn.diff_attention_desc},
+               {to.diffWeightsLayer, rnn.diff_weights_layer_desc},
+               {to.diffWeightsIter, rnn.diff_weights_iter_desc},
+               {to.diffWeightsPeephole, rnn.diff_weights_peephole_desc},
+               {to.diffWeightsProjection, rnn.diff_weights_projection_desc},
+               {to.diffBias, rnn.diff_bias_desc},
+               {to.diffDstLayer, rnn.diff_dst_layer_desc},
+               {to.diffDstIter, rnn.diff_dst_iter_desc},
+               {to.diffDstIterC, rnn.diff_dst_iter_c_desc}});
+  desc.attr = attributesOf(attr);
+  return create(handle, engine, desc, hint ? &unwrap(hint)->problem->verified().desc : nullptr);
+}
+
 /// What a caller compiled with another version of the header gives, as ours.
-Result<quern_rnn_forward_t> readForward(const quern_rnn_forward_t *given) {
-  constexpr size_t least = offsetof(quern_rnn_forward_t, src_layer_desc), known = sizeof(quern_rnn_forward_t);
+template <typename Rnn> Result<Rnn> read(const Rnn *given, const char *type) {
+  constexpr size_t least = offsetof(Rnn, src_layer_desc), known = sizeof(Rnn);
   if (given->size < least)
-    return invalidArguments("size is ", given->size, "; quern_rnn_forward_t has ", known, " bytes");
+    return invalidArguments("size is ", given->size, "; ", type, " has ", known, " bytes");
   const char *bytes = reinterpret_cast<const char *>(given);
   if (given->size > known && std::any_of(bytes + known, bytes + given->size, [](char byte) { return byte != 0; }))
     return unimplemented("size is ", given->size, " and there is something behind byte ", known,
                          ", all that this library knows");
-  quern_rnn_forward_t rnn = {};
+  Rnn rnn = {};
   std::memcpy(&rnn, given, std::min(given->size, known));
   return rnn;
 }
@@ -100,8 +134,8 @@ quern_status_t quern_rnn_forward_primitive_desc_create(quern_primitive_desc_t *h
     if (handle)
       *handle = nullptr;
     QUERN_REQUIRE("rnn", given);
-    Result<quern_rnn_forward_t> rnn = readForward(given);
-    return rnn ? createRnn(handle, engine, *rnn, attr) : Result<void>(rnn.takeError());
+    const Result<quern_rnn_forward_t> rnn = read(given, "quern_rnn_forward_t");
+    return rnn ? createRnn(handle, engine, *rnn, attr) : Result<void>(rnn.error());
   });
 }
 
@@ -177,6 +211,142 @@ quern_status_t quern_lbr_augru_forward_primitive_desc_create(
                                       weightsIter, bias, dstLayer, dstIter);
   rnn.attention_desc = attention;
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
+}
+
+quern_status_t quern_rnn_backward_primitive_desc_create(quern_primitive_desc_t *handle, quern_engine_t engine,
+                                                        const quern_rnn_backward_t *given,
+                                                        const_quern_primitive_desc_t hint,
+                                                        const_quern_primitive_attr_t attr) noexcept {
+  return guarded([&]() -> Result<void> {
+    if (handle)
+      *handle = nullptr;
+    QUERN_REQUIRE("rnn", given);
+    const Result<quern_rnn_backward_t> rnn = read(given, "quern_rnn_backward_t");
+    return rnn ? createRnn(handle, engine, *rnn, hint, attr) : Result<void>(rnn.error());
+  });
+}
+
+quern_status_t quern_vanilla_rnn_backward_primitive_desc_create(
+    quern_primitive_desc_t *handle, quern_engine_t engine, quern_prop_kind_t prop, const quern_alg_kind_t activation,
+    const quern_rnn_direction_t direction, const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter,
+    const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias,
+    const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter, const_quern_memory_desc_t diffSrcLayer,
+    const_quern_memory_desc_t diffSrcIter, const_quern_memory_desc_t diffWeightsLayer,
+    const_quern_memory_desc_t diffWeightsIter, const_quern_memory_desc_t diffBias,
+    const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter, unsigned flags, float alpha,
+    float beta, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
+  quern_rnn_backward_t rnn = {};
+  rnn.prop_kind = prop, rnn.cell_kind = quern_vanilla_rnn, rnn.direction = direction, rnn.flags = flags;
+  rnn.activation = activation, rnn.alpha = alpha, rnn.beta = beta;
+  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.weights_layer_desc = weightsLayer,
+  rnn.weights_iter_desc = weightsIter, rnn.bias_desc = bias, rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter,
+  rnn.diff_src_layer_desc = diffSrcLayer, rnn.diff_src_iter_desc = diffSrcIter,
+  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
+  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter;
+  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
+}
+
+quern_status_t quern_lstm_backward_primitive_desc_create(
+    quern_primitive_desc_t *handle, quern_engine_t engine, quern_prop_kind_t prop, quern_rnn_direction_t direction,
+    const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter, const_quern_memory_desc_t srcIterC,
+    const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter,
+    const_quern_memory_desc_t weightsPeephole, const_quern_memory_desc_t weightsProjection,
+    const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter,
+    const_quern_memory_desc_t dstIterC, const_quern_memory_desc_t diffSrcLayer, const_quern_memory_desc_t diffSrcIter,
+    const_quern_memory_desc_t diffSrcIterC, const_quern_memory_desc_t diffWeightsLayer,
+    const_quern_memory_desc_t diffWeightsIter, const_quern_memory_desc_t diffWeightsPeephole,
+    const_quern_memory_desc_t diffWeightsProjection, const_quern_memory_desc_t diffBias,
+    const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
+    const_quern_memory_desc_t diffDstIterC, unsigned flags, const_quern_primitive_desc_t hint,
+    const_quern_primitive_attr_t attr) noexcept {
+  quern_rnn_backward_t rnn = {};
+  rnn.prop_kind = prop, rnn.cell_kind = quern_vanilla_lstm, rnn.direction = direction, rnn.flags = flags;
+  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.src_iter_c_desc = srcIterC,
+  rnn.weights_layer_desc = weightsLayer, rnn.weights_iter_desc = weightsIter,
+  rnn.weights_peephole_desc = weightsPeephole, rnn.weights_projection_desc = weightsProjection, rnn.bias_desc = bias,
+  rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter, rnn.dst_iter_c_desc = dstIterC,
+  rnn.diff_src_layer_desc = diffSrcLayer, rnn.diff_src_iter_desc = diffSrcIter, rnn.diff_src_iter_c_desc = diffSrcIterC,
+  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
+  rnn.diff_weights_peephole_desc = diffWeightsPeephole, rnn.diff_weights_projection_desc = diffWeightsProjection,
+  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter,
+  rnn.diff_dst_iter_c_desc = diffDstIterC;
+  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
+}
+
+quern_status_t quern_gru_backward_primitive_desc_create(
+    quern_primitive_desc_t *handle, quern_engine_t engine, quern_prop_kind_t prop, quern_rnn_direction_t direction,
+    const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter, const_quern_memory_desc_t weightsLayer,
+    const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
+    const_quern_memory_desc_t dstIter, const_quern_memory_desc_t diffSrcLayer, const_quern_memory_desc_t diffSrcIter,
+    const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
+    const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
+    unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
+  quern_rnn_backward_t rnn = {};
+  rnn.prop_kind = prop, rnn.cell_kind = quern_vanilla_gru, rnn.direction = direction, rnn.flags = flags;
+  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.weights_layer_desc = weightsLayer,
+  rnn.weights_iter_desc = weightsIter, rnn.bias_desc = bias, rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter,
+  rnn.diff_src_layer_desc = diffSrcLayer, rnn.diff_src_iter_desc = diffSrcIter,
+  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
+  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter;
+  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
+}
+
+quern_status_t quern_lbr_gru_backward_primitive_desc_create(
+    quern_primitive_desc_t *handle, quern_engine_t engine, quern_prop_kind_t prop, quern_rnn_direction_t direction,
+    const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter, const_quern_memory_desc_t weightsLayer,
+    const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
+    const_quern_memory_desc_t dstIter, const_quern_memory_desc_t diffSrcLayer, const_quern_memory_desc_t diffSrcIter,
+    const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
+    const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
+    unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
+  quern_rnn_backward_t rnn = {};
+  rnn.prop_kind = prop, rnn.cell_kind = quern_lbr_gru, rnn.direction = direction, rnn.flags = flags;
+  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.weights_layer_desc = weightsLayer,
+  rnn.weights_iter_desc = weightsIter, rnn.bias_desc = bias, rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter,
+  rnn.diff_src_layer_desc = diffSrcLayer, rnn.diff_src_iter_desc = diffSrcIter,
+  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
+  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter;
+  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
+}
+
+quern_status_t quern_augru_backward_primitive_desc_create(
+    quern_primitive_desc_t *handle, quern_engine_t engine, quern_prop_kind_t prop, quern_rnn_direction_t direction,
+    const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter, const_quern_memory_desc_t attention,
+    const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias,
+    const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter, const_quern_memory_desc_t diffSrcLayer,
+    const_quern_memory_desc_t diffSrcIter, const_quern_memory_desc_t diffAttention,
+    const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
+    const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
+    unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
+  quern_rnn_backward_t rnn = {};
+  rnn.prop_kind = prop, rnn.cell_kind = quern_vanilla_augru, rnn.direction = direction, rnn.flags = flags;
+  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.attention_desc = attention,
+  rnn.weights_layer_desc = weightsLayer, rnn.weights_iter_desc = weightsIter, rnn.bias_desc = bias,
+  rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter, rnn.diff_src_layer_desc = diffSrcLayer,
+  rnn.diff_src_iter_desc = diffSrcIter, rnn.diff_attention_desc = diffAttention,
+  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
+  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter;
+  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
+}
+
+quern_status_t quern_lbr_augru_backward_primitive_desc_create(
+    quern_primitive_desc_t *handle, quern_engine_t engine, quern_prop_kind_t prop, quern_rnn_direction_t direction,
+    const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter, const_quern_memory_desc_t attention,
+    const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias,
+    const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter, const_quern_memory_desc_t diffSrcLayer,
+    const_quern_memory_desc_t diffSrcIter, const_quern_memory_desc_t diffAttention,
+    const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
+    const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
+    unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
+  quern_rnn_backward_t rnn = {};
+  rnn.prop_kind = prop, rnn.cell_kind = quern_lbr_augru, rnn.direction = direction, rnn.flags = flags;
+  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.attention_desc = attention,
+  rnn.weights_layer_desc = weightsLayer, rnn.weights_iter_desc = weightsIter, rnn.bias_desc = bias,
+  rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter, rnn.diff_src_layer_desc = diffSrcLayer,
+  rnn.diff_src_iter_desc = diffSrcIter, rnn.diff_attention_desc = diffAttention,
+  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
+  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter;
+  return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
 }
 
 } // extern "C"

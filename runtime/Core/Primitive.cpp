@@ -91,11 +91,13 @@ Result<void> Primitive::addSlots() {
   for (const ArgumentInfo &argument : arguments)
     slots.push_back({argument.index, &argument.desc, &argument.name, static_cast<size_t>(argument.runtimeSizes()),
                      problem().engineOf(argument.index), argument.isOutput, argument.isUpdated, argument.overwrittenBy,
-                     argument.inPlace});
+                     argument.inPlace, argument.header.get()});
   for (const Slot &slot : slots) {
     sizeCount += slot.sizeCount;
     if (slot.engine->device != problem().engine()->device)
       elsewhere = static_cast<size_t>(&slot - slots.data());
+    if (slot.header && !slot.engine->device)
+      headed = static_cast<size_t>(&slot - slots.data());
   }
   if (sizeCount > maxRuntimeSizes)
     return unimplemented("the primitive has ", sizeCount, " runtime dims, strides and offsets; the limit is ",
@@ -244,6 +246,20 @@ Error Primitive::overlapping(const Slot &output, const Memory &written, const Sl
                           problem().verified().citations.overlapping);
 }
 
+/// Whether what another primitive has written for this one comes from one of the same problem.
+Result<void> Primitive::checkHeader(const Given &given) const {
+  if (headed == maxArguments)
+    return {};
+  const Slot &slot = slots[headed];
+  const Memory &memory = *given.memories[headed];
+  const char *bytes = static_cast<const char *>(memory.data) + memory.firstByte;
+  if (std::equal(slot.header->begin(), slot.header->end(), bytes))
+    return {};
+  return invalidArguments("argument ", slot.index, " (", *slot.name,
+                          ") does not begin with the header that forward writes for this problem",
+                          problem().verified().citations.foreign);
+}
+
 /// Whether a runtime dim of this execution is 0. That one of several sources has no elements
 /// says nothing of the others.
 bool Primitive::isEmpty(const Given &given) const {
@@ -267,6 +283,8 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
     return links ? stream.execute({}, links) : Result<void>();
   if (Result<void> apart = checkOverlap(given); !apart)
     return apart;
+  if (Result<void> known = checkHeader(given); !known)
+    return known;
   if (!isWanted(EventExecute))
     return run(stream, given, links);
   const int64_t start = nowNs();

@@ -55,6 +55,7 @@ private:
     bool isOutput, isUpdated;
     int32_t overwrittenBy = 0; ///< as in ArgumentInfo
     InPlace inPlace = InPlace::ElementSize;
+    const std::string *header = nullptr; ///< as in ArgumentInfo
     bool isWritten() const { return isOutput || index == arg::scratchpad; }
   };
   /// A bit for each slot; only those of the primitive's slots are cleared.
@@ -84,6 +85,7 @@ private:
   Error misplaced(const Slot &slot, const Memory &memory) const;
   Result<void> collectSizes(Given &given) const;
   Result<void> checkOverlap(const Given &given) const;
+  Result<void> checkHeader(const Given &given) const;
   Error overlapping(const Slot &output, const Memory &written, const Slot &other, const Memory &read) const;
   bool isEmpty(const Given &given) const;
   Error missing(const SlotSet &given) const;
@@ -96,6 +98,7 @@ private:
   std::vector<size_t> slotsByIndex; ///< sorted by argument, where there are many
   size_t sizeCount = 0;             ///< of all slots
   size_t elsewhere = maxArguments;  ///< the slot whose memory is not the engine's; maxArguments: none
+  size_t headed = maxArguments;     ///< the slot that has a header which the CPU can read; maxArguments: none
   AcquiredKernel origin;
   int64_t createNs = 0;
 };

@@ -55,7 +55,7 @@ void expectAllRefused(std::span<const RnnRefusal> refusals) {
 
 } // namespace
 
-// C2 to C10, C32
+// C2 to C10
 TEST(RnnVerify, RefusesOtherKinds) {
   const RnnRefusal refusals[] = {
       {"C2", "rnn bwd_w cell=lstm direction=left2right " + layers + weights, invalid, "propagation kind 'bwd_w' (192)"},
@@ -77,7 +77,6 @@ TEST(RnnVerify, RefusesOtherKinds) {
       {"C10", lstm + layers + weights + "bias=f32:1x4x8:abc", invalid, "bias is of rank 3; it must be of rank 4"},
       {"C10", lstm + "src_layer=f32:2x4:ab dst_layer=f32:2x3x8:abc " + weights, invalid,
        "src_layer is of rank 2; it must be of rank 3"},
-      {"C32", "rnn bwd cell=lstm direction=left2right " + layers + weights, unsupported, "it is for fwd_t, fwd_i"},
   };
   expectAllRefused(refusals);
 }

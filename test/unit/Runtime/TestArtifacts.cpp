@@ -36,16 +36,13 @@ void makeOpenProgram(Artifact &artifact) {
   artifact.steps = {{0, 16, 1000, {}, {{0, row}, {2, row}}}, {1, 16, 1000, {}, {{2, row}, {1, row}}}};
 }
 
-} // namespace
+/// Copies the first element of the first input to the last output.
+void makeRnn(Artifact &artifact, size_t arguments) {
+  artifact.entries = {"quern_test_copy"};
+  artifact.steps = {{0, 1, 100, {}, {{0, {}}, {static_cast<uint32_t>(arguments) - 1, {}}}}};
+}
 
-Artifact makeTestArtifact(const VerifiedProblem &problem, const Target &target) {
-  const auto &softmax = std::get<SoftmaxDesc>(problem.desc.op);
-  Artifact artifact;
-  artifact.descriptor = problem.desc.text();
-  artifact.target = target.text();
-  artifact.buildId = compilerBuildId();
-  artifact.keyBytes = keyOf(problem.desc, target).bytes;
-  artifact.plan = "test kernel";
+void makeSoftmax(Artifact &artifact, const SoftmaxDesc &softmax) {
   artifact.steps = {{0, softmax.src.elements(), /*nsPerIteration=*/100, {}}};
   switch (softmax.alg) {
   case Alg::SoftmaxLog:
@@ -67,6 +64,21 @@ Artifact makeTestArtifact(const VerifiedProblem &problem, const Target &target) 
     artifact.scratchBytesPerThread = scratchBytes;
     artifact.sharedScratchBytes = softmax.src.bytes();
   }
+}
+
+} // namespace
+
+Artifact makeTestArtifact(const VerifiedProblem &problem, const Target &target) {
+  Artifact artifact;
+  artifact.descriptor = problem.desc.text();
+  artifact.target = target.text();
+  artifact.buildId = compilerBuildId();
+  artifact.keyBytes = keyOf(problem.desc, target).bytes;
+  artifact.plan = "test kernel";
+  if (problem.desc.kind() == PrimitiveKind::Rnn)
+    makeRnn(artifact, problem.arguments.size());
+  else
+    makeSoftmax(artifact, std::get<SoftmaxDesc>(problem.desc.op));
   for (const ArgumentInfo &argument : problem.arguments)
     artifact.arguments.push_back({argument.index, argument.isOutput, std::max<int64_t>(0, argument.desc.bytes())});
   artifact.code = readTestObject();

@@ -23,7 +23,7 @@ inline constexpr int64_t scratchBytes = 1000; ///< not a multiple of the alignme
 
 /// The object file of TestKernels.c.
 std::string readTestObject();
-/// For a softmax with dense f32 tensors.
+/// For a softmax with dense f32 tensors; of an RNN it copies one element of the first argument to the last.
 Artifact makeTestArtifact(const VerifiedProblem &problem, const Target &target);
 /// "softmax fwd_i … src=f32:ROWSx16:ab …", whose kernel computes dst[i] = (2 + i % 4) · src[i].
 std::string lineOf(int64_t rows, const char *alg = "accurate");

@@ -1,0 +1,236 @@
+//===- quern/quern_rnn_backward.hpp - Gradients of RNNs in C++ ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// As quern_rnn.hpp: one class for each cell in the shape of oneDNN's, and rnn_backward for all that an RNN may have.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RNN_BACKWARD_HPP
+#define QUERN_RNN_BACKWARD_HPP
+
+#include "quern/quern_rnn.hpp"
+
+namespace quern {
+
+/// Any cell. The hint is the descriptor of forward_training whose workspace is read.
+struct rnn_backward : public primitive {
+  struct primitive_desc : public rnn_primitive_desc_base {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, const rnn_backward_parameters &rnn, const quern::primitive_desc &hint_fwd_pd,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+      create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
+    }
+  };
+  rnn_backward() = default;
+  rnn_backward(const primitive_desc &pd) : primitive(pd) {}
+  rnn_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
+struct vanilla_rnn_backward : public primitive {
+  struct primitive_desc : public rnn_primitive_desc_base {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm activation, rnn_direction direction,
+            const memory::desc &src_layer, const memory::desc &src_iter, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, const memory::desc &diff_src_layer, const memory::desc &diff_src_iter,
+            const memory::desc &diff_weights_layer, const memory::desc &diff_weights_iter,
+            const memory::desc &diff_bias, const memory::desc &diff_dst_layer, const memory::desc &diff_dst_iter,
+            float alpha, const vanilla_rnn_forward::primitive_desc &hint_fwd_pd,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+      rnn_backward_parameters rnn;
+      rnn.prop = prop, rnn.cell_kind = algorithm::vanilla_rnn, rnn.direction = direction;
+      rnn.activation = activation, rnn.alpha = alpha;
+      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.weights_layer = weights_layer,
+      rnn.weights_iter = weights_iter, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
+      rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter,
+      rnn.diff_weights_layer = diff_weights_layer, rnn.diff_weights_iter = diff_weights_iter, rnn.diff_bias = diff_bias,
+      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
+      create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
+    }
+    primitive_desc(const engine &aengine, prop_kind prop, algorithm activation, rnn_direction direction,
+            const memory::desc &src_layer, const memory::desc &src_iter, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, const memory::desc &diff_src_layer, const memory::desc &diff_src_iter,
+            const memory::desc &diff_weights_layer, const memory::desc &diff_weights_iter,
+            const memory::desc &diff_bias, const memory::desc &diff_dst_layer, const memory::desc &diff_dst_iter,
+            const vanilla_rnn_forward::primitive_desc &hint_fwd_pd, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false)
+        : primitive_desc(aengine, prop, activation, direction, src_layer, src_iter, weights_layer, weights_iter, bias,
+                  dst_layer, dst_iter, diff_src_layer, diff_src_iter, diff_weights_layer, diff_weights_iter, diff_bias,
+                  diff_dst_layer, diff_dst_iter, 0.0f, hint_fwd_pd, attr, allow_empty) {}
+  };
+  vanilla_rnn_backward() = default;
+  vanilla_rnn_backward(const primitive_desc &pd) : primitive(pd) {}
+  vanilla_rnn_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
+struct lstm_backward : public primitive {
+  struct primitive_desc : public rnn_primitive_desc_base {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
+            const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &weights_peephole,
+            const memory::desc &weights_projection, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, const memory::desc &dst_iter_c, const memory::desc &diff_src_layer,
+            const memory::desc &diff_src_iter, const memory::desc &diff_src_iter_c,
+            const memory::desc &diff_weights_layer, const memory::desc &diff_weights_iter,
+            const memory::desc &diff_weights_peephole, const memory::desc &diff_weights_projection,
+            const memory::desc &diff_bias, const memory::desc &diff_dst_layer, const memory::desc &diff_dst_iter,
+            const memory::desc &diff_dst_iter_c, const lstm_forward::primitive_desc &hint_fwd_pd,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+      rnn_backward_parameters rnn;
+      rnn.prop = prop, rnn.cell_kind = algorithm::vanilla_lstm, rnn.direction = direction;
+      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.src_iter_c = src_iter_c,
+      rnn.weights_layer = weights_layer, rnn.weights_iter = weights_iter, rnn.weights_peephole = weights_peephole,
+      rnn.weights_projection = weights_projection, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
+      rnn.dst_iter_c = dst_iter_c, rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter,
+      rnn.diff_src_iter_c = diff_src_iter_c, rnn.diff_weights_layer = diff_weights_layer,
+      rnn.diff_weights_iter = diff_weights_iter, rnn.diff_weights_peephole = diff_weights_peephole,
+      rnn.diff_weights_projection = diff_weights_projection, rnn.diff_bias = diff_bias,
+      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter, rnn.diff_dst_iter_c = diff_dst_iter_c;
+      create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
+    }
+    /// Without a projection.
+    primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
+            const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &weights_peephole, const memory::desc &bias,
+            const memory::desc &dst_layer, const memory::desc &dst_iter, const memory::desc &dst_iter_c,
+            const memory::desc &diff_src_layer, const memory::desc &diff_src_iter, const memory::desc &diff_src_iter_c,
+            const memory::desc &diff_weights_layer, const memory::desc &diff_weights_iter,
+            const memory::desc &diff_weights_peephole, const memory::desc &diff_bias,
+            const memory::desc &diff_dst_layer, const memory::desc &diff_dst_iter, const memory::desc &diff_dst_iter_c,
+            const lstm_forward::primitive_desc &hint_fwd_pd, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false)
+        : primitive_desc(aengine, prop, direction, src_layer, src_iter, src_iter_c, weights_layer, weights_iter,
+                  weights_peephole, memory::desc(), bias, dst_layer, dst_iter, dst_iter_c, diff_src_layer,
+                  diff_src_iter, diff_src_iter_c, diff_weights_layer, diff_weights_iter, diff_weights_peephole,
+                  memory::desc(), diff_bias, diff_dst_layer, diff_dst_iter, diff_dst_iter_c, hint_fwd_pd, attr,
+                  allow_empty) {}
+    /// Without peepholes and projection.
+    primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
+            const memory::desc &src_iter, const memory::desc &src_iter_c, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, const memory::desc &dst_iter_c, const memory::desc &diff_src_layer,
+            const memory::desc &diff_src_iter, const memory::desc &diff_src_iter_c,
+            const memory::desc &diff_weights_layer, const memory::desc &diff_weights_iter,
+            const memory::desc &diff_bias, const memory::desc &diff_dst_layer, const memory::desc &diff_dst_iter,
+            const memory::desc &diff_dst_iter_c, const lstm_forward::primitive_desc &hint_fwd_pd,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
+        : primitive_desc(aengine, prop, direction, src_layer, src_iter, src_iter_c, weights_layer, weights_iter,
+                  memory::desc(), memory::desc(), bias, dst_layer, dst_iter, dst_iter_c, diff_src_layer, diff_src_iter,
+                  diff_src_iter_c, diff_weights_layer, diff_weights_iter, memory::desc(), memory::desc(), diff_bias,
+                  diff_dst_layer, diff_dst_iter, diff_dst_iter_c, hint_fwd_pd, attr, allow_empty) {}
+  };
+  lstm_backward() = default;
+  lstm_backward(const primitive_desc &pd) : primitive(pd) {}
+  lstm_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
+struct gru_backward : public primitive {
+  struct primitive_desc : public rnn_primitive_desc_base {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
+            const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
+            const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
+            const memory::desc &diff_src_layer, const memory::desc &diff_src_iter,
+            const memory::desc &diff_weights_layer, const memory::desc &diff_weights_iter,
+            const memory::desc &diff_bias, const memory::desc &diff_dst_layer, const memory::desc &diff_dst_iter,
+            const gru_forward::primitive_desc &hint_fwd_pd, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false) {
+      rnn_backward_parameters rnn;
+      rnn.prop = prop, rnn.cell_kind = algorithm::vanilla_gru, rnn.direction = direction;
+      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.weights_layer = weights_layer,
+      rnn.weights_iter = weights_iter, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
+      rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter,
+      rnn.diff_weights_layer = diff_weights_layer, rnn.diff_weights_iter = diff_weights_iter, rnn.diff_bias = diff_bias,
+      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
+      create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
+    }
+  };
+  gru_backward() = default;
+  gru_backward(const primitive_desc &pd) : primitive(pd) {}
+  gru_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
+struct lbr_gru_backward : public primitive {
+  struct primitive_desc : public rnn_primitive_desc_base {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
+            const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
+            const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
+            const memory::desc &diff_src_layer, const memory::desc &diff_src_iter,
+            const memory::desc &diff_weights_layer, const memory::desc &diff_weights_iter,
+            const memory::desc &diff_bias, const memory::desc &diff_dst_layer, const memory::desc &diff_dst_iter,
+            const lbr_gru_forward::primitive_desc &hint_fwd_pd, const primitive_attr &attr = primitive_attr(),
+            bool allow_empty = false) {
+      rnn_backward_parameters rnn;
+      rnn.prop = prop, rnn.cell_kind = algorithm::lbr_gru, rnn.direction = direction;
+      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.weights_layer = weights_layer,
+      rnn.weights_iter = weights_iter, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
+      rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter,
+      rnn.diff_weights_layer = diff_weights_layer, rnn.diff_weights_iter = diff_weights_iter, rnn.diff_bias = diff_bias,
+      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
+      create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
+    }
+  };
+  lbr_gru_backward() = default;
+  lbr_gru_backward(const primitive_desc &pd) : primitive(pd) {}
+  lbr_gru_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
+struct augru_backward : public primitive {
+  struct primitive_desc : public rnn_primitive_desc_base {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
+            const memory::desc &src_iter, const memory::desc &attention, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, const memory::desc &diff_src_layer, const memory::desc &diff_src_iter,
+            const memory::desc &diff_attention, const memory::desc &diff_weights_layer,
+            const memory::desc &diff_weights_iter, const memory::desc &diff_bias, const memory::desc &diff_dst_layer,
+            const memory::desc &diff_dst_iter, const augru_forward::primitive_desc &hint_fwd_pd,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+      rnn_backward_parameters rnn;
+      rnn.prop = prop, rnn.cell_kind = algorithm::vanilla_augru, rnn.direction = direction;
+      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.attention = attention, rnn.weights_layer = weights_layer,
+      rnn.weights_iter = weights_iter, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
+      rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter, rnn.diff_attention = diff_attention,
+      rnn.diff_weights_layer = diff_weights_layer, rnn.diff_weights_iter = diff_weights_iter, rnn.diff_bias = diff_bias,
+      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
+      create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
+    }
+  };
+  augru_backward() = default;
+  augru_backward(const primitive_desc &pd) : primitive(pd) {}
+  augru_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
+struct lbr_augru_backward : public primitive {
+  struct primitive_desc : public rnn_primitive_desc_base {
+    primitive_desc() = default;
+    primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
+            const memory::desc &src_iter, const memory::desc &attention, const memory::desc &weights_layer,
+            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
+            const memory::desc &dst_iter, const memory::desc &diff_src_layer, const memory::desc &diff_src_iter,
+            const memory::desc &diff_attention, const memory::desc &diff_weights_layer,
+            const memory::desc &diff_weights_iter, const memory::desc &diff_bias, const memory::desc &diff_dst_layer,
+            const memory::desc &diff_dst_iter, const lbr_augru_forward::primitive_desc &hint_fwd_pd,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+      rnn_backward_parameters rnn;
+      rnn.prop = prop, rnn.cell_kind = algorithm::lbr_augru, rnn.direction = direction;
+      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.attention = attention, rnn.weights_layer = weights_layer,
+      rnn.weights_iter = weights_iter, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
+      rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter, rnn.diff_attention = diff_attention,
+      rnn.diff_weights_layer = diff_weights_layer, rnn.diff_weights_iter = diff_weights_iter, rnn.diff_bias = diff_bias,
+      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
+      create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
+    }
+  };
+  lbr_augru_backward() = default;
+  lbr_augru_backward(const primitive_desc &pd) : primitive(pd) {}
+  lbr_augru_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+};
+
+} // namespace quern
+
+#endif // QUERN_RNN_BACKWARD_HPP

@@ -133,7 +133,8 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
       place};
   const std::string dense = (outer.tensor + "_dense").str();
   if (!isDirect) {
-    program.addRegion(dense, program.number(inputs * (hasGates ? s.gates : 1) * outputs * bytesOf(DataType::F32)));
+    program.addRegion(dense, // for all calls, some of which have a part of the rows or gates
+                      program.number(desc.dims[2] * (hasGates ? s.gates : 1) * outputs * bytesOf(DataType::F32)));
     to.place = {dense, program.number(0)};
   }
   // The rows of the gradients, as the left factor has time and sequences.

@@ -123,6 +123,7 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
   memory::desc diff_src_desc(int index = 0) const { return query_md(quern_query_diff_src_md, index); }
   memory::desc diff_dst_desc(int index = 0) const { return query_md(quern_query_diff_dst_md, index); }
   memory::desc weights_desc(int index = 0) const { return query_md(quern_query_weights_md, index); }
+  memory::desc diff_weights_desc(int index = 0) const { return query_md(quern_query_diff_weights_md, index); }
   memory::desc workspace_desc() const { return query_md(quern_query_workspace_md); }
   /// Brings the kernel; throws what compiling it fails with.
   memory::desc scratchpad_desc() const {

@@ -146,13 +146,13 @@ Role roleOf(const Problem &problem, quern_query_t what) {
   case quern_query_src_md:
     if (findArgument(problem, QUERN_ARG_MULTIPLE_SRC))
       return {QUERN_ARG_MULTIPLE_SRC, static_cast<int>(maxSources)};
-    return {QUERN_ARG_SRC_0, 3}; // the attention of an RNN is asked for as an argument
+    return {QUERN_ARG_SRC_0, 3}; // the attention of an RNN, and its gradient, is asked for as an argument
   case quern_query_dst_md:
     return {QUERN_ARG_DST_0, 3};
   case quern_query_weights_md:
     return {QUERN_ARG_WEIGHTS_0, 9}; // the bias comes after the four weights
   case quern_query_diff_src_md:
-    return {QUERN_ARG_DIFF_SRC_0, 4};
+    return {QUERN_ARG_DIFF_SRC_0, 3};
   case quern_query_diff_dst_md:
     return {QUERN_ARG_DIFF_DST_0, 3};
   case quern_query_diff_weights_md:

@@ -156,5 +156,80 @@ TEST_F(RnnTest, RefusesOtherKinds) {
   EXPECT_FALSE(rnn_forward::primitive_desc(device, rnn, {}, /*allow_empty=*/true));
 }
 
+/// The same with all gradients; forward's descriptor is the hint.
+rnn_backward_parameters gradientsOf(const rnn_parameters &forward) {
+  rnn_backward_parameters rnn;
+  static_cast<rnn_parameters &>(rnn) = forward;
+  rnn.prop = prop_kind::backward;
+  rnn.diff_src_layer = rnn.src_layer, rnn.diff_src_iter = rnn.src_iter, rnn.diff_src_iter_c = rnn.src_iter_c;
+  rnn.diff_weights_layer = rnn.weights_layer, rnn.diff_weights_iter = rnn.weights_iter, rnn.diff_bias = rnn.bias;
+  rnn.diff_dst_layer = rnn.dst_layer, rnn.diff_dst_iter = rnn.dst_iter, rnn.diff_dst_iter_c = rnn.dst_iter_c;
+  return rnn;
+}
+
+TEST_F(RnnTest, AnswersWhatBackwardIs) {
+  rnn_parameters rnn = lstm();
+  rnn.prop = prop_kind::forward_training;
+  const rnn_forward::primitive_desc forward = describe(rnn);
+  rnn_backward_parameters given = gradientsOf(rnn);
+  given.flags = rnn_flags::diff_weights_overwrite;
+  const rnn_backward::primitive_desc desc(device, given, forward);
+  EXPECT_EQ(desc.get_prop_kind(), prop_kind::backward);
+  EXPECT_EQ(desc.get_cell_kind(), algorithm::vanilla_lstm);
+  EXPECT_EQ(desc.get_flags(), rnn_flags::diff_weights_overwrite);
+  EXPECT_EQ(desc.workspace_desc(), forward.workspace_desc());
+  EXPECT_EQ(desc.diff_src_layer_desc(), memory::desc({5, 3, 8}, dt::f32, memory::format_tag::abc));
+  EXPECT_EQ(desc.diff_dst_iter_c_desc(), memory::desc({2, 1, 3, 8}, dt::f32, memory::format_tag::abcd));
+  EXPECT_EQ(desc.diff_weights_layer_desc(), memory::desc({2, 1, 8, 4, 8}, dt::f32, memory::format_tag::abcde));
+  EXPECT_EQ(desc.diff_src_desc(1), desc.diff_src_iter_desc());
+  EXPECT_EQ(desc.diff_dst_desc(2), desc.diff_dst_iter_c_desc());
+  EXPECT_EQ(desc.diff_weights_desc(1), desc.diff_weights_iter_desc());
+  EXPECT_EQ(desc.diff_weights_desc(2), desc.diff_bias_desc());
+  EXPECT_EQ(desc.diff_weights_peephole_desc().get_ndims(), 0);
+  EXPECT_NE(desc.weights_layer_desc(), forward.weights_layer_desc()) << "packed transposed";
+  EXPECT_EQ(quern_primitive_desc_query_s32(desc.get(), quern_query_num_of_inputs_s32, 0), 13);
+  EXPECT_EQ(quern_primitive_desc_query_s32(desc.get(), quern_query_num_of_outputs_s32, 0), 6);
+}
+
+TEST_F(RnnTest, ClassesOfBackwardAreTheSame) {
+  rnn_parameters rnn = lstm();
+  rnn.prop = prop_kind::forward_training;
+  const rnn_backward_parameters given = gradientsOf(rnn);
+  const lstm_forward::primitive_desc forward(device, rnn.prop, rnn.direction, rnn.src_layer, rnn.src_iter,
+                                             rnn.src_iter_c, rnn.weights_layer, rnn.weights_iter, rnn.bias,
+                                             rnn.dst_layer, rnn.dst_iter, rnn.dst_iter_c);
+  const lstm_backward::primitive_desc desc(
+      device, prop_kind::backward, rnn.direction, rnn.src_layer, rnn.src_iter, rnn.src_iter_c, rnn.weights_layer,
+      rnn.weights_iter, rnn.bias, rnn.dst_layer, rnn.dst_iter, rnn.dst_iter_c, given.diff_src_layer,
+      given.diff_src_iter, given.diff_src_iter_c, given.diff_weights_layer, given.diff_weights_iter, given.diff_bias,
+      given.diff_dst_layer, given.diff_dst_iter, given.diff_dst_iter_c, forward);
+  EXPECT_EQ(desc.text(), rnn_backward::primitive_desc(device, given, forward).text());
+  EXPECT_EQ(desc.text(), primitive_desc(device, desc.text()).text());
+}
+
+TEST_F(RnnTest, RefusesOtherBackward) {
+  rnn_parameters rnn = lstm();
+  rnn.prop = prop_kind::forward_training;
+  const rnn_forward::primitive_desc forward = describe(rnn);
+  const auto refusal = [&](const rnn_backward_parameters &given, const rnn_forward::primitive_desc &hint) {
+    EXPECT_EQ(test::statusOf([&] { rnn_backward::primitive_desc(device, given, hint); }), quern_invalid_arguments);
+    return std::string(quern_get_last_error_message());
+  };
+  rnn_backward_parameters given = gradientsOf(rnn);
+  given.prop = prop_kind::forward_training;
+  EXPECT_EQ(refusal(given, forward), "prop_kind is 64; backward rnn takes backward (128)");
+  rnn.prop = prop_kind::forward_inference;
+  EXPECT_NE(refusal(gradientsOf(rnn), describe(rnn)).find("(rnn C49)"), std::string::npos);
+  given = gradientsOf(rnn), given.diff_dst_layer = {};
+  EXPECT_NE(refusal(given, forward).find("(rnn C46)"), std::string::npos);
+  quern_rnn_backward_t bare = {};
+  quern_primitive_desc_t desc = nullptr;
+  EXPECT_EQ(quern_rnn_backward_primitive_desc_create(&desc, device.get(), nullptr, nullptr, nullptr),
+            quern_invalid_arguments);
+  EXPECT_EQ(quern_rnn_backward_primitive_desc_create(&desc, device.get(), &bare, nullptr, nullptr),
+            quern_invalid_arguments);
+  EXPECT_NE(std::string(quern_get_last_error_message()).find("size is 0; quern_rnn_backward_t has"), std::string::npos);
+}
+
 } // namespace
 } // namespace quern

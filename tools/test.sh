@@ -269,7 +269,7 @@ step tests "outputs on other arguments, every ISA" conformance release \
 step tests "conformance of rnn, every ISA" conformance release rnn \
   "$(pick --count=60 --count=150 --count=500)" --isa=all
 step tests "conformance of rnn backward, every ISA" conformance release rnn-backward \
-  "$(pick --count=40 --count=120 --count=720)" --isa=all
+  "$(pick --count=20 --count=60 --count=720)" --isa=all
 step tests "conformance, compiled in another process" conformanceByProcess release \
   "$every" "$(pick --count=20 --count=60 --count=200)"
 [ $mode != full ] || step tests "cells" conformance release softmax,reorder,reorder-round-trips,binary,sum,concat,gemm \
@@ -287,7 +287,7 @@ if [ $mode = full ]; then
 else
   beside tests "conformance of rnn" conformance release rnn "$(pick --count=100 --count=0 "")" --linker=orc
   beside tests "conformance of rnn backward" conformance release rnn-backward \
-    "$(pick --count=60 --count=400 "")" --linker=orc
+    "$(pick --count=60 --count=240 "")" --linker=orc
   beside tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0 "")" --linker=orc
 fi
 beside one "quern run, RNNs of models" rnnsOfModels

@@ -183,11 +183,17 @@ void BackwardEmitter::emitColumns(StringRef tensor, const TensorDesc &desc, int6
   Bindings bindings = {values};
   if (factors)
     bindings.push_back(states.bind("factors", *factors));
+  if (factors && states.hasLengths) {
+    Binding remaining = states.bind("remaining", rows.remainingAt(program.number(0)));
+    remaining.type = MemRefType::get({all()}, builder.getI32Type());
+    bindings.push_back(remaining);
+  }
   bindings.push_back(to);
   program.call(
       overwrites() ? "rnn_columns_written" : "rnn_columns", bindings,
       [&](StepEmitter &step) {
-        emitGradientSums(step, step["to"], step[values.name], factors ? step["factors"] : Value(), !overwrites());
+        auto find = [&](StringRef name) { return step.has(name) ? step[name] : Value(); };
+        emitGradientSums(step, step["to"], step[values.name], find("factors"), find("remaining"), !overwrites());
       },
       std::exchange(isBeside, true));
 }

@@ -296,7 +296,7 @@ void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right
     addLicence(op, Licence::Bf16);
 }
 
-void rnn::emitGradientSums(StepEmitter &step, Value to, Value values, Value factors, bool isAdded) {
+void rnn::emitGradientSums(StepEmitter &step, Value to, Value values, Value factors, Value remaining, bool isAdded) {
   using enum utils::IteratorType;
   OpBuilder &b = step.builder;
   AffineExpr gate = b.getAffineDimExpr(0), column = b.getAffineDimExpr(1), k = b.getAffineDimExpr(2);
@@ -310,6 +310,8 @@ void rnn::emitGradientSums(StepEmitter &step, Value to, Value values, Value fact
   SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {k, gate, column}, b.getContext())};
   if (factors)
     inputs.push_back(factors), maps.push_back(AffineMap::get(3, 0, {k, column}, b.getContext()));
+  if (remaining)
+    inputs.push_back(remaining), maps.push_back(AffineMap::get(3, 0, {k}, b.getContext()));
   maps.push_back(AffineMap::get(3, 0, {gate, column}, b.getContext()));
   utils::IteratorType kinds[] = {parallel, parallel, reduction};
   linalg::GenericOp::create(
@@ -317,6 +319,12 @@ void rnn::emitGradientSums(StepEmitter &step, Value to, Value values, Value fact
         Value term = inF32(inner, at, in[0]);
         if (factors)
           term = arith::MulFOp::create(inner, at, term, in[1], anyOrder);
+        if (remaining) { // behind the end of a sequence the factors may be anything
+          Value none = arith::ConstantOp::create(inner, at, inner.getI32IntegerAttr(0));
+          Value isAlive = arith::CmpIOp::create(inner, at, arith::CmpIPredicate::sgt, in[2], none);
+          Value nothing = arith::ConstantOp::create(inner, at, inner.getF32FloatAttr(0));
+          term = arith::SelectOp::create(inner, at, isAlive, term, nothing);
+        }
         linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in.back(), term, anyOrder).getResult());
       });
   if (!isAdded)

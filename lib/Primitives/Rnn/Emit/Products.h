@@ -56,9 +56,9 @@ void addTransposedProduct(emission::StepEmitter &step, const Sums &sums, mlir::V
 void addOuterProduct(emission::StepEmitter &step, mlir::Value sums, mlir::Value left, mlir::Value right,
                      FpmathMode fpmath);
 /// The sums of `values`, [K, G, O], over K, each multiplied by `factors`, [K, O], if there are such: written to `to`,
-/// [G, O], or added to what it holds.
+/// [G, O], or added to what it holds. With `remaining`, [K], only of what has a step left.
 void emitGradientSums(emission::StepEmitter &step, mlir::Value to, mlir::Value values, mlir::Value factors,
-                      bool isAdded);
+                      mlir::Value remaining, bool isAdded);
 /// The sums of the columns of plain s8 weights, "weights", as f32 [G, O], "sums".
 void emitColumnSums(emission::StepEmitter &step);
 /// The sums without the columns that only fill up the last panel.

@@ -263,7 +263,7 @@ void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, Affi
   auto inEachDirection = [&](auto call) {
     for (int64_t direction : directions)
       call({layer, direction, isReversed(direction) ? i : s.steps - 1 - i, isEnd, isStart},
-           direction != directions.front());
+           false);
   };
   if (isProjected())
     inEachDirection([&](const At &at, bool beside) { callState(at, beside); });
@@ -307,8 +307,7 @@ void BackwardEmitter::emitStartDiff(int64_t layer) {
             states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), 1)));
       bindings.push_back(states.bind("start_diff", to));
       program.call(
-          "rnn_start_diff", bindings, [&](StepEmitter &step) { rnn::emitStartDiff(step, context, view); },
-          direction > 0 && !isStrided);
+          "rnn_start_diff", bindings, [&](StepEmitter &step) { rnn::emitStartDiff(step, context, view); }, false);
       if (isStrided)
         rows.emitCopy("rnn_scatter", to, result, [](OpBuilder &, Location, ValueRange in) { return in[0]; });
     }
@@ -316,7 +315,7 @@ void BackwardEmitter::emitStartDiff(int64_t layer) {
       rows.emitCopy(
           "rnn_start_cells_diff", states.scratch("cells_diff", DataType::F32, s.dhc, direction),
           states.tensor("diff_src_iter_c", rnn.diffSrcIterC, at),
-          [](OpBuilder &, Location, ValueRange in) { return in[0]; }, {}, !rnn.diffSrcIter.isZero() || direction > 0);
+          [](OpBuilder &, Location, ValueRange in) { return in[0]; }, {}, false);
   }
 }
 
@@ -336,7 +335,6 @@ void BackwardEmitter::emit() {
     const int64_t directions[] = {0, 1};
     emitSweep(index, ArrayRef(directions).take_front(static_cast<size_t>(s.directions)));
     emitStartDiff(index);
-    isBeside = false;
     for (int64_t direction = 0; direction < s.directions; ++direction) {
       emitInputDiff(index, direction);
       emitWeightsDiff(index, direction);

@@ -69,13 +69,13 @@ private:
   llvm::StringRef iterDelta() const { return isLinearBeforeReset(rnn) ? "hidden_delta" : "delta"; }
 
   // Where things are.
-  mlir::MemRefType gatesType(int64_t rows, Gates gates, int64_t of, DataType type) const;
-  /// Some gates of the gradients from time t on, of `rows` sequences; as the transposed weights of `view` are read.
+  mlir::MemRefType gatesType(int64_t count, Gates gates, int64_t of, DataType type) const;
+  /// Some gates of the gradients from time t on, of `count` sequences; as the transposed weights of `view` are read.
   emission::Binding delta(llvm::StringRef name, llvm::StringRef region, int64_t direction, mlir::AffineExpr t,
-                          Gates gates, int64_t rows, const WeightsView *view = nullptr);
+                          Gates gates, int64_t count, const WeightsView *view = nullptr);
   /// Each gate of a step, which are arguments of their own: a recipe takes one result for one buffer.
   void addDelta(Bindings &bindings, llvm::StringRef region, const At &at, llvm::ArrayRef<int64_t> gates);
-  emission::Binding gatesAt(const At &at, int64_t rows);
+  emission::Binding gatesAt(const At &at, int64_t count);
   Rows gateRows(int64_t layer, int64_t direction, mlir::AffineExpr t, int64_t gate);
   Rows keptCells(int64_t layer, int64_t direction, mlir::AffineExpr t) const {
     return states.section(WorkspacePart::Cells, s.dhc, stack(layer, direction), t);
@@ -129,7 +129,7 @@ private:
   /// anything.
   emission::Binding factor(llvm::function_ref<Rows(mlir::AffineExpr)> at, int64_t timeStride, int64_t direction);
   /// `from` on, as [T N, channels] or, where time is not even, [T, N, channels].
-  emission::Binding allOf(llvm::StringRef name, Rows from, int64_t timeStride) const;
+  emission::Binding allOf(llvm::StringRef name, const Rows &from, int64_t timeStride) const;
   /// Time and sequences are one dim.
   bool isEven(const Rows &at, int64_t timeStride) const {
     return s.batch == 1 || s.steps == 1 || timeStride == s.batch * at.row;
@@ -145,7 +145,6 @@ private:
   emission::Program program;
   States states;
   const RowSteps rows;
-  bool isBeside = false; ///< what follows the sweep: the call before is one that the next is independent of
 };
 
 } // namespace quern::rnn

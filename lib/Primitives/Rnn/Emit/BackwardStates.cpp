@@ -37,7 +37,7 @@ void BackwardEmitter::emitStart(int64_t layer) {
         [&](OpBuilder &b, Location loc, ValueRange in) {
           return from.empty() ? zeroOf(b, loc, context.state()) : in[0];
         },
-        {}, direction > 0);
+        {}, false);
   }
 }
 
@@ -76,7 +76,7 @@ void BackwardEmitter::emitStates(int64_t layer) {
   AffineExpr i = isSequential ? program.beginLoop(program.number(s.steps)) : program.number(0);
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     AffineExpr t = isSequential && isReversed(direction) ? s.steps - 1 - i : i;
-    call(direction, t, isSequential ? s.batch : all(), direction > 0);
+    call(direction, t, isSequential ? s.batch : all(), false);
   }
   if (isSequential)
     program.endLoop();
@@ -95,7 +95,7 @@ void BackwardEmitter::emitCells(int64_t layer) {
         [&](OpBuilder &b, Location loc, ValueRange in) {
           return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
         },
-        {}, direction > 0);
+        {}, false);
   }
   if (!copiesCells())
     return;
@@ -109,7 +109,7 @@ void BackwardEmitter::emitCells(int64_t layer) {
     if (states.hasLengths)
       from.push_back(*cellsBefore(at));
     rows.emitCopy("rnn_cells", from, to, states.hasLengths ? firstIfAlive : first, states.hasLengths ? t : AffineExpr(),
-                  direction > 0);
+                  false);
   }
   if (states.hasLengths)
     program.endLoop();

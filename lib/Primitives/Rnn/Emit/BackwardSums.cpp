@@ -12,8 +12,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-#include <utility>
-
 using namespace mlir;
 using namespace quern;
 using namespace quern::emission;
@@ -28,7 +26,7 @@ void fillWithZeros(StepEmitter &step, Value memref) {
 
 } // namespace
 
-Binding BackwardEmitter::allOf(StringRef name, Rows from, int64_t timeStride) const {
+Binding BackwardEmitter::allOf(StringRef name, const Rows &from, int64_t timeStride) const {
   Binding binding = states.bind(name, from);
   Type element = binding.type.getElementType();
   if (isEven(from, timeStride)) {
@@ -48,7 +46,6 @@ Binding BackwardEmitter::factor(llvm::function_ref<Rows(AffineExpr)> at, int64_t
   const Rows first = at(program.number(0));
   if (!states.hasLengths && (isEven(first, timeStride) || first.channels > 1))
     return allOf("x", first, timeStride);
-  isBeside = false;
   AffineExpr t = program.beginLoop(program.number(s.steps));
   Rows from = at(t);
   const int64_t widest = std::max(std::max(s.slc, s.sic), s.dic);
@@ -96,11 +93,9 @@ void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
         read.shape.sic = s.slc;
         rnn::emitStartDiff(step, read, view);
       },
-      isBeside && !(isShared && direction > 0));
-  isBeside = true;
+      false);
   if (isDirect || !isLast)
     return;
-  isBeside = false;
   AffineExpr t = program.beginLoop(program.number(s.steps));
   rows.emitCopy("rnn_scatter", states.ofSteps("src_diff", DataType::F32, s.slc, 0, t),
                 states.tensor("diff_src_layer", result, t), first);
@@ -156,8 +151,7 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
                    fillWithZeros(step, step["to"]);
                  addOuterProduct(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
                },
-               isBeside && isDirect);
-  isBeside = isDirect;
+               false);
   for (int64_t gate = 0; gate < gates && !isDirect; ++gate) {
     Rows sums{dense, DataType::F32, outputs, gates * outputs, 1, 0, -1, program.number(gate * outputs * 4), inputs};
     Rows result{place.buffer, DataType::F32, outputs, ofInput,
@@ -168,7 +162,7 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
         [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
           return overwrites() ? in[0] : arith::AddFOp::create(b, loc, in.back(), in[0]).getResult();
         },
-        {}, gate > 0);
+        {}, false);
   }
 }
 
@@ -195,7 +189,7 @@ void BackwardEmitter::emitColumns(StringRef tensor, const TensorDesc &desc, int6
         auto find = [&](StringRef name) { return step.has(name) ? step[name] : Value(); };
         emitGradientSums(step, step["to"], step[values.name], find("factors"), find("remaining"), !overwrites());
       },
-      std::exchange(isBeside, true));
+      false);
 }
 
 void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {

@@ -262,8 +262,7 @@ void BackwardEmitter::callGruGates(const At &at, bool beside) {
 void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isEnd, bool isStart) {
   auto inEachDirection = [&](auto call) {
     for (int64_t direction : directions)
-      call({layer, direction, isReversed(direction) ? i : s.steps - 1 - i, isEnd, isStart},
-           false);
+      call({layer, direction, isReversed(direction) ? i : s.steps - 1 - i, isEnd, isStart}, false);
   };
   if (isProjected())
     inEachDirection([&](const At &at, bool beside) { callState(at, beside); });

@@ -166,7 +166,7 @@ void BackwardEmitter::addState(Bindings &bindings, const At &at) {
 // The sweep
 //===----------------------------------------------------------------------===//
 
-void BackwardEmitter::callCell(const At &at, bool beside) {
+void BackwardEmitter::callCell(const At &at) {
   Bindings bindings;
   WeightsView view = iter.viewOf(iterGates().count);
   if (isProjected()) {
@@ -211,10 +211,10 @@ void BackwardEmitter::callCell(const At &at, bool beside) {
   if (!rnn.diffAttention.isZero())
     bindings.push_back(
         states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
-  program.call("rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); }, beside);
+  program.call("rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); });
 }
 
-void BackwardEmitter::callState(const At &at, bool beside) {
+void BackwardEmitter::callState(const At &at) {
   Bindings bindings;
   addHandedBack(bindings, at);
   if (states.hasLengths)
@@ -223,10 +223,10 @@ void BackwardEmitter::callState(const At &at, bool beside) {
       states.bind("state_diff", states.ofSteps("state_diff", deltaType(context), s.dic, at.direction, at.t)));
   addCarry(bindings, at.direction);
   WeightsView view = iter.viewOf(s.gates);
-  program.call("rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); }, beside);
+  program.call("rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); });
 }
 
-void BackwardEmitter::callGruOutput(const At &at, bool beside) {
+void BackwardEmitter::callGruOutput(const At &at) {
   Bindings bindings;
   addHandedBack(bindings, at);
   bindings.push_back(gatesAt(at, s.batch));
@@ -238,10 +238,10 @@ void BackwardEmitter::callGruOutput(const At &at, bool beside) {
     bindings.push_back(
         states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
   WeightsView view = iter.viewOf(2);
-  program.call("rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); }, beside);
+  program.call("rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); });
 }
 
-void BackwardEmitter::callGruGates(const At &at, bool beside) {
+void BackwardEmitter::callGruGates(const At &at) {
   constexpr Gates output{2, 1};
   Bindings bindings = {delta("delta_output", "delta", at.direction, at.t, output, s.batch),
                        iter.bindGates("u", at.layer, at.direction, output.first, output.count, program),
@@ -256,20 +256,20 @@ void BackwardEmitter::callGruGates(const At &at, bool beside) {
   if (!rnn.diffWeightsIter.isZero())
     bindings.push_back(states.bind("reset", states.ofSteps("reset", context.state(), s.dhc, at.direction, at.t)));
   WeightsView view = iter.viewOf(output.count);
-  program.call("rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); }, beside);
+  program.call("rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); });
 }
 
 void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isEnd, bool isStart) {
   auto inEachDirection = [&](auto call) {
     for (int64_t direction : directions)
-      call({layer, direction, isReversed(direction) ? i : s.steps - 1 - i, isEnd, isStart}, false);
+      call({layer, direction, isReversed(direction) ? i : s.steps - 1 - i, isEnd, isStart});
   };
   if (isProjected())
-    inEachDirection([&](const At &at, bool beside) { callState(at, beside); });
+    inEachDirection([&](const At &at) { callState(at); });
   if (!hasResetFirst())
-    return inEachDirection([&](const At &at, bool beside) { callCell(at, beside); });
-  inEachDirection([&](const At &at, bool beside) { callGruOutput(at, beside); });
-  inEachDirection([&](const At &at, bool beside) { callGruGates(at, beside); });
+    return inEachDirection([&](const At &at) { callCell(at); });
+  inEachDirection([&](const At &at) { callGruOutput(at); });
+  inEachDirection([&](const At &at) { callGruGates(at); });
 }
 
 /// The last step has nothing behind it; the first, of an LSTM, has its cells elsewhere.
@@ -305,16 +305,14 @@ void BackwardEmitter::emitStartDiff(int64_t layer) {
         bindings.push_back(
             states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), 1)));
       bindings.push_back(states.bind("start_diff", to));
-      program.call(
-          "rnn_start_diff", bindings, [&](StepEmitter &step) { rnn::emitStartDiff(step, context, view); }, false);
+      program.call("rnn_start_diff", bindings, [&](StepEmitter &step) { rnn::emitStartDiff(step, context, view); });
       if (isStrided)
         rows.emitCopy("rnn_scatter", to, result, [](OpBuilder &, Location, ValueRange in) { return in[0]; });
     }
     if (!rnn.diffSrcIterC.isZero())
-      rows.emitCopy(
-          "rnn_start_cells_diff", states.scratch("cells_diff", DataType::F32, s.dhc, direction),
-          states.tensor("diff_src_iter_c", rnn.diffSrcIterC, at),
-          [](OpBuilder &, Location, ValueRange in) { return in[0]; }, {}, false);
+      rows.emitCopy("rnn_start_cells_diff", states.scratch("cells_diff", DataType::F32, s.dhc, direction),
+                    states.tensor("diff_src_iter_c", rnn.diffSrcIterC, at),
+                    [](OpBuilder &, Location, ValueRange in) { return in[0]; });
   }
 }
 

@@ -101,10 +101,10 @@ private:
   // The sweep.
   void emitSweep(int64_t layer, llvm::ArrayRef<int64_t> directions);
   void emitStep(int64_t layer, llvm::ArrayRef<int64_t> directions, mlir::AffineExpr i, bool isEnd, bool isStart);
-  void callCell(const At &at, bool beside);
-  void callState(const At &at, bool beside);
-  void callGruOutput(const At &at, bool beside);
-  void callGruGates(const At &at, bool beside);
+  void callCell(const At &at);
+  void callState(const At &at);
+  void callGruOutput(const At &at);
+  void callGruGates(const At &at);
   void emitStartDiff(int64_t layer);
   void addHandedBack(Bindings &bindings, const At &at);
   void addCarry(Bindings &bindings, int64_t direction);

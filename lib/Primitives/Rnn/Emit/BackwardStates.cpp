@@ -32,12 +32,9 @@ void BackwardEmitter::emitStart(int64_t layer) {
     SmallVector<Rows, 1> from;
     if (!rnn.srcIter.isZero())
       from.push_back(states.tensor("src_iter", rnn.srcIter, at));
-    rows.emitCopy(
-        "rnn_start", from, stateAtStart(layer, direction),
-        [&](OpBuilder &b, Location loc, ValueRange in) {
-          return from.empty() ? zeroOf(b, loc, context.state()) : in[0];
-        },
-        {}, false);
+    rows.emitCopy("rnn_start", from, stateAtStart(layer, direction), [&](OpBuilder &b, Location loc, ValueRange in) {
+      return from.empty() ? zeroOf(b, loc, context.state()) : in[0];
+    });
   }
 }
 
@@ -46,7 +43,7 @@ void BackwardEmitter::emitStates(int64_t layer) {
   if (!isRead && !readsStates())
     return;
   emitStart(layer);
-  auto call = [&](int64_t direction, AffineExpr t, int64_t count, bool beside) {
+  auto call = [&](int64_t direction, AffineExpr t, int64_t count) {
     Rows to = stateAfter(layer, direction, t);
     to.count = count;
     if (isProjected()) {
@@ -56,7 +53,7 @@ void BackwardEmitter::emitStates(int64_t layer) {
       if (states.hasLengths && s.sic == s.dic)
         from.push_back(stateBefore(layer, direction, t));
       rows.emitCopy("rnn_states", from, to, states.hasLengths ? firstIfAlive : first,
-                    states.hasLengths ? t : AffineExpr(), beside);
+                    states.hasLengths ? t : AffineExpr());
       return;
     }
     const At at{layer, direction, t, false, false};
@@ -70,13 +67,13 @@ void BackwardEmitter::emitStates(int64_t layer) {
       addState(bindings, at);
     addPerSequence(bindings, at);
     bindings.push_back(states.bind("h_next", to));
-    program.call("rnn_states", bindings, [&](StepEmitter &step) { emitStateAgain(step, context); }, beside);
+    program.call("rnn_states", bindings, [&](StepEmitter &step) { emitStateAgain(step, context); });
   };
   const bool isSequential = isGru(rnn) || states.hasLengths;
   AffineExpr i = isSequential ? program.beginLoop(program.number(s.steps)) : program.number(0);
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     AffineExpr t = isSequential && isReversed(direction) ? s.steps - 1 - i : i;
-    call(direction, t, isSequential ? s.batch : all(), false);
+    call(direction, t, isSequential ? s.batch : all());
   }
   if (isSequential)
     program.endLoop();
@@ -90,12 +87,9 @@ void BackwardEmitter::emitCells(int64_t layer) {
     SmallVector<Rows, 1> from;
     if (!rnn.srcIterC.isZero())
       from.push_back(states.tensor("src_iter_c", rnn.srcIterC, at));
-    rows.emitCopy(
-        "rnn_start_cells", from, cellsAtStart(direction),
-        [&](OpBuilder &b, Location loc, ValueRange in) {
-          return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
-        },
-        {}, false);
+    rows.emitCopy("rnn_start_cells", from, cellsAtStart(direction), [&](OpBuilder &b, Location loc, ValueRange in) {
+      return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
+    });
   }
   if (!copiesCells())
     return;
@@ -108,8 +102,8 @@ void BackwardEmitter::emitCells(int64_t layer) {
     SmallVector<Rows, 2> from = {kept};
     if (states.hasLengths)
       from.push_back(*cellsBefore(at));
-    rows.emitCopy("rnn_cells", from, to, states.hasLengths ? firstIfAlive : first, states.hasLengths ? t : AffineExpr(),
-                  false);
+    rows.emitCopy("rnn_cells", from, to, states.hasLengths ? firstIfAlive : first,
+                  states.hasLengths ? t : AffineExpr());
   }
   if (states.hasLengths)
     program.endLoop();

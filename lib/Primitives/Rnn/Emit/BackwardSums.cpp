@@ -86,14 +86,11 @@ void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
   if (isShared && direction > 0)
     bindings.push_back(states.bind("carry_after", to));
   bindings.push_back(states.bind("start_diff", to));
-  program.call(
-      "rnn_input_diff", bindings,
-      [&](StepEmitter &step) {
-        CellContext read = context;
-        read.shape.sic = s.slc;
-        rnn::emitStartDiff(step, read, view);
-      },
-      false);
+  program.call("rnn_input_diff", bindings, [&](StepEmitter &step) {
+    CellContext read = context;
+    read.shape.sic = s.slc;
+    rnn::emitStartDiff(step, read, view);
+  });
   if (isDirect || !isLast)
     return;
   AffineExpr t = program.beginLoop(program.number(s.steps));
@@ -145,24 +142,19 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
 
   const bool clears = overwrites() || !isDirect;
   Bindings bindings = {left, right, to};
-  program.call((outer.kind + (clears ? "_written" : "")).str(), bindings,
-               [&](StepEmitter &step) {
-                 if (clears)
-                   fillWithZeros(step, step["to"]);
-                 addOuterProduct(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
-               },
-               false);
+  program.call((outer.kind + (clears ? "_written" : "")).str(), bindings, [&](StepEmitter &step) {
+    if (clears)
+      fillWithZeros(step, step["to"]);
+    addOuterProduct(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
+  });
   for (int64_t gate = 0; gate < gates && !isDirect; ++gate) {
     Rows sums{dense, DataType::F32, outputs, gates * outputs, 1, 0, -1, program.number(gate * outputs * 4), inputs};
     Rows result{place.buffer, DataType::F32, outputs, ofInput,
                 ofOutput,     desc.offset0,  -1,      place.bytes + gate * ofGate * bytesOf(DataType::F32),
                 inputs};
-    rows.emitCopy(
-        "rnn_weights_diff", sums, result,
-        [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
-          return overwrites() ? in[0] : arith::AddFOp::create(b, loc, in.back(), in[0]).getResult();
-        },
-        {}, false);
+    rows.emitCopy("rnn_weights_diff", sums, result, [&](OpBuilder &b, Location loc, ValueRange in) -> Value {
+      return overwrites() ? in[0] : arith::AddFOp::create(b, loc, in.back(), in[0]).getResult();
+    });
   }
 }
 
@@ -183,13 +175,10 @@ void BackwardEmitter::emitColumns(StringRef tensor, const TensorDesc &desc, int6
     bindings.push_back(remaining);
   }
   bindings.push_back(to);
-  program.call(
-      overwrites() ? "rnn_columns_written" : "rnn_columns", bindings,
-      [&](StepEmitter &step) {
-        auto find = [&](StringRef name) { return step.has(name) ? step[name] : Value(); };
-        emitGradientSums(step, step["to"], step[values.name], find("factors"), find("remaining"), !overwrites());
-      },
-      false);
+  program.call(overwrites() ? "rnn_columns_written" : "rnn_columns", bindings, [&](StepEmitter &step) {
+    auto find = [&](StringRef name) { return step.has(name) ? step[name] : Value(); };
+    emitGradientSums(step, step["to"], step[values.name], find("factors"), find("remaining"), !overwrites());
+  });
 }
 
 void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {

@@ -248,8 +248,6 @@ Error Primitive::overlapping(const Slot &output, const Memory &written, const Sl
 
 /// Whether what another primitive has written for this one comes from one of the same problem.
 Result<void> Primitive::checkHeader(const Given &given) const {
-  if (headed == maxArguments)
-    return {};
   const Slot &slot = slots[headed];
   const Memory &memory = *given.memories[headed];
   const char *bytes = static_cast<const char *>(memory.data) + memory.firstByte;
@@ -283,8 +281,9 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
     return links ? stream.execute({}, links) : Result<void>();
   if (Result<void> apart = checkOverlap(given); !apart)
     return apart;
-  if (Result<void> known = checkHeader(given); !known)
-    return known;
+  if (headed != maxArguments)
+    if (Result<void> known = checkHeader(given); !known)
+      return known;
   if (!isWanted(EventExecute))
     return run(stream, given, links);
   const int64_t start = nowNs();

@@ -85,6 +85,7 @@ private:
   Error misplaced(const Slot &slot, const Memory &memory) const;
   Result<void> collectSizes(Given &given) const;
   Result<void> checkOverlap(const Given &given) const;
+  /// That the header of the one argument that has one is as forward writes it; asked only where a slot has a header.
   Result<void> checkHeader(const Given &given) const;
   Error overlapping(const Slot &output, const Memory &written, const Slot &other, const Memory &read) const;
   bool isEmpty(const Given &given) const;

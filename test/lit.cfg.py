@@ -51,9 +51,9 @@ if all(
     config.available_features.add("intel-opencl")
 
 
-def addCpuFeatures(features):
-    """Adds avx2, avx512_core, avx512_core_vnni, avx512_core_bf16 and avx512_core_fp16,
-    as far as /proc/cpuinfo has them."""
+def cpuLevels():
+    """avx2, avx512_core, avx512_core_vnni, avx512_core_bf16 and avx512_core_fp16, as far as
+    /proc/cpuinfo has them, and those that it lacks."""
     with open("/proc/cpuinfo", encoding="ascii", errors="replace") as info:
         flags = next((set(line.split()) for line in info if line.startswith("flags")), set())
     levels = [
@@ -63,10 +63,16 @@ def addCpuFeatures(features):
         ("avx512_core_bf16", {"avx512_bf16"}),
         ("avx512_core_fp16", {"avx512_fp16"}),
     ]
-    for name, needed in levels:
-        if not needed <= flags:
-            return
-        features.add(name)
+    names = [name for name, _ in levels]
+    count = next((i for i, (_, needed) in enumerate(levels) if not needed <= flags), len(levels))
+    return names[:count], names[count:]
 
 
-addCpuFeatures(config.available_features)
+present, lacking = cpuLevels()
+config.available_features.update(present)
+# `--check --target=LEVEL` and `--time --target=LEVEL`, which run a kernel, mean the machine's widest level where it lacks
+# LEVEL: what a test's IR computes is checked on every machine, the code of a level where it can run.
+if present and lacking:
+    level = "|".join(sorted(lacking, key=len, reverse=True))
+    for runs in ("--check", "--time"):
+        config.substitutions.append((rf"(?<={runs} )--target=(?:{level})\b", f"--target={present[-1]}"))

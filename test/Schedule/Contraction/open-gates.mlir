@@ -2,7 +2,7 @@
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx2 | FileCheck %s
 // RUN: quern-opt %s --schedule --target=spirv64 | FileCheck %s
-// RUN: quern-opt %s --check --sizes=48,16 --target=avx512_core
+// RUN: quern-opt %s --check --target=avx512_core --sizes=48,16
 // RUN: quern-opt %s --check --sizes=60,20 --target=avx2
 // RUN: not quern-opt %s --quern-schedule-contraction 2>&1 | FileCheck %s --check-prefix=REFUSED
 // CHECK: plan = "rows:

@@ -28,6 +28,35 @@ const std::string layers = "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:abc ";
 const std::string int8 =
     "src_layer=u8:2x3x4:abc weights_layer=s8:1x1x4x4x8:any weights_iter=s8:1x1x8x4x8:any dst_layer=u8:2x3x8:abc ";
 
+/// `line` as a problem of backward, with the gradients of src_layer and dst_layer.
+std::string backwardOf(const std::string &line) {
+  std::string backward = "rnn bwd" + line.substr(std::string_view("rnn fwd_i").size());
+  for (std::string_view name : {"src_layer=", "dst_layer="}) {
+    const size_t type = line.find(name) + name.size(), dims = line.find(':', type), end = line.find(':', dims + 1);
+    backward += concat(" diff_", name, "f32", line.substr(dims, end - dims), ":any");
+  }
+  return backward;
+}
+
+/// What is refused of forward is refused of backward in the same words. Not so what backward has rules of its own for:
+/// what must be there (C46), what is written (C25), sizes that an execution gives (C38), integers (C36), another
+/// propagation kind.
+void expectAllRefusedOfBackward(std::span<const Refusal> refusals) {
+  size_t count = 0;
+  for (const Refusal &one : refusals) {
+    const bool isOwn = one.constraint == "C7" || one.constraint == "C25" || one.line.find('?') != std::string::npos ||
+                       one.line.find("s8:1x1") != std::string::npos || !one.line.starts_with("rnn fwd_i") ||
+                       one.line.find("dst_layer") == std::string::npos;
+    count += !isOwn;
+    if (!isOwn) {
+      const std::string line = backwardOf(one.line);
+      expectRefused(parsed(line), one.status, one.fragment, line);
+      expectRefused(parsed(line), one.status, concat("(rnn ", one.constraint, ")"), line);
+    }
+  }
+  EXPECT_GE(count, 2u);
+}
+
 } // namespace
 
 // C2 to C10
@@ -54,6 +83,7 @@ TEST(RnnVerify, RefusesOtherKinds) {
        "src_layer is of rank 2; it must be of rank 3"},
   };
   expectAllRefused("rnn", refusals);
+  expectAllRefusedOfBackward(refusals);
 }
 
 // C11 to C24, C33, C39: the rule, both values and the tensor.
@@ -107,6 +137,7 @@ TEST(RnnVerify, RefusesOtherDims) {
        "for weights_layer with"},
   };
   expectAllRefused("rnn", refusals);
+  expectAllRefusedOfBackward(refusals);
 }
 
 // C34 to C38
@@ -126,6 +157,7 @@ TEST(RnnVerify, RefusesOtherTypes) {
        unsupported, "training"},
   };
   expectAllRefused("rnn", refusals);
+  expectAllRefusedOfBackward(refusals);
 }
 
 // C25, C40, C41
@@ -143,6 +175,7 @@ TEST(RnnVerify, RefusesOtherLayouts) {
        unsupported, "weights_layer with appended sums of flags 1 and mask 27"},
   };
   expectAllRefused("rnn", refusals);
+  expectAllRefusedOfBackward(refusals);
 }
 
 // C26 to C28, C42 to C44
@@ -166,6 +199,7 @@ TEST(RnnVerify, RefusesOtherAttributes) {
        "no scratchpad of the caller's"},
   };
   expectAllRefused("rnn", refusals);
+  expectAllRefusedOfBackward(refusals);
 }
 
 // C43: scales of 1 and a shift of 0 quantize nothing, whatever the types and the mask.

@@ -19,7 +19,8 @@ fi
 if [ $# -gt 0 ]; then
   files=("$@")
 else
-  mapfile -t files < <(find include lib runtime tools test -name '*.cpp' -o -name '*.h' -o -name '*.hpp' -o -name '*.c')
+  mapfile -t files < <(find examples include lib runtime tools test \
+    -name '*.cpp' -o -name '*.h' -o -name '*.hpp' -o -name '*.c')
 fi
 if [ -z "$check" ]; then
   printf '%s\0' "${files[@]}" | xargs -0 -n 20 -P "$(nproc)" clang-format-22 -i

@@ -138,6 +138,28 @@ protected:
     rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter;
     return rnn;
   }
+  /// And those that every cell's backward has besides.
+  static rnn_backward_parameters gradients_of(const rnn_parameters &forward, const memory::desc &diff_src_layer,
+          const memory::desc &diff_src_iter, const memory::desc &diff_weights_layer,
+          const memory::desc &diff_weights_iter, const memory::desc &diff_bias, const memory::desc &diff_dst_layer,
+          const memory::desc &diff_dst_iter) {
+    rnn_backward_parameters rnn;
+    static_cast<rnn_parameters &>(rnn) = forward;
+    rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter, rnn.diff_weights_layer = diff_weights_layer,
+    rnn.diff_weights_iter = diff_weights_iter;
+    rnn.diff_bias = diff_bias, rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
+    return rnn;
+  }
+  static rnn_parameters with_activation(rnn_parameters rnn, algorithm activation, float alpha) {
+    rnn.activation = activation, rnn.alpha = alpha;
+    return rnn;
+  }
+  static rnn_parameters with_cells(rnn_parameters rnn, const memory::desc &src_iter_c, const memory::desc &dst_iter_c,
+          const memory::desc &peephole, const memory::desc &projection) {
+    rnn.src_iter_c = src_iter_c, rnn.dst_iter_c = dst_iter_c, rnn.weights_peephole = peephole,
+    rnn.weights_projection = projection;
+    return rnn;
+  }
   static rnn_parameters with_attention(rnn_parameters rnn, const memory::desc &attention) {
     rnn.attention = attention;
     return rnn;
@@ -195,12 +217,6 @@ struct vanilla_rnn_forward : public primitive {
             const memory::desc &dst_iter, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : primitive_desc(aengine, prop, activation, direction, src_layer, src_iter, weights_layer, weights_iter, bias,
                   dst_layer, dst_iter, 0.0f, attr, allow_empty) {}
-
-  private:
-    static rnn_parameters with_activation(rnn_parameters rnn, algorithm activation, float alpha) {
-      rnn.activation = activation, rnn.alpha = alpha;
-      return rnn;
-    }
   };
   vanilla_rnn_forward() = default;
   vanilla_rnn_forward(const primitive_desc &pd) : primitive(pd) {}
@@ -237,21 +253,14 @@ struct lstm_forward : public primitive {
             bool allow_empty = false)
         : primitive_desc(aengine, prop, direction, src_layer, src_iter, src_iter_c, weights_layer, weights_iter,
                   memory::desc(), memory::desc(), bias, dst_layer, dst_iter, dst_iter_c, attr, allow_empty) {}
-
-  private:
-    static rnn_parameters with_cells(rnn_parameters rnn, const memory::desc &src_iter_c, const memory::desc &dst_iter_c,
-            const memory::desc &peephole, const memory::desc &projection) {
-      rnn.src_iter_c = src_iter_c, rnn.dst_iter_c = dst_iter_c, rnn.weights_peephole = peephole,
-      rnn.weights_projection = projection;
-      return rnn;
-    }
   };
   lstm_forward() = default;
   lstm_forward(const primitive_desc &pd) : primitive(pd) {}
   lstm_forward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-struct gru_forward : public primitive {
+/// gru and lbr_gru.
+template <algorithm cell> struct gru_forward_of : public primitive {
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
@@ -259,33 +268,24 @@ struct gru_forward : public primitive {
             const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : rnn_primitive_desc_base(aengine,
-                  parameters_of(prop, algorithm::vanilla_gru, direction, src_layer, src_iter, weights_layer,
-                          weights_iter, bias, dst_layer, dst_iter),
+                  parameters_of(prop, cell, direction, src_layer, src_iter, weights_layer, weights_iter, bias,
+                          dst_layer, dst_iter),
                   attr, allow_empty) {}
   };
-  gru_forward() = default;
-  gru_forward(const primitive_desc &pd) : primitive(pd) {}
-  gru_forward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+  gru_forward_of() = default;
+  gru_forward_of(const primitive_desc &pd) : primitive(pd) {}
+  gru_forward_of(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-struct lbr_gru_forward : public primitive {
-  struct primitive_desc : public rnn_primitive_desc_base {
-    primitive_desc() = default;
-    primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
-            const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
-            const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
-            const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
-        : rnn_primitive_desc_base(aengine,
-                  parameters_of(prop, algorithm::lbr_gru, direction, src_layer, src_iter, weights_layer, weights_iter,
-                          bias, dst_layer, dst_iter),
-                  attr, allow_empty) {}
-  };
-  lbr_gru_forward() = default;
-  lbr_gru_forward(const primitive_desc &pd) : primitive(pd) {}
-  lbr_gru_forward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+struct gru_forward : public gru_forward_of<algorithm::vanilla_gru> {
+  using gru_forward_of::gru_forward_of;
+};
+struct lbr_gru_forward : public gru_forward_of<algorithm::lbr_gru> {
+  using gru_forward_of::gru_forward_of;
 };
 
-struct augru_forward : public primitive {
+/// augru and lbr_augru.
+template <algorithm cell> struct augru_forward_of : public primitive {
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
@@ -293,32 +293,21 @@ struct augru_forward : public primitive {
             const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
             const memory::desc &dst_iter, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
         : rnn_primitive_desc_base(aengine,
-                  with_attention(parameters_of(prop, algorithm::vanilla_augru, direction, src_layer, src_iter,
-                                         weights_layer, weights_iter, bias, dst_layer, dst_iter),
+                  with_attention(parameters_of(prop, cell, direction, src_layer, src_iter, weights_layer, weights_iter,
+                                         bias, dst_layer, dst_iter),
                           attention),
                   attr, allow_empty) {}
   };
-  augru_forward() = default;
-  augru_forward(const primitive_desc &pd) : primitive(pd) {}
-  augru_forward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+  augru_forward_of() = default;
+  augru_forward_of(const primitive_desc &pd) : primitive(pd) {}
+  augru_forward_of(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-struct lbr_augru_forward : public primitive {
-  struct primitive_desc : public rnn_primitive_desc_base {
-    primitive_desc() = default;
-    primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
-            const memory::desc &src_iter, const memory::desc &attention, const memory::desc &weights_layer,
-            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
-            const memory::desc &dst_iter, const primitive_attr &attr = primitive_attr(), bool allow_empty = false)
-        : rnn_primitive_desc_base(aengine,
-                  with_attention(parameters_of(prop, algorithm::lbr_augru, direction, src_layer, src_iter,
-                                         weights_layer, weights_iter, bias, dst_layer, dst_iter),
-                          attention),
-                  attr, allow_empty) {}
-  };
-  lbr_augru_forward() = default;
-  lbr_augru_forward(const primitive_desc &pd) : primitive(pd) {}
-  lbr_augru_forward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+struct augru_forward : public augru_forward_of<algorithm::vanilla_augru> {
+  using augru_forward_of::augru_forward_of;
+};
+struct lbr_augru_forward : public augru_forward_of<algorithm::lbr_augru> {
+  using augru_forward_of::augru_forward_of;
 };
 
 } // namespace quern

@@ -38,15 +38,12 @@ struct vanilla_rnn_backward : public primitive {
             const memory::desc &diff_bias, const memory::desc &diff_dst_layer, const memory::desc &diff_dst_iter,
             float alpha, const vanilla_rnn_forward::primitive_desc &hint_fwd_pd,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
-      rnn_backward_parameters rnn;
-      rnn.prop = prop, rnn.cell_kind = algorithm::vanilla_rnn, rnn.direction = direction;
-      rnn.activation = activation, rnn.alpha = alpha;
-      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.weights_layer = weights_layer,
-      rnn.weights_iter = weights_iter, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
-      rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter,
-      rnn.diff_weights_layer = diff_weights_layer, rnn.diff_weights_iter = diff_weights_iter, rnn.diff_bias = diff_bias,
-      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
-      create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
+      const rnn_parameters forward = parameters_of(prop, algorithm::vanilla_rnn, direction, src_layer, src_iter,
+              weights_layer, weights_iter, bias, dst_layer, dst_iter);
+      create(aengine,
+              gradients_of(with_activation(forward, activation, alpha), diff_src_layer, diff_src_iter,
+                      diff_weights_layer, diff_weights_iter, diff_bias, diff_dst_layer, diff_dst_iter),
+              hint_fwd_pd, attr, allow_empty);
     }
     primitive_desc(const engine &aengine, prop_kind prop, algorithm activation, rnn_direction direction,
             const memory::desc &src_layer, const memory::desc &src_iter, const memory::desc &weights_layer,
@@ -79,16 +76,13 @@ struct lstm_backward : public primitive {
             const memory::desc &diff_bias, const memory::desc &diff_dst_layer, const memory::desc &diff_dst_iter,
             const memory::desc &diff_dst_iter_c, const lstm_forward::primitive_desc &hint_fwd_pd,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
-      rnn_backward_parameters rnn;
-      rnn.prop = prop, rnn.cell_kind = algorithm::vanilla_lstm, rnn.direction = direction;
-      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.src_iter_c = src_iter_c,
-      rnn.weights_layer = weights_layer, rnn.weights_iter = weights_iter, rnn.weights_peephole = weights_peephole,
-      rnn.weights_projection = weights_projection, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
-      rnn.dst_iter_c = dst_iter_c, rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter,
-      rnn.diff_src_iter_c = diff_src_iter_c, rnn.diff_weights_layer = diff_weights_layer,
-      rnn.diff_weights_iter = diff_weights_iter, rnn.diff_weights_peephole = diff_weights_peephole,
-      rnn.diff_weights_projection = diff_weights_projection, rnn.diff_bias = diff_bias,
-      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter, rnn.diff_dst_iter_c = diff_dst_iter_c;
+      const rnn_parameters forward = parameters_of(prop, algorithm::vanilla_lstm, direction, src_layer, src_iter,
+              weights_layer, weights_iter, bias, dst_layer, dst_iter);
+      rnn_backward_parameters rnn = gradients_of(
+              with_cells(forward, src_iter_c, dst_iter_c, weights_peephole, weights_projection), diff_src_layer,
+              diff_src_iter, diff_weights_layer, diff_weights_iter, diff_bias, diff_dst_layer, diff_dst_iter);
+      rnn.diff_src_iter_c = diff_src_iter_c, rnn.diff_dst_iter_c = diff_dst_iter_c,
+      rnn.diff_weights_peephole = diff_weights_peephole, rnn.diff_weights_projection = diff_weights_projection;
       create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
     }
     /// Without a projection.
@@ -127,7 +121,8 @@ struct lstm_backward : public primitive {
   lstm_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-struct gru_backward : public primitive {
+/// gru and lbr_gru.
+template <algorithm cell> struct gru_backward_of : public primitive {
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
@@ -136,50 +131,30 @@ struct gru_backward : public primitive {
             const memory::desc &diff_src_layer, const memory::desc &diff_src_iter,
             const memory::desc &diff_weights_layer, const memory::desc &diff_weights_iter,
             const memory::desc &diff_bias, const memory::desc &diff_dst_layer, const memory::desc &diff_dst_iter,
-            const gru_forward::primitive_desc &hint_fwd_pd, const primitive_attr &attr = primitive_attr(),
-            bool allow_empty = false) {
-      rnn_backward_parameters rnn;
-      rnn.prop = prop, rnn.cell_kind = algorithm::vanilla_gru, rnn.direction = direction;
-      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.weights_layer = weights_layer,
-      rnn.weights_iter = weights_iter, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
-      rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter,
-      rnn.diff_weights_layer = diff_weights_layer, rnn.diff_weights_iter = diff_weights_iter, rnn.diff_bias = diff_bias,
-      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
-      create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
+            const typename gru_forward_of<cell>::primitive_desc &hint_fwd_pd,
+            const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+      const rnn_parameters forward = parameters_of(
+              prop, cell, direction, src_layer, src_iter, weights_layer, weights_iter, bias, dst_layer, dst_iter);
+      create(aengine,
+              gradients_of(forward, diff_src_layer, diff_src_iter, diff_weights_layer, diff_weights_iter, diff_bias,
+                      diff_dst_layer, diff_dst_iter),
+              hint_fwd_pd, attr, allow_empty);
     }
   };
-  gru_backward() = default;
-  gru_backward(const primitive_desc &pd) : primitive(pd) {}
-  gru_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+  gru_backward_of() = default;
+  gru_backward_of(const primitive_desc &pd) : primitive(pd) {}
+  gru_backward_of(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-struct lbr_gru_backward : public primitive {
-  struct primitive_desc : public rnn_primitive_desc_base {
-    primitive_desc() = default;
-    primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
-            const memory::desc &src_iter, const memory::desc &weights_layer, const memory::desc &weights_iter,
-            const memory::desc &bias, const memory::desc &dst_layer, const memory::desc &dst_iter,
-            const memory::desc &diff_src_layer, const memory::desc &diff_src_iter,
-            const memory::desc &diff_weights_layer, const memory::desc &diff_weights_iter,
-            const memory::desc &diff_bias, const memory::desc &diff_dst_layer, const memory::desc &diff_dst_iter,
-            const lbr_gru_forward::primitive_desc &hint_fwd_pd, const primitive_attr &attr = primitive_attr(),
-            bool allow_empty = false) {
-      rnn_backward_parameters rnn;
-      rnn.prop = prop, rnn.cell_kind = algorithm::lbr_gru, rnn.direction = direction;
-      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.weights_layer = weights_layer,
-      rnn.weights_iter = weights_iter, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
-      rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter,
-      rnn.diff_weights_layer = diff_weights_layer, rnn.diff_weights_iter = diff_weights_iter, rnn.diff_bias = diff_bias,
-      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
-      create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
-    }
-  };
-  lbr_gru_backward() = default;
-  lbr_gru_backward(const primitive_desc &pd) : primitive(pd) {}
-  lbr_gru_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+struct gru_backward : public gru_backward_of<algorithm::vanilla_gru> {
+  using gru_backward_of::gru_backward_of;
+};
+struct lbr_gru_backward : public gru_backward_of<algorithm::lbr_gru> {
+  using gru_backward_of::gru_backward_of;
 };
 
-struct augru_backward : public primitive {
+/// augru and lbr_augru.
+template <algorithm cell> struct augru_backward_of : public primitive {
   struct primitive_desc : public rnn_primitive_desc_base {
     primitive_desc() = default;
     primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
@@ -188,47 +163,26 @@ struct augru_backward : public primitive {
             const memory::desc &dst_iter, const memory::desc &diff_src_layer, const memory::desc &diff_src_iter,
             const memory::desc &diff_attention, const memory::desc &diff_weights_layer,
             const memory::desc &diff_weights_iter, const memory::desc &diff_bias, const memory::desc &diff_dst_layer,
-            const memory::desc &diff_dst_iter, const augru_forward::primitive_desc &hint_fwd_pd,
+            const memory::desc &diff_dst_iter, const typename augru_forward_of<cell>::primitive_desc &hint_fwd_pd,
             const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
-      rnn_backward_parameters rnn;
-      rnn.prop = prop, rnn.cell_kind = algorithm::vanilla_augru, rnn.direction = direction;
-      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.attention = attention, rnn.weights_layer = weights_layer,
-      rnn.weights_iter = weights_iter, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
-      rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter, rnn.diff_attention = diff_attention,
-      rnn.diff_weights_layer = diff_weights_layer, rnn.diff_weights_iter = diff_weights_iter, rnn.diff_bias = diff_bias,
-      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
+      const rnn_parameters forward = parameters_of(
+              prop, cell, direction, src_layer, src_iter, weights_layer, weights_iter, bias, dst_layer, dst_iter);
+      rnn_backward_parameters rnn = gradients_of(with_attention(forward, attention), diff_src_layer, diff_src_iter,
+              diff_weights_layer, diff_weights_iter, diff_bias, diff_dst_layer, diff_dst_iter);
+      rnn.diff_attention = diff_attention;
       create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
     }
   };
-  augru_backward() = default;
-  augru_backward(const primitive_desc &pd) : primitive(pd) {}
-  augru_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+  augru_backward_of() = default;
+  augru_backward_of(const primitive_desc &pd) : primitive(pd) {}
+  augru_backward_of(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
 };
 
-struct lbr_augru_backward : public primitive {
-  struct primitive_desc : public rnn_primitive_desc_base {
-    primitive_desc() = default;
-    primitive_desc(const engine &aengine, prop_kind prop, rnn_direction direction, const memory::desc &src_layer,
-            const memory::desc &src_iter, const memory::desc &attention, const memory::desc &weights_layer,
-            const memory::desc &weights_iter, const memory::desc &bias, const memory::desc &dst_layer,
-            const memory::desc &dst_iter, const memory::desc &diff_src_layer, const memory::desc &diff_src_iter,
-            const memory::desc &diff_attention, const memory::desc &diff_weights_layer,
-            const memory::desc &diff_weights_iter, const memory::desc &diff_bias, const memory::desc &diff_dst_layer,
-            const memory::desc &diff_dst_iter, const lbr_augru_forward::primitive_desc &hint_fwd_pd,
-            const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
-      rnn_backward_parameters rnn;
-      rnn.prop = prop, rnn.cell_kind = algorithm::lbr_augru, rnn.direction = direction;
-      rnn.src_layer = src_layer, rnn.src_iter = src_iter, rnn.attention = attention, rnn.weights_layer = weights_layer,
-      rnn.weights_iter = weights_iter, rnn.bias = bias, rnn.dst_layer = dst_layer, rnn.dst_iter = dst_iter,
-      rnn.diff_src_layer = diff_src_layer, rnn.diff_src_iter = diff_src_iter, rnn.diff_attention = diff_attention,
-      rnn.diff_weights_layer = diff_weights_layer, rnn.diff_weights_iter = diff_weights_iter, rnn.diff_bias = diff_bias,
-      rnn.diff_dst_layer = diff_dst_layer, rnn.diff_dst_iter = diff_dst_iter;
-      create(aengine, rnn, hint_fwd_pd, attr, allow_empty);
-    }
-  };
-  lbr_augru_backward() = default;
-  lbr_augru_backward(const primitive_desc &pd) : primitive(pd) {}
-  lbr_augru_backward(const primitive_desc &pd, const std::vector<uint8_t> &cache_blob) : primitive(pd, cache_blob) {}
+struct augru_backward : public augru_backward_of<algorithm::vanilla_augru> {
+  using augru_backward_of::augru_backward_of;
+};
+struct lbr_augru_backward : public augru_backward_of<algorithm::lbr_augru> {
+  using augru_backward_of::augru_backward_of;
 };
 
 } // namespace quern

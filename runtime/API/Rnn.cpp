@@ -102,13 +102,13 @@ template <typename Rnn> Result<Rnn> read(const Rnn *given, const char *type) {
   return rnn;
 }
 
-/// What all cells have.
-quern_rnn_forward_t forwardOf(quern_prop_kind_t prop, quern_alg_kind_t cell, quern_rnn_direction_t direction,
-                              unsigned flags, const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter,
-                              const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter,
-                              const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
-                              const_quern_memory_desc_t dstIter) {
-  quern_rnn_forward_t rnn = {};
+/// What all cells have, forward and backward.
+template <typename Rnn>
+Rnn cellOf(quern_prop_kind_t prop, quern_alg_kind_t cell, quern_rnn_direction_t direction, unsigned flags,
+           const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter,
+           const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter,
+           const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter) {
+  Rnn rnn = {};
   rnn.prop_kind = prop;
   rnn.cell_kind = cell;
   rnn.direction = direction;
@@ -121,6 +121,20 @@ quern_rnn_forward_t forwardOf(quern_prop_kind_t prop, quern_alg_kind_t cell, que
   rnn.dst_layer_desc = dstLayer;
   rnn.dst_iter_desc = dstIter;
   return rnn;
+}
+
+/// What the backward of all cells has besides.
+void setGradients(quern_rnn_backward_t &rnn, const_quern_memory_desc_t diffSrcLayer,
+                  const_quern_memory_desc_t diffSrcIter, const_quern_memory_desc_t diffWeightsLayer,
+                  const_quern_memory_desc_t diffWeightsIter, const_quern_memory_desc_t diffBias,
+                  const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter) {
+  rnn.diff_src_layer_desc = diffSrcLayer;
+  rnn.diff_src_iter_desc = diffSrcIter;
+  rnn.diff_weights_layer_desc = diffWeightsLayer;
+  rnn.diff_weights_iter_desc = diffWeightsIter;
+  rnn.diff_bias_desc = diffBias;
+  rnn.diff_dst_layer_desc = diffDstLayer;
+  rnn.diff_dst_iter_desc = diffDstIter;
 }
 
 } // namespace
@@ -145,8 +159,8 @@ quern_status_t quern_vanilla_rnn_forward_primitive_desc_create(
     const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias,
     const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter, unsigned flags, float alpha, float beta,
     const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = forwardOf(prop, quern_vanilla_rnn, direction, flags, srcLayer, srcIter, weightsLayer,
-                                      weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(prop, quern_vanilla_rnn, direction, flags, srcLayer, srcIter,
+                                                        weightsLayer, weightsIter, bias, dstLayer, dstIter);
   rnn.activation = activation;
   rnn.alpha = alpha;
   rnn.beta = beta;
@@ -160,8 +174,8 @@ quern_status_t quern_lstm_forward_primitive_desc_create(
     const_quern_memory_desc_t projection, const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
     const_quern_memory_desc_t dstIter, const_quern_memory_desc_t dstIterC, unsigned flags,
     const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = forwardOf(prop, quern_vanilla_lstm, direction, flags, srcLayer, srcIter, weightsLayer,
-                                      weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(prop, quern_vanilla_lstm, direction, flags, srcLayer, srcIter,
+                                                        weightsLayer, weightsIter, bias, dstLayer, dstIter);
   rnn.src_iter_c_desc = srcIterC;
   rnn.weights_peephole_desc = peephole;
   rnn.weights_projection_desc = projection;
@@ -174,8 +188,8 @@ quern_status_t quern_gru_forward_primitive_desc_create(
     const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter, const_quern_memory_desc_t weightsLayer,
     const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
     const_quern_memory_desc_t dstIter, unsigned flags, const_quern_primitive_attr_t attr) noexcept {
-  const quern_rnn_forward_t rnn = forwardOf(prop, quern_vanilla_gru, direction, flags, srcLayer, srcIter, weightsLayer,
-                                            weightsIter, bias, dstLayer, dstIter);
+  const quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(
+      prop, quern_vanilla_gru, direction, flags, srcLayer, srcIter, weightsLayer, weightsIter, bias, dstLayer, dstIter);
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
 
@@ -184,8 +198,8 @@ quern_status_t quern_lbr_gru_forward_primitive_desc_create(
     const_quern_memory_desc_t srcLayer, const_quern_memory_desc_t srcIter, const_quern_memory_desc_t weightsLayer,
     const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias, const_quern_memory_desc_t dstLayer,
     const_quern_memory_desc_t dstIter, unsigned flags, const_quern_primitive_attr_t attr) noexcept {
-  const quern_rnn_forward_t rnn = forwardOf(prop, quern_lbr_gru, direction, flags, srcLayer, srcIter, weightsLayer,
-                                            weightsIter, bias, dstLayer, dstIter);
+  const quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(prop, quern_lbr_gru, direction, flags, srcLayer, srcIter,
+                                                              weightsLayer, weightsIter, bias, dstLayer, dstIter);
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
 
@@ -195,8 +209,8 @@ quern_status_t quern_augru_forward_primitive_desc_create(
     const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias,
     const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter, unsigned flags,
     const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = forwardOf(prop, quern_vanilla_augru, direction, flags, srcLayer, srcIter, weightsLayer,
-                                      weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(prop, quern_vanilla_augru, direction, flags, srcLayer, srcIter,
+                                                        weightsLayer, weightsIter, bias, dstLayer, dstIter);
   rnn.attention_desc = attention;
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
@@ -207,8 +221,8 @@ quern_status_t quern_lbr_augru_forward_primitive_desc_create(
     const_quern_memory_desc_t weightsLayer, const_quern_memory_desc_t weightsIter, const_quern_memory_desc_t bias,
     const_quern_memory_desc_t dstLayer, const_quern_memory_desc_t dstIter, unsigned flags,
     const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_forward_t rnn = forwardOf(prop, quern_lbr_augru, direction, flags, srcLayer, srcIter, weightsLayer,
-                                      weightsIter, bias, dstLayer, dstIter);
+  quern_rnn_forward_t rnn = cellOf<quern_rnn_forward_t>(prop, quern_lbr_augru, direction, flags, srcLayer, srcIter,
+                                                        weightsLayer, weightsIter, bias, dstLayer, dstIter);
   rnn.attention_desc = attention;
   return guarded([&] { return createRnn(handle, engine, rnn, attr); });
 }
@@ -235,14 +249,12 @@ quern_status_t quern_vanilla_rnn_backward_primitive_desc_create(
     const_quern_memory_desc_t diffWeightsIter, const_quern_memory_desc_t diffBias,
     const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter, unsigned flags, float alpha,
     float beta, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = {};
-  rnn.prop_kind = prop, rnn.cell_kind = quern_vanilla_rnn, rnn.direction = direction, rnn.flags = flags;
-  rnn.activation = activation, rnn.alpha = alpha, rnn.beta = beta;
-  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.weights_layer_desc = weightsLayer,
-  rnn.weights_iter_desc = weightsIter, rnn.bias_desc = bias, rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter,
-  rnn.diff_src_layer_desc = diffSrcLayer, rnn.diff_src_iter_desc = diffSrcIter,
-  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
-  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter;
+  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_vanilla_rnn, direction, flags, srcLayer, srcIter,
+                                                          weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
+  rnn.activation = activation;
+  rnn.alpha = alpha;
+  rnn.beta = beta;
   return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
 }
 
@@ -259,16 +271,16 @@ quern_status_t quern_lstm_backward_primitive_desc_create(
     const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
     const_quern_memory_desc_t diffDstIterC, unsigned flags, const_quern_primitive_desc_t hint,
     const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = {};
-  rnn.prop_kind = prop, rnn.cell_kind = quern_vanilla_lstm, rnn.direction = direction, rnn.flags = flags;
-  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.src_iter_c_desc = srcIterC,
-  rnn.weights_layer_desc = weightsLayer, rnn.weights_iter_desc = weightsIter,
-  rnn.weights_peephole_desc = weightsPeephole, rnn.weights_projection_desc = weightsProjection, rnn.bias_desc = bias,
-  rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter, rnn.dst_iter_c_desc = dstIterC,
-  rnn.diff_src_layer_desc = diffSrcLayer, rnn.diff_src_iter_desc = diffSrcIter, rnn.diff_src_iter_c_desc = diffSrcIterC,
-  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
-  rnn.diff_weights_peephole_desc = diffWeightsPeephole, rnn.diff_weights_projection_desc = diffWeightsProjection,
-  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter,
+  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_vanilla_lstm, direction, flags, srcLayer, srcIter,
+                                                          weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
+  rnn.src_iter_c_desc = srcIterC;
+  rnn.weights_peephole_desc = weightsPeephole;
+  rnn.weights_projection_desc = weightsProjection;
+  rnn.dst_iter_c_desc = dstIterC;
+  rnn.diff_src_iter_c_desc = diffSrcIterC;
+  rnn.diff_weights_peephole_desc = diffWeightsPeephole;
+  rnn.diff_weights_projection_desc = diffWeightsProjection;
   rnn.diff_dst_iter_c_desc = diffDstIterC;
   return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
 }
@@ -281,13 +293,9 @@ quern_status_t quern_gru_backward_primitive_desc_create(
     const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
     const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
     unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = {};
-  rnn.prop_kind = prop, rnn.cell_kind = quern_vanilla_gru, rnn.direction = direction, rnn.flags = flags;
-  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.weights_layer_desc = weightsLayer,
-  rnn.weights_iter_desc = weightsIter, rnn.bias_desc = bias, rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter,
-  rnn.diff_src_layer_desc = diffSrcLayer, rnn.diff_src_iter_desc = diffSrcIter,
-  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
-  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter;
+  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_vanilla_gru, direction, flags, srcLayer, srcIter,
+                                                          weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
   return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
 }
 
@@ -299,13 +307,9 @@ quern_status_t quern_lbr_gru_backward_primitive_desc_create(
     const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
     const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
     unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = {};
-  rnn.prop_kind = prop, rnn.cell_kind = quern_lbr_gru, rnn.direction = direction, rnn.flags = flags;
-  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.weights_layer_desc = weightsLayer,
-  rnn.weights_iter_desc = weightsIter, rnn.bias_desc = bias, rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter,
-  rnn.diff_src_layer_desc = diffSrcLayer, rnn.diff_src_iter_desc = diffSrcIter,
-  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
-  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter;
+  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_lbr_gru, direction, flags, srcLayer, srcIter,
+                                                          weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
   return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
 }
 
@@ -318,14 +322,11 @@ quern_status_t quern_augru_backward_primitive_desc_create(
     const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
     const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
     unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = {};
-  rnn.prop_kind = prop, rnn.cell_kind = quern_vanilla_augru, rnn.direction = direction, rnn.flags = flags;
-  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.attention_desc = attention,
-  rnn.weights_layer_desc = weightsLayer, rnn.weights_iter_desc = weightsIter, rnn.bias_desc = bias,
-  rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter, rnn.diff_src_layer_desc = diffSrcLayer,
-  rnn.diff_src_iter_desc = diffSrcIter, rnn.diff_attention_desc = diffAttention,
-  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
-  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter;
+  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_vanilla_augru, direction, flags, srcLayer,
+                                                          srcIter, weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
+  rnn.attention_desc = attention;
+  rnn.diff_attention_desc = diffAttention;
   return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
 }
 
@@ -338,14 +339,11 @@ quern_status_t quern_lbr_augru_backward_primitive_desc_create(
     const_quern_memory_desc_t diffWeightsLayer, const_quern_memory_desc_t diffWeightsIter,
     const_quern_memory_desc_t diffBias, const_quern_memory_desc_t diffDstLayer, const_quern_memory_desc_t diffDstIter,
     unsigned flags, const_quern_primitive_desc_t hint, const_quern_primitive_attr_t attr) noexcept {
-  quern_rnn_backward_t rnn = {};
-  rnn.prop_kind = prop, rnn.cell_kind = quern_lbr_augru, rnn.direction = direction, rnn.flags = flags;
-  rnn.src_layer_desc = srcLayer, rnn.src_iter_desc = srcIter, rnn.attention_desc = attention,
-  rnn.weights_layer_desc = weightsLayer, rnn.weights_iter_desc = weightsIter, rnn.bias_desc = bias,
-  rnn.dst_layer_desc = dstLayer, rnn.dst_iter_desc = dstIter, rnn.diff_src_layer_desc = diffSrcLayer,
-  rnn.diff_src_iter_desc = diffSrcIter, rnn.diff_attention_desc = diffAttention,
-  rnn.diff_weights_layer_desc = diffWeightsLayer, rnn.diff_weights_iter_desc = diffWeightsIter,
-  rnn.diff_bias_desc = diffBias, rnn.diff_dst_layer_desc = diffDstLayer, rnn.diff_dst_iter_desc = diffDstIter;
+  quern_rnn_backward_t rnn = cellOf<quern_rnn_backward_t>(prop, quern_lbr_augru, direction, flags, srcLayer, srcIter,
+                                                          weightsLayer, weightsIter, bias, dstLayer, dstIter);
+  setGradients(rnn, diffSrcLayer, diffSrcIter, diffWeightsLayer, diffWeightsIter, diffBias, diffDstLayer, diffDstIter);
+  rnn.attention_desc = attention;
+  rnn.diff_attention_desc = diffAttention;
   return guarded([&] { return createRnn(handle, engine, rnn, hint, attr); });
 }
 

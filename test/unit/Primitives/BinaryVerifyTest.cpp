@@ -15,15 +15,6 @@ using namespace quern::test;
 
 namespace {
 
-void expectAllRefused(std::span<const Refusal> refusals) {
-  for (const Refusal &one : refusals) {
-    expectRefused(parsed(one.line), one.status, one.fragment, one.line);
-    expectRefused(parsed(one.line), one.status, "(binary " + std::string(one.constraint) + ")", one.line);
-  }
-}
-
-constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimplemented;
-
 const BinaryDesc &binaryOf(const VerifiedProblem &problem) { return std::get<BinaryDesc>(problem.desc.op); }
 
 } // namespace
@@ -103,7 +94,7 @@ TEST(BinaryVerify, ResolvesAny) {
   const Refusal refusals[] = {
       {"C8", "binary alg=add src=f32:8x9:s?x1 src1=f32:8x9:ab dst=f32:8x9:any", invalid, "cannot follow src"},
       {"C8", "binary alg=add src=f32:8x9:s?x1 src1=f32:8x9:any dst=f32:8x9:ab", invalid, "cannot follow src"}};
-  expectAllRefused(refusals);
+  expectAllRefused("binary", refusals);
 }
 
 // C1
@@ -135,7 +126,7 @@ TEST(BinaryVerify, AcceptsEveryType) {
        "binary alg=add src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab attr.post_ops=binary(alg=add,src1=u4:8x9:ab)",
        unsupported, "for post0.src_1 of type u4"},
   };
-  expectAllRefused(refusals);
+  expectAllRefused("binary", refusals);
 }
 
 // C2, C3, C4, C5, C6, C7, C16, C17, C18
@@ -167,7 +158,7 @@ TEST(BinaryVerify, RefusesTensorsByNumber) {
       {"C18", "binary alg=add src=f32:8x9:s64x1:pad8x64:at0x1 src1=f32:8x9:ab dst=f32:8x9:ab", unsupported,
        "that of dim 1 of src is 1"},
   };
-  expectAllRefused(refusals);
+  expectAllRefused("binary", refusals);
 }
 
 // C9, C10, C11, C19, C20, C21, C22, C23, C24, C25, C26
@@ -208,5 +199,5 @@ TEST(BinaryVerify, RefusesAttributesByNumber) {
       {"C26", "binary alg=add src=s8:?x9:ab src1=s8:?x9:ab dst=s8:?x9:ab attr.dropout.seed=s32", unsupported,
        "given at execution"},
   };
-  expectAllRefused(refusals);
+  expectAllRefused("binary", refusals);
 }

@@ -16,8 +16,6 @@ using namespace quern::test;
 
 namespace {
 
-constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimplemented;
-
 std::string chosenLayout(std::string_view line) { return std::get<ConcatDesc>(verified(line).desc.op).dst.tag(); }
 
 } // namespace

@@ -21,8 +21,6 @@ VerifiedProblem verified(std::string_view line, const PrimitiveDesc *hint) {
 
 const EltwiseDesc &eltwiseOf(const VerifiedProblem &problem) { return std::get<EltwiseDesc>(problem.desc.op); }
 
-constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimplemented;
-
 } // namespace
 
 TEST(EltwiseVerify, RefusesWhatIsInvalidByNumber) {

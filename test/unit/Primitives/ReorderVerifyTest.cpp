@@ -14,19 +14,6 @@
 using namespace quern;
 using namespace quern::test;
 
-namespace {
-
-void expectAllRefused(std::span<const Refusal> refusals) {
-  for (const Refusal &one : refusals) {
-    expectRefused(parsed(one.line), one.status, one.fragment, one.line);
-    expectRefused(parsed(one.line), one.status, "(reorder " + std::string(one.constraint) + ")", one.line);
-  }
-}
-
-constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimplemented;
-
-} // namespace
-
 TEST(ReorderVerify, AcceptsEveryLayout) {
   for (std::string_view line : {
            "reorder src=f32:8x9:ab dst=f32:8x9:ba",
@@ -67,7 +54,7 @@ TEST(ReorderVerify, AcceptsEveryType) {
       {"C24", "reorder src=f32:8x9:ab dst=s8:8x9:ab attr.post_ops=sum(type=boolean)", unsupported,
        "reads dst as boolean"},
   };
-  expectAllRefused(refusals);
+  expectAllRefused("reorder", refusals);
 }
 
 TEST(ReorderVerify, ListsTheArguments) {
@@ -124,7 +111,7 @@ TEST(ReorderVerify, VectorsMayHaveOpenDims) {
       {"C22", "reorder src=f32:8x?:ab dst=f32:8x?:ab attr.scales=dst(mask=3,groups=4x1)", unsupported,
        "along dim 0; dim 1 is"},
   };
-  expectAllRefused(refusals);
+  expectAllRefused("reorder", refusals);
   verified("reorder src=f32:?x8:ab dst=f32:?x8:ab attr.scales=dst(mask=3,groups=1x4)");
 }
 
@@ -197,7 +184,7 @@ TEST(ReorderVerify, RefusesTensorsByNumber) {
       {"C20", "reorder src=f32:8x9:ab dst=s8:8x9:ab:rnn_u8s8@1:asymmetric@1", unsupported, "dst's flags are 12"},
       {"C20", "reorder src=f32:8x9:ab dst=s8:8x9:ab:rnn_s8s8:scale_adjust@2", unsupported, "dst's flags are 18"},
   };
-  expectAllRefused(refusals);
+  expectAllRefused("reorder", refusals);
 }
 
 TEST(ReorderVerify, RefusesQuantizationByNumber) {
@@ -226,7 +213,7 @@ TEST(ReorderVerify, RefusesQuantizationByNumber) {
       {"C21", "reorder src=f32:8x9:ab dst=u8:8x9:ab attr.zero_points=dst(type=bf16)", unsupported,
        "zero points of dst are of type bf16"},
   };
-  expectAllRefused(refusals);
+  expectAllRefused("reorder", refusals);
 }
 
 TEST(ReorderVerify, RefusesHalfBytesByNumber) {
@@ -239,7 +226,7 @@ TEST(ReorderVerify, RefusesHalfBytesByNumber) {
       {"C28", "reorder src=u8:?x9:ab dst=f32:?x9:ab attr.zero_points=src(mask=1,type=s4)", unsupported,
        "of type s4 along dim 0"},
   };
-  expectAllRefused(refusals);
+  expectAllRefused("reorder", refusals);
 }
 
 TEST(ReorderVerify, RefusesPostOpsByNumber) {
@@ -275,7 +262,7 @@ TEST(ReorderVerify, RefusesPostOpsByNumber) {
                            "reorder src=f32:?x9:ab dst=f32:?x9:ab attr.post_ops=binary(alg=add,src1=f32:?x9:ab) "
                            "attr.scales=post0.src_1(mask=1)",
                            unsupported, "along dim 0, which is given at execution"}};
-  expectAllRefused(open);
+  expectAllRefused("reorder", open);
 }
 
 TEST(ReorderVerify, RefusesRnnQuantizationByNumber) {
@@ -304,5 +291,5 @@ TEST(ReorderVerify, RefusesRnnQuantizationByNumber) {
       {"C27", "reorder src=f32:4x3x8:abc dst=u8:4x3x8:abc attr.rnn.data_scale=2 attr.post_ops=sum", unsupported,
        "beside post-ops"},
   };
-  expectAllRefused(refusals);
+  expectAllRefused("reorder", refusals);
 }

@@ -6,7 +6,7 @@
 // As RnnVerifyTest.cpp, of `rnn bwd`: what it refuses, which arguments it lists, how it packs weights.
 //
 //===----------------------------------------------------------------------===//
-#include "VerifySupport.h"
+#include "RnnVerifySupport.h"
 
 #include "Primitives/Rnn/Layouts.h"
 #include "Primitives/Rnn/Shape.h"
@@ -20,12 +20,8 @@ using namespace quern::test;
 
 namespace {
 
-constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimplemented;
-
 const std::string lstm = "rnn bwd cell=lstm direction=left2right ", gru = "rnn bwd cell=gru direction=left2right ";
 const std::string layers = "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:abc diff_dst_layer=f32:2x3x8:abc ";
-const std::string weights = "weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:any ";
-const std::string gruWeights = "weights_layer=f32:1x1x4x3x8:any weights_iter=f32:1x1x8x3x8:any ";
 const std::string ofSrc = "diff_src_layer=f32:2x3x4:any ";
 
 /// An LSTM with all that it may have.
@@ -38,35 +34,12 @@ const std::string everything =
            "diff_weights_peephole=f32:1x1x3x8:any diff_weights_projection=f32:1x1x8x6:any diff_bias=f32:1x1x4x8:any "
            "diff_dst_layer=f32:2x3x6:any diff_dst_iter=f32:1x1x3x6:any diff_dst_iter_c=f32:1x1x3x8:any ";
 
-VerifiedProblem accepted(const std::string &line, const Target &target = {CpuIsa::Avx512Bf16},
-                         const PrimitiveDesc *hint = nullptr) {
-  Result<VerifiedProblem> problem = verifyRnn(parsed(line), target, hint);
-  EXPECT_TRUE(problem) << line << ": " << problem.error().message;
-  return problem ? *problem : VerifiedProblem();
-}
-
-const RnnDesc &rnnOf(const VerifiedProblem &problem) { return std::get<Boxed<RnnDesc>>(problem.desc.op); }
-
-struct RnnRefusal {
-  std::string_view constraint;
-  std::string line;
-  Status status;
-  std::string_view fragment;
-};
-
-void expectAllRefused(std::span<const RnnRefusal> refusals) {
-  for (const RnnRefusal &one : refusals) {
-    expectRefused(parsed(one.line), one.status, one.fragment, one.line);
-    expectRefused(parsed(one.line), one.status, "(rnn " + std::string(one.constraint) + ")", one.line);
-  }
-}
-
 } // namespace
 
 // C46, C47, and what holds of forward, too.
 TEST(RnnBackwardVerify, RefusesOtherTensors) {
   const std::string augru = "rnn bwd cell=augru direction=left2right ";
-  const RnnRefusal refusals[] = {
+  const Refusal refusals[] = {
       {"C46", lstm + ofSrc + "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:abc " + weights, invalid,
        "backward rnn needs diff_dst_layer, which is absent"},
       {"C46", lstm + ofSrc + "src_layer=f32:2x3x4:abc diff_dst_layer=f32:2x3x8:abc " + weights, invalid,
@@ -87,12 +60,12 @@ TEST(RnnBackwardVerify, RefusesOtherTensors) {
       {"C9", augru + layers + gruWeights + ofSrc, invalid, "needs attention"},
       {"C6", lstm + "flags=2 " + layers + weights + ofSrc, invalid, "flags are 2"},
   };
-  expectAllRefused(refusals);
+  expectAllRefused("rnn", refusals);
 }
 
 // C48
 TEST(RnnBackwardVerify, RefusesOtherDims) {
-  const RnnRefusal refusals[] = {
+  const Refusal refusals[] = {
       {"C48", lstm + layers + weights + "diff_src_layer=f32:2x3x5:abc", invalid,
        "dim 2 of diff_src_layer is 5; it must be 4, that of src_layer"},
       {"C48", lstm + layers + weights + "diff_weights_iter=f32:1x1x8x4x9:abcde", invalid,
@@ -102,7 +75,7 @@ TEST(RnnBackwardVerify, RefusesOtherDims) {
       {"C20", lstm + layers + weights + ofSrc + "src_iter=f32:1x1x4x8:abcd src_iter_c=f32:1x1x3x8:abcd", invalid,
        "dim 2 of src_iter is 4"},
   };
-  expectAllRefused(refusals);
+  expectAllRefused("rnn", refusals);
   const std::string steps = "1000000000000000x100x";
   expectRefused(parsed(lstm + "src_layer=f32:" + steps + "4:abc dst_layer=f32:" + steps +
                        "8:abc diff_dst_layer=f32:" + steps + "8:abc diff_weights_layer=f32:1x1x4x4x8:any " + weights),
@@ -113,7 +86,7 @@ TEST(RnnBackwardVerify, RefusesOtherDims) {
 TEST(RnnBackwardVerify, RefusesOtherTypesAndLayouts) {
   const std::string bf16 = lstm + "src_layer=bf16:2x3x4:abc dst_layer=bf16:2x3x8:abc weights_layer=bf16:1x1x4x4x8:any "
                                   "weights_iter=bf16:1x1x8x4x8:any ";
-  const RnnRefusal refusals[] = {
+  const Refusal refusals[] = {
       {"C36",
        lstm + "src_layer=f16:2x3x4:abc dst_layer=f16:2x3x8:abc weights_layer=f16:1x1x4x4x8:any "
               "weights_iter=f16:1x1x8x4x8:any diff_dst_layer=f32:2x3x8:abc diff_src_layer=f32:2x3x4:abc",
@@ -146,7 +119,7 @@ TEST(RnnBackwardVerify, RefusesOtherTypesAndLayouts) {
        "weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:abCde8c",
        unsupported, "forward rnn is not implemented for weights_iter of layout abCde8c, packed for backward"},
   };
-  for (const RnnRefusal &one : refusals) {
+  for (const Refusal &one : refusals) {
     const Result<VerifiedProblem> problem = verify(parsed(one.line), Target{CpuIsa::Avx2});
     ASSERT_FALSE(problem) << one.line;
     const std::string &message = problem.error().message;

@@ -267,10 +267,7 @@ TEST(SoftmaxVerify, RefusesByNumber) {
        unsupported, "u8:8x9:ba"},
       {"C31", "softmax fwd_i src=f32:?x9:ab dst=f32:?x9:ab attr.dropout.seed=s32", unsupported, "given at execution"},
   };
-  for (const Refusal &one : refusals) {
-    expectRefused(parsed(one.line), one.status, one.fragment, one.line);
-    expectRefused(parsed(one.line), one.status, "(softmax " + std::string(one.constraint) + ")", one.line);
-  }
+  expectAllRefused("softmax", refusals);
 }
 
 // C1

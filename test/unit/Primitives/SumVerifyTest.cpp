@@ -15,8 +15,6 @@ using namespace quern::test;
 
 namespace {
 
-constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimplemented;
-
 std::string chosenLayout(std::string_view line) { return std::get<SumDesc>(verified(line).desc.op).dst.tag(); }
 
 } // namespace

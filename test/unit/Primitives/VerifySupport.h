@@ -11,9 +11,12 @@
 
 namespace quern::test {
 
+inline constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimplemented;
+
 /// A line that is refused for this constraint, with this status and words.
 struct Refusal {
-  std::string_view constraint, line;
+  std::string_view constraint;
+  std::string line;
   Status status;
   std::string_view fragment;
 };

@@ -328,6 +328,10 @@ if [ $mode != quick ]; then
     "$(pick 0 --count=1500 --count=3000)"
   step tests "differential, oneDNN 3.13" differential onednn-3.13 softmax,reorder,binary,eltwise,sum,concat,rnn \
     "$(pick 0 --count=150 --count=1500)"
+  for peer in onednn-3.2 onednn-3.13; do
+    step tests "differential of rnn backward, $peer" differential $peer rnn-backward \
+      "$(pick 0 --count=150 --count=1560)"
+  done
   step one "build asan" build asan quern-unit-tests quern-fuzzers quern-conformance quern_tool \
     quern_compiler quern_compiler_process
   step tests "unit tests, asan" unitSanitized asan

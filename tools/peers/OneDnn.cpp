@@ -11,6 +11,7 @@
 #include "OneDnn.h"
 
 #include "Desc/Text/TextForm.h"
+#include "Primitives/Arguments.h"
 #include "quern/quern_query.h"
 
 #include <cstring>
@@ -29,7 +30,6 @@ struct Version {
 };
 
 constexpr int cpuEngine = 1, defaultStreamFlags = 1, unimplementedStatus = 3;
-void *const allocateMemory = reinterpret_cast<void *>(~uintptr_t(0)); ///< DNNL_MEMORY_ALLOCATE
 
 Result<void> explained(int status, const char *what) {
   if (status == 0)
@@ -181,6 +181,8 @@ std::string OneDnn::version() const {
   return concat("oneDNN ", version->major, '.', version->minor, '.', version->patch);
 }
 
+void *OneDnn::symbol(const char *name) const { return dlsym(handle, name); }
+
 Result<std::unique_ptr<OneDnnPrimitive>> OneDnn::create(const VerifiedProblem &problem) const {
   std::unique_ptr<OneDnnPrimitive> primitive(new OneDnnPrimitive(*this, problem));
   if (Result<void> created = primitive->create(); !created)
@@ -190,8 +192,9 @@ Result<std::unique_ptr<OneDnnPrimitive>> OneDnn::create(const VerifiedProblem &p
 
 OneDnnPrimitive::~OneDnnPrimitive() {
   releaseMemories();
-  if (primitive)
-    library.api->primitiveDestroy(primitive);
+  for (void *each : {primitive, forward})
+    if (each)
+      library.api->primitiveDestroy(each);
   if (attributes)
     library.api->attrDestroy(attributes);
   for (void *desc : descs)
@@ -475,9 +478,11 @@ Result<void> OneDnnPrimitive::create() {
 }
 
 void OneDnnPrimitive::releaseMemories() {
-  for (const Memory &memory : memories)
-    library.api->memoryDestroy(memory.handle);
-  memories.clear();
+  for (std::vector<Memory> *all : {&memories, &forwardMemories}) {
+    for (const Memory &memory : *all)
+      library.api->memoryDestroy(memory.handle);
+    all->clear();
+  }
 }
 
 Result<void *> OneDnnPrimitive::layoutOf(const ArgumentInfo &argument) {
@@ -487,17 +492,17 @@ Result<void *> OneDnnPrimitive::layoutOf(const ArgumentInfo &argument) {
 
 /// `data` is laid out as our descriptor says: oneDNN gets a copy where it has a layout of its own.
 Result<void> OneDnnPrimitive::addMemory(const ArgumentInfo &argument, void *data) {
-  const bool isOwn = ownLayouts.contains(argument.index);
+  const bool isOwn = ownLayouts.contains(argument.index), isMade = isMadeByForward(argument.index);
   Result<void *> desc = layoutOf(argument);
   if (!desc)
     return desc.takeError();
-  void *memory = nullptr;
-  if (Result<void> made =
-          explained(library.api->memoryCreate(&memory, *desc, library.engine, isOwn ? allocateMemory : data), "memory");
-      !made)
+  void *memory = nullptr, *place = isOwn || isMade ? allocateMemory : data;
+  if (Result<void> made = explained(library.api->memoryCreate(&memory, *desc, library.engine, place), "memory"); !made)
     return made;
   memories.push_back({argument.index, memory});
-  return isOwn ? fillOwn(argument, memory, data) : Result<void>();
+  if (Result<void> filled = isOwn ? fillOwn(argument, *desc, memory, data) : Result<void>(); !filled)
+    return filled;
+  return addForwardMemory(argument, data);
 }
 
 Result<void> OneDnnPrimitive::reorderInto(const TensorDesc &plain, void *values, const void *desc, void *memory) {
@@ -534,7 +539,7 @@ Result<void> OneDnnPrimitive::bind(const std::map<int32_t, void *> &buffers) {
         !added)
       return added;
   }
-  return {};
+  return runForward();
 }
 
 Result<void> OneDnnPrimitive::allocate(const std::function<void(const ArgumentInfo &, char *)> &fill) {
@@ -559,10 +564,12 @@ Result<void> OneDnnPrimitive::allocate(const std::function<void(const ArgumentIn
     }
     std::vector<char> ours(static_cast<size_t>(argument.desc.bytes()));
     fill(argument, ours.data());
-    if (Result<void> filled = fillOwn(argument, memory, ours.data()); !filled)
+    if (Result<void> filled = fillOwn(argument, *desc, memory, ours.data()); !filled)
       return filled;
+    if (Result<void> added = addForwardMemory(argument, ours.data()); !added)
+      return added;
   }
-  return {};
+  return runForward();
 }
 
 Result<void> OneDnnPrimitive::execute(int64_t calls) {

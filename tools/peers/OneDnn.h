@@ -33,10 +33,16 @@ public:
   Result<std::unique_ptr<OneDnnPrimitive>> create(const VerifiedProblem &problem) const;
   std::string version() const;
 
+  /// A function of the library, or null.
+  template <typename Function> Function *find(const char *name) const {
+    return reinterpret_cast<Function *>(symbol(name));
+  }
+
 private:
   friend class OneDnnPrimitive;
   struct Functions;
   OneDnn() = default;
+  void *symbol(const char *name) const;
   std::unique_ptr<Functions> api;
   void *handle = nullptr, *engine = nullptr, *stream = nullptr;
 };
@@ -57,10 +63,11 @@ public:
 
 private:
   friend class OneDnn;
-  struct Memory {
+  struct Memory { ///< as execution takes it
     int32_t argument;
     void *handle;
   };
+  static inline void *const allocateMemory = reinterpret_cast<void *>(~uintptr_t(0)); ///< DNNL_MEMORY_ALLOCATE
   OneDnnPrimitive(const OneDnn &library, const VerifiedProblem &problem) : library(library), problem(problem) {}
   Result<void *> describe(const TensorDesc &tensor);
   Result<void> describeAttributes();
@@ -80,11 +87,23 @@ private:
   Result<std::vector<const void *>> describeAll(const std::vector<TensorDesc> &tensors);
   /// Null for an absent tensor. Weights that the library packs its own way are left to it (`ownLayouts`).
   Result<const void *> describeRnn(int32_t argument, const TensorDesc &tensor);
+  using RnnTensors = std::map<int32_t, const void *>;
+  Result<RnnTensors> describeRnnTensors(const RnnDesc &op);
+  Result<void *> createRnnForward(const RnnDesc &op, const RnnTensors &at, PropKind prop) const;
+  /// With the primitive of forward that makes its workspace.
+  Result<void *> createRnnBackward(const RnnDesc &op, const RnnTensors &at);
+  Result<void *> createRnnBackward(const RnnDesc &op, const RnnTensors &at, const void *hint) const;
   Result<void *> describeAny(const TensorDesc &tensor);
-  Result<void> keepOwnLayouts(const void *primitiveDesc);
+  /// Copies the descriptors that the primitive descriptor chose.
+  Result<void> keepOwnLayouts(const void *primitiveDesc, std::map<int32_t, void *> &layouts);
   /// Fills a memory with a layout of the library's own from `data`, the first element in ours;
   /// leaves a workspace as it is.
-  Result<void> fillOwn(const ArgumentInfo &argument, void *memory, const void *data);
+  Result<void> fillOwn(const ArgumentInfo &argument, const void *layout, void *memory, const void *data);
+  /// What backward reads of the library's own forward.
+  bool isMadeByForward(int32_t argument) const;
+  /// Weights once more, where forward has another layout of its own for them.
+  Result<void> addForwardMemory(const ArgumentInfo &argument, const void *data);
+  Result<void> runForward();
   Result<void> reorderInto(const TensorDesc &plain, void *values, const void *desc, void *memory);
   Result<void *> layoutOf(const ArgumentInfo &argument);
   Result<void> addMemory(const ArgumentInfo &argument, void *data);
@@ -97,7 +116,10 @@ private:
   std::vector<void *> descs;            ///< owned
   std::map<int32_t, void *> ownLayouts; ///< by argument; the descriptors are among `descs`
   std::vector<Memory> memories;
-  std::vector<GuardedBuffer> buffers; ///< of allocate()
+  void *forward = nullptr;                  ///< of a backward RNN: the primitive whose workspace it reads
+  std::map<int32_t, void *> forwardLayouts; ///< of weights, for `forward`; the descriptors are among `descs`
+  std::vector<Memory> forwardMemories;      ///< in these layouts
+  std::vector<GuardedBuffer> buffers;       ///< of allocate()
 };
 
 } // namespace quern

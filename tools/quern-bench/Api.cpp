@@ -10,6 +10,9 @@
 
 #include "Contestants/Contestant.h"
 
+#include <cstring>
+#include <optional>
+
 namespace quern::bench {
 
 Engine createEngine(quern_engine_kind_t kind) {
@@ -42,6 +45,43 @@ char *dataOf(const Memory &memory) {
   return static_cast<char *>(data);
 }
 
+namespace {
+
+/// A memory of the program's address space for as long as this lives.
+class Mapped {
+public:
+  explicit Mapped(const Memory &memory) : memory(memory.get()) { check(quern_memory_map_data(this->memory, &data)); }
+  ~Mapped() { quern_memory_unmap_data(memory, data); }
+  Mapped(const Mapped &) = delete;
+  Mapped &operator=(const Mapped &) = delete;
+  char *get() const { return static_cast<char *>(data); }
+
+private:
+  quern_memory_t memory;
+  void *data = nullptr;
+};
+
+/// The forward problem whose workspace a backward RNN reads, with plain weights. Empty for any other problem.
+std::optional<Problem> forwardOf(const Problem &problem) {
+  quern::PrimitiveDesc desc = problem.verified.desc;
+  auto *boxed = std::get_if<Boxed<RnnDesc>>(&desc.op);
+  if (!boxed || (*boxed)->prop != PropKind::Backward)
+    return std::nullopt;
+  RnnDesc &op = **boxed;
+  op.prop = PropKind::ForwardTraining;
+  for (TensorDesc *weights : {&op.weightsLayer, &op.weightsIter, &op.weightsProjection})
+    if (!weights->isZero())
+      *weights = *TensorDesc::dense(weights->shape(), weights->dataType);
+  for (TensorDesc *gradient :
+       {&op.diffSrcLayer, &op.diffSrcIter, &op.diffSrcIterC, &op.diffAttention, &op.diffWeightsLayer,
+        &op.diffWeightsIter, &op.diffWeightsPeephole, &op.diffWeightsProjection, &op.diffBias, &op.diffDstLayer,
+        &op.diffDstIter, &op.diffDstIterC})
+    *gradient = TensorDesc();
+  return Problem::parse(desc.text());
+}
+
+} // namespace
+
 Kernel::Kernel(const Engine &engine, const Problem &problem)
     : desc(createPrimitiveDesc(engine, problem.line)), primitive(createPrimitive(desc)) {
   for (const ArgumentInfo &argument : problem.verified.arguments) {
@@ -62,13 +102,26 @@ Memory Kernel::createMemory(const Engine &engine, const ArgumentInfo &argument) 
   return Memory(memory);
 }
 
-void Kernel::fill(const Problem &problem) const {
-  for (size_t i = 0; i < memories.size(); ++i) {
-    void *data = nullptr;
-    check(quern_memory_map_data(memories[i].get(), &data));
-    fillArgument(static_cast<char *>(data), problem.verified.arguments[i]);
-    check(quern_memory_unmap_data(memories[i].get(), data));
-  }
+void Kernel::fill(const Engine &engine, const Problem &problem) const {
+  for (size_t i = 0; i < memories.size(); ++i)
+    fillArgument(Mapped(memories[i]).get(), problem.verified.arguments[i]);
+  if (std::optional<Problem> forward = forwardOf(problem))
+    takeWorkspace(engine, *forward, problem);
+}
+
+void Kernel::takeWorkspace(const Engine &engine, const Problem &forward, const Problem &backward) const {
+  const Kernel kernel(engine, forward);
+  kernel.fill(engine, forward);
+  const Stream stream = createStream(engine);
+  kernel.run(stream);
+  check(quern_stream_wait(stream.get()));
+  for (size_t from = 0; from < kernel.memories.size(); ++from)
+    for (size_t to = 0; to < memories.size(); ++to) {
+      const ArgumentInfo &made = forward.verified.arguments[from];
+      if (made.isOutput && made.index == backward.verified.arguments[to].index)
+        std::memcpy(Mapped(memories[to]).get(), Mapped(kernel.memories[from]).get(),
+                    static_cast<size_t>(made.desc.bytes()));
+    }
 }
 
 void Kernel::run(const Stream &stream) const {

@@ -47,8 +47,9 @@ char *dataOf(const Memory &memory);
 /// A primitive with its buffers, ready to run.
 struct Kernel {
   Kernel(const Engine &engine, const Problem &problem);
-  /// Gives tensors the values that every contestant has, outputs too: a sum reads them.
-  void fill(const Problem &problem) const;
+  /// Gives tensors the values that every contestant has, outputs too: a sum reads them. Forward makes the workspace of
+  /// a backward RNN.
+  void fill(const Engine &engine, const Problem &problem) const;
   void run(const Stream &stream) const;
 
   PrimitiveDesc desc;
@@ -57,6 +58,8 @@ struct Kernel {
 
 private:
   Memory createMemory(const Engine &engine, const ArgumentInfo &argument);
+  /// What `forward` makes, and `backward`, this problem, reads.
+  void takeWorkspace(const Engine &engine, const Problem &forward, const Problem &backward) const;
 
   std::vector<GuardedBuffer> buffers; ///< on the CPU; a device allocates
   std::vector<quern_exec_arg_t> args;

@@ -113,7 +113,7 @@ Samples timeWholeCalls(const Engine &engine, const Problem &problem) {
   check(quern_set_num_threads(1));
   Stream stream = createStream(engine);
   Kernel kernel(engine, problem);
-  kernel.fill(problem);
+  kernel.fill(engine, problem);
   return timeCalls([&] { kernel.run(stream); });
 }
 

@@ -17,6 +17,10 @@ namespace {
 
 using namespace cases::rnn;
 
+std::string crashOfPeer(const PrimitiveDesc &desc) {
+  return std::get<Boxed<RnnDesc>>(desc.op)->srcLayer.hasZeroDim() ? "crashes where a dim is 0" : "";
+}
+
 class RnnCases : public PrimitiveCases {
 public:
   std::string_view name() const override { return "rnn"; }
@@ -41,12 +45,7 @@ public:
     return cases >= firstRound() ? coverage.missingPairs() : std::vector<std::string>();
   }
 
-  std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) const override {
-    const RnnDesc &op = std::get<Boxed<RnnDesc>>(desc.op);
-    if (op.srcLayer.hasZeroDim())
-      return "crashes where a dim is 0";
-    return {};
-  }
+  std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) const override { return crashOfPeer(desc); }
   bool agrees(const PeerComparison &, size_t, double, double) const override { return false; }
   Difference knownDifference(const PeerComparison &with, size_t, double, double) const override {
     return cases::rnn::knownDifference(with);
@@ -60,7 +59,7 @@ private:
   Coverage coverage{Pass::Forward};
 };
 
-/// The gradients, of workspaces that the reference of forward makes: a peer's are its own.
+/// The gradients, of workspaces that the reference of forward makes; a peer's forward makes its own.
 class RnnBackwardCases : public PrimitiveCases {
 public:
   std::string_view name() const override { return "rnn"; }
@@ -82,8 +81,17 @@ public:
       return coverage.missingCells();
     return cases >= firstRound() ? coverage.missingPairs() : std::vector<std::string>();
   }
-  std::string unsafeForPeer(const PrimitiveDesc &, std::string_view) const override {
-    return "its workspace is its own";
+
+  bool judgesPeer() const override { return true; }
+  void adaptToPeer(Case &drawn) const override { cases::rnn::adaptToPeer(drawn); }
+  std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view) const override { return crashOfPeer(desc); }
+  bool agrees(const PeerComparison &, size_t, double, double) const override { return false; }
+  Difference knownDifference(const PeerComparison &with, size_t, double, double) const override {
+    return knownDifferenceOfGradients(with);
+  }
+  std::optional<Difference> expectOfPeer(const PeerComparison &with, const ReferenceInputs &inputs,
+                                         std::vector<ReferenceOutput> &theirs) const override {
+    return expectGradientsOfPeer(with, inputs, theirs);
   }
 
 private:

@@ -295,6 +295,19 @@ Case drawCase(uint64_t seed, int64_t number, const Target &target, Pass pass) {
   return drawn;
 }
 
+/// oneDNN makes all gradients or none.
+static void giveGradients(RnnDesc &op) {
+  auto give = [](TensorDesc &diff, const TensorDesc &of) {
+    if (diff.isZero() && !of.isZero())
+      diff = taken(TensorDesc::dense(of.shape(), DataType::F32));
+  };
+  give(op.diffSrcLayer, op.srcLayer), give(op.diffSrcIter, op.srcIter), give(op.diffSrcIterC, op.srcIterC);
+  give(op.diffAttention, op.attention), give(op.diffWeightsLayer, op.weightsLayer);
+  give(op.diffWeightsIter, op.weightsIter), give(op.diffWeightsPeephole, op.weightsPeephole);
+  give(op.diffWeightsProjection, op.weightsProjection), give(op.diffBias, op.bias);
+  give(op.diffDstIter, op.dstIter), give(op.diffDstIterC, op.dstIterC);
+}
+
 void adaptToPeer(Case &drawn) {
   auto &op = *std::get<Boxed<RnnDesc>>(drawn.desc.op);
   if (!drawn.sizes.empty())
@@ -302,10 +315,12 @@ void adaptToPeer(Case &drawn) {
   op.seqLengths = TensorDesc();
   const Shape s = Shape::of(op);
   if (s.directions == 1)
-    op.flags = 0;
+    op.flags &= ~static_cast<uint32_t>(RnnStackConcatenated);
   const int64_t biasGates = s.gates + quern::rnn::isLinearBeforeReset(op);
   if (op.bias.isZero())
     op.bias = taken(TensorDesc::dense(Dims{s.layers, s.directions, biasGates, s.dhc}, DataType::F32));
+  if (op.prop == PropKind::Backward)
+    giveGradients(op);
 }
 
 } // namespace quern::cases::rnn

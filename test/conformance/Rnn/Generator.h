@@ -21,12 +21,16 @@ Case drawCase(uint64_t seed, int64_t number, const Target &target, Pass pass = P
 std::span<const Mistake> mistakes();
 std::span<const Mistake> mistakesOfBackward();
 
-/// Gives a bias and takes away lengths: oneDNN demands the one and refuses the other.
+/// Gives a bias and all gradients, and takes away lengths: oneDNN demands the ones and refuses the other.
 void adaptToPeer(Case &drawn);
 /// What oneDNN is known to do differently; empty for anything else.
 Difference knownDifference(const PeerComparison &with);
 std::optional<Difference> expectOfPeer(const PeerComparison &with, const ReferenceInputs &inputs,
                                        std::vector<ReferenceOutput> &theirs);
+Difference knownDifferenceOfGradients(const PeerComparison &with);
+/// The gradients of a forward that keeps its gates otherwise.
+std::optional<Difference> expectGradientsOfPeer(const PeerComparison &with, const ReferenceInputs &inputs,
+                                                std::vector<ReferenceOutput> &theirs);
 
 } // namespace quern::cases::rnn
 

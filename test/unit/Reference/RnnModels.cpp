@@ -1,4 +1,4 @@
-//===- RnnModels.cpp - RNNs of PyTorch and ONNX Runtime with their numbers ===//
+//===- RnnModels.cpp - RNNs of other frameworks with their numbers --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -94,6 +94,7 @@ std::map<int32_t, Numbers> readTorchInputs(const RnnModel &model, const std::str
   return inputs;
 }
 
+/// PyTorch's, and JAX's, which are in the same shapes.
 RnnModel readTorch(RnnModel model) {
   const auto read = [&](const char *name) { return readNumbers(model.name, name); };
   model.inputs = readTorchInputs(model, "");
@@ -168,6 +169,11 @@ std::vector<RnnModel> rnnModels() {
           readTorch({"torch-gru-reset-before", quern_vanilla_gru}),
           readTorch({"torch-gru-two-layers", quern_lbr_gru, both}),
           readTorch({"torch-lstm-lengths", quern_vanilla_lstm, both}),
+          readTorch({"jax-lstm", quern_vanilla_lstm}),
+          readTorch({"jax-gru", quern_lbr_gru}),
+          readTorch({"jax-gru-reset-before", quern_vanilla_gru}),
+          readTorch({"jax-lstm-lengths", quern_vanilla_lstm, both}),
+          readTorch({"jax-gru-lengths", quern_lbr_gru, both}),
           readOnnx({"onnx-rnn", quern_vanilla_rnn, left2right, quern_eltwise_tanh}),
           readOnnx({"onnx-lstm-peepholes", quern_vanilla_lstm, both}),
           readOnnx({"onnx-lstm-lengths", quern_vanilla_lstm, both}),

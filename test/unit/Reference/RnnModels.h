@@ -1,10 +1,10 @@
-//===- RnnModels.h - RNNs of PyTorch and ONNX Runtime with their numbers -===//
+//===- RnnModels.h - RNNs of other frameworks with their numbers ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Inputs/torch_rnn.py and onnx_rnn.py wrote the files. Weights are brought into place by quern_rnn_weights.hpp, as a
-// program that has a model of theirs does.
+// Inputs/torch_rnn.py, jax_rnn.py and onnx_rnn.py wrote the files. Weights are brought into place by
+// quern_rnn_weights.hpp, as a program that has a model of theirs does.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_PRIMITIVES_RNNMODELS_H
@@ -34,8 +34,8 @@ struct RnnModel {
   /// ldgoi. The lengths of sequences are here, too.
   std::map<int32_t, Numbers> inputs;
   std::map<int32_t, Numbers> outputs; ///< what the framework computed
-  /// Of PyTorch's: the gradients of `outputs`, which backward is given, and those of `inputs` that come of them, by
-  /// the indices of gradients.
+  /// Of PyTorch's and JAX's: the gradients of `outputs`, which backward is given, and those of `inputs` that come of
+  /// them, by the indices of gradients.
   std::map<int32_t, Numbers> diffOutputs, diffInputs;
 };
 

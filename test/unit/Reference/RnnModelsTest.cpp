@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What PyTorch and ONNX Runtime computed for small models. API/Execution/RnnModelsTest.cpp runs the
+// What PyTorch, JAX and ONNX Runtime computed for small models. API/Execution/RnnModelsTest.cpp runs the
 // same ones through kernels.
 //
 //===----------------------------------------------------------------------===//

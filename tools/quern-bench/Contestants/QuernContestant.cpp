@@ -26,7 +26,7 @@ public:
   std::string prepare(const Problem &problem) override {
     kernel.reset();
     kernel.emplace(engine, problem);
-    kernel->fill(problem);
+    kernel->fill(engine, problem);
     output = 0;
     while (!problem.verified.arguments[output].isOutput)
       ++output;
@@ -66,7 +66,7 @@ public:
   std::string prepare(const Problem &problem) override {
     kernel.reset();
     kernel.emplace(engine, problem);
-    kernel->fill(problem);
+    kernel->fill(engine, problem);
     const char *implementation = nullptr;
     check(quern_primitive_desc_query(kernel->desc.get(), quern_query_impl_info_str, 0, &implementation));
     return implementation;

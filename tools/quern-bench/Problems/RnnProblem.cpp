@@ -16,33 +16,41 @@ namespace {
 /// Of a step at this size, the path to the kernel is what counts.
 constexpr int64_t tinyChannels = 32;
 constexpr double tinyStepNs = 1000;
-/// Of one cell, and of every further kind of step.
-constexpr double cellCompileMs = 12, codeKib = 48;
+/// Of one cell, and of every further kind of step. Backward has twice the products.
+constexpr double cellCompileMs = 12, backwardCompileMs = 23, codeKib = 48;
 
 const RnnDesc &descOf(const Problem &problem) { return std::get<Boxed<RnnDesc>>(problem.verified.desc.op); }
 
 bool hasFpmath(const Problem &problem) { return problem.verified.desc.attr.fpmathMode != FpmathMode::Strict; }
 
+/// What a family and a group of inference are called without.
+std::string passOf(const RnnDesc &rnn) {
+  return rnn.prop == PropKind::Backward ? " backward" : rnn.prop == PropKind::ForwardTraining ? " training" : "";
+}
+
 class RnnKind : public ProblemKind {
 public:
   std::string name() const override { return "rnn"; }
 
-  /// Cell, and whether one vector or several share the weights: "lstm, batch 1", "gru, batch 4 and more".
+  /// Cell, pass, and whether one vector or several share the weights: "lstm, batch 1", "gru backward, batch below 16".
   std::string family(const Problem &problem) const override {
     const RnnDesc &rnn = descOf(problem);
-    std::string text(nameOf(rnn.cell));
+    std::string text = concat(nameOf(rnn.cell), passOf(rnn));
     text += rnn.srcLayer.dims[1] == 1   ? ", batch 1"
             : rnn.srcLayer.dims[1] < 16 ? ", batch below 16"
                                         : ", batch 16 and more";
     return hasFpmath(problem) ? text + ", fpmath" : text;
   }
 
-  std::string group(const Problem &problem) const override { return hasFpmath(problem) ? "rnn with fpmath" : "rnn"; }
+  std::string group(const Problem &problem) const override {
+    return concat("rnn", passOf(descOf(problem)), hasFpmath(problem) ? " with fpmath" : "");
+  }
 
   std::string title(const Problem &problem) const override {
     const RnnDesc &rnn = descOf(problem);
     const rnn::Shape s = rnn::Shape::of(rnn);
-    std::string text = typesName(rnn.srcLayer.dataType, rnn.dstLayer.dataType).append(" ").append(nameOf(rnn.cell));
+    std::string text =
+        typesName(rnn.srcLayer.dataType, rnn.dstLayer.dataType).append(" ").append(nameOf(rnn.cell)) + passOf(rnn);
     text += " L" + std::to_string(s.layers) + (s.directions == 2 ? " bidirectional" : "") + " T" +
             std::to_string(s.steps) + " N" + std::to_string(s.batch) + " " + std::to_string(s.slc) + "→" +
             std::to_string(s.dhc);
@@ -61,6 +69,7 @@ public:
     const RnnDesc &rnn = descOf(problem);
     return {{"cell", nameOf(rnn.cell)},
             {"direction", nameOf(rnn.direction)},
+            {"prop", nameOf(rnn.prop)},
             {"fpmath", nameOf(problem.verified.desc.attr.fpmathMode)}};
   }
 
@@ -68,7 +77,9 @@ public:
     const rnn::Shape s = rnn::Shape::of(descOf(problem));
     const auto kernels = static_cast<double>(1 + std::count(plan.begin(), plan.end(), '|'));
     const bool isTiny = s.dhc <= tinyChannels && s.slc <= tinyChannels && s.batch == 1;
-    return {cellCompileMs, isTiny ? tinyStepNs * static_cast<double>(s.steps * s.layers * s.directions) : 0,
+    const bool isBackward = descOf(problem).prop == PropKind::Backward;
+    return {isBackward ? backwardCompileMs : cellCompileMs,
+            isTiny && !isBackward ? tinyStepNs * static_cast<double>(s.steps * s.layers * s.directions) : 0,
             kernels * codeKib};
   }
 };

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The models of Reference/RnnModelsTest.cpp as a program runs them: weights are converted, reordered into the layout
-// that `any` became, and the primitive executed, on memory that ends or begins at inaccessible pages. And what an
-// execution refuses: tensors that were made for another primitive.
+// that `any` became, and the primitive executed, on memory that ends or begins at inaccessible pages; then backward on
+// the workspace of forward. And what an execution refuses: tensors that were made for another primitive.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/RnnModels.h"
@@ -95,6 +95,64 @@ protected:
     for (const GuardedBuffer &buffer : guarded)
       ASSERT_TRUE(buffer.guardsIntact()) << model.name;
   }
+  /// Forward with a workspace, then backward, which adds to what its buffers hold or overwrites it.
+  void expectTheirGradients(const RnnModel &model, bool packs, bool overwrites) {
+    rnn_parameters training = parametersOf(model, packs);
+    training.prop = prop_kind::forward_training;
+    const rnn_forward::primitive_desc forward(device, training);
+    const rnn_backward::primitive_desc backward(device, gradientsOf(model, packs, overwrites), forward);
+    std::unordered_map<int, memory> made = tensorsOf(forward, {&model.inputs, &model.outputs});
+    const memory workspace(forward.workspace_desc(), device);
+    made.emplace(QUERN_ARG_WORKSPACE, workspace);
+    rnn_forward(forward).execute(order, made);
+    std::unordered_map<int, memory> tensors =
+        tensorsOf(backward, {&model.inputs, &model.outputs, &model.diffOutputs, &model.diffInputs});
+    tensors.emplace(QUERN_ARG_WORKSPACE, workspace);
+    for (const auto &[argument, numbers] : model.outputs)
+      if (!numbers.shape.empty())
+        std::memcpy(tensors.at(argument).get_data_handle(), made.at(argument).get_data_handle(),
+                    tensors.at(argument).get_desc().get_size());
+    for (const auto &[argument, numbers] : model.diffInputs)
+      for (size_t i = 0; i < numbers.values.size(); ++i)
+        static_cast<float *>(tensors.at(argument).get_data_handle())[i] = old;
+    rnn_backward(backward).execute(order, tensors);
+    for (const auto &[argument, numbers] : model.diffInputs)
+      for (size_t i = 0; i < numbers.values.size(); ++i)
+        ASSERT_NEAR(static_cast<const float *>(tensors.at(argument).get_data_handle())[i],
+                    numbers.values[i] + (!overwrites && argument >= QUERN_ARG_DIFF_WEIGHTS_LAYER ? old : 0), 1e-5)
+            << "argument " << argument << ", element " << i;
+    for (const GuardedBuffer &buffer : guarded)
+      ASSERT_TRUE(buffer.guardsIntact());
+  }
+  static rnn_backward_parameters gradientsOf(const RnnModel &model, bool packs, bool overwrites) {
+    rnn_backward_parameters rnn;
+    static_cast<rnn_parameters &>(rnn) = parametersOf(model, packs);
+    rnn.prop = prop_kind::backward;
+    rnn.flags = static_cast<rnn_flags>(model.flags | (overwrites ? quern_rnn_flags_diff_weights_overwrite : 0));
+    const auto find = [&](int argument) {
+      for (const auto *tensors : {&model.diffInputs, &model.diffOutputs})
+        if (const auto found = tensors->find(argument); found != tensors->end())
+          return plainOf(found->second, /*isInteger=*/false);
+      return memory::desc();
+    };
+    rnn.diff_src_layer = find(QUERN_ARG_DIFF_SRC_LAYER), rnn.diff_src_iter = find(QUERN_ARG_DIFF_SRC_ITER);
+    rnn.diff_src_iter_c = find(QUERN_ARG_DIFF_SRC_ITER_C), rnn.diff_bias = find(QUERN_ARG_DIFF_BIAS);
+    rnn.diff_weights_layer = find(QUERN_ARG_DIFF_WEIGHTS_LAYER);
+    rnn.diff_weights_iter = find(QUERN_ARG_DIFF_WEIGHTS_ITER);
+    rnn.diff_weights_projection = find(QUERN_ARG_DIFF_WEIGHTS_PROJECTION);
+    rnn.diff_dst_layer = find(QUERN_ARG_DIFF_DST_LAYER), rnn.diff_dst_iter = find(QUERN_ARG_DIFF_DST_ITER);
+    rnn.diff_dst_iter_c = find(QUERN_ARG_DIFF_DST_ITER_C);
+    return rnn;
+  }
+  std::unordered_map<int, memory> tensorsOf(const primitive_desc &desc,
+                                            std::initializer_list<const std::map<int32_t, test::Numbers> *> lists) {
+    std::unordered_map<int, memory> tensors;
+    for (const auto *list : lists)
+      for (const auto &[argument, numbers] : *list)
+        if (!numbers.shape.empty())
+          tensors.emplace(argument, place(desc, argument, numbers));
+    return tensors;
+  }
   static test::Numbers blankOf(test::Numbers numbers) {
     std::fill(numbers.values.begin(), numbers.values.end(), -7.0f);
     return numbers;
@@ -104,6 +162,7 @@ protected:
   stream order{device};
   GuardedSide side = GuardedSide::End;
   std::vector<GuardedBuffer> guarded; ///< what place() gave
+  static constexpr float old = 0.25f; ///< what gradients are added to
 };
 
 TEST_P(RnnKernels, ComputeTheirNumbers) {
@@ -112,6 +171,15 @@ TEST_P(RnnKernels, ComputeTheirNumbers) {
       side = each;
       ASSERT_NO_FATAL_FAILURE(expectTheirNumbers(GetParam(), packs)) << nameOf(side);
     }
+}
+
+TEST_P(RnnKernels, ComputeTheirGradients) {
+  if (GetParam().diffInputs.empty())
+    GTEST_SKIP() << "numbers of forward alone";
+  for (bool packs : {true, false})
+    for (bool overwrites : {true, false})
+      ASSERT_NO_FATAL_FAILURE(expectTheirGradients(GetParam(), packs, overwrites))
+          << (packs ? "packed, " : "plain, ") << (overwrites ? "overwritten" : "added");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RnnKernels, testing::ValuesIn(test::rnnModels()), [](const auto &info) {

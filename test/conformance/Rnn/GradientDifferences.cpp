@@ -1,0 +1,226 @@
+//===- GradientDifferences.cpp - What oneDNN's backward does differently --===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// oneDNN's backward reads the workspace of its own forward, whose gates are off by a few roundings, or kept in bf16.
+// What that makes of a gradient is computed: the reference of backward with gates that are off so. What differs
+// otherwise counts as known only where its cause is present.
+//
+//===----------------------------------------------------------------------===//
+#include "PeerDifferences.h"
+#include "Primitives/Arguments.h"
+#include "Primitives/Rnn/Shape.h"
+#include "Primitives/Rnn/Workspace.h"
+#include "Reference/Elements.h"
+#include "Reference/Rnn/Backward.h"
+#include "Rnn/Generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace quern::cases::rnn {
+namespace {
+
+using quern::rnn::WorkspacePart;
+
+const RnnDesc &descOf(const PeerComparison &with) { return std::get<Boxed<RnnDesc>>(with.desc.op); }
+
+/// A copy of the workspace whose numbers `change` has changed, part by part, the gates gate by gate.
+using ChangeOfNumber = std::function<double(WorkspacePart part, size_t gate, double value)>;
+std::vector<char> changedWorkspace(const RnnDesc &op, const void *workspace, const ChangeOfNumber &change) {
+  const quern::rnn::Shape s = quern::rnn::Shape::of(op);
+  const quern::rnn::WorkspaceLayout layout = *quern::rnn::workspaceOf(op);
+  const char *first = static_cast<const char *>(workspace);
+  std::vector<char> copy(first, first + layout.desc.bytes());
+  for (const quern::rnn::WorkspaceSection &section : layout.sections) {
+    std::vector<double> values = gather(section.desc, first + section.byteOffset);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = change(section.part, i / static_cast<size_t>(s.dhc) % static_cast<size_t>(s.gates), values[i]);
+    scatter(section.desc, copy.data() + section.byteOffset, values);
+  }
+  return copy;
+}
+
+using Step = quern::rnn::BackwardStep<quern::rnn::Uncertain>;
+
+using Change = std::function<void(const quern::rnn::BackwardArguments &, Step &)>;
+
+/// The gradient without what it is added to.
+std::vector<double> gradientOf(const PeerComparison &with, const ReferenceInputs &inputs, const Change &change = {}) {
+  PrimitiveDesc alone = with.desc;
+  auto &op = *std::get<Boxed<RnnDesc>>(alone.op);
+  op.flags |= RnnDiffWeightsOverwrite;
+  const Result<quern::rnn::BackwardArguments> arguments = quern::rnn::BackwardArguments::read(alone, inputs);
+  if (!arguments)
+    return {};
+  quern::rnn::BackwardOptions<quern::rnn::Uncertain> options;
+  if (change)
+    options.changed = [&](Step &step) { change(*arguments, step); };
+  const auto gradients = quern::rnn::computeGradients(alone, *arguments, options);
+  std::vector<double> values;
+  for (const auto &tensor : quern::rnn::gradientValues<quern::rnn::Uncertain>(op))
+    if (tensor.argument == with.exact.argument)
+      for (const quern::rnn::Uncertain &number : gradients.*tensor.values)
+        values.push_back(number.value);
+  return values;
+}
+
+/// How far the gates of another forward move each gradient: the root of the mean square. What a sigmoid makes is off by
+/// a few units of its last place; what may cancel, candidates and cells, by as much of 1.
+std::vector<double> spreadOf(const PeerComparison &with, const ReferenceInputs &inputs,
+                             const std::vector<double> &gradient) {
+  constexpr int draws = 4;
+  constexpr size_t candidate = 2;
+  const RnnDesc &op = descOf(with);
+  const bool isNarrow = op.srcLayer.dataType != DataType::F32, isRelu = op.activation == Alg::EltwiseRelu;
+  const double off = isNarrow ? 0x1p-9 : 0x1p-21;
+  std::vector<double> squares(gradient.size());
+  Random random(1);
+  const ChangeOfNumber change = [&](WorkspacePart part, size_t gate, double value) {
+    if (isNarrow && part != WorkspacePart::Gates)
+      return value;
+    const bool mayCancel = !isNarrow && !isRelu && (part != WorkspacePart::Gates || gate == candidate);
+    const double unit = static_cast<double>(random.between(-1000, 1000)) / 1000 * off;
+    return value + unit * (mayCancel ? std::max(1.0, std::fabs(value)) : value);
+  };
+  for (int draw = 0; draw < draws; ++draw) {
+    const std::vector<char> workspace = changedWorkspace(op, inputs.at(arg::workspace), change);
+    ReferenceInputs changed = inputs;
+    changed[arg::workspace] = workspace.data();
+    const std::vector<double> other = gradientOf(with, changed);
+    for (size_t i = 0; i < gradient.size(); ++i)
+      squares[i] += (other[i] - gradient[i]) * (other[i] - gradient[i]) / draws;
+  }
+  for (double &square : squares)
+    square = std::sqrt(square);
+  return squares;
+}
+
+/// The gradient that may be off by as much more, after it has been moved.
+ReferenceOutput moved(const ReferenceOutput &exact, const std::vector<double> &by, const std::vector<double> &spread) {
+  constexpr double deviations = 8;
+  ReferenceOutput output = exact;
+  output.possibleOf = [possibleOf = exact.possibleOf, by, spread](const ReferenceInputs &results) {
+    PossibleValues values = possibleOf(results);
+    for (size_t i = 0; i < spread.size(); ++i) {
+      const double shift = by.empty() ? 0 : by[i];
+      values.exact[i] += shift;
+      values.low[i] += shift - deviations * spread[i];
+      values.high[i] += shift + deviations * spread[i];
+    }
+    return values;
+  };
+  return output;
+}
+
+/// The top layer of one direction has its states in dst_layer alone, from the one after the first step on. oneDNN's one
+/// product for diff_weights_iter over all steps begins there where there is no src_iter to read first: it multiplies
+/// the gradients of each step with the state that the step made instead of the one that it read.
+bool readsStatesOfTheStepItself(const PeerComparison &with) {
+  const RnnDesc &op = descOf(with);
+  const bool isLstmOrVanilla = op.cell == Alg::VanillaLstm || op.cell == Alg::VanillaRnn;
+  return with.exact.argument == arg::diffWeights1 && isLstmOrVanilla && op.srcIter.isZero() &&
+         op.direction == RnnDirection::Left2Right;
+}
+
+void readStateOfTheStep(const RnnDesc &op, const quern::rnn::BackwardArguments &in, Step &step) {
+  const quern::rnn::Shape s = quern::rnn::Shape::of(op);
+  if (step.at.layer != s.layers - 1)
+    return;
+  const auto row = static_cast<size_t>((step.at.layer * s.steps + step.at.t) * s.batch + step.at.n);
+  auto part = [&](const std::vector<double> &values, int64_t length) {
+    return values.empty() ? std::span<const double>()
+                          : std::span(values).subspan(row * static_cast<size_t>(length), static_cast<size_t>(length));
+  };
+  if (op.weightsProjection.isZero()) {
+    const std::span<const quern::rnn::Uncertain> before(step.h);
+    step.h = quern::rnn::remadeState(op, s, part(in.gates, s.gates * s.dhc), part(in.cells, s.dhc), 0, before);
+  } else {
+    const std::span<const double> states = part(in.states, s.dic);
+    step.h.assign(states.begin(), states.end());
+  }
+  step.h.resize(static_cast<size_t>(s.sic)); // a step that is the only one may read a state of other channels
+}
+
+/// u where (1 - a) u belongs, in what goes on to h and the output gate; and the gradient of the update gate's sum in
+/// front of the attention where that of the gate itself belongs, in the gradient of a.
+void forgetAttention(const RnnDesc &op, const quern::rnn::BackwardArguments &in, Step &step) {
+  const quern::rnn::Shape s = quern::rnn::Shape::of(op);
+  const auto channels = static_cast<size_t>(s.dhc), row = static_cast<size_t>(step.at.t * s.batch + step.at.n);
+  const double *u = in.gates.data() + row * 3 * channels, *r = u + channels, *candidate = r + channels;
+  const double open = 1 - in.attention[row];
+  auto &d = step.gradients;
+  std::vector<double> dh(channels), dReset(channels);
+  double dAttention = 0;
+  for (size_t o = 0; o < channels; ++o) {
+    dh[o] = d.layer[2 * channels + o].value / (1 - open * u[o]) / (1 - candidate[o] * candidate[o]);
+    d.layer[2 * channels + o] = dh[o] * (1 - u[o]) * (1 - candidate[o] * candidate[o]);
+    dAttention -= dh[o] * (step.h[o].value - candidate[o]) * u[o] * (1 - u[o]) * u[o];
+  }
+  d.attention = dAttention;
+  if (quern::rnn::isLinearBeforeReset(op)) {
+    for (size_t o = 0; o < channels; ++o) {
+      const double sum = in.hiddenSums[row * channels + o], dOutput = d.layer[2 * channels + o].value;
+      d.layer[channels + o] = d.iter[channels + o] = dOutput * sum * r[o] * (1 - r[o]);
+      d.iter[2 * channels + o] = dOutput * r[o];
+      d.dhBefore[o] = dh[o] * u[o];
+    }
+    return;
+  }
+  for (size_t i = 0; i < channels; ++i)
+    for (size_t o = 0; o < channels; ++o)
+      dReset[i] += in.weightsIter[(i * 3 + 2) * channels + o] * d.layer[2 * channels + o].value;
+  for (size_t o = 0; o < channels; ++o) {
+    d.layer[channels + o] = d.iter[channels + o] = dReset[o] * step.h[o].value * r[o] * (1 - r[o]);
+    d.iter[2 * channels + o] = d.layer[2 * channels + o];
+    d.dhBefore[o] = dh[o] * u[o] + dReset[o] * r[o];
+  }
+}
+
+} // namespace
+
+std::optional<Difference> expectGradientsOfPeer(const PeerComparison &with, const ReferenceInputs &inputs,
+                                                std::vector<ReferenceOutput> &theirs) {
+  const RnnDesc &op = descOf(with);
+  const bool readsStates = readsStatesOfTheStepItself(with);
+  if (knownDifferenceOfGradients(with) && !(readsStates && op.activation == Alg::EltwiseRelu))
+    return std::nullopt;
+  const std::vector<double> gradient = gradientOf(with, inputs), spread = spreadOf(with, inputs, gradient);
+  theirs = {moved(with.exact, {}, spread)};
+  const auto addMoved = [&](const Change &change) {
+    std::vector<double> by = gradientOf(with, inputs, change);
+    for (size_t i = 0; i < by.size(); ++i)
+      by[i] -= gradient[i];
+    theirs.push_back(moved(with.exact, by, spread));
+  };
+  if (readsStates) {
+    addMoved([&](const auto &arguments, Step &step) { readStateOfTheStep(op, arguments, step); });
+    return Difference{"without src_iter diff_weights_iter has the states that steps made, not those they read", 0.12};
+  }
+  if (!op.attention.isZero()) {
+    addMoved([&](const auto &arguments, Step &step) { forgetAttention(op, arguments, step); });
+    return Difference{"u where (1 - a) u belongs", 0.11};
+  }
+  return op.srcLayer.dataType == DataType::F32 ? Difference{"gates of its own forward", 0.14}
+                                               : Difference{"gates are kept in bf16", 1};
+}
+
+/// Without a computed cause.
+Difference knownDifferenceOfGradients(const PeerComparison &with) {
+  const RnnDesc &op = descOf(with);
+  const quern::rnn::Shape s = quern::rnn::Shape::of(op);
+  const bool isProjected = !op.weightsProjection.isZero();
+  if (!isOldPeer(with) && isProjected && op.srcLayer.dataType == DataType::BF16)
+    return {"3.13 makes NaN of a projection of bf16", 0.1};
+  if (isOldPeer(with) && isProjected && s.dic > s.dhc)
+    return {"3.2 misreads a projection to more channels than the cell has", 0.085};
+  if (!isOldPeer(with) && s.sic != s.dic)
+    return {"3.13 makes NaN where a step reads a state of other channels than it makes", 0.015};
+  if (op.activation == Alg::EltwiseRelu)
+    return {"a sum in front of a relu that is near 0 may be on either side", 0.02};
+  return {};
+}
+
+} // namespace quern::cases::rnn

@@ -90,15 +90,19 @@ void forward(const Function &function, const memory::desc &src, const memory::de
 
 void backward(const Function &function, bool ofResult, const memory::desc &data) {
   eltwise_forward::primitive_desc hint(eng, prop_kind::forward_training, function.alg, data, data, function.alpha,
-                                       function.beta);
+                                       function.beta, primitive_attr(), true);
+  beginLine(data.get_data_type());
+  std::printf("gradient of %s", nameOf(function.alg));
+  if (!hint) {
+    std::printf(": refused\n");
+    return;
+  }
   eltwise_backward::primitive_desc desc(eng, function.alg, data, data, data, function.alpha, function.beta, hint);
   memory src = inputOf(function, data, 2), dst(data, eng), diffDst = makeTyped(strm, data, 3), diffSrc(data, eng);
   eltwise_forward(hint).execute(strm, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}});
   eltwise_backward(desc).execute(strm, {{ofResult ? DNNL_ARG_DST : DNNL_ARG_SRC, ofResult ? dst : src},
                                         {DNNL_ARG_DIFF_DST, diffDst},
                                         {DNNL_ARG_DIFF_SRC, diffSrc}});
-  beginLine(data.get_data_type());
-  std::printf("gradient of %s", nameOf(function.alg));
   print("", readPlain(strm, diffSrc));
 }
 

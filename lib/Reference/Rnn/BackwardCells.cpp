@@ -155,5 +155,7 @@ template std::vector<Uncertain> remadeState(const RnnDesc &, const Shape &, std:
                                             std::span<const double>, double, std::span<const Uncertain>);
 template std::vector<float> remadeState(const RnnDesc &, const Shape &, std::span<const double>,
                                         std::span<const double>, double, std::span<const float>);
+template std::vector<double> remadeState(const RnnDesc &, const Shape &, std::span<const double>,
+                                         std::span<const double>, double, std::span<const double>);
 
 } // namespace quern::rnn

@@ -38,6 +38,11 @@ inline bool isBidirectional(const RnnDesc &rnn) {
 inline bool isQuantized(const RnnDesc &rnn) {
   return rnn.srcLayer.dataType == DataType::U8 || rnn.srcLayer.dataType == DataType::S8;
 }
+/// relu that may give one result of two sums, one of either sign: training keeps the sums in place of the results, so
+/// that backward knows which side of the bend each was on.
+inline bool keepsSums(const RnnDesc &rnn) {
+  return rnn.cell == Alg::VanillaRnn && rnn.activation == Alg::EltwiseRelu && rnn.alpha < 0;
+}
 inline bool isBackward(const RnnDesc &rnn) { return rnn.prop == PropKind::Backward; }
 /// Forward that writes a workspace, or backward, which reads it.
 inline bool isTraining(const RnnDesc &rnn) { return rnn.prop != PropKind::ForwardInference; }

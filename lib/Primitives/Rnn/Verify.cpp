@@ -45,7 +45,7 @@
 //   C33 augru and lbr_augru have one layer and direction left2right.
 //   C34 src_layer is of f32, bf16, f16, u8 or s8.
 //   C35 The other tensors are of the types that go with it (docs/primitives/rnn.md).
-//   C36 u8 and s8: inference, and not augru or lbr_augru; f16: forward.
+//   C36 u8 and s8: inference, and not augru or lbr_augru.
 //   C37 seq_lengths is of s32.
 //   C38 Training needs all sizes.
 //   C39 Of weights, bias and peephole everything is known; of the other tensors all dims but T and N.

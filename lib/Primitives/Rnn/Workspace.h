@@ -19,6 +19,7 @@ namespace quern::rnn {
 
 enum class WorkspacePart {
   Gates,      ///< [L, D, T, N, G, DHC] activated: LSTM i f c~ o, GRU u r o (u without attention), vanilla h
+              ///< (keepsSums: its sum)
   Cells,      ///< [L, D, T, N, DHC] c; LSTM
   HiddenSums, ///< [L, D, T, N, DHC] U_o h + b_u', before r multiplies it; linear before reset
   States,     ///< [L, D, T, N, DIC] h as the next step reads it; LSTM with projection, others are made from gates

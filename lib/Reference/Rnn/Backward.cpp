@@ -9,8 +9,10 @@
 #include "Reference/Rnn/Backward.h"
 
 #include "Reference/Elements.h"
+#include "Reference/TestData/TestValues.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace quern::rnn {
 namespace {
@@ -20,9 +22,8 @@ template <typename Number> class Kept;
 
 template <> class Kept<Uncertain> {
 public:
-  Kept(DataType state, bool roundsOperands)
-      : type(state), noise(roundsOperands ? varianceOfBf16 : 0),
-        gradientNoise(roundsOperands || state == DataType::BF16 ? varianceOfBf16 : 0) {}
+  Kept(DataType state, bool roundsOperands, uint64_t)
+      : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16) {}
 
   /// Near the middle of two values either may be kept.
   Uncertain state(const Uncertain &h) const {
@@ -35,21 +36,22 @@ public:
     const double step = epsilonOf(type) * std::fabs(h.value);
     return {kept, h.variance + step * step};
   }
-  Uncertain operand(const Uncertain &x) const { return withNoise(x, noise); }
-  Uncertain gradient(const Uncertain &d) const { return withNoise(d, gradientNoise); }
+  Uncertain operand(const Uncertain &x) const { return roundsOperands ? rounded(x) : x; }
+  Uncertain gradient(const Uncertain &d) const { return roundsGradients ? rounded(d) : d; }
 
 private:
-  static Uncertain withNoise(const Uncertain &x, double noise) {
-    return {x.value, x.variance + noise * x.value * x.value};
+  static Uncertain rounded(const Uncertain &x) {
+    const double step = stepOfBf16(x.value);
+    return {x.value, x.variance + step * step / 12};
   }
 
   DataType type;
-  double noise, gradientNoise;
+  bool roundsOperands, roundsGradients;
 };
 
 template <> class Kept<float> {
 public:
-  Kept(DataType state, bool roundsOperands)
+  Kept(DataType state, bool roundsOperands, uint64_t)
       : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16) {}
 
   float state(float h) const { return rounded(type, h); }
@@ -63,11 +65,91 @@ private:
   bool roundsOperands, roundsGradients;
 };
 
+/// One of the ways that rounding to bf16 may go: what is rounded is off by some part of a step, which follows from the
+/// number and the draw, so that it is the same wherever the number is read.
+template <> class Kept<double> {
+public:
+  Kept(DataType state, bool roundsOperands, uint64_t draw)
+      : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16),
+        draw(draw) {}
+
+  double state(double h) const { return type == DataType::F32 || type == DataType::F64 ? h : roundTo(type, h); }
+  double operand(double x) const { return roundsOperands ? x + stepOfBf16(x) * part(x) : x; }
+  double gradient(double d) const { return roundsGradients ? d + stepOfBf16(d) * part(d) : d; }
+  /// What arithmetic in f32 makes of a number, which is nothing beside roundings to bf16.
+  double computed(const Uncertain &x) const {
+    return roundsGradients ? x.value : x.value + x.deviation() * std::sqrt(12.0) * part(x.value);
+  }
+
+private:
+  /// Of a step, from -1/2 to 1/2; with the sign of x.
+  double part(double x) const {
+    const uint64_t bits = testdata::mix(std::bit_cast<uint64_t>(std::fabs(x)) + draw);
+    const double drawn = static_cast<double>(bits >> 11) * 0x1p-53 - 0.5;
+    return x < 0 ? -drawn : drawn;
+  }
+
+  DataType type;
+  bool roundsOperands, roundsGradients;
+  uint64_t draw;
+};
+
+/// A sum of products.
+template <typename Number> class Sum {
+public:
+  void add(const Number &a, const Number &b) {
+    sum += a * b;
+    if constexpr (std::is_same_v<Number, double>)
+      squares += sum * sum;
+  }
+  Number rounded(const Kept<Number> &kept) const {
+    if constexpr (std::is_same_v<Number, double>)
+      return kept.computed({sum, squares * varianceOfF32});
+    else
+      return sum;
+  }
+
+private:
+  Number sum{};
+  double squares = 0; ///< of the partial sums
+};
+
+/// The gradients of a cell as one draw has them.
+CellGradients<double> drawnGradients(const RnnDesc &rnn, const Shape &s, const CellGradientInputs<double> &in,
+                                     const Kept<double> &kept) {
+  auto uncertain = [](std::span<const double> values) { return std::vector<Uncertain>(values.begin(), values.end()); };
+  auto drawn = [&](const std::vector<Uncertain> &values) {
+    std::vector<double> numbers;
+    for (const Uncertain &value : values)
+      numbers.push_back(kept.computed(value));
+    return numbers;
+  };
+  const std::vector<Uncertain> h = uncertain(in.h), dh = uncertain(in.dh), dc = uncertain(in.dc);
+  const CellGradients<Uncertain> made =
+      cellGradients<Uncertain>(rnn, s,
+                               {.gates = in.gates,
+                                .c = in.c,
+                                .cBefore = in.cBefore,
+                                .hiddenSums = in.hiddenSums,
+                                .peephole = in.peephole,
+                                .attention = in.attention,
+                                .h = h,
+                                .dh = dh,
+                                .dc = dc,
+                                .throughOutputGate = [&](const std::vector<Uncertain> &d) {
+                                  return uncertain(in.throughOutputGate(drawn(d)));
+                                }});
+  return {drawn(made.layer),    drawn(made.iter),        drawn(made.dhBefore),
+          drawn(made.dcBefore), drawn(made.resetStates), kept.computed(made.attention)};
+}
+
 template <typename Number> class BackwardRun {
 public:
   BackwardRun(const PrimitiveDesc &desc, const BackwardArguments &arguments, const BackwardOptions<Number> &options)
       : rnn(std::get<Boxed<RnnDesc>>(desc.op)), s(Shape::of(rnn)), a(arguments), options(options),
-        kept(rnn.srcLayer.dataType, roundsOperands(desc)), gateChannels(static_cast<size_t>(s.gates * s.dhc)) {}
+        kept(rnn.srcLayer.dataType, roundsOperands(desc), options.draw), layerWeights(read(arguments.weightsLayer)),
+        iterWeights(read(arguments.weightsIter)), projectionWeights(read(arguments.weightsProjection)),
+        gateChannels(static_cast<size_t>(s.gates * s.dhc)) {}
 
   RnnGradients<Number> run() {
     start();
@@ -75,9 +157,11 @@ public:
     std::vector<Number> diffDst = diffDstOfTop();
     for (int64_t layer = s.layers - 1; layer >= 0; --layer) {
       std::vector<Number> diffX(static_cast<size_t>(s.directions) * rows() * static_cast<size_t>(s.slc));
-      for (int64_t direction = 0; direction < s.directions; ++direction)
+      for (int64_t direction = 0; direction < s.directions; ++direction) {
         for (int64_t n = 0; n < s.batch; ++n)
           runSequence(layer, direction, n, diffDst, diffX);
+        addStepsMade();
+      }
       diffDst = layer > 0 ? diffDstBelow(diffX) : std::vector<Number>();
       if (layer == 0)
         sumDirections(diffX);
@@ -107,10 +191,23 @@ private:
     const int64_t length = a.lengths[static_cast<size_t>(n)];
     return {layer, direction, isReversed(direction) ? length - 1 - step : step, n, 0};
   }
+  std::span<const double> cellsBefore(const RunPlace &at) const {
+    const int64_t length = a.lengths[static_cast<size_t>(at.n)],
+                  step = isReversed(at.direction) ? length - 1 - at.t : at.t;
+    return step > 0 ? part(a.cells, rowOf(placeOf(at.layer, at.direction, at.n, step - 1)), s.dhc)
+                    : part(a.srcIterC, stateRowOf(at), s.dhc);
+  }
   double attentionAt(const RunPlace &at) const {
     return a.attention.empty() ? 0 : a.attention[static_cast<size_t>(at.t * s.batch + at.n)];
   }
 
+  std::vector<Number> read(const std::vector<double> &weights) const {
+    std::vector<Number> factors;
+    factors.reserve(weights.size());
+    for (double weight : weights)
+      factors.push_back(kept.operand(Number(weight)));
+    return factors;
+  }
   void start();
   void remakeStates();
   std::vector<Number> diffDstOfTop() const;
@@ -121,25 +218,29 @@ private:
   void runSequence(int64_t layer, int64_t direction, int64_t n, const std::vector<Number> &diffDst,
                    std::vector<Number> &diffX);
   std::vector<Number> throughProjection(const RunPlace &at, const std::vector<Number> &dh);
-  CellGradients<Number> gradientsOf(const RunPlace &at, int64_t step, std::span<const Number> h,
-                                    std::span<const Number> dh, std::span<const Number> dc) const;
+  CellGradients<Number> gradientsOf(const RunPlace &at, std::span<const Number> h, std::span<const Number> dh,
+                                    std::span<const Number> dc) const;
   /// For each row of this layer's and direction's weights [I, G, DHC]: the sum of products with the gradients of gates
   /// `first` to `end`.
-  std::vector<Number> through(const std::vector<double> &weights, const RunPlace &at, int64_t inputs,
+  std::vector<Number> through(const std::vector<Number> &weights, const RunPlace &at, int64_t inputs,
                               const std::vector<Number> &d, size_t first, size_t end) const;
   /// Adds the products of x and the gradients of gates `first` to `end` to gradients [I, G, DHC].
   void addProducts(std::vector<Number> &to, const RunPlace &at, std::span<const Number> x, const std::vector<Number> &d,
                    size_t first, size_t end) const;
   void addGradients(BackwardStep<Number> &step);
-  void addPeepholes(const BackwardStep<Number> &step, std::span<const double> cBefore, std::span<const double> c);
+  void addProjection(const BackwardStep<Number> &step);
+  void addPeepholes(const BackwardStep<Number> &step);
+  void addStepsMade();
 
   const RnnDesc &rnn;
   const Shape s;
   const BackwardArguments &a;
   const BackwardOptions<Number> &options;
   const Kept<Number> kept;
+  const std::vector<Number> layerWeights, iterWeights, projectionWeights; ///< as products read them
   const size_t gateChannels;
-  std::vector<Number> states, unprojected; ///< [L, D, T, N, …] as kept
+  std::vector<Number> states, unprojected;     ///< [L, D, T, N, …] as kept
+  std::vector<BackwardStep<Number>> stepsMade; ///< of a layer and direction
   RnnGradients<Number> out;
 };
 
@@ -251,16 +352,19 @@ template <typename Number> std::vector<Number> BackwardRun<Number>::inputOf(cons
 }
 
 template <typename Number>
-std::vector<Number> BackwardRun<Number>::through(const std::vector<double> &weights, const RunPlace &at, int64_t inputs,
+std::vector<Number> BackwardRun<Number>::through(const std::vector<Number> &weights, const RunPlace &at, int64_t inputs,
                                                  const std::vector<Number> &d, size_t first, size_t end) const {
-  const double *matrix = weights.data() + stack(at.layer, at.direction) * static_cast<size_t>(inputs) * gateChannels;
+  const Number *matrix = weights.data() + stack(at.layer, at.direction) * static_cast<size_t>(inputs) * gateChannels;
   std::vector<Number> factors(d), sums(static_cast<size_t>(inputs));
   for (Number &factor : factors)
     factor = kept.gradient(factor);
   const auto channels = static_cast<size_t>(s.dhc);
-  for (size_t i = 0; i < sums.size(); ++i)
+  for (size_t i = 0; i < sums.size(); ++i) {
+    Sum<Number> sum;
     for (size_t go = first * channels; go < end * channels; ++go)
-      sums[i] += kept.operand(Number(matrix[i * gateChannels + go])) * factors[go];
+      sum.add(matrix[i * gateChannels + go], factors[go]);
+    sums[i] = sum.rounded(kept);
+  }
   return sums;
 }
 
@@ -279,30 +383,30 @@ void BackwardRun<Number>::addProducts(std::vector<Number> &to, const RunPlace &a
   }
 }
 
-/// dR += (o tanh c')ᵀ dh; returns the gradient of o tanh c'.
+/// The gradient of o tanh c'.
 template <typename Number>
 std::vector<Number> BackwardRun<Number>::throughProjection(const RunPlace &at, const std::vector<Number> &dh) {
   const auto channels = static_cast<size_t>(s.dhc), width = static_cast<size_t>(s.dic);
   const size_t first = stack(at.layer, at.direction) * channels * width;
-  const auto made = part(unprojected, rowOf(at), s.dhc);
   std::vector<Number> sums(channels), factors(dh);
   for (Number &factor : factors)
     factor = kept.gradient(factor);
-  for (size_t i = 0; i < channels; ++i)
-    for (size_t o = 0; o < width; ++o) {
-      sums[i] += kept.operand(Number(a.weightsProjection[first + i * width + o])) * factors[o];
-      out.weightsProjection[first + i * width + o] += kept.operand(made[i]) * factors[o];
-    }
+  for (size_t i = 0; i < channels; ++i) {
+    Sum<Number> sum;
+    for (size_t o = 0; o < width; ++o)
+      sum.add(projectionWeights[first + i * width + o], factors[o]);
+    sums[i] = sum.rounded(kept);
+  }
   return sums;
 }
 
 template <typename Number>
-CellGradients<Number> BackwardRun<Number>::gradientsOf(const RunPlace &at, int64_t step, std::span<const Number> h,
+CellGradients<Number> BackwardRun<Number>::gradientsOf(const RunPlace &at, std::span<const Number> h,
                                                        std::span<const Number> dh, std::span<const Number> dc) const {
   const size_t row = rowOf(at);
   CellGradientInputs<Number> in{.gates = part(a.gates, row, s.gates * s.dhc),
                                 .c = part(a.cells, row, s.dhc),
-                                .cBefore = part(a.srcIterC, stateRowOf(at), s.dhc),
+                                .cBefore = cellsBefore(at),
                                 .hiddenSums = part(a.hiddenSums, row, s.dhc),
                                 .peephole = part(a.weightsPeephole, stack(at.layer, at.direction), 3 * s.dhc),
                                 .attention = attentionAt(at),
@@ -310,19 +414,19 @@ CellGradients<Number> BackwardRun<Number>::gradientsOf(const RunPlace &at, int64
                                 .dh = dh,
                                 .dc = dc,
                                 .throughOutputGate = {}};
-  if (step > 0)
-    in.cBefore = part(a.cells, rowOf(placeOf(at.layer, at.direction, at.n, step - 1)), s.dhc);
   in.throughOutputGate = [&](const std::vector<Number> &dOutput) {
     std::vector<Number> d(gateChannels - dOutput.size());
     d.insert(d.end(), dOutput.begin(), dOutput.end());
-    return through(a.weightsIter, at, s.sic, d, 2, 3);
+    return through(iterWeights, at, s.sic, d, 2, 3);
   };
-  return cellGradients(rnn, s, in);
+  if constexpr (std::is_same_v<Number, double>)
+    return drawnGradients(rnn, s, in, kept);
+  else
+    return cellGradients(rnn, s, in);
 }
 
-template <typename Number>
-void BackwardRun<Number>::addPeepholes(const BackwardStep<Number> &step, std::span<const double> cBefore,
-                                       std::span<const double> c) {
+template <typename Number> void BackwardRun<Number>::addPeepholes(const BackwardStep<Number> &step) {
+  const auto c = part(a.cells, rowOf(step.at), s.dhc), cBefore = cellsBefore(step.at);
   const auto channels = static_cast<size_t>(s.dhc);
   const size_t first = stack(step.at.layer, step.at.direction) * 3 * channels;
   for (size_t o = 0; o < channels; ++o)
@@ -330,6 +434,30 @@ void BackwardRun<Number>::addPeepholes(const BackwardStep<Number> &step, std::sp
       const Number d = kept.gradient(step.gradients.layer[(p == 2 ? 3 : p) * channels + o]);
       out.weightsPeephole[first + p * channels + o] += d * Number(p == 2 ? c[o] : cBefore[o]);
     }
+}
+
+/// dR += (o tanh c')ᵀ dh
+template <typename Number> void BackwardRun<Number>::addProjection(const BackwardStep<Number> &step) {
+  const auto channels = static_cast<size_t>(s.dhc), width = static_cast<size_t>(s.dic);
+  const size_t first = stack(step.at.layer, step.at.direction) * channels * width;
+  const auto made = part(unprojected, rowOf(step.at), s.dhc);
+  for (size_t i = 0; i < channels; ++i)
+    for (size_t o = 0; o < width; ++o)
+      out.weightsProjection[first + i * width + o] += kept.operand(made[i]) * kept.gradient(step.dh[o]);
+}
+
+/// Of all steps and sequences of a layer and direction, from the first step on: what sums are rounded by depends on
+/// their order.
+template <typename Number> void BackwardRun<Number>::addStepsMade() {
+  std::ranges::sort(stepsMade, {}, [](const BackwardStep<Number> &step) { return std::pair(step.at.t, step.at.n); });
+  for (BackwardStep<Number> &step : stepsMade) {
+    addGradients(step);
+    if (!a.weightsProjection.empty())
+      addProjection(step);
+    if (!a.weightsPeephole.empty())
+      addPeepholes(step);
+  }
+  stepsMade.clear();
 }
 
 /// What one step adds to the gradients of weights and bias.
@@ -368,26 +496,21 @@ void BackwardRun<Number>::runSequence(int64_t layer, int64_t direction, int64_t 
     for (size_t o = 0; o < dh.size(); ++o)
       dh[o] = diffDst[rowInLayer * dh.size() + o] + dhBehind[o];
     const std::vector<Number> ofCell = a.weightsProjection.empty() ? dh : throughProjection(at, dh);
-    BackwardStep<Number> made{at, step == length - 1, stateBefore(at, step), {}};
-    made.gradients = gradientsOf(at, step, made.h, ofCell, dc);
+    BackwardStep<Number> made{at, step == length - 1, stateBefore(at, step), {}, dh};
+    made.gradients = gradientsOf(at, made.h, ofCell, dc);
     if (options.changed)
       options.changed(made);
     CellGradients<Number> &d = made.gradients;
-    addGradients(made);
-    if (!a.weightsPeephole.empty())
-      addPeepholes(made,
-                   step > 0 ? part(a.cells, rowOf(placeOf(layer, direction, n, step - 1)), s.dhc)
-                            : part(a.srcIterC, stateRowOf(at), s.dhc),
-                   part(a.cells, rowOf(at), s.dhc));
     const auto gates = static_cast<size_t>(s.gates);
-    const std::vector<Number> x = through(a.weightsLayer, at, s.slc, d.layer, 0, gates);
+    const std::vector<Number> x = through(layerWeights, at, s.slc, d.layer, 0, gates);
     std::copy(x.begin(), x.end(), diffX.begin() + static_cast<std::ptrdiff_t>(rowInLayer * x.size()));
-    dhBehind = through(a.weightsIter, at, s.sic, d.iter, 0, d.resetStates.empty() ? gates : 2);
+    dhBehind = through(iterWeights, at, s.sic, d.iter, 0, d.resetStates.empty() ? gates : 2);
     for (size_t i = 0; isGru(rnn) && i < dhBehind.size(); ++i)
       dhBehind[i] += d.dhBefore[i];
-    dc = std::move(d.dcBefore);
+    dc = d.dcBefore;
     if (hasAttention(rnn))
       out.attention[static_cast<size_t>(at.t * s.batch + at.n)] = d.attention;
+    stepsMade.push_back(std::move(made));
   }
   const size_t state = stateRowOf(ends);
   std::copy(dhBehind.begin(), dhBehind.end(),
@@ -414,5 +537,7 @@ template RnnGradients<Uncertain> computeGradients(const PrimitiveDesc &, const B
                                                   const BackwardOptions<Uncertain> &);
 template RnnGradients<float> computeGradients(const PrimitiveDesc &, const BackwardArguments &,
                                               const BackwardOptions<float> &);
+template RnnGradients<double> computeGradients(const PrimitiveDesc &, const BackwardArguments &,
+                                               const BackwardOptions<double> &);
 
 } // namespace quern::rnn

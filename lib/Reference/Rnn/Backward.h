@@ -42,14 +42,16 @@ template <typename Number> struct BackwardStep {
   bool isLast;           ///< of its sequence, in the order of processing
   std::vector<Number> h; ///< that the step read
   CellGradients<Number> gradients;
+  std::vector<Number> dh; ///< of the state
 };
 
 template <typename Number> struct BackwardOptions {
   /// Tests of the judge change what a step makes.
   std::function<void(BackwardStep<Number> &)> changed{};
+  uint64_t draw = 0; ///< of double: which way roundings go
 };
 
-/// Number: Uncertain, or float for what a plain kernel would compute.
+/// Number: Uncertain; float for what a plain kernel would compute; double for one way that its roundings may go.
 template <typename Number>
 RnnGradients<Number> computeGradients(const PrimitiveDesc &desc, const BackwardArguments &arguments,
                                       const BackwardOptions<Number> &options = {});

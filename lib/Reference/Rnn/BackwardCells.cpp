@@ -142,7 +142,8 @@ std::vector<Number> remadeState(const RnnDesc &rnn, const Shape &shape, std::spa
       const Number one(1), u(gates[o]), update = hasAttention(rnn) ? (one - Number(attention)) * u : u;
       h.push_back(update * hBefore[o] + (one - update) * Number(gates[2 * channels + o]));
     } else {
-      h.push_back(Number(gates[o]));
+      const Number gate(gates[o]);
+      h.push_back(keepsSums(rnn) && gates[o] <= 0 ? Number(rnn.alpha) * gate : gate);
     }
   }
   return h;
@@ -154,5 +155,7 @@ template std::vector<Uncertain> remadeState(const RnnDesc &, const Shape &, std:
                                             std::span<const double>, double, std::span<const Uncertain>);
 template std::vector<float> remadeState(const RnnDesc &, const Shape &, std::span<const double>,
                                         std::span<const double>, double, std::span<const float>);
+template std::vector<double> remadeState(const RnnDesc &, const Shape &, std::span<const double>,
+                                         std::span<const double>, double, std::span<const double>);
 
 } // namespace quern::rnn

@@ -21,7 +21,7 @@ namespace quern::rnn {
 
 /// What a step kept, and the gradients of what it made.
 template <typename Number> struct CellGradientInputs {
-  std::span<const double> gates;      ///< [G, DHC] activated; u before attention
+  std::span<const double> gates;      ///< [G, DHC] as training keeps them
   std::span<const double> c, cBefore; ///< lstm
   std::span<const double> hiddenSums; ///< linear before reset
   std::span<const double> peephole;   ///< [3, DHC], or empty
@@ -41,7 +41,6 @@ template <typename Number> struct CellGradients {
   Number attention{};
 };
 
-/// Of `rnn`, `h` made by a step is its only gate.
 template <typename Number>
 CellGradients<Number> cellGradients(const RnnDesc &rnn, const Shape &shape, const CellGradientInputs<Number> &in);
 

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The arguments of an execution, and what each gradient may be. A result may be off by so many deviations (Uncertain.h)
-// of what arithmetic in f32 makes of it, the factors of products rounded to bf16 where they are; or by a few roundings
-// of its own size: where nothing cancels, terms that are alike are rounded alike.
+// The arguments of an execution, and what each gradient may be. A result may be off by so many deviations (Uncertain.h,
+// and some draws of roundings) of what arithmetic in f32 makes of it, the factors of products rounded to bf16 where
+// they are; or by a few roundings of its own size: in long sums terms that are alike are rounded alike.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -21,9 +21,7 @@ namespace quern::rnn {
 namespace {
 
 constexpr double roundingsAllowed = 4, stepsOfAsMany = 64;
-/// Errors are not quite independent: a gradient that is rounded once goes into many sums, weights are the same in each
-/// step. About twice of what kernels were met with, in stacks.
-constexpr double deviationsOfF32 = 8, deviationsOfBf16 = 16, deviationsOfRoundedOperands = 24;
+constexpr double deviationsAllowed = 8;
 
 /// Elements of an argument; `count` zeros if it is absent.
 Result<std::vector<double>> valuesOf(const ReferenceInputs &inputs, int32_t argument, const TensorDesc &desc,
@@ -36,31 +34,48 @@ Result<std::vector<double>> valuesOf(const ReferenceInputs &inputs, int32_t argu
   return gather(desc, *buffer);
 }
 
-struct Allowance {
-  double deviations;
-  double rounding; ///< the most that rounding a factor of a product is off by, of its size
-};
-
-Allowance allowanceOf(const PrimitiveDesc &desc) {
+/// Roundings are not independent: a gradient that is rounded once goes into many sums, and what it is off by from step
+/// to step; weights are the same in each step, numbers that are alike are rounded alike. So the gradients are computed
+/// with some draws of these roundings. Their mean square is itself off, which the mean of a tensor makes good.
+void addCommonRoundings(const PrimitiveDesc &desc, const BackwardArguments &arguments,
+                        RnnGradients<Uncertain> &gradients) {
+  constexpr uint64_t draws = 4;
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
-  if (roundsOperands(desc))
-    return {deviationsOfRoundedOperands, 0x1p-9};
-  return rnn.srcLayer.dataType == DataType::BF16 ? Allowance{deviationsOfBf16, 0x1p-9}
-                                                 : Allowance{deviationsOfF32, 0x1p-24};
+  const auto tensors = gradientValues<Uncertain>(rnn);
+  const auto drawnTensors = gradientValues<double>(rnn);
+  std::vector<std::vector<double>> squares(tensors.size());
+  for (uint64_t draw = 1; draw <= draws; ++draw) {
+    const RnnGradients<double> drawn = computeGradients<double>(desc, arguments, {.draw = draw});
+    for (size_t tensor = 0; tensor < tensors.size(); ++tensor) {
+      const std::vector<double> &values = drawn.*drawnTensors[tensor].values;
+      squares[tensor].resize(values.size());
+      for (size_t i = 0; i < values.size(); ++i)
+        squares[tensor][i] += std::pow(values[i] - (gradients.*tensors[tensor].values)[i].value, 2) / draws;
+    }
+  }
+  for (size_t tensor = 0; tensor < tensors.size(); ++tensor) {
+    std::vector<Uncertain> &values = gradients.*tensors[tensor].values;
+    double drawn = 0, independent = 0;
+    for (size_t i = 0; i < values.size(); ++i)
+      if (std::isfinite(squares[tensor][i]) && std::isfinite(values[i].variance))
+        drawn += squares[tensor][i], independent += values[i].variance;
+    const double ratio = independent > 0 ? drawn / independent : 0;
+    for (size_t i = 0; i < values.size(); ++i)
+      if (std::isfinite(squares[tensor][i]))
+        values[i].variance = std::max(values[i].variance, (squares[tensor][i] + ratio * values[i].variance) / 2);
+  }
 }
 
 PossibleValues possibleOf(const PrimitiveDesc &desc, const std::vector<Uncertain> &numbers) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
   const Shape s = Shape::of(rnn);
   // What goes on through time along one vector alone is rounded in each step.
-  const Allowance allowed = allowanceOf(desc);
-  const double share =
-      roundingsAllowed * std::sqrt(1 + static_cast<double>(s.steps) / stepsOfAsMany) * allowed.rounding;
+  const double share = roundingsAllowed * std::sqrt(1 + static_cast<double>(s.steps) / stepsOfAsMany) * 0x1p-24;
   // Products of bf16 take a denormal for 0.
   const double least = static_cast<double>(std::max(s.steps * s.batch, s.gates * s.dhc) + 1) * 0x1p-122;
   PossibleValues values;
   for (const Uncertain &number : numbers) {
-    const double off = std::max(allowed.deviations * number.deviation(), share * std::fabs(number.value)) + least;
+    const double off = std::max(deviationsAllowed * number.deviation(), share * std::fabs(number.value)) + least;
     const bool isFinite = std::isfinite(number.value);
     values.exact.push_back(number.value);
     values.low.push_back(isFinite ? number.value - off : number.value);
@@ -147,7 +162,8 @@ Result<std::vector<ReferenceOutput>> computeBackwardReference(const PrimitiveDes
   Result<BackwardArguments> arguments = BackwardArguments::read(desc, inputs);
   if (!arguments)
     return arguments.takeError();
-  const RnnGradients<Uncertain> gradients = computeGradients<Uncertain>(desc, *arguments);
+  RnnGradients<Uncertain> gradients = computeGradients<Uncertain>(desc, *arguments);
+  addCommonRoundings(desc, *arguments, gradients);
   std::vector<ReferenceOutput> outputs;
   for (const auto &tensor : gradientValues<Uncertain>(std::get<Boxed<RnnDesc>>(desc.op))) {
     if (tensor.desc.isZero())

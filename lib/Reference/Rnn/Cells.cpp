@@ -50,8 +50,11 @@ public:
 private:
   /// h = activation(W x + U h + B)
   void vanilla() {
-    for (size_t o = 0; o < channels; ++o)
-      out.h[o] = gate(0, o) = activation(W(0, o) + U(0, o) + B(0, o));
+    for (size_t o = 0; o < channels; ++o) {
+      const double sum = W(0, o) + U(0, o) + B(0, o);
+      out.h[o] = activation(sum);
+      gate(0, o) = keepsSums(rnn) ? sum : out.h[o];
+    }
     double bound = rnn.activation == Alg::EltwiseRelu ? std::numeric_limits<double>::infinity() : 1;
     for (size_t o = 0; o < channels; ++o)
       out.termNorms.push_back(

@@ -99,7 +99,7 @@ Product iterProductOf(const RnnDesc &rnn, int64_t gate);
 /// What it makes, as numbers, not yet rounded to what is kept.
 struct CellOutputs {
   std::vector<double> h, c;
-  std::vector<double> gates;       ///< [G, DHC] activated; u before attention
+  std::vector<double> gates;       ///< [G, DHC] as training keeps them: activated; u before attention
   std::vector<double> hiddenSums;  ///< linear before reset: U_o h + b_u'
   std::vector<double> unprojected; ///< LSTM with projection
   /// Vanilla: the root of the sum of squares of the terms whose sum h is of; 1 at most if h is bounded.

@@ -55,6 +55,8 @@ private:
                                      ? moved * std::max(1.0, std::fabs(static_cast<double>(rnn.alpha)))
                                  : rnn.activation == Alg::EltwiseTanh ? ofTanh(h, moved)
                                                                       : ofSigmoid(h, moved);
+      if (keepsSums(rnn))
+        gate(0, o) = moved;
     }
   }
 

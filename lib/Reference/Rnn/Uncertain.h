@@ -11,7 +11,9 @@
 #ifndef QUERN_REFERENCE_RNN_UNCERTAIN_H
 #define QUERN_REFERENCE_RNN_UNCERTAIN_H
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace quern::rnn {
 
@@ -22,9 +24,14 @@ struct Uncertain {
   double deviation() const { return std::sqrt(variance); }
 };
 
-/// Of rounding a number of size 1 to the nearest: `unit`, the most that it is off by, spread evenly.
-constexpr double varianceOfRounding(double unit) { return unit * unit / 3; }
-inline constexpr double varianceOfF32 = varianceOfRounding(0x1p-24), varianceOfBf16 = varianceOfRounding(0x1p-9);
+/// Of rounding a number of size 1 to f32: an even error, of half a unit in the last place at most.
+inline constexpr double varianceOfF32 = 0x1p-48 / 3;
+/// Between a number of bf16 of the size of x and the next; 0 where x is one, and nothing is rounded.
+inline double stepOfBf16(double x) {
+  const auto single = static_cast<float>(x);
+  const bool isExact = static_cast<double>(single) == x && (std::bit_cast<uint32_t>(single) & 0xffff) == 0;
+  return isExact || !std::isfinite(x) ? 0 : std::ldexp(1.0, std::ilogb(x) - 7);
+}
 
 inline Uncertain inF32(double value, double variance) { return {value, variance + varianceOfF32 * value * value}; }
 inline Uncertain operator+(const Uncertain &a, const Uncertain &b) {

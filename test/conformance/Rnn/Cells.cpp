@@ -31,7 +31,7 @@ const std::vector<Cell> &round(Pass pass) {
 } // namespace
 
 std::span<const DataType> typesOf(Pass pass) {
-  return std::span(allTypes).first(pass == Pass::Forward ? std::size(allTypes) : 2);
+  return std::span(allTypes).first(pass == Pass::Forward ? std::size(allTypes) : 3);
 }
 
 std::span<const LayoutFamily> familiesOf(Pass pass) {

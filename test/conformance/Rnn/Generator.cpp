@@ -105,7 +105,7 @@ private:
     op.direction = cell.direction;
     if (cell.kind == Kind::Vanilla) {
       op.activation = random.pick({Alg::EltwiseRelu, Alg::EltwiseTanh, Alg::EltwiseLogistic});
-      op.alpha = op.activation == Alg::EltwiseRelu ? random.pick({0.0f, 0.125f, 0.5f}) : 0.0f;
+      op.alpha = op.activation == Alg::EltwiseRelu ? random.pick({0.0f, 0.125f, 0.5f, -0.25f}) : 0.0f;
     }
     if (pass == Pass::Backward)
       op.prop = PropKind::Backward;

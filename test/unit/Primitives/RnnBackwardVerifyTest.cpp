@@ -87,10 +87,6 @@ TEST(RnnBackwardVerify, RefusesOtherTypesAndLayouts) {
   const std::string bf16 = lstm + "src_layer=bf16:2x3x4:abc dst_layer=bf16:2x3x8:abc weights_layer=bf16:1x1x4x4x8:any "
                                   "weights_iter=bf16:1x1x8x4x8:any ";
   const Refusal refusals[] = {
-      {"C36",
-       lstm + "src_layer=f16:2x3x4:abc dst_layer=f16:2x3x8:abc weights_layer=f16:1x1x4x4x8:any "
-              "weights_iter=f16:1x1x8x4x8:any diff_dst_layer=f32:2x3x8:abc diff_src_layer=f32:2x3x4:abc",
-       unsupported, "src_layer of type f16 with propagation kind bwd"},
       {"C51", bf16 + "diff_dst_layer=f32:2x3x8:abc diff_src_layer=bf16:2x3x4:abc", unsupported,
        "diff_src_layer of type bf16; gradients are of f32"},
       {"C51", bf16 + "diff_dst_layer=bf16:2x3x8:abc diff_src_layer=f32:2x3x4:abc", unsupported,
@@ -210,7 +206,7 @@ TEST(RnnBackwardVerify, AcceptsAnyGradientAlone) {
     EXPECT_EQ(std::ranges::count_if(problem.arguments, [](const ArgumentInfo &a) { return a.isOutput; }), 1) << one;
   }
   for (std::string cell : {"rnn activation=tanh", "gru", "lbr_gru", "augru", "lbr_augru"})
-    for (std::string type : {"f32", "bf16"}) {
+    for (std::string type : {"f32", "bf16", "f16"}) {
       const int gates = cell.starts_with("rnn") ? 1 : 3;
       const std::string attention =
           cell.ends_with("augru") ? concat("attention=", type, ":2x3x1:any diff_attention=f32:2x3x1:any ") : "";

@@ -206,8 +206,13 @@ TEST_P(Gradients, EndWithTheirSequence) {
 
 static std::vector<Problem> problems() {
   std::vector<Problem> all;
-  const std::string cells[] = {
-      "rnn activation=tanh", "rnn activation=logistic", "rnn activation=relu alpha=0.25", "lstm", "gru", "lbr_gru"};
+  const std::string cells[] = {"rnn activation=tanh",
+                               "rnn activation=logistic",
+                               "rnn activation=relu alpha=0.25",
+                               "rnn activation=relu alpha=-0.5", // no sum of which is moved across the bend
+                               "lstm",
+                               "gru",
+                               "lbr_gru"};
   for (const std::string &cell : cells)
     for (const char *direction : {"left2right", "right2left", "bidirectional_concat", "bidirectional_sum"}) {
       all.push_back({cell, direction});

@@ -98,6 +98,7 @@ Value CellDiffEmitter::handedBack() {
   return orZero(sum(product, rest));
 }
 
+/// From the activation's result, or of relu from the sum where that is kept.
 Value CellDiffEmitter::activationSlope(Value h) {
   const RnnDesc &rnn = context.rnn;
   if (rnn.activation == Alg::EltwiseTanh)
@@ -282,6 +283,8 @@ void rnn::emitStateAgain(StepEmitter &step, const CellContext &context) {
       next = e.mul(next, e.tanh(e.read(cells)));
     if (isGru(rnn))
       next = e.blend(next, e.read(output), h, attention);
+    if (keepsSums(rnn))
+      next = e.activation(next);
     return SmallVector<Value>{e.nextState(remaining, next, h)};
   });
 }

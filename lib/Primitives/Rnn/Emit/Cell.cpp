@@ -64,7 +64,6 @@ private:
   /// Rows that later steps read, as they are kept and rounded; whichever of both the step writes.
   void outputRows(StringRef name);
   void appendRows(StringRef name, Value kept, SmallVectorImpl<Value> &results);
-  Value activation(Value x);
   SmallVector<Value> withKept(SmallVector<Value> results) {
     results.append(kept);
     return results;
@@ -101,18 +100,6 @@ void CellEmitter::appendRows(StringRef name, Value kept, SmallVectorImpl<Value> 
     results.push_back(epilogue.factor(kept));
 }
 
-Value CellEmitter::activation(Value x) {
-  const RnnDesc &rnn = context.rnn;
-  OpBuilder &b = epilogue.builder();
-  if (rnn.activation == Alg::EltwiseTanh)
-    return epilogue.tanh(x);
-  if (rnn.activation != Alg::EltwiseRelu)
-    return epilogue.sigmoid(x);
-  Value isPositive = arith::CmpFOp::create(b, step.loc, arith::CmpFPredicate::OGT, x, epilogue.f32(0));
-  return arith::SelectOp::create(b, step.loc, isPositive, x,
-                                 arith::MulFOp::create(b, step.loc, x, epilogue.f32(rnn.alpha)));
-}
-
 void CellEmitter::vanilla() {
   Epilogue &e = epilogue;
   Sums sums = sumsOfBoth(0, 1);
@@ -121,8 +108,8 @@ void CellEmitter::vanilla() {
   outputRows("h_next");
   keepGate(0);
   e.emit([&] {
-    Value next = activation(e.number(input));
-    keep(next);
+    Value sum = e.number(input), next = e.activation(sum);
+    keep(keepsSums(context.rnn) ? sum : next);
     return withKept("h_next", e.nextState(remaining, next, before));
   });
 }

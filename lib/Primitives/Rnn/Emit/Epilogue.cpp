@@ -157,6 +157,16 @@ Value Epilogue::sigmoid(Value x) {
 
 Value Epilogue::tanh(Value x) { return math::TanhOp::create(*b, loc, x); }
 
+Value Epilogue::activation(Value x) {
+  const RnnDesc &rnn = context.rnn;
+  if (rnn.activation == Alg::EltwiseTanh)
+    return tanh(x);
+  if (rnn.activation != Alg::EltwiseRelu)
+    return sigmoid(x);
+  Value isPositive = arith::CmpFOp::create(*b, loc, arith::CmpFPredicate::OGT, x, f32(0));
+  return arith::SelectOp::create(*b, loc, isPositive, x, arith::MulFOp::create(*b, loc, x, f32(rnn.alpha)));
+}
+
 Value Epilogue::blend(Value u, Value o, Ref h, Ref attention) {
   if (attention >= 0)
     u = mul(sub(f32(1), number(attention)), u);

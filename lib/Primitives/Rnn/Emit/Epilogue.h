@@ -77,6 +77,8 @@ public:
   mlir::Value mul(mlir::Value x, mlir::Value y);
   mlir::Value sigmoid(mlir::Value x);
   mlir::Value tanh(mlir::Value x);
+  /// Of a vanilla cell.
+  mlir::Value activation(mlir::Value x);
   /// u h + (1 - u) o, with u as attention leaves it.
   mlir::Value blend(mlir::Value u, mlir::Value o, Ref h, Ref attention);
   /// `x` where the sequence has a step left, else `kept`.

@@ -60,8 +60,6 @@ Result<void> checkUse(const RnnDesc &rnn) {
     return unimplemented("rnn is not implemented for src_layer of type ", nameOf(rnn.srcLayer.dataType), " with ",
                          hasAttention(rnn) ? "cell " : "propagation kind ",
                          hasAttention(rnn) ? nameOf(rnn.cell) : nameOf(rnn.prop), " (rnn C36)");
-  if (isBackward(rnn) && rnn.srcLayer.dataType == DataType::F16)
-    return unimplemented("rnn is not implemented for src_layer of type f16 with propagation kind bwd (rnn C36)");
   if (isTraining(rnn) && rnn.srcLayer.hasRuntimeDims())
     return unimplemented(
         "rnn is not implemented for training with sizes of src_layer that are given at execution (rnn C38)");

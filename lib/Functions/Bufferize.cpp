@@ -75,6 +75,31 @@ void fillConstants(func::FuncOp function) {
   }
 }
 
+/// A value that is returned twice is copied; upstream's passes would free its memory twice.
+void separateResults(func::FuncOp function) {
+  Operation *end = function.getBody().front().getTerminator();
+  OpBuilder builder(end);
+  llvm::SmallDenseSet<Value> seen;
+  for (OpOperand &result : end->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(result.get().getType());
+    if (!type || seen.insert(result.get()).second)
+      continue;
+    Location loc = end->getLoc();
+    Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+    result.set(linalg::CopyOp::create(builder, loc, result.get(), empty).getResult(0));
+  }
+}
+
+/// A fill for each operation that accumulates on it: a shared one would be copied.
+void separateFills(func::FuncOp function) {
+  for (auto fill : llvm::to_vector(function.getOps<linalg::FillOp>()))
+    while (fill.getNumResults() && !fill->getResult(0).use_empty() && !fill->getResult(0).hasOneUse()) {
+      OpOperand &use = *fill->getResult(0).use_begin();
+      OpBuilder builder(fill);
+      use.set(builder.clone(*fill)->getResult(0));
+    }
+}
+
 LogicalResult generalize(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto op : llvm::to_vector(function.getOps<linalg::LinalgOp>())) {
@@ -144,6 +169,8 @@ LogicalResult functions::putOnMemrefs(func::FuncOp function) {
   if (failed(decomposeSoftmax(function)))
     return failure();
   fillConstants(function);
+  separateFills(function);
+  separateResults(function);
   if (failed(generalize(function)))
     return failure();
   protectArguments(function);

@@ -224,6 +224,8 @@ Result<void> functions::check(func::FuncOp function) {
     return ok;
   if (Result<void> ok = checkTypes(function, function.getResultTypes(), "result"); !ok)
     return ok;
+  if (llvm::any_of(function.getResultTypes(), [](Type type) { return isa<MemRefType>(type); }))
+    return notTaken(function, "returns a memref; tensors are returned, and memrefs that are arguments are written");
   if (!function.getBody().hasOneBlock())
     return notTaken(function, "has more than one block: control flow");
   Block &body = function.getBody().front();

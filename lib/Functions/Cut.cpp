@@ -109,7 +109,21 @@ void copyWithOperands(OpBuilder &builder, Operation *op, IRMapping &mapping) {
   builder.clone(*op, mapping);
 }
 
-/// Of steps [first, end). Memory that only they use is the problem's own.
+/// Whether nothing but these operations uses memory that the function makes, or views of it.
+bool isUsedBy(Value buffer, const llvm::SmallDenseSet<Operation *> &operations) {
+  SmallVector<Value> aliases{buffer};
+  for (size_t i = 0; i < aliases.size(); ++i)
+    for (Operation *user : aliases[i].getUsers()) {
+      if (isa<linalg::LinalgOp>(user) && !operations.contains(user))
+        return false;
+      if (!isa<linalg::LinalgOp>(user))
+        llvm::append_range(aliases, user->getResults());
+    }
+  return !isa<BlockArgument>(buffer);
+}
+
+/// Of steps [first, end). Memory that only they use is the problem's own; of other memory a view, whose place is in its
+/// type, is an argument like the whole.
 Group Cutter::makeGroup(size_t first, size_t end) {
   llvm::SmallDenseSet<Operation *> members;
   llvm::SetVector<Value> used;
@@ -120,23 +134,18 @@ Group Cutter::makeGroup(size_t first, size_t end) {
     for (Operation *op : steps[i])
       for (OpOperand &operand : op->getOpOperands())
         if (isa<MemRefType>(operand.get().getType())) {
-          used.insert(rootOf(operand.get()));
+          used.insert(operand.get());
           if (cast<linalg::LinalgOp>(op).isDpsInit(&operand))
             group.written.insert(rootOf(operand.get()));
         }
-  SmallVector<Value> own, shared;
-  for (Value buffer : used) {
-    SmallVector<Value> aliases{buffer};
-    bool isOwn = !isa<BlockArgument>(buffer);
-    for (size_t i = 0; i < aliases.size(); ++i)
-      for (Operation *user : aliases[i].getUsers()) {
-        isOwn &= !isa<linalg::LinalgOp>(user) || members.contains(user);
-        if (!isa<linalg::LinalgOp>(user))
-          llvm::append_range(aliases, user->getResults());
-      }
-    (isOwn ? own : shared).push_back(buffer);
-  }
-  for (BlockArgument argument : function.getArguments()) // in their order, then regions
+  llvm::SetVector<Value> own;
+  SmallVector<Value> shared;
+  for (Value memref : used)
+    if (isUsedBy(rootOf(memref), members))
+      own.insert(rootOf(memref));
+    else
+      shared.push_back(memref);
+  for (BlockArgument argument : function.getArguments()) // in their order, then views and regions
     if (llvm::is_contained(shared, argument))
       group.buffers.push_back(argument);
   llvm::copy_if(shared, std::back_inserter(group.buffers), [](Value buffer) { return !isa<BlockArgument>(buffer); });
@@ -150,7 +159,7 @@ Group Cutter::makeGroup(size_t first, size_t end) {
   IRMapping mapping;
   for (auto [i, buffer] : llvm::enumerate(group.buffers)) {
     mapping.map(buffer, body->getArgument(static_cast<unsigned>(i)));
-    group.function.setArgAttr(static_cast<unsigned>(i), attr::arg, builder.getStringAttr(nameOf(buffer)));
+    group.function.setArgAttr(static_cast<unsigned>(i), attr::arg, builder.getStringAttr(nameOf(rootOf(buffer))));
   }
   for (Value buffer : own)
     builder.clone(*buffer.getDefiningOp(), mapping);
@@ -185,7 +194,7 @@ Result<size_t> Cutter::nextEnd(size_t first) {
 
 bool Cutter::isIndependent(const Group &group, ArrayRef<const Group *> running) const {
   auto touches = [](const Group &writer, const Group &other) {
-    return llvm::any_of(other.buffers, [&](Value buffer) { return writer.written.contains(buffer); });
+    return llvm::any_of(other.buffers, [&](Value buffer) { return writer.written.contains(rootOf(buffer)); });
   };
   return !running.empty() && llvm::none_of(running, [&](const Group *before) {
     return touches(*before, group) || touches(group, *before);
@@ -205,7 +214,7 @@ void Cutter::writeProgram() {
   for (Group &group : groups) {
     SmallVector<BufferAttr> buffers;
     for (Value buffer : group.buffers)
-      buffers.push_back(BufferAttr::get(context, nameOf(buffer), start));
+      buffers.push_back(BufferAttr::get(context, nameOf(rootOf(buffer)), start));
     const bool isBeside = isIndependent(group, running);
     if (!isBeside)
       running.clear();

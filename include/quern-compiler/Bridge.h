@@ -15,7 +15,7 @@
 
 extern "C" {
 
-#define QUERN_COMPILER_API_VERSION 1
+#define QUERN_COMPILER_API_VERSION 2
 
 /// Receives the bytes of a result; called at most once for each sink of a call.
 struct quern_byte_sink {
@@ -57,6 +57,9 @@ struct quern_compiler_api {
   int (*explain)(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error);
   /// Text, one line: the wall time of each stage of the calling thread's last compile(), in milliseconds.
   int (*stage_times)(const quern_byte_sink *result);
+  /// The descriptor of a function of the caller's, which the request has as bytes of MLIR, as it was read; refused
+  /// where the target's recipes do not take it. A pure function of the request, whose form does not matter.
+  int (*read)(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error);
 };
 
 /// The only symbol libquern looks up. Null if `version` is not the library's.

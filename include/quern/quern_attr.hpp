@@ -10,6 +10,7 @@
 #define QUERN_ATTR_HPP
 
 #include "quern/quern_memory.hpp"
+#include "quern/quern_mlir.h"
 
 namespace quern {
 
@@ -106,7 +107,8 @@ enum class primitive_kind {
   rnn = quern_rnn,
   binary = quern_binary,
   prelu = quern_prelu,
-  softmax = quern_softmax
+  softmax = quern_softmax,
+  mlir = quern_mlir
 };
 
 struct post_ops : public handle<quern_post_ops_t> {
@@ -206,6 +208,13 @@ struct primitive_attr : public handle<quern_primitive_attr_t> {
     return value != 0;
   }
   void set_deterministic(bool value) { check(quern_primitive_attr_set_deterministic(get(), value)); }
+  /// Whether what no recipe takes of a function in MLIR is lowered loop by loop.
+  bool get_mlir_allow_naive() const {
+    int value = 0;
+    check(quern_primitive_attr_get_mlir_allow_naive(get(), &value));
+    return value != 0;
+  }
+  void set_mlir_allow_naive(bool value) { check(quern_primitive_attr_set_mlir_allow_naive(get(), value)); }
   accumulation_mode get_accumulation_mode() const {
     quern_accumulation_mode_t mode;
     check(quern_primitive_attr_get_accumulation_mode(get(), &mode));

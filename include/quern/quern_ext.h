@@ -10,6 +10,7 @@
 #include "quern/quern_event.h"
 #include "quern/quern_info.h"
 #include "quern/quern_launch.h"
+#include "quern/quern_mlir.h"
 #include "quern/quern_text.h"
 
 #endif /* QUERN_EXT_H */

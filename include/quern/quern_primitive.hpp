@@ -12,6 +12,7 @@
 
 #include "quern/quern_attr.hpp"
 #include "quern/quern_launch.h"
+#include "quern/quern_mlir.h"
 
 #include <exception>
 #include <unordered_map>
@@ -92,6 +93,16 @@ struct primitive_desc : public handle<quern_primitive_desc_t> {
   primitive_desc(const engine &aengine, const std::string &line, bool allow_empty = false) {
     quern_primitive_desc_t created = nullptr;
     accept(quern_primitive_desc_create_from_text(&created, aengine.get(), line.c_str()), created, allow_empty);
+  }
+  /// From a function of a module in MLIR, text or bytecode; "" for the only public one. See docs/embedding.md.
+  static primitive_desc from_mlir(const engine &aengine, const std::string &module, const std::string &function = "",
+          const primitive_attr &attr = primitive_attr(), bool allow_empty = false) {
+    primitive_desc made;
+    quern_primitive_desc_t created = nullptr;
+    made.accept(quern_primitive_desc_create_from_mlir(&created, aengine.get(), module.data(), module.size(),
+                        function.empty() ? nullptr : function.c_str(), attr.get()),
+            created, allow_empty);
+    return made;
   }
   std::string text() const {
     const char *line = nullptr;

@@ -81,6 +81,8 @@
 #define QUERN_ARG_ATTR_DROPOUT_SEED 511
 /** Source i of a sum or concat: QUERN_ARG_MULTIPLE_SRC + i, i below 1024. */
 #define QUERN_ARG_MULTIPLE_SRC 1024
+/** What a function in MLIR returns: QUERN_ARG_MULTIPLE_DST + i. Its argument i is QUERN_ARG_MULTIPLE_SRC + i. */
+#define QUERN_ARG_MULTIPLE_DST 2048
 /** The scales of argument `arg`: QUERN_ARG_ATTR_SCALES | arg. */
 #define QUERN_ARG_ATTR_SCALES 4096
 /** The zero points of argument `arg`: QUERN_ARG_ATTR_ZERO_POINTS | arg. */

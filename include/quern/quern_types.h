@@ -113,7 +113,8 @@ typedef enum QUERN_INT {
   quern_rnn = 11,
   quern_binary = 13, /**< a primitive and a post-op */
   quern_prelu = 18,  /**< as a post-op */
-  quern_softmax = 19
+  quern_softmax = 19,
+  quern_mlir = 0x1001 /**< a function of the caller's, no primitive */
 } quern_primitive_kind_t;
 
 typedef enum QUERN_INT {

@@ -65,8 +65,10 @@ void writePayload(const Artifact &artifact, ByteWriter &out) {
 
 Result<void> readEntries(ByteReader &in, Artifact &artifact) {
   auto count = in.get<uint32_t>();
-  if (count < 1 || count > maxEntries)
-    return runtimeError("artifact has ", count, " entries; between 1 and ", maxEntries, " are possible");
+  const bool isKernel = artifact.codeKind != CodeKind::Function;
+  if (isKernel ? count < 1 || count > maxEntries : count > 0)
+    return runtimeError("artifact has ", count, " entries; ",
+                        isKernel ? concat("between 1 and ", maxEntries, " are") : "none is", " possible");
   for (uint32_t i = 0; i < count && in.ok(); ++i) {
     std::string_view name = in.getString();
     if (!in.ok())
@@ -117,8 +119,8 @@ Result<void> readArguments(ByteReader &in, Artifact &artifact) {
 
 Result<void> readTexts(ByteReader &in, Artifact &artifact) {
   artifact.codeKind = in.get<CodeKind>();
-  if (artifact.codeKind < CodeKind::ElfObject || artifact.codeKind > CodeKind::DeviceBinary)
-    return runtimeError("artifact has code of kind ", static_cast<uint32_t>(artifact.codeKind), "; 1 to 3 are known");
+  if (artifact.codeKind < CodeKind::ElfObject || artifact.codeKind > CodeKind::Function)
+    return runtimeError("artifact has code of kind ", static_cast<uint32_t>(artifact.codeKind), "; 1 to 4 are known");
   for (std::string *text :
        {&artifact.descriptor, &artifact.target, &artifact.buildId, &artifact.keyBytes, &artifact.plan})
     *text = in.getString();

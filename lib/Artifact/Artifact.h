@@ -24,6 +24,7 @@ enum class CodeKind : uint32_t {
   ElfObject = 1,
   SpirV = 2,
   DeviceBinary = 3, ///< what a driver has made of SPIR-V, kept for it by the runtime: compilers give none
+  Function = 4,     ///< a caller's function as a compiler has read it, a descriptor: neither entries nor steps
 };
 
 /// How a device runs an entry. Groups lie along x alone; a group is one iteration of a step, so that its

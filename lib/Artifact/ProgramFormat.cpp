@@ -135,8 +135,10 @@ Result<void> ProgramReader::readLoops() {
     artifact.loops.push_back(std::move(loop));
   }
   stepCount = in.get<uint32_t>();
-  if (stepCount < 1 || stepCount > maxSteps)
-    return runtimeError("artifact has ", stepCount, " steps; between 1 and ", maxSteps, " are possible");
+  const bool isKernel = artifact.codeKind != CodeKind::Function;
+  if (isKernel ? stepCount < 1 || stepCount > maxSteps : stepCount > 0)
+    return runtimeError("artifact has ", stepCount, " steps; ",
+                        isKernel ? concat("between 1 and ", maxSteps, " are") : "none is", " possible");
   return in.ok() ? checkLoops() : Result<void>();
 }
 

@@ -10,6 +10,7 @@
 
 #include "Artifact/Artifact.h"
 #include "Compiler/Compiler.h"
+#include "Compiler/Functions.h"
 #include "Desc/Key.h"
 #include "Targets/Cpu/Linker.h"
 
@@ -72,6 +73,13 @@ int explain(const quern_compile_request *request, const quern_byte_sink *result,
   return deliver(explainProblem(read->desc, read->target), result, error);
 }
 
+int read(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error) noexcept {
+  Result<Request> given = readRequest(request);
+  if (!given)
+    return report(given.error(), error);
+  return deliver(readMlir(given->desc, given->target), result, error);
+}
+
 int link(const void *artifact, size_t size, void **entries, size_t entryCount, void **owner,
          const quern_byte_sink *error) noexcept {
   if (!artifact || !entries || !owner) {
@@ -112,6 +120,6 @@ extern "C" __attribute__((visibility("default"))) const quern_compiler_api *quer
   static const std::string buildId(quern::compilerBuildId());
   static const quern_compiler_api api = {
       QUERN_COMPILER_API_VERSION, buildId.c_str(), quern::compile, quern::link, quern::release, quern::explain,
-      quern::stageTimes};
+      quern::stageTimes,          quern::read};
   return version == QUERN_COMPILER_API_VERSION ? &api : nullptr;
 }

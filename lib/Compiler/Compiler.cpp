@@ -10,6 +10,7 @@
 #include "Compiler/Compiler.h"
 
 #include "Artifact/Artifact.h"
+#include "Compiler/Functions.h"
 #include "Compiler/Stages.h"
 #include "Desc/Key.h"
 #include "IR/Launch.h"
@@ -85,7 +86,7 @@ public:
   Result<void> addLaunch(Artifact &artifact);
   std::string moduleText();
   std::string heading(StringRef comment) const {
-    return (comment + Twine(problem.desc.text()) + "\n" + comment + "target " + target.text() + "\n").str();
+    return (comment + Twine(problem.desc.title()) + "\n" + comment + "target " + target.text() + "\n").str();
   }
   const BackendTraits &traits() const { return backend.traits; }
   /// The kernels' plans, in the order in which they run, after `schedule` or `lower`.
@@ -101,8 +102,11 @@ private:
     return context.backendFor(target.kind);
   }
   Error failed(Stage stage, Status status, const std::string &why) const {
-    return {status, concat(toString(stage), ": ", why, " in '", problem.desc.text(), "' for ", target.text())};
+    return {status, concat(toString(stage), ": ", why, " in '", problem.desc.title(), "' for ", target.text())};
   }
+  /// What a primitive emits is lowered, or it is a defect; a caller's function may have an operation that no target
+  /// has.
+  bool isOfCaller() const { return problem.desc.kind() == PrimitiveKind::Mlir; }
   std::optional<uint32_t> argumentNamed(StringRef name) const;
   /// Runtime sizes of an execution, those that it derives included.
   int64_t sizeCount() const;
@@ -126,8 +130,12 @@ private:
 
 Result<void> Compilation::emit() {
   Timer timer(times.emitNs);
-  if (mlir::failed(emitProblem(*module, problem)))
+  if (isOfCaller()) {
+    if (Result<void> done = emitMlir(*module, problem, backend, target); !done)
+      return failed(Stage::Emit, done.error().status, done.error().message);
+  } else if (mlir::failed(emitProblem(*module, problem))) {
     return failed(Stage::Emit, Status::Unimplemented, capture.firstLine());
+  }
   return verifyModule(Stage::Emit);
 }
 
@@ -144,7 +152,7 @@ Result<void> Compilation::schedule() {
 Result<void> Compilation::lower() {
   Timer timer(times.lowerNs);
   if (mlir::failed(backend.lower(*module, target, verifyIr)))
-    return failed(Stage::Lower, Status::Internal, capture.firstLine());
+    return failed(Stage::Lower, isOfCaller() ? Status::Unimplemented : Status::Internal, capture.firstLine());
   return {};
 }
 
@@ -153,7 +161,7 @@ Result<std::string> Compilation::codegen(CodeForm form) {
   Result<std::string> code = backend.codegen(*module, target, form, verifyIr);
   if (!code)
     return Error{code.error().status,
-                 concat(code.error().message, " in '", problem.desc.text(), "' for ", target.text())};
+                 concat(code.error().message, " in '", problem.desc.title(), "' for ", target.text())};
   return code;
 }
 

@@ -9,10 +9,13 @@
 //===----------------------------------------------------------------------===//
 #include "Compiler/Stages.h"
 
+#include "Functions/Functions.h"
+#include "IR/Naive.h"
 #include "IR/QuernDialect.h"
 #include "Targets/KernelLowering.h"
 #include "Transforms/Packed/PackedElements.h"
 #include "Transforms/Packed/SharedBuffers.h"
+#include "Transforms/Transforms.h"
 
 #include <mutex>
 #include <vector>
@@ -27,9 +30,11 @@ constexpr size_t maxIdle = 4;
 
 MLIRContext::Threading noThreads() { return MLIRContext::Threading::DISABLED; }
 
-DialectRegistry stageRegistry() {
+DialectRegistry registryFor(CompileContext::Use use) {
   DialectRegistry registry;
   registerAllStageDialects(registry);
+  if (use == CompileContext::Use::Reading)
+    functions::registerDialects(registry);
   return registry;
 }
 
@@ -37,9 +42,9 @@ struct IdleContexts {
   std::mutex mutex;
   std::vector<std::unique_ptr<CompileContext>> contexts;
   /// Never destroyed: a thread may still compile while static destructors run.
-  static IdleContexts &instance() {
-    static auto *idle = new IdleContexts;
-    return *idle;
+  static IdleContexts &instance(CompileContext::Use use) {
+    static auto *idle = new IdleContexts[2];
+    return idle[static_cast<int>(use)];
   }
 };
 
@@ -63,11 +68,26 @@ LogicalResult scheduleProblems(ModuleOp module, Scheduler scheduler, std::string
   return success();
 }
 
+/// A problem that asks for it as scalar loops, in a kernel behind it.
+static Kernels lowerCopyNaively(func::FuncOp problem, bool widens, std::string &reasons) {
+  OpBuilder builder(problem);
+  builder.setInsertionPointAfter(problem);
+  auto kernel = cast<func::FuncOp>(builder.clone(*problem));
+  kernel->removeAttr(attr::naive);
+  if (succeeded(lowerNaively(kernel, widens)))
+    return SmallVector<func::FuncOp>{kernel};
+  kernel.erase();
+  reasons = "the naive lowering refuses it";
+  return failure();
+}
+
 LogicalResult scheduleModule(ModuleOp module, const Backend &backend, const Target &target, std::string &whyNot) {
   pairElements(module);
   if (failed(unpackElements(module, whyNot)))
     return failure();
-  auto scheduler = [&](func::FuncOp problem, std::string &reasons) {
+  auto scheduler = [&](func::FuncOp problem, std::string &reasons) -> Kernels {
+    if (auto widens = problem->getAttrOfType<BoolAttr>(attr::naive))
+      return lowerCopyNaively(problem, widens.getValue(), reasons);
     return backend.schedule(problem, target, reasons);
   };
   return scheduleProblems(module, scheduler, whyNot);
@@ -82,10 +102,12 @@ Backend &CompileContext::backendFor(TargetKind kind) {
   return *backend;
 }
 
-CompileContext::CompileContext() : context(stageRegistry(), noThreads()) { context.loadAllAvailableDialects(); }
+CompileContext::CompileContext(Use use) : context(registryFor(use), noThreads()), use(use) {
+  context.loadAllAvailableDialects();
+}
 
-ContextLease::ContextLease() {
-  IdleContexts &idle = IdleContexts::instance();
+ContextLease::ContextLease(CompileContext::Use use) {
+  IdleContexts &idle = IdleContexts::instance(use);
   {
     std::lock_guard<std::mutex> lock(idle.mutex);
     if (!idle.contexts.empty()) {
@@ -94,13 +116,13 @@ ContextLease::ContextLease() {
     }
   }
   if (!held)
-    held = std::make_unique<CompileContext>();
+    held = std::make_unique<CompileContext>(use);
 }
 
 ContextLease::~ContextLease() {
   if (++held->uses >= maxUses)
     return;
-  IdleContexts &idle = IdleContexts::instance();
+  IdleContexts &idle = IdleContexts::instance(held->use);
   std::lock_guard<std::mutex> lock(idle.mutex);
   if (idle.contexts.size() < maxIdle)
     idle.contexts.push_back(std::move(held));

@@ -38,9 +38,12 @@ mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Backend &backend
 /// compiling a small kernel.
 class CompileContext {
 public:
-  CompileContext();
+  /// Callers' modules have dialects that no stage has.
+  enum class Use { Stages, Reading };
+  explicit CompileContext(Use use = Use::Stages);
 
   mlir::MLIRContext context;
+  const Use use;
   int uses = 0;
   /// Made when a target of the kind is first compiled for.
   Backend &backendFor(TargetKind kind);
@@ -52,7 +55,7 @@ private:
 /// A warm context for the caller alone, given back on destruction. Thread-safe: as many threads compile as ask.
 class ContextLease {
 public:
-  ContextLease();
+  explicit ContextLease(CompileContext::Use use = CompileContext::Use::Stages);
   ~ContextLease();
   ContextLease(const ContextLease &) = delete;
   ContextLease &operator=(const ContextLease &) = delete;

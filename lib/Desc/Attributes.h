@@ -119,12 +119,14 @@ struct Attributes {
   std::vector<PostOp> postOps;
   RnnQuantization rnn;
   Dropout dropout;
+  bool naive = false; ///< what no recipe takes of a caller's function may be lowered loop by loop
   std::shared_ptr<const UncomputedAttributes> uncomputed; ///< null: none
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("scratchpad", self.scratchpadMode), visit("fpmath", self.fpmathMode),
         visit("fpmath_int", self.fpmathApplyToInt), visit("accumulation", self.accumulationMode),
         visit("deterministic", self.deterministic), visit("scales", self.scales), visit("zero_points", self.zeroPoints),
-        visit("post_ops", self.postOps), visit("rnn", self.rnn), visit("dropout", self.dropout);
+        visit("post_ops", self.postOps), visit("rnn", self.rnn), visit("dropout", self.dropout),
+        visit("naive", self.naive);
   }
   bool operator==(const Attributes &other) const;
   /// A copy of its own, to change.

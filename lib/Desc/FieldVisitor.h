@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -47,6 +48,8 @@ template <typename T> void writeField(ByteWriter &out, const T &value) {
     out.put<uint8_t>(value);
   } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
     out.put(value); // floats by their bits: -0 and 0 differ, and so do NaNs
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    out.putString(value);
   } else if constexpr (std::is_same_v<T, TensorDesc>) {
     value.write(out);
   } else if constexpr (isVector<T>) {
@@ -100,6 +103,8 @@ struct FieldReader {
         in.fail();
     } else if constexpr (std::is_arithmetic_v<T>) {
       value = in.get<T>();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      value = in.getString();
     } else if constexpr (std::is_same_v<T, TensorDesc>) {
       readTensor(value);
     } else if constexpr (isVector<T>) {

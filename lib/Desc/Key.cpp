@@ -14,7 +14,8 @@ namespace quern {
 
 KernelKey makeKey(const PrimitiveDesc &desc, const Target &target) {
   ByteWriter out;
-  out.bytes.reserve(640);
+  const auto *mlir = std::get_if<MlirDesc>(&desc.op);
+  out.bytes.reserve(640 + (mlir ? mlir->module.size() + mlir->code.size() : 0));
   out.putString(compilerBuildId());
   out.putString(target.text());
   size_t lengthAt = out.bytes.size();

@@ -16,6 +16,7 @@ namespace quern {
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                    \
   bool NAME##Desc::operator==(const NAME##Desc &other) const { return sameFields(*this, other); }
 #include "Desc/Primitives.def"
+bool MlirDesc::operator==(const MlirDesc &other) const { return sameFields(*this, other); }
 bool PrimitiveDesc::operator==(const PrimitiveDesc &other) const { return op == other.op && attr == other.attr; }
 
 namespace {
@@ -40,9 +41,20 @@ void PrimitiveDesc::write(ByteWriter &out) const {
   writeField(out, attr);
 }
 
+std::string PrimitiveDesc::title() const {
+  if (kind() != PrimitiveKind::Mlir)
+    return text();
+  PrimitiveDesc copy = *this;
+  auto &mlir = std::get<MlirDesc>(copy.op);
+  mlir.module.clear();
+  mlir.code.clear();
+  return copy.text();
+}
+
 std::string PrimitiveDesc::canonicalBytes() const {
   ByteWriter out;
-  out.bytes.reserve(512);
+  const auto *mlir = std::get_if<MlirDesc>(&op);
+  out.bytes.reserve(512 + (mlir ? mlir->module.size() + mlir->code.size() : 0));
   write(out);
   return out.take();
 }

@@ -12,6 +12,7 @@
 
 #include "Desc/Attributes.h"
 #include "Desc/Boxed.h"
+#include "Desc/Mlir.h"
 #include "Primitives/Binary/Desc.h"
 #include "Primitives/Concat/Desc.h"
 #include "Primitives/Eltwise/Desc.h"
@@ -40,7 +41,8 @@ template <typename, typename... Descs> struct VariantOf {
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) , NAME##Desc
 using OperationDesc = VariantOf<void
 #include "Desc/Primitives.def"
-                                >::Type;
+                                ,
+                                MlirDesc>::Type;
 
 struct PrimitiveDesc {
   OperationDesc op;
@@ -59,6 +61,8 @@ struct PrimitiveDesc {
 
   /// The one-line text form; docs/text-form.md has the grammar. parse(text()) == *this.
   std::string text() const;
+  /// The same for messages, without what is long: the bytes of a caller's function.
+  std::string title() const;
   /// On failure the message has three lines: what is wrong, the line, and a caret under the place.
   static Result<PrimitiveDesc> parse(std::string_view line);
 };

@@ -32,6 +32,7 @@ constexpr Named<PrimitiveKind> primitiveKindNames[] = {
     {PrimitiveKind::Undef, "undef"},
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) {PrimitiveKind::NAME, #WORD},
 #include "Desc/Primitives.def"
+    {PrimitiveKind::Mlir, "mlir"},
 };
 
 constexpr Named<PropKind> propKindNames[] = {

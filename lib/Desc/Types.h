@@ -26,11 +26,13 @@ enum class DataType : int32_t {
 enum class FormatKind : int32_t { Undef = 0, Any = 1, Blocked = 2, Sparse = 4, HostScalar = 5 };
 enum class SparseEncoding : int32_t { Undef = 0, Csr = 1, Packed = 2, Coo = 3 };
 
-/// `Gemm` is Quern's own: oneDNN has functions for it and no primitive.
+/// `Gemm` is Quern's own: oneDNN has functions for it and no primitive. `Mlir` is no primitive, but a function of the
+/// caller's.
 enum class PrimitiveKind : int32_t {
   Undef = 0,
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) NAME = VALUE,
 #include "Desc/Primitives.def"
+  Mlir = 0x1001,
 };
 
 enum class PropKind : int32_t {

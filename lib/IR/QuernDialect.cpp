@@ -5,6 +5,7 @@
 #include "IR/QuernDialect.h"
 
 #include "IR/Launch.h"
+#include "IR/Naive.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -122,6 +123,8 @@ LogicalResult QuernDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return require(isa<LoweredAttr>(value) && isa<FunctionOpInterface>(op), "#quern.lowered<…> of a function");
   if (name == attr::sizeIndices)
     return require(isa<DenseI64ArrayAttr>(value) && isa<FunctionOpInterface>(op), "an array of i64 of a function");
+  if (name == attr::naive)
+    return require(isa<BoolAttr>(value) && isa<FunctionOpInterface>(op), "true or false of a function");
   if (name == attr::sizeCount)
     return require(isa<IntegerAttr>(value) && isa<ModuleOp>(op), "a number of a module");
   if (name == ProgramAttr::name) {

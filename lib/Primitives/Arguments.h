@@ -59,6 +59,7 @@ inline constexpr int32_t gemmAlpha = 97, gemmBeta = 98, gemmSrcOffset = 99, gemm
                          gemmDstOffset = 101;
 inline constexpr int32_t dropoutOffset = 507, dropoutMask = 509, dropoutProbability = 510, dropoutSeed = 511;
 inline constexpr int32_t multipleSrc = 1024; ///< source i of a sum or concat: multipleSrc + i
+inline constexpr int32_t multipleDst = 2048; ///< what a caller's function returns: multipleDst + i
 inline constexpr int32_t scalesFlag = 4096, zeroPointsFlag = 8192, postOpBase = 32768;
 
 /// Source `position` of a sum or concat.

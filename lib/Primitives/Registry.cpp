@@ -23,6 +23,7 @@ struct RegisteredPrimitive {
 constexpr RegisteredPrimitive primitives[] = {
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) {PrimitiveKind::NAME, verify##NAME, TAKES_DROPOUT},
 #include "Desc/Primitives.def"
+    {PrimitiveKind::Mlir, verifyMlir, false},
 };
 
 /// "softmax, eltwise, binary": the primitives of which something holds.
@@ -124,6 +125,9 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target, 
       if (desc.attr.dropout.isSet() && !primitive.takesDropout)
         return illFormed(desc, unimplemented("dropout is not implemented for ", nameOf(desc.kind()), "; it is for ",
                                              namesWhere(&RegisteredPrimitive::takesDropout)));
+      if (desc.attr.naive && desc.kind() != PrimitiveKind::Mlir)
+        return illFormed(desc, unimplemented("the naive lowering is not for ", nameOf(desc.kind()),
+                                             "; it is for functions of the caller's (mlir)"));
       Result<VerifiedProblem> problem = primitive.verify(desc, target, forwardHint);
       if (!problem)
         return problem;

@@ -53,6 +53,8 @@ Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target,
   Result<VerifiedProblem> verify##NAME(const PrimitiveDesc &desc, const Target &target,                                \
                                        const PrimitiveDesc *forwardHint);
 #include "Desc/Primitives.def"
+/// Of a function of the caller's that was read; `invalid_arguments` for one that was not, which only a compiler can.
+Result<VerifiedProblem> verifyMlir(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
 /// Whether the fpmath mode lets the kernel round factors of products to bf16.
 bool rnnRoundsFactors(const PrimitiveDesc &desc, const Target &target);
 

@@ -125,20 +125,23 @@ int64_t placeIntermediates(ArrayRef<memref::AllocOp> allocs, Value scratch) {
 }
 
 /// A view of static layout as its offset and strides, which is what can be lowered.
-void castSubviews(func::FuncOp function) {
-  SmallVector<memref::SubViewOp> views;
-  function.walk([&](memref::SubViewOp view) { views.push_back(view); });
-  for (memref::SubViewOp view : views) {
-    MemRefType type = view.getType();
+void castViews(func::FuncOp function) {
+  SmallVector<Operation *> views;
+  function.walk([&](Operation *op) {
+    if (isa<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp>(op))
+      views.push_back(op);
+  });
+  for (Operation *view : views) {
+    auto type = cast<MemRefType>(view->getResult(0).getType());
     SmallVector<int64_t> strides;
     int64_t offset = 0;
     if (!type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) || ShapedType::isDynamic(offset))
       continue;
     OpBuilder builder(view);
-    auto cast = memref::ReinterpretCastOp::create(builder, view.getLoc(), type, view.getSource(), offset,
+    auto cast = memref::ReinterpretCastOp::create(builder, view->getLoc(), type, view->getOperand(0), offset,
                                                   type.getShape(), strides);
-    view.replaceAllUsesWith(cast.getResult());
-    view.erase();
+    view->replaceAllUsesWith(cast);
+    view->erase();
   }
 }
 
@@ -204,7 +207,7 @@ LogicalResult lowerNaively(func::FuncOp problem, bool widen) {
       return problem.emitError("naive lowering: a dynamic size");
   if (widen)
     Widening(problem).run();
-  castSubviews(problem);
+  castViews(problem);
   SmallVector<memref::AllocOp> allocs;
   problem.walk([&](Operation *op) {
     if (auto alloc = dyn_cast<memref::AllocOp>(op))

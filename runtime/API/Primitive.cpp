@@ -10,6 +10,7 @@
 #include "API/Handles.h"
 #include "Cache/Problems.h"
 #include "Compilation/Compiler.h"
+#include "Core/Functions.h"
 
 using namespace quern;
 using namespace quern::api;
@@ -43,7 +44,7 @@ Result<CompileQuestion> makeQuestion(const char *line, const char *targetText) {
   Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
   if (!desc)
     return desc.takeError();
-  Result<VerifiedProblem> verified = verify(*desc, *target);
+  Result<VerifiedProblem> verified = readAndVerify(*desc, *target);
   if (!verified)
     return verified.takeError();
   if (verified->isNoop)

@@ -38,4 +38,8 @@ Result<std::string> Compiler::explain(std::string_view descriptor, const std::st
   return library ? library->explain(descriptor, target) : CompilerProcess::explain(descriptor, target);
 }
 
+Result<std::string> Compiler::read(std::string_view descriptor, const std::string &target) const {
+  return library ? library->read(descriptor, target) : CompilerProcess::read(descriptor, target);
+}
+
 } // namespace quern

@@ -34,6 +34,8 @@ public:
   Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
                               std::string *stageTimes = nullptr) const;
   Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
+  /// `descriptor` is that of a caller's function as it is given; the result that of it as it was read.
+  Result<std::string> read(std::string_view descriptor, const std::string &target) const;
 
 private:
   explicit Compiler(const CompilerLibrary *library) : library(library) {}

@@ -121,6 +121,12 @@ Result<std::string> CompilerLibrary::explain(std::string_view descriptor, const 
   return finish(api->explain(&request, &result.sink, &error.sink), result, error);
 }
 
+Result<std::string> CompilerLibrary::read(std::string_view descriptor, const std::string &target) const {
+  StringSink result, error;
+  const quern_compile_request request = requestFor(descriptor, target, QUERN_COMPILER_EMIT);
+  return finish(api->read(&request, &result.sink, &error.sink), result, error);
+}
+
 std::string CompilerLibrary::stageTimes() const {
   StringSink result;
   api->stage_times(&result.sink);

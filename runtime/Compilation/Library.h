@@ -36,6 +36,7 @@ public:
   /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text().
   Result<std::string> compile(std::string_view descriptor, const std::string &target, int form) const;
   Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
+  Result<std::string> read(std::string_view descriptor, const std::string &target) const;
 
   /// One line: the wall time of each stage of this thread's last compile().
   std::string stageTimes() const;

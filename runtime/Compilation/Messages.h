@@ -23,7 +23,7 @@
 
 namespace quern::compiler_messages {
 
-enum class RequestKind : uint8_t { Compile = 1, Explain = 2 };
+enum class RequestKind : uint8_t { Compile = 1, Explain = 2, Read = 3 };
 
 /// More is no frame.
 constexpr uint64_t maxFrameBytes = uint64_t{1} << 30;

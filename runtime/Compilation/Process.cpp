@@ -165,7 +165,7 @@ void Pool::giveBack(CompilerChild *child, bool isGood) {
 /// The line that reproduces a failure.
 std::string reproduction(std::string_view descriptor, const std::string &target) {
   Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes(descriptor);
-  return concat(" in '", desc ? desc->text() : "an unreadable descriptor", "' for ", target);
+  return concat(" in '", desc ? desc->title() : "an unreadable descriptor", "' for ", target);
 }
 
 std::string requestOf(RequestKind kind, std::string_view descriptor, const std::string &target, int form) {
@@ -233,6 +233,10 @@ Result<std::string> CompilerProcess::compile(std::string_view descriptor, const 
 
 Result<std::string> CompilerProcess::explain(std::string_view descriptor, const std::string &target) {
   return answerTo(RequestKind::Explain, descriptor, target, QUERN_COMPILER_SCHEDULE, nullptr);
+}
+
+Result<std::string> CompilerProcess::read(std::string_view descriptor, const std::string &target) {
+  return answerTo(RequestKind::Read, descriptor, target, QUERN_COMPILER_EMIT, nullptr);
 }
 
 } // namespace quern

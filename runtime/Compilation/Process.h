@@ -27,6 +27,7 @@ public:
   static Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
                                      std::string *stageTimes);
   static Result<std::string> explain(std::string_view descriptor, const std::string &target);
+  static Result<std::string> read(std::string_view descriptor, const std::string &target);
 };
 
 } // namespace quern

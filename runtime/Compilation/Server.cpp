@@ -125,8 +125,10 @@ std::string answer(const quern_compiler_api &api, std::string_view frame) {
   if (kind == RequestKind::Compile) {
     status = api.compile(&request, &results, &errors);
     api.stage_times(&stages);
-  } else {
+  } else if (kind == RequestKind::Explain) {
     status = api.explain(&request, &results, &errors);
+  } else {
+    status = api.read(&request, &results, &errors);
   }
   return reply(status, status == 0 ? result : error, times);
 }

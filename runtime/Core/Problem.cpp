@@ -9,6 +9,7 @@
 #include "Core/Problem.h"
 
 #include "Cache/Problems.h"
+#include "Core/Functions.h"
 #include "Core/Overlap.h"
 #include "Cpu/Threads.h"
 #include "Launch/Scratch.h"
@@ -127,7 +128,7 @@ Result<std::shared_ptr<const Problem>> Problem::create(Engine *engine, const Pri
   const KernelKey request = requestOf(engine, desc, hint, sides);
   if (std::shared_ptr<const Problem> known = ProblemCache::process().find(request))
     return known;
-  Result<VerifiedProblem> verified = verify(desc, engine->target, hint);
+  Result<VerifiedProblem> verified = readAndVerify(desc, engine->target, hint);
   if (!verified)
     return verified.takeError();
   EngineRef src(engine), dst(engine);

@@ -439,6 +439,10 @@ Result<void *> OneDnnPrimitive::createDesc(const ConcatDesc &op) {
 Result<void *> OneDnnPrimitive::createDesc(const GemmDesc &) {
   return unimplemented("oneDNN: gemm is a function, not a primitive");
 }
+Result<void *> OneDnnPrimitive::createDesc(const MlirDesc &) {
+  return unimplemented("oneDNN: has no functions of its caller's");
+}
+
 Result<void *> OneDnnPrimitive::createDesc(const SoftmaxDesc &op) {
   // On finite data both kinds of accurate are the same, and oneDNN's public headers have only one of them.
   int alg = static_cast<int>(op.alg == Alg::SoftmaxAccurateInfAsZero ? Alg::SoftmaxAccurate : op.alg);

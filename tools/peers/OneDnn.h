@@ -84,6 +84,7 @@ private:
   Result<void *> createDesc(const SumDesc &op);
   Result<void *> createDesc(const ConcatDesc &op);
   Result<void *> createDesc(const GemmDesc &op);
+  Result<void *> createDesc(const MlirDesc &op);
   Result<std::vector<const void *>> describeAll(const std::vector<TensorDesc> &tensors);
   /// Null for an absent tensor. Weights that the library packs its own way are left to it (`ownLayouts`).
   Result<const void *> describeRnn(int32_t argument, const TensorDesc &tensor);

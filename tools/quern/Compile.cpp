@@ -16,7 +16,8 @@ namespace quern {
 namespace {
 
 struct CompileOptions {
-  std::string line, target = "native", form = "artifact", output = "-";
+  GivenProblem given;
+  std::string target = "native", form = "artifact", output = "-";
 };
 
 const std::map<std::string, quern_code_form_t> forms = {
@@ -26,7 +27,8 @@ const std::map<std::string, quern_code_form_t> forms = {
 };
 
 int compile(const CompileOptions &options) {
-  Result<Problem> problem = readProblem(options.line, options.target);
+  Result<std::string> line = options.given.read();
+  Result<Problem> problem = line ? readProblem(*line, options.target) : Result<Problem>(line.takeError());
   if (!problem)
     return reportError(problem.error());
   quern_code_form_t form = forms.at(options.form);
@@ -49,7 +51,7 @@ void addCompileCommand(Command &program, int &exitCode) {
   std::vector<std::string> names;
   for (const auto &[name, form] : forms)
     names.push_back(name);
-  command.option("LINE", options->line, "A problem in text form").required();
+  options->given.addTo(command);
   command
       .option("--target", options->target,
               "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")

@@ -18,7 +18,8 @@ namespace quern {
 namespace {
 
 struct DumpOptions {
-  std::string line, stage = "all", target = "native", directory;
+  GivenProblem given;
+  std::string stage = "all", target = "native", directory;
 };
 
 struct StageOutput {
@@ -68,7 +69,8 @@ bool isWanted(const StageOutput &output, const DumpOptions &options, const Targe
 }
 
 int dump(const DumpOptions &options) {
-  Result<Problem> problem = readProblem(options.line, options.target);
+  Result<std::string> line = options.given.read();
+  Result<Problem> problem = line ? readProblem(*line, options.target) : Result<Problem>(line.takeError());
   if (!problem)
     return reportError(problem.error());
   if (problem->verified.isNoop)
@@ -95,7 +97,7 @@ int dump(const DumpOptions &options) {
 void addDumpCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<DumpOptions>();
   Command command = program.subcommand("dump", "Show a problem after each stage of compilation");
-  command.option("LINE", options->line, "A problem in text form").required();
+  options->given.addTo(command);
   command
       .option("--stage", options->stage,
               "emit (linalg), schedule (vector and scf), lower (LLVM dialect), codegen, or all")

@@ -19,7 +19,8 @@ namespace quern {
 namespace {
 
 struct ExplainOptions {
-  std::string line, target = "native";
+  GivenProblem given;
+  std::string target = "native";
   bool json = false;
 };
 
@@ -52,7 +53,7 @@ const char *layoutReason(const Problem &problem, const ArgumentInfo &argument) {
 }
 
 void printAsText(const Problem &problem, const std::string &target, const std::string &plan) {
-  std::cout << "problem         " << problem.text << "\ntarget          " << target << "\nimplementation  "
+  std::cout << "problem         " << problem.desc().title() << "\ntarget          " << target << "\nimplementation  "
             << problem.verified.implementation << "\nplan            " << plan << "\ntensors\n";
   Table table({"  name", ">argument", "type", ">size", "use", "layout", "which was"});
   for (const ArgumentInfo &argument : problem.verified.arguments)
@@ -80,7 +81,8 @@ void printAsJson(const Problem &problem, const std::string &target, const std::s
 }
 
 int explainProblem(const ExplainOptions &options) {
-  Result<Problem> problem = readProblem(options.line, options.target);
+  Result<std::string> line = options.given.read();
+  Result<Problem> problem = line ? readProblem(*line, options.target) : Result<Problem>(line.takeError());
   if (!problem)
     return reportError(problem.error());
   Result<std::string> plan = std::string("nothing to run: the tensors are empty");
@@ -100,7 +102,7 @@ int explainProblem(const ExplainOptions &options) {
 void addExplainCommand(Command &program, int &exitCode) {
   auto options = std::make_shared<ExplainOptions>();
   Command command = program.subcommand("explain", "Say why a problem is scheduled as it is, or why it is refused");
-  command.option("LINE", options->line, "A problem in text form").required();
+  options->given.addTo(command);
   command
       .option("--target", options->target,
               "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")

@@ -26,6 +26,7 @@ namespace {
 
 struct RunOptions {
   std::vector<std::string> lines;
+  std::vector<std::string> functions;       ///< of MLIR, "FILE[:function]"
   std::vector<std::string> inputs, outputs; ///< "argument=file.npy"
   std::vector<int64_t> sizes;
   std::string file, engine = "cpu", src, dst, data = "dense", guard = "both";
@@ -33,7 +34,7 @@ struct RunOptions {
   int64_t repeat = 10;
   int64_t misalignment = 0;
   size_t index = 0;
-  bool check = false, json = false, inPlace = false;
+  bool check = false, json = false, inPlace = false, naive = false;
 
   /// Where buffers are guarded, execution by execution; the last one's results are written, and it is timed.
   std::vector<GuardedSide> guardedSides() const {
@@ -58,6 +59,7 @@ std::string commandOf(const RunOptions &options, const std::string &problem, Gua
 /// What one problem gave.
 struct RunReport {
   std::string problem; ///< the verified line, or the given one if it was refused
+  std::string title;   ///< the same without what is long
   Error error;
   quern_primitive_info_t info{}; ///< its strings are not used: the kernel is gone
   Timing timing;
@@ -100,6 +102,7 @@ private:
     if (!given)
       return given.takeError();
     report.problem = given->text;
+    report.title = given->desc().title();
     // One kernel serves every size; buffers and the reference are of the sizes that are given.
     Result<Problem> sized = Result<Problem>(*given);
     if (!options.sizes.empty()) {
@@ -239,7 +242,7 @@ void print(const RunReport &report, const RunOptions &options) {
     reportError(report.error);
     return;
   }
-  std::cout << report.problem << '\n' << "  from " << nameOf(report.info.origin);
+  std::cout << report.title << '\n' << "  from " << nameOf(report.info.origin);
   if (report.info.origin == quern_origin_compiled)
     std::cout << ", compiled in " << formatNs(static_cast<double>(report.info.compile_ns));
   else if (report.info.origin != quern_origin_none)
@@ -269,8 +272,14 @@ int runAll(const RunOptions &options) {
       return reportError(more.error());
     lines.insert(lines.end(), more->begin(), more->end());
   }
+  for (const std::string &function : options.functions) {
+    Result<std::string> line = lineOfMlir(function, options.naive);
+    if (!line)
+      return reportError(line.error());
+    lines.push_back(std::move(*line));
+  }
   if (lines.empty())
-    return reportError(invalidArguments("nothing to run: give a line, or -f FILE with one a line"));
+    return reportError(invalidArguments("nothing to run: give a line, --mlir=FILE, or -f FILE with one a line"));
   if (lines.size() > 1 && (!options.inputs.empty() || !options.outputs.empty()))
     return reportError(invalidArguments("files of arguments go with one problem; there are ", lines.size()));
   Runner runner(options);
@@ -300,6 +309,8 @@ void addRunCommand(Command &program, int &exitCode) {
   Command command = program.subcommand("run", "Run problems, optionally checking the result");
   command.option("LINE", options->lines, "Problems in text form, each one argument");
   command.option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
+  command.option("--mlir", options->functions, "FILE[:function]: a function of a module in MLIR").oneArgument();
+  command.flag("--naive", options->naive, "Lower what no recipe takes of it loop by loop");
   command.flag("--check", options->check, "Compare with the reference; exit 1 if wrong");
   command.option("--engine", options->engine, "cpu or gpu").choices({"cpu", "gpu"}).showDefault();
   command.option("--index", options->index, "Which engine of its kind, as `quern devices` counts them").showDefault();

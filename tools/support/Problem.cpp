@@ -10,6 +10,8 @@
 #include "Problem.h"
 
 #include "Command.h"
+#include "Kernel.h"
+#include "Output.h"
 
 #include <algorithm>
 
@@ -127,6 +129,55 @@ Result<Problem> readProblem(std::string_view line, const Target &target) {
 Result<Problem> readProblem(std::string_view line, const std::string &target) {
   Result<Target> parsed = Target::parse(target);
   return parsed ? readProblem(line, *parsed) : Result<Problem>(parsed.takeError());
+}
+
+Result<std::string> lineOfMlir(const std::string &file, bool allowNaive) {
+  const size_t colon = file.rfind(':');
+  const bool hasFunction = colon != file.npos && file.find('/', colon) == file.npos;
+  PrimitiveDesc given;
+  auto &mlir = given.op.emplace<MlirDesc>();
+  Result<std::string> bytes = readFile(file.substr(0, hasFunction ? colon : file.npos));
+  if (!bytes)
+    return bytes;
+  if (bytes->empty() || bytes->size() > maxMlirBytes)
+    return invalidArguments(file, ": the module has ", bytes->size(), " bytes; 1 to ", maxMlirBytes, " are possible");
+  mlir.module = std::move(*bytes);
+  mlir.function = hasFunction ? file.substr(colon + 1) : "";
+  given.attr.naive = allowNaive;
+  Result<Device> cpu = Device::open(quern_cpu);
+  if (!cpu)
+    return cpu.takeError();
+  quern_primitive_desc_t desc = nullptr;
+  if (Result<void> made = checked(quern_primitive_desc_create_from_text(&desc, cpu->engine(), given.text().c_str()));
+      !made)
+    return Error{made.error().status, concat(file, ": ", made.error().message)};
+  const Owned<quern_primitive_desc_t, quern_primitive_desc_destroy> owned(desc);
+  const char *line = nullptr;
+  if (Result<void> got = checked(quern_primitive_desc_get_text(desc, &line)); !got)
+    return got.takeError();
+  return std::string(line);
+}
+
+void GivenProblem::addTo(Command &command) {
+  command.option("LINE", line, "A problem in text form");
+  command.option("--mlir", mlir, "FILE[:function]: a function of a module in MLIR in place of a line");
+  command.flag("--naive", allowNaive, "Lower what no recipe takes of it loop by loop");
+}
+
+Result<std::string> GivenProblem::read() const {
+  if (line.empty() == mlir.empty())
+    return invalidArguments(line.empty() ? "no problem is given: a line, or --mlir=FILE"
+                                         : "a line and --mlir are given; one of them is possible");
+  if (mlir.empty() && allowNaive)
+    return invalidArguments("--naive is for functions in MLIR, with --mlir=FILE");
+  return mlir.empty() ? Result<std::string>(line) : lineOfMlir(mlir, allowNaive);
+}
+
+std::string oracleOf(const PrimitiveDesc &desc) {
+  PrimitiveDesc oracle = desc;
+  std::get<MlirDesc>(oracle.op).oracle = true;
+  oracle.attr = {};
+  return oracle.text();
 }
 
 Result<std::string> withSizes(std::string_view line, const std::vector<int64_t> &sizes) {

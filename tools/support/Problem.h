@@ -10,6 +10,7 @@
 #ifndef QUERN_TOOLS_PROBLEM_H
 #define QUERN_TOOLS_PROBLEM_H
 
+#include "Options.h"
 #include "Primitives/Registry.h"
 
 #include <string>
@@ -33,6 +34,20 @@ struct Problem {
 Result<Problem> readProblem(std::string_view line, const Target &target);
 /// For a target in text form.
 Result<Problem> readProblem(std::string_view line, const std::string &target);
+
+/// The line of a function in MLIR, `FILE` or `FILE:function`, as the compiler has read it. `allowNaive`: what no
+/// recipe takes is lowered loop by loop.
+Result<std::string> lineOfMlir(const std::string &file, bool allowNaive);
+/// What a command is about: the line, or that of the function of `mlir` where this is given in its place.
+struct GivenProblem {
+  std::string line, mlir;
+  bool allowNaive = false;
+  /// Adds `LINE`, and in its place --mlir with --naive.
+  void addTo(Command &command);
+  Result<std::string> read() const;
+};
+/// The same problem as its own oracle.
+std::string oracleOf(const PrimitiveDesc &desc);
 
 /// The line with its `?` replaced by sizes, from left to right; one size serves all of them. `invalid_arguments`
 /// for another number of sizes.

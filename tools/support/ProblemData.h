@@ -73,6 +73,7 @@ public:
   std::string outputBytes() const;
 
 private:
+  Result<void> computeOracle();
   /// What the room for one element holds.
   enum class Place : uint8_t { Gap, Element, Padding, Appended };
   /// Room for neighbouring elements, all of one kind.

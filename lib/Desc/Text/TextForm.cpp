@@ -28,6 +28,16 @@ struct FieldBytes {
 template <typename Struct> void appendValue(std::string &out, bool value) { out += value ? "true" : "false"; }
 template <typename Struct> void appendValue(std::string &out, float value) { appendFloat(out, value); }
 template <typename Struct> void appendValue(std::string &out, const TensorDesc &value) { appendTensor(out, value); }
+template <typename Struct> void appendValue(std::string &out, const std::string &value) {
+  constexpr char digits[] = "0123456789abcdef";
+  for (char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (isPlainByte(c))
+      out += c;
+    else
+      out.append({'%', digits[byte >> 4], digits[byte & 15]});
+  }
+}
 template <typename Struct, typename T>
   requires std::is_integral_v<T> || std::is_enum_v<T>
 void appendValue(std::string &out, const T &value) {

@@ -47,7 +47,14 @@ inline constexpr int postOpArgumentBase = 32768; ///< arguments of post-op i are
 std::optional<int32_t> plainArgumentFromName(std::string_view name);
 
 template <typename T>
-inline constexpr bool isStruct = std::is_class_v<T> && !isVector<T> && !isMap<T> && !std::is_same_v<T, TensorDesc>;
+inline constexpr bool isStruct = std::is_class_v<T> && !isVector<T> && !isMap<T> && !std::is_same_v<T, TensorDesc> &&
+                                 !std::is_same_v<T, std::string>;
+
+/// Whether a byte of a string stands in the text as itself; any other is `%` and two hexadecimal digits. What means
+/// something to those who read lines (a comment, an open size, the end of a quotation) does not.
+inline constexpr bool isPlainByte(char c) {
+  return c > ' ' && c <= '~' && c != '%' && c != '#' && c != '?' && c != '\'';
+}
 
 } // namespace quern
 

@@ -52,6 +52,32 @@ bool readBool(TextReader &in, bool &value, std::string_view what) {
          in.failAt(start, what, " is '", word.substr(0, 40), "'; it is true or false");
 }
 
+/// To the end of the field.
+bool readString(TextReader &in, std::string &value, std::string_view what) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  value.clear();
+  while (!in.atEnd()) {
+    value += in.takeWhile(isPlainByte);
+    const size_t start = in.position();
+    if (in.atEnd())
+      break;
+    if (!in.take('%'))
+      return in.fail(what, " has an unprintable character; it is written as % and two hexadecimal digits");
+    size_t byte = 0;
+    for (int i = 0; i < 2; ++i) {
+      const size_t digit = in.atEnd() ? digits.npos : digits.find(in.peek());
+      if (digit == digits.npos)
+        return in.failAt(start, what, " has a % without two hexadecimal digits (0 to 9, a to f)");
+      in.take(in.peek());
+      byte = byte << 4 | digit;
+    }
+    if (isPlainByte(static_cast<char>(byte)))
+      return in.failAt(start, what, " has a % in front of a character that stands for itself");
+    value += static_cast<char>(byte);
+  }
+  return true;
+}
+
 bool readArgument(TextReader &in, int32_t &argument) {
   size_t start = in.position();
   int32_t base = 0;
@@ -126,6 +152,8 @@ template <typename Struct, typename T> bool readValue(TextReader &in, T &value, 
     return in.readFloat(value, what);
   } else if constexpr (std::is_same_v<T, TensorDesc>) {
     return readTensor(in, value);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return readString(in, value, what);
   } else {
     constexpr char separator = std::is_same_v<T, std::vector<int64_t>> ? 'x' : ',';
     do

@@ -23,7 +23,8 @@ namespace {
 TensorDesc smallTensor() { return *TensorDesc::fromTag(std::vector<int64_t>{4, 24}, DataType::S8, "aB16b"); }
 
 template <typename T>
-constexpr bool isLeaf = !std::is_class_v<T> || isVector<T> || isMap<T> || std::is_same_v<T, TensorDesc>;
+constexpr bool isLeaf =
+    !std::is_class_v<T> || isVector<T> || isMap<T> || std::is_same_v<T, TensorDesc> || std::is_same_v<T, std::string>;
 
 /// Changes the leaf field number `target`; counts them all.
 struct Mutator {
@@ -60,6 +61,7 @@ struct Mutator {
   void change(FpmathMode &value) { value = FpmathMode::TF32; }
   void change(AccumulationMode &value) { value = AccumulationMode::F16; }
   void change(PostOp::Kind &value) { value = value == PostOp::Kind::Prelu ? PostOp::Kind::Sum : PostOp::Kind::Prelu; }
+  void change(std::string &value) { value = "a %#?'\n\xff,(=)"; }
   void change(std::vector<int64_t> &value) { value = {2, 32}; }
   void change(std::vector<float> &value) { value.push_back(0.1f); }
   void change(std::vector<TensorDesc> &value) { value = {smallTensor(), TensorDesc(), smallTensor()}; }
@@ -116,11 +118,12 @@ TEST(Fields, OfEveryOperation) {
   EXPECT_EQ(mutateAllOf<SumDesc>(), 3);
   EXPECT_EQ(mutateAllOf<ConcatDesc>(), 3);
   EXPECT_EQ(mutateAllOf<GemmDesc>(), 7);
+  EXPECT_EQ(mutateAllOf<MlirDesc>(), 6);
   EXPECT_FALSE(PrimitiveDesc().setKind(PrimitiveKind::Undef));
 }
 
 TEST(Fields, OfAttributes) {
-  EXPECT_EQ(mutateAll(PrimitiveDesc(), [](PrimitiveDesc &d) -> auto & { return d.attr; }, "attr"), 18);
+  EXPECT_EQ(mutateAll(PrimitiveDesc(), [](PrimitiveDesc &d) -> auto & { return d.attr; }, "attr"), 19);
   PrimitiveDesc desc;
   desc.attr.scales[1];
   desc.attr.zeroPoints[17];
@@ -218,7 +221,7 @@ TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(Dropout), 8 + sizeof(TensorDesc));
   // The last, of what no primitive computes, is never written.
   EXPECT_EQ(sizeof(Attributes),
-            24 + 2 * sizeof(std::map<int32_t, QuantParams>) + 24 + sizeof(RnnQuantization) + sizeof(Dropout) + 16);
+            24 + 2 * sizeof(std::map<int32_t, QuantParams>) + 24 + sizeof(RnnQuantization) + sizeof(Dropout) + 24);
   EXPECT_EQ(sizeof(SoftmaxDesc), 8 + 4 * sizeof(TensorDesc) + 8);
   EXPECT_EQ(sizeof(ReorderDesc), 2 * sizeof(TensorDesc) + 8);
   EXPECT_EQ(sizeof(RnnDesc), 32 + 25 * sizeof(TensorDesc));
@@ -227,6 +230,7 @@ TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(SumDesc), 48 + sizeof(TensorDesc));
   EXPECT_EQ(sizeof(ConcatDesc), 32 + sizeof(TensorDesc));
   EXPECT_EQ(sizeof(GemmDesc), 8 + 3 * sizeof(TensorDesc));
+  EXPECT_EQ(sizeof(MlirDesc), 4 * sizeof(std::string) + sizeof(std::vector<TensorDesc>) + 8);
 }
 
 // Copies are deep, and a problem without an RNN has not its size.

@@ -163,6 +163,7 @@ Attributes RandomDesc::attributes() {
   attr.fpmathApplyToInt = chance(30);
   attr.accumulationMode = static_cast<AccumulationMode>(below(6));
   attr.deterministic = chance(30);
+  attr.naive = chance(10);
   attr.scales = quantParams();
   attr.zeroPoints = quantParams();
   for (uint64_t count = chance(10) ? maxPostOps : below(4); count > 0; --count)
@@ -204,6 +205,10 @@ struct FieldDrawer {
   void operator()(const char *, int32_t &value) { value = static_cast<int32_t>(random.below(UINT32_MAX)); }
   void operator()(const char *, uint32_t &value) { value = static_cast<uint32_t>(random.below(UINT32_MAX)); }
   void operator()(const char *, float &value) { value = static_cast<float>(random.below(100)) / 8; }
+  void operator()(const char *, std::string &value) {
+    for (uint64_t count = random.below(12); count > 0; --count)
+      value += static_cast<char>(random.below(256));
+  }
   void operator()(const char *, std::vector<float> &values) {
     for (uint64_t count = random.below(4); count > 0; --count)
       values.push_back(random.anyFloat());
@@ -227,6 +232,7 @@ PrimitiveDesc RandomDesc::problem() {
   constexpr PrimitiveKind kinds[] = {
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) PrimitiveKind::NAME,
 #include "Desc/Primitives.def"
+      PrimitiveKind::Mlir,
   };
   desc.setKind(kinds[below(std::size(kinds))]);
   std::visit([&]<typename Op>(Op &op) { Op::visitFields(op, drawer); }, desc.op);

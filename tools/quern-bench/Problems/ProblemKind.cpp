@@ -16,6 +16,7 @@ const ProblemKind *kindOf(const quern::PrimitiveDesc &desc) {
   case PrimitiveKind::NAME:                                                                                            \
     return WORD##Kind();
 #include "Desc/Primitives.def"
+  case PrimitiveKind::Mlir: // no peer has it
   case PrimitiveKind::Undef:
     break;
   }

@@ -1,0 +1,97 @@
+//===- Functions.cpp - Functions of the caller's in the compiler ----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Reading makes the canonical form, and tries it: whatever refuses a function does so while the caller's places are
+// known. Emission starts from the canonical form alone, so that equal forms give equal kernels.
+//
+//===----------------------------------------------------------------------===//
+#include "Compiler/Functions.h"
+
+#include "Compiler/Stages.h"
+#include "Functions/Functions.h"
+#include "IR/Naive.h"
+#include "IR/QuernDialect.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+
+namespace quern {
+namespace {
+
+/// Whether the target's recipes take a problem, by scheduling a copy of it.
+bool isTaken(func::FuncOp problem, const Backend &backend, const Target &target, std::string &whyNot) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(problem.getLoc());
+  module->push_back(problem.clone());
+  return succeeded(scheduleModule(*module, backend, target, whyNot));
+}
+
+Result<void> cutFor(ModuleOp module, const Backend &backend, const Target &target, bool allowNaive) {
+  auto takes = [&](func::FuncOp problem, std::string &whyNot) { return isTaken(problem, backend, target, whyNot); };
+  return functions::cut(module, takes, allowNaive);
+}
+
+/// Gives the arguments the names that an execution knows; refuses code of other arguments than the descriptor's.
+Result<void> nameArguments(func::FuncOp function, const VerifiedProblem &problem) {
+  Builder builder(function.getContext());
+  if (function.getNumArguments() != problem.arguments.size())
+    return invalidArguments("the code has ", function.getNumArguments(), " arguments, the descriptor ",
+                            problem.arguments.size());
+  for (auto [i, argument] : llvm::enumerate(problem.arguments)) {
+    Result<TensorDesc> desc = functions::describe(function.getArgument(i).getType(), argument.name);
+    if (!desc)
+      return desc.takeError();
+    if (!(*desc == argument.desc))
+      return invalidArguments("argument ", i, " of the code has another type than the descriptor's");
+    function.setArgAttr(static_cast<unsigned>(i), attr::arg, builder.getStringAttr(argument.name));
+  }
+  return {};
+}
+
+} // namespace
+
+Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
+  const auto *mlir = std::get_if<MlirDesc>(&given.op);
+  if (!mlir || mlir->isRead())
+    return invalidArguments("there is nothing to read in '", given.title(), "'");
+  ContextLease lease(CompileContext::Use::Reading);
+  Backend &backend = lease->backendFor(target.kind);
+  ScopedDiagnosticHandler silence(&lease->context, [](Diagnostic &) { return success(); });
+  Result<functions::ReadFunction> function = functions::read(lease->context, mlir->module, mlir->function);
+  if (!function)
+    return function.takeError();
+  PrimitiveDesc desc;
+  desc.attr = given.attr;
+  auto &read = desc.op.emplace<MlirDesc>();
+  read.code = functions::canonicalText(*function);
+  read.args = std::move(function->args);
+  read.uses = std::move(function->uses);
+  read.oracle = mlir->oracle;
+  if (!mlir->oracle)
+    if (Result<void> taken = cutFor(*function->module, backend, target, given.attr.naive); !taken)
+      return taken.takeError();
+  return desc.canonicalBytes();
+}
+
+Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Backend &backend, const Target &target) {
+  const auto &mlir = std::get<MlirDesc>(problem.desc.op);
+  Result<functions::ReadFunction> function = functions::readCanonical(*module.getContext(), mlir.code);
+  if (!function)
+    return function.takeError();
+  ModuleOp own = *function->module;
+  auto only = *own.getOps<func::FuncOp>().begin();
+  if (Result<void> named = nameArguments(only, problem); !named)
+    return named;
+  if (mlir.oracle)
+    only->setAttr(attr::naive, BoolAttr::get(module.getContext(), true));
+  else if (Result<void> done = cutFor(own, backend, target, problem.desc.attr.naive); !done)
+    return done;
+  if (auto program = attrOf<ProgramAttr>(own))
+    module->setAttr(ProgramAttr::name, program);
+  module.getBody()->getOperations().splice(module.getBody()->end(), own.getBody()->getOperations());
+  return {};
+}
+
+} // namespace quern

@@ -1,0 +1,47 @@
+//===- Mlir.h - A function of the caller's in MLIR ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The one problem that is no primitive: what it computes comes with it. It has two states. As it is given it is bytes,
+// which only the compiler can read; as it was read it is a function in canonical form and its arguments. Nothing but
+// what was read goes into a kernel's key, so that modules that differ in names, places or encoding share a kernel.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_DESC_MLIR_H
+#define QUERN_DESC_MLIR_H
+
+#include "Desc/Tensor/TensorDesc.h"
+
+#include <string>
+#include <vector>
+
+namespace quern {
+
+struct MlirDesc {
+  static constexpr PrimitiveKind kind = PrimitiveKind::Mlir;
+  /// As it is given: MLIR as text or bytecode, to the byte, and the function's name, or "" for the only public one.
+  /// Empty in what was read.
+  std::string module, function;
+  /// As it was read: the text of a module whose only function is @function, on memrefs, its arguments named. Empty in
+  /// what is given.
+  std::string code;
+  std::vector<TensorDesc> args; ///< in the order of @function's arguments: the caller's, then what it returns
+  std::string uses;             ///< one letter for each of them: r: read, w: written, u: both, R: a result
+  /// Lowered loop by loop, its sums in f64: what others are compared with.
+  bool oracle = false;
+
+  bool isRead() const { return !code.empty(); }
+  template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
+    visit("module", self.module), visit("function", self.function), visit("code", self.code), visit("args", self.args),
+        visit("uses", self.uses), visit("oracle", self.oracle);
+  }
+  bool operator==(const MlirDesc &other) const;
+};
+
+/// More is refused before it is parsed.
+inline constexpr size_t maxMlirBytes = size_t(16) << 20;
+
+} // namespace quern
+
+#endif // QUERN_DESC_MLIR_H

@@ -1,0 +1,22 @@
+//===- Check.h - What of a caller's function is taken ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_FUNCTIONS_CHECK_H
+#define QUERN_FUNCTIONS_CHECK_H
+
+#include "Support/Error.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace quern::functions {
+
+/// Whether every type and operation is one that docs/embedding.md lists; else the first that is not, with its place.
+Result<void> check(mlir::func::FuncOp function);
+
+/// The memory that a memref is a view of.
+mlir::Value rootOf(mlir::Value memref);
+
+} // namespace quern::functions
+
+#endif // QUERN_FUNCTIONS_CHECK_H

@@ -1,0 +1,31 @@
+//===- Forms.h - A caller's function in the form of problems -----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_FUNCTIONS_FORMS_H
+#define QUERN_FUNCTIONS_FORMS_H
+
+#include "Support/Error.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <string>
+
+namespace quern::functions {
+
+/// Puts a function that was checked, and that its module alone has, on memrefs, by upstream's passes: results become
+/// arguments behind its own. Named operations become generic, but for fills. Diagnoses what upstream does not do.
+mlir::LogicalResult putOnMemrefs(mlir::func::FuncOp function);
+
+/// Gives every value of a function on memrefs memory of its own, which is written once, by a fill and what accumulates
+/// on it or by one operation; what an argument holds at the end stays there. Returns the use of each argument, as
+/// MlirDesc has it; the last `results` are results.
+Result<std::string> writeOnce(mlir::func::FuncOp function, unsigned results);
+
+/// Linalg leaves the order of a reduction open, and who multiplies for a sum the rounding of the product: both are
+/// written where recipes read them, as fast-math flags.
+void grantLicences(mlir::func::FuncOp function);
+
+} // namespace quern::functions
+
+#endif // QUERN_FUNCTIONS_FORMS_H

@@ -1,0 +1,59 @@
+//===- Functions.h - From a caller's module to problems ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A function of the caller's comes as bytes, on tensors or memrefs, in whatever form its compiler left it. Here it is
+// found, checked, put on memrefs and into the form that emitters write (each intermediate a buffer of its own, written
+// once), and cut into problems. Nothing here knows a recipe: whoever calls says what is taken.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_FUNCTIONS_FUNCTIONS_H
+#define QUERN_FUNCTIONS_FUNCTIONS_H
+
+#include "Desc/Mlir.h"
+#include "Support/Error.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <string>
+#include <string_view>
+
+namespace quern::functions {
+
+/// The dialects of callers' modules that no stage has, and what puts tensors on memrefs.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// The only function of a module, `@function`, on memrefs, its operations with their places in the caller's text.
+struct ReadFunction {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<TensorDesc> args; ///< as MlirDesc has them
+  std::string uses;
+};
+
+/// Function `name` of a module, "" for the only public one. `invalid_arguments`: the bytes are no module, or have no
+/// such function; `unimplemented`: the function is not taken, with the operation and its place. The context has the
+/// dialects above, and nothing is diagnosed.
+Result<ReadFunction> read(mlir::MLIRContext &context, std::string_view bytes, std::string_view name);
+
+/// The text of a function that was read: without places and names, so that equal functions have equal texts.
+std::string canonicalText(const ReadFunction &function);
+/// The inverse, of a text that may be anything. The stages' dialects are enough.
+Result<ReadFunction> readCanonical(mlir::MLIRContext &context, std::string_view text);
+
+/// The tensor of an argument of this type, a static strided memref or a static tensor. `what` is its name for messages.
+Result<TensorDesc> describe(mlir::Type type, const std::string &what);
+
+/// Whether a problem is taken; if not, `whyNot` says why in one line.
+using Taker = llvm::function_ref<bool(mlir::func::FuncOp problem, std::string &whyNot)>;
+
+/// Replaces @function by the problems that it is cut into, each as large as `takes` lets it be, and a program that
+/// calls them; of one problem there is no program. With `allowNaive` what is not taken is a problem that is lowered
+/// naively. `unimplemented` with the operation and its place where something is not taken.
+Result<void> cut(mlir::ModuleOp module, Taker takes, bool allowNaive);
+
+} // namespace quern::functions
+
+#endif // QUERN_FUNCTIONS_FUNCTIONS_H

@@ -1,0 +1,198 @@
+//===- Read.cpp - Finding a function in a caller's bytes ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Functions/Functions.h"
+
+#include "Functions/Check.h"
+#include "Functions/Forms.h"
+#include "Functions/Places.h"
+#include "IR/QuernDialect.h"
+
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/MemRef/Transforms/AllocationOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::functions;
+
+namespace {
+
+constexpr StringLiteral functionName = "function";
+
+/// Keeps the first error and its place, and lets nothing through.
+class FirstError {
+public:
+  explicit FirstError(MLIRContext &context)
+      : handler(&context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error && text.empty()) {
+            text = concat("at ", placeOf(diagnostic.getLocation()), ": ", diagnostic.str());
+            text.resize(std::min({text.find('\n'), text.size(), size_t(500)}));
+          }
+          return success();
+        }) {}
+  std::string take() { return text.empty() ? "for no reason that was given" : std::move(text); }
+
+private:
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+/// The parser recurs where text is nested.
+Result<void> checkNesting(StringRef bytes) {
+  constexpr int maxDepth = 200;
+  int depth = 0;
+  bool isInString = false;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const char c = bytes[i];
+    if (isInString && c == '\\')
+      ++i;
+    else if (c == '"')
+      isInString = !isInString;
+    else if (!isInString && StringRef("([{<").contains(c))
+      ++depth;
+    else if (!isInString && StringRef(")]}>").contains(c))
+      depth = std::max(depth - 1, 0);
+    else if (c == '\n')
+      isInString = false; // no string of MLIR goes on in the next line
+    if (depth > maxDepth)
+      return invalidArguments("the module is nested more than ", maxDepth, " deep");
+  }
+  return {};
+}
+
+Result<OwningOpRef<ModuleOp>> parse(MLIRContext &context, std::string_view bytes) {
+  FirstError error(context);
+  const std::string copy(bytes); // the parser wants a zero behind text
+  const bool isBytecode = StringRef(copy).starts_with("ML\xefR");
+  if (Result<void> ok = isBytecode ? Result<void>() : checkNesting(copy); !ok)
+    return ok.takeError();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(copy, ParserConfig(&context), textName);
+  if (!module)
+    return invalidArguments("the module is not valid MLIR ", error.take());
+  return std::move(module);
+}
+
+Result<func::FuncOp> choose(ModuleOp module, std::string_view name) {
+  func::FuncOp chosen;
+  std::string names;
+  int publics = 0;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    const bool isWanted = name.empty() ? function.isPublic() : function.getName() == StringRef(name);
+    names += concat(names.empty() ? "" : ", ", function.getName().str());
+    publics += isWanted;
+    if (isWanted)
+      chosen = function;
+  }
+  if (names.size() > 200)
+    names = names.substr(0, 200) + " …";
+  if (!chosen && !name.empty())
+    return invalidArguments("the module has no function '", name, "'; it has ", names.empty() ? "none" : names);
+  if (publics != 1)
+    return invalidArguments("the module has ", publics, " public functions, and none is named; it has ",
+                            names.empty() ? "none at all" : names);
+  if (chosen.isDeclaration())
+    return invalidArguments("function '", chosen.getName().str(), "' is a declaration, without a body");
+  return chosen;
+}
+
+/// Whether other than its own the function leads anywhere is not asked: what it contains was checked.
+OwningOpRef<ModuleOp> isolate(func::FuncOp function) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  function->remove();
+  module->push_back(function);
+  function->setDiscardableAttrs(ArrayRef<NamedAttribute>());
+  function.setName(functionName);
+  function.setPublic();
+  function.removeArgAttrsAttr();
+  function.removeResAttrsAttr();
+  return module;
+}
+
+Result<void> describeArguments(func::FuncOp function, ReadFunction &result) {
+  Builder builder(function.getContext());
+  int sources = 0, results = 0;
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    const bool isResult = result.uses[i] == 'R';
+    const std::string name = isResult ? concat("result", results++) : concat("arg", sources++);
+    Result<TensorDesc> desc = describe(type, name);
+    if (!desc)
+      return desc.takeError();
+    if (result.uses[i] != 'r' && desc->hasBroadcast())
+      return notTaken(function, "writes ", name, ", several of whose elements lie in one place");
+    function.setArgAttr(static_cast<unsigned>(i), attr::arg, builder.getStringAttr(name));
+    result.args.push_back(*desc);
+  }
+  if (result.uses.find_first_not_of('r') == std::string::npos)
+    return notTaken(function, "writes nothing");
+  return {};
+}
+
+} // namespace
+
+void functions::registerDialects(DialectRegistry &registry) {
+  registry.insert<bufferization::BufferizationDialect, tensor::TensorDialect>();
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerBufferizableOpInterfaceExternalModels(registry);
+  memref::registerAllocationOpInterfaceExternalModels(registry); // without it results are copied
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+}
+
+Result<ReadFunction> functions::read(MLIRContext &context, std::string_view bytes, std::string_view name) {
+  Result<OwningOpRef<ModuleOp>> parsed = parse(context, bytes);
+  if (!parsed)
+    return parsed.takeError();
+  FirstError error(context); // of passes
+  Result<func::FuncOp> chosen = choose(**parsed, name);
+  if (!chosen)
+    return chosen.takeError();
+  if (Result<void> ok = check(*chosen); !ok)
+    return ok.takeError();
+  ReadFunction result;
+  result.module = isolate(*chosen);
+  const unsigned results = chosen->getNumResults();
+  if (mlir::failed(putOnMemrefs(*chosen)))
+    return unimplemented("the tensors of ", nameAndPlaceOf(*chosen), " cannot be put on memrefs: ", error.take());
+  if (Result<void> ok = check(*chosen); !ok)
+    return ok.takeError();
+  Result<std::string> uses = writeOnce(*chosen, results);
+  if (!uses)
+    return uses.takeError();
+  result.uses = std::move(*uses);
+  grantLicences(*chosen);
+  if (Result<void> ok = describeArguments(*chosen, result); !ok)
+    return ok.takeError();
+  return std::move(result);
+}
+
+std::string functions::canonicalText(const ReadFunction &function) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  const_cast<ReadFunction &>(function).module->print(os);
+  return text;
+}
+
+Result<ReadFunction> functions::readCanonical(MLIRContext &context, std::string_view text) {
+  Result<OwningOpRef<ModuleOp>> parsed = parse(context, text);
+  if (!parsed)
+    return parsed.takeError();
+  Result<func::FuncOp> chosen = choose(**parsed, functionName);
+  if (!chosen)
+    return chosen.takeError();
+  if (Result<void> ok = check(*chosen); !ok)
+    return ok.takeError();
+  auto isMemref = [](Type type) { return isa<MemRefType>(type); };
+  if (chosen->getNumResults() || !llvm::all_of(chosen->getArgumentTypes(), isMemref))
+    return invalidArguments("the code of a function that was read is not on memrefs");
+  ReadFunction result;
+  result.module = isolate(*chosen);
+  return std::move(result);
+}

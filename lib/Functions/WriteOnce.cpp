@@ -1,0 +1,243 @@
+//===- WriteOnce.cpp - A memory for each value of a function -----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A buffer holds one value after another. A value begins where an operation writes the whole buffer without reading
+// what was there (a fill, or elements from others), goes on where operations accumulate on it, and ends where the next
+// begins. Each gets memory of its own, but for the last one of an argument, which is what the caller wants there.
+//
+//===----------------------------------------------------------------------===//
+#include "Functions/Forms.h"
+
+#include "Functions/Check.h"
+#include "Functions/Places.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+
+#include <deque>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::functions;
+
+namespace {
+
+struct HeldValue {
+  Value buffer;
+  Value memory;
+  bool isCallers = false; ///< what an argument holds when the function begins
+  bool isAccumulated = false;
+  SmallVector<OpOperand *> readers, writers;
+};
+
+class WriteOnce {
+public:
+  explicit WriteOnce(func::FuncOp function) : function(function) {}
+  Result<std::string> run(unsigned results);
+
+private:
+  Result<void> follow(linalg::LinalgOp op);
+  Result<void> followInit(linalg::LinalgOp op, OpOperand &init);
+  Result<void> checkUpdated(const SmallVectorImpl<HeldValue *> &values) const;
+  Result<void> place(Value buffer);
+  Result<void> moveTo(OpOperand &operand, Value memory);
+  void eraseUnread();
+  void eraseUnused();
+  HeldValue &begin(Value buffer) {
+    HeldValue &value = values.emplace_back();
+    value.buffer = value.memory = buffer;
+    held[buffer].push_back(&value);
+    return value;
+  }
+  HeldValue *current(Value buffer) {
+    auto found = held.find(buffer);
+    return found == held.end() ? nullptr : found->second.back();
+  }
+
+  func::FuncOp function;
+  std::deque<HeldValue> values;
+  llvm::MapVector<Value, SmallVector<HeldValue *, 2>> held; ///< by buffer, one after the other
+};
+
+/// Where an element is read that is computed anew, it is an input, too: what is written has memory of its own.
+linalg::GenericOp readInitAsInput(linalg::GenericOp op, OpOperand &init) {
+  OpBuilder builder(op);
+  const unsigned number = init.getOperandNumber();
+  SmallVector<Value> inputs = llvm::to_vector(op.getInputs());
+  inputs.push_back(init.get());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps.insert(maps.begin() + static_cast<ptrdiff_t>(op.getNumDpsInputs()), maps[number]);
+  auto widened =
+      linalg::GenericOp::create(builder, op.getLoc(), inputs, op.getOutputs(), maps, op.getIteratorTypesArray());
+  widened.getRegion().takeBody(op.getRegion());
+  Block &body = widened.getRegion().front();
+  BlockArgument added = body.insertArgument(op.getNumDpsInputs(), body.getArgument(number).getType(), op.getLoc());
+  body.getArgument(number + 1).replaceAllUsesWith(added);
+  op.erase();
+  return widened;
+}
+
+Result<void> WriteOnce::followInit(linalg::LinalgOp op, OpOperand &init) {
+  Value buffer = rootOf(init.get());
+  if (!op.payloadUsesValueFromOperand(&init)) {
+    begin(buffer).writers.push_back(&init);
+    return {};
+  }
+  HeldValue *value = current(buffer);
+  if (!value)
+    return notTaken(op, "reads memory that nothing has written");
+  value->isAccumulated = true;
+  value->writers.push_back(&init);
+  return {};
+}
+
+Result<void> WriteOnce::follow(linalg::LinalgOp op) {
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (!isa<MemRefType>(input->get().getType()))
+      continue;
+    HeldValue *value = current(rootOf(input->get()));
+    if (!value)
+      return notTaken(op, "reads memory that nothing has written");
+    value->readers.push_back(input);
+  }
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (Result<void> ok = followInit(op, init); !ok)
+      return ok;
+  return {};
+}
+
+/// An argument that is read and then written anew lies in place, element for element: a kernel computes in an order of
+/// its own.
+Result<void> WriteOnce::checkUpdated(const SmallVectorImpl<HeldValue *> &ofBuffer) const {
+  const HeldValue &callers = *ofBuffer.front();
+  if (!callers.isCallers || ofBuffer.size() == 1 || callers.readers.empty())
+    return {};
+  Operation *writer = ofBuffer[1]->writers.front()->getOwner();
+  auto op = cast<linalg::LinalgOp>(writer);
+  for (OpOperand *reader : callers.readers)
+    if (ofBuffer.size() > 2 || ofBuffer[1]->writers.size() > 1 || reader->getOwner() != writer ||
+        reader->get() != ofBuffer[1]->writers.front()->get() ||
+        op.getMatchingIndexingMap(reader) != op.getMatchingIndexingMap(ofBuffer[1]->writers.front()))
+      return notTaken(writer, "writes an argument that ", nameAndPlaceOf(reader->getOwner()),
+                      " reads before, not element for element");
+  return {};
+}
+
+/// A view of other memory is made anew, in front of the operation that it is for.
+Result<void> WriteOnce::moveTo(OpOperand &operand, Value memory) {
+  Value buffer = rootOf(operand.get());
+  if (operand.get() == buffer) {
+    operand.set(memory);
+    return {};
+  }
+  if (buffer.getType() != memory.getType())
+    return notTaken(operand.getOwner(), "takes a view of a strided buffer that is written twice");
+  SmallVector<Operation *> views;
+  for (Value at = operand.get(); at != buffer; at = views.back()->getOperand(0))
+    views.push_back(at.getDefiningOp());
+  IRMapping mapping;
+  mapping.map(buffer, memory);
+  OpBuilder builder(operand.getOwner());
+  for (Operation *view : llvm::reverse(views))
+    builder.clone(*view, mapping);
+  operand.set(mapping.lookup(operand.get()));
+  return {};
+}
+
+Result<void> WriteOnce::place(Value buffer) {
+  SmallVector<HeldValue *, 2> &ofBuffer = held[buffer];
+  if (Result<void> ok = checkUpdated(ofBuffer); !ok)
+    return ok;
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+  auto type = cast<MemRefType>(buffer.getType());
+  for (HeldValue *value : ArrayRef(ofBuffer).drop_back()) {
+    if (value->isCallers)
+      continue;
+    value->memory = memref::AllocOp::create(builder, value->writers.front()->getOwner()->getLoc(),
+                                            MemRefType::get(type.getShape(), type.getElementType()));
+    for (auto *operands : {&value->readers, &value->writers})
+      for (OpOperand *operand : *operands)
+        if (Result<void> ok = moveTo(*operand, value->memory); !ok)
+          return ok;
+  }
+  return {};
+}
+
+/// Operations whose values nobody reads, the last ones of arguments aside.
+void WriteOnce::eraseUnread() {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front()))) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp)
+      continue;
+    auto isDead = [&](Value init) {
+      Value buffer = rootOf(init);
+      if (!buffer.getDefiningOp<memref::AllocOp>())
+        return false;
+      SmallVector<Value> aliases{buffer};
+      for (size_t i = 0; i < aliases.size(); ++i)
+        for (OpOperand &use : aliases[i].getUses()) {
+          auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+          if (!user)
+            llvm::append_range(aliases, use.getOwner()->getResults());
+          else if (user != linalgOp && (user.isDpsInput(&use) || user.payloadUsesValueFromOperand(&use)))
+            return false;
+        }
+      return true;
+    };
+    if (llvm::all_of(linalgOp.getDpsInits(), isDead))
+      op.erase();
+  }
+}
+
+/// Memory and scalar code without users.
+void WriteOnce::eraseUnused() {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front()))) {
+    if (isa<memref::DeallocOp>(op))
+      op.erase();
+    else if (!isa<linalg::LinalgOp, func::ReturnOp>(op) && op.use_empty())
+      op.erase();
+    else if (auto alloc = dyn_cast<memref::AllocOp>(op))
+      alloc.removeAlignmentAttr();
+  }
+}
+
+Result<std::string> WriteOnce::run(unsigned results) {
+  for (auto dealloc : llvm::to_vector(function.getOps<memref::DeallocOp>()))
+    dealloc.erase();
+  for (auto op : llvm::to_vector(function.getOps<linalg::GenericOp>()))
+    for (int64_t i = 0; op.isAllParallelLoops() && i < op.getNumDpsInits(); ++i)
+      if (OpOperand &init = *op.getDpsInitOperand(i); op.payloadUsesValueFromOperand(&init))
+        op = readInitAsInput(op, init);
+  for (BlockArgument argument : function.getArguments())
+    begin(argument).isCallers = true;
+  for (auto op : function.getOps<linalg::LinalgOp>())
+    if (Result<void> ok = follow(op); !ok)
+      return ok.takeError();
+  for (auto &[buffer, ofBuffer] : held)
+    if (Result<void> ok = place(buffer); !ok)
+      return ok.takeError();
+  std::string uses;
+  for (BlockArgument argument : function.getArguments()) {
+    const SmallVector<HeldValue *, 2> &ofBuffer = held[argument];
+    const bool isAccumulated = ofBuffer.front()->isAccumulated, isWritten = isAccumulated || ofBuffer.size() > 1;
+    const bool isRead = isAccumulated || !ofBuffer.front()->readers.empty();
+    uses += !isWritten ? 'r' : isRead ? 'u' : 'w';
+  }
+  for (size_t i = uses.size() - results; i < uses.size(); ++i) {
+    if (uses[i] != 'w')
+      return notTaken(function, "has a result that it does not write");
+    uses[i] = 'R';
+  }
+  eraseUnread();
+  eraseUnused();
+  return uses;
+}
+
+} // namespace
+
+Result<std::string> functions::writeOnce(func::FuncOp function, unsigned results) {
+  return WriteOnce(function).run(results);
+}

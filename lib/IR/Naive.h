@@ -1,0 +1,17 @@
+//===- Naive.h - Problems that are lowered loop by loop -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_IR_NAIVE_H
+#define QUERN_IR_NAIVE_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace quern::attr {
+
+/// Of a problem: no recipe is asked, scalar loops are made of it; true: which compute in f64 what is f32.
+inline constexpr llvm::StringLiteral naive = "quern.naive";
+
+} // namespace quern::attr
+
+#endif // QUERN_IR_NAIVE_H

@@ -1,0 +1,79 @@
+//===- Functions.cpp - Functions of the caller's, as they were read -------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Core/Functions.h"
+
+#include "Compilation/Compiler.h"
+#include "Core/Kernels.h"
+
+namespace quern {
+namespace {
+
+/// What a compiler or a file gave: a function that was read, with the attributes that were given.
+Result<PrimitiveDesc> readFrom(std::string_view bytes, const Attributes &attr) {
+  Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes(bytes);
+  if (!desc)
+    return desc;
+  const auto *mlir = std::get_if<MlirDesc>(&desc->op);
+  if (!mlir || !mlir->isRead())
+    return internalError("what was read of a function is no function");
+  desc->attr = attr;
+  return desc;
+}
+
+Result<PrimitiveDesc> fromDisk(DiskCache &disk, const KernelKey &key, const Attributes &attr) {
+  std::optional<DiskCache::Hit> hit = disk.lookup(key);
+  if (!hit)
+    return Error{Status::NotRequired, ""};
+  Result<PrimitiveDesc> desc = hit->artifact.codeKind == CodeKind::Function
+                                   ? readFrom(hit->artifact.code, attr)
+                                   : Result<PrimitiveDesc>(internalError("a kernel in place of a function"));
+  if (!desc)
+    disk.reject(key);
+  return desc;
+}
+
+void keep(DiskCache &disk, const KernelKey &key, const PrimitiveDesc &given, const Target &target, std::string &&code) {
+  Artifact artifact;
+  artifact.codeKind = CodeKind::Function;
+  artifact.descriptor = given.title();
+  artifact.target = target.text();
+  artifact.buildId = compilerBuildId();
+  artifact.keyBytes = key.bytes;
+  artifact.code = std::move(code);
+  (void)disk.store(key, artifact.serialize()); // counted there
+}
+
+Result<PrimitiveDesc> readFunction(const PrimitiveDesc &given, const Target &target) {
+  const auto &mlir = std::get<MlirDesc>(given.op);
+  if (mlir.module.size() > maxMlirBytes)
+    return invalidArguments("the module has ", mlir.module.size(), " bytes; at most ", maxMlirBytes, " are possible");
+  const KernelKey key = keyOf(given, target);
+  const std::shared_ptr<DiskCache> disk = Kernels::process().disk();
+  if (Result<PrimitiveDesc> known = fromDisk(*disk, key, given.attr))
+    return known;
+  Result<Compiler> compiler = Compiler::get();
+  if (!compiler)
+    return compiler.takeError();
+  Result<std::string> bytes = compiler->read(given.canonicalBytes(), target.text());
+  if (!bytes)
+    return bytes.takeError();
+  Result<PrimitiveDesc> read = readFrom(*bytes, given.attr);
+  if (read)
+    keep(*disk, key, given, target, std::move(*bytes));
+  return read;
+}
+
+} // namespace
+
+Result<VerifiedProblem> readAndVerify(const PrimitiveDesc &desc, const Target &target,
+                                      const PrimitiveDesc *forwardHint) {
+  const auto *mlir = std::get_if<MlirDesc>(&desc.op);
+  if (!mlir || mlir->isRead())
+    return verify(desc, target, forwardHint);
+  Result<PrimitiveDesc> read = readFunction(desc, target);
+  return read ? verify(*read, target, forwardHint) : Result<VerifiedProblem>(read.takeError());
+}
+
+} // namespace quern

@@ -13,6 +13,7 @@
 #include "Schedule/Contraction/Cpu/RowSplit.h"
 
 #include "Schedule/Build/Bodies.h"
+#include "Schedule/Build/CpuMemory.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -73,23 +74,78 @@ int64_t RowSplit::fewestBlocks() const {
 }
 
 /// Copies rhs, a part of K at a time, where many rows read more of it than the second level of the cache keeps at such
-/// strides. Columns that are strided are always copied.
-void RowSplit::chooseCut() {
-  plan.stepsOfCut = 0;
+/// strides. Columns that are strided are always copied, and so are both factors where rows of lhs lie side by side, of
+/// which a block would take a few in every step. What is copied is converted by the way, pairs of bf16 are made of steps
+/// that lie apart.
+void RowSplit::chooseCuts() {
+  plan.cuts.reset();
   const Product &product = chain.products[0];
-  if (chain.products.size() > 1 || product.reduced.size() != 1 || chain.rows.isOpen() ||
-      chain.rows.isBelow(std::max(strategy.leastCopyRows, mostRows() + 1)) || plan.columns() < plan.lanes)
+  if (chain.products.size() > 1 || product.reduced.size() != 1 || chain.rows.isOpen() || plan.columns() < plan.lanes)
     return;
-  if (!product.isStrided() && (isTogether(product) || plan.bytesOfTile() <= static_cast<double>(strategy.cutBytes)))
+  plan.dots[0] = chooseDot(product, strategy);
+  Cuts cuts;
+  cuts.hasLhs = product.lhsRow == 1 && !isPackedDot(plan.dots[0]) && product.packed == 1 && !chain.rows.isBelow(plan.lanes) &&
+                product.reduced[0].lhs.known() >= chain.rows.known();
+  cuts.hasPairs = cuts.hasLhs && makesPairs(product, plan.dots[0], strategy);
+  const bool isFar = !isTogether(product) &&
+                     (cuts.hasLhs || plan.bytesOfTile() > static_cast<double>(strategy.cutBytes));
+  if (chain.rows.isBelow(std::max(strategy.leastCopyRows, mostRows() + 1)) ||
+      !(product.isStrided() || isFar || cuts.hasPairs))
     return;
-  plan.stepsOfCut =
-      std::max<int64_t>(16, strategy.cutBytes / (plan.elementsOfStep(product) * bytesOf(product.rhs.element())));
-  plan.stepsOfCut = ceilDiv(product.steps(), ceilDiv(product.steps(), plan.stepsOfCut));
+  cuts.product = product;
+  cuts.wholeSteps = product.steps();
+  if (cuts.hasPairs) {
+    plan.dots[0] = Dot::Pairs;
+    cuts.product.packed = cuts.product.taken = 2;
+    cuts.product.reduced[0].extent = ceilDiv(product.steps(), 2);
+    cuts.wholeSteps /= 2;
+  } else if (plan.dots[0] <= Dot::Fma) {
+    cuts.product.rhs.conversions.clear();
+    if (cuts.hasLhs)
+      cuts.product.lhs.conversions.clear();
+  }
+  plan.cuts = std::move(cuts);
+}
+
+/// How far the copies of a part go, and how many tiles share that of lhs.
+void RowSplit::splitCuts() {
+  Cuts &cuts = *plan.cuts;
+  Product &product = cuts.product;
+  auto rowsOfLast = [&] {
+    const int64_t blocks = (plan.chunks - 1) * plan.blocksPerChunk;
+    return chain.rows.known() - blocks * plan.blockRows -
+           std::min(blocks, plan.tallBlocks) * (plan.tallRows - plan.blockRows);
+  };
+  while (cuts.hasLhs && rowsOfLast() < plan.lanes) // which its copy takes at a time
+    plan.chunks = ceilDiv(plan.blocks, ++plan.blocksPerChunk);
+  const int64_t rows = std::min(chain.rows.known(), plan.blocksPerChunk * plan.tallest());
+  int64_t bytes = plan.elementsOfStep(product) * bytesOf(plan.copied(product.rhs));
+  if (cuts.hasLhs) {
+    const int64_t element = bytesOf(plan.copied(product.lhs));
+    // Not a power of two, whose steps would meet in the same sets of a cache.
+    const int64_t lines = ceilDiv(rows * product.packed * element, lineBytes) | 1;
+    cuts.lhsStride = lines * lineBytes / element;
+    product.lhs.offset = 0;
+    product.lhsRow = product.packed;
+    product.reduced[0].lhs = cuts.lhsStride;
+    bytes = std::max(bytes, lines * lineBytes);
+  }
+  const int64_t steps = product.steps();
+  cuts.parts = ceilDiv(steps, std::max<int64_t>(16, strategy.cutBytes / bytes));
+  cuts.steps = ceilDiv(steps, cuts.parts);
+  cuts.parts = ceilDiv(steps, cuts.steps);
+  if (chain.epilogueOps() > strategy.inlineOps || cuts.parts > 1)
+    plan.scratchRows = rows;
+  if (!cuts.hasLhs)
+    return;
+  const int64_t sums = rows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
+  const int64_t most = std::min(strategy.cutBytes / sums, plan.tiles * plan.chunks / std::max<int64_t>(1, strategy.leastTiles));
+  cuts.tiles = ceilDiv(plan.tiles, ceilDiv(plan.tiles, std::clamp<int64_t>(most, 1, plan.tiles)));
 }
 
 /// Whether blocks of rows read a panel again from beyond the first level of the cache.
 bool RowSplit::isFar() const {
-  return !plan.matrices && !plan.stepsOfCut && plan.bytesOfTile() > static_cast<double>(strategy.nearestBytes) &&
+  return !plan.matrices && !plan.cuts && plan.bytesOfTile() > static_cast<double>(strategy.nearestBytes) &&
          llvm::all_of(chain.products, [&](const Product &product) { return isTogether(product); });
 }
 
@@ -186,7 +242,7 @@ void RowSplit::run() {
   if (plan.matrices)
     return splitMatrices();
   plan.sumsShiftOnce = plan.isShifted() && !chain.rows.isBelow(mostRows());
-  chooseCut();
+  chooseCuts();
   if (chain.rows.isOpen())
     return splitOpen();
   const int64_t rows = chain.rows.known();
@@ -200,6 +256,9 @@ void RowSplit::run() {
   int64_t tallest = plan.tallest();
   plan.blocksPerChunk = ceilDiv(plan.blocks, std::min(plan.blocks, ceilDiv(rows, rowsOfChunk())));
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
-  if (chain.epilogueOps() > strategy.inlineOps || plan.stepsOfCut)
+  plan.scratchRows = 0;
+  if (plan.cuts)
+    splitCuts();
+  else if (chain.epilogueOps() > strategy.inlineOps)
     plan.scratchRows = std::min(rows, plan.blocksPerChunk * tallest);
 }

@@ -24,12 +24,13 @@ private:
   int64_t leastRows() const;
   int64_t fewestBlocks() const;
   int64_t rowsOfChunk() const {
-    return plan.stepsOfCut ? std::max(strategy.cutRows, strategy.chunkRows) : strategy.chunkRows;
+    return plan.cuts ? std::max(strategy.cutRows, strategy.chunkRows) : strategy.chunkRows;
   }
   bool isTogether(const Product &product) const;
   bool isFar() const;
   bool suitsGroups(int64_t groupSize) const;
-  void chooseCut();
+  void chooseCuts();
+  void splitCuts();
   void chooseGroups();
   bool splitFar();
   void splitOpen();

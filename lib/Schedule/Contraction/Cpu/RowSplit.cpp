@@ -39,6 +39,11 @@ int64_t RowSplit::mostRows() const {
                              strategy.maxRows);
 }
 
+/// More where rhs is copied for them, and twice as many where a copy of lhs serves several tiles.
+int64_t RowSplit::rowsOfChunk() const {
+  return plan.cuts ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 2 : 1), strategy.chunkRows) : strategy.chunkRows;
+}
+
 /// Whether a tile walks rhs as it lies.
 bool RowSplit::isTogether(const Product &product) const {
   return !product.isStrided() &&
@@ -119,7 +124,7 @@ void RowSplit::splitCuts() {
   while (cuts.hasLhs && rowsOfLast() < plan.lanes) // which its copy takes at a time
     plan.chunks = ceilDiv(plan.blocks, ++plan.blocksPerChunk);
   const int64_t rows = std::min(chain.rows.known(), plan.blocksPerChunk * plan.tallest());
-  int64_t bytes = plan.elementsOfStep(product) * bytesOf(plan.copied(product.rhs));
+  const int64_t bytes = plan.elementsOfStep(product) * bytesOf(plan.copied(product.rhs));
   if (cuts.hasLhs) {
     const int64_t element = bytesOf(plan.copied(product.lhs));
     // Not a power of two, whose steps would meet in the same sets of a cache.
@@ -128,7 +133,6 @@ void RowSplit::splitCuts() {
     product.lhs.offset = 0;
     product.lhsRow = product.packed;
     product.reduced[0].lhs = cuts.lhsStride;
-    bytes = std::max(bytes, lines * lineBytes);
   }
   const int64_t steps = product.steps();
   cuts.parts = ceilDiv(steps, std::max<int64_t>(16, strategy.cutBytes / bytes));
@@ -139,7 +143,7 @@ void RowSplit::splitCuts() {
   if (!cuts.hasLhs)
     return;
   const int64_t sums = rows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
-  const int64_t most = std::min(strategy.cutBytes / sums, plan.tiles * plan.chunks / std::max<int64_t>(1, strategy.leastTiles));
+  const int64_t most = std::min(strategy.nearBytes / sums, plan.tiles * plan.chunks / std::max<int64_t>(1, strategy.leastTiles));
   cuts.tiles = ceilDiv(plan.tiles, ceilDiv(plan.tiles, std::clamp<int64_t>(most, 1, plan.tiles)));
 }
 

@@ -23,9 +23,7 @@ public:
 private:
   int64_t leastRows() const;
   int64_t fewestBlocks() const;
-  int64_t rowsOfChunk() const {
-    return plan.cuts ? std::max(strategy.cutRows, strategy.chunkRows) : strategy.chunkRows;
-  }
+  int64_t rowsOfChunk() const;
   bool isTogether(const Product &product) const;
   bool isFar() const;
   bool suitsGroups(int64_t groupSize) const;

@@ -101,7 +101,7 @@ void Emitter::forSteps(function_ref<void(Value step, ArrayRef<Value> k)> body) {
 Value Emitter::copyOf(const Product::Factor &factor, ArrayRef<Value> k, function_ref<Value(Value)> load) {
   Value first = load(k[0]);
   if (plan.cuts->hasPairs)
-    return makePairs(b, chain.products[0], first, k.size() > 1 ? load(k[1]) : zeros(first.getType()));
+    return makePairs(b, chain.products[0], first, k.size() > 1 ? load(k[1]) : zeros(vec(b.getBF16Type())));
   const bool isConverted = plan.dots[0] <= Dot::Fma;
   return isConverted ? convert(b, factor, first) : first;
 }

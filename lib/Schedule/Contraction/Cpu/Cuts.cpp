@@ -17,12 +17,10 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
-/// The tiles of an iteration, or their last part of K, each with code of its own where `tile` has.
-void Emitter::forTiles(Value at, function_ref<void()> body) {
+/// Some tiles, or their last part of K, each with code of its own where the plan's tail has.
+void Emitter::forTiles(TileRange tiles, function_ref<void()> body) {
   const Cuts &cuts = *plan.cuts;
-  Value first = linear(0, {{at, cuts.tiles}}), end = linear(cuts.tiles, {{first, 1}});
-  if (plan.tiles % cuts.tiles)
-    end = smaller(end, index(plan.tiles));
+  const Value first = tiles.begin, end = tiles.end;
   auto emit = [&](Value number, bool isLast) {
     startTile(number, isLast);
     if (cuts.parts > 1 && cuts.tiles > 1) {
@@ -33,38 +31,58 @@ void Emitter::forTiles(Value at, function_ref<void()> body) {
   };
   const bool isLastApart = plan.tail == Tail::Separate;
   if (plan.tiles == 1 || (cuts.tiles == 1 && !isLastApart))
-    return emit(at, isLastApart);
+    return emit(first, isLastApart);
   Value last = index(plan.tiles - 1);
   forRange(first, isLastApart ? smaller(end, last) : end, [&](Value number) { emit(number, false); });
   if (isLastApart)
     forRange(larger(first, last), end, [&](Value number) { emit(number, true); });
 }
 
-void Emitter::emitCuts(Value at, Value chunk) {
+/// Of tiles, if all rows are one chunk, else of chunks.
+scf::ForOp Emitter::makeCutLoop() {
+  if (plan.chunks == 1)
+    return create<scf::ForOp>(kernel.begin(), kernel.end(), index(plan.cuts->tiles));
+  Value tiles = index(plan.tiles), end = linear(plan.tiles - 1, {{kernel.end(), 1}});
+  return create<scf::ForOp>(create<arith::DivUIOp>(kernel.begin(), tiles), create<arith::DivUIOp>(end, tiles), index(1));
+}
+
+/// Iterations beside each other share the copy of lhs: those of one chunk for which the kernel is called.
+void Emitter::emitCutLoop(Value at) {
+  const int64_t together = plan.cuts->tiles;
+  if (plan.chunks == 1)
+    return emitCuts({at, smaller(linear(together, {{at, 1}}), kernel.end())}, index(0));
+  Value begin = larger(linear(0, {{kernel.begin(), 1}, {at, -plan.tiles}}), index(0)),
+        end = smaller(linear(0, {{kernel.end(), 1}, {at, -plan.tiles}}), index(plan.tiles));
+  forRange(
+      begin, end, [&](Value first) { emitCuts({first, smaller(linear(together, {{first, 1}}), end)}, at); }, together);
+}
+
+void Emitter::emitCuts(TileRange tiles, Value chunk) {
   const Cuts &cuts = *plan.cuts;
   const RowRange rows = rowsOf(chunk);
   if (cuts.parts == 1)
-    return emitPart(at, chunk, rows, index(0));
+    return emitPart(tiles, chunk, rows, index(0));
   chunkRow = rows.begin;
-  forTiles(at, [&] {
+  forTiles(tiles, [&] {
     emitShift();
     forBlocks(chunk, [&](Value row, int64_t height) { storeSums(row, startSums(row, height)); });
   });
-  forRange(index(0), index(cuts.product.steps()), [&](Value begin) { emitPart(at, chunk, rows, begin); }, cuts.steps);
-  forTiles(at, [&] {
+  forRange(index(0), index(cuts.product.steps()), [&](Value begin) { emitPart(tiles, chunk, rows, begin); }, cuts.steps);
+  forTiles(tiles, [&] {
     chunkRow = rows.begin;
     emitScratchRows(rows.begin, rows.end);
   });
 }
 
 /// From one part of K, or all, for the tiles of an iteration.
-void Emitter::emitPart(Value at, Value chunk, RowRange rows, Value begin) {
+void Emitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin) {
   const Cuts &cuts = *plan.cuts;
   cut = {begin, smaller(linear(cuts.steps, {{begin, 1}}), index(cuts.product.steps())), {}, {}};
   if (cuts.hasLhs)
     copyLhs(rows);
-  forTiles(at, [&] {
-    copyRhs();
+  forTiles(tiles, [&] {
+    if (cuts.hasRhs)
+      copyRhs();
     if (cuts.parts == 1) {
       emitShift();
       forBlocks(chunk, [&](Value row, int64_t height) { emitBlock(row, height); });

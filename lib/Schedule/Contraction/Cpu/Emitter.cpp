@@ -28,7 +28,7 @@ func::FuncOp Emitter::emit() {
   KernelTraits traits;
   traits.name = (problem.getName() + "_kernel").str();
   traits.plan = plan.text();
-  traits.space = plan.groupsOfTiles() * plan.chunks;
+  traits.space = plan.tiles * plan.chunks;
   if (chain.rows.isOpen())
     traits.factors = {chain.rows.openIndex(), plan.chunkRows};
   traits.nsPerIteration = plan.nsPerIteration();
@@ -38,7 +38,8 @@ func::FuncOp Emitter::emit() {
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
   clonePrologue(b, kernel, problem, chain.prologue,
                 [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
-  auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
+  const bool takesSeveral = plan.cuts && plan.cuts->tiles > 1;
+  scf::ForOp loop = takesSeveral ? makeCutLoop() : create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   entry = loop;
   if (plan.matrices)
     matrices::release(b, loc);
@@ -57,7 +58,10 @@ func::FuncOp Emitter::emit() {
   if (plan.matrices)
     startMatrices();
   b.setInsertionPointToStart(loop.getBody());
-  emitIteration(loop.getInductionVar());
+  if (takesSeveral)
+    emitCutLoop(loop.getInductionVar());
+  else
+    emitIteration(loop.getInductionVar());
   kernel.function.walk([](scf::ForOp inner) { moveLoopInvariantCode(inner); });
   return kernel.function;
 }
@@ -70,7 +74,7 @@ void Emitter::emitIteration(Value iteration) {
     chunk = create<arith::RemUIOp>(iteration, chunks);
   }
   if (plan.cuts)
-    return emitCuts(here, chunk);
+    return emitCuts({here, linear(1, {{here, 1}})}, chunk);
   if (plan.tail != Tail::Separate || plan.tiles == 1)
     return emitTile(here, chunk, plan.tail == Tail::Separate);
   Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, here, index(plan.tiles - 1));

@@ -112,9 +112,14 @@ private:
   }
 
   // Sums over a part of K after the other, of some tiles (ContractionCuts.cpp).
-  void emitCuts(Value at, Value chunk);
-  void forTiles(Value at, llvm::function_ref<void()> body);
-  void emitPart(Value at, Value chunk, RowRange rows, Value begin);
+  struct TileRange {
+    Value begin, end;
+  };
+  mlir::scf::ForOp makeCutLoop();
+  void emitCutLoop(Value at);
+  void emitCuts(TileRange tiles, Value chunk);
+  void forTiles(TileRange tiles, llvm::function_ref<void()> body);
+  void emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin);
   void copyLhs(RowRange rows);
   void copyRhs();
   void forSteps(llvm::function_ref<void(Value step, llvm::ArrayRef<Value> k)> body);

@@ -115,7 +115,8 @@ bool Planner::takesMatrices() {
 /// Copies lie behind the sums.
 void Planner::placeCuts(Cuts &cuts) {
   cuts.rhsCopy = plan.scratchBytes;
-  plan.scratchBytes += cuts.steps * plan.elementsOfStep(cuts.product) * bytesOf(plan.copied(cuts.product.rhs));
+  if (cuts.hasRhs)
+    plan.scratchBytes += cuts.steps * plan.elementsOfStep(cuts.product) * bytesOf(plan.copied(cuts.product.rhs));
   cuts.lhsCopy = plan.scratchBytes;
   if (cuts.hasLhs)
     plan.scratchBytes += cuts.steps * cuts.lhsStride * bytesOf(plan.copied(cuts.product.lhs));
@@ -222,7 +223,7 @@ LogicalResult Planner::run() {
   rows.run();
   bool isNarrower = true; // so that threads have tiles to share
   while (isNarrower && !chain.rows.isOpen() && plan.columnVectors > 1 && plan.perRow > 2 &&
-         plan.groupsOfTiles() * plan.chunks < strategy.leastTiles && plan.nsPerIteration() > strategy.nsOfTile) {
+         plan.tiles * plan.chunks < strategy.leastTiles && plan.nsPerIteration() > strategy.nsOfTile) {
     int64_t before = plan.columnVectors;
     isNarrower = chooseTiles(before / 2) || !chooseTiles(before);
     rows.run();
@@ -319,10 +320,10 @@ std::string Plan::text() const {
   else
     os << chunks << " chunks";
   if (cuts)
-    os << (cuts->hasLhs ? ", factors" : ", rhs") << (cuts->hasPairs ? " copied in pairs by " : " copied by ")
-       << cuts->steps << " steps along K";
+    os << (cuts->hasLhs ? ", factors copied" : cuts->hasRhs ? ", rhs copied" : "") << (cuts->hasPairs ? " in pairs" : "")
+       << (cuts->hasRhs ? " by " : ", by ") << cuts->steps << " steps along K";
   if (cuts && cuts->tiles > 1)
-    os << " for " << cuts->tiles << " tiles";
+    os << " for up to " << cuts->tiles << " tiles";
   if (prefetches)
     os << ", prefetch";
   if (!chain.epilogue.empty())

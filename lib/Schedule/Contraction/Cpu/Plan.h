@@ -41,14 +41,15 @@ struct Matrices {
   int64_t firstRhs() const { return lhs(down); }
 };
 
-/// Parts of K that all blocks of a chunk take before any takes the next, from copies of factors (Cuts.cpp): sums wait in
-/// scratch meanwhile, unless one part is all. An iteration may have several tiles, which share the copy of lhs.
+/// Parts of K that all blocks of a chunk take before any takes the next (Cuts.cpp), mostly from copies of factors: sums
+/// wait in scratch meanwhile, unless one part is all.
 struct Cuts {
   int64_t steps = 0; ///< along K of a part
   int64_t parts = 1;
-  int64_t tiles = 1; ///< of an iteration; the last may have fewer
+  int64_t tiles = 1; ///< most that neighbouring iterations take together, over one copy of lhs
   Product product;   ///< as copies have it: converted, or as pairs that lie apart in the factors
   bool hasPairs = false;
+  bool hasRhs = false;   ///< a copy of rhs; none where it is short of nothing but room in a cache
   bool hasLhs = false;   ///< a copy of lhs, whose rows lie side by side rather than its K
   int64_t lhsStride = 0; ///< elements from a step of that copy to the next
   int64_t lhsCopy = 0, rhsCopy = 0; ///< bytes from the start of scratch
@@ -98,7 +99,6 @@ struct Plan {
   /// What the copy of a factor of `cuts->product` has.
   mlir::Type copied(const Product::Factor &factor) const;
   int64_t scratchElements() const { return (cuts && cuts->parts > 1 ? cuts->tiles : 1) * scratchRows * perRow * lanes; }
-  int64_t groupsOfTiles() const { return ceilDiv(tiles, cuts ? cuts->tiles : 1); } ///< that iterations have
   bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
   int64_t columns() const { return chain.columns.known(); } ///< of the problem: only its rows may be open here
   int64_t width() const { return columnVectors * lanes; }

@@ -41,7 +41,8 @@ int64_t RowSplit::mostRows() const {
 
 /// More where rhs is copied for them, and twice as many where a copy of lhs serves several tiles.
 int64_t RowSplit::rowsOfChunk() const {
-  return plan.cuts ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 2 : 1), strategy.chunkRows) : strategy.chunkRows;
+  return plan.cuts && plan.cuts->hasRhs ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 2 : 1), strategy.chunkRows)
+                                        : strategy.chunkRows;
 }
 
 /// Whether a tile walks rhs as it lies.
@@ -78,31 +79,45 @@ int64_t RowSplit::fewestBlocks() const {
   return fewest;
 }
 
-/// Copies rhs, a part of K at a time, where many rows read more of it than the second level of the cache keeps at such
-/// strides. Columns that are strided are always copied, and so are both factors where rows of lhs lie side by side, of
-/// which a block would take a few in every step. What is copied is converted by the way, pairs of bf16 are made of steps
-/// that lie apart.
+/// Whether, and of what, there are copies. Of rhs, where many rows read more of it than the second level of the cache
+/// keeps at such strides; columns that are strided are always copied. Of both factors, where rows of lhs lie side by
+/// side, of which a block would take a few in every step. What is copied is converted by the way, and pairs of bf16 are
+/// made of steps that lie apart.
+bool RowSplit::copies(Cuts &cuts) const {
+  const Product &product = cuts.product;
+  cuts.hasRhs = true;
+  cuts.hasLhs = product.lhsRow == 1 && product.packed == 1 && !isPackedDot(plan.dots[0]) &&
+                !chain.rows.isBelow(plan.lanes) && product.reduced[0].lhs.known() >= chain.rows.known();
+  cuts.hasPairs = cuts.hasLhs && makesPairs(product, plan.dots[0], strategy);
+  const bool isWide = !isTogether(product) &&
+                      (cuts.hasLhs || plan.bytesOfTile() > static_cast<double>(strategy.cutBytes));
+  return cuts.hasPairs ||
+         (!chain.rows.isBelow(std::max(strategy.leastCopyRows, mostRows() + 1)) && (product.isStrided() || isWide));
+}
+
+/// Parts of K, from copies or where several blocks read more of rhs than the second level of the cache keeps.
 void RowSplit::chooseCuts() {
   plan.cuts.reset();
-  const Product &product = chain.products[0];
-  if (chain.products.size() > 1 || product.reduced.size() != 1 || chain.rows.isOpen() || plan.columns() < plan.lanes)
+  if (chain.products.size() > 1 || chain.products[0].reduced.size() != 1 || chain.rows.isOpen() ||
+      plan.columns() < plan.lanes)
     return;
-  plan.dots[0] = chooseDot(product, strategy);
   Cuts cuts;
-  cuts.hasLhs = product.lhsRow == 1 && !isPackedDot(plan.dots[0]) && product.packed == 1 && !chain.rows.isBelow(plan.lanes) &&
-                product.reduced[0].lhs.known() >= chain.rows.known();
-  cuts.hasPairs = cuts.hasLhs && makesPairs(product, plan.dots[0], strategy);
-  const bool isFar = !isTogether(product) &&
-                     (cuts.hasLhs || plan.bytesOfTile() > static_cast<double>(strategy.cutBytes));
-  if (chain.rows.isBelow(std::max(strategy.leastCopyRows, mostRows() + 1)) ||
-      !(product.isStrided() || isFar || cuts.hasPairs))
+  cuts.product = chain.products[0];
+  cuts.wholeSteps = cuts.product.steps();
+  plan.dots[0] = chooseDot(cuts.product, strategy);
+  const bool isBeyondSecond =
+      chain.rows.mayExceed(mostRows()) && plan.bytesOfTile() > static_cast<double>(strategy.nearBytes);
+  if (!copies(cuts)) {
+    if (isBeyondSecond && isTogether(cuts.product)) {
+      cuts.hasRhs = cuts.hasLhs = false;
+      plan.cuts = std::move(cuts);
+    }
     return;
-  cuts.product = product;
-  cuts.wholeSteps = product.steps();
+  }
   if (cuts.hasPairs) {
     plan.dots[0] = Dot::Pairs;
     cuts.product.packed = cuts.product.taken = 2;
-    cuts.product.reduced[0].extent = ceilDiv(product.steps(), 2);
+    cuts.product.reduced[0].extent = ceilDiv(cuts.wholeSteps, 2);
     cuts.wholeSteps /= 2;
   } else if (plan.dots[0] <= Dot::Fma) {
     cuts.product.rhs.conversions.clear();
@@ -112,7 +127,7 @@ void RowSplit::chooseCuts() {
   plan.cuts = std::move(cuts);
 }
 
-/// How far the copies of a part go, and how many tiles share that of lhs.
+/// How long parts are, and how many tiles share a copy of lhs.
 void RowSplit::splitCuts() {
   Cuts &cuts = *plan.cuts;
   Product &product = cuts.product;
@@ -124,7 +139,8 @@ void RowSplit::splitCuts() {
   while (cuts.hasLhs && rowsOfLast() < plan.lanes) // which its copy takes at a time
     plan.chunks = ceilDiv(plan.blocks, ++plan.blocksPerChunk);
   const int64_t rows = std::min(chain.rows.known(), plan.blocksPerChunk * plan.tallest());
-  const int64_t bytes = plan.elementsOfStep(product) * bytesOf(plan.copied(product.rhs));
+  const int64_t bytes =
+      plan.elementsOfStep(product) * bytesOf(cuts.hasRhs ? plan.copied(product.rhs) : product.rhs.element());
   if (cuts.hasLhs) {
     const int64_t element = bytesOf(plan.copied(product.lhs));
     // Not a power of two, whose steps would meet in the same sets of a cache.
@@ -143,13 +159,14 @@ void RowSplit::splitCuts() {
   if (!cuts.hasLhs)
     return;
   const int64_t sums = rows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
-  const int64_t most = std::min(strategy.nearBytes / sums, plan.tiles * plan.chunks / std::max<int64_t>(1, strategy.leastTiles));
-  cuts.tiles = ceilDiv(plan.tiles, ceilDiv(plan.tiles, std::clamp<int64_t>(most, 1, plan.tiles)));
+  const int64_t most = cuts.parts > 1 ? std::clamp<int64_t>(strategy.nearBytes / sums, 1, plan.tiles) : plan.tiles;
+  cuts.tiles = ceilDiv(plan.tiles, ceilDiv(plan.tiles, most));
 }
 
 /// Whether blocks of rows read a panel again from beyond the first level of the cache.
 bool RowSplit::isFar() const {
-  return !plan.matrices && !plan.cuts && plan.bytesOfTile() > static_cast<double>(strategy.nearestBytes) &&
+  return !plan.matrices && !(plan.cuts && plan.cuts->hasRhs) &&
+         plan.bytesOfTile() > static_cast<double>(strategy.nearestBytes) &&
          llvm::all_of(chain.products, [&](const Product &product) { return isTogether(product); });
 }
 

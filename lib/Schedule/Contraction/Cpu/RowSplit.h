@@ -27,6 +27,7 @@ private:
   bool isTogether(const Product &product) const;
   bool isFar() const;
   bool suitsGroups(int64_t groupSize) const;
+  bool copies(Cuts &cuts) const;
   void chooseCuts();
   void splitCuts();
   void chooseGroups();

@@ -17,6 +17,9 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
+/// Fewer are multiplied about as fast as their sums are fetched.
+constexpr int64_t leastPrefetchSteps = 256;
+
 /// Some tiles, or their last part of K, each with code of its own where the plan's tail has.
 void Emitter::forTiles(TileRange tiles, function_ref<void()> body) {
   const Cuts &cuts = *plan.cuts;
@@ -85,7 +88,11 @@ void Emitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin)
       copyRhs();
     if (cuts.parts == 1) {
       emitShift();
-      forBlocks(chunk, [&](Value row, int64_t height) { emitBlock(row, height); });
+      forBlocks(chunk, [&](Value row, int64_t height) {
+        if (cuts.steps >= leastPrefetchSteps)
+          prefetchStarts(row, height);
+        emitBlock(row, height);
+      });
       chunkRow = rows.begin;
       return scratch ? emitScratchRows(rows.begin, rows.end) : void();
     }
@@ -99,6 +106,19 @@ void Emitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin)
     });
   });
   cut = {};
+}
+
+/// What the sums of the next block start from: rows lie far apart, so that nothing else fetches them in time.
+void Emitter::prefetchStarts(Value row, int64_t rows) {
+  for (const Accumulator &accumulator : chain.accumulators) {
+    if (accumulator.start || accumulator.fill || !accumulator.at.isArgument())
+      continue;
+    Value memref = kernel.arguments.lookup(accumulator.at.base);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t v = 0; v < plan.columnVectors && tile.vectors[v].count; ++v)
+        create<memref::PrefetchOp>(memref, address(accumulator.at, {row, rows + i}, tile.vectors[v]), /*isWrite=*/true,
+                                   /*locality=*/3, /*isDataCache=*/true);
+  }
 }
 
 /// The steps of a part, each with the elements of K that it takes.

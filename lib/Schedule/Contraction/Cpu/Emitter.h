@@ -120,6 +120,7 @@ private:
   void emitCuts(TileRange tiles, Value chunk);
   void forTiles(TileRange tiles, llvm::function_ref<void()> body);
   void emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin);
+  void prefetchStarts(Value row, int64_t rows);
   void copyLhs(RowRange rows);
   void copyRhs();
   void forSteps(llvm::function_ref<void(Value step, llvm::ArrayRef<Value> k)> body);

@@ -46,7 +46,8 @@ scf::ForOp Emitter::makeCutLoop() {
   if (plan.chunks == 1)
     return create<scf::ForOp>(kernel.begin(), kernel.end(), index(plan.cuts->tiles));
   Value tiles = index(plan.tiles), end = linear(plan.tiles - 1, {{kernel.end(), 1}});
-  return create<scf::ForOp>(create<arith::DivUIOp>(kernel.begin(), tiles), create<arith::DivUIOp>(end, tiles), index(1));
+  return create<scf::ForOp>(create<arith::DivUIOp>(kernel.begin(), tiles), create<arith::DivUIOp>(end, tiles),
+                            index(1));
 }
 
 /// Iterations beside each other share the copy of lhs: those of one chunk for which the kernel is called.
@@ -70,7 +71,8 @@ void Emitter::emitCuts(TileRange tiles, Value chunk) {
     emitShift();
     forBlocks(chunk, [&](Value row, int64_t height) { storeSums(row, startSums(row, height)); });
   });
-  forRange(index(0), index(cuts.product.steps()), [&](Value begin) { emitPart(tiles, chunk, rows, begin); }, cuts.steps);
+  forRange(
+      index(0), index(cuts.product.steps()), [&](Value begin) { emitPart(tiles, chunk, rows, begin); }, cuts.steps);
   forTiles(tiles, [&] {
     chunkRow = rows.begin;
     emitScratchRows(rows.begin, rows.end);
@@ -128,9 +130,8 @@ void Emitter::forSteps(function_ref<void(Value step, ArrayRef<Value> k)> body) {
     return forRange(cut.begin, cut.end, [&](Value k) { body(k, k); });
   const bool isOdd = cuts.wholeSteps < cuts.product.steps();
   Value whole = index(cuts.wholeSteps);
-  forRange(cut.begin, isOdd ? smaller(cut.end, whole) : cut.end, [&](Value step) {
-    body(step, {linear(0, {{step, 2}}), linear(1, {{step, 2}})});
-  });
+  forRange(cut.begin, isOdd ? smaller(cut.end, whole) : cut.end,
+           [&](Value step) { body(step, {linear(0, {{step, 2}}), linear(1, {{step, 2}})}); });
   if (isOdd)
     forRange(larger(cut.begin, whole), cut.end, [&](Value step) { body(step, linear(0, {{step, 2}})); });
 }
@@ -155,7 +156,8 @@ Value Emitter::copiesAt(int64_t bytes, int64_t elements, const Product::Factor &
 void Emitter::copyLhs(RowRange rows) {
   const Cuts &cuts = *plan.cuts;
   const Product &from = chain.products[0], &to = cuts.product;
-  Value copy = copiesAt(cuts.lhsCopy, cuts.steps * cuts.lhsStride, to.lhs), source = kernel.arguments.lookup(from.lhs.base);
+  Value copy = copiesAt(cuts.lhsCopy, cuts.steps * cuts.lhsStride, to.lhs),
+        source = kernel.arguments.lookup(from.lhs.base);
   Value lastRow = difference(rows.end, index(plan.lanes));
   forSteps([&](Value step, ArrayRef<Value> k) {
     forRange(
@@ -166,10 +168,8 @@ void Emitter::copyLhs(RowRange rows) {
             Value place = linear(from.lhs.offset, {{row, from.lhsRow}, {element, from.reduced[0].lhs}});
             return loadVector(source, place, plan.lanes, Value(), plan.lanes);
           });
-          Value place = linear(0, {{row, to.packed},
-                                   {rows.begin, -to.packed},
-                                   {step, cuts.lhsStride},
-                                   {cut.begin, -cuts.lhsStride}});
+          Value place = linear(
+              0, {{row, to.packed}, {rows.begin, -to.packed}, {step, cuts.lhsStride}, {cut.begin, -cuts.lhsStride}});
           create<vector::StoreOp>(v, copy, ValueRange{place});
         },
         plan.lanes);

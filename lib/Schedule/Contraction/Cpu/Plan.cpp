@@ -320,8 +320,10 @@ std::string Plan::text() const {
   else
     os << chunks << " chunks";
   if (cuts)
-    os << (cuts->hasLhs ? ", factors copied" : cuts->hasRhs ? ", rhs copied" : "") << (cuts->hasPairs ? " in pairs" : "")
-       << (cuts->hasRhs ? " by " : ", by ") << cuts->steps << " steps along K";
+    os << (cuts->hasLhs   ? ", factors copied"
+           : cuts->hasRhs ? ", rhs copied"
+                          : "")
+       << (cuts->hasPairs ? " in pairs" : "") << (cuts->hasRhs ? " by " : ", by ") << cuts->steps << " steps along K";
   if (cuts && cuts->tiles > 1)
     os << " for up to " << cuts->tiles << " tiles";
   if (prefetches)

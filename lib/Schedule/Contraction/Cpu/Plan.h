@@ -46,12 +46,13 @@ struct Matrices {
 struct Cuts {
   int64_t steps = 0; ///< along K of a part
   int64_t parts = 1;
-  int64_t tiles = 1; ///< most that neighbouring iterations take together, over one copy of lhs
+  int64_t tiles = 1; ///< most that neighbouring iterations take together, over the same part of a transposed lhs
   Product product;   ///< as copies have it: converted, or as pairs that lie apart in the factors
   bool hasPairs = false;
-  bool hasRhs = false;   ///< a copy of rhs; none where it is short of nothing but room in a cache
-  bool hasLhs = false;   ///< a copy of lhs, whose rows lie side by side rather than its K
-  int64_t lhsStride = 0; ///< elements from a step of that copy to the next
+  bool isTransposed = false;        ///< rows of lhs lie side by side rather than its K
+  bool hasRhs = false;              ///< a copy of rhs; none where it is short of nothing but room in a cache
+  bool hasLhs = false;              ///< a copy of lhs, if it is transposed
+  int64_t lhsStride = 0;            ///< elements from a step of that copy to the next
   int64_t lhsCopy = 0, rhsCopy = 0; ///< bytes from the start of scratch
   /// Steps of `product` that have all that they take; the last may have a pair's first element only.
   int64_t wholeSteps = 0;
@@ -75,7 +76,7 @@ struct Plan {
   /// The first tallBlocks have tallRows, the others blockRows.
   int64_t blocks = 1, blockRows = 1, tallBlocks = 0, tallRows = 1;
   int64_t blocksPerChunk = 1, chunks = 1;
-  int64_t chunkRows = 0; ///< of an open number of rows, or of matrices
+  int64_t chunkRows = 0;                 ///< of an open number of rows, or of matrices
   std::optional<Cuts> cuts;              ///< none: factors are read where they lie
   std::optional<Matrices> matrices;      ///< sums are in registers of a matrix rather than of a vector
   llvm::SmallVector<int64_t, 6> heights; ///< of blocks, which then take what is left of a chunk in turn

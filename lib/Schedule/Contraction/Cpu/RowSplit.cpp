@@ -86,11 +86,12 @@ int64_t RowSplit::fewestBlocks() const {
 bool RowSplit::copies(Cuts &cuts) const {
   const Product &product = cuts.product;
   cuts.hasRhs = true;
-  cuts.hasLhs = product.lhsRow == 1 && product.packed == 1 && !isPackedDot(plan.dots[0]) &&
-                !chain.rows.isBelow(plan.lanes) && product.reduced[0].lhs.known() >= chain.rows.known();
+  cuts.isTransposed = product.lhsRow == 1 && product.reduced[0].lhs.known() >= chain.rows.known();
+  cuts.hasLhs =
+      cuts.isTransposed && product.packed == 1 && !isPackedDot(plan.dots[0]) && !chain.rows.isBelow(plan.lanes);
   cuts.hasPairs = cuts.hasLhs && makesPairs(product, plan.dots[0], strategy);
-  const bool isWide = !isTogether(product) &&
-                      (cuts.hasLhs || plan.bytesOfTile() > static_cast<double>(strategy.cutBytes));
+  const bool isWide =
+      !isTogether(product) && (cuts.hasLhs || plan.bytesOfTile() > static_cast<double>(strategy.cutBytes));
   return cuts.hasPairs ||
          (!chain.rows.isBelow(std::max(strategy.leastCopyRows, mostRows() + 1)) && (product.isStrided() || isWide));
 }
@@ -105,9 +106,14 @@ void RowSplit::chooseCuts() {
   cuts.product = chain.products[0];
   cuts.wholeSteps = cuts.product.steps();
   plan.dots[0] = chooseDot(cuts.product, strategy);
-  const bool isBeyondSecond =
-      chain.rows.mayExceed(mostRows()) && plan.bytesOfTile() > static_cast<double>(strategy.nearBytes);
   if (!copies(cuts)) {
+    // Lines of lhs have all rows, whatever a block takes of them.
+    const double ofLhs =
+        cuts.isTransposed
+            ? static_cast<double>(chain.rows.known() * cuts.product.steps() * bytesOf(cuts.product.lhs.element()))
+            : 0;
+    const bool isBeyondSecond =
+        chain.rows.mayExceed(mostRows()) && plan.bytesOfTile() + ofLhs > static_cast<double>(strategy.nearBytes);
     if (isBeyondSecond && isTogether(cuts.product)) {
       cuts.hasRhs = cuts.hasLhs = false;
       plan.cuts = std::move(cuts);
@@ -139,8 +145,10 @@ void RowSplit::splitCuts() {
   while (cuts.hasLhs && rowsOfLast() < plan.lanes) // which its copy takes at a time
     plan.chunks = ceilDiv(plan.blocks, ++plan.blocksPerChunk);
   const int64_t rows = std::min(chain.rows.known(), plan.blocksPerChunk * plan.tallest());
-  const int64_t bytes =
+  int64_t bytes =
       plan.elementsOfStep(product) * bytesOf(cuts.hasRhs ? plan.copied(product.rhs) : product.rhs.element());
+  if (cuts.isTransposed && !cuts.hasLhs)
+    bytes += chain.rows.known() * bytesOf(product.lhs.element());
   if (cuts.hasLhs) {
     const int64_t element = bytesOf(plan.copied(product.lhs));
     // Not a power of two, whose steps would meet in the same sets of a cache.
@@ -156,7 +164,7 @@ void RowSplit::splitCuts() {
   cuts.parts = ceilDiv(steps, cuts.steps);
   if (chain.epilogueOps() > strategy.inlineOps || cuts.parts > 1)
     plan.scratchRows = rows;
-  if (!cuts.hasLhs)
+  if (!cuts.isTransposed)
     return;
   const int64_t sums = rows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
   const int64_t most = cuts.parts > 1 ? std::clamp<int64_t>(strategy.nearBytes / sums, 1, plan.tiles) : plan.tiles;

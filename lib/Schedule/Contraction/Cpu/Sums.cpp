@@ -90,9 +90,8 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
         chosen = create<arith::SelectOp>(isTurn[i - 1], bufferIn(turns[i]), chosen);
       return chosen;
     };
-    buffers.lhs = cut.lhs ? cut.lhs : choose([&](const Plan::Step &own) {
-      return bufferOf(chain.products[own[0]].lhs);
-    });
+    buffers.lhs =
+        cut.lhs ? cut.lhs : choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[0]].lhs); });
     for (size_t n = 0; n < step.size(); ++n)
       buffers.rhs.push_back(choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[n]].rhs); }));
   };
@@ -178,8 +177,9 @@ void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
 /// What dots of packed elements take is loaded as one vector, if it is all there.
 Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, Value at) {
   if (isPackedDot(dot) && product.taken == product.packed)
-    return {create<vector::LoadOp>(
-        VectorType::get({product.packed}, cast<MemRefType>(buffer.getType()).getElementType()), buffer, ValueRange{at})};
+    return {
+        create<vector::LoadOp>(VectorType::get({product.packed}, cast<MemRefType>(buffer.getType()).getElementType()),
+                               buffer, ValueRange{at})};
   Values elements;
   for (int64_t i = 0; i < product.taken; ++i)
     elements.push_back(loadScalar(buffer, linear(i, {{at, 1}})));

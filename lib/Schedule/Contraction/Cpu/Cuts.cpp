@@ -69,7 +69,7 @@ void Emitter::emitCuts(TileRange tiles, Value chunk) {
   chunkRow = rows.begin;
   forTiles(tiles, [&] {
     emitShift();
-    forBlocks(chunk, [&](Value row, int64_t height) { storeSums(row, startSums(row, height)); });
+    forRange(rows.begin, rows.end, [&](Value row) { storeSums(row, startSums(row, 1)); });
   });
   forRange(
       index(0), index(cuts.product.steps()), [&](Value begin) { emitPart(tiles, chunk, rows, begin); }, cuts.steps);

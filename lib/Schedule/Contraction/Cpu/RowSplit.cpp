@@ -231,6 +231,20 @@ bool RowSplit::splitFar() {
   return false;
 }
 
+/// Of parts of K, blocks as tall as can be and a low one of what is left, rather than two heights that are about as
+/// much code: of many blocks, one counts for little.
+bool RowSplit::splitLong() {
+  constexpr int64_t leastBlocks = 8;
+  const int64_t height = mostRows(), rows = chain.rows.known(), left = rows % height;
+  if (!plan.cuts || rows < leastBlocks * height || !left)
+    return false;
+  plan.blocks = ceilDiv(rows, height);
+  plan.tallBlocks = plan.blocks - 1;
+  plan.tallRows = height;
+  plan.blockRows = left;
+  return true;
+}
+
 /// A single block that reads rhs from the second level does not wait for it; the instructions would
 /// cost a tenth of its time.
 bool RowSplit::shouldPrefetch() const {
@@ -276,7 +290,7 @@ void RowSplit::run() {
     return splitOpen();
   const int64_t rows = chain.rows.known();
   chooseGroups();
-  if (!splitFar()) {
+  if (!splitFar() && !splitLong()) {
     plan.blocks = fewestBlocks();
     plan.blockRows = rows / plan.blocks;
     plan.tallBlocks = rows % plan.blocks;

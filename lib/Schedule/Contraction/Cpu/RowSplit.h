@@ -32,6 +32,7 @@ private:
   void splitCuts();
   void chooseGroups();
   bool splitFar();
+  bool splitLong();
   void splitOpen();
   void splitMatrices();
 

@@ -117,7 +117,7 @@ private:
   void emitAttentionDiff();
   /// left^T right, added to or written to a matrix of a gradient's tensor, [I, G, O] from row `firstRow` on.
   struct Outer {
-    llvm::StringRef kind, tensor;
+    llvm::StringRef tensor;
     const TensorDesc &desc;
     int64_t layer, direction, firstRow = 0;
     Gates gates;

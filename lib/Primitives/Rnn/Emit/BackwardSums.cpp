@@ -142,7 +142,7 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
 
   const bool clears = overwrites() || !isDirect;
   Bindings bindings = {left, right, to};
-  program.call((outer.kind + (clears ? "_written" : "")).str(), bindings, [&](StepEmitter &step) {
+  program.call(clears ? "rnn_outer_written" : "rnn_outer", bindings, [&](StepEmitter &step) {
     if (clears)
       fillWithZeros(step, step["to"]);
     addOuterProduct(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
@@ -188,7 +188,7 @@ void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
   };
   const Gates every{0, s.gates};
   if (!rnn.diffWeightsLayer.isZero()) {
-    Outer outer{"rnn_layer_diff", "diff_weights_layer", rnn.diffWeightsLayer, layer, direction, 0, every};
+    Outer outer{"diff_weights_layer", rnn.diffWeightsLayer, layer, direction, 0, every};
     if (layer == 0) {
       auto x = [&](AffineExpr t) { return states.tensor("src_layer", rnn.srcLayer, t); };
       emitOuter(outer, factor(x, rnn.srcLayer.strides[0], direction), gradients("delta", every));
@@ -201,7 +201,7 @@ void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
     }
   }
   if (!rnn.diffWeightsIter.isZero()) {
-    Outer outer{"rnn_iter_diff", "diff_weights_iter", rnn.diffWeightsIter, layer, direction, 0, iterGates()};
+    Outer outer{"diff_weights_iter", rnn.diffWeightsIter, layer, direction, 0, iterGates()};
     auto h = [&](AffineExpr t) { return stateBefore(layer, direction, t); };
     emitOuter(outer, factor(h, s.batch * h(start).row, direction), gradients(iterDelta(), iterGates()));
     if (hasResetFirst()) {
@@ -212,7 +212,7 @@ void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
   }
   if (!rnn.diffWeightsProjection.isZero()) {
     Outer outer{
-        "rnn_projection_diff", "diff_weights_projection", rnn.diffWeightsProjection, layer, direction, 0, {0, 1}};
+        "diff_weights_projection", rnn.diffWeightsProjection, layer, direction, 0, {0, 1}};
     Rows hidden = states.ofSteps("unprojected", context.state(), s.dhc, direction, start);
     Binding diff = states.bind("delta", states.ofSteps("state_diff", deltaType(context), s.dic, direction, start));
     diff.type = MemRefType::get({all(), s.dic}, diff.type.getElementType());

@@ -147,11 +147,13 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
   return strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;
 }
 
-bool contractions::makesPairs(const Product &product, Dot dot, const ContractionStrategy &strategy) {
-  const bool areShort = product.lhs.element().isBF16() && product.rhs.element().isBF16() &&
-                        isExtended<arith::ExtFOp>(product.lhs) && isExtended<arith::ExtFOp>(product.rhs) &&
-                        product.sumType().isF32() && product.mayReassociate && product.mayContract;
-  return strategy.hasPairDots && product.packed == 1 && (dot == Dot::RoundedFma || areShort);
+bool contractions::makesPairs(const Product &product, const ContractionStrategy &strategy) {
+  auto fits = [&](const Product::Factor &factor) {
+    const bool isRounded = product.mayRound && factor.element().isF32() && factor.conversions.empty();
+    return isRounded || (factor.element().isBF16() && isExtended<arith::ExtFOp>(factor));
+  };
+  return strategy.hasPairDots && product.packed == 1 && fits(product.lhs) && fits(product.rhs) &&
+         product.sumType().isF32() && product.mayReassociate && product.mayContract;
 }
 
 /// By words, which takes fewer instructions than a shuffle of halves.

@@ -38,7 +38,7 @@ Dot chooseDot(const Product &product, const ContractionStrategy &strategy);
 /// By matrices, if they can: what is packed as pairs or fours in both factors, and lies side by side along K in lhs.
 std::optional<Dot> chooseMatrixDot(const Product &product, Dot byVectors);
 /// Whether copies of both factors can be of bf16 in pairs, made of two steps along K.
-bool makesPairs(const Product &product, Dot dot, const ContractionStrategy &strategy);
+bool makesPairs(const Product &product, const ContractionStrategy &strategy);
 /// The lanes of two vectors of a factor's elements, in pairs of bf16.
 mlir::Value makePairs(mlir::OpBuilder &b, const Product &product, mlir::Value first, mlir::Value second);
 /// A vector of a factor's elements as its conversions make them.

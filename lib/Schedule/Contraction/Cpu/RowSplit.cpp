@@ -89,7 +89,7 @@ bool RowSplit::copies(Cuts &cuts) const {
   cuts.isTransposed = product.lhsRow == 1 && product.reduced[0].lhs.known() >= chain.rows.known();
   cuts.hasLhs =
       cuts.isTransposed && product.packed == 1 && !isPackedDot(plan.dots[0]) && !chain.rows.isBelow(plan.lanes);
-  cuts.hasPairs = cuts.hasLhs && makesPairs(product, plan.dots[0], strategy);
+  cuts.hasPairs = cuts.hasLhs && makesPairs(product, strategy);
   const bool isWide =
       !isTogether(product) && (cuts.hasLhs || plan.bytesOfTile() > static_cast<double>(strategy.cutBytes));
   return cuts.hasPairs ||

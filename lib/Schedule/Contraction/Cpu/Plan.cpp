@@ -345,6 +345,8 @@ std::string Plan::text() const {
            : cuts->hasRhs ? ", rhs copied"
                           : "")
        << (cuts->hasPairs ? " in pairs" : "") << (cuts->hasRhs ? " by " : ", by ") << cuts->steps << " steps along K";
+  if (cuts && cuts->fetchesNext)
+    os << ", the next prefetched";
   if (cuts && cuts->tiles > 1)
     os << " for up to " << cuts->tiles << " tiles";
   if (prefetches)

@@ -52,6 +52,8 @@ struct Cuts {
   bool isTransposed = false;        ///< rows of lhs lie side by side rather than its K
   bool hasRhs = false;              ///< a copy of rhs; none where it is short of nothing but room in a cache
   bool hasLhs = false;              ///< a copy of lhs, if it is transposed
+  /// Nothing is copied for a few blocks, of which the lowest prefetch the next part.
+  bool fetchesNext = false;
   int64_t lhsStride = 0;            ///< elements from a step of that copy to the next
   int64_t lhsCopy = 0, rhsCopy = 0; ///< bytes from the start of scratch
   /// Steps of `product` that have all that they take; the last may have a pair's first element only.

@@ -159,7 +159,10 @@ void RowSplit::splitCuts() {
     product.reduced[0].lhs = cuts.lhsStride;
   }
   const int64_t steps = product.steps();
-  cuts.parts = ceilDiv(steps, std::max<int64_t>(16, strategy.cutBytes / bytes));
+  constexpr int64_t fewBlocks = 4; // the first of which waits for memory as long as the others compute
+  cuts.fetchesNext = !cuts.hasRhs && !cuts.isTransposed && plan.blocksPerChunk <= fewBlocks;
+  const int64_t bytesOfPart = cuts.fetchesNext ? strategy.nearestBytes * 2 / 3 : strategy.cutBytes;
+  cuts.parts = ceilDiv(steps, std::max<int64_t>(16, bytesOfPart / bytes));
   cuts.steps = ceilDiv(steps, cuts.parts);
   cuts.parts = ceilDiv(steps, cuts.steps);
   if (chain.epilogueOps() > strategy.inlineOps || cuts.parts > 1)

@@ -39,9 +39,9 @@ int64_t RowSplit::mostRows() const {
                              strategy.maxRows);
 }
 
-/// More where rhs is copied for them, and twice as many where a copy of lhs serves several tiles.
+/// More where rhs is copied for them, and four times as many where a copy of lhs serves several tiles.
 int64_t RowSplit::rowsOfChunk() const {
-  return plan.cuts && plan.cuts->hasRhs ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 2 : 1), strategy.chunkRows)
+  return plan.cuts && plan.cuts->hasRhs ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 4 : 1), strategy.chunkRows)
                                         : strategy.chunkRows;
 }
 

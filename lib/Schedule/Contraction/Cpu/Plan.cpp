@@ -37,6 +37,7 @@ private:
   int64_t widest() const;
   bool takesMatrices();
   void placeCopies();
+  void placeCuts(Cuts &cuts);
   void chooseTail();
   void groupProducts();
 
@@ -109,6 +110,16 @@ bool Planner::takesMatrices() {
     return false;
   plan.dots = dots;
   return true;
+}
+
+/// Copies lie behind the sums.
+void Planner::placeCuts(Cuts &cuts) {
+  cuts.rhsCopy = plan.scratchBytes;
+  if (cuts.hasRhs)
+    plan.scratchBytes += cuts.steps * plan.elementsOfStep(cuts.product) * bytesOf(plan.copied(cuts.product.rhs));
+  cuts.lhsCopy = plan.scratchBytes;
+  if (cuts.hasLhs)
+    plan.scratchBytes += cuts.steps * cuts.lhsStride * bytesOf(plan.copied(cuts.product.lhs));
 }
 
 /// Copies lie behind the sums, those of lhs once for the products that share it.
@@ -225,11 +236,9 @@ LogicalResult Planner::run() {
   chooseTail();
   groupProducts();
   plan.prefetches = rows.shouldPrefetch();
-  plan.scratchBytes = plan.scratchRows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
-  plan.rhsCopy = plan.scratchBytes;
-  if (plan.stepsOfCut)
-    plan.scratchBytes +=
-        plan.stepsOfCut * plan.elementsOfStep(chain.products[0]) * bytesOf(chain.products[0].rhs.element());
+  plan.scratchBytes = plan.scratchElements() * bytesOf(chain.sumType());
+  if (plan.cuts)
+    placeCuts(*plan.cuts);
   if (plan.matrices)
     placeCopies();
   return success();
@@ -250,6 +259,12 @@ SmallVector<Plan::Step, 4> Plan::steps() const {
 
 bool Plan::hasGroups() const { return groupSize < static_cast<int64_t>(chain.accumulators.size()); }
 
+Type Plan::copied(const Product::Factor &factor) const {
+  if (cuts->hasPairs)
+    return BFloat16Type::get(factor.element().getContext());
+  return factor.conversions.empty() ? chain.sumType() : factor.element();
+}
+
 double Plan::bytesOfTile() const {
   double bytes = 0;
   for (const Product &product : chain.products)
@@ -263,7 +278,8 @@ double Plan::nsPerIteration() const {
   double steps = 0, matrixNs = 0;
   double rows = chain.rows.isOpen() ? static_cast<double>(chunkRows)
                                     : static_cast<double>(chain.rows.known()) / static_cast<double>(chunks);
-  for (auto [product, dot] : llvm::zip_equal(chain.products, dots)) {
+  for (auto [n, dot] : llvm::enumerate(dots)) {
+    const Product &product = summed(n);
     if (matrices) {
       matrixNs += static_cast<double>(ceilDiv(product.steps(), matrices::rows) *
                                       static_cast<int64_t>(product.sums.size()) * columnVectors) *
@@ -303,8 +319,13 @@ std::string Plan::text() const {
     os << "ceil(size " << chain.rows.openIndex() << " / " << chunkRows << ") chunks";
   else
     os << chunks << " chunks";
-  if (stepsOfCut)
-    os << ", rhs copied by " << stepsOfCut << " steps along K";
+  if (cuts)
+    os << (cuts->hasLhs   ? ", factors copied"
+           : cuts->hasRhs ? ", rhs copied"
+                          : "")
+       << (cuts->hasPairs ? " in pairs" : "") << (cuts->hasRhs ? " by " : ", by ") << cuts->steps << " steps along K";
+  if (cuts && cuts->tiles > 1)
+    os << " for up to " << cuts->tiles << " tiles";
   if (prefetches)
     os << ", prefetch";
   if (!chain.epilogue.empty())

@@ -34,6 +34,7 @@ private:
   bool chooseTile(int64_t columnVectors);
   bool chooseTiles(int64_t most);
   bool fits(const Product &product);
+  bool isBeyondFirst(int64_t vectors) const;
   int64_t widest() const;
   bool takesMatrices();
   void placeCopies();
@@ -77,14 +78,27 @@ bool Planner::chooseTile(int64_t columnVectors) {
   return llvm::all_of(chain.products, [&](const Product &product) { return fits(product); });
 }
 
+/// Whether so many vectors of each product go over more of rhs than the first level of the cache keeps.
+bool Planner::isBeyondFirst(int64_t vectors) const {
+  int64_t bytes = 0;
+  for (const Product &product : chain.products)
+    bytes += product.steps() * product.packed * vectors * plan.lanes * bytesOf(product.rhs.element());
+  return bytes > strategy.nearestBytes;
+}
+
 /// Vectors of one accumulator side by side. Blocks of few rows are wider: more sums are then in flight, and
-/// a step reads longer runs.
+/// a step reads longer runs. Where they are narrower, a few more rows are one block, which reads rhs once.
 int64_t Planner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
   if (plan.matrices)
     return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
   if (chain.rows.isBelow(ceilDiv(strategy.leastSums, wanted)))
     wanted = strategy.leastSums / chain.rows.known();
+  if (accumulators == 1 && !chain.rows.isOpen()) {
+    const int64_t ofOneBlock = (registers - 1) / (chain.rows.known() + 1);
+    if (ofOneBlock > 1 && ofOneBlock < wanted && isBeyondFirst(wanted))
+      wanted = ofOneBlock;
+  }
   bool isStrided = llvm::any_of(chain.products, [&](const Product &product) {
     return !product.reduced.empty() &&
            product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) >= strategy.nearStrideBytes;

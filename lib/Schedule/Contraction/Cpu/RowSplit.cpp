@@ -250,7 +250,8 @@ bool RowSplit::splitLong() {
 bool RowSplit::shouldPrefetch() const {
   bool isReadAgain = chain.rows.isOpen() || plan.blocks > 1;
   bool isBeyondSecond = plan.bytesOfTile() * static_cast<double>(plan.tiles) > static_cast<double>(strategy.nearBytes);
-  return isFar() && plan.tallest() > 1 && (isReadAgain || isBeyondSecond);
+  const bool asks = strategy.aheadBytes || strategy.farAheadBytes;
+  return asks && isFar() && plan.tallest() > 1 && (isReadAgain || isBeyondSecond);
 }
 
 void RowSplit::splitOpen() {

@@ -208,8 +208,9 @@ void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
                                /*isWrite=*/false, locality,
                                /*isDataCache=*/true);
   };
-  ask(plan.strategy.aheadBytes, 3);
-  if (rows == plan.tallest())
+  if (plan.strategy.aheadBytes)
+    ask(plan.strategy.aheadBytes, 3);
+  if (plan.strategy.farAheadBytes && rows == plan.tallest())
     ask(plan.strategy.farAheadBytes, 2);
 }
 

@@ -1,7 +1,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What `cmake --install` copies: public headers, both libraries, the compiler's process, the command, and what lets
+# What `cmake --install` copies: public headers, both libraries, the plugin for mlir-opt, the compiler's process, the
+# command, and what lets
 # other builds find them, the CMake package Quern and quern.pc. The tree that results may be moved. The compiler is an
 # export set of its own, since only its users need MLIR.
 
@@ -22,6 +23,8 @@ if(QUERN_ENABLE_COMPILER)
   set_target_properties(quern_compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS quern_compiler EXPORT QuernCompilerTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # mlir-opt is given its path; the compiler is beside it.
+  install(TARGETS quern_mlir LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   # libquern finds it in its own folder.
   install(TARGETS quern_compiler_process RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT QuernCompilerTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})
@@ -33,10 +36,11 @@ if(QUERN_BUILD_TOOLS)
 endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/QuernConfig.cmake.in ${CMAKE_BINARY_DIR}/QuernConfig.cmake
-  INSTALL_DESTINATION ${QUERN_CMAKE_DIR})
+  INSTALL_DESTINATION ${QUERN_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_BINDIR)
 # Before 1.0 a minor version may change anything.
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/QuernConfig.cmake ${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/QuernPacks.cmake
   DESTINATION ${QUERN_CMAKE_DIR})
 
 file(RELATIVE_PATH QUERN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

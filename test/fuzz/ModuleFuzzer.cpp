@@ -78,41 +78,20 @@ bool isLine(char c) { return c != '\n'; }
 
 /// A number becomes another one, of those at which something ends or nearly so.
 void changeNumber(std::string &text, Random &draw) {
-  static const char *const numbers[] = {
-      "0",   "1",   "2",    "3",     "4",          "7",          "8",
-      "16",  "17",  "64",   "-1",    "2147483647", "4294967296", "9223372036854775807",
-      "100", "512", "1000", "65536", "?"};
+  static const char *const numbers[] = {"0",   "1",   "2",    "3",     "4",          "7",          "8",
+                                        "16",  "17",  "64",   "-1",    "2147483647", "4294967296", "9223372036854775807",
+                                        "100", "512", "1000", "65536", "?"};
   const auto [begin, end] = drawRun(text, draw, isDigit);
   text.replace(begin, end - begin, numbers[draw() % std::size(numbers)]);
 }
 
 /// A word becomes one from elsewhere in the text, or another type or operation.
 void changeWord(std::string &text, Random &draw) {
-  static const char *const words[] = {"f32",
-                                      "f16",
-                                      "bf16",
-                                      "f64",
-                                      "i8",
-                                      "i32",
-                                      "i1",
-                                      "index",
-                                      "tensor",
-                                      "memref",
-                                      "vector",
-                                      "arith.addf",
-                                      "arith.mulf",
-                                      "arith.divf",
-                                      "arith.maximumf",
-                                      "parallel",
-                                      "reduction",
-                                      "linalg.matmul",
-                                      "linalg.generic",
-                                      "math.exp",
-                                      "complex",
-                                      "tuple",
-                                      "none",
-                                      "strided",
-                                      "dense"};
+  static const char *const words[] = {"f32",     "f16",        "bf16",          "f64",           "i8",
+                                      "i32",     "i1",         "index",         "tensor",        "memref",
+                                      "vector",  "arith.addf", "arith.mulf",    "arith.divf",    "arith.maximumf",
+                                      "parallel", "reduction", "linalg.matmul", "linalg.generic", "math.exp",
+                                      "complex", "tuple",      "none",          "strided",       "dense"};
   const auto [begin, end] = drawRun(text, draw, isWord);
   const auto [from, to] = drawRun(text, draw, isWord);
   const std::string other = draw() % 2 ? text.substr(from, to - from) : words[draw() % std::size(words)];

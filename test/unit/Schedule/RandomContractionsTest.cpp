@@ -113,7 +113,7 @@ TEST_F(Contractions, RecipeEqualsNaiveLoops) {
   for (const char *feature :
        {"by fma", "by mul and add", "by dots of bf16 pairs", "by dots of four bytes", "by dots of bytes in 16 bits",
         "rounded to bf16", "over scratch", "in registers", "masked tail", "separate tail", "and of ", "at a time",
-        "2 products", "2 loops", "lower ones", "rhs copied"})
+        "2 products", "2 loops", "lower ones", "rhs copied", "factors copied"})
     seen[feature] = 0;
   for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
     draw(own);

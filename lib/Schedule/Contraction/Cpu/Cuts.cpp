@@ -137,12 +137,12 @@ void Emitter::forSteps(function_ref<void(Value step, ArrayRef<Value> k)> body) {
 }
 
 /// What a copy has of a vector.
-Value Emitter::copyOf(const Product::Factor &factor, ArrayRef<Value> k, function_ref<Value(Value)> load) {
+Value Emitter::copyOf(const Product::Factor &from, const Product::Factor &to, ArrayRef<Value> k,
+                      function_ref<Value(Value)> load) {
   Value first = load(k[0]);
   if (plan.cuts->hasPairs)
     return makePairs(b, chain.products[0], first, k.size() > 1 ? load(k[1]) : zeros(vec(b.getBF16Type())));
-  const bool isConverted = plan.dots[0] <= Dot::Fma;
-  return isConverted ? convert(b, factor, first) : first;
+  return to.conversions.empty() ? convert(b, from, first) : first;
 }
 
 Value Emitter::copiesAt(int64_t bytes, int64_t elements, const Product::Factor &factor) {
@@ -164,7 +164,7 @@ void Emitter::copyLhs(RowRange rows) {
         rows.begin, rows.end,
         [&](Value at) {
           Value row = smaller(at, lastRow);
-          Value v = copyOf(from.lhs, k, [&](Value element) {
+          Value v = copyOf(from.lhs, to.lhs, k, [&](Value element) {
             Value place = linear(from.lhs.offset, {{row, from.lhsRow}, {element, from.reduced[0].lhs}});
             return loadVector(source, place, plan.lanes, Value(), plan.lanes);
           });
@@ -185,7 +185,8 @@ void Emitter::copyRhs() {
   forSteps([&](Value step, ArrayRef<Value> k) {
     for (size_t sum = 0; sum < from.sums.size(); ++sum)
       for (int64_t v = 0; v < plan.columnVectors && tile.vectors[v].count; ++v) {
-        Value loaded = copyOf(from.rhs, k, [&](Value element) { return loadRhs(0, source, element, sum, v); });
+        Value loaded =
+            copyOf(from.rhs, cuts.product.rhs, k, [&](Value element) { return loadRhs(0, source, element, sum, v); });
         create<vector::StoreOp>(loaded, copy, ValueRange{copyAt(step, sum, v)});
       }
   });

@@ -124,7 +124,8 @@ private:
   void copyLhs(RowRange rows);
   void copyRhs();
   void forSteps(llvm::function_ref<void(Value step, llvm::ArrayRef<Value> k)> body);
-  Value copyOf(const Product::Factor &factor, llvm::ArrayRef<Value> k, llvm::function_ref<Value(Value k)> load);
+  Value copyOf(const Product::Factor &from, const Product::Factor &to, llvm::ArrayRef<Value> k,
+               llvm::function_ref<Value(Value k)> load);
   Value copiesAt(int64_t bytes, int64_t elements, const Product::Factor &factor);
   Value copyAt(Value step, size_t sum, int64_t vector);
   Value loadCopy(Value step, size_t sum, int64_t vector);

@@ -125,7 +125,7 @@ void RowSplit::chooseCuts() {
     cuts.product.packed = cuts.product.taken = 2;
     cuts.product.reduced[0].extent = ceilDiv(cuts.wholeSteps, 2);
     cuts.wholeSteps /= 2;
-  } else if (plan.dots[0] <= Dot::Fma) {
+  } else if (plan.dots[0] <= Dot::Fma && cuts.product.packed == 1) {
     cuts.product.rhs.conversions.clear();
     if (cuts.hasLhs)
       cuts.product.lhs.conversions.clear();

@@ -1,0 +1,23 @@
+// A packed factor without an instruction for what is packed: copies have it as it lies, and each element is converted in the loop.
+// REQUIRES: compiler
+// RUN: quern-opt %s --quern-schedule-contraction="cut-bytes=1024 together-bytes=16 least-copy-rows=2" --check --target=avx512_core
+// RUN: quern-opt %s --quern-schedule-contraction="cut-bytes=1024 together-bytes=16 least-copy-rows=2" --target=avx512_core | FileCheck %s
+// CHECK: 1 product by fma
+// CHECK-SAME: rhs copied by
+// CHECK: vector.load {{.*}} : memref<{{.*}}xf16>, vector<32xf16>
+// CHECK-NOT: arith.extf
+// CHECK: vector.store {{.*}} : memref<{{.*}}xf16>, vector<32xf16>
+#a = affine_map<(m, n, k, j) -> (m, k * 2 + j)>
+#b = affine_map<(m, n, k, j) -> (k, n, j)>
+#c = affine_map<(m, n, k, j) -> (m, n)>
+func.func @packed(%a: memref<20x100xf32>, %b: memref<50x64x2xf16>, %c: memref<20x64xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b : memref<20x100xf32>, memref<50x64x2xf16>) outs(%c : memref<20x64xf32>) {
+  ^bb0(%x: f32, %y: f16, %s: f32):
+    %w = arith.extf %y : f16 to f32
+    %p = arith.mulf %x, %w fastmath<reassoc,contract> : f32
+    %r = arith.addf %s, %p fastmath<reassoc,contract> : f32
+    linalg.yield %r : f32
+  }
+  return
+}

@@ -74,8 +74,8 @@ def cpuLevels():
 
 present, lacking = cpuLevels()
 config.available_features.update(present)
-# `--check --target=LEVEL` and `--time --target=LEVEL`, which run a kernel, mean the machine's widest level where it lacks
-# LEVEL: what a test's IR computes is checked on every machine, the code of a level where it can run.
+# `--check --target=LEVEL` and `--time --target=LEVEL`, which run a kernel, mean the machine's widest level where it
+# lacks LEVEL: what a test's IR computes is checked on every machine, the code of a level where it can run.
 if present and lacking:
     level = "|".join(sorted(lacking, key=len, reverse=True))
     for runs in ("--check", "--time"):

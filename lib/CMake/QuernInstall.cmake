@@ -36,10 +36,11 @@ if(QUERN_BUILD_TOOLS)
 endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/QuernConfig.cmake.in ${CMAKE_BINARY_DIR}/QuernConfig.cmake
-  INSTALL_DESTINATION ${QUERN_CMAKE_DIR})
+  INSTALL_DESTINATION ${QUERN_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_BINDIR)
 # Before 1.0 a minor version may change anything.
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/QuernConfig.cmake ${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/QuernPacks.cmake
   DESTINATION ${QUERN_CMAKE_DIR})
 
 file(RELATIVE_PATH QUERN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

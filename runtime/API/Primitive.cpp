@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Primitives from quern_primitive.h, and quern_info.h, quern_compile.h and quern_cache.h.
+// Primitives from quern_primitive.h, and quern_info.h, quern_compile.h, quern_cache.h and quern_pack.h.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -234,6 +234,29 @@ quern_status_t quern_set_disk_cache_capacity(size_t bytes) noexcept {
   return guarded([&]() -> Result<void> {
     Kernels::process().setDiskCapacity(bytes);
     return {};
+  });
+}
+
+// --- Packs ----------------------------------------------------------------
+
+quern_status_t quern_add_pack(const char *path) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("path", path);
+    return Kernels::process().packs().addFile(path);
+  });
+}
+
+quern_status_t quern_add_pack_data(const void *data, size_t size) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("data", data);
+    return Kernels::process().packs().addData({static_cast<const char *>(data), size});
+  });
+}
+
+quern_status_t quern_remove_pack_data(const void *data) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("data", data);
+    return Kernels::process().packs().removeData(data);
   });
 }
 

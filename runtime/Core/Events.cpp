@@ -78,7 +78,7 @@ void printLine(const char *event, const std::string &detail, const VerifiedProbl
 }
 
 const char *nameOfOrigin(quern_origin_t origin) {
-  constexpr const char *names[] = {"compiled", "disk", "memory", "blob", "none"};
+  constexpr const char *names[] = {"compiled", "disk", "memory", "blob", "none", "pack"};
   return names[origin];
 }
 

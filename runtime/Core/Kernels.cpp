@@ -11,6 +11,7 @@
 #include "Core/Kernels.h"
 
 #include "Compilation/Compiler.h"
+#include "Compilation/Library.h"
 #include "Core/Events.h"
 #include "Core/NativeCode.h"
 #include "Cpu/CpuExecutable.h"
@@ -78,7 +79,7 @@ Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const Ve
                            : loadOnHost(std::move(artifact), std::move(bytes), problem, compiler);
   if (!executable)
     return executable.takeError();
-  return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start};
+  return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start, nullptr};
 }
 
 /// The driver's binary in a blob; empty if there is none of this artifact for this driver and device.
@@ -96,7 +97,7 @@ Result<AcquiredKernel> loadBlobOnDevice(Artifact artifact, const BlobParts &part
   auto loaded = device->load(std::move(artifact), std::string(parts.artifact), problem, native);
   if (!loaded)
     return loaded.takeError();
-  return AcquiredKernel{std::move(*loaded), quern_origin_blob, 0, nowNs() - start};
+  return AcquiredKernel{std::move(*loaded), quern_origin_blob, 0, nowNs() - start, nullptr};
 }
 
 /// A device's code is loaded for that device in that context, which its address tells: what is loaded keeps it alive.
@@ -106,6 +107,12 @@ KernelKey keyOnDevice(const KernelKey &key, const Kernels::DeviceRef &device) {
   own.bytes.append(reinterpret_cast<const char *>(&address), sizeof address);
   own.digest = digestOf(own.bytes);
   return own;
+}
+
+/// The folder of installed packs; "" if nobody can tell where the library lies.
+std::string installedPacks() {
+  const std::optional<std::string> folder = folderOfLibrary();
+  return folder ? *folder + QUERN_PACKS_FOLDER : std::string();
 }
 
 } // namespace
@@ -121,7 +128,7 @@ Kernels &Kernels::process() {
   return *instance;
 }
 
-Kernels::Kernels() : diskCache(std::make_shared<DiskCache>(DiskCache::defaultDirectory())) {}
+Kernels::Kernels() : packSet(installedPacks()), diskCache(std::make_shared<DiskCache>(DiskCache::defaultDirectory())) {}
 
 Result<AcquiredKernel> Kernels::acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                         const DeviceRef &device) {
@@ -149,6 +156,8 @@ Result<AcquiredKernel> Kernels::make(const Request &request) {
   std::shared_ptr<DiskCache> disk = this->disk();
   if (Result<AcquiredKernel> loaded = fromDisk(*disk, request); loaded && loaded->executable)
     return loaded;
+  if (Result<AcquiredKernel> loaded = fromPacks(*disk, request); loaded && loaded->executable)
+    return loaded;
   return compile(*disk, request);
 }
 
@@ -164,10 +173,25 @@ Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const Request &request
   return loaded;
 }
 
+/// Without an executable on a miss. On the CPU nothing is written: what a pack has need not be on disk, too.
+Result<AcquiredKernel> Kernels::fromPacks(DiskCache &disk, const Request &request) {
+  AcquiredKernel acquired;
+  packSet.lookup(request.problem.desc, request.key, request.target, [&](Packs::Hit &&hit) -> Result<void> {
+    Result<AcquiredKernel> loaded = loadKernel(std::move(hit.artifact), std::move(hit.bytes), request.problem,
+                                               quern_origin_pack, request.device, &disk);
+    if (!loaded)
+      return loaded.takeError();
+    acquired = std::move(*loaded);
+    acquired.pack = std::move(hit.pack);
+    return {};
+  });
+  return acquired;
+}
+
 Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request) {
   Result<Compiler> compiler = Compiler::get();
   if (!compiler)
-    return compiler.takeError();
+    return Error{compiler.error().status, compiler.error().message + packSet.refusals()};
   const bool isReported = isWanted(EventCompile);
   std::string stageTimes;
   const int64_t start = nowNs();
@@ -248,8 +272,9 @@ quern_cache_statistics_t Kernels::statistics() {
   const MemoryCache::Statistics memory = memoryCache.statistics();
   const std::shared_ptr<DiskCache> current = disk();
   const DiskCacheCounters &files = current->counters();
-  return {memory.hits,  memory.misses,       memory.evictions, files.hits,   files.misses,   files.rejected,
-          files.stores, files.storeFailures, files.evictions,  compilations, memory.entries, memory.bytes};
+  return {memory.hits,    memory.misses, memory.evictions,    files.hits,      files.misses,
+          files.rejected, files.stores,  files.storeFailures, files.evictions, compilations,
+          memory.entries, memory.bytes,  packSet.hits,        packSet.rejected};
 }
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The stages lookup, compile and load: the memory cache, then the disk cache, then the compiler. The one place that
-// holds state of the whole process besides the default threads.
+// The stages lookup, compile and load: the memory cache, the disk cache, packs, the compiler, in this order. The one
+// place that holds state of the whole process besides the default threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_KERNELS_H
@@ -12,6 +12,7 @@
 
 #include "Cache/Disk.h"
 #include "Cache/Memory.h"
+#include "Cache/Packs.h"
 #include "Core/Executable.h"
 
 #include "quern/quern_cache.h"
@@ -28,6 +29,7 @@ struct AcquiredKernel {
   std::shared_ptr<const Executable> executable;
   quern_origin_t origin = quern_origin_memory;
   int64_t compileNs = 0, loadNs = 0;
+  std::shared_ptr<const std::string> pack; ///< its name, of a kernel that came from one
 };
 
 /// Monotonic, in ns.
@@ -63,6 +65,7 @@ public:
   /// "" switches it off; a refused directory does so too, with the reason.
   Result<void> setDisk(const std::string &directory);
   void setDiskCapacity(uint64_t bytes);
+  Packs &packs() { return packSet; }
   quern_cache_statistics_t statistics();
 
 private:
@@ -75,9 +78,11 @@ private:
   };
   Result<AcquiredKernel> make(const Request &request);
   Result<AcquiredKernel> fromDisk(DiskCache &disk, const Request &request);
+  Result<AcquiredKernel> fromPacks(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> compile(DiskCache &disk, const Request &request);
 
   MemoryCache memoryCache;
+  Packs packSet;
   std::atomic<uint64_t> compilations{0};
   std::mutex diskMutex; ///< guards what follows
   std::shared_ptr<DiskCache> diskCache;

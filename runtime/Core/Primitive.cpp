@@ -62,7 +62,7 @@ Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<con
                                                              std::string_view blob) {
   const int64_t start = nowNs();
   if (!problem->hasKernel())
-    return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0}, start);
+    return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0, nullptr}, start);
   Result<AcquiredKernel> acquired =
       Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target, problem->engine()->device);
   if (acquired && problem->usesCallerScratchpad())
@@ -360,6 +360,7 @@ quern_primitive_info_t Primitive::info() const {
   info.implementation = verified.implementation.c_str();
   info.plan = kernel ? kernel->plan().c_str() : "";
   info.target = kernel ? kernel->target().c_str() : "";
+  info.pack = origin.pack ? origin.pack->c_str() : "";
   info.linker = kernel ? kernel->linkerName() : "none";
   info.code_bytes = kernel ? static_cast<int64_t>(kernel->codeBytes()) : 0;
   info.scratch_bytes = kernel ? kernel->scratch().perThread : 0;

@@ -157,11 +157,11 @@ bool Problem::choseLayout(int32_t argument) const {
 
 Result<AcquiredKernel> Problem::acquire() const {
   if (!hasKernel())
-    return AcquiredKernel{nullptr, quern_origin_none, 0, 0};
+    return AcquiredKernel{nullptr, quern_origin_none, 0, 0, nullptr};
   {
     std::lock_guard lock(mutex);
     if (held.executable)
-      return std::exchange(held, AcquiredKernel{held.executable, quern_origin_memory, 0, 0});
+      return std::exchange(held, AcquiredKernel{held.executable, quern_origin_memory, 0, 0, nullptr});
   }
   return Kernels::process().acquire(problem, kernelKey, device->target, device->device);
 }

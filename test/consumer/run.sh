@@ -47,6 +47,15 @@ case "$1" in
     cmake --build "$work/cmake"
     "$work/cmake/use-quern"
     "$work/cmake/use-compiler"
+    # A program with a pack for all it runs needs no compiler and writes nothing, wherever the pack is.
+    export QUERN_COMPILER_LIBRARY=$work/absent QUERN_CACHE_DIR=$work/pack-cache
+    [ "$("$work/cmake/use-pack")" = "from memory" ]
+    mkdir -p "$prefix/share/quern/packs"
+    cp "$work/cmake/use-pack.qpk" "$prefix/share/quern/packs/"
+    "$work/cmake/use-pack" installed | grep -q "from .*/packs/use-pack.qpk"
+    rm -r "$prefix/share/quern/packs"
+    [ "$(QUERN_PACKS=$work/cmake/use-pack.qpk "$work/cmake/use-pack" installed)" = "from $work/cmake/use-pack.qpk" ]
+    [ ! -e "$QUERN_CACHE_DIR" ]
     ;;
   gcc)
     # The C++ interface by another compiler, which evaluates arguments from the last to the first.

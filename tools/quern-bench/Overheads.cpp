@@ -9,6 +9,7 @@
 #include "Overheads.h"
 
 #include "Api.h"
+#include "Cache/Pack.h"
 #include "Child.h"
 #include "CodeSize.h"
 #include "Problems/ProblemKind.h"
@@ -180,6 +181,61 @@ Samples timeDiskHits(const Engine &engine, const TemporaryFolder &folder) {
   return samples;
 }
 
+/// The kernel of a problem for a machine with this one's instruction set and other caches.
+std::string artifactForOtherCaches(const char *line) {
+  const std::string target = std::string(Target::host().name()) + ":l1=31,l2=1000,l3=30000";
+  quern_blob_t blob = nullptr;
+  check(quern_compile(line, target.c_str(), quern_form_artifact, &blob));
+  const Owner<quern_blob_t, quern_blob_destroy> owner(blob);
+  const void *bytes = nullptr;
+  size_t size = 0;
+  check(quern_blob_get_data(blob, &bytes, &size));
+  return std::string(static_cast<const char *>(bytes), size);
+}
+
+/// That artifact and, for its target, this machine and one with less, 3,000 each that nothing asks for.
+std::string makeFullPack(const std::string &wanted) {
+  Result<Artifact> artifact = Artifact::parse(wanted);
+  if (!artifact)
+    throw std::runtime_error(artifact.error().message);
+  std::vector<std::string> artifacts = {wanted};
+  for (const std::string &target : {artifact->target, Target::host().text(), Target().text()})
+    for (int i = 0; i < 3000; ++i) {
+      artifact->target = target;
+      artifact->keyBytes = target + std::to_string(i);
+      artifact->code = "x";
+      artifacts.push_back(artifact->serialize());
+    }
+  Result<std::string> pack = writePack({artifacts.begin(), artifacts.end()});
+  if (!pack)
+    throw std::runtime_error(pack.error().message);
+  return *pack;
+}
+
+/// Of creation: of a kernel in a pack, and how much that is beyond making it of the same bytes as a blob, which nobody
+/// looks for. It is found for the second target that is asked.
+std::pair<Samples, Samples> timePackHits(const Engine &engine) {
+  const PrimitiveDesc desc = createPrimitiveDesc(engine, firstProblem);
+  const std::string blob = artifactForOtherCaches(firstProblem), pack = makeFullPack(blob);
+  check(quern_add_pack_data(pack.data(), pack.size()));
+  Samples hits = timeCreation(desc, quern_origin_pack, 301), blobs;
+  for (int run = 0; run < 301; ++run) {
+    quern_primitive_t made = nullptr;
+    clearMemoryCache();
+    blobs.push_back(elapsedNs([&] {
+      check(quern_primitive_create_from_cache_blob(&made, desc.get(), blob.size(),
+                                                   reinterpret_cast<const uint8_t *>(blob.data())));
+    }));
+    check(quern_primitive_destroy(made));
+  }
+  check(quern_remove_pack_data(pack.data()));
+  std::sort(blobs.begin(), blobs.end());
+  Samples beyond = hits;
+  for (double &sample : beyond)
+    sample -= blobs[blobs.size() / 2];
+  return {hits, beyond};
+}
+
 Samples timeMemoryHits(const Engine &engine) {
   PrimitiveDesc desc = createPrimitiveDesc(engine, firstProblem);
   Primitive keep = createPrimitive(desc);
@@ -257,6 +313,9 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
     found.insert(found.end(), rows.begin(), rows.end());
   }
   found.push_back(summarize("disk hit", "µs", timeDiskHits(engine, folder), 100));
+  const auto [packHits, beyondBlobs] = timePackHits(engine);
+  found.push_back(summarize("pack hit", "µs", packHits, 100));
+  found.push_back(summarize("pack hit, beyond a cache blob", "µs", beyondBlobs, 0));
   found.push_back(summarize("memory hit, descriptor at hand", "µs", timeMemoryHits(engine), 1));
   found.push_back(summarize("memory hit, verification and key included", "µs", timeDescriptorAndMemoryHits(engine), 0));
   found.push_back(summarize("execute, beyond the kernel", "ns", timeExecution(engine), 150));

@@ -237,6 +237,8 @@ const char *nameOf(quern_origin_t origin) {
     return "blob";
   case quern_origin_none:
     return "none";
+  case quern_origin_pack:
+    return "pack";
   }
   return "unknown";
 }

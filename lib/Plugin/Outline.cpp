@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every run is tried as what it will be at run time: its function is read and cut by the compiler. A run that is refused
-// is tried again without the operations that are refused alone.
+// Every run is tried as what it will be at run time: its function is read and cut by the compiler. A run that is
+// refused is tried again without the operations that are refused alone.
 //
 //===----------------------------------------------------------------------===//
 #include "Plugin/Passes.h"

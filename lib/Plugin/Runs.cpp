@@ -20,9 +20,7 @@ using namespace quern::plugin;
 
 namespace {
 
-bool isView(Operation *op) {
-  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op);
-}
+bool isView(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op); }
 
 bool isComputing(Operation *op) { return isa<linalg::LinalgOp, linalg::SoftmaxOp>(op) && !isa<linalg::FillOp>(op); }
 
@@ -46,9 +44,8 @@ llvm::SetVector<Value> valuesReadBy(Operation *op) {
 
 /// Numbers from outside are no arguments of a function.
 bool hasTensorsAlone(Operation *op) {
-  return llvm::all_of(valuesReadBy(op), [](Value value) {
-    return isa<RankedTensorType>(value.getType()) || isCopied(value);
-  });
+  return llvm::all_of(valuesReadBy(op),
+                      [](Value value) { return isa<RankedTensorType>(value.getType()) || isCopied(value); });
 }
 
 bool readsFrom(Operation *op, const Run &run) {

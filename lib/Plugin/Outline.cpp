@@ -63,7 +63,7 @@ std::string OutlinePass::whyNot(const Run &run, OutlinedRun &outlined) {
   while (getOperation().lookupSymbol(name));
   FailureOr<OutlinedRun> written = outline(run, name);
   if (failed(written))
-    return "nothing uses what it computes";
+    return "nothing uses what it computes, or its result is a new tensor of an open size";
   outlined = std::move(*written);
   std::string why = compiler::whyNoKernel(outlined.function, target, allowNaive);
   if (!why.empty()) {

@@ -13,5 +13,6 @@
 #include "quern/quern_mlir.h"
 #include "quern/quern_pack.h"
 #include "quern/quern_text.h"
+#include "quern/quern_tiers.h"
 
 #endif /* QUERN_EXT_H */

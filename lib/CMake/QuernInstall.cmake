@@ -1,7 +1,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What `cmake --install` copies: public headers, both libraries, the compiler's process, the command, and what lets
+# What `cmake --install` copies: public headers, both libraries, the plugin for mlir-opt, the compiler's process, the
+# command, and what lets
 # other builds find them, the CMake package Quern and quern.pc. The tree that results may be moved. The compiler is an
 # export set of its own, since only its users need MLIR.
 
@@ -22,6 +23,8 @@ if(QUERN_ENABLE_COMPILER)
   set_target_properties(quern_compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS quern_compiler EXPORT QuernCompilerTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # mlir-opt is given its path; the compiler is beside it.
+  install(TARGETS quern_mlir LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   # libquern finds it in its own folder.
   install(TARGETS quern_compiler_process RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT QuernCompilerTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})

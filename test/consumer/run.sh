@@ -2,7 +2,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# run.sh install|moved|pkgconfig|readme|cmake|gcc|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install`
+# run.sh install|moved|pkgconfig|readme|cmake|gcc|mlir|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install`
 # installs BUILD into BUILD/test-install; the others use that as a stranger would, from folders of their own.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -76,6 +76,16 @@ case "$1" in
     QUERN_CACHE_DIR=off "$work/moved/bin/quern" run \
       'softmax fwd_i alg=log src=f32:3x50:ab dst=f32:3x50:ab axis=1' --check
     ;;
+  mlir)
+    # The example of docs/embedding.md, with the installed plugin.
+    mkdir -p "$work/mlir"
+    cd "$work/mlir"
+    awk '/^### From an MLIR/ { there = 1 } there && /^```/ { language = substr($0, 4); there += language == ""; next }
+         there == 1 && language == "mlir" { print > "norm.mlir" } there == 2 && language == "sh" { print > "run.sh" }' \
+      "$here/../../docs/embedding.md"
+    PATH=/usr/lib/llvm-22/bin:$PATH QUERN=$prefix/lib MLIR=/usr/lib/llvm-22/lib bash -e -o pipefail run.sh | tee /dev/stderr |
+      grep -q '^\[9\.'
+    ;;
   dnnl)
     # A program that needs libdnnl.so.3 finds the drop-in, which finds the rest beside itself.
     clang-22 -std=c11 -Wall -Wextra -Werror "$here/dnnl/main.c" "$prefix/lib/quern-dnnl/libdnnl.so.3" -fuse-ld=lld \
@@ -103,7 +113,7 @@ case "$1" in
     done
     ;;
   *)
-    echo "usage: run.sh install|moved|pkgconfig|readme|cmake|gcc|dnnl|dnnl-cmake BUILD" >&2
+    echo "usage: run.sh install|moved|pkgconfig|readme|cmake|gcc|mlir|dnnl|dnnl-cmake BUILD" >&2
     exit 2
     ;;
 esac

@@ -68,6 +68,8 @@ LAYERS = [
     ("functions", ["lib/Functions/*"], DESC + ["support", "ir", "mlir"]),
     ("compiler", ["lib/Compiler/*"],
      FREE + RECIPES + ["functions", "ir", "emit", "transforms", "targets", "bridge", "embedder", "public", "mlir"]),
+    # The plugin for mlir-opt is a program of an embedder's.
+    ("plugin", ["lib/Plugin/*"], ["embedder", "public", "mlir"]),
     ("launch", ["runtime/Launch/*"], FREE + ["public"]),
     ("runtime-threads", ["runtime/Cpu/*"], FREE + ["launch", "runtime", "bridge", "public", "tbb"]),
     ("runtime-levelzero", ["runtime/LevelZero/*"], FREE + ["launch", "runtime", "public", "ze"]),

@@ -121,14 +121,14 @@ Samples timeWholeCalls(const Engine &engine, const Problem &problem) {
 
 /// The compiler has compiled something before.
 Compilation measureCompilation(const Engine &engine, const Problem &problem) {
-  PrimitiveDesc desc = createPrimitiveDesc(engine, problem.line);
+  PrimitiveDesc desc = createPrimitiveDesc(engine, problem.verified.desc.text());
   Samples samples = timeCreation(desc, quern_origin_compiled, 7);
   Primitive primitive = createPrimitive(desc);
   quern_primitive_info_t info;
   check(quern_primitive_get_info(primitive.get(), &info));
   Bounds bounds = problem.kind().bounds(problem, info.plan ? info.plan : "");
   Compilation found{problem, bounds, summarize("cold compile, " + problem.title(), "ms", samples, bounds.compileMs),
-                    static_cast<double>(codeBytesOf(problem.line)) / 1024, std::nullopt};
+                    static_cast<double>(codeBytesOf(problem.verified.desc.text())) / 1024, std::nullopt};
   if (bounds.executeNs > 0)
     found.call = summarize("execute, kernel included, " + problem.title(), "ns", timeWholeCalls(engine, problem),
                            bounds.executeNs);

@@ -31,7 +31,7 @@ MemRefType BackwardEmitter::gatesType(int64_t count, Gates gates, int64_t of, Da
 
 Binding BackwardEmitter::delta(StringRef name, StringRef region, int64_t direction, AffineExpr t, Gates gates,
                                int64_t count, const WeightsView *view) {
-  const DataType type = deltaType(context);
+  const DataType type = typeOf(region);
   Rows place = states.ofSteps(region, type, s.gates * s.dhc, direction, t);
   MemRefType seen = gatesType(count, gates, s.gates, type);
   if (view && view->inputs != s.dhc) // all gates are one K
@@ -41,7 +41,9 @@ Binding BackwardEmitter::delta(StringRef name, StringRef region, int64_t directi
 }
 
 void BackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At &at, ArrayRef<int64_t> gates) {
-  const DataType type = deltaType(context);
+  if (factorsOf(region) != region)
+    addDelta(bindings, factorsOf(region), at, gates);
+  const DataType type = typeOf(region);
   Rows place = states.ofSteps(region, type, s.gates * s.dhc, at.direction, at.t);
   place.channels = s.dhc;
   for (int64_t gate : gates) {
@@ -134,7 +136,8 @@ Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &
 void BackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
   if (!at.isEnd) {
     WeightsView view = iter.viewOf(iterGates().count);
-    bindings.push_back(delta("delta_after", iterDelta(), at.direction, after(at), iterGates(), s.batch, &view));
+    bindings.push_back(
+        delta("delta_after", factorsOf(iterDelta()), at.direction, after(at), iterGates(), s.batch, &view));
     bindings.push_back(iter.bindGates("u", at.layer, at.direction, 0, iterGates().count, program));
     if (hasCarry())
       bindings.push_back(states.bind(
@@ -170,7 +173,7 @@ void BackwardEmitter::callCell(const At &at) {
   Bindings bindings;
   WeightsView view = iter.viewOf(iterGates().count);
   if (isProjected()) {
-    Rows diff = states.ofSteps("state_diff", deltaType(context), s.dic, at.direction, at.t);
+    Rows diff = states.ofSteps("state_diff", deltaFactorType(context), s.dic, at.direction, at.t);
     Binding binding = states.bind("state_diff", diff);
     binding.type = MemRefType::get({s.batch, 1, s.dic}, binding.type.getElementType());
     bindings.push_back(binding);
@@ -220,7 +223,7 @@ void BackwardEmitter::callState(const At &at) {
   if (states.hasLengths)
     rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
   bindings.push_back(
-      states.bind("state_diff", states.ofSteps("state_diff", deltaType(context), s.dic, at.direction, at.t)));
+      states.bind("state_diff", states.ofSteps("state_diff", deltaFactorType(context), s.dic, at.direction, at.t)));
   addCarry(bindings, at.direction);
   WeightsView view = iter.viewOf(s.gates);
   program.call("rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); });
@@ -243,7 +246,7 @@ void BackwardEmitter::callGruOutput(const At &at) {
 
 void BackwardEmitter::callGruGates(const At &at) {
   constexpr Gates output{2, 1};
-  Bindings bindings = {delta("delta_output", "delta", at.direction, at.t, output, s.batch),
+  Bindings bindings = {delta("delta_output", factorsOf("delta"), at.direction, at.t, output, s.batch),
                        iter.bindGates("u", at.layer, at.direction, output.first, output.count, program),
                        gatesAt(at, s.batch)};
   addState(bindings, at);
@@ -299,7 +302,7 @@ void BackwardEmitter::emitStartDiff(int64_t layer) {
         to = states.ofSteps("start_diff", DataType::F32, s.sic, direction, program.number(0), 1);
       WeightsView view = iter.viewOf(iterGates().count);
       Bindings bindings = {
-          delta("delta_after", iterDelta(), direction, startOf(direction), iterGates(), s.batch, &view),
+          delta("delta_after", factorsOf(iterDelta()), direction, startOf(direction), iterGates(), s.batch, &view),
           iter.bindGates("u", layer, direction, 0, iterGates().count, program)};
       if (hasCarry() && s.sic == s.dic)
         bindings.push_back(

@@ -7,6 +7,7 @@
 // back in time, which hands the gradients of h and c from step to step and keeps those of the gates. Everything else
 // are sums over these, made for all of time at once. Regions, each [D][T][N][…] unless said otherwise:
 //   delta, hidden_delta   the gradients of the gates, of W x and, linear before reset, of U h
+//   delta_rounded, hidden_delta_rounded   the same as products read them where the fpmath mode lets them be rounded
 //   states0, states1      the states of a layer and of that below, of one more time: the start lies where the direction
 //                         begins
 //   cells                 likewise c, where that of the workspace does not serve: with lengths, or for peepholes
@@ -66,6 +67,13 @@ private:
   int64_t all() const { return s.steps * s.batch; } ///< rows of all of time
   /// The gates that U multiplies with h at once.
   Gates iterGates() const { return {0, hasResetFirst() ? 2 : s.gates}; }
+  /// Where products read some gradients of gates.
+  llvm::StringRef factorsOf(llvm::StringRef region) const {
+    return !roundsDeltas(context) ? region : region == "delta" ? "delta_rounded" : "hidden_delta_rounded";
+  }
+  DataType typeOf(llvm::StringRef region) const {
+    return region.ends_with("_rounded") ? DataType::BF16 : deltaType(context);
+  }
   llvm::StringRef iterDelta() const { return isLinearBeforeReset(rnn) ? "hidden_delta" : "delta"; }
 
   // Where things are.
@@ -117,7 +125,7 @@ private:
   void emitAttentionDiff();
   /// left^T right, added to or written to a matrix of a gradient's tensor, [I, G, O] from row `firstRow` on.
   struct Outer {
-    llvm::StringRef kind, tensor;
+    llvm::StringRef tensor;
     const TensorDesc &desc;
     int64_t layer, direction, firstRow = 0;
     Gates gates;

@@ -87,7 +87,7 @@ void BackwardEmitter::emitCells(int64_t layer) {
     SmallVector<Rows, 1> from;
     if (!rnn.srcIterC.isZero())
       from.push_back(states.tensor("src_iter_c", rnn.srcIterC, at));
-    rows.emitCopy("rnn_start_cells", from, cellsAtStart(direction), [&](OpBuilder &b, Location loc, ValueRange in) {
+    rows.emitCopy("rnn_start", from, cellsAtStart(direction), [&](OpBuilder &b, Location loc, ValueRange in) {
       return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
     });
   }

@@ -292,7 +292,8 @@ void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right
         Value term = arith::MulFOp::create(inner, at, inF32(inner, at, in[0]), inF32(inner, at, in[1]), anyOrder);
         linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[2], term, anyOrder).getResult());
       });
-  if (cast<MemRefType>(right.getType()).getElementType().isF32() && mayRound(fpmath))
+  auto isF32 = [](Value factor) { return cast<MemRefType>(factor.getType()).getElementType().isF32(); };
+  if ((isF32(left) || isF32(right)) && mayRound(fpmath))
     addLicence(op, Licence::Bf16);
 }
 

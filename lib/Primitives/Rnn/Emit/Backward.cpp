@@ -20,24 +20,25 @@ using namespace quern::rnn;
 // Where things are
 //===----------------------------------------------------------------------===//
 
-MemRefType BackwardEmitter::gatesType(int64_t count, Gates gates, int64_t of, DataType type) const {
+MemRefType BackwardEmitter::gatesType(Span span, Gates gates, int64_t of, DataType type) const {
   Builder b(builder.getContext());
+  const int64_t rows = count(span);
   Type element = elementType(type, b);
   if (gates.count == of)
-    return MemRefType::get({count, of, s.dhc}, element);
-  return MemRefType::get({count, gates.count, s.dhc}, element,
+    return MemRefType::get({rows, of, s.dhc}, element);
+  return MemRefType::get({rows, gates.count, s.dhc}, element,
                          StridedLayoutAttr::get(b.getContext(), 0, {of * s.dhc, s.dhc, 1}));
 }
 
 Binding BackwardEmitter::delta(StringRef name, StringRef region, int64_t direction, AffineExpr t, Gates gates,
-                               int64_t count, const WeightsView *view) {
+                               Span span, const WeightsView *view) {
   const DataType type = deltaType(context);
   Rows place = states.ofSteps(region, type, s.gates * s.dhc, direction, t);
-  MemRefType seen = gatesType(count, gates, s.gates, type);
+  MemRefType seen = gatesType(span, gates, s.gates, type);
   if (view && view->inputs != s.dhc) // all gates are one K
-    seen = MemRefType::get({count, 1, view->inputs}, seen.getElementType(),
+    seen = MemRefType::get({count(span), 1, view->inputs}, seen.getElementType(),
                            StridedLayoutAttr::get(builder.getContext(), 0, {s.gates * s.dhc, view->inputs, 1}));
-  return {name.str(), seen, {place.buffer, place.bytes + gates.first * s.dhc * bytesOf(type)}};
+  return {name.str(), seen, {place.buffer, place.bytes + gates.first * s.dhc * bytesOf(type)}, {}, openDim(span)};
 }
 
 void BackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At &at, ArrayRef<int64_t> gates) {
@@ -51,15 +52,19 @@ void BackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At &a
   }
 }
 
-Binding BackwardEmitter::gatesAt(const At &at, int64_t count) {
+Binding BackwardEmitter::gatesAt(const At &at, Span span) {
   Rows place = states.section(WorkspacePart::Gates, s.gates * s.dhc, stack(at.layer, at.direction), at.t);
-  return {"gates", gatesType(count, {0, s.gates}, s.gates, DataType::F32), {place.buffer, place.bytes}};
+  return {"gates",
+          gatesType(span, {0, s.gates}, s.gates, DataType::F32),
+          {place.buffer, place.bytes},
+          {},
+          openDim(span)};
 }
 
 Rows BackwardEmitter::stateAfter(int64_t layer, int64_t direction, AffineExpr t) {
   const int64_t width = std::max(s.sic, s.dic);
   Rows place = states.ofSteps("states" + std::to_string(layer % 2), context.state(), width, direction,
-                              isReversed(direction) ? t : t + 1, s.steps + 1);
+                              isReversed(direction) ? t : t + 1, states.steps() + 1);
   place.channels = s.dic;
   return place;
 }
@@ -77,12 +82,13 @@ Rows BackwardEmitter::stateAtStart(int64_t layer, int64_t direction) {
 Rows BackwardEmitter::cellsAfter(int64_t layer, int64_t direction, AffineExpr t) {
   if (!copiesCells())
     return keptCells(layer, direction, t);
-  return states.ofSteps("cells_again", DataType::F32, s.dhc, direction, isReversed(direction) ? t : t + 1, s.steps + 1);
+  return states.ofSteps("cells_again", DataType::F32, s.dhc, direction, isReversed(direction) ? t : t + 1,
+                        states.steps() + 1);
 }
 
 Rows BackwardEmitter::cellsAtStart(int64_t direction) {
   if (copiesCells())
-    return cellsAfter(0, direction, program.number(isReversed(direction) ? s.steps : -1));
+    return cellsAfter(0, direction, isReversed(direction) ? states.steps() : program.number(-1));
   return states.scratch("cells_start", DataType::F32, s.dhc, direction);
 }
 
@@ -121,7 +127,8 @@ Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &
   Rows place = states.tensor(name, desc, {program.number(at.layer), program.number(at.direction)});
   if (place.channel == 1 || place.channels == 1)
     return place;
-  Rows dense = states.ofSteps(name.str() + "_dense", DataType::F32, place.channels, at.direction, program.number(0), 1);
+  Rows dense = states.ofSteps(name.str() + "_dense", DataType::F32, place.channels, at.direction, program.number(0),
+                              program.number(1));
   rows.emitCopy("rnn_gather", place, dense, [](OpBuilder &, Location, ValueRange in) { return in[0]; });
   return dense;
 }
@@ -134,11 +141,12 @@ Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &
 void BackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
   if (!at.isEnd) {
     WeightsView view = iter.viewOf(iterGates().count);
-    bindings.push_back(delta("delta_after", iterDelta(), at.direction, after(at), iterGates(), s.batch, &view));
+    bindings.push_back(delta("delta_after", iterDelta(), at.direction, after(at), iterGates(), Span::Step, &view));
     bindings.push_back(iter.bindGates("u", at.layer, at.direction, 0, iterGates().count, program));
     if (hasCarry())
       bindings.push_back(states.bind(
-          "carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction, program.number(0), 1)));
+          "carry_after",
+          states.ofSteps("carry", DataType::F32, s.dic, at.direction, program.number(0), program.number(1))));
   } else if (!rnn.diffDstIter.isZero()) {
     bindings.push_back(states.bind("carry_after", endDiff("diff_dst_iter", rnn.diffDstIter, at)));
   }
@@ -147,8 +155,8 @@ void BackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
 
 void BackwardEmitter::addCarry(Bindings &bindings, int64_t direction) {
   if (hasCarry())
-    bindings.push_back(
-        states.bind("carry", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), 1)));
+    bindings.push_back(states.bind(
+        "carry", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), program.number(1))));
 }
 
 void BackwardEmitter::addPerSequence(Bindings &bindings, const At &at) {
@@ -179,7 +187,7 @@ void BackwardEmitter::callCell(const At &at) {
   } else {
     addHandedBack(bindings, at);
   }
-  bindings.push_back(gatesAt(at, s.batch));
+  bindings.push_back(gatesAt(at, Span::Step));
   if (isLstm(rnn)) {
     if (std::optional<Rows> c = cellsBefore(at))
       bindings.push_back(states.bind("c", *c));
@@ -229,7 +237,7 @@ void BackwardEmitter::callState(const At &at) {
 void BackwardEmitter::callGruOutput(const At &at) {
   Bindings bindings;
   addHandedBack(bindings, at);
-  bindings.push_back(gatesAt(at, s.batch));
+  bindings.push_back(gatesAt(at, Span::Step));
   addState(bindings, at);
   addPerSequence(bindings, at);
   addDelta(bindings, "delta", at, {0, 2});
@@ -243,12 +251,13 @@ void BackwardEmitter::callGruOutput(const At &at) {
 
 void BackwardEmitter::callGruGates(const At &at) {
   constexpr Gates output{2, 1};
-  Bindings bindings = {delta("delta_output", "delta", at.direction, at.t, output, s.batch),
+  Bindings bindings = {delta("delta_output", "delta", at.direction, at.t, output, Span::Step),
                        iter.bindGates("u", at.layer, at.direction, output.first, output.count, program),
-                       gatesAt(at, s.batch)};
+                       gatesAt(at, Span::Step)};
   addState(bindings, at);
   bindings.push_back(
-      states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction, program.number(0), 1)));
+      states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction, program.number(0),
+                                                program.number(1))));
   if (states.hasLengths)
     rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
   addDelta(bindings, "delta", at, {1});
@@ -262,7 +271,7 @@ void BackwardEmitter::callGruGates(const At &at) {
 void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isEnd, bool isStart) {
   auto inEachDirection = [&](auto call) {
     for (int64_t direction : directions)
-      call({layer, direction, isReversed(direction) ? i : s.steps - 1 - i, isEnd, isStart});
+      call({layer, direction, isReversed(direction) ? i : states.steps() - 1 - i, isEnd, isStart});
   };
   if (isProjected())
     inEachDirection([&](const At &at) { callState(at); });
@@ -278,9 +287,9 @@ void BackwardEmitter::emitSweep(int64_t layer, ArrayRef<int64_t> directions) {
   if (s.steps == 1)
     return;
   const bool isStartApart = isLstm(rnn) && !copiesCells();
-  const int64_t trips = s.steps - 1 - (isStartApart ? 1 : 0);
-  if (trips > 0) {
-    AffineExpr index = program.beginLoop(program.number(trips));
+  const int64_t apart = isStartApart ? 2 : 1;
+  if (s.steps == runtimeDim || s.steps > apart) {
+    AffineExpr index = program.beginLoop(states.steps() - apart);
     emitStep(layer, directions, index + 1, false, false);
     program.endLoop();
   }
@@ -296,14 +305,16 @@ void BackwardEmitter::emitStartDiff(int64_t layer) {
       Rows result = states.tensor("diff_src_iter", rnn.diffSrcIter, at), to = result;
       const bool isStrided = to.channel != 1 && to.channels != 1;
       if (isStrided)
-        to = states.ofSteps("start_diff", DataType::F32, s.sic, direction, program.number(0), 1);
+        to = states.ofSteps("start_diff", DataType::F32, s.sic, direction, program.number(0),
+                            program.number(1));
       WeightsView view = iter.viewOf(iterGates().count);
       Bindings bindings = {
-          delta("delta_after", iterDelta(), direction, startOf(direction), iterGates(), s.batch, &view),
+          delta("delta_after", iterDelta(), direction, startOf(direction), iterGates(), Span::Step, &view),
           iter.bindGates("u", layer, direction, 0, iterGates().count, program)};
       if (hasCarry() && s.sic == s.dic)
         bindings.push_back(
-            states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), 1)));
+            states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0),
+                                                      program.number(1))));
       bindings.push_back(states.bind("start_diff", to));
       program.call("rnn_start_diff", bindings, [&](StepEmitter &step) { rnn::emitStartDiff(step, context, view); });
       if (isStrided)
@@ -322,6 +333,7 @@ void BackwardEmitter::emit() {
   peephole.emitSteps(program);
   if (states.hasLengths)
     rows.emitRemaining();
+  emitPadding();
   emitDenseResult();
   for (int64_t index = s.layers - 1; index >= 0; --index) {
     // What the layer reads is multiplied with its gradients, too.

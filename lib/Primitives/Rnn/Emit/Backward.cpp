@@ -10,6 +10,9 @@
 #include "Primitives/Rnn/Emit/Backward.h"
 
 #include "Primitives/Emission/Tensors.h"
+#include "Primitives/Rnn/Layouts.h"
+
+#include <utility>
 
 using namespace mlir;
 using namespace quern;
@@ -124,13 +127,26 @@ Rows BackwardEmitter::dstDiff(const At &at) {
 }
 
 Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &at) {
-  Rows place = states.tensor(name, desc, {program.number(at.layer), program.number(at.direction)});
+  const Rows place = states.tensor(name, desc, {program.number(at.layer), program.number(at.direction)});
   if (place.channel == 1 || place.channels == 1)
     return place;
-  Rows dense = states.ofSteps(name.str() + "_dense", DataType::F32, place.channels, at.direction, program.number(0),
-                              program.number(1));
-  rows.emitCopy("rnn_gather", place, dense, [](OpBuilder &, Location, ValueRange in) { return in[0]; });
-  return dense;
+  return states.ofSteps(name.str() + "_dense", DataType::F32, place.channels, at.direction, program.number(0),
+                        program.number(1));
+}
+
+/// In front of the steps that read them: those of both directions run beside each other.
+void BackwardEmitter::emitEnds(int64_t layer) {
+  bool beside = false;
+  for (int64_t direction = 0; direction < s.directions; ++direction)
+    for (const auto &[name, desc] : {std::pair{"diff_dst_iter", &rnn.diffDstIter},
+                                     std::pair{"diff_dst_iter_c", &rnn.diffDstIterC}}) {
+      if (desc->isZero())
+        continue;
+      const Rows from = states.tensor(name, *desc, {program.number(layer), program.number(direction)}),
+                 to = endDiff(name, *desc, {layer, direction, {}, true, false});
+      if (to.buffer != from.buffer)
+        rows.emitCopy("rnn_gather", from, to, first, {}, std::exchange(beside, true));
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,7 +190,7 @@ void BackwardEmitter::addState(Bindings &bindings, const At &at) {
 // The sweep
 //===----------------------------------------------------------------------===//
 
-void BackwardEmitter::callCell(const At &at) {
+void BackwardEmitter::callCell(const At &at, bool beside) {
   Bindings bindings;
   WeightsView view = iter.viewOf(iterGates().count);
   if (isProjected()) {
@@ -219,10 +235,11 @@ void BackwardEmitter::callCell(const At &at) {
   if (!rnn.diffAttention.isZero())
     bindings.push_back(
         states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
-  program.call("rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); });
+  program.call(
+      "rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); }, beside);
 }
 
-void BackwardEmitter::callState(const At &at) {
+void BackwardEmitter::callState(const At &at, bool beside) {
   Bindings bindings;
   addHandedBack(bindings, at);
   if (states.hasLengths)
@@ -231,10 +248,11 @@ void BackwardEmitter::callState(const At &at) {
       states.bind("state_diff", states.ofSteps("state_diff", deltaType(context), s.dic, at.direction, at.t)));
   addCarry(bindings, at.direction);
   WeightsView view = iter.viewOf(s.gates);
-  program.call("rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); });
+  program.call(
+      "rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); }, beside);
 }
 
-void BackwardEmitter::callGruOutput(const At &at) {
+void BackwardEmitter::callGruOutput(const At &at, bool beside) {
   Bindings bindings;
   addHandedBack(bindings, at);
   bindings.push_back(gatesAt(at, Span::Step));
@@ -246,10 +264,11 @@ void BackwardEmitter::callGruOutput(const At &at) {
     bindings.push_back(
         states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
   WeightsView view = iter.viewOf(2);
-  program.call("rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); });
+  program.call(
+      "rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); }, beside);
 }
 
-void BackwardEmitter::callGruGates(const At &at) {
+void BackwardEmitter::callGruGates(const At &at, bool beside) {
   constexpr Gates output{2, 1};
   Bindings bindings = {delta("delta_output", "delta", at.direction, at.t, output, Span::Step),
                        iter.bindGates("u", at.layer, at.direction, output.first, output.count, program),
@@ -265,20 +284,22 @@ void BackwardEmitter::callGruGates(const At &at) {
   if (!rnn.diffWeightsIter.isZero())
     bindings.push_back(states.bind("reset", states.ofSteps("reset", context.state(), s.dhc, at.direction, at.t)));
   WeightsView view = iter.viewOf(output.count);
-  program.call("rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); });
+  program.call(
+      "rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); }, beside);
 }
 
 void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isEnd, bool isStart) {
   auto inEachDirection = [&](auto call) {
     for (int64_t direction : directions)
-      call({layer, direction, isReversed(direction) ? i : states.steps() - 1 - i, isEnd, isStart});
+      call({layer, direction, isReversed(direction) ? i : states.steps() - 1 - i, isEnd, isStart},
+           direction != directions.front());
   };
   if (isProjected())
-    inEachDirection([&](const At &at) { callState(at); });
+    inEachDirection([&](const At &at, bool beside) { callState(at, beside); });
   if (!hasResetFirst())
-    return inEachDirection([&](const At &at) { callCell(at); });
-  inEachDirection([&](const At &at) { callGruOutput(at); });
-  inEachDirection([&](const At &at) { callGruGates(at); });
+    return inEachDirection([&](const At &at, bool beside) { callCell(at, beside); });
+  inEachDirection([&](const At &at, bool beside) { callGruOutput(at, beside); });
+  inEachDirection([&](const At &at, bool beside) { callGruGates(at, beside); });
 }
 
 /// The last step has nothing behind it; the first, of an LSTM, has its cells elsewhere.
@@ -341,8 +362,11 @@ void BackwardEmitter::emit() {
       if (made < index || index == s.layers - 1)
         emitStates(made);
     emitCells(index);
+    emitEnds(index);
     const int64_t directions[] = {0, 1};
-    emitSweep(index, ArrayRef(directions).take_front(static_cast<size_t>(s.directions)));
+    const int64_t beside = areWeightsFar(rnn) ? 1 : s.directions;
+    for (int64_t first = 0; first < s.directions; first += beside)
+      emitSweep(index, ArrayRef(directions).slice(static_cast<size_t>(first), static_cast<size_t>(beside)));
     emitStartDiff(index);
     for (int64_t direction = 0; direction < s.directions; ++direction) {
       emitInputDiff(index, direction);

@@ -101,7 +101,7 @@ private:
   std::optional<Rows> cellsBefore(const At &at);
   Rows inputDiff(int64_t direction, mlir::AffineExpr t);
   Rows dstDiff(const At &at);
-  /// The problem's gradient of a state at the end, with contiguous channels.
+  /// The problem's gradient of a state at the end, with contiguous channels: where emitEnds() gathers it, or itself.
   Rows endDiff(llvm::StringRef name, const TensorDesc &desc, const At &at);
 
   // What is made again.
@@ -113,12 +113,13 @@ private:
   void emitCells(int64_t layer);
 
   // The sweep.
+  void emitEnds(int64_t layer);
   void emitSweep(int64_t layer, llvm::ArrayRef<int64_t> directions);
   void emitStep(int64_t layer, llvm::ArrayRef<int64_t> directions, mlir::AffineExpr i, bool isEnd, bool isStart);
-  void callCell(const At &at);
-  void callState(const At &at);
-  void callGruOutput(const At &at);
-  void callGruGates(const At &at);
+  void callCell(const At &at, bool beside);
+  void callState(const At &at, bool beside);
+  void callGruOutput(const At &at, bool beside);
+  void callGruGates(const At &at, bool beside);
   void emitStartDiff(int64_t layer);
   void addHandedBack(Bindings &bindings, const At &at);
   void addCarry(Bindings &bindings, int64_t direction);

@@ -62,9 +62,12 @@ void BackwardEmitter::emitStart(int64_t layer) {
     SmallVector<Rows, 1> from;
     if (!rnn.srcIter.isZero())
       from.push_back(states.tensor("src_iter", rnn.srcIter, at));
-    rows.emitCopy("rnn_start", from, stateAtStart(layer, direction), [&](OpBuilder &b, Location loc, ValueRange in) {
-      return from.empty() ? zeroOf(b, loc, context.state()) : in[0];
-    });
+    rows.emitCopy(
+        "rnn_start", from, stateAtStart(layer, direction),
+        [&](OpBuilder &b, Location loc, ValueRange in) {
+          return from.empty() ? zeroOf(b, loc, context.state()) : in[0];
+        },
+        {}, direction > 0);
   }
 }
 
@@ -81,7 +84,7 @@ void BackwardEmitter::emitStates(int64_t layer) {
       if (states.hasLengths && s.sic == s.dic)
         from.push_back(stateBefore(layer, direction, t));
       rows.emitCopy("rnn_states", from, to, states.hasLengths ? firstIfAlive : first,
-                    states.hasLengths ? t : AffineExpr());
+                    states.hasLengths ? t : AffineExpr(), direction > 0);
       return;
     }
     const At at{layer, direction, t, false, false};
@@ -93,7 +96,8 @@ void BackwardEmitter::emitStates(int64_t layer) {
       addState(bindings, at);
     addPerSequence(bindings, at);
     bindings.push_back(states.bind("h_next", to));
-    program.call("rnn_states", bindings, [&](StepEmitter &step) { emitStateAgain(step, context); });
+    program.call(
+        "rnn_states", bindings, [&](StepEmitter &step) { emitStateAgain(step, context); }, direction > 0);
   };
   const bool isSequential = isGru(rnn) || states.hasLengths;
   AffineExpr i = isSequential ? program.beginLoop(states.steps()) : program.number(0);
@@ -113,9 +117,12 @@ void BackwardEmitter::emitCells(int64_t layer) {
     SmallVector<Rows, 1> from;
     if (!rnn.srcIterC.isZero())
       from.push_back(states.tensor("src_iter_c", rnn.srcIterC, at));
-    rows.emitCopy("rnn_start_cells", from, cellsAtStart(direction), [&](OpBuilder &b, Location loc, ValueRange in) {
-      return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
-    });
+    rows.emitCopy(
+        "rnn_start_cells", from, cellsAtStart(direction),
+        [&](OpBuilder &b, Location loc, ValueRange in) {
+          return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
+        },
+        {}, direction > 0);
   }
   if (!copiesCells())
     return;
@@ -128,8 +135,8 @@ void BackwardEmitter::emitCells(int64_t layer) {
     SmallVector<Rows, 2> from = {kept};
     if (states.hasLengths)
       from.push_back(*cellsBefore(at));
-    rows.emitCopy("rnn_cells", from, to, states.hasLengths ? firstIfAlive : first,
-                  states.hasLengths ? t : AffineExpr());
+    rows.emitCopy("rnn_cells", from, to, states.hasLengths ? firstIfAlive : first, states.hasLengths ? t : AffineExpr(),
+                  direction > 0);
   }
   if (states.hasLengths)
     program.endLoop();

@@ -188,7 +188,9 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
     program.call((outer.kind + (clears && !clearsFirst ? "_written" : "")).str(), bindings, [&](StepEmitter &step) {
       if (clears && !clearsFirst)
         fillWithZeros(step, step["to"]);
-      addOuterProduct(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
+      const bool isApart = !clears || clearsFirst; // if so, what there is counts
+      const auto add = isApart && inputs * gates * outputs == 1 ? addOuterProductApart : addOuterProduct;
+      add(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
     });
   });
   for (int64_t gate = 0; gate < gates && !isDirect; ++gate) {

@@ -14,6 +14,9 @@ namespace quern::functions {
 /// Whether every type and operation is one that docs/embedding.md lists; else the first that is not, with its place.
 Result<void> check(mlir::func::FuncOp function);
 
+/// Whether an operation of a function is one of them, and what it gives.
+Result<void> checkOperation(mlir::Operation &op);
+
 /// The memory that a memref is a view of.
 mlir::Value rootOf(mlir::Value memref);
 

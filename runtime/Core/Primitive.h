@@ -4,13 +4,15 @@
 //===----------------------------------------------------------------------===//
 //
 // A problem with its executable and what the execution checks, laid out for a call that takes some tens of nanoseconds.
-// Immutable: any number of threads may execute one primitive at once.
+// Immutable but for the kernel that takes the place of its family's: any number of threads may execute one primitive at
+// once.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_PRIMITIVE_H
 #define QUERN_RUNTIME_CORE_PRIMITIVE_H
 
 #include "Core/Problem.h"
+#include "Core/Promotion.h"
 #include "Core/RuntimeSizes.h"
 
 #include "quern/quern_primitive.h"
@@ -41,8 +43,10 @@ public:
 
   const PrimitiveDescObject &descriptor() const { return desc; }
   const Problem &problem() const { return *desc.problem; }
-  /// Null if it has no kernel.
-  const Executable *executable() const { return kernel.get(); }
+  /// Its own kernel, compiled now if it has its family's; null if it has none. It lives as long as the primitive.
+  Result<const Executable *> executable() const;
+  /// Until executions run its own kernel. `not_required` if they are to run the family's (QUERN_TIERS).
+  Result<void> waitSpecialised() const;
   quern_primitive_info_t info() const;
 
 private:
@@ -79,6 +83,11 @@ private:
                                                  Result<AcquiredKernel> acquired, int64_t start);
   Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired);
   Result<void> addSlots();
+  /// What an execution that begins now runs.
+  const Executable *running() const {
+    const Executable *own = promotion ? promotion->promoted() : nullptr;
+    return own ? own : kernel.get();
+  }
   /// The slot of an argument, or slots.size(); `likely` is looked at first.
   size_t findSlot(int32_t index, size_t likely) const;
   Result<void> collect(std::span<const quern_exec_arg_t> arguments, Given &given) const;
@@ -94,7 +103,9 @@ private:
   Result<void> runAcross(Stream &stream, const Given &given, const Call &onDevice, const EventLinks *links) const;
 
   PrimitiveDescObject desc;
-  std::shared_ptr<const Executable> kernel;
+  std::shared_ptr<const Executable> kernel; ///< that it began with
+  std::shared_ptr<Promotion> promotion;     ///< of one that began with its family's
+  bool isPromotable = false;                ///< it may run another
   std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
   std::vector<size_t> slotsByIndex; ///< sorted by argument, where there are many
   size_t sizeCount = 0;             ///< of all slots

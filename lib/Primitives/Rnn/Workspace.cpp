@@ -82,8 +82,7 @@ WorkspaceHeader workspaceHeaderOf(const RnnDesc &rnn) {
   out.put(rnn.cell), out.put(rnn.direction), out.put(rnn.activation), out.put(rnn.alpha),
       out.put(rnn.flags & RnnStackConcatenated);
   out.put(rnn.srcLayer.dataType);
-  for (const TensorDesc *tensor :
-       {&rnn.weightsLayer, &rnn.weightsIter, &rnn.weightsPeephole, &rnn.weightsProjection}) {
+  for (const TensorDesc *tensor : {&rnn.weightsLayer, &rnn.weightsIter, &rnn.weightsPeephole, &rnn.weightsProjection}) {
     out.put(tensor->ndims), out.put(tensor->dataType);
     for (int64_t dim : tensor->shape())
       out.put(dim);

@@ -61,8 +61,8 @@ static_assert(sizeof(WorkspaceHeader) == workspaceHeaderBytes);
 /// T or N that are open are 0.
 WorkspaceHeader workspaceHeaderOf(const RnnDesc &rnn);
 
-/// Where T or N are open, kernels take these sizes of the workspace in place of its bytes, which an execution finds out:
-/// as the dims of an ArgumentInfo's grid.
+/// Where T or N are open, kernels take these sizes of the workspace in place of its bytes, which an execution finds
+/// out: as the dims of an ArgumentInfo's grid.
 enum WorkspaceSize : int {
   WorkspaceRows,   ///< T N
   WorkspaceChunks, ///< of `chunkRows` rows each, the last one filled up

@@ -110,8 +110,7 @@ int64_t cellsOfARound(Pass pass) { return static_cast<int64_t>(round(pass).size(
 
 Cell cellOf(Pass pass, int64_t number) {
   constexpr int64_t step = 59; // a few cells in a row are of all kinds, directions and types
-  const int64_t count = cellsOfARound(pass), index = number % count * step % count,
-                turn = number / count % roundsOfAll;
+  const int64_t count = cellsOfARound(pass), index = number % count * step % count, turn = number / count % roundsOfAll;
   Cell cell = round(pass)[static_cast<size_t>(index)];
   cell.options = static_cast<int>((turn + index) % optionSets);
   // Their number is coprime to that of option sets: a turn of both is a turn of all pairs.

@@ -54,8 +54,8 @@ public:
   Drawn(uint64_t seed, int64_t number) {
     drawn = cases::rnn::drawCase(seed, number, Target{CpuIsa::Avx512Bf16}, cases::rnn::Pass::Backward);
     const std::string text = drawn.desc.text(); // of open sizes, or not
-    Result<Problem> read = readProblem(drawn.sizes.empty() ? text : *withSizes(text, drawn.sizes),
-                                       Target{CpuIsa::Avx512Bf16});
+    Result<Problem> read =
+        readProblem(drawn.sizes.empty() ? text : *withSizes(text, drawn.sizes), Target{CpuIsa::Avx512Bf16});
     EXPECT_TRUE(read) << read.error().message;
     problem = std::move(*read);
     data = *ProblemData::create(problem, drawn.data);

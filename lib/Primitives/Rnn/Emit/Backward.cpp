@@ -35,7 +35,7 @@ MemRefType BackwardEmitter::gatesType(Span span, Gates gates, int64_t of, DataTy
 
 Binding BackwardEmitter::delta(StringRef name, StringRef region, int64_t direction, AffineExpr t, Gates gates,
                                Span span, const WeightsView *view) {
-  const DataType type = deltaType(context);
+  const DataType type = typeOf(region);
   Rows place = states.ofSteps(region, type, s.gates * s.dhc, direction, t);
   MemRefType seen = gatesType(span, gates, s.gates, type);
   if (view && view->inputs != s.dhc) // all gates are one K
@@ -45,7 +45,9 @@ Binding BackwardEmitter::delta(StringRef name, StringRef region, int64_t directi
 }
 
 void BackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At &at, ArrayRef<int64_t> gates) {
-  const DataType type = deltaType(context);
+  if (factorsOf(region) != region)
+    addDelta(bindings, factorsOf(region), at, gates);
+  const DataType type = typeOf(region);
   Rows place = states.ofSteps(region, type, s.gates * s.dhc, at.direction, at.t);
   place.channels = s.dhc;
   for (int64_t gate : gates) {
@@ -57,11 +59,8 @@ void BackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At &a
 
 Binding BackwardEmitter::gatesAt(const At &at, Span span) {
   Rows place = states.section(WorkspacePart::Gates, s.gates * s.dhc, stack(at.layer, at.direction), at.t);
-  return {"gates",
-          gatesType(span, {0, s.gates}, s.gates, DataType::F32),
-          {place.buffer, place.bytes},
-          {},
-          openDim(span)};
+  return {
+      "gates", gatesType(span, {0, s.gates}, s.gates, DataType::F32), {place.buffer, place.bytes}, {}, openDim(span)};
 }
 
 Rows BackwardEmitter::stateAfter(int64_t layer, int64_t direction, AffineExpr t) {
@@ -138,8 +137,8 @@ Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &
 void BackwardEmitter::emitEnds(int64_t layer) {
   bool beside = false;
   for (int64_t direction = 0; direction < s.directions; ++direction)
-    for (const auto &[name, desc] : {std::pair{"diff_dst_iter", &rnn.diffDstIter},
-                                     std::pair{"diff_dst_iter_c", &rnn.diffDstIterC}}) {
+    for (const auto &[name, desc] :
+         {std::pair{"diff_dst_iter", &rnn.diffDstIter}, std::pair{"diff_dst_iter_c", &rnn.diffDstIterC}}) {
       if (desc->isZero())
         continue;
       const Rows from = states.tensor(name, *desc, {program.number(layer), program.number(direction)}),
@@ -157,12 +156,12 @@ void BackwardEmitter::emitEnds(int64_t layer) {
 void BackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
   if (!at.isEnd) {
     WeightsView view = iter.viewOf(iterGates().count);
-    bindings.push_back(delta("delta_after", iterDelta(), at.direction, after(at), iterGates(), Span::Step, &view));
+    bindings.push_back(
+        delta("delta_after", factorsOf(iterDelta()), at.direction, after(at), iterGates(), Span::Step, &view));
     bindings.push_back(iter.bindGates("u", at.layer, at.direction, 0, iterGates().count, program));
     if (hasCarry())
-      bindings.push_back(states.bind(
-          "carry_after",
-          states.ofSteps("carry", DataType::F32, s.dic, at.direction, program.number(0), program.number(1))));
+      bindings.push_back(states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction,
+                                                                   program.number(0), program.number(1))));
   } else if (!rnn.diffDstIter.isZero()) {
     bindings.push_back(states.bind("carry_after", endDiff("diff_dst_iter", rnn.diffDstIter, at)));
   }
@@ -194,7 +193,7 @@ void BackwardEmitter::callCell(const At &at, bool beside) {
   Bindings bindings;
   WeightsView view = iter.viewOf(iterGates().count);
   if (isProjected()) {
-    Rows diff = states.ofSteps("state_diff", deltaType(context), s.dic, at.direction, at.t);
+    Rows diff = states.ofSteps("state_diff", deltaFactorType(context), s.dic, at.direction, at.t);
     Binding binding = states.bind("state_diff", diff);
     binding.type = MemRefType::get({s.batch, 1, s.dic}, binding.type.getElementType());
     bindings.push_back(binding);
@@ -235,8 +234,7 @@ void BackwardEmitter::callCell(const At &at, bool beside) {
   if (!rnn.diffAttention.isZero())
     bindings.push_back(
         states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
-  program.call(
-      "rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); }, beside);
+  program.call("rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); }, beside);
 }
 
 void BackwardEmitter::callState(const At &at, bool beside) {
@@ -245,11 +243,10 @@ void BackwardEmitter::callState(const At &at, bool beside) {
   if (states.hasLengths)
     rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
   bindings.push_back(
-      states.bind("state_diff", states.ofSteps("state_diff", deltaType(context), s.dic, at.direction, at.t)));
+      states.bind("state_diff", states.ofSteps("state_diff", deltaFactorType(context), s.dic, at.direction, at.t)));
   addCarry(bindings, at.direction);
   WeightsView view = iter.viewOf(s.gates);
-  program.call(
-      "rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); }, beside);
+  program.call("rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); }, beside);
 }
 
 void BackwardEmitter::callGruOutput(const At &at, bool beside) {
@@ -264,19 +261,17 @@ void BackwardEmitter::callGruOutput(const At &at, bool beside) {
     bindings.push_back(
         states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
   WeightsView view = iter.viewOf(2);
-  program.call(
-      "rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); }, beside);
+  program.call("rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); }, beside);
 }
 
 void BackwardEmitter::callGruGates(const At &at, bool beside) {
   constexpr Gates output{2, 1};
-  Bindings bindings = {delta("delta_output", "delta", at.direction, at.t, output, Span::Step),
+  Bindings bindings = {delta("delta_output", factorsOf("delta"), at.direction, at.t, output, Span::Step),
                        iter.bindGates("u", at.layer, at.direction, output.first, output.count, program),
                        gatesAt(at, Span::Step)};
   addState(bindings, at);
-  bindings.push_back(
-      states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction, program.number(0),
-                                                program.number(1))));
+  bindings.push_back(states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction,
+                                                               program.number(0), program.number(1))));
   if (states.hasLengths)
     rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
   addDelta(bindings, "delta", at, {1});
@@ -284,8 +279,7 @@ void BackwardEmitter::callGruGates(const At &at, bool beside) {
   if (!rnn.diffWeightsIter.isZero())
     bindings.push_back(states.bind("reset", states.ofSteps("reset", context.state(), s.dhc, at.direction, at.t)));
   WeightsView view = iter.viewOf(output.count);
-  program.call(
-      "rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); }, beside);
+  program.call("rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); }, beside);
 }
 
 void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isEnd, bool isStart) {
@@ -326,16 +320,14 @@ void BackwardEmitter::emitStartDiff(int64_t layer) {
       Rows result = states.tensor("diff_src_iter", rnn.diffSrcIter, at), to = result;
       const bool isStrided = to.channel != 1 && to.channels != 1;
       if (isStrided)
-        to = states.ofSteps("start_diff", DataType::F32, s.sic, direction, program.number(0),
-                            program.number(1));
+        to = states.ofSteps("start_diff", DataType::F32, s.sic, direction, program.number(0), program.number(1));
       WeightsView view = iter.viewOf(iterGates().count);
       Bindings bindings = {
-          delta("delta_after", iterDelta(), direction, startOf(direction), iterGates(), Span::Step, &view),
+          delta("delta_after", factorsOf(iterDelta()), direction, startOf(direction), iterGates(), Span::Step, &view),
           iter.bindGates("u", layer, direction, 0, iterGates().count, program)};
       if (hasCarry() && s.sic == s.dic)
-        bindings.push_back(
-            states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0),
-                                                      program.number(1))));
+        bindings.push_back(states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, direction,
+                                                                     program.number(0), program.number(1))));
       bindings.push_back(states.bind("start_diff", to));
       program.call("rnn_start_diff", bindings, [&](StepEmitter &step) { rnn::emitStartDiff(step, context, view); });
       if (isStrided)

@@ -7,6 +7,7 @@
 // back in time, which hands the gradients of h and c from step to step and keeps those of the gates. Everything else
 // are sums over these, made for all of time at once. Regions, each [D][T][N][…] unless said otherwise:
 //   delta, hidden_delta   the gradients of the gates, of W x and, linear before reset, of U h
+//   delta_rounded, hidden_delta_rounded   the same as products read them where the fpmath mode lets them be rounded
 //   states0, states1      the states of a layer and of that below, of one more time: the start lies where the direction
 //                         begins
 //   cells                 likewise c, where that of the workspace does not serve: with lengths, or for peepholes
@@ -35,8 +36,8 @@ public:
         iter(Weights::transposed("weights_iter", rnn.weightsIter, problem, module.getContext())),
         projection(Weights::transposed("weights_projection", rnn.weightsProjection, problem, module.getContext())),
         peephole("weights_peephole", rnn.weightsPeephole),
-        context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()}, program(module, States::openBatch(problem)),
-        states(problem, context, program), rows(rnn, s, program, states) {}
+        context{rnn, problem.desc.attr, s, layer.view(), iter.view(), projection.view()},
+        program(module, States::openBatch(problem)), states(problem, context, program), rows(rnn, s, program, states) {}
   void emit();
 
 private:
@@ -55,17 +56,13 @@ private:
   int64_t stack(int64_t layer, int64_t direction) const { return layer * s.directions + direction; }
   mlir::AffineExpr before(const At &at) const { return isReversed(at.direction) ? at.t + 1 : at.t - 1; }
   mlir::AffineExpr after(const At &at) const { return isReversed(at.direction) ? at.t - 1 : at.t + 1; }
-  mlir::AffineExpr startOf(int64_t direction) {
-    return isReversed(direction) ? states.steps() - 1 : program.number(0);
-  }
+  mlir::AffineExpr startOf(int64_t direction) { return isReversed(direction) ? states.steps() - 1 : program.number(0); }
   bool isProjected() const { return !rnn.weightsProjection.isZero(); }
   bool isStacked() const { return s.directions == 2 && (rnn.flags & RnnStackConcatenated) != 0; }
   bool hasResetFirst() const { return isGru(rnn) && !isLinearBeforeReset(rnn); }
   /// What a step hands back is more than a product.
   bool hasCarry() const { return isGru(rnn) || states.hasLengths; }
-  bool copiesCells() const {
-    return states.hasLengths || !rnn.diffWeightsPeephole.isZero() || s.steps == runtimeDim;
-  }
+  bool copiesCells() const { return states.hasLengths || !rnn.diffWeightsPeephole.isZero() || s.steps == runtimeDim; }
   bool readsStates() const { return isGru(rnn) || !rnn.diffWeightsIter.isZero(); }
   /// Rows of a step, or of all of time.
   enum class Span { Step, All };
@@ -78,6 +75,13 @@ private:
   Rows ofSpan(Rows rows, Span span) const { return span == Span::All ? states.ofAll(rows) : rows; }
   /// The gates that U multiplies with h at once.
   Gates iterGates() const { return {0, hasResetFirst() ? 2 : s.gates}; }
+  /// Where products read some gradients of gates.
+  llvm::StringRef factorsOf(llvm::StringRef region) const {
+    return !roundsDeltas(context) ? region : region == "delta" ? "delta_rounded" : "hidden_delta_rounded";
+  }
+  DataType typeOf(llvm::StringRef region) const {
+    return region.ends_with("_rounded") ? DataType::BF16 : deltaType(context);
+  }
   llvm::StringRef iterDelta() const { return isLinearBeforeReset(rnn) ? "hidden_delta" : "delta"; }
 
   // Where things are.
@@ -132,7 +136,7 @@ private:
   void emitAttentionDiff();
   /// left^T right, added to or written to a matrix of a gradient's tensor, [I, G, O] from row `firstRow` on.
   struct Outer {
-    llvm::StringRef kind, tensor;
+    llvm::StringRef tensor;
     const TensorDesc &desc;
     int64_t layer, direction, firstRow = 0;
     Gates gates;

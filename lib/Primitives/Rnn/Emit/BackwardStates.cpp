@@ -23,19 +23,21 @@ void BackwardEmitter::emitPadding() {
     for (int64_t direction = 0; direction < s.directions; ++direction) {
       Rows behind = states.ofSteps(region, type, channels, direction, slots, slots);
       behind.count = states.padding;
-      rows.emitCopy("rnn_pad", {}, behind, [&](OpBuilder &b, Location loc, ValueRange) { return zeroOf(b, loc, type); });
+      rows.emitCopy("rnn_pad", {}, behind,
+                    [&](OpBuilder &b, Location loc, ValueRange) { return zeroOf(b, loc, type); });
     }
   };
   const AffineExpr steps = states.steps();
-  pad("delta", deltaType(context), s.gates * s.dhc, steps);
-  if (isLinearBeforeReset(rnn))
-    pad("hidden_delta", deltaType(context), s.gates * s.dhc, steps);
+  for (StringRef region : {"delta", "hidden_delta"})
+    for (StringRef part : {region, factorsOf(region)})
+      if (region == "delta" || isLinearBeforeReset(rnn))
+        pad(part, typeOf(part), s.gates * s.dhc, steps);
   if (!rnn.diffWeightsLayer.isZero() || !rnn.diffWeightsIter.isZero())
     pad("factor", context.state(), widestFactor(), steps);
   if (hasResetFirst() && !rnn.diffWeightsIter.isZero())
     pad("reset", context.state(), s.dhc, steps);
   if (!rnn.diffWeightsProjection.isZero())
-    pad("unprojected", context.state(), s.dhc, steps), pad("state_diff", deltaType(context), s.dic, steps);
+    pad("unprojected", context.state(), s.dhc, steps), pad("state_diff", deltaFactorType(context), s.dic, steps);
   if (!rnn.diffWeightsPeephole.isZero())
     pad("cells_again", DataType::F32, s.dhc, steps + 1);
   if (!rnn.diffWeightsPeephole.isZero() && states.hasLengths) {
@@ -96,8 +98,7 @@ void BackwardEmitter::emitStates(int64_t layer) {
       addState(bindings, at);
     addPerSequence(bindings, at);
     bindings.push_back(states.bind("h_next", to));
-    program.call(
-        "rnn_states", bindings, [&](StepEmitter &step) { emitStateAgain(step, context); }, direction > 0);
+    program.call("rnn_states", bindings, [&](StepEmitter &step) { emitStateAgain(step, context); }, direction > 0);
   };
   const bool isSequential = isGru(rnn) || states.hasLengths;
   AffineExpr i = isSequential ? program.beginLoop(states.steps()) : program.number(0);
@@ -118,7 +119,7 @@ void BackwardEmitter::emitCells(int64_t layer) {
     if (!rnn.srcIterC.isZero())
       from.push_back(states.tensor("src_iter_c", rnn.srcIterC, at));
     rows.emitCopy(
-        "rnn_start_cells", from, cellsAtStart(direction),
+        "rnn_start", from, cellsAtStart(direction),
         [&](OpBuilder &b, Location loc, ValueRange in) {
           return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
         },

@@ -119,8 +119,9 @@ void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
     to.row = result.strides[0];
   to = states.ofAll(to);
   WeightsView view = this->layer.viewOf(s.gates);
-  Bindings bindings = {delta("delta_after", "delta", direction, program.number(0), {0, s.gates}, Span::All, &view),
-                       this->layer.bindGates("u", layer, direction, 0, s.gates, program)};
+  Bindings bindings = {
+      delta("delta_after", factorsOf("delta"), direction, program.number(0), {0, s.gates}, Span::All, &view),
+      this->layer.bindGates("u", layer, direction, 0, s.gates, program)};
   if (isShared && direction > 0)
     bindings.push_back(states.bind("carry_after", to));
   bindings.push_back(states.bind("start_diff", to));
@@ -182,14 +183,14 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
   const bool clears = overwrites() || !isDirect;
   const bool clearsFirst = clears && states.isOpen();
   if (clearsFirst)
-    fill((outer.kind + "_cleared").str(), to);
+    fill("rnn_outer_cleared", to);
   Bindings bindings = {left, right, to};
   inChunks(MutableArrayRef(bindings).take_front(2), [&] {
-    program.call((outer.kind + (clears && !clearsFirst ? "_written" : "")).str(), bindings, [&](StepEmitter &step) {
-      if (clears && !clearsFirst)
+    const bool writes = clears && !clearsFirst;
+    const auto add = !writes && inputs * gates * outputs == 1 ? addOuterProductApart : addOuterProduct;
+    program.call(writes ? "rnn_outer_written" : "rnn_outer", bindings, [&](StepEmitter &step) {
+      if (writes)
         fillWithZeros(step, step["to"]);
-      const bool isApart = !clears || clearsFirst; // if so, what there is counts
-      const auto add = isApart && inputs * gates * outputs == 1 ? addOuterProductApart : addOuterProduct;
       add(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
     });
   });
@@ -240,33 +241,33 @@ void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
   };
   const Gates every{0, s.gates};
   if (!rnn.diffWeightsLayer.isZero()) {
-    Outer outer{"rnn_layer_diff", "diff_weights_layer", rnn.diffWeightsLayer, layer, direction, 0, every};
+    Outer outer{"diff_weights_layer", rnn.diffWeightsLayer, layer, direction, 0, every};
     if (layer == 0) {
       auto x = [&](AffineExpr t) { return states.tensor("src_layer", rnn.srcLayer, t); };
-      emitOuter(outer, factor(x, rnn.srcLayer.strides[0], direction), gradients("delta", every));
+      emitOuter(outer, factor(x, rnn.srcLayer.strides[0], direction), gradients(factorsOf("delta"), every));
     } else {
       for (int64_t below = isStacked() ? 0 : direction; below < (isStacked() ? 2 : direction + 1); ++below) {
         auto x = [&](AffineExpr t) { return stateAfter(layer - 1, below, t); };
         outer.firstRow = isStacked() ? below * s.dic : 0;
-        emitOuter(outer, factor(x, everyStep(x(start).row), direction), gradients("delta", every));
+        emitOuter(outer, factor(x, everyStep(x(start).row), direction), gradients(factorsOf("delta"), every));
       }
     }
   }
   if (!rnn.diffWeightsIter.isZero()) {
-    Outer outer{"rnn_iter_diff", "diff_weights_iter", rnn.diffWeightsIter, layer, direction, 0, iterGates()};
+    Outer outer{"diff_weights_iter", rnn.diffWeightsIter, layer, direction, 0, iterGates()};
     auto h = [&](AffineExpr t) { return stateBefore(layer, direction, t); };
-    emitOuter(outer, factor(h, everyStep(h(start).row), direction), gradients(iterDelta(), iterGates()));
+    emitOuter(outer, factor(h, everyStep(h(start).row), direction), gradients(factorsOf(iterDelta()), iterGates()));
     if (hasResetFirst()) {
       outer.gates = {2, 1};
       Rows reset = states.ofSteps("reset", context.state(), s.dhc, direction, start);
-      emitOuter(outer, allOf("x", reset, everyStep(s.dhc)), gradients("delta", {2, 1}));
+      emitOuter(outer, allOf("x", reset, everyStep(s.dhc)), gradients(factorsOf("delta"), {2, 1}));
     }
   }
   if (!rnn.diffWeightsProjection.isZero()) {
-    Outer outer{
-        "rnn_projection_diff", "diff_weights_projection", rnn.diffWeightsProjection, layer, direction, 0, {0, 1}};
+    Outer outer{"diff_weights_projection", rnn.diffWeightsProjection, layer, direction, 0, {0, 1}};
     Rows hidden = states.ofSteps("unprojected", context.state(), s.dhc, direction, start);
-    Binding diff = states.bind("delta", states.ofSteps("state_diff", deltaType(context), s.dic, direction, start));
+    Binding diff =
+        states.bind("delta", states.ofSteps("state_diff", deltaFactorType(context), s.dic, direction, start));
     diff.type = MemRefType::get({count(Span::All), s.dic}, diff.type.getElementType());
     emitOuter(outer, allOf("x", hidden, everyStep(s.dhc)), diff);
   }

@@ -204,11 +204,10 @@ void addElements(StepEmitter &step, Value to, Value values) {
   const auto rank = static_cast<unsigned>(cast<MemRefType>(to.getType()).getRank());
   AffineMap same[] = {b.getMultiDimIdentityMap(rank), b.getMultiDimIdentityMap(rank)};
   SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
-  linalg::GenericOp::create(b, step.loc, ValueRange{values}, ValueRange{to}, same, kinds,
-                            [](OpBuilder &inner, Location at, ValueRange in) {
-                              linalg::YieldOp::create(inner, at,
-                                                      arith::AddFOp::create(inner, at, in[1], in[0]).getResult());
-                            });
+  linalg::GenericOp::create(
+      b, step.loc, ValueRange{values}, ValueRange{to}, same, kinds, [](OpBuilder &inner, Location at, ValueRange in) {
+        linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[1], in[0]).getResult());
+      });
 }
 
 } // namespace
@@ -310,7 +309,8 @@ void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right
         Value term = arith::MulFOp::create(inner, at, inF32(inner, at, in[0]), inF32(inner, at, in[1]), anyOrder);
         linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[2], term, anyOrder).getResult());
       });
-  if (cast<MemRefType>(right.getType()).getElementType().isF32() && mayRound(fpmath))
+  auto isF32 = [](Value factor) { return cast<MemRefType>(factor.getType()).getElementType().isF32(); };
+  if ((isF32(left) || isF32(right)) && mayRound(fpmath))
     addLicence(op, Licence::Bf16);
 }
 

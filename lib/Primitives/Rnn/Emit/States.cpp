@@ -16,7 +16,8 @@ using namespace quern::emission;
 using namespace quern::rnn;
 
 States::States(const VerifiedProblem &problem, const CellContext &context, Program &program)
-    : padding(isBackward(context.rnn) && context.shape.isOpen() ? chunkRows : 0), isTraining(context.rnn.prop == PropKind::ForwardTraining),
+    : padding(isBackward(context.rnn) && context.shape.isOpen() ? chunkRows : 0),
+      isTraining(context.rnn.prop == PropKind::ForwardTraining),
       isKept(isTraining && !context.rnn.weightsProjection.isZero()), hasLengths(!context.rnn.seqLengths.isZero()),
       problem(problem), rnn(context.rnn), s(context.shape), program(program), state(context.state()),
       factor(context.factor()) {
@@ -135,8 +136,7 @@ Rows States::section(WorkspacePart part, int64_t channels, int64_t index, Affine
   const auto position = static_cast<int>(&found - workspace.sections.data());
   const bool isMoved = isOpen() && position > 0;
   AffineExpr stepBytes = batch() * (channels * bytesOf(found.desc.dataType));
-  AffineExpr bytes =
-      isMoved ? program.size(workspaceSize(WorkspaceOffsets + position - 1)) : number(found.byteOffset);
+  AffineExpr bytes = isMoved ? program.size(workspaceSize(WorkspaceOffsets + position - 1)) : number(found.byteOffset);
   bytes = bytes + (t ? steps() : number(1)) * stepBytes * index;
   if (t)
     bytes = bytes + t * stepBytes;

@@ -130,10 +130,13 @@ TEST_F(Executions, RefuseSizesThatDoNotFit) {
         "workspace has 768 bytes; for T = 4 and N = 2 it has 832"},
        "(rnn C31)"},
   };
-  const std::map<std::string, int> indices = {
-      {"src", QUERN_ARG_SRC},       {"src1", QUERN_ARG_SRC_ITER},        {"dst", QUERN_ARG_DST},
-      {"weights", QUERN_ARG_WEIGHTS}, {"weights1", QUERN_ARG_WEIGHTS_1}, {"lengths", QUERN_ARG_SEQ_LENGTHS},
-      {"workspace", QUERN_ARG_WORKSPACE}};
+  const std::map<std::string, int> indices = {{"src", QUERN_ARG_SRC},
+                                              {"src1", QUERN_ARG_SRC_ITER},
+                                              {"dst", QUERN_ARG_DST},
+                                              {"weights", QUERN_ARG_WEIGHTS},
+                                              {"weights1", QUERN_ARG_WEIGHTS_1},
+                                              {"lengths", QUERN_ARG_SEQ_LENGTHS},
+                                              {"workspace", QUERN_ARG_WORKSPACE}};
   for (const auto &[misfit, number] : lines) {
     const primitive made(primitive_desc(device, misfit.open));
     std::vector<Given> all;

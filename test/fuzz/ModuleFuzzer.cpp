@@ -1,0 +1,163 @@
+//===- ModuleFuzzer.cpp - Functions of callers' modules -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Bytes of a module, text or bytecode, are refused with a reason, or become an artifact. Beside libFuzzer's own damage
+// modules are changed so that most stay modules: numbers and words are exchanged, lines left out or repeated, and a
+// text becomes bytecode.
+//
+//===----------------------------------------------------------------------===//
+#include "Compiler/Compiler.h"
+#include "Compiler/Functions.h"
+#include "Functions/Functions.h"
+
+#include "quern-compiler/Bridge.h"
+#include "quern-compiler/Compiler.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+#include <algorithm>
+#include <random>
+
+using namespace quern;
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
+
+static void require(bool holds) {
+  if (!holds)
+    __builtin_trap();
+}
+
+/// The machine of the tests that need none: what it takes is the same everywhere.
+static const Target &target() {
+  static const Target avx2 = *Target::parse("avx2");
+  return avx2;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  PrimitiveDesc given;
+  auto &mlir = given.op.emplace<MlirDesc>();
+  mlir.module.assign(reinterpret_cast<const char *>(data), size);
+  given.attr.naive = size % 2;
+  Result<std::string> read = readMlir(given, target());
+  if (!read) {
+    require(!read.error().message.empty() && read.error().message.find('\n') == std::string::npos);
+    require(read.error().status == Status::InvalidArguments || read.error().status == Status::Unimplemented);
+    return 0;
+  }
+  Result<PrimitiveDesc> desc = PrimitiveDesc::fromBytes(*read);
+  require(desc && PrimitiveDesc::parse(desc->text()));
+  Result<std::string> artifact = compileProblem(*desc, target(), QUERN_COMPILER_ARTIFACT, true);
+  require(artifact || artifact.error().status == Status::Unimplemented);
+  return 0;
+}
+
+namespace {
+
+using Random = std::minstd_rand;
+
+/// Where a run of characters of one kind begins and ends, near a place that is drawn; empty where there is none.
+template <typename IsKind> std::pair<size_t, size_t> drawRun(const std::string &text, Random &draw, IsKind isKind) {
+  size_t begin = draw() % text.size();
+  while (begin < text.size() && !isKind(text[begin]))
+    ++begin;
+  size_t end = begin;
+  while (end < text.size() && isKind(text[end]))
+    ++end;
+  while (begin > 0 && begin < end && isKind(text[begin - 1]))
+    --begin;
+  return {begin, end};
+}
+
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+bool isWord(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || isDigit(c) || c == '_' || c == '.'; }
+bool isLine(char c) { return c != '\n'; }
+
+/// A number becomes another one, of those at which something ends or nearly so.
+void changeNumber(std::string &text, Random &draw) {
+  static const char *const numbers[] = {
+      "0",   "1",   "2",    "3",     "4",          "7",          "8",
+      "16",  "17",  "64",   "-1",    "2147483647", "4294967296", "9223372036854775807",
+      "100", "512", "1000", "65536", "?"};
+  const auto [begin, end] = drawRun(text, draw, isDigit);
+  text.replace(begin, end - begin, numbers[draw() % std::size(numbers)]);
+}
+
+/// A word becomes one from elsewhere in the text, or another type or operation.
+void changeWord(std::string &text, Random &draw) {
+  static const char *const words[] = {"f32",
+                                      "f16",
+                                      "bf16",
+                                      "f64",
+                                      "i8",
+                                      "i32",
+                                      "i1",
+                                      "index",
+                                      "tensor",
+                                      "memref",
+                                      "vector",
+                                      "arith.addf",
+                                      "arith.mulf",
+                                      "arith.divf",
+                                      "arith.maximumf",
+                                      "parallel",
+                                      "reduction",
+                                      "linalg.matmul",
+                                      "linalg.generic",
+                                      "math.exp",
+                                      "complex",
+                                      "tuple",
+                                      "none",
+                                      "strided",
+                                      "dense"};
+  const auto [begin, end] = drawRun(text, draw, isWord);
+  const auto [from, to] = drawRun(text, draw, isWord);
+  const std::string other = draw() % 2 ? text.substr(from, to - from) : words[draw() % std::size(words)];
+  text.replace(begin, end - begin, other);
+}
+
+void changeLines(std::string &text, Random &draw) {
+  const auto [begin, end] = drawRun(text, draw, isLine);
+  const std::string line = text.substr(begin, end - begin) + '\n';
+  if (draw() % 2)
+    text.insert(begin, line);
+  else
+    text.erase(begin, line.size());
+}
+
+void writeAsBytecode(std::string &text) {
+  static mlir::MLIRContext *context = [] {
+    mlir::DialectRegistry registry;
+    compiler::registerDialects(registry);
+    functions::registerDialects(registry);
+    auto *made = new mlir::MLIRContext(registry, mlir::MLIRContext::Threading::DISABLED); // as long as the program
+    return made;
+  }();
+  mlir::ScopedDiagnosticHandler silence(context, [](mlir::Diagnostic &) { return mlir::success(); });
+  if (auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(context))) {
+    std::string bytes;
+    llvm::raw_string_ostream os(bytes);
+    if (mlir::succeeded(mlir::writeBytecodeToFile(*module, os)))
+      text = std::move(bytes);
+  }
+}
+
+} // namespace
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize, unsigned seed) {
+  Random draw(seed);
+  std::string text(reinterpret_cast<const char *>(data), size);
+  const unsigned kind = draw() % 8;
+  if (kind < 2 || size == 0 || text.starts_with("ML\xefR"))
+    return LLVMFuzzerMutate(data, size, maxSize);
+  for (unsigned i = 0, count = 1 + draw() % 3; i < count && !text.empty(); ++i)
+    kind < 4 ? changeNumber(text, draw) : kind < 6 ? changeWord(text, draw) : changeLines(text, draw);
+  if (kind == 7 || draw() % 8 == 0)
+    writeAsBytecode(text);
+  size = std::min(text.size(), maxSize);
+  std::copy_n(text.data(), size, data);
+  return size;
+}

@@ -227,7 +227,8 @@ private:
                                                "fails; none: the message is printed and the program aborted")};
   Option<bool> ahead{*this, "ahead", llvm::cl::desc("compile now, for `target`, and embed the kernels"),
                      llvm::cl::init(false)};
-  Option<std::string> target{*this, "target", llvm::cl::desc("of kernels that are compiled ahead"),
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("of kernels that are compiled ahead, and what functions must be taken for"),
                              llvm::cl::init("native")};
 };
 
@@ -261,11 +262,17 @@ LogicalResult ToLlvmPass::convert(func::FuncOp function, RuntimeCalls &calls) {
   if (failed(returnArguments(function)))
     return failure();
   func::FuncOp given = withoutResults(function);
+  const bool allowNaive = function->hasAttr(allowNaiveAttr);
   const std::string bytecode = compiler::bytecodeOf(given);
   FailureOr<compiler::CompiledFunction> compiled = compiler::CompiledFunction();
+  std::string why;
   if (ahead)
-    compiled = compiler::compileAhead(given, target, function->hasAttr(allowNaiveAttr));
+    compiled = compiler::compileAhead(given, target, allowNaive);
+  else // better now than when the program runs
+    why = compiler::whyNoKernel(given, target, allowNaive);
   given.erase();
+  if (!why.empty())
+    return function.emitError("quern-to-llvm: the function is not taken as it is on memrefs: ") << why;
   if (failed(compiled))
     return failure();
   return calls.writeBody(function, bytecode, ahead ? &*compiled : nullptr);

@@ -53,10 +53,14 @@ bool servesAs(const TensorDesc &given, const TensorDesc &declared, bool isOutput
 Primitive::Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired)
     : desc{std::move(problem)}, kernel(acquired.executable), origin(std::move(acquired)) {}
 
-Result<std::unique_ptr<Primitive>> Primitive::create(std::shared_ptr<const Problem> problem) {
+Result<std::unique_ptr<Primitive>> Primitive::create(std::shared_ptr<const Problem> problem,
+                                                     std::optional<Tiers> tiers) {
   const int64_t start = nowNs();
-  Result<AcquiredKernel> acquired = problem->acquireTier();
-  return make(std::move(problem), std::move(acquired), start);
+  const Result<Tiers> wanted = tiers ? Result<Tiers>(*tiers) : problem->tiers();
+  if (!wanted)
+    return wanted.error();
+  Result<AcquiredKernel> acquired = problem->acquireTier(*wanted);
+  return make(std::move(problem), std::move(acquired), start, *wanted);
 }
 
 Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<const Problem> problem,
@@ -72,7 +76,7 @@ Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<con
 }
 
 Result<std::unique_ptr<Primitive>> Primitive::make(std::shared_ptr<const Problem> problem,
-                                                   Result<AcquiredKernel> acquired, int64_t start) {
+                                                   Result<AcquiredKernel> acquired, int64_t start, Tiers tiers) {
   if (!acquired)
     return acquired.takeError();
   std::unique_ptr<Primitive> primitive(new Primitive(std::move(problem), std::move(*acquired)));
@@ -80,8 +84,7 @@ Result<std::unique_ptr<Primitive>> Primitive::make(std::shared_ptr<const Problem
     return added.takeError();
   if (!primitive->origin.familySizes.empty()) {
     primitive->promotion = std::make_shared<Promotion>(primitive->desc.problem);
-    const Result<Tiers> tiers = primitive->problem().tiers();
-    primitive->isPromotable = tiers && *tiers == Tiers::Both;
+    primitive->isPromotable = tiers == Tiers::Both;
     if (primitive->isPromotable)
       Specialiser::process().request(primitive->promotion);
   }
@@ -387,7 +390,7 @@ Result<void> Primitive::waitSpecialised() const {
   if (!promotion || promotion->promoted())
     return {};
   if (!isPromotable)
-    return Error{Status::NotRequired, "QUERN_TIERS is family: the primitive stays with the kernel of its family"};
+    return Error{Status::NotRequired, "the primitive is to stay with the kernel of its family"};
   return Specialiser::process().wait(promotion);
 }
 

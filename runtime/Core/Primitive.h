@@ -18,6 +18,7 @@
 #include "quern/quern_primitive.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace quern {
 
@@ -31,8 +32,9 @@ public:
   /// As many sources as a concat may have, each with a scale, the destination and the scratchpad.
   static constexpr size_t maxArguments = 2 * maxSources + 2;
 
-  /// Brings the kernel from a cache or compiles it.
-  static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem);
+  /// Brings the kernel from a cache or compiles it. `tiers`: as Problem::acquireTier(); nothing: as Problem::tiers().
+  static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem,
+                                                   std::optional<Tiers> tiers = std::nullopt);
   static Result<std::unique_ptr<Primitive>> createFromBlob(std::shared_ptr<const Problem> problem,
                                                            std::string_view blob);
 
@@ -80,7 +82,8 @@ private:
   };
 
   static Result<std::unique_ptr<Primitive>> make(std::shared_ptr<const Problem> problem,
-                                                 Result<AcquiredKernel> acquired, int64_t start);
+                                                 Result<AcquiredKernel> acquired, int64_t start,
+                                                 Tiers tiers = Tiers::Specialised);
   Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired);
   Result<void> addSlots();
   /// What an execution that begins now runs.

@@ -189,18 +189,15 @@ Result<AcquiredKernel> Problem::acquireApart() const {
   return Kernels::process().acquireApart(problem, kernelKey, device->target);
 }
 
-Result<AcquiredKernel> Problem::acquireTier() const {
-  const Result<Tiers> wanted = tiers();
-  if (!wanted)
-    return wanted.error();
-  if (*wanted == Tiers::Specialised || !hasKernel() || device->device || usesCallerScratchpad())
+Result<AcquiredKernel> Problem::acquireTier(Tiers wanted) const {
+  if (wanted == Tiers::Specialised || !hasKernel() || device->device || usesCallerScratchpad())
     return acquire();
-  if (*wanted == Tiers::Both) {
+  if (wanted == Tiers::Both) {
     std::lock_guard lock(mutex);
     if (held.executable)
       return takeHeld();
   }
-  return Kernels::process().acquireTier(problem, kernelKey, device->target, *wanted);
+  return Kernels::process().acquireTier(problem, kernelKey, device->target, wanted);
 }
 
 Result<std::shared_ptr<const Executable>> Problem::hold() const {

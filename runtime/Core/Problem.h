@@ -48,12 +48,12 @@ public:
   /// The kernel; the one already held if a question brought it. The first to take that is told
   /// where the question found it.
   Result<AcquiredKernel> acquire() const;
-  /// The same, or the kernel of the family: as QUERN_TIERS has it. A problem that is to be deterministic, or runs on a
-  /// device, has its own unless its family's is asked for. `invalid_arguments` if the variable is none of its values.
-  Result<AcquiredKernel> acquireTier() const;
+  /// The same, or the kernel of the family. A problem with memory of the caller's, or on a device, has its own.
+  Result<AcquiredKernel> acquireTier(Tiers wanted) const;
   /// As Kernels::acquireApart(). Only of problems that acquireTier() has given the kernel of a family.
   Result<AcquiredKernel> acquireApart() const;
-  /// What QUERN_TIERS says now.
+  /// What QUERN_TIERS says now, and for a problem that is to be deterministic `Specialised` in place of `Both`.
+  /// `invalid_arguments` if the variable is none of its values.
   Result<Tiers> tiers() const;
   /// The text form; made at the first call.
   const std::string &text() const;

@@ -123,6 +123,23 @@ TEST_F(TiersTest, WhatIsAskedFor) {
   EXPECT_NE(std::string(quern_get_last_error_message()).find("both, specialised or family"), std::string::npos);
 }
 
+TEST_F(TiersTest, APrimitiveMayChooseForItself) {
+  const primitive_desc desc(device, test::lineOf(26));
+  const auto create = [&](quern_tiers_t tiers) {
+    quern_primitive_t made = nullptr;
+    EXPECT_EQ(quern_primitive_create_with_tiers(&made, desc.get(), tiers), quern_success);
+    return primitive(made);
+  };
+  const test::ScopedEnvironment other("QUERN_TIERS", "specialised");
+  const primitive family = create(quern_tiers_family);
+  EXPECT_EQ(family.info().origin, quern_origin_family);
+  EXPECT_EQ(waitSpecialised(family), quern_not_required);
+  const primitive both = create(quern_tiers_both);
+  EXPECT_EQ(both.info().origin, quern_origin_family);
+  EXPECT_EQ(waitSpecialised(both), quern_success);
+  EXPECT_EQ(create(quern_tiers_specialised).info().origin, quern_origin_memory);
+}
+
 TEST_F(TiersTest, TheDeterministicStayWithOne) {
   const test::Run run(device, test::lineOf(24) + " attr.deterministic=true");
   EXPECT_EQ(run.kernel.info().origin, quern_origin_compiled);

@@ -133,8 +133,8 @@ void RowSplit::chooseCuts() {
   plan.cuts = std::move(cuts);
 }
 
-/// How a copy of so many rows of lhs lies: no step is a power of two after the one before, as they would then meet in the
-/// same sets of a cache. The bytes of one.
+/// How a copy of so many rows of lhs lies: no step is a power of two after the one before, as they would then meet in
+/// the same sets of a cache. The bytes of one.
 int64_t RowSplit::placeLhs(int64_t rows) {
   Product &product = plan.cuts->product;
   const int64_t element = bytesOf(plan.copied(product.lhs));

@@ -53,7 +53,7 @@ case "$1" in
     mkdir -p "$prefix/share/quern/packs"
     cp "$work/cmake/use-pack.qpk" "$prefix/share/quern/packs/"
     "$work/cmake/use-pack" installed | grep -q "from .*/packs/use-pack.qpk"
-    rm -r "$prefix/share/quern/packs"
+    rm "$prefix/share/quern/packs/use-pack.qpk"
     [ "$(QUERN_PACKS=$work/cmake/use-pack.qpk "$work/cmake/use-pack" installed)" = "from $work/cmake/use-pack.qpk" ]
     [ ! -e "$QUERN_CACHE_DIR" ]
     ;;

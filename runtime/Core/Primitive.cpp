@@ -262,7 +262,16 @@ Result<void> Primitive::checkHeader(const Given &given) const {
   const Slot &slot = slots[headed];
   const Memory &memory = *given.memories[headed];
   const char *bytes = static_cast<const char *>(memory.data) + memory.firstByte;
-  if (std::equal(slot.header->begin(), slot.header->end(), bytes))
+  const VerifiedProblem &verified = problem().verified();
+  std::string ofSizes;
+  if (verified.headerAt) {
+    const TensorDesc *descs[maxArguments];
+    for (size_t i = 0; i < verified.arguments.size(); ++i)
+      descs[i] = &given.memories[i]->desc;
+    ofSizes = verified.headerAt(verified, {descs, verified.arguments.size()});
+  }
+  const std::string &header = verified.headerAt ? ofSizes : *slot.header;
+  if (std::equal(header.begin(), header.end(), bytes))
     return {};
   return invalidArguments("argument ", slot.index, " (", *slot.name,
                           ") does not begin with the header that forward writes for this problem",

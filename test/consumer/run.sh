@@ -83,7 +83,8 @@ case "$1" in
     awk '/^### From an MLIR/ { there = 1 } there && /^```/ { language = substr($0, 4); there += language == ""; next }
          there == 1 && language == "mlir" { print > "norm.mlir" } there == 2 && language == "sh" { print > "run.sh" }' \
       "$here/../../docs/embedding.md"
-    PATH=/usr/lib/llvm-22/bin:$PATH QUERN=$prefix/lib MLIR=/usr/lib/llvm-22/lib bash -e -o pipefail run.sh | tee /dev/stderr |
+    export PATH=/usr/lib/llvm-22/bin:$PATH QUERN=$prefix/lib MLIR=/usr/lib/llvm-22/lib
+    bash -e -o pipefail run.sh | tee /dev/stderr |
       grep -q '^\[9\.'
     ;;
   dnnl)

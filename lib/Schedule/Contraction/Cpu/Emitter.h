@@ -142,6 +142,7 @@ private:
   Value loadRhs(unsigned number, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
   Value rhsAt(unsigned number, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
   void prefetch(unsigned number, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows);
+  void prefetchNext(Value buffer, Value at);
   Value loadStrided(const Product &product, Value buffer, Value at, const Lanes &lanes);
   Value tileAddress(unsigned product, Value at, Value firstColumn);
 

@@ -205,7 +205,8 @@ void Planner::groupProducts() {
 }
 
 /// Tiles of at most so many vectors for each accumulator; rather narrower ones than such that a factor does not fill,
-/// if their sums do not wait for each other, or such that leave registers for a single row.
+/// if their sums do not wait for each other, or such that leave registers for a single row; and than such of which the
+/// last has few columns, if that saves a tenth.
 bool Planner::chooseTiles(int64_t most) {
   int64_t vectors = ceilDiv(plan.columns(), plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
   auto isBalanced = [&] { return plan.columnVectors == 1 || plan.matrices || chain.rows == 1 || rows.mostRows() > 1; };
@@ -215,9 +216,15 @@ bool Planner::chooseTiles(int64_t most) {
   const int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
   const int64_t inRow = chain.rows.mayExceed(1) ? 2 : strategy.leastSums / 2;
   const int64_t least = ceilDiv(inRow, accumulators);
-  for (int64_t next = even; next >= least; --next)
-    if (chooseTile(next) && isBalanced() && areFilled())
-      return true;
+  int64_t best = 0;
+  auto computed = [&](int64_t width) { return ceilDiv(vectors, width) * width; };
+  for (int64_t next = even; next >= least; --next) {
+    const bool isLean = best && accumulators == 1 && 10 * computed(next) <= 9 * computed(best);
+    if ((!best || isLean) && chooseTile(next) && isBalanced() && areFilled())
+      best = next;
+  }
+  if (best)
+    return chooseTile(best);
   bool found = chooseTile(even) && isBalanced();
   for (int64_t next = most; next >= 1 && !found; --next)
     found = chooseTile(next) && isBalanced();
@@ -338,6 +345,8 @@ std::string Plan::text() const {
            : cuts->hasRhs ? ", rhs copied"
                           : "")
        << (cuts->hasPairs ? " in pairs" : "") << (cuts->hasRhs ? " by " : ", by ") << cuts->steps << " steps along K";
+  if (cuts && cuts->fetchesNext)
+    os << ", the next prefetched";
   if (cuts && cuts->tiles > 1)
     os << " for up to " << cuts->tiles << " tiles";
   if (prefetches)

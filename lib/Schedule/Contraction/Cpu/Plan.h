@@ -49,9 +49,11 @@ struct Cuts {
   int64_t tiles = 1; ///< most that neighbouring iterations take together, over the same part of a transposed lhs
   Product product;   ///< as copies have it: converted, or as pairs that lie apart in the factors
   bool hasPairs = false;
-  bool isTransposed = false;        ///< rows of lhs lie side by side rather than its K
-  bool hasRhs = false;              ///< a copy of rhs; none where it is short of nothing but room in a cache
-  bool hasLhs = false;              ///< a copy of lhs, if it is transposed
+  bool isTransposed = false; ///< rows of lhs lie side by side rather than its K
+  bool hasRhs = false;       ///< a copy of rhs; none where it is short of nothing but room in a cache
+  bool hasLhs = false;       ///< a copy of lhs, if it is transposed
+  /// Nothing is copied for a few blocks, of which the lowest prefetch the next part.
+  bool fetchesNext = false;
   int64_t lhsStride = 0;            ///< elements from a step of that copy to the next
   int64_t lhsCopy = 0, rhsCopy = 0; ///< bytes from the start of scratch
   /// Steps of `product` that have all that they take; the last may have a pair's first element only.

@@ -39,9 +39,9 @@ int64_t RowSplit::mostRows() const {
                              strategy.maxRows);
 }
 
-/// More where rhs is copied for them, and twice as many where a copy of lhs serves several tiles.
+/// More where rhs is copied for them, and four times as many where a copy of lhs serves several tiles.
 int64_t RowSplit::rowsOfChunk() const {
-  return plan.cuts && plan.cuts->hasRhs ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 2 : 1), strategy.chunkRows)
+  return plan.cuts && plan.cuts->hasRhs ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 4 : 1), strategy.chunkRows)
                                         : strategy.chunkRows;
 }
 
@@ -114,7 +114,7 @@ void RowSplit::chooseCuts() {
             : 0;
     const bool isBeyondSecond =
         chain.rows.mayExceed(mostRows()) && plan.bytesOfTile() + ofLhs > static_cast<double>(strategy.nearBytes);
-    if (isBeyondSecond && isTogether(cuts.product)) {
+    if (isBeyondSecond && isTogether(cuts.product) && chain.accumulators.size() == 1) {
       cuts.hasRhs = cuts.hasLhs = false;
       plan.cuts = std::move(cuts);
     }
@@ -133,6 +133,19 @@ void RowSplit::chooseCuts() {
   plan.cuts = std::move(cuts);
 }
 
+/// How a copy of so many rows of lhs lies: no step is a power of two after the one before, as they would then meet in
+/// the same sets of a cache. The bytes of one.
+int64_t RowSplit::placeLhs(int64_t rows) {
+  Product &product = plan.cuts->product;
+  const int64_t element = bytesOf(plan.copied(product.lhs));
+  const int64_t lines = ceilDiv(rows * product.packed * element, lineBytes) | 1;
+  plan.cuts->lhsStride = lines * lineBytes / element;
+  product.lhs.offset = 0;
+  product.lhsRow = product.packed;
+  product.reduced[0].lhs = plan.cuts->lhsStride;
+  return lines * lineBytes;
+}
+
 /// How long parts are, and how many tiles share a copy of lhs.
 void RowSplit::splitCuts() {
   Cuts &cuts = *plan.cuts;
@@ -149,17 +162,14 @@ void RowSplit::splitCuts() {
       plan.elementsOfStep(product) * bytesOf(cuts.hasRhs ? plan.copied(product.rhs) : product.rhs.element());
   if (cuts.isTransposed && !cuts.hasLhs)
     bytes += chain.rows.known() * bytesOf(product.lhs.element());
-  if (cuts.hasLhs) {
-    const int64_t element = bytesOf(plan.copied(product.lhs));
-    // Not a power of two, whose steps would meet in the same sets of a cache.
-    const int64_t lines = ceilDiv(rows * product.packed * element, lineBytes) | 1;
-    cuts.lhsStride = lines * lineBytes / element;
-    product.lhs.offset = 0;
-    product.lhsRow = product.packed;
-    product.reduced[0].lhs = cuts.lhsStride;
-  }
   const int64_t steps = product.steps();
-  cuts.parts = ceilDiv(steps, std::max<int64_t>(16, strategy.cutBytes / bytes));
+  constexpr int64_t fewBlocks = 4; // the first of which waits for memory as long as the others compute
+  cuts.fetchesNext = !cuts.hasRhs && !cuts.isTransposed && plan.blocksPerChunk <= fewBlocks;
+  const int64_t bytesOfPart = cuts.fetchesNext ? strategy.nearestBytes * 2 / 3 : strategy.cutBytes;
+  int64_t most = bytesOfPart / bytes;
+  if (cuts.hasLhs)
+    most = std::min(most, 8 * strategy.cutBytes / placeLhs(rows));
+  cuts.parts = ceilDiv(steps, std::max<int64_t>(16, most));
   cuts.steps = ceilDiv(steps, cuts.parts);
   cuts.parts = ceilDiv(steps, cuts.steps);
   if (chain.epilogueOps() > strategy.inlineOps || cuts.parts > 1)
@@ -167,8 +177,8 @@ void RowSplit::splitCuts() {
   if (!cuts.isTransposed)
     return;
   const int64_t sums = rows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
-  const int64_t most = cuts.parts > 1 ? std::clamp<int64_t>(strategy.nearBytes / sums, 1, plan.tiles) : plan.tiles;
-  cuts.tiles = ceilDiv(plan.tiles, ceilDiv(plan.tiles, most));
+  const int64_t tiles = cuts.parts > 1 ? std::clamp<int64_t>(strategy.nearBytes / sums, 1, plan.tiles) : plan.tiles;
+  cuts.tiles = ceilDiv(plan.tiles, ceilDiv(plan.tiles, tiles));
 }
 
 /// Whether blocks of rows read a panel again from beyond the first level of the cache.

@@ -29,6 +29,7 @@ private:
   bool suitsGroups(int64_t groupSize) const;
   bool copies(Cuts &cuts) const;
   void chooseCuts();
+  int64_t placeLhs(int64_t rows);
   void splitCuts();
   void chooseGroups();
   bool splitFar();

@@ -131,6 +131,8 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
       for (int64_t v = 0; group.contains(sum.accumulator) && v < plan.columnVectors && tile.vectors[v].count; ++v) {
         if (plan.prefetches && rows > 1)
           prefetch(number, buffers.rhs[n], k, which, v, rows);
+        if (cut.begin && plan.cuts->fetchesNext && rows == plan.blockRows)
+          prefetchNext(buffers.rhs[n], rhsAt(number, k, which, v));
         Value loaded = cut.rhs ? loadCopy(k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
         take({number, sum.accumulator, static_cast<unsigned>(v),
               prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
@@ -212,6 +214,12 @@ void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
     ask(plan.strategy.aheadBytes, 3);
   if (plan.strategy.farAheadBytes && rows == plan.tallest())
     ask(plan.strategy.farAheadBytes, 2);
+}
+
+/// What lies there in the next part of K, into the second level.
+void Emitter::prefetchNext(Value buffer, Value at) {
+  Value next = linear(plan.cuts->steps * plan.cuts->product.reduced[0].rhs.known(), {{at, 1}});
+  create<memref::PrefetchOp>(buffer, ValueRange{next}, /*isWrite=*/false, /*locality=*/2, /*isDataCache=*/true);
 }
 
 /// A vector of columns of one of the product's sums.

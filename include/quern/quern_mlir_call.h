@@ -21,7 +21,7 @@ extern "C" {
 
 /** A function and, where there is one, its kernel, compiled ahead. The caller keeps all of it as long as the site. */
 typedef struct {
-  const void *module;   /**< text or bytecode, as quern_primitive_desc_create_from_mlir() takes it */
+  const void *module; /**< text or bytecode, as quern_primitive_desc_create_from_mlir() takes it */
   uint64_t module_bytes;
   const char *function; /**< null: the module's only public one */
   const char *line;     /**< of the problem as it was read (quern compile --emit=line); null: the module is read */

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Implements quern-compiler/Functions.h. What compiles does so on a context of the compiler's own: a function crosses as
-// bytes, as it will at run time.
+// Implements quern-compiler/Functions.h. What compiles does so on a context of the compiler's own: a function crosses
+// as bytes, as it will at run time.
 //
 //===----------------------------------------------------------------------===//
 #include "quern-compiler/Functions.h"

@@ -9,8 +9,8 @@
 
 namespace quern::plugin {
 
-/// Writes what would be worth less on memrefs in another way: softmax has no body there, and a tensor of one value would
-/// become a global of the host's module. Such a value becomes a number in the bodies that read it, or a fill.
+/// Writes what would be worth less on memrefs in another way: softmax has no body there, and a tensor of one value
+/// would become a global of the host's module. Such a value becomes a number in the bodies that read it, or a fill.
 mlir::LogicalResult prepareForMemrefs(mlir::func::FuncOp function);
 
 } // namespace quern::plugin

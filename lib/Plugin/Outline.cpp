@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every run is tried as what it will be at run time: its function is read and cut by the compiler. A run that is refused
-// is tried again without the operations that are refused alone.
+// Every run is tried as what it will be at run time: its function is read and cut by the compiler. A run that is
+// refused is tried again without the operations that are refused alone.
 //
 //===----------------------------------------------------------------------===//
 #include "Plugin/Passes.h"
@@ -63,7 +63,7 @@ std::string OutlinePass::whyNot(const Run &run, OutlinedRun &outlined) {
   while (getOperation().lookupSymbol(name));
   FailureOr<OutlinedRun> written = outline(run, name);
   if (failed(written))
-    return "nothing uses what it computes";
+    return "nothing uses what it computes, or its result is a new tensor of an open size";
   outlined = std::move(*written);
   std::string why = compiler::whyNoKernel(outlined.function, target, allowNaive);
   if (!why.empty()) {

@@ -20,9 +20,7 @@ using namespace quern::plugin;
 
 namespace {
 
-bool isView(Operation *op) {
-  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op);
-}
+bool isView(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op); }
 
 bool isComputing(Operation *op) { return isa<linalg::LinalgOp, linalg::SoftmaxOp>(op) && !isa<linalg::FillOp>(op); }
 
@@ -37,6 +35,9 @@ bool isCopied(Value value) {
   return empty && empty.getDynamicSizes().empty();
 }
 
+/// A tensor without values, of which a function may as well be given one.
+bool isNew(Value value) { return isCopied(value) && value.getDefiningOp<tensor::EmptyOp>(); }
+
 /// What an operation reads, its regions included, that does not come from inside of it.
 llvm::SetVector<Value> valuesReadBy(Operation *op) {
   llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
@@ -46,9 +47,8 @@ llvm::SetVector<Value> valuesReadBy(Operation *op) {
 
 /// Numbers from outside are no arguments of a function.
 bool hasTensorsAlone(Operation *op) {
-  return llvm::all_of(valuesReadBy(op), [](Value value) {
-    return isa<RankedTensorType>(value.getType()) || isCopied(value);
-  });
+  return llvm::all_of(valuesReadBy(op),
+                      [](Value value) { return isa<RankedTensorType>(value.getType()) || isCopied(value); });
 }
 
 bool readsFrom(Operation *op, const Run &run) {
@@ -135,7 +135,7 @@ void Outliner::chooseTargets() {
   for (Value result : outlined.results) {
     OpOperand *start = startOf(cast<OpResult>(result), run);
     Value target;
-    if (start && !start->get().getDefiningOp<tensor::EmptyOp>()) {
+    if (start && !isNew(start->get())) {
       if (llvm::is_contained(outlined.inputs, start->get()) && readsOf(start->get(), run) == 1) {
         target = start->get();
         llvm::erase(outlined.inputs, target);
@@ -175,6 +175,9 @@ FailureOr<OutlinedRun> Outliner::write() {
   chooseTargets();
   if (outlined.results.empty())
     return failure();
+  for (auto [result, target] : llvm::zip(outlined.results, outlined.targets))
+    if (!target && !cast<RankedTensorType>(result.getType()).hasStaticShape())
+      return failure();
   SmallVector<Type> arguments(ValueRange(outlined.inputs).getTypes());
   SmallVector<Type> results(ValueRange(outlined.results).getTypes());
   const auto firstTarget = static_cast<unsigned>(arguments.size());
@@ -193,7 +196,7 @@ FailureOr<OutlinedRun> Outliner::write() {
       mapping.map(start->get(), body->getArgument(firstTarget + static_cast<unsigned>(i)));
     }
   for (OpOperand *start : starts) // an empty tensor of several users is copied for the others
-    if (start && start->get().getDefiningOp<tensor::EmptyOp>())
+    if (start && isNew(start->get()))
       mapping.erase(start->get());
   copyOperations(mapping);
   SmallVector<Value> values;

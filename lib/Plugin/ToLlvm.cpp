@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An outlined function keeps its signature, so that any lowering of functions and memrefs that comes later suits it. Its
-// body becomes LLVM dialect: what was its body goes to libquern as bytecode in a constant, with the descriptors of its
-// arguments as upstream's lowering of memrefs lays them out.
+// An outlined function keeps its signature, so that any lowering of functions and memrefs that comes later suits it.
+// Its body becomes LLVM dialect: what was its body goes to libquern as bytecode in a constant, with the descriptors of
+// its arguments as upstream's lowering of memrefs lays them out.
 //
 //===----------------------------------------------------------------------===//
 #include "Plugin/Passes.h"
@@ -116,11 +116,10 @@ Value RuntimeCalls::descriptors(OpBuilder &at, func::FuncOp function) {
     Value place = LLVM::AllocaOp::create(at, loc, pointer, descriptorType, one, 0);
     LLVM::StoreOp::create(at, loc, descriptor, place);
     Value entry = LLVM::UndefOp::create(at, loc, memrefType);
-    entry = LLVM::InsertValueOp::create(at, loc, entry, number(at, loc, i64, type.getRank()),
-                                          ArrayRef<int64_t>{0});
+    entry = LLVM::InsertValueOp::create(at, loc, entry, number(at, loc, i64, type.getRank()), ArrayRef<int64_t>{0});
     entry = LLVM::InsertValueOp::create(at, loc, entry, place, ArrayRef<int64_t>{1});
-    Value to = LLVM::GEPOp::create(at, loc, pointer, listType, list,
-                                   ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
+    Value to =
+        LLVM::GEPOp::create(at, loc, pointer, listType, list, ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
     LLVM::StoreOp::create(at, loc, entry, to);
   }
   return list;
@@ -176,9 +175,8 @@ LogicalResult RuntimeCalls::writeBody(func::FuncOp function, StringRef bytecode,
   LLVM::CallOp::create(at, loc, *call,
                        ValueRange{address(at, loc, site), address(at, loc, record.getSymName()), list,
                                   number(at, loc, i32, function.getNumArguments())});
-  func::ReturnOp::create(at, loc, llvm::map_to_vector(returned, [&](unsigned i) -> Value {
-                           return function.getArgument(i);
-                         }));
+  func::ReturnOp::create(at, loc,
+                         llvm::map_to_vector(returned, [&](unsigned i) -> Value { return function.getArgument(i); }));
   function->removeAttr(outlinedAttr);
   function->removeAttr(allowNaiveAttr);
   return success();
@@ -197,8 +195,8 @@ LogicalResult RuntimeCalls::writeDestructor() {
     name = "quern_release_" + std::to_string(i);
   builder.setInsertionPointToEnd(module.getBody());
   auto voidType = LLVM::LLVMVoidType::get(context);
-  auto destructor = LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(voidType, {}),
-                                             LLVM::Linkage::Internal);
+  auto destructor =
+      LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(voidType, {}), LLVM::Linkage::Internal);
   OpBuilder at(context);
   at.setInsertionPointToEnd(destructor.addEntryBlock(at));
   for (StringRef site : sites)
@@ -229,7 +227,8 @@ private:
                                                "fails; none: the message is printed and the program aborted")};
   Option<bool> ahead{*this, "ahead", llvm::cl::desc("compile now, for `target`, and embed the kernels"),
                      llvm::cl::init(false)};
-  Option<std::string> target{*this, "target", llvm::cl::desc("of kernels that are compiled ahead"),
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("of kernels that are compiled ahead, and what functions must be taken for"),
                              llvm::cl::init("native")};
 };
 
@@ -263,11 +262,17 @@ LogicalResult ToLlvmPass::convert(func::FuncOp function, RuntimeCalls &calls) {
   if (failed(returnArguments(function)))
     return failure();
   func::FuncOp given = withoutResults(function);
+  const bool allowNaive = function->hasAttr(allowNaiveAttr);
   const std::string bytecode = compiler::bytecodeOf(given);
   FailureOr<compiler::CompiledFunction> compiled = compiler::CompiledFunction();
+  std::string why;
   if (ahead)
-    compiled = compiler::compileAhead(given, target, function->hasAttr(allowNaiveAttr));
+    compiled = compiler::compileAhead(given, target, allowNaive);
+  else // better now than when the program runs
+    why = compiler::whyNoKernel(given, target, allowNaive);
   given.erase();
+  if (!why.empty())
+    return function.emitError("quern-to-llvm: the function is not taken as it is on memrefs: ") << why;
   if (failed(compiled))
     return failure();
   return calls.writeBody(function, bytecode, ahead ? &*compiled : nullptr);

@@ -35,7 +35,8 @@ extern "C" {
 quern_status_t quern_mlir_call(void **site, const quern_mlir_function_t *function, const quern_mlir_memref_t *memrefs,
                                int count) noexcept {
   const quern_status_t status = guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("site", site, "function", function, "function->module", function->module, "memrefs", memrefs);
+    QUERN_REQUIRE("site", site, "function", function, "memrefs", memrefs);
+    QUERN_REQUIRE("function->module", function->module);
     if (count < 0)
       return invalidArguments("the number of memrefs is ", count);
     return siteAt(site).call(*function, {memrefs, static_cast<size_t>(count)});

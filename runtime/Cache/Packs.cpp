@@ -146,6 +146,12 @@ bool Packs::lookup(const PrimitiveDesc &desc, const KernelKey &key, const Target
   return false;
 }
 
+bool Packs::areEmpty() {
+  ensureOpened();
+  std::shared_lock lock(mutex);
+  return groups.empty();
+}
+
 std::string Packs::refusals() {
   ensureOpened();
   std::shared_lock lock(mutex);

@@ -46,6 +46,9 @@ public:
   /// Whether a kernel of the problem was found and used. `key` is keyOf(desc, target).
   bool lookup(const PrimitiveDesc &desc, const KernelKey &key, const Target &target, const Use &use);
 
+  /// Whether there is none with an artifact.
+  bool areEmpty();
+
   /// Why packs that nobody asked for by a call are not used: "; the pack a.qpk is refused: …", or nothing.
   std::string refusals();
 

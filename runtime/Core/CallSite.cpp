@@ -69,8 +69,7 @@ Result<std::unique_ptr<Primitive>> CallSite::make(const quern_mlir_function_t &f
     desc = std::move(*read);
   } else {
     if (function.module_bytes == 0 || function.module_bytes > maxMlirBytes)
-      return invalidArguments("the module has ", function.module_bytes, " bytes; 1 to ", maxMlirBytes,
-                              " are possible");
+      return invalidArguments("the module has ", function.module_bytes, " bytes; 1 to ", maxMlirBytes, " are possible");
     auto &mlir = desc.op.emplace<MlirDesc>();
     mlir.module.assign(static_cast<const char *>(function.module), function.module_bytes);
     mlir.function = function.function ? function.function : "";

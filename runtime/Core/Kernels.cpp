@@ -13,6 +13,7 @@
 #include "Compilation/Compiler.h"
 #include "Compilation/Library.h"
 #include "Core/Events.h"
+#include "Core/Family.h"
 #include "Core/NativeCode.h"
 #include "Cpu/CpuExecutable.h"
 
@@ -132,32 +133,109 @@ Kernels::Kernels() : packSet(installedPacks()), diskCache(std::make_shared<DiskC
 
 Result<AcquiredKernel> Kernels::acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                         const DeviceRef &device) {
-  AcquiredKernel acquired;
+  const Request request{problem, key, target, device};
+  return acquire(request, [&] { return make(request); });
+}
+
+/// From the memory cache, else from `make`. One that finds nothing here gives NotRequired; whoever has waited for it
+/// tries on its own.
+Result<AcquiredKernel> Kernels::acquire(const Request &request, const std::function<Result<AcquiredKernel>()> &make) {
   struct Making { // one pointer, so that std::function needs no allocation
-    Kernels &self;
-    Request request;
-    AcquiredKernel &acquired;
-  } making{*this, {problem, key, target, device}, acquired};
+    const std::function<Result<AcquiredKernel>()> &make;
+    AcquiredKernel acquired{};
+    bool hasRun = false;
+  } making{make};
   const auto maker = [&making]() -> Result<MemoryCache::Value> {
-    Result<AcquiredKernel> made = making.self.make(making.request);
+    making.hasRun = true;
+    Result<AcquiredKernel> made = making.make();
     if (!made)
       return made.takeError();
     making.acquired = std::move(*made);
     return making.acquired.executable;
   };
-  Result<MemoryCache::Found> found = memoryCache.getOrMake(device ? keyOnDevice(key, device) : key, maker);
-  if (!found)
-    return found.takeError();
-  acquired.executable = std::move(found->value);
+  for (;;) {
+    Result<MemoryCache::Found> found =
+        memoryCache.getOrMake(request.device ? keyOnDevice(request.key, request.device) : request.key, maker);
+    if (!found && !making.hasRun && found.error().status == Status::NotRequired)
+      continue;
+    if (!found)
+      return found.takeError();
+    making.acquired.executable = std::move(found->value);
+    return std::move(making.acquired);
+  }
+}
+
+Result<AcquiredKernel> Kernels::acquireTier(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
+                                            Tiers tiers) {
+  const DeviceRef onHost;
+  const Request request{problem, key, target, onHost};
+  AcquiredKernel family;
+  const auto takeFamily = [&] {
+    Result<AcquiredKernel> found = fromFamily(problem, target);
+    if (found)
+      family = std::move(*found);
+    return family.executable != nullptr;
+  };
+  if (tiers == Tiers::Family)
+    return takeFamily() ? Result<AcquiredKernel>(std::move(family)) : acquire(request, [&] { return make(request); });
+  Result<AcquiredKernel> acquired = acquire(request, [&]() -> Result<AcquiredKernel> {
+    const std::shared_ptr<DiskCache> disk = this->disk();
+    Result<AcquiredKernel> found = find(*disk, request);
+    if (found && found->executable)
+      return found;
+    if (takeFamily())
+      return Error{Status::NotRequired, "the kernel of the family serves"};
+    return compile(*disk, request);
+  });
+  return family.executable ? Result<AcquiredKernel>(std::move(family)) : acquired;
+}
+
+Result<AcquiredKernel> Kernels::acquireApart(const VerifiedProblem &problem, const KernelKey &key,
+                                             const Target &target) {
+  const DeviceRef onHost;
+  const Request request{problem, key, target, onHost};
+  const std::shared_ptr<DiskCache> disk = this->disk();
+  Result<AcquiredKernel> known = acquire(request, [&]() -> Result<AcquiredKernel> {
+    Result<AcquiredKernel> found = find(*disk, request);
+    return found && found->executable ? std::move(found) : Error{Status::NotRequired, "the kernel is nowhere"};
+  });
+  if (known)
+    return known;
+  Result<AcquiredKernel> compiled = compile(*disk, request);
+  return compiled ? acquire(request, [&] { return compiled; }) : compiled;
+}
+
+/// Without an executable where no pack has the family, or the problem has none.
+Result<AcquiredKernel> Kernels::fromFamily(const VerifiedProblem &problem, const Target &target) {
+  if (packSet.areEmpty())
+    return AcquiredKernel{};
+  std::optional<Family> family = familyOf(problem, target);
+  if (!family)
+    return AcquiredKernel{};
+  const DeviceRef onHost;
+  const Request request{family->problem, family->key, target, onHost};
+  Result<AcquiredKernel> acquired = acquire(request, [&]() -> Result<AcquiredKernel> {
+    Result<AcquiredKernel> found = fromPacks(*disk(), request);
+    return found && found->executable ? std::move(found) : Error{Status::NotRequired, "no pack has the family"};
+  });
+  if (!acquired)
+    return AcquiredKernel{};
+  acquired->origin = quern_origin_family;
+  acquired->familySizes = std::move(family->sizes);
   return acquired;
 }
 
+/// Without an executable on a miss.
+Result<AcquiredKernel> Kernels::find(DiskCache &disk, const Request &request) {
+  if (Result<AcquiredKernel> loaded = fromDisk(disk, request); loaded && loaded->executable)
+    return loaded;
+  return fromPacks(disk, request);
+}
+
 Result<AcquiredKernel> Kernels::make(const Request &request) {
-  std::shared_ptr<DiskCache> disk = this->disk();
-  if (Result<AcquiredKernel> loaded = fromDisk(*disk, request); loaded && loaded->executable)
-    return loaded;
-  if (Result<AcquiredKernel> loaded = fromPacks(*disk, request); loaded && loaded->executable)
-    return loaded;
+  const std::shared_ptr<DiskCache> disk = this->disk();
+  if (Result<AcquiredKernel> found = find(*disk, request); found && found->executable)
+    return found;
   return compile(*disk, request);
 }
 

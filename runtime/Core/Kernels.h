@@ -19,6 +19,7 @@
 #include "quern/quern_info.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -30,7 +31,12 @@ struct AcquiredKernel {
   quern_origin_t origin = quern_origin_memory;
   int64_t compileNs = 0, loadNs = 0;
   std::shared_ptr<const std::string> pack; ///< its name, of a kernel that came from one
+  /// What the kernel of a family is given (Family.h); empty: it is the problem's own.
+  std::vector<int64_t> familySizes = {};
 };
+
+/// Which kernels a primitive may run; `Both` begins with that of the family.
+enum class Tiers { Both, Specialised, Family };
 
 /// Monotonic, in ns.
 int64_t nowNs();
@@ -48,6 +54,12 @@ public:
   /// Looks in the caches, else compiles. Concurrent requests for one key share the work. Thread-safe.
   Result<AcquiredKernel> acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                  const DeviceRef &device = nullptr);
+  /// The same, but that with `Both` the kernel of the family is taken where the problem's would have to be compiled,
+  /// and with `Family` wherever there is one. Families are those of packs.
+  Result<AcquiredKernel> acquireTier(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
+                                     Tiers tiers);
+  /// As acquire() on the host, but nobody who asks for the same key waits for what is compiled here.
+  Result<AcquiredKernel> acquireApart(const VerifiedProblem &problem, const KernelKey &key, const Target &target);
   /// Loads an artifact given by the caller; `invalid_arguments` if it is damaged, of another problem or build, or for
   /// an instruction set that `target` does not include. Cache sizes may differ: they decide speed, not results.
   Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
@@ -76,7 +88,10 @@ private:
     const Target &target;
     const DeviceRef &device;
   };
+  Result<AcquiredKernel> acquire(const Request &request, const std::function<Result<AcquiredKernel>()> &make);
   Result<AcquiredKernel> make(const Request &request);
+  Result<AcquiredKernel> fromFamily(const VerifiedProblem &problem, const Target &target);
+  Result<AcquiredKernel> find(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> fromDisk(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> fromPacks(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> compile(DiskCache &disk, const Request &request);

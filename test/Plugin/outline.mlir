@@ -102,6 +102,22 @@ func.func @view(%x: tensor<8xf32>) -> tensor<2x4xf32> {
 
 // -----
 
+// A reduction begins at the values that it was given, not at what lies in the tensor for its result.
+// CHECK-LABEL: func.func @start(
+// CHECK:       func.func private @quern_0(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x8xf32>, %[[TO:.*]]: tensor<4xf32>)
+// CHECK:         %[[ZERO:.*]] = arith.constant 0.0
+// CHECK:         %[[START:.*]] = linalg.fill ins(%[[ZERO]]
+// CHECK:         %[[R:.*]] = linalg.reduce {{.*}} outs(%[[START]]
+// CHECK:         linalg.copy ins(%[[R]] : {{.*}}) outs(%[[TO]]
+func.func @start(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %r = linalg.reduce { arith.addf } ins(%x : tensor<4x8xf32>) outs(%zero : tensor<4xf32>) dimensions = [1]
+  return %r : tensor<4xf32>
+}
+
+// -----
+
 // What is not taken stays, with the reason.
 // CHECK-LABEL: func.func @left(
 // CHECK:         linalg.add

@@ -9,6 +9,9 @@
 // RUN: not mlir-opt %s --load-pass-plugin=%build/lib/libquern-mlir.so \
 // RUN:     --pass-pipeline='builtin.module(quern-to-llvm{ahead target=i386})' 2>&1 | FileCheck %s --check-prefix=TARGET
 
+// RUN: sed 's/strided<.2./strided<[-2]/g' %s | not mlir-opt --load-pass-plugin=%build/lib/libquern-mlir.so \
+// RUN:     --pass-pipeline='builtin.module(quern-to-llvm)' 2>&1 | FileCheck %s --check-prefix=REFUSED
+
 // CHECK:     llvm.func internal @quern_failed(%{{.*}}: i32, %[[TEXT:.*]]: !llvm.ptr)
 // CHECK:       llvm.call @puts(%[[TEXT]])
 // CHECK:       llvm.call @abort()
@@ -27,6 +30,7 @@
 // AHEAD-DAG: llvm.mlir.global internal constant @f_kernel("
 // AHEAD-DAG: llvm.func @told(i32, !llvm.ptr)
 // AHEAD-NOT: @abort
+// REFUSED: error: quern-to-llvm: the function is not taken as it is on memrefs: {{.*}}argument 0 is memref<4xf32, strided<[-2], offset: 1>>, which has a negative stride
 // TARGET: error: no kernel for i386
 func.func private @f(%x: memref<4xf32, strided<[2], offset: 1>>, %y: memref<4xf32>) -> memref<4xf32>
     attributes {quern.outlined} {

@@ -53,7 +53,7 @@ case "$1" in
     mkdir -p "$prefix/share/quern/packs"
     cp "$work/cmake/use-pack.qpk" "$prefix/share/quern/packs/"
     "$work/cmake/use-pack" installed | grep -q "from .*/packs/use-pack.qpk"
-    rm -r "$prefix/share/quern/packs"
+    rm "$prefix/share/quern/packs/use-pack.qpk"
     [ "$(QUERN_PACKS=$work/cmake/use-pack.qpk "$work/cmake/use-pack" installed)" = "from $work/cmake/use-pack.qpk" ]
     [ ! -e "$QUERN_CACHE_DIR" ]
     ;;
@@ -83,7 +83,8 @@ case "$1" in
     awk '/^### From an MLIR/ { there = 1 } there && /^```/ { language = substr($0, 4); there += language == ""; next }
          there == 1 && language == "mlir" { print > "norm.mlir" } there == 2 && language == "sh" { print > "run.sh" }' \
       "$here/../../docs/embedding.md"
-    PATH=/usr/lib/llvm-22/bin:$PATH QUERN=$prefix/lib MLIR=/usr/lib/llvm-22/lib bash -e -o pipefail run.sh | tee /dev/stderr |
+    export PATH=/usr/lib/llvm-22/bin:$PATH QUERN=$prefix/lib MLIR=/usr/lib/llvm-22/lib
+    bash -e -o pipefail run.sh | tee /dev/stderr |
       grep -q '^\[9\.'
     ;;
   dnnl)

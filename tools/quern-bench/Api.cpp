@@ -88,6 +88,8 @@ Kernel::Kernel(const Engine &engine, const Problem &problem)
     memories.push_back(createMemory(engine, argument));
     args.push_back({argument.index, memories.back().get()});
   }
+  if (const quern_status_t ready = quern_primitive_wait_specialised(primitive.get()); ready != quern_not_required)
+    check(ready);
 }
 
 Memory Kernel::createMemory(const Engine &engine, const ArgumentInfo &argument) {

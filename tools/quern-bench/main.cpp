@@ -45,9 +45,10 @@ void declare(CLI::App &app, Options &options) {
       ->check(CLI::Range(1, 256));
   std::vector<std::string> peers = peerNames;
   peers.push_back("none");
-  app.add_option("--peers", options.peers,
-                 "Peers that tools/peers.sh installed (onednn-3.13,onednn-3.2; of a device intel-opencl); primitive, which "
-                 "is Quern's beside a function in MLIR; or none")
+  app.add_option(
+         "--peers", options.peers,
+         "Peers that tools/peers.sh installed (onednn-3.13,onednn-3.2; of a device intel-opencl); primitive, which "
+         "is Quern's beside a function in MLIR; or none")
       ->delimiter(',')
       ->check(CLI::IsMember(peers));
   app.add_option_function<std::string>(

@@ -177,6 +177,8 @@ void addBuildCommand(Command &pack, int &exitCode) {
       .oneArgument();
   build.flag("--naive", options->allowNaive, "Lower what no recipe takes of functions loop by loop");
   build.option("-j,--jobs", options->jobs, "Processes that compile; default: one for each processor");
+  build.flag("--families", options->asFamilies,
+             "Compile the family of each problem: one kernel of open sizes for all problems of its kind");
   build.flag("-k,--keep-going", options->keepGoing, "Write a pack of the others if a problem is refused");
   build.callback([options, &exitCode] { exitCode = buildPack(*options); });
 }

@@ -18,6 +18,7 @@ struct PackBuildOptions {
   std::string output;
   uint64_t jobs = 0; ///< 0: one for each processor
   bool allowNaive = false, keepGoing = false;
+  bool asFamilies = false; ///< of each problem its family is compiled
 };
 
 /// Compiles what the files and functions ask for and writes the pack; gives the exit code.

@@ -12,6 +12,7 @@
 #include "Cache/Disk.h"
 #include "Cache/Pack.h"
 #include "Command.h"
+#include "Core/Family.h"
 #include "Kernel.h"
 #include "Output.h"
 #include "Pack.h"
@@ -94,9 +95,15 @@ private:
   void addProblem(const std::string &line, const Target &target) {
     Result<Problem> problem = readProblem(line, target);
     if (!problem)
-      fail(problem.error(), target.text());
-    else if (!problem->verified.isNoop) // which has no kernel
-      add({problem->text, target.text(), keyOf(problem->desc(), target), false});
+      return fail(problem.error(), target.text());
+    if (problem->verified.isNoop) // which has no kernel
+      return;
+    if (!options.asFamilies)
+      return add({problem->text, target.text(), keyOf(problem->desc(), target), false});
+    const std::optional<Family> family = familyOf(problem->verified, target);
+    if (!family)
+      return fail(unimplemented("the problem is of no family: ", line), target.text());
+    add({family->problem.desc.text(), target.text(), family->key, false});
   }
 
   void add(PackJob job) {

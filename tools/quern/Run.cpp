@@ -149,6 +149,8 @@ private:
     }
     if (Result<void> stored = storeOutputs(data); !stored)
       return stored;
+    if (Result<void> ready = kernel.waitSpecialised(); !ready)
+      return ready;
     return measure([&] { return kernel.run(); }, options.repeat, 0, report.timing);
   }
 
@@ -247,7 +249,7 @@ void print(const RunReport &report, const RunOptions &options) {
     return;
   }
   std::cout << report.title << '\n' << "  from " << nameOf(report.info.origin);
-  if (report.info.origin == quern_origin_pack)
+  if (!report.pack.empty())
     std::cout << ' ' << report.pack;
   if (report.info.origin == quern_origin_compiled)
     std::cout << ", compiled in " << formatNs(static_cast<double>(report.info.compile_ns));

@@ -26,7 +26,12 @@ func.func @silu_gate_1024x1024(%x: tensor<1024x1024xf32>, %gate: tensor<1024x102
     %s = arith.divf %a, %q : f32
     linalg.yield %s : f32
   } -> tensor<1024x1024xf32>
-  %y = linalg.mul ins(%s, %gate : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%e : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r, c)>],
+                       iterator_types = ["parallel", "parallel"]} ins(%s, %gate : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%e : tensor<1024x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %old: f32):
+    %m = arith.mulf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<1024x1024xf32>
   return %y : tensor<1024x1024xf32>
 }
 func.func @swish_4096x4096(%x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
@@ -55,6 +60,11 @@ func.func @silu_gate_4096x4096(%x: tensor<4096x4096xf32>, %gate: tensor<4096x409
     %s = arith.divf %a, %q : f32
     linalg.yield %s : f32
   } -> tensor<4096x4096xf32>
-  %y = linalg.mul ins(%s, %gate : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%e : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r, c)>],
+                       iterator_types = ["parallel", "parallel"]} ins(%s, %gate : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%e : tensor<4096x4096xf32>) {
+  ^bb0(%a: f32, %b: f32, %old: f32):
+    %m = arith.mulf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<4096x4096xf32>
   return %y : tensor<4096x4096xf32>
 }

@@ -107,12 +107,14 @@ inline FILE *startChild(const std::string &line, const std::string &cache) {
   return popen(("QUERN_CACHE_DIR='" + cache + "' '" + self.data() + "' --child '" + line + "'").c_str(), "r");
 }
 
-/// What it has printed.
-inline std::string finishChild(FILE *child) {
+/// What it has printed; `status`, if not null, gets how it has ended.
+inline std::string finishChild(FILE *child, int *status = nullptr) {
   std::string output;
   for (int c; (c = fgetc(child)) != EOF;)
     output += static_cast<char>(c);
-  pclose(child);
+  const int ended = pclose(child);
+  if (status)
+    *status = ended;
   return output;
 }
 

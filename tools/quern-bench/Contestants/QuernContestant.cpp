@@ -62,7 +62,7 @@ class QuernPrimitive : public Quern {
 public:
   using Quern::Quern;
   std::string prepare(const Problem &problem) override {
-    if (problem.equivalent.empty())
+    if (!quern::PrimitiveDesc::parse(problem.equivalent)) // there is none, or only oneDNN has it
       throw std::runtime_error("no primitive for it");
     return Quern::prepare(Problem::parse(problem.equivalent));
   }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern_mlir_call() with the descriptors that code of upstream's lowering has: what a site keeps from call to call, what
-// it refuses, and threads that come at once.
+// quern_mlir_call() with the descriptors that code of upstream's lowering has: what a site keeps from call to call,
+// what it refuses, and threads that come at once.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -43,7 +43,9 @@ func.func @twice(%x: memref<4x8xf32, strided<[10, 1], offset: 3>>, %y: memref<4x
   return
 })";
 
-quern_mlir_function_t given(const char *text) { return {text, std::strlen(text), nullptr, nullptr, nullptr, 0, 0, nullptr}; }
+quern_mlir_function_t given(const char *text) {
+  return {text, std::strlen(text), nullptr, nullptr, nullptr, 0, 0, nullptr};
+}
 
 class MlirCallTest : public testing::Test {
 protected:

@@ -31,11 +31,15 @@ config.substitutions.append(("%root", config.quern_source_dir))
 config.substitutions.append(("%build", config.quern_binary_dir))
 config.substitutions.append(("%problems", os.path.join(config.test_source_root, "problems")))
 config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%mlir_libs", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")))
 
 # REQUIRES: and UNSUPPORTED: may name the halves, the build's kind, the sanitizers, peers and
 # what this machine's CPU runs.
 if config.enable_compiler:
     config.available_features.add("compiler")
+# mlir-opt loads the plugin, and with it the compiler, without a sanitizer's runtime.
+if config.enable_compiler and not config.sanitizers and shutil.which("mlir-runner", path=config.llvm_tools_dir):
+    config.available_features.add("mlir-plugin")
 if os.path.exists(os.path.join(config.quern_binary_dir, "build.ninja")) and shutil.which("ninja"):
     config.available_features.add("ninja-build")
 for sanitizer in filter(None, config.sanitizers.split(",")):
@@ -70,8 +74,8 @@ def cpuLevels():
 
 present, lacking = cpuLevels()
 config.available_features.update(present)
-# `--check --target=LEVEL` and `--time --target=LEVEL`, which run a kernel, mean the machine's widest level where it lacks
-# LEVEL: what a test's IR computes is checked on every machine, the code of a level where it can run.
+# `--check --target=LEVEL` and `--time --target=LEVEL`, which run a kernel, mean the machine's widest level where it
+# lacks LEVEL: what a test's IR computes is checked on every machine, the code of a level where it can run.
 if present and lacking:
     level = "|".join(sorted(lacking, key=len, reverse=True))
     for runs in ("--check", "--time"):

@@ -264,12 +264,14 @@ step tests "conformance of eltwise, every ISA" conformance release eltwise \
 step tests "conformance of sum and concat, every ISA" conformance release sum,concat \
   "$(pick --count=100 --count=200 --count=0)" --linker=orc --isa=all
 step tests "outputs on other arguments, every ISA" conformance release \
-  "$every" "$(pick --count=40 --count=120 --count=250)" \
+  "$every" "$(pick --count=30 --count=60 --count=250)" \
   --aliases --linker=orc --isa=all
 step tests "functions in MLIR, every ISA" python3 test/Linalg/Inputs/check_functions.py \
   --quern=build/release/bin/quern --isa=all --jobs="$jobs" test/Linalg/Corpus/*.mlir
 step tests "random functions in MLIR" python3 test/Linalg/Inputs/random_functions.py --quern=build/release/bin/quern \
   --seed="$daySeed" --jobs="$jobs" "$(pick --count=50 --count=100 --count=3000)"
+step tests "kernels of families, every ISA" conformance release softmax,reorder,binary,eltwise,sum,rnn \
+  "$(pick --count=30 --count=60 --count=400)" --families --linker=orc --isa=all
 step tests "conformance of rnn, every ISA" conformance release rnn \
   "$(pick --count=60 --count=150 --count=500)" --isa=all
 step tests "conformance of rnn backward, every ISA" conformance release rnn-backward \

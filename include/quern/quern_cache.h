@@ -19,6 +19,7 @@ typedef struct {
   uint64_t disk_stores, disk_store_failures, disk_evictions;
   uint64_t compilations;
   uint64_t memory_entries, memory_bytes; /**< now */
+  uint64_t pack_hits, pack_rejected;     /**< after a disk miss; an artifact that was damaged or could not be loaded */
 } quern_cache_statistics_t;
 
 QUERN_API quern_status_t quern_get_cache_statistics(quern_cache_statistics_t *statistics) QUERN_NOEXCEPT;

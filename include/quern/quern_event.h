@@ -14,21 +14,24 @@ extern "C" {
 typedef enum QUERN_INT {
   quern_event_create = 1,  /**< a primitive was created */
   quern_event_execute = 2, /**< an execution has finished */
-  quern_event_fail = 4     /**< a function fails, other than with not_required or last_impl_reached */
+  quern_event_fail = 4,    /**< a function fails, other than with not_required or last_impl_reached */
+  /** on a thread of the library: the kernel of primitives that began with their family's is there, or could not be
+     made (quern_tiers.h) */
+  quern_event_specialise = 8
 } quern_event_kind_t;
 
 /** What does not belong to its kind is null or 0. */
 typedef struct {
   quern_event_kind_t kind;
-  int64_t ns;                                  /**< how long creation or execution took */
-  const_quern_primitive_desc_t primitive_desc; /**< create, execute */
+  int64_t ns;                                  /**< how long creation, execution or specialisation took */
+  const_quern_primitive_desc_t primitive_desc; /**< create, execute, specialise */
   const_quern_primitive_t primitive;           /**< create, execute */
-  quern_origin_t origin;                       /**< create: where the kernel came from */
+  quern_origin_t origin;                       /**< create, specialise: where the kernel came from */
   int nargs;                                   /**< execute: the arguments as given */
   const quern_exec_arg_t *args;
-  quern_status_t status; /**< fail */
+  quern_status_t status; /**< fail, specialise */
   const char *function;  /**< fail: its name, "quern_primitive_create" */
-  const char *message;   /**< fail: as quern_get_last_error_message() */
+  const char *message;   /**< fail: as quern_get_last_error_message(); specialise: likewise, "" if it succeeded */
 } quern_event_t;
 /** Called on the thread where it happens; must not throw. What `event` points to lives as long as the call. */
 typedef void (*quern_listener_t)(void *context, const quern_event_t *event);

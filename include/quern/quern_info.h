@@ -25,7 +25,9 @@ typedef enum QUERN_INT {
   quern_origin_disk = 1,     /**< read from the disk cache */
   quern_origin_memory = 2,   /**< found in the memory cache, or made by another thread at the same time */
   quern_origin_blob = 3,     /**< given by the caller */
-  quern_origin_none = 4      /**< no kernel: an empty tensor, or what is only copied to another engine */
+  quern_origin_none = 4,     /**< no kernel: an empty tensor, or what is only copied to another engine */
+  quern_origin_pack = 5,     /**< found in a pack (quern_pack.h) */
+  quern_origin_family = 6    /**< that of the family, from a pack, for now or for good (quern_tiers.h) */
 } quern_origin_t;
 
 typedef struct {
@@ -41,6 +43,8 @@ typedef struct {
   const char *plan;           /**< one line: how it was scheduled */
   const char *target;         /**< what it was compiled for */
   const char *linker;         /**< "orc", "loader", "driver" of a device, or "none" */
+  const char *pack;           /**< if it was read from a pack, the path of that, or "memory"; otherwise "" */
+  int is_family;              /**< it runs the kernel of its family at present; what is said above is of that kernel */
 } quern_primitive_info_t;
 
 /** The strings belong to the primitive. */

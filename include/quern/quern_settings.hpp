@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Functions over the settings of quern_common.h and the caches of quern_cache.h.
+// Functions over the settings of quern_common.h and the caches of quern_cache.h and
+// the packs of quern_pack.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SETTINGS_HPP
@@ -12,6 +13,7 @@
 #include "quern/quern_handle.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace quern {
@@ -48,6 +50,18 @@ inline int get_primitive_cache_capacity() {
 }
 inline void set_primitive_cache_capacity(int capacity) {
   error::wrap_c_api(quern_set_primitive_cache_capacity(capacity), "could not set the capacity of the primitive cache");
+}
+
+/// Compiled kernels that ship with the program: see quern_pack.h.
+inline void add_pack(const std::string &path) {
+  error::wrap_c_api(quern_add_pack(path.c_str()), "could not add a pack");
+}
+/// Not copied: it stays the caller's, as it is, until remove_pack_data().
+inline void add_pack_data(const void *data, size_t size) {
+  error::wrap_c_api(quern_add_pack_data(data, size), "could not add a pack from memory");
+}
+inline void remove_pack_data(const void *data) {
+  error::wrap_c_api(quern_remove_pack_data(data), "could not remove a pack from memory");
 }
 
 /// Durations in ns of the executions on a stream made for profiling, since the last reset.

@@ -1,7 +1,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What `cmake --install` copies: public headers, both libraries, the compiler's process, the command, and what lets
+# What `cmake --install` copies: public headers, both libraries, the plugin for mlir-opt, the compiler's process, the
+# command, and what lets
 # other builds find them, the CMake package Quern and quern.pc. The tree that results may be moved. The compiler is an
 # export set of its own, since only its users need MLIR.
 
@@ -22,6 +23,8 @@ if(QUERN_ENABLE_COMPILER)
   set_target_properties(quern_compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS quern_compiler EXPORT QuernCompilerTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # mlir-opt is given its path; the compiler is beside it.
+  install(TARGETS quern_mlir LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   # libquern finds it in its own folder.
   install(TARGETS quern_compiler_process RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT QuernCompilerTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})
@@ -32,11 +35,28 @@ if(QUERN_BUILD_TOOLS)
   install(TARGETS quern_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
+# Kernels of families: built by the target quern-families, installed if they are there.
+if(QUERN_BUILD_TOOLS AND QUERN_ENABLE_COMPILER)
+  set(packs)
+  foreach(isa IN ITEMS sse42 avx2 avx512_core avx512_core_bf16)
+    set(pack ${CMAKE_BINARY_DIR}/families/families-${isa}.qpk)
+    add_custom_command(OUTPUT ${pack}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/families
+      COMMAND quern_tool pack build --families ${PROJECT_SOURCE_DIR}/problems/families.desc --target=${isa} -o ${pack}
+      DEPENDS quern_tool quern_compiler problems/families.desc COMMENT "Compiling families for ${isa}" VERBATIM)
+    list(APPEND packs ${pack})
+  endforeach()
+  add_custom_target(quern-families DEPENDS ${packs})
+  install(FILES ${packs} DESTINATION ${CMAKE_INSTALL_DATADIR}/quern/packs OPTIONAL)
+  install(FILES problems/families.desc DESTINATION ${CMAKE_INSTALL_DATADIR}/quern/problems)
+endif()
+
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/QuernConfig.cmake.in ${CMAKE_BINARY_DIR}/QuernConfig.cmake
-  INSTALL_DESTINATION ${QUERN_CMAKE_DIR})
+  INSTALL_DESTINATION ${QUERN_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_BINDIR)
 # Before 1.0 a minor version may change anything.
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/QuernConfig.cmake ${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/QuernPacks.cmake
   DESTINATION ${QUERN_CMAKE_DIR})
 
 file(RELATIVE_PATH QUERN_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)

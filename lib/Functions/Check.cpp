@@ -213,15 +213,6 @@ Result<void> checkOther(Operation &op, Form form) {
   return notTaken(&op, "is not taken", whyNotOf(op));
 }
 
-Result<void> checkOperation(Operation &op, Form form) {
-  for (Type type : op.getResultTypes())
-    if (std::string why = whyNotTaken(type); !why.empty())
-      return notTaken(&op, "gives ", textOf(type), ", which ", why);
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-    return checkLinalg(linalgOp, form);
-  return checkOther(op, form);
-}
-
 Result<void> checkTypes(func::FuncOp function, TypeRange types, const char *what) {
   for (auto [i, type] : llvm::enumerate(types)) {
     std::string why = whyNotTaken(type);
@@ -262,6 +253,15 @@ Result<TensorDesc> functions::describe(Type type, const std::string &what) {
     return Error{desc.error().status, concat(what, ": ", desc.error().message)};
   desc->offset0 = offset;
   return desc;
+}
+
+Result<void> functions::checkOperation(Operation &op, Form form) {
+  for (Type type : op.getResultTypes())
+    if (std::string why = whyNotTaken(type); !why.empty())
+      return notTaken(&op, "gives ", textOf(type), ", which ", why);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return checkLinalg(linalgOp, form);
+  return checkOther(op, form);
 }
 
 Result<void> functions::check(func::FuncOp function, Form form) {

@@ -17,6 +17,9 @@ enum class Form { Given, Read };
 /// Whether every type and operation is one that docs/embedding.md lists; else the first that is not, with its place.
 Result<void> check(mlir::func::FuncOp function, Form form);
 
+/// Whether an operation of a function is one of them, and what it gives.
+Result<void> checkOperation(mlir::Operation &op, Form form);
+
 /// The memory that a memref is a view of.
 mlir::Value rootOf(mlir::Value memref);
 

@@ -47,26 +47,6 @@ void putSoftmaxOnTensors(func::FuncOp function) {
   }
 }
 
-/// Softmax as the generic operations that it stands for. Upstream starts the maximum from NaN, which maxnumf passes
-/// over; the least value does the same but for a row of NaN alone, which is NaN either way.
-LogicalResult decomposeSoftmax(func::FuncOp function) {
-  IRRewriter rewriter(function.getContext());
-  for (auto softmax : llvm::to_vector(function.getOps<linalg::SoftmaxOp>())) {
-    Operation *before = softmax->getPrevNode();
-    rewriter.setInsertionPoint(softmax);
-    FailureOr<SmallVector<Value>> values = softmax.decomposeOperation(rewriter);
-    if (failed(values))
-      return softmax.emitError("a softmax that upstream does not decompose");
-    for (Operation *op = softmax->getPrevNode(); op != before; op = op->getPrevNode())
-      if (auto constant = dyn_cast<arith::ConstantOp>(op))
-        if (auto number = dyn_cast<FloatAttr>(constant.getValue()); number && number.getValue().isNaN())
-          constant.setValueAttr(
-              FloatAttr::get(number.getType(), APFloat::getInf(number.getValue().getSemantics(), /*Negative=*/true)));
-    rewriter.replaceOp(softmax, *values);
-  }
-  return success();
-}
-
 LogicalResult unpackAndPack(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto pack : llvm::to_vector(function.getOps<linalg::PackOp>())) {
@@ -191,6 +171,26 @@ LogicalResult fuseElementwise(func::FuncOp function) {
 }
 
 } // namespace
+
+// Upstream starts the maximum from NaN, which maxnumf passes
+// over; the least value does the same but for a row of NaN alone, which is NaN either way.
+LogicalResult functions::decomposeSoftmax(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto softmax : llvm::to_vector(function.getOps<linalg::SoftmaxOp>())) {
+    Operation *before = softmax->getPrevNode();
+    rewriter.setInsertionPoint(softmax);
+    FailureOr<SmallVector<Value>> values = softmax.decomposeOperation(rewriter);
+    if (failed(values))
+      return softmax.emitError("a softmax that upstream does not decompose");
+    for (Operation *op = softmax->getPrevNode(); op != before; op = op->getPrevNode())
+      if (auto constant = dyn_cast<arith::ConstantOp>(op))
+        if (auto number = dyn_cast<FloatAttr>(constant.getValue()); number && number.getValue().isNaN())
+          constant.setValueAttr(
+              FloatAttr::get(number.getType(), APFloat::getInf(number.getValue().getSemantics(), /*Negative=*/true)));
+    rewriter.replaceOp(softmax, *values);
+  }
+  return success();
+}
 
 LogicalResult functions::decompose(func::FuncOp function) {
   putSoftmaxOnTensors(function);

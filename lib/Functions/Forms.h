@@ -37,6 +37,9 @@ Result<void> flattenTables(mlir::func::FuncOp function);
 /// arguments behind its own. Named operations become generic, but for fills. Diagnoses what upstream does not do.
 mlir::LogicalResult putOnMemrefs(mlir::func::FuncOp function);
 
+/// Softmax as the generic operations that it stands for.
+mlir::LogicalResult decomposeSoftmax(mlir::func::FuncOp function);
+
 /// Gives every value of a function on memrefs memory of its own, which is written once, by a fill and what accumulates
 /// on it or by one operation; what an argument holds at the end stays there. Returns the use of each argument, as
 /// MlirDesc has it; the last `results` are results.

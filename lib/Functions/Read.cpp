@@ -8,6 +8,7 @@
 #include "Functions/Forms.h"
 #include "Functions/OpenSizes.h"
 #include "Functions/Places.h"
+#include "Functions/Text.h"
 #include "IR/QuernDialect.h"
 
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
@@ -48,34 +49,11 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-/// The parser recurs where text is nested.
-Result<void> checkNesting(StringRef bytes) {
-  constexpr int maxDepth = 200;
-  int depth = 0;
-  bool isInString = false;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    const char c = bytes[i];
-    if (isInString && c == '\\')
-      ++i;
-    else if (c == '"')
-      isInString = !isInString;
-    else if (!isInString && StringRef("([{<").contains(c))
-      ++depth;
-    else if (!isInString && StringRef(")]}>").contains(c))
-      depth = std::max(depth - 1, 0);
-    else if (c == '\n')
-      isInString = false; // no string of MLIR goes on in the next line
-    if (depth > maxDepth)
-      return invalidArguments("the module is nested more than ", maxDepth, " deep");
-  }
-  return {};
-}
-
 Result<OwningOpRef<ModuleOp>> parse(MLIRContext &context, std::string_view bytes) {
   FirstError error(context);
   const std::string copy(bytes); // the parser wants a zero behind text
   const bool isBytecode = StringRef(copy).starts_with("ML\xefR");
-  if (Result<void> ok = isBytecode ? Result<void>() : checkNesting(copy); !ok)
+  if (Result<void> ok = isBytecode ? Result<void>() : checkText(copy); !ok)
     return ok.takeError();
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(copy, ParserConfig(&context), textName);
   if (!module)

@@ -35,7 +35,7 @@ struct ArgumentInfo {
   int32_t overwrittenBy = 0;
   InPlace inPlace = InPlace::ElementSize;
   /// Of a vector of scales or zero points along several dims, where a dim behind the first is open: the vector with
-  /// these dims, whose sizes a kernel takes in place of the vector's. Else null.
+  /// these dims, whose sizes a kernel takes in place of the vector's. Likewise of a workspace of open size. Else null.
   std::shared_ptr<const TensorDesc> grid;
   /// Of an input: the bytes that it begins with if it is of this problem, which an execution checks where the CPU can
   /// read them. Else null.

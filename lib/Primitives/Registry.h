@@ -29,6 +29,11 @@ struct VerifiedProblem {
   /// Whether the tensors of an execution, in the order of the arguments, agree in the dims that were left open; null:
   /// as checkSharedDims() has it (runtime/Core/RuntimeSizes.h).
   Result<void> (*checkSizes)(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) = nullptr;
+  /// Of an argument with a grid that belongs to no tensor: that of an execution, from its tensors up to the argument;
+  /// null where there is none.
+  Result<TensorDesc> (*gridAt)(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) = nullptr;
+  /// What the input with a header begins with in an execution of these tensors; null: always with that.
+  std::string (*headerAt)(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) = nullptr;
   /// The constraints of an execution as messages cite them, " (reorder C13)", or nothing.
   struct Citations {
     std::string_view missing = "";     ///< every argument is given

@@ -87,6 +87,11 @@ void deliver(const Event &event, quern_listener_t listener, void *context) {
     wrap(event.primitive, &told.primitive);
     told.origin = event.origin;
   }
+  const PrimitiveDescObject specialised{event.problem};
+  if (event.problem) {
+    wrap(&specialised, &told.primitive_desc);
+    told.origin = event.origin;
+  }
   told.nargs = static_cast<int>(event.arguments.size());
   told.args = event.arguments.data();
   told.status = toC<quern_status_t>(event.status);

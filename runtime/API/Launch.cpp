@@ -26,10 +26,12 @@ constexpr quern_launch_data_t noData = {nullptr, nullptr, nullptr};
 template <typename Body, typename... Required>
 Result<void> withExecutable(const_quern_primitive_t handle, Body body, const Required &...required) {
   QUERN_REQUIRE("primitive", handle, required...);
-  const Executable *executable = unwrap(handle)->executable();
-  if (executable && unwrap(handle)->problem().engine()->device)
+  const Result<const Executable *> executable = unwrap(handle)->executable();
+  if (!executable)
+    return executable.error();
+  if (*executable && unwrap(handle)->problem().engine()->device)
     return unimplemented("a primitive of a device has no functions that the host could call");
-  return body(executable);
+  return body(*executable);
 }
 
 /// Without repetitions, in the order of the steps.

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Primitives from quern_primitive.h, and quern_info.h, quern_compile.h and quern_cache.h.
+// Primitives from quern_primitive.h, and quern_info.h, quern_compile.h, quern_cache.h, quern_pack.h
+// and quern_tiers.h.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
@@ -25,9 +26,12 @@ Result<void> give(Result<std::unique_ptr<Primitive>> primitive, quern_primitive_
 }
 
 Result<void> copyBlob(const Primitive &primitive, size_t *size, uint8_t *blob) {
-  if (!primitive.executable())
+  const Result<const Executable *> executable = primitive.executable();
+  if (!executable)
+    return executable.error();
+  if (!*executable)
     return Error{Status::NotRequired, "a primitive that only copies, or on an empty tensor, has no code"};
-  const Result<std::string> bytes = Kernels::blobOf(*primitive.executable());
+  const Result<std::string> bytes = Kernels::blobOf(**executable);
   return bytes ? copyBytes(*bytes, "cache blob", size, blob) : Result<void>(bytes.error());
 }
 
@@ -74,6 +78,19 @@ quern_status_t quern_primitive_create(quern_primitive_t *handle, const_quern_pri
     *handle = nullptr;
     QUERN_REQUIRE("primitive_desc", desc);
     return give(Primitive::create(unwrap(desc)->problem), handle);
+  });
+}
+
+quern_status_t quern_primitive_create_with_tiers(quern_primitive_t *handle, const_quern_primitive_desc_t desc,
+                                                 quern_tiers_t tiers) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle);
+    *handle = nullptr;
+    QUERN_REQUIRE("primitive_desc", desc);
+    constexpr Tiers known[] = {Tiers::Both, Tiers::Specialised, Tiers::Family};
+    if (tiers < quern_tiers_both || tiers > quern_tiers_family)
+      return invalidArguments("tiers ", static_cast<int>(tiers), " is not one of quern_tiers_t (1 to 3)");
+    return give(Primitive::create(unwrap(desc)->problem, known[tiers - quern_tiers_both]), handle);
   });
 }
 
@@ -126,6 +143,13 @@ quern_status_t quern_primitive_get_info(const_quern_primitive_t handle, quern_pr
 quern_status_t quern_primitive_destroy(quern_primitive_t handle) noexcept {
   delete unwrap(handle);
   return quern_success;
+}
+
+quern_status_t quern_primitive_wait_specialised(const_quern_primitive_t handle) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("primitive", handle);
+    return unwrap(handle)->waitSpecialised();
+  });
 }
 
 // --- The compiler ---------------------------------------------------------
@@ -234,6 +258,29 @@ quern_status_t quern_set_disk_cache_capacity(size_t bytes) noexcept {
   return guarded([&]() -> Result<void> {
     Kernels::process().setDiskCapacity(bytes);
     return {};
+  });
+}
+
+// --- Packs ----------------------------------------------------------------
+
+quern_status_t quern_add_pack(const char *path) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("path", path);
+    return Kernels::process().packs().addFile(path);
+  });
+}
+
+quern_status_t quern_add_pack_data(const void *data, size_t size) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("data", data);
+    return Kernels::process().packs().addData({static_cast<const char *>(data), size});
+  });
+}
+
+quern_status_t quern_remove_pack_data(const void *data) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("data", data);
+    return Kernels::process().packs().removeData(data);
   });
 }
 

@@ -216,6 +216,8 @@ bool CompilerChild::reap(siginfo_t &how) {
   return !failed;
 }
 
+void CompilerChild::interrupt() const { (void)shutdown(socket, SHUT_RDWR); }
+
 Error CompilerChild::end() {
   siginfo_t ending;
   const bool isKnown = reap(ending), hasExited = isKnown && ending.si_code == CLD_EXITED;

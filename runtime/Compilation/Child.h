@@ -56,6 +56,9 @@ public:
   /// Sends a request and receives its answer.
   Outcome exchange(std::string_view request, std::string &answer, Deadline deadline);
 
+  /// From another thread than that which exchanges, which then ends as if the process had.
+  void interrupt() const;
+
   /// Kills and reaps the process, and says how it ended: "was killed by signal 11 (Segmentation fault): …", with
   /// the first line that it left on its standard error. The status is `out_of_memory` if that is what it died
   /// of, else `internal_error`.

@@ -75,15 +75,21 @@ quern_compile_request requestFor(std::string_view descriptor, const std::string 
 
 } // namespace
 
+std::optional<std::string> folderOfLibrary() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<const void *>(&folderOfLibrary), &info) || !info.dli_fname)
+    return std::nullopt;
+  const std::string_view self = info.dli_fname;
+  return std::string(self.substr(0, self.rfind('/') + 1)); // npos + 1 is 0
+}
+
 Result<std::string> fileBesideLibrary(const char *variable, const char *name) {
   if (const char *path = secure_getenv(variable); path && *path)
     return std::string(path);
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<const void *>(&fileBesideLibrary), &info) || !info.dli_fname)
+  const std::optional<std::string> folder = folderOfLibrary();
+  if (!folder)
     return runtimeError("cannot find where libquern was loaded from; set ", variable, " to the path of ", name);
-  const std::string self = info.dli_fname;
-  const size_t slash = self.rfind('/');
-  return slash == std::string::npos ? std::string(name) : self.substr(0, slash + 1) + name;
+  return *folder + name;
 }
 
 Result<std::string> CompilerLibrary::path() { return fileBesideLibrary("QUERN_COMPILER_LIBRARY", libraryName); }

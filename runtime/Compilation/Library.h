@@ -15,11 +15,15 @@
 #include "Support/Error.h"
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace quern {
 
+/// Of libquern, "" or with a slash at its end; nothing if it is not known.
+std::optional<std::string> folderOfLibrary();
 /// The path that a variable of the environment gives, else that of a file in the folder of libquern.
 /// `runtime_error`: that is not known.
 Result<std::string> fileBesideLibrary(const char *variable, const char *name);

@@ -64,6 +64,9 @@ Result<Limits> limits() {
   return Limits{{std::move(*program), std::move(*library), *mib}, *seconds};
 }
 
+/// Whether what this thread asks for may be cut short.
+thread_local bool isInterruptible = false;
+
 /// The processes of this one.
 class Pool {
 public:
@@ -84,6 +87,11 @@ public:
     CompilerChild *child = nullptr;
     bool isNew = false, isGood = false;
   };
+  /// An exchange begins that may be cut short, if this thread's may; it is over.
+  void expose(CompilerChild *child);
+  void protect(const CompilerChild *child);
+  /// Cuts short what an interruptible thread waits for.
+  void interrupt();
   /// Waits while as many as may be are at work.
   Result<void> acquire(const Limits &limits, Lease &lease);
 
@@ -96,6 +104,7 @@ private:
   std::mutex mutex; ///< guards what follows, and forks
   std::condition_variable changed;
   std::vector<CompilerChild *> all, idle;
+  std::vector<CompilerChild *> interruptible; ///< those at work for threads that may be cut short
   size_t working = 0;
 };
 
@@ -110,6 +119,7 @@ void Pool::forgetInFork() {
     child->abandon(); // those at work belong to threads that are not here
   all.clear();
   idle.clear();
+  interruptible.clear();
   working = 0;
   new (&changed) std::condition_variable;
   mutex.unlock();
@@ -146,6 +156,23 @@ Result<void> Pool::acquire(const Limits &limits, Lease &lease) {
   ++working;
   lock.unlock();
   return lease.isNew ? lease.child->greet(limits.deadline()) : Result<void>();
+}
+
+void Pool::expose(CompilerChild *child) {
+  std::lock_guard lock(mutex);
+  if (isInterruptible)
+    interruptible.push_back(child);
+}
+
+void Pool::protect(const CompilerChild *child) {
+  std::lock_guard lock(mutex);
+  std::erase(interruptible, child);
+}
+
+void Pool::interrupt() {
+  std::lock_guard lock(mutex);
+  for (const CompilerChild *child : interruptible)
+    child->interrupt();
 }
 
 void Pool::giveBack(CompilerChild *child, bool isGood) {
@@ -185,7 +212,9 @@ Result<std::string> ask(const Limits &limits, std::string_view request, std::str
   if (Result<void> acquired = Pool::process().acquire(limits, lease); !acquired)
     return acquired.takeError();
   std::string answer;
+  Pool::process().expose(lease.child);
   const CompilerChild::Outcome outcome = lease.child->exchange(request, answer, limits.deadline());
+  Pool::process().protect(lease.child); // its descriptors may be closed from here on
   lease.isGood = outcome == CompilerChild::Outcome::Answered;
   if (lease.isGood)
     return answer;
@@ -230,6 +259,13 @@ Result<std::string> CompilerProcess::compile(std::string_view descriptor, const 
                                              std::string *stageTimes) {
   return answerTo(RequestKind::Compile, descriptor, target, form, stageTimes);
 }
+
+CompilerProcess::Interruptible::Interruptible() { isInterruptible = true; }
+CompilerProcess::Interruptible::~Interruptible() { isInterruptible = false; }
+
+void CompilerProcess::interrupt() { Pool::process().interrupt(); }
+
+void CompilerProcess::prepareForForks() { (void)Pool::process(); }
 
 Result<std::string> CompilerProcess::explain(std::string_view descriptor, const std::string &target) {
   return answerTo(RequestKind::Explain, descriptor, target, QUERN_COMPILER_SCHEDULE, nullptr);

@@ -28,6 +28,19 @@ public:
                                      std::string *stageTimes);
   static Result<std::string> explain(std::string_view descriptor, const std::string &target);
   static Result<std::string> read(std::string_view descriptor, const std::string &target);
+
+  /// While it lives, what this thread asks for may be cut short.
+  class Interruptible {
+  public:
+    Interruptible();
+    ~Interruptible();
+    Interruptible(const Interruptible &) = delete;
+    Interruptible &operator=(const Interruptible &) = delete;
+  };
+  /// Cuts short what an Interruptible thread has under way: its call fails. Nothing if there is none.
+  static void interrupt();
+  /// Handlers of forks that are registered from now on run before those that this needs.
+  static void prepareForForks();
 };
 
 } // namespace quern

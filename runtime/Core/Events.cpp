@@ -39,7 +39,7 @@ struct Observers {
 
   /// With the mutex held alone.
   void update() {
-    constexpr unsigned ofLevel[] = {0, EventExecute, EventExecute | EventCreate | EventCompile};
+    constexpr unsigned ofLevel[] = {0, EventExecute, EventExecute | EventCreate | EventCompile | EventSpecialise};
     unsigned wanted = verbose < 0 ? detail::verboseUnread : ofLevel[verbose];
     for (const Listener &listener : listeners)
       wanted |= listener.events;
@@ -78,7 +78,7 @@ void printLine(const char *event, const std::string &detail, const VerifiedProbl
 }
 
 const char *nameOfOrigin(quern_origin_t origin) {
-  constexpr const char *names[] = {"compiled", "disk", "memory", "blob", "none"};
+  constexpr const char *names[] = {"compiled", "disk", "memory", "blob", "none", "pack", "family"};
   return names[origin];
 }
 
@@ -104,7 +104,7 @@ void setVerboseLevel(int level) {
 }
 
 Result<void> setListener(quern_listener_t listener, void *context, unsigned events, EventDelivery deliver) {
-  constexpr unsigned known = quern_event_create | quern_event_execute | quern_event_fail;
+  constexpr unsigned known = quern_event_create | quern_event_execute | quern_event_fail | quern_event_specialise;
   if (events & ~known)
     return invalidArguments("events 0x", std::hex, events, " are not of quern_event_kind_t; all of those are 0x",
                             known);
@@ -132,6 +132,19 @@ void reportCreated(const Primitive &primitive) {
 
 void reportCompiled(const VerifiedProblem &problem, const std::string &stages, int64_t ns) {
   printLine("compile", stages, problem, problem.desc.text(), ns);
+}
+
+void reportSpecialised(const std::shared_ptr<const Problem> &problem, quern_origin_t origin, const Error &error,
+                       int64_t ns) {
+  if (printsAt(2))
+    printLine("specialise", error.status == Status::Success ? nameOfOrigin(origin) : "failed", problem->verified(),
+              problem->text(), ns);
+  tell({.kind = quern_event_specialise,
+        .ns = ns,
+        .problem = problem,
+        .origin = origin,
+        .status = error.status,
+        .message = error.message.c_str()});
 }
 
 void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t> arguments, int64_t ns) {

@@ -17,12 +17,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 namespace quern {
 
 class Primitive;
+class Problem;
 struct VerifiedProblem;
 
 /// Bits of what may be wanted: quern_event_kind_t, and what only the lines have.
@@ -30,6 +32,7 @@ enum Events : unsigned {
   EventCreate = quern_event_create,
   EventExecute = quern_event_execute,
   EventFail = quern_event_fail,
+  EventSpecialise = quern_event_specialise,
   EventCompile = 1u << 16,
 };
 
@@ -49,7 +52,8 @@ inline bool isWanted(Events event) {
 struct Event {
   quern_event_kind_t kind{};
   int64_t ns = 0;
-  const Primitive *primitive = nullptr; ///< created or executed
+  const Primitive *primitive = nullptr;     ///< created or executed
+  std::shared_ptr<const Problem> problem{}; ///< specialised
   quern_origin_t origin{};
   std::span<const quern_exec_arg_t> arguments;
   Status status = Status::Success; ///< of what failed
@@ -66,6 +70,9 @@ bool isInListener();
 
 // Call these if the event is wanted. `ns` is how long it took.
 void reportCreated(const Primitive &primitive);
+/// `error` is why there is no kernel, or success.
+void reportSpecialised(const std::shared_ptr<const Problem> &problem, quern_origin_t origin, const Error &error,
+                       int64_t ns);
 void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t> arguments, int64_t ns);
 /// `stages` says how long each took; `ns` is their sum and what lies between them.
 void reportCompiled(const VerifiedProblem &problem, const std::string &stages, int64_t ns);

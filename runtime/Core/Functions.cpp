@@ -22,13 +22,28 @@ Result<PrimitiveDesc> readFrom(std::string_view bytes, const Attributes &attr) {
   return desc;
 }
 
+Result<PrimitiveDesc> functionIn(const Artifact &artifact, const Attributes &attr) {
+  return artifact.codeKind == CodeKind::Function ? readFrom(artifact.code, attr)
+                                                 : internalError("a kernel in place of a function");
+}
+
+std::optional<PrimitiveDesc> fromPacks(const KernelKey &key, const PrimitiveDesc &given, const Target &target) {
+  std::optional<PrimitiveDesc> found;
+  Kernels::process().packs().lookup(given, key, target, [&](const Packs::Hit &hit) -> Result<void> {
+    Result<PrimitiveDesc> desc = functionIn(hit.artifact, given.attr);
+    if (!desc)
+      return desc.takeError();
+    found = std::move(*desc);
+    return {};
+  });
+  return found;
+}
+
 Result<PrimitiveDesc> fromDisk(DiskCache &disk, const KernelKey &key, const Attributes &attr) {
   std::optional<DiskCache::Hit> hit = disk.lookup(key);
   if (!hit)
     return Error{Status::NotRequired, ""};
-  Result<PrimitiveDesc> desc = hit->artifact.codeKind == CodeKind::Function
-                                   ? readFrom(hit->artifact.code, attr)
-                                   : Result<PrimitiveDesc>(internalError("a kernel in place of a function"));
+  Result<PrimitiveDesc> desc = functionIn(hit->artifact, attr);
   if (!desc)
     disk.reject(key);
   return desc;
@@ -53,9 +68,11 @@ Result<PrimitiveDesc> readFunction(const PrimitiveDesc &given, const Target &tar
   const std::shared_ptr<DiskCache> disk = Kernels::process().disk();
   if (Result<PrimitiveDesc> known = fromDisk(*disk, key, given.attr))
     return known;
+  if (std::optional<PrimitiveDesc> known = fromPacks(key, given, target))
+    return std::move(*known);
   Result<Compiler> compiler = Compiler::get();
   if (!compiler)
-    return compiler.takeError();
+    return Error{compiler.error().status, compiler.error().message + Kernels::process().packs().refusals()};
   Result<std::string> bytes = compiler->read(given.canonicalBytes(), target.text());
   if (!bytes)
     return bytes.takeError();

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Bytes of MLIR are read by a compiler, once: what it finds is kept on disk by the exact bytes, the target and the
-// build, as kernels are by what it found. So a process that has both there never loads LLVM.
+// build, as kernels are by what it found. A pack may have them, too. So a process that finds both never loads LLVM.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_FUNCTIONS_H

@@ -11,7 +11,9 @@
 #include "Core/Kernels.h"
 
 #include "Compilation/Compiler.h"
+#include "Compilation/Library.h"
 #include "Core/Events.h"
+#include "Core/Family.h"
 #include "Core/NativeCode.h"
 #include "Cpu/CpuExecutable.h"
 
@@ -78,7 +80,7 @@ Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const Ve
                            : loadOnHost(std::move(artifact), std::move(bytes), problem, compiler);
   if (!executable)
     return executable.takeError();
-  return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start};
+  return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start, nullptr};
 }
 
 /// The driver's binary in a blob; empty if there is none of this artifact for this driver and device.
@@ -96,7 +98,7 @@ Result<AcquiredKernel> loadBlobOnDevice(Artifact artifact, const BlobParts &part
   auto loaded = device->load(std::move(artifact), std::string(parts.artifact), problem, native);
   if (!loaded)
     return loaded.takeError();
-  return AcquiredKernel{std::move(*loaded), quern_origin_blob, 0, nowNs() - start};
+  return AcquiredKernel{std::move(*loaded), quern_origin_blob, 0, nowNs() - start, nullptr};
 }
 
 /// A device's code is loaded for that device in that context, which its address tells: what is loaded keeps it alive.
@@ -106,6 +108,12 @@ KernelKey keyOnDevice(const KernelKey &key, const Kernels::DeviceRef &device) {
   own.bytes.append(reinterpret_cast<const char *>(&address), sizeof address);
   own.digest = digestOf(own.bytes);
   return own;
+}
+
+/// The folder of installed packs; "" if nobody can tell where the library lies.
+std::string installedPacks() {
+  const std::optional<std::string> folder = folderOfLibrary();
+  return folder ? *folder + QUERN_PACKS_FOLDER : std::string();
 }
 
 } // namespace
@@ -121,34 +129,113 @@ Kernels &Kernels::process() {
   return *instance;
 }
 
-Kernels::Kernels() : diskCache(std::make_shared<DiskCache>(DiskCache::defaultDirectory())) {}
+Kernels::Kernels() : packSet(installedPacks()), diskCache(std::make_shared<DiskCache>(DiskCache::defaultDirectory())) {}
 
 Result<AcquiredKernel> Kernels::acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                         const DeviceRef &device) {
-  AcquiredKernel acquired;
+  const Request request{problem, key, target, device};
+  return acquire(request, [&] { return make(request); });
+}
+
+/// From the memory cache, else from `make`. One that finds nothing here gives NotRequired; whoever has waited for it
+/// tries on its own.
+Result<AcquiredKernel> Kernels::acquire(const Request &request, const std::function<Result<AcquiredKernel>()> &make) {
   struct Making { // one pointer, so that std::function needs no allocation
-    Kernels &self;
-    Request request;
-    AcquiredKernel &acquired;
-  } making{*this, {problem, key, target, device}, acquired};
+    const std::function<Result<AcquiredKernel>()> &make;
+    AcquiredKernel acquired{};
+    bool hasRun = false;
+  } making{make};
   const auto maker = [&making]() -> Result<MemoryCache::Value> {
-    Result<AcquiredKernel> made = making.self.make(making.request);
+    making.hasRun = true;
+    Result<AcquiredKernel> made = making.make();
     if (!made)
       return made.takeError();
     making.acquired = std::move(*made);
     return making.acquired.executable;
   };
-  Result<MemoryCache::Found> found = memoryCache.getOrMake(device ? keyOnDevice(key, device) : key, maker);
-  if (!found)
-    return found.takeError();
-  acquired.executable = std::move(found->value);
+  for (;;) {
+    Result<MemoryCache::Found> found =
+        memoryCache.getOrMake(request.device ? keyOnDevice(request.key, request.device) : request.key, maker);
+    if (!found && !making.hasRun && found.error().status == Status::NotRequired)
+      continue;
+    if (!found)
+      return found.takeError();
+    making.acquired.executable = std::move(found->value);
+    return std::move(making.acquired);
+  }
+}
+
+Result<AcquiredKernel> Kernels::acquireTier(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
+                                            Tiers tiers) {
+  const DeviceRef onHost;
+  const Request request{problem, key, target, onHost};
+  AcquiredKernel family;
+  const auto takeFamily = [&] {
+    Result<AcquiredKernel> found = fromFamily(problem, target);
+    if (found)
+      family = std::move(*found);
+    return family.executable != nullptr;
+  };
+  if (tiers == Tiers::Family)
+    return takeFamily() ? Result<AcquiredKernel>(std::move(family)) : acquire(request, [&] { return make(request); });
+  Result<AcquiredKernel> acquired = acquire(request, [&]() -> Result<AcquiredKernel> {
+    const std::shared_ptr<DiskCache> disk = this->disk();
+    Result<AcquiredKernel> found = find(*disk, request);
+    if (found && found->executable)
+      return found;
+    if (takeFamily())
+      return Error{Status::NotRequired, "the kernel of the family serves"};
+    return compile(*disk, request);
+  });
+  return family.executable ? Result<AcquiredKernel>(std::move(family)) : acquired;
+}
+
+Result<AcquiredKernel> Kernels::acquireApart(const VerifiedProblem &problem, const KernelKey &key,
+                                             const Target &target) {
+  const DeviceRef onHost;
+  const Request request{problem, key, target, onHost};
+  const std::shared_ptr<DiskCache> disk = this->disk();
+  Result<AcquiredKernel> known = acquire(request, [&]() -> Result<AcquiredKernel> {
+    Result<AcquiredKernel> found = find(*disk, request);
+    return found && found->executable ? std::move(found) : Error{Status::NotRequired, "the kernel is nowhere"};
+  });
+  if (known)
+    return known;
+  Result<AcquiredKernel> compiled = compile(*disk, request);
+  return compiled ? acquire(request, [&] { return compiled; }) : compiled;
+}
+
+/// Without an executable where no pack has the family, or the problem has none.
+Result<AcquiredKernel> Kernels::fromFamily(const VerifiedProblem &problem, const Target &target) {
+  if (packSet.areEmpty())
+    return AcquiredKernel{};
+  std::optional<Family> family = familyOf(problem, target);
+  if (!family)
+    return AcquiredKernel{};
+  const DeviceRef onHost;
+  const Request request{family->problem, family->key, target, onHost};
+  Result<AcquiredKernel> acquired = acquire(request, [&]() -> Result<AcquiredKernel> {
+    Result<AcquiredKernel> found = fromPacks(*disk(), request);
+    return found && found->executable ? std::move(found) : Error{Status::NotRequired, "no pack has the family"};
+  });
+  if (!acquired)
+    return AcquiredKernel{};
+  acquired->origin = quern_origin_family;
+  acquired->familySizes = std::move(family->sizes);
   return acquired;
 }
 
-Result<AcquiredKernel> Kernels::make(const Request &request) {
-  std::shared_ptr<DiskCache> disk = this->disk();
-  if (Result<AcquiredKernel> loaded = fromDisk(*disk, request); loaded && loaded->executable)
+/// Without an executable on a miss.
+Result<AcquiredKernel> Kernels::find(DiskCache &disk, const Request &request) {
+  if (Result<AcquiredKernel> loaded = fromDisk(disk, request); loaded && loaded->executable)
     return loaded;
+  return fromPacks(disk, request);
+}
+
+Result<AcquiredKernel> Kernels::make(const Request &request) {
+  const std::shared_ptr<DiskCache> disk = this->disk();
+  if (Result<AcquiredKernel> found = find(*disk, request); found && found->executable)
+    return found;
   return compile(*disk, request);
 }
 
@@ -164,10 +251,25 @@ Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const Request &request
   return loaded;
 }
 
+/// Without an executable on a miss. On the CPU nothing is written: what a pack has need not be on disk, too.
+Result<AcquiredKernel> Kernels::fromPacks(DiskCache &disk, const Request &request) {
+  AcquiredKernel acquired;
+  packSet.lookup(request.problem.desc, request.key, request.target, [&](Packs::Hit &&hit) -> Result<void> {
+    Result<AcquiredKernel> loaded = loadKernel(std::move(hit.artifact), std::move(hit.bytes), request.problem,
+                                               quern_origin_pack, request.device, &disk);
+    if (!loaded)
+      return loaded.takeError();
+    acquired = std::move(*loaded);
+    acquired.pack = std::move(hit.pack);
+    return {};
+  });
+  return acquired;
+}
+
 Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request) {
   Result<Compiler> compiler = Compiler::get();
   if (!compiler)
-    return compiler.takeError();
+    return Error{compiler.error().status, compiler.error().message + packSet.refusals()};
   const bool isReported = isWanted(EventCompile);
   std::string stageTimes;
   const int64_t start = nowNs();
@@ -248,8 +350,9 @@ quern_cache_statistics_t Kernels::statistics() {
   const MemoryCache::Statistics memory = memoryCache.statistics();
   const std::shared_ptr<DiskCache> current = disk();
   const DiskCacheCounters &files = current->counters();
-  return {memory.hits,  memory.misses,       memory.evictions, files.hits,   files.misses,   files.rejected,
-          files.stores, files.storeFailures, files.evictions,  compilations, memory.entries, memory.bytes};
+  return {memory.hits,    memory.misses, memory.evictions,    files.hits,      files.misses,
+          files.rejected, files.stores,  files.storeFailures, files.evictions, compilations,
+          memory.entries, memory.bytes,  packSet.hits,        packSet.rejected};
 }
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The stages lookup, compile and load: the memory cache, then the disk cache, then the compiler. The one place that
-// holds state of the whole process besides the default threads.
+// The stages lookup, compile and load: the memory cache, the disk cache, packs, the compiler, in this order. The one
+// place that holds state of the whole process besides the default threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_KERNELS_H
@@ -12,12 +12,14 @@
 
 #include "Cache/Disk.h"
 #include "Cache/Memory.h"
+#include "Cache/Packs.h"
 #include "Core/Executable.h"
 
 #include "quern/quern_cache.h"
 #include "quern/quern_info.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -28,7 +30,13 @@ struct AcquiredKernel {
   std::shared_ptr<const Executable> executable;
   quern_origin_t origin = quern_origin_memory;
   int64_t compileNs = 0, loadNs = 0;
+  std::shared_ptr<const std::string> pack; ///< its name, of a kernel that came from one
+  /// What the kernel of a family is given (Family.h); empty: it is the problem's own.
+  std::vector<int64_t> familySizes = {};
 };
+
+/// Which kernels a primitive may run; `Both` begins with that of the family.
+enum class Tiers { Both, Specialised, Family };
 
 /// Monotonic, in ns.
 int64_t nowNs();
@@ -46,6 +54,12 @@ public:
   /// Looks in the caches, else compiles. Concurrent requests for one key share the work. Thread-safe.
   Result<AcquiredKernel> acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                  const DeviceRef &device = nullptr);
+  /// The same, but that with `Both` the kernel of the family is taken where the problem's would have to be compiled,
+  /// and with `Family` wherever there is one. Families are those of packs.
+  Result<AcquiredKernel> acquireTier(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
+                                     Tiers tiers);
+  /// As acquire() on the host, but nobody who asks for the same key waits for what is compiled here.
+  Result<AcquiredKernel> acquireApart(const VerifiedProblem &problem, const KernelKey &key, const Target &target);
   /// Loads an artifact given by the caller; `invalid_arguments` if it is damaged, of another problem or build, or for
   /// an instruction set that `target` does not include. Cache sizes may differ: they decide speed, not results.
   Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
@@ -63,6 +77,7 @@ public:
   /// "" switches it off; a refused directory does so too, with the reason.
   Result<void> setDisk(const std::string &directory);
   void setDiskCapacity(uint64_t bytes);
+  Packs &packs() { return packSet; }
   quern_cache_statistics_t statistics();
 
 private:
@@ -73,11 +88,16 @@ private:
     const Target &target;
     const DeviceRef &device;
   };
+  Result<AcquiredKernel> acquire(const Request &request, const std::function<Result<AcquiredKernel>()> &make);
   Result<AcquiredKernel> make(const Request &request);
+  Result<AcquiredKernel> fromFamily(const VerifiedProblem &problem, const Target &target);
+  Result<AcquiredKernel> find(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> fromDisk(DiskCache &disk, const Request &request);
+  Result<AcquiredKernel> fromPacks(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> compile(DiskCache &disk, const Request &request);
 
   MemoryCache memoryCache;
+  Packs packSet;
   std::atomic<uint64_t> compilations{0};
   std::mutex diskMutex; ///< guards what follows
   std::shared_ptr<DiskCache> diskCache;

@@ -11,6 +11,7 @@
 #include "Core/Device.h"
 #include "Core/Events.h"
 #include "Core/Overlap.h"
+#include "Core/Specialiser.h"
 #include "Desc/Text/TextForm.h"
 
 #include <algorithm>
@@ -52,17 +53,21 @@ bool servesAs(const TensorDesc &given, const TensorDesc &declared, bool isOutput
 Primitive::Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired)
     : desc{std::move(problem)}, kernel(acquired.executable), origin(std::move(acquired)) {}
 
-Result<std::unique_ptr<Primitive>> Primitive::create(std::shared_ptr<const Problem> problem) {
+Result<std::unique_ptr<Primitive>> Primitive::create(std::shared_ptr<const Problem> problem,
+                                                     std::optional<Tiers> tiers) {
   const int64_t start = nowNs();
-  Result<AcquiredKernel> acquired = problem->acquire();
-  return make(std::move(problem), std::move(acquired), start);
+  const Result<Tiers> wanted = tiers ? Result<Tiers>(*tiers) : problem->tiers();
+  if (!wanted)
+    return wanted.error();
+  Result<AcquiredKernel> acquired = problem->acquireTier(*wanted);
+  return make(std::move(problem), std::move(acquired), start, *wanted);
 }
 
 Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<const Problem> problem,
                                                              std::string_view blob) {
   const int64_t start = nowNs();
   if (!problem->hasKernel())
-    return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0}, start);
+    return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0, nullptr}, start);
   Result<AcquiredKernel> acquired =
       Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target, problem->engine()->device);
   if (acquired && problem->usesCallerScratchpad())
@@ -71,12 +76,18 @@ Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<con
 }
 
 Result<std::unique_ptr<Primitive>> Primitive::make(std::shared_ptr<const Problem> problem,
-                                                   Result<AcquiredKernel> acquired, int64_t start) {
+                                                   Result<AcquiredKernel> acquired, int64_t start, Tiers tiers) {
   if (!acquired)
     return acquired.takeError();
   std::unique_ptr<Primitive> primitive(new Primitive(std::move(problem), std::move(*acquired)));
   if (Result<void> added = primitive->addSlots(); !added)
     return added.takeError();
+  if (!primitive->origin.familySizes.empty()) {
+    primitive->promotion = std::make_shared<Promotion>(primitive->desc.problem);
+    primitive->isPromotable = tiers == Tiers::Both;
+    if (primitive->isPromotable)
+      Specialiser::process().request(primitive->promotion);
+  }
   primitive->createNs = nowNs() - start;
   if (isWanted(EventCreate))
     reportCreated(*primitive);
@@ -251,7 +262,16 @@ Result<void> Primitive::checkHeader(const Given &given) const {
   const Slot &slot = slots[headed];
   const Memory &memory = *given.memories[headed];
   const char *bytes = static_cast<const char *>(memory.data) + memory.firstByte;
-  if (std::equal(slot.header->begin(), slot.header->end(), bytes))
+  const VerifiedProblem &verified = problem().verified();
+  std::string ofSizes;
+  if (verified.headerAt) {
+    const TensorDesc *descs[maxArguments];
+    for (size_t i = 0; i < verified.arguments.size(); ++i)
+      descs[i] = &given.memories[i]->desc;
+    ofSizes = verified.headerAt(verified, {descs, verified.arguments.size()});
+  }
+  const std::string &header = verified.headerAt ? ofSizes : *slot.header;
+  if (std::equal(header.begin(), header.end(), bytes))
     return {};
   return invalidArguments("argument ", slot.index, " (", *slot.name,
                           ") does not begin with the header that forward writes for this problem",
@@ -297,8 +317,10 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
 
 Result<void> Primitive::run(Stream &stream, const Given &given, const EventLinks *links) const {
   const size_t count = problem().verified().arguments.size();
-  Call call{kernel.get(), {given.buffers, count}};
-  call.sizes = sizeCount ? given.sizes : nullptr;
+  const Executable *executable = running();
+  const bool isOfFamily = promotion && executable == kernel.get();
+  Call call{executable, {given.buffers, count}};
+  call.sizes = isOfFamily ? origin.familySizes.data() : sizeCount ? given.sizes : nullptr;
   if (slots.size() > count) {
     call.scratchpad = given.buffers[count];
     call.scratchpadAllocation = given.memories[count]->allocation;
@@ -307,7 +329,8 @@ Result<void> Primitive::run(Stream &stream, const Given &given, const EventLinks
   bool isScalar[maxArguments];
   int64_t bytes[maxArguments];
   uint64_t allocations[maxArguments];
-  if (stream.engine->device || kernel->program().isOpen()) { // nothing else asks, and executions may be short
+  if (stream.engine->device ||
+      (executable && executable->program().isOpen())) { // nothing else asks, and executions may be short
     bool hasScalars = false;
     for (size_t i = 0; i < count; ++i) {
       isScalar[i] = given.memories[i]->desc.isHostScalar();
@@ -350,20 +373,44 @@ Result<void> Primitive::runAcross(Stream &stream, const Given &given, const Call
   return host.isWritten ? other->copy(memory.data, between.get(), bytes) : done;
 }
 
+Result<const Executable *> Primitive::executable() const {
+  if (!promotion)
+    return kernel.get();
+  if (const Executable *own = promotion->promoted())
+    return own;
+  if (isPromotable) {
+    Result<void> done = Specialiser::process().wait(promotion);
+    return done ? Result<const Executable *>(promotion->promoted()) : done.takeError();
+  }
+  Result<AcquiredKernel> acquired = problem().acquire();
+  return acquired ? Result<const Executable *>(promotion->keep(acquired->executable)) : acquired.takeError();
+}
+
+Result<void> Primitive::waitSpecialised() const {
+  if (!promotion || promotion->promoted())
+    return {};
+  if (!isPromotable)
+    return Error{Status::NotRequired, "the primitive is to stay with the kernel of its family"};
+  return Specialiser::process().wait(promotion);
+}
+
 quern_primitive_info_t Primitive::info() const {
   const VerifiedProblem &verified = problem().verified();
+  const Executable *current = running();
   quern_primitive_info_t info{};
   info.origin = origin.origin;
   info.create_ns = createNs;
   info.compile_ns = origin.compileNs;
   info.load_ns = origin.loadNs;
   info.implementation = verified.implementation.c_str();
-  info.plan = kernel ? kernel->plan().c_str() : "";
-  info.target = kernel ? kernel->target().c_str() : "";
-  info.linker = kernel ? kernel->linkerName() : "none";
-  info.code_bytes = kernel ? static_cast<int64_t>(kernel->codeBytes()) : 0;
-  info.scratch_bytes = kernel ? kernel->scratch().perThread : 0;
-  info.shared_bytes = kernel ? kernel->scratch().shared : 0;
+  info.plan = current ? current->plan().c_str() : "";
+  info.target = current ? current->target().c_str() : "";
+  info.pack = origin.pack ? origin.pack->c_str() : "";
+  info.is_family = promotion && current == kernel.get();
+  info.linker = current ? current->linkerName() : "none";
+  info.code_bytes = current ? static_cast<int64_t>(current->codeBytes()) : 0;
+  info.scratch_bytes = current ? current->scratch().perThread : 0;
+  info.shared_bytes = current ? current->scratch().shared : 0;
   return info;
 }
 

@@ -4,18 +4,21 @@
 //===----------------------------------------------------------------------===//
 //
 // A problem with its executable and what the execution checks, laid out for a call that takes some tens of nanoseconds.
-// Immutable: any number of threads may execute one primitive at once.
+// Immutable but for the kernel that takes the place of its family's: any number of threads may execute one primitive at
+// once.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_PRIMITIVE_H
 #define QUERN_RUNTIME_CORE_PRIMITIVE_H
 
 #include "Core/Problem.h"
+#include "Core/Promotion.h"
 #include "Core/RuntimeSizes.h"
 
 #include "quern/quern_primitive.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace quern {
 
@@ -29,8 +32,9 @@ public:
   /// As many sources as a concat may have, each with a scale, the destination and the scratchpad.
   static constexpr size_t maxArguments = 2 * maxSources + 2;
 
-  /// Brings the kernel from a cache or compiles it.
-  static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem);
+  /// Brings the kernel from a cache or compiles it. `tiers`: as Problem::acquireTier(); nothing: as Problem::tiers().
+  static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem,
+                                                   std::optional<Tiers> tiers = std::nullopt);
   static Result<std::unique_ptr<Primitive>> createFromBlob(std::shared_ptr<const Problem> problem,
                                                            std::string_view blob);
 
@@ -41,8 +45,10 @@ public:
 
   const PrimitiveDescObject &descriptor() const { return desc; }
   const Problem &problem() const { return *desc.problem; }
-  /// Null if it has no kernel.
-  const Executable *executable() const { return kernel.get(); }
+  /// Its own kernel, compiled now if it has its family's; null if it has none. It lives as long as the primitive.
+  Result<const Executable *> executable() const;
+  /// Until executions run its own kernel. `not_required` if they are to run the family's (QUERN_TIERS).
+  Result<void> waitSpecialised() const;
   quern_primitive_info_t info() const;
 
 private:
@@ -76,9 +82,15 @@ private:
   };
 
   static Result<std::unique_ptr<Primitive>> make(std::shared_ptr<const Problem> problem,
-                                                 Result<AcquiredKernel> acquired, int64_t start);
+                                                 Result<AcquiredKernel> acquired, int64_t start,
+                                                 Tiers tiers = Tiers::Specialised);
   Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired);
   Result<void> addSlots();
+  /// What an execution that begins now runs.
+  const Executable *running() const {
+    const Executable *own = promotion ? promotion->promoted() : nullptr;
+    return own ? own : kernel.get();
+  }
   /// The slot of an argument, or slots.size(); `likely` is looked at first.
   size_t findSlot(int32_t index, size_t likely) const;
   Result<void> collect(std::span<const quern_exec_arg_t> arguments, Given &given) const;
@@ -94,7 +106,9 @@ private:
   Result<void> runAcross(Stream &stream, const Given &given, const Call &onDevice, const EventLinks *links) const;
 
   PrimitiveDescObject desc;
-  std::shared_ptr<const Executable> kernel;
+  std::shared_ptr<const Executable> kernel; ///< that it began with
+  std::shared_ptr<Promotion> promotion;     ///< of one that began with its family's
+  bool isPromotable = false;                ///< it may run another
   std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
   std::vector<size_t> slotsByIndex; ///< sorted by argument, where there are many
   size_t sizeCount = 0;             ///< of all slots

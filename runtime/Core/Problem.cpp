@@ -14,6 +14,8 @@
 #include "Cpu/Threads.h"
 #include "Launch/Scratch.h"
 
+#include <cstdlib>
+
 namespace quern {
 namespace {
 
@@ -155,15 +157,47 @@ bool Problem::choseLayout(int32_t argument) const {
   return chosen;
 }
 
+/// With the mutex held. Where it came from is told once.
+AcquiredKernel Problem::takeHeld() const {
+  return std::exchange(held, AcquiredKernel{held.executable, quern_origin_memory, 0, 0, nullptr});
+}
+
 Result<AcquiredKernel> Problem::acquire() const {
   if (!hasKernel())
-    return AcquiredKernel{nullptr, quern_origin_none, 0, 0};
+    return AcquiredKernel{nullptr, quern_origin_none, 0, 0, nullptr};
   {
     std::lock_guard lock(mutex);
     if (held.executable)
-      return std::exchange(held, AcquiredKernel{held.executable, quern_origin_memory, 0, 0});
+      return takeHeld();
   }
   return Kernels::process().acquire(problem, kernelKey, device->target, device->device);
+}
+
+Result<Tiers> Problem::tiers() const {
+  const char *variable = std::getenv("QUERN_TIERS");
+  const std::string_view choice = variable ? variable : "";
+  if (choice == "family")
+    return Tiers::Family;
+  if (choice == "specialised")
+    return Tiers::Specialised;
+  if (!choice.empty() && choice != "both")
+    return invalidArguments("QUERN_TIERS is '", choice, "'; it is both, specialised or family");
+  return problem.desc.attr.deterministic ? Tiers::Specialised : Tiers::Both;
+}
+
+Result<AcquiredKernel> Problem::acquireApart() const {
+  return Kernels::process().acquireApart(problem, kernelKey, device->target);
+}
+
+Result<AcquiredKernel> Problem::acquireTier(Tiers wanted) const {
+  if (wanted == Tiers::Specialised || !hasKernel() || device->device || usesCallerScratchpad())
+    return acquire();
+  if (wanted == Tiers::Both) {
+    std::lock_guard lock(mutex);
+    if (held.executable)
+      return takeHeld();
+  }
+  return Kernels::process().acquireTier(problem, kernelKey, device->target, wanted);
 }
 
 Result<std::shared_ptr<const Executable>> Problem::hold() const {

@@ -48,6 +48,13 @@ public:
   /// The kernel; the one already held if a question brought it. The first to take that is told
   /// where the question found it.
   Result<AcquiredKernel> acquire() const;
+  /// The same, or the kernel of the family. A problem with memory of the caller's, or on a device, has its own.
+  Result<AcquiredKernel> acquireTier(Tiers wanted) const;
+  /// As Kernels::acquireApart(). Only of problems that acquireTier() has given the kernel of a family.
+  Result<AcquiredKernel> acquireApart() const;
+  /// What QUERN_TIERS says now, and for a problem that is to be deterministic `Specialised` in place of `Both`.
+  /// `invalid_arguments` if the variable is none of its values.
+  Result<Tiers> tiers() const;
   /// The text form; made at the first call.
   const std::string &text() const;
   /// A kernel that the caller has brought: questions about the scratchpad need no other, if none was held yet.
@@ -61,6 +68,7 @@ public:
 
 private:
   Problem(Engine *engine, const EngineRef &src, const EngineRef &dst, VerifiedProblem &&verified, uint64_t anyFields);
+  AcquiredKernel takeHeld() const;
   /// The kernel, kept from then on. Null if there is none.
   Result<std::shared_ptr<const Executable>> hold() const;
   Result<std::shared_ptr<const Executable>> holdForScratchpad() const;

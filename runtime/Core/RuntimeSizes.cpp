@@ -94,7 +94,10 @@ Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<c
   if (given[i]->strides[0] != 1 || given[i]->offset0 != 0)
     return invalidArguments(vector.name, " has stride ", given[i]->strides[0], " and offset ", given[i]->offset0,
                             "; it must be dense");
-  return takeSizes(vector.name, *vector.grid, arg::gridOf(paramsOf(problem, i), *given[ownerOf(problem, i)]), sizes);
+  if (!problem.gridAt)
+    return takeSizes(vector.name, *vector.grid, arg::gridOf(paramsOf(problem, i), *given[ownerOf(problem, i)]), sizes);
+  Result<TensorDesc> grid = problem.gridAt(problem, given);
+  return grid ? takeSizes(vector.name, *vector.grid, *grid, sizes) : grid.takeError();
 }
 
 Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {

@@ -25,8 +25,8 @@ inline constexpr size_t maxRuntimeSizes = (2 + 2 * maxPostOps) * (2 * maxDims + 
 /// writes those values to `sizes`. The message says what differs, beginning with the name of the argument.
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes);
 
-/// The same of a vector that has a grid, argument `i` of those given up to it: its sizes are those of the
-/// tensor that it belongs to.
+/// The same of an argument that has a grid, `i` of those given up to it: its sizes are those of the tensor that it
+/// belongs to, or follow from all of them.
 Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given,
                            std::span<int64_t> sizes);
 

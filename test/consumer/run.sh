@@ -2,7 +2,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# run.sh install|moved|pkgconfig|readme|cmake|gcc|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install`
+# run.sh install|moved|pkgconfig|readme|cmake|gcc|mlir|dnnl|dnnl-cmake BUILD: the stages of the consumer test. `install`
 # installs BUILD into BUILD/test-install; the others use that as a stranger would, from folders of their own.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -47,6 +47,15 @@ case "$1" in
     cmake --build "$work/cmake"
     "$work/cmake/use-quern"
     "$work/cmake/use-compiler"
+    # A program with a pack for all it runs needs no compiler and writes nothing, wherever the pack is.
+    export QUERN_COMPILER_LIBRARY=$work/absent QUERN_CACHE_DIR=$work/pack-cache
+    [ "$("$work/cmake/use-pack")" = "from memory" ]
+    mkdir -p "$prefix/share/quern/packs"
+    cp "$work/cmake/use-pack.qpk" "$prefix/share/quern/packs/"
+    "$work/cmake/use-pack" installed | grep -q "from .*/packs/use-pack.qpk"
+    rm "$prefix/share/quern/packs/use-pack.qpk"
+    [ "$(QUERN_PACKS=$work/cmake/use-pack.qpk "$work/cmake/use-pack" installed)" = "from $work/cmake/use-pack.qpk" ]
+    [ ! -e "$QUERN_CACHE_DIR" ]
     ;;
   gcc)
     # The C++ interface by another compiler, which evaluates arguments from the last to the first.
@@ -66,6 +75,17 @@ case "$1" in
     cp -r "$prefix" "$work/moved"
     QUERN_CACHE_DIR=off "$work/moved/bin/quern" run \
       'softmax fwd_i alg=log src=f32:3x50:ab dst=f32:3x50:ab axis=1' --check
+    ;;
+  mlir)
+    # The example of docs/embedding.md, with the installed plugin.
+    mkdir -p "$work/mlir"
+    cd "$work/mlir"
+    awk '/^### From an MLIR/ { there = 1 } there && /^```/ { language = substr($0, 4); there += language == ""; next }
+         there == 1 && language == "mlir" { print > "norm.mlir" } there == 2 && language == "sh" { print > "run.sh" }' \
+      "$here/../../docs/embedding.md"
+    export PATH=/usr/lib/llvm-22/bin:$PATH QUERN=$prefix/lib MLIR=/usr/lib/llvm-22/lib
+    bash -e -o pipefail run.sh | tee /dev/stderr |
+      grep -q '^\[9\.'
     ;;
   dnnl)
     # A program that needs libdnnl.so.3 finds the drop-in, which finds the rest beside itself.
@@ -94,7 +114,7 @@ case "$1" in
     done
     ;;
   *)
-    echo "usage: run.sh install|moved|pkgconfig|readme|cmake|gcc|dnnl|dnnl-cmake BUILD" >&2
+    echo "usage: run.sh install|moved|pkgconfig|readme|cmake|gcc|mlir|dnnl|dnnl-cmake BUILD" >&2
     exit 2
     ;;
 esac

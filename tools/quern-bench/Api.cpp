@@ -83,11 +83,13 @@ std::optional<Problem> forwardOf(const Problem &problem) {
 } // namespace
 
 Kernel::Kernel(const Engine &engine, const Problem &problem)
-    : desc(createPrimitiveDesc(engine, problem.line)), primitive(createPrimitive(desc)) {
+    : desc(createPrimitiveDesc(engine, problem.verified.desc.text())), primitive(createPrimitive(desc)) {
   for (const ArgumentInfo &argument : problem.verified.arguments) {
     memories.push_back(createMemory(engine, argument));
     args.push_back({argument.index, memories.back().get()});
   }
+  if (const quern_status_t ready = quern_primitive_wait_specialised(primitive.get()); ready != quern_not_required)
+    check(ready);
 }
 
 Memory Kernel::createMemory(const Engine &engine, const ArgumentInfo &argument) {

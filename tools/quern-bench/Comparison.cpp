@@ -53,8 +53,8 @@ Start startOf(const std::string &name, const Settings &settings) {
                        {"OMP_PROC_BIND", "true"},
                        {"DPCPP_CPU_NUM_CUS", threads},
                        {"QUERN_NUM_THREADS", threads}};
-  if (name == quernName || name == copyName || name == baselineName) {
-    self.push_back(std::string("--serve=") + (name == copyName ? copyName : quernName));
+  if (name == quernName || name == copyName || name == baselineName || name == primitiveName) {
+    self.push_back("--serve=" + (name == baselineName ? quernName : name));
     if (name == baselineName) {
       self.front() = settings.baseline;
       // Its library is the one beside it, wherever the build was moved.

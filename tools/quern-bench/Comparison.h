@@ -52,9 +52,11 @@ struct Settings {
   std::string baseline;           ///< quern-bench of another build of Quern; empty: none
 };
 
-/// What tools/peers.sh can install.
-inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", "onnxruntime", "jax",
-                                                   "torch",       "iree",       "intel-opencl"};
+/// Beside a function in MLIR: what Quern has as a primitive for the same.
+inline constexpr const char *primitiveName = "primitive";
+/// That, and what tools/peers.sh can install.
+inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", "onnxruntime",  "jax",
+                                                   "torch",       "iree",       "intel-opencl", primitiveName};
 /// Names of the contestant that is always there, and of the one that is unless it is a device that is measured.
 inline constexpr const char *quernName = "quern", *copyName = "copy";
 inline constexpr const char *openClName = "intel-opencl";

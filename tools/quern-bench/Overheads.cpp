@@ -9,8 +9,10 @@
 #include "Overheads.h"
 
 #include "Api.h"
+#include "Cache/Pack.h"
 #include "Child.h"
 #include "CodeSize.h"
+#include "Core/Family.h"
 #include "Problems/ProblemKind.h"
 
 #include <algorithm>
@@ -119,14 +121,14 @@ Samples timeWholeCalls(const Engine &engine, const Problem &problem) {
 
 /// The compiler has compiled something before.
 Compilation measureCompilation(const Engine &engine, const Problem &problem) {
-  PrimitiveDesc desc = createPrimitiveDesc(engine, problem.line);
+  PrimitiveDesc desc = createPrimitiveDesc(engine, problem.verified.desc.text());
   Samples samples = timeCreation(desc, quern_origin_compiled, 7);
   Primitive primitive = createPrimitive(desc);
   quern_primitive_info_t info;
   check(quern_primitive_get_info(primitive.get(), &info));
   Bounds bounds = problem.kind().bounds(problem, info.plan ? info.plan : "");
   Compilation found{problem, bounds, summarize("cold compile, " + problem.title(), "ms", samples, bounds.compileMs),
-                    static_cast<double>(codeBytesOf(problem.line)) / 1024, std::nullopt};
+                    static_cast<double>(codeBytesOf(problem.verified.desc.text())) / 1024, std::nullopt};
   if (bounds.executeNs > 0)
     found.call = summarize("execute, kernel included, " + problem.title(), "ns", timeWholeCalls(engine, problem),
                            bounds.executeNs);
@@ -177,6 +179,103 @@ Samples timeDiskHits(const Engine &engine, const TemporaryFolder &folder) {
   createPrimitive(desc);
   Samples samples = timeCreation(desc, quern_origin_disk, 101);
   check(quern_set_disk_cache(nullptr));
+  return samples;
+}
+
+std::string compileFor(const std::string &line, const std::string &target) {
+  quern_blob_t blob = nullptr;
+  check(quern_compile(line.c_str(), target.c_str(), quern_form_artifact, &blob));
+  const Owner<quern_blob_t, quern_blob_destroy> owner(blob);
+  const void *bytes = nullptr;
+  size_t size = 0;
+  check(quern_blob_get_data(blob, &bytes, &size));
+  return std::string(static_cast<const char *>(bytes), size);
+}
+
+/// The kernel of a problem for a machine with this one's instruction set and other caches.
+std::string artifactForOtherCaches(const char *line) {
+  return compileFor(line, std::string(Target::host().name()) + ":l1=31,l2=1000,l3=30000");
+}
+
+/// That artifact and, for its target, this machine and one with less, 3,000 each that nothing asks for.
+std::string makeFullPack(const std::string &wanted) {
+  Result<Artifact> artifact = Artifact::parse(wanted);
+  if (!artifact)
+    throw std::runtime_error(artifact.error().message);
+  std::vector<std::string> artifacts = {wanted};
+  for (const std::string &target : {artifact->target, Target::host().text(), Target().text()})
+    for (int i = 0; i < 3000; ++i) {
+      artifact->target = target;
+      artifact->keyBytes = target + std::to_string(i);
+      artifact->code = "x";
+      artifacts.push_back(artifact->serialize());
+    }
+  Result<std::string> pack = writePack({artifacts.begin(), artifacts.end()});
+  if (!pack)
+    throw std::runtime_error(pack.error().message);
+  return *pack;
+}
+
+/// Of creation: of a kernel in a pack, and how much that is beyond making it of the same bytes as a blob, which nobody
+/// looks for. It is found for the second target that is asked.
+std::pair<Samples, Samples> timePackHits(const Engine &engine) {
+  const PrimitiveDesc desc = createPrimitiveDesc(engine, firstProblem);
+  const std::string blob = artifactForOtherCaches(firstProblem), pack = makeFullPack(blob);
+  check(quern_add_pack_data(pack.data(), pack.size()));
+  Samples hits = timeCreation(desc, quern_origin_pack, 301), blobs;
+  for (int run = 0; run < 301; ++run) {
+    quern_primitive_t made = nullptr;
+    clearMemoryCache();
+    blobs.push_back(elapsedNs([&] {
+      check(quern_primitive_create_from_cache_blob(&made, desc.get(), blob.size(),
+                                                   reinterpret_cast<const uint8_t *>(blob.data())));
+    }));
+    check(quern_primitive_destroy(made));
+  }
+  check(quern_remove_pack_data(pack.data()));
+  std::sort(blobs.begin(), blobs.end());
+  Samples beyond = hits;
+  for (double &sample : beyond)
+    sample -= blobs[blobs.size() / 2];
+  return {hits, beyond};
+}
+
+/// Of shapes that are new each time, with the kernel of their family in a pack and the thread that specialises at work:
+/// descriptor, primitive and first execution.
+Samples timeNewShapes(const Engine &engine) {
+  const auto lineOf = [](int rows, int columns) {
+    const std::string tensor = "=f32:" + std::to_string(rows) + "x" + std::to_string(columns) + ":ab ";
+    return "softmax fwd_i src" + tensor + "dst" + tensor + "axis=1";
+  };
+  const Target &host = Target::host();
+  const std::optional<Family> family = familyOf(Problem::parse(lineOf(8, 100)).verified, host);
+  if (!family)
+    throw std::runtime_error("a softmax along rows has no family");
+  const std::string artifact = compileFor(family->problem.desc.text(), host.text());
+  const Result<std::string> pack = writePack({artifact});
+  if (!pack)
+    throw std::runtime_error(pack.error().message);
+  check(quern_add_pack_data(pack->data(), pack->size()));
+  check(quern_set_num_threads(1));
+  const Stream stream = createStream(engine);
+  Samples samples;
+  std::vector<float> data(16 * 1024);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string line = lineOf(1 + i % 16, 20 + i);
+    Primitive primitive;
+    samples.push_back(elapsedNs([&] {
+      const PrimitiveDesc desc = createPrimitiveDesc(engine, line);
+      primitive = createPrimitive(desc);
+      const_quern_memory_desc_t md = quern_primitive_desc_query_md(desc.get(), quern_query_src_md, 0);
+      quern_memory_t memory = nullptr;
+      check(quern_memory_create(&memory, md, engine.get(), data.data()));
+      const Memory owner(memory);
+      const quern_exec_arg_t arguments[] = {{QUERN_ARG_SRC, memory}, {QUERN_ARG_DST, memory}};
+      check(quern_primitive_execute(primitive.get(), stream.get(), 2, arguments));
+    }));
+    requireOrigin(primitive, quern_origin_family);
+  }
+  check(quern_remove_pack_data(pack->data()));
   return samples;
 }
 
@@ -274,6 +373,11 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
     found.insert(found.end(), rows.begin(), rows.end());
   }
   found.push_back(summarize("disk hit", "µs", timeDiskHits(engine, folder), 100));
+  const auto [packHits, beyondBlobs] = timePackHits(engine);
+  found.push_back(summarize("pack hit", "µs", packHits, 100));
+  found.push_back(summarize("pack hit, beyond a cache blob", "µs", beyondBlobs, 0));
+  found.push_back(
+      summarize("new shape of a family: descriptor, primitive, first execution", "µs", timeNewShapes(engine), 40));
   found.push_back(summarize("memory hit, descriptor at hand", "µs", timeMemoryHits(engine), 1));
   found.push_back(summarize("memory hit, verification and key included", "µs", timeDescriptorAndMemoryHits(engine), 0));
   found.push_back(summarize("memory hit of a function in MLIR, 0.3 KiB", "µs", timeFunctionHits(engine, 0), 1));

@@ -41,6 +41,10 @@ named=$(awk '/^reorder/ { seen = 1 } seen && /^$/ { print NR; exit }' test/probl
   echo
   $bench --problems=test/problems/rnn-bench.desc --threads=1,2 --peers=onednn-3.13,onednn-3.2
   echo
+  echo "## Functions in MLIR"
+  echo
+  $bench --problems=test/problems/functions-bench.desc --threads=1,2 --peers=primitive,onednn-3.13,torch,jax,iree
+  echo
   echo "## Softmax and reorder on a device"
   echo
   $bench --engine=gpu --problems=test/problems/softmax-bench.desc,test/problems/reorder-bench.desc

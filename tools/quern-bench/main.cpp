@@ -45,8 +45,10 @@ void declare(CLI::App &app, Options &options) {
       ->check(CLI::Range(1, 256));
   std::vector<std::string> peers = peerNames;
   peers.push_back("none");
-  app.add_option("--peers", options.peers,
-                 "Peers that tools/peers.sh installed (onednn-3.13,onednn-3.2; of a device intel-opencl); or none")
+  app.add_option(
+         "--peers", options.peers,
+         "Peers that tools/peers.sh installed (onednn-3.13,onednn-3.2; of a device intel-opencl); primitive, which "
+         "is Quern's beside a function in MLIR; or none")
       ->delimiter(',')
       ->check(CLI::IsMember(peers));
   app.add_option_function<std::string>(
@@ -78,6 +80,8 @@ int serveContestant(const Options &options) {
     return serveNothing();
   if (options.serveAs == quernName)
     return serve(*(options.onDevice ? createQuernDevice() : createQuern(threads)));
+  if (options.serveAs == primitiveName)
+    return serve(*createQuernPrimitive(threads));
   if (options.serveAs == copyName)
     return serve(*createCopy(threads));
   if (options.serveAs == "calls")

@@ -17,13 +17,14 @@ namespace {
 constexpr const char *footer = R"(
 Exit codes:
   0  all is well
-  1  a result is wrong (--check), or a cache file is damaged (cache verify)
+  1  a result is wrong (--check), or a cache file or pack is damaged (verify)
   2  bad options, or a problem or file that is not valid
   3  a valid problem that this build does not support
   4  out of memory, a missing library, a device or disk error, or a defect
 
 Environment:
   QUERN_CACHE_DIR            directory of the disk cache; "off" for none
+  QUERN_PACKS                packs to find kernels in, separated by colons
   QUERN_MAX_CPU_ISA          sse41, avx2, avx512_core, avx512_core_vnni, ...
   QUERN_NUM_THREADS          threads of an execution
   QUERN_VERBOSE              1: a line for each execution; 2: creation too
@@ -47,6 +48,7 @@ int runCommand(int argc, char **argv) {
   quern::addExplainCommand(program, exitCode);
   quern::addBenchCommand(program, exitCode);
   quern::addCacheCommand(program, exitCode);
+  quern::addPackCommand(program, exitCode);
   quern::addDevicesCommand(program, exitCode);
   if (std::optional<int> status = program.parse(argc, argv))
     return *status == 0 ? quern::exitOk : quern::exitUsage;

@@ -62,6 +62,7 @@ struct RunReport {
   std::string title;   ///< the same without what is long
   Error error;
   quern_primitive_info_t info{}; ///< its strings are not used: the kernel is gone
+  std::string pack;              ///< where the kernel came from; empty if from none
   Timing timing;
   int64_t bytes = 0;
   bool wasChecked = false;
@@ -116,6 +117,7 @@ private:
     if (!kernel)
       return kernel.takeError();
     report.info = kernel->info();
+    report.pack = report.info.pack; // which belongs to the kernel
     DataOptions dataOptions{*fillFromName(options.data),    options.seed,  options.inPlace, options.misalignment,
                             options.guardedSides().front(), !options.check};
     Result<ProblemData> data = ProblemData::create(*sized, dataOptions);
@@ -147,6 +149,8 @@ private:
     }
     if (Result<void> stored = storeOutputs(data); !stored)
       return stored;
+    if (Result<void> ready = kernel.waitSpecialised(); !ready)
+      return ready;
     return measure([&] { return kernel.run(); }, options.repeat, 0, report.timing);
   }
 
@@ -219,6 +223,8 @@ Json toJson(const RunReport &report) {
   }
   json["status"] = "success";
   json["origin"] = nameOf(report.info.origin);
+  if (!report.pack.empty())
+    json["pack"] = report.pack;
   json["create_ns"] = report.info.create_ns;
   json["compile_ns"] = report.info.compile_ns;
   json["code_bytes"] = report.info.code_bytes;
@@ -243,6 +249,8 @@ void print(const RunReport &report, const RunOptions &options) {
     return;
   }
   std::cout << report.title << '\n' << "  from " << nameOf(report.info.origin);
+  if (!report.pack.empty())
+    std::cout << ' ' << report.pack;
   if (report.info.origin == quern_origin_compiled)
     std::cout << ", compiled in " << formatNs(static_cast<double>(report.info.compile_ns));
   else if (report.info.origin != quern_origin_none)

@@ -22,7 +22,7 @@ namespace quern {
 /// wrong, usage, unimplemented.
 enum ExitCode : int {
   exitOk = 0,
-  exitWrong = 1,         ///< a result failed its check, or a cache file did
+  exitWrong = 1,         ///< a result failed its check, or a cache file or a pack did
   exitUsage = 2,         ///< bad options, or a line or file that is not valid
   exitUnimplemented = 3, ///< a valid problem that this build does not support
   exitFailed = 4,        ///< out of memory, a missing library, a device or disk error, or a defect of Quern
@@ -46,6 +46,7 @@ void addCompileCommand(Command &program, int &exitCode);
 void addDevicesCommand(Command &program, int &exitCode);
 void addDumpCommand(Command &program, int &exitCode);
 void addExplainCommand(Command &program, int &exitCode);
+void addPackCommand(Command &program, int &exitCode);
 void addRunCommand(Command &program, int &exitCode);
 
 } // namespace quern

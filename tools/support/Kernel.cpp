@@ -219,6 +219,11 @@ Result<void> Kernel::execute() const {
   return done ? copied : done;
 }
 
+Result<void> Kernel::waitSpecialised() const {
+  const quern_status_t status = quern_primitive_wait_specialised(primitive.get());
+  return status == quern_not_required ? Result<void>() : checked(status);
+}
+
 Result<void> Kernel::run() const {
   quern_status_t status =
       quern_primitive_execute(primitive.get(), device->stream(), static_cast<int>(arguments.size()), arguments.data());
@@ -237,6 +242,10 @@ const char *nameOf(quern_origin_t origin) {
     return "blob";
   case quern_origin_none:
     return "none";
+  case quern_origin_pack:
+    return "pack";
+  case quern_origin_family:
+    return "family";
   }
   return "unknown";
 }

@@ -70,6 +70,8 @@ public:
   Result<int64_t> scratchpadBytes() const;
   /// Executes and waits; what other memory a device has is filled before and read back after.
   Result<void> execute() const;
+  /// Until it is the problem's own kernel that runs; where QUERN_TIERS keeps that of the family, at once.
+  Result<void> waitSpecialised() const;
   /// The same without moving anything: for timing.
   Result<void> run() const;
   /// Whether an argument is the caller's buffer itself. One that is not shares no bytes with one that is,

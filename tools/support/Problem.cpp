@@ -131,24 +131,31 @@ Result<Problem> readProblem(std::string_view line, const std::string &target) {
   return parsed ? readProblem(line, *parsed) : Result<Problem>(parsed.takeError());
 }
 
-Result<std::string> lineOfMlir(const std::string &file, bool allowNaive) {
+Result<PrimitiveDesc> readMlirFile(const std::string &file, bool allowNaive) {
   const size_t colon = file.rfind(':');
   const bool hasFunction = colon != file.npos && file.find('/', colon) == file.npos;
   PrimitiveDesc given;
   auto &mlir = given.op.emplace<MlirDesc>();
   Result<std::string> bytes = readFile(file.substr(0, hasFunction ? colon : file.npos));
   if (!bytes)
-    return bytes;
+    return bytes.takeError();
   if (bytes->empty() || bytes->size() > maxMlirBytes)
     return invalidArguments(file, ": the module has ", bytes->size(), " bytes; 1 to ", maxMlirBytes, " are possible");
   mlir.module = std::move(*bytes);
   mlir.function = hasFunction ? file.substr(colon + 1) : "";
   given.attr.naive = allowNaive;
+  return given;
+}
+
+Result<std::string> lineOfMlir(const std::string &file, bool allowNaive) {
+  Result<PrimitiveDesc> given = readMlirFile(file, allowNaive);
+  if (!given)
+    return given.takeError();
   Result<Device> cpu = Device::open(quern_cpu);
   if (!cpu)
     return cpu.takeError();
   quern_primitive_desc_t desc = nullptr;
-  if (Result<void> made = checked(quern_primitive_desc_create_from_text(&desc, cpu->engine(), given.text().c_str()));
+  if (Result<void> made = checked(quern_primitive_desc_create_from_text(&desc, cpu->engine(), given->text().c_str()));
       !made)
     return Error{made.error().status, concat(file, ": ", made.error().message)};
   const Owned<quern_primitive_desc_t, quern_primitive_desc_destroy> owned(desc);

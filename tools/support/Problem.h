@@ -35,6 +35,8 @@ Result<Problem> readProblem(std::string_view line, const Target &target);
 /// For a target in text form.
 Result<Problem> readProblem(std::string_view line, const std::string &target);
 
+/// A function in MLIR, `FILE` or `FILE:function`, as it is given.
+Result<PrimitiveDesc> readMlirFile(const std::string &file, bool allowNaive);
 /// The line of a function in MLIR, `FILE` or `FILE:function`, as the compiler has read it. `allowNaive`: what no
 /// recipe takes is lowered loop by loop.
 Result<std::string> lineOfMlir(const std::string &file, bool allowNaive);

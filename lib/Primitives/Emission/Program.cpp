@@ -47,11 +47,14 @@ FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> binding
   SmallVector<Type> types;
   SmallVector<int64_t> sizes;
   for (const Binding &binding : bindings) {
+    const int64_t openDim = binding.openDim >= 0 ? binding.openDim : openSize;
     os << ' ' << binding.name << ':' << binding.type;
+    if (openDim != openSize)
+      os << ",size " << openDim;
     for (int64_t stride : binding.openStrides)
       os << ',' << stride;
     types.push_back(binding.type);
-    sizes.append(binding.type.getNumDynamicDims(), openSize);
+    sizes.append(binding.type.getNumDynamicDims(), openDim);
     sizes.append(binding.openStrides);
   }
   auto [found, isNew] = functions.try_emplace(key);

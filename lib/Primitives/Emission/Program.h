@@ -36,6 +36,8 @@ struct Binding {
   Place place;
   /// Entries of the list of runtime sizes, one for each dynamic stride of the type.
   llvm::SmallVector<int64_t, 1> openStrides = {};
+  /// The entry that dynamic dims of the type have; -1: that of the program.
+  int64_t openDim = -1;
 };
 
 /// Builds the body of a step's function.
@@ -57,8 +59,8 @@ mlir::Value constantTable(StepEmitter &step, llvm::StringRef name, mlir::DenseEl
 
 class Program {
 public:
-  /// `openSize` is the entry of the list of runtime sizes that every open dim of a step's argument has; -1
-  /// where sizes are all known.
+  /// `openSize` is the entry of the list of runtime sizes that open dims of a step's argument have where its binding
+  /// says nothing else; -1 where sizes are all known.
   Program(mlir::ModuleOp module, int64_t openSize) : module(module), builder(module.getContext()), openSize(openSize) {
     bodies.emplace_back();
   }

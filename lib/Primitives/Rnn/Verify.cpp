@@ -47,7 +47,7 @@
 //   C35 The other tensors are of the types that go with it (docs/primitives/rnn.md).
 //   C36 u8 and s8: inference, and not augru or lbr_augru.
 //   C37 seq_lengths is of s32.
-//   C38 Training needs all sizes.
+//   C38 Of training, channels are beside each other or a known number of elements apart.
 //   C39 Of weights, bias and peephole everything is known; of the other tensors all dims but T and N.
 //   C40 Tensors are plain, without padding; weights may be packed as `any` packs them for this target.
 //   C41 Only s8 weights have sums appended: rnn_u8s8 with mask 27, of the projection 11.
@@ -99,10 +99,49 @@ bool hasZeroDim(const RnnDesc &rnn) {
   return false;
 }
 
+const RnnDesc &rnnOf(const VerifiedProblem &problem) { return std::get<Boxed<RnnDesc>>(problem.desc.op); }
+
+std::string bytesOfHeader(const WorkspaceHeader &header) {
+  return {reinterpret_cast<const char *>(&header), sizeof(header)};
+}
+
 /// What backward reads of it first.
 std::shared_ptr<const std::string> headerBytesOf(const RnnDesc &rnn) {
-  const WorkspaceHeader header = workspaceHeaderOf(rnn);
-  return std::make_shared<const std::string>(reinterpret_cast<const char *>(&header), sizeof(header));
+  return std::make_shared<const std::string>(bytesOfHeader(workspaceHeaderOf(rnn)));
+}
+
+/// The dim of N in a tensor of that rank; behind the last where it has none. T is in front of it in those of rank 3.
+int dimOfBatch(const TensorDesc &desc) { return desc.ndims == 1 ? 0 : desc.ndims == 3 ? 1 : desc.ndims == 4 ? 2 : 5; }
+
+/// T and N are those of src_layer, the first argument, wherever they are open.
+Result<void> checkOpenSizes(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+  for (size_t i = 1; i < problem.arguments.size(); ++i) {
+    const ArgumentInfo &argument = problem.arguments[i];
+    const int batch = dimOfBatch(argument.desc), steps = argument.desc.ndims == 3 ? 0 : -1;
+    for (int d = 0; d < argument.desc.ndims && argument.index != arg::workspace; ++d)
+      if (argument.desc.dims[d] == runtimeDim && given[i]->dims[d] != given[0]->dims[d == steps ? 0 : 1])
+        return invalidArguments("dim ", d, " of ", argument.name, " is ", given[i]->dims[d], ", ",
+                                d == batch ? "N" : "T", " of src_layer ", given[0]->dims[d == steps ? 0 : 1]);
+  }
+  return {};
+}
+
+/// Sizes that follow from T and N of src_layer, and that the workspace is as long as these ask for.
+Result<TensorDesc> gridAt(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+  const int64_t steps = given[0]->dims[0], batch = given[0]->dims[1], bytes = given.back()->dims[0];
+  Result<WorkspaceLayout> wanted = workspaceOf(rnnOf(problem), steps, batch);
+  if (!wanted)
+    return wanted.takeError();
+  if (wanted->desc.dims[0] != bytes)
+    return invalidArguments("workspace has ", bytes, " bytes; for T = ", steps, " and N = ", batch, " it has ",
+                            wanted->desc.dims[0]);
+  return workspaceGridOf(rnnOf(problem), steps, batch);
+}
+
+std::string headerAt(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+  WorkspaceHeader header = workspaceHeaderOf(rnnOf(problem));
+  header.steps = given[0]->dims[0], header.batch = given[0]->dims[1];
+  return bytesOfHeader(header);
 }
 
 Result<void> listArguments(VerifiedProblem &problem) {
@@ -129,6 +168,11 @@ Result<void> listArguments(VerifiedProblem &problem) {
       *arguments.insert(place, {arg::workspace, "workspace", workspace->desc, /*isOutput=*/!isBackward(rnn)});
   if (isBackward(rnn))
     listed.header = headerBytesOf(rnn);
+  if (!Shape::of(rnn).isOpen())
+    return {};
+  listed.grid = std::make_shared<const TensorDesc>(workspaceGridOf(rnn));
+  problem.gridAt = gridAt;
+  problem.headerAt = isBackward(rnn) ? headerAt : nullptr;
   return {};
 }
 
@@ -232,6 +276,7 @@ Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &targe
   if (Result<void> ok = listPackedWeights(problem, target); !ok)
     return ok.takeError();
   problem.isNoop = hasZeroDim(rnn);
+  problem.checkSizes = checkOpenSizes;
   problem.citations = {" (rnn C29)", " (rnn C30)", " (rnn C31)", " (rnn C50)"};
   return problem;
 }

@@ -46,9 +46,22 @@ const WorkspaceSection *WorkspaceLayout::find(WorkspacePart part) const {
 }
 
 Result<WorkspaceLayout> workspaceOf(const RnnDesc &rnn) {
+  const Shape s = Shape::of(rnn);
+  if (!s.isOpen())
+    return workspaceOf(rnn, s.steps, s.batch);
+  Result<WorkspaceLayout> layout =
+      workspaceOf(rnn, s.steps == runtimeDim ? 1 : s.steps, s.batch == runtimeDim ? 1 : s.batch);
+  if (layout)
+    layout->desc = *TensorDesc::dense(std::array{runtimeDim}, DataType::U8);
+  return layout;
+}
+
+Result<WorkspaceLayout> workspaceOf(const RnnDesc &rnn, int64_t steps, int64_t batch) {
   WorkspaceLayout layout;
   CheckedInt bytes = workspaceHeaderBytes;
-  for (const Part &part : partsOf(rnn, Shape::of(rnn))) {
+  Shape s = Shape::of(rnn);
+  s.steps = steps, s.batch = batch;
+  for (const Part &part : partsOf(rnn, s)) {
     Result<TensorDesc> desc = TensorDesc::dense(part.dims, part.type);
     if (!desc)
       return Error{desc.error().status, "workspace: " + desc.error().message};
@@ -68,16 +81,40 @@ WorkspaceHeader workspaceHeaderOf(const RnnDesc &rnn) {
   ByteWriter out;
   out.put(rnn.cell), out.put(rnn.direction), out.put(rnn.activation), out.put(rnn.alpha),
       out.put(rnn.flags & RnnStackConcatenated);
-  for (const TensorDesc *tensor :
-       {&rnn.srcLayer, &rnn.weightsLayer, &rnn.weightsIter, &rnn.weightsPeephole, &rnn.weightsProjection}) {
+  out.put(rnn.srcLayer.dataType);
+  for (const TensorDesc *tensor : {&rnn.weightsLayer, &rnn.weightsIter, &rnn.weightsPeephole, &rnn.weightsProjection}) {
     out.put(tensor->ndims), out.put(tensor->dataType);
     for (int64_t dim : tensor->shape())
       out.put(dim);
   }
+  const Shape s = Shape::of(rnn);
   Digest digest = digestOf(out.bytes);
   WorkspaceHeader header;
   header.shape[0] = digest.low, header.shape[1] = digest.high;
+  header.steps = s.steps == runtimeDim ? 0 : s.steps, header.batch = s.batch == runtimeDim ? 0 : s.batch;
   return header;
+}
+
+TensorDesc workspaceGridOf(const RnnDesc &rnn) {
+  const Shape s = Shape::of(rnn);
+  TensorDesc grid = *TensorDesc::dense(std::array{runtimeDim}, DataType::U8);
+  grid.ndims = WorkspaceOffsets + static_cast<int>(partsOf(rnn, s).size()) - 1;
+  for (int d = 0; d < grid.ndims; ++d)
+    grid.dims[d] = grid.paddedDims[d] = runtimeDim, grid.strides[d] = 1;
+  return grid;
+}
+
+Result<TensorDesc> workspaceGridOf(const RnnDesc &rnn, int64_t steps, int64_t batch) {
+  Result<WorkspaceLayout> layout = workspaceOf(rnn, steps, batch);
+  if (!layout)
+    return layout.takeError();
+  TensorDesc grid = workspaceGridOf(rnn);
+  const int64_t rows = steps * batch; // the sections are longer
+  grid.dims[WorkspaceRows] = rows;
+  grid.dims[WorkspaceChunks] = (rows + chunkRows - 1) / chunkRows;
+  for (size_t i = 1; i < layout->sections.size(); ++i)
+    grid.dims[WorkspaceOffsets + i - 1] = layout->sections[i].byteOffset;
+  return grid;
 }
 
 } // namespace quern::rnn

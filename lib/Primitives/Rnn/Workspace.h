@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The bytes of the argument `workspace`, version 2: a header, then dense sections, each from a multiple of 64 on.
+// The bytes of the argument `workspace`, version 3: a header, then dense sections, each from a multiple of 64 on.
 // Time indices are those of the sequence in both directions. What lies behind the end of a sequence that is
-// shorter than T is not specified.
+// shorter than T is not specified. Whether T and N were known when the problem was made changes nothing.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_WORKSPACE_H
@@ -32,7 +32,7 @@ struct WorkspaceSection {
   TensorDesc desc; ///< dense, of the part alone
 };
 
-inline constexpr uint32_t workspaceVersion = 2;
+inline constexpr uint32_t workspaceVersion = 3;
 inline constexpr int64_t workspaceHeaderBytes = 64;
 
 struct WorkspaceLayout {
@@ -41,20 +41,38 @@ struct WorkspaceLayout {
   const WorkspaceSection *find(WorkspacePart part) const;
 };
 
-/// Of a verified forward problem; overflow of 64 bits is `invalid_arguments`.
+/// Of a verified problem; overflow of 64 bits is `invalid_arguments`. Where T or N are open, so is its dim; the offsets
+/// of the sections are those for sizes of 1.
 Result<WorkspaceLayout> workspaceOf(const RnnDesc &rnn);
+/// The same of an execution with these sizes.
+Result<WorkspaceLayout> workspaceOf(const RnnDesc &rnn, int64_t steps, int64_t batch);
 
-/// What the header holds: the letters QRNNWS, version and a digest of the shape, by which backward knows the
-/// workspace of its forward.
+/// What the header holds: the letters QRNNWS, version, a digest of the kind of problem and the sizes, by which backward
+/// knows the workspace of its forward.
 struct WorkspaceHeader {
   char magic[8] = {'Q', 'R', 'N', 'N', 'W', 'S', 0, 0};
   uint32_t version = workspaceVersion;
   uint32_t reserved0 = 0;
-  uint64_t shape[2] = {}; ///< digest of cell, direction, flags, dims and types
-  char reserved1[32] = {};
+  uint64_t shape[2] = {};       ///< digest of cell, direction, flags, dims but T and N, and types
+  int64_t steps = 0, batch = 0; ///< T and N
+  char reserved1[16] = {};
 };
 static_assert(sizeof(WorkspaceHeader) == workspaceHeaderBytes);
+/// T or N that are open are 0.
 WorkspaceHeader workspaceHeaderOf(const RnnDesc &rnn);
+
+/// Where T or N are open, kernels take these sizes of the workspace in place of its bytes, which an execution finds
+/// out: as the dims of an ArgumentInfo's grid.
+enum WorkspaceSize : int {
+  WorkspaceRows,   ///< T N
+  WorkspaceChunks, ///< of `chunkRows` rows each, the last one filled up
+  WorkspaceOffsets ///< of the sections behind the first, in bytes
+};
+inline constexpr int64_t chunkRows = 64;
+/// Of a problem with open sizes.
+TensorDesc workspaceGridOf(const RnnDesc &rnn);
+/// The same of an execution with these sizes.
+Result<TensorDesc> workspaceGridOf(const RnnDesc &rnn, int64_t steps, int64_t batch);
 
 } // namespace quern::rnn
 

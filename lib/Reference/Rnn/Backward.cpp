@@ -17,6 +17,18 @@
 namespace quern::rnn {
 namespace {
 
+/// What a state may be kept as.
+struct StateRange {
+  double low, high;
+};
+StateRange stateRangeOf(DataType type, const Uncertain &h) {
+  if (type == DataType::F32 || type == DataType::F64)
+    return {h.value, h.value};
+  constexpr double deviations = 6;
+  const double off = deviations * h.deviation();
+  return {roundTo(type, h.value - off), roundTo(type, h.value + off)};
+}
+
 /// How a kernel keeps states and reads the factors of products: as they are, or rounded to a narrower type.
 template <typename Number> class Kept;
 
@@ -29,12 +41,12 @@ public:
   Uncertain state(const Uncertain &h) const {
     if (type == DataType::F32 || type == DataType::F64)
       return h;
-    constexpr double deviations = 6;
-    const double off = deviations * h.deviation(), kept = roundTo(type, h.value);
-    if (roundTo(type, h.value - off) == roundTo(type, h.value + off))
-      return kept;
-    const double step = epsilonOf(type) * std::fabs(h.value);
-    return {kept, h.variance + step * step};
+    const StateRange range = stateRangeOf(type, h);
+    if (range.low == range.high)
+      return roundTo(type, h.value);
+    const double subnormal = type == DataType::F16 ? 0x1p-24 : 0x1p-133;
+    const double step = std::max(epsilonOf(type) * std::fabs(h.value), subnormal);
+    return {roundTo(type, h.value), h.variance + step * step};
   }
   Uncertain operand(const Uncertain &x) const { return roundsOperands ? rounded(x) : x; }
   Uncertain gradient(const Uncertain &d) const { return roundsGradients ? rounded(d) : d; }
@@ -74,6 +86,11 @@ public:
         draw(draw) {}
 
   double state(double h) const { return type == DataType::F32 || type == DataType::F64 ? h : roundTo(type, h); }
+  /// Near the middle of two values every other draw has the one.
+  double state(const Uncertain &h) const {
+    const StateRange range = stateRangeOf(type, h);
+    return (testdata::mix(std::bit_cast<uint64_t>(h.value)) + draw) % 2 ? range.low : range.high;
+  }
   double operand(double x) const { return roundsOperands ? x + stepOfBf16(x) * part(x) : x; }
   double gradient(double d) const { return roundsGradients ? d + stepOfBf16(d) * part(d) : d; }
   /// What arithmetic in f32 makes of a number, which is nothing beside roundings to bf16.
@@ -274,9 +291,11 @@ template <typename Number> void BackwardRun<Number>::remakeStates() {
         for (int64_t step = 0; step < a.lengths[static_cast<size_t>(n)]; ++step) {
           const RunPlace at = placeOf(layer, direction, n, step);
           const size_t row = rowOf(at);
-          const std::vector<Number> h =
-              remadeState<Number>(rnn, s, part(a.gates, row, s.gates * s.dhc), part(a.cells, row, s.dhc),
-                                  attentionAt(at), stateBefore(at, step));
+          const std::vector<Number> before = stateBefore(at, step);
+          using Made = std::conditional_t<std::is_same_v<Number, double>, Uncertain, Number>; // draws go both ways
+          const std::vector<Made> h =
+              remadeState<Made>(rnn, s, part(a.gates, row, s.gates * s.dhc), part(a.cells, row, s.dhc), attentionAt(at),
+                                std::vector<Made>(before.begin(), before.end()));
           std::vector<Number> &to = isProjected ? unprojected : states;
           for (size_t o = 0; o < h.size(); ++o)
             to[row * h.size() + o] = kept.state(h[o]);

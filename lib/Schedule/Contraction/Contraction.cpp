@@ -22,7 +22,7 @@ quern::scheduleContraction(const Problem &problem, const ContractionStrategy &st
     if (succeeded(
             contractions::readChain(problem, chain, {.strided = isLastResort, .singleColumn = isLastResort}, reason)) &&
         succeeded(contractions::planContraction(plan, reason)) &&
-        (isLastResort == strategy.isLastResort || plan.stepsOfCut)) // what is copied need not lie side by side
+        (isLastResort == strategy.isLastResort || plan.cuts)) // what is copied need not lie side by side
       return SmallVector<func::FuncOp>{contractions::Emitter(plan).emit()};
     if (first.empty())
       first = reason;

@@ -21,18 +21,6 @@ template <typename Conversion> bool isExtended(const Product::Factor &factor) {
   return factor.conversions.size() == 1 && isa<Conversion>(factor.conversions[0]);
 }
 
-/// The conversions of a factor on a vector of its elements.
-Value convert(OpBuilder &b, const Product::Factor &factor, Value v) {
-  for (Operation *op : factor.conversions) {
-    IRMapping map;
-    map.map(op->getOperand(0), v);
-    Operation *clone = b.clone(*op, map);
-    clone->getResult(0).setType(cast<VectorType>(v.getType()).clone(op->getResult(0).getType()));
-    v = clone->getResult(0);
-  }
-  return v;
-}
-
 Value splat(OpBuilder &b, Location loc, int64_t lanes, unsigned bits, const APInt &value) {
   auto type = VectorType::get({lanes}, b.getIntegerType(bits));
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, value));
@@ -120,6 +108,17 @@ Value contractions::keepTaken(OpBuilder &b, const Product &product, Value packed
   return vector::BitCastOp::create(b, loc, packed.getType(), words);
 }
 
+Value contractions::convert(OpBuilder &b, const Product::Factor &factor, Value v) {
+  for (Operation *op : factor.conversions) {
+    IRMapping map;
+    map.map(op->getOperand(0), v);
+    Operation *clone = b.clone(*op, map);
+    clone->getResult(0).setType(cast<VectorType>(v.getType()).clone(op->getResult(0).getType()));
+    v = clone->getResult(0);
+  }
+  return v;
+}
+
 Dot contractions::chooseDot(const Product &product, const ContractionStrategy &strategy) {
   const Product::Factor &lhs = product.lhs, &rhs = product.rhs;
   if (isa<IntegerType>(product.sumType())) {
@@ -146,6 +145,30 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
   if (strategy.hasPairDots && areFloats && product.mayRound && product.mayReassociate && product.mayContract)
     return product.packed == 2 ? Dot::Rounded : Dot::RoundedFma;
   return strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;
+}
+
+bool contractions::makesPairs(const Product &product, const ContractionStrategy &strategy) {
+  auto fits = [&](const Product::Factor &factor) {
+    const bool isRounded = product.mayRound && factor.element().isF32() && factor.conversions.empty();
+    return isRounded || (factor.element().isBF16() && isExtended<arith::ExtFOp>(factor));
+  };
+  return strategy.hasPairDots && product.packed == 1 && fits(product.lhs) && fits(product.rhs) &&
+         product.sumType().isF32() && product.mayReassociate && product.mayContract;
+}
+
+/// By words, which takes fewer instructions than a shuffle of halves.
+Value contractions::makePairs(OpBuilder &b, const Product &product, Value first, Value second) {
+  Location loc = product.loc();
+  const int64_t lanes = cast<VectorType>(first.getType()).getNumElements();
+  auto halves = VectorType::get({lanes}, b.getI16Type()), words = VectorType::get({lanes}, b.getI32Type());
+  auto wordsOf = [&](Value v) -> Value {
+    if (!getElementTypeOrSelf(v.getType()).isBF16())
+      v = roundToBf16(b, product, v);
+    return arith::ExtUIOp::create(b, loc, words, vector::BitCastOp::create(b, loc, halves, v));
+  };
+  Value high = arith::ShLIOp::create(b, loc, wordsOf(second), splat(b, loc, lanes, 32, APInt(32, 16)));
+  Value pairs = arith::OrIOp::create(b, loc, wordsOf(first), high);
+  return vector::BitCastOp::create(b, loc, VectorType::get({2 * lanes}, b.getBF16Type()), pairs);
 }
 
 std::optional<Dot> contractions::chooseMatrixDot(const Product &product, Dot byVectors) {
@@ -244,7 +267,7 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
   for (Value element : loaded)
     elements.push_back(
         factorOf(b, product, dot, product.lhs,
-                 vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, product.lhs.element()), element)));
+                 vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, element.getType()), element)));
   return elements;
 }
 

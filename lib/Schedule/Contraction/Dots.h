@@ -37,6 +37,12 @@ enum class Dot {
 Dot chooseDot(const Product &product, const ContractionStrategy &strategy);
 /// By matrices, if they can: what is packed as pairs or fours in both factors, and lies side by side along K in lhs.
 std::optional<Dot> chooseMatrixDot(const Product &product, Dot byVectors);
+/// Whether copies of both factors can be of bf16 in pairs, made of two steps along K.
+bool makesPairs(const Product &product, const ContractionStrategy &strategy);
+/// The lanes of two vectors of a factor's elements, in pairs of bf16.
+mlir::Value makePairs(mlir::OpBuilder &b, const Product &product, mlir::Value first, mlir::Value second);
+/// A vector of a factor's elements as its conversions make them.
+mlir::Value convert(mlir::OpBuilder &b, const Product::Factor &factor, mlir::Value v);
 /// What the instruction of a matrix product wants to know.
 matrices::Elements elementsOf(const Product &product);
 const char *nameOf(Dot dot);

@@ -39,6 +39,7 @@ protected:
   }
   /// Of numbers where both are known.
   Value smaller(Value x, Value y);
+  Value larger(Value x, Value y);
   Value difference(Value x, Value y);
 
 private:

@@ -34,7 +34,7 @@ ELSEWHERE = [
      r"max_s32|num_of.*|variable_.*|group_.*)", "queries of other primitives"),
 ]
 # What only libquern names.
-OURS = [r"internal_error", r"f4_e3m0", r"softmax_accurate_inf_as_zero", r"memory_extra_flag_.*",
+OURS = [r"internal_error", r"f4_e3m0", r"mlir", r"softmax_accurate_inf_as_zero", r"memory_extra_flag_.*",
         r"(form|origin|event)_.*", r"rnn_flags_stack_concatenated"]
 MACROS_ELSEWHERE = [
     r"ARG_(REDUCE|MEAN|VARIANCE|SCALE|SHIFT|DIFF_SCALE|DIFF_SHIFT|HINT_.*|MULTIPLE_DST|ATTR_DROPOUT.*|ATTR_ROUNDING.*)",

@@ -25,7 +25,7 @@ class RnnCases : public PrimitiveCases {
 public:
   std::string_view name() const override { return "rnn"; }
   int64_t firstRound() const override { return cellsOfARound(Pass::Forward) * optionSets; }
-  int64_t allRounds() const override { return cellsOfARound(Pass::Forward) * roundsOfAll(Pass::Forward) * 3; }
+  int64_t allRounds() const override { return cellsOfARound(Pass::Forward) * roundsOfAll * 3; }
   bool judgesPeer() const override { return true; }
   void adaptToPeer(Case &drawn) const override { cases::rnn::adaptToPeer(drawn); }
   Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number, target); }
@@ -64,7 +64,7 @@ class RnnBackwardCases : public PrimitiveCases {
 public:
   std::string_view name() const override { return "rnn"; }
   int64_t firstRound() const override { return cellsOfARound(Pass::Backward) * optionSets; }
-  int64_t allRounds() const override { return cellsOfARound(Pass::Backward) * roundsOfAll(Pass::Backward) * 5; }
+  int64_t allRounds() const override { return cellsOfARound(Pass::Backward) * roundsOfAll * 4; }
   Case draw(uint64_t seed, int64_t number) const override { return drawCase(seed, number, target, Pass::Backward); }
   std::span<const Mistake> mistakes() const override { return mistakesOfBackward(); }
   std::span<const DataType> refusedTypes() const override {

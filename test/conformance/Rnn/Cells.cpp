@@ -34,10 +34,6 @@ std::span<const DataType> typesOf(Pass pass) {
   return std::span(allTypes).first(pass == Pass::Forward ? std::size(allTypes) : 3);
 }
 
-std::span<const LayoutFamily> familiesOf(Pass pass) {
-  return std::span(allFamilies).first(std::size(allFamilies) - (pass == Pass::Backward));
-}
-
 std::span<const Feature> featuresOf(Pass pass) {
   static constexpr Feature ofForward[] = {
       Feature::Training, Feature::Stack,       Feature::StackConcatenated, Feature::Lengths, Feature::LongSequence,
@@ -114,14 +110,11 @@ int64_t cellsOfARound(Pass pass) { return static_cast<int64_t>(round(pass).size(
 
 Cell cellOf(Pass pass, int64_t number) {
   constexpr int64_t step = 59; // a few cells in a row are of all kinds, directions and types
-  const int64_t count = cellsOfARound(pass), index = number % count * step % count,
-                turn = number / count % roundsOfAll(pass);
+  const int64_t count = cellsOfARound(pass), index = number % count * step % count, turn = number / count % roundsOfAll;
   Cell cell = round(pass)[static_cast<size_t>(index)];
-  const std::span<const LayoutFamily> families = familiesOf(pass);
   cell.options = static_cast<int>((turn + index) % optionSets);
-  // Those of forward are coprime to the number of option sets: a turn of both is a turn of all pairs.
-  const int64_t shift = pass == Pass::Backward ? turn / optionSets + turn % optionSets : turn;
-  cell.family = families[static_cast<size_t>(shift + index / 3) % families.size()];
+  // Their number is coprime to that of option sets: a turn of both is a turn of all pairs.
+  cell.family = allFamilies[static_cast<size_t>(turn + index / 3) % std::size(allFamilies)];
   return cell;
 }
 

@@ -44,12 +44,11 @@ enum class LayoutFamily {
   Gapped,     ///< as plain, with gaps and offsets
   Mixed,      ///< any order of dims and gaps, each tensor its own
   Packed,     ///< weights as `any` packs them, given
-  Runtime,    ///< T and N given at execution; of forward
+  Runtime,    ///< T and N given at execution
 };
 inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Plain,  LayoutFamily::Any,   LayoutFamily::Transposed,
                                                LayoutFamily::Gapped, LayoutFamily::Mixed, LayoutFamily::Packed,
                                                LayoutFamily::Runtime};
-std::span<const LayoutFamily> familiesOf(Pass pass);
 
 struct Cell {
   Kind kind = Kind::Vanilla;
@@ -96,7 +95,7 @@ Cell cellOf(Pass pass, int64_t number);
 /// Kinds x directions x types that exist.
 int64_t cellsOfARound(Pass pass);
 /// Rounds after which every cell has been there.
-inline int64_t roundsOfAll(Pass pass) { return optionSets * static_cast<int64_t>(familiesOf(pass).size()); }
+inline constexpr int64_t roundsOfAll = optionSets * static_cast<int64_t>(std::size(allFamilies));
 
 } // namespace quern::cases::rnn
 

@@ -39,7 +39,7 @@ void printLabel(std::ostream &os, std::string_view label) { os << std::setw(24) 
 /// All cells of all rounds.
 std::set<Cell> everyCell(Pass pass) {
   std::set<Cell> all;
-  for (int64_t number = 0; number < cellsOfARound(pass) * roundsOfAll(pass); ++number)
+  for (int64_t number = 0; number < cellsOfARound(pass) * roundsOfAll; ++number)
     all.insert(cellOf(pass, number));
   return all;
 }
@@ -65,7 +65,7 @@ void Coverage::print(std::ostream &os) const {
   printLabel(os, "kind, direction");
   for (DataType type : typesOf(pass))
     os << std::setw(column) << nameOf(type);
-  for (LayoutFamily family : familiesOf(pass))
+  for (LayoutFamily family : allFamilies)
     os << std::setw(12) << nameOf(family);
   os << '\n';
   for (Kind kind : allKinds)
@@ -80,7 +80,7 @@ void Coverage::print(std::ostream &os) const {
           byType[cell.type] += count, byFamily[cell.family] += count;
       for (DataType type : typesOf(pass))
         os << std::setw(column) << byType[type];
-      for (LayoutFamily family : familiesOf(pass))
+      for (LayoutFamily family : allFamilies)
         os << std::setw(12) << byFamily[family];
       os << '\n';
     }

@@ -109,9 +109,8 @@ private:
     }
     if (pass == Pass::Backward)
       op.prop = PropKind::Backward;
-    bool mayTrain = !isInteger() && cell.family != LayoutFamily::Runtime;
     if (pass == Pass::Forward)
-      op.prop = mayTrain && random.oneIn(3) ? PropKind::ForwardTraining : PropKind::ForwardInference;
+      op.prop = !isInteger() && random.oneIn(3) ? PropKind::ForwardTraining : PropKind::ForwardInference;
     s.gates = quern::rnn::gatesOf(op.cell);
     s.biasGates = s.gates + quern::rnn::isLinearBeforeReset(op);
   }
@@ -262,8 +261,9 @@ private:
   }
 
   void openTensor(TensorDesc &desc, bool openSteps, bool openBatch, std::vector<int64_t> &sizes) {
-    bool isState = desc.ndims == 4 && desc.dims[2] == s.batch && &desc != &op.weightsPeephole && &desc != &op.bias &&
-                   &desc != &op.weightsProjection;
+    const TensorDesc *ofWeights[] = {&op.weightsPeephole,     &op.weightsProjection,     &op.bias,
+                                     &op.diffWeightsPeephole, &op.diffWeightsProjection, &op.diffBias};
+    bool isState = desc.ndims == 4 && std::ranges::find(ofWeights, &desc) == std::end(ofWeights);
     if (desc.isZero() || (desc.ndims == 4 && !isState) || desc.ndims == 5)
       return;
     Dims dims(desc.dims, desc.dims + desc.ndims);

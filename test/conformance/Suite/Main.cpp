@@ -84,7 +84,8 @@ FILE *start(const Part &part, const SuiteOptions &options, const std::string &li
              " --first=", part.first, " --count=", part.count, " --seconds=", options.seconds, " --linker=", linker,
              options.peer.empty() ? "" : " --peer=" + quoted(options.peer), options.listOnly ? " --list" : "",
              part.isFirst ? "" : " --damaged=0", options.engine == quern_gpu ? " --engine=gpu" : "",
-             options.compileOnly ? " --compile-only" : "", options.aliases ? " --aliases" : "");
+             options.compileOnly ? " --compile-only" : "", options.aliases ? " --aliases" : "",
+             options.families ? " --families" : "");
   return popen(command.c_str(), "r");
 }
 
@@ -229,6 +230,8 @@ int main(int argc, char **argv) {
   program.flag("--aliases", options.aliases,
                "Lay outputs on other arguments instead: the results must be right, or the execution refused before "
                "anything is written");
+  program.flag("--families", options.families,
+               "Run the kernel of each problem's family, compiled for it, where it has one");
   program.flag("--list", options.listOnly, "Verify the problems and print the commands that run them, but run none");
   program.flag("--compile-only", options.compileOnly,
                "Compile the problems for devices of random limits instead, and have spirv-val read the modules; 40 of "
@@ -240,6 +243,8 @@ int main(int argc, char **argv) {
   try {
     options.engine = engine == "gpu" ? quern_gpu : quern_cpu;
     options.useLoader = linker != "orc";
+    if (options.families)
+      setenv("QUERN_TIERS", "family", 1);
     options.useOrc = linker != "loader" || !options.peer.empty();
     if (isas.empty() && (sets.size() > 1 || jobs > 1))
       isas = {std::string(nameOfIsa(Target::host().isa))};

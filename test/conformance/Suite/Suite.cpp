@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Suite.h"
 
+#include "FamilyPack.h"
+
 #include "Crash.h"
 #include "Desc/Target.h"
 #include "Flatness.h"
@@ -136,7 +138,8 @@ int64_t Suite::notCompared() const {
 }
 
 std::string Suite::settingOf() const {
-  return device.isCpu() ? concat("QUERN_GUARD_SCRATCH=1 QUERN_MAX_CPU_ISA=", nameOfIsa(device.target().isa), ' ')
+  return device.isCpu() ? concat(options.families ? "QUERN_TIERS=family " : "",
+                                 "QUERN_GUARD_SCRATCH=1 QUERN_MAX_CPU_ISA=", nameOfIsa(device.target().isa), ' ')
                         : std::string();
 }
 
@@ -226,9 +229,16 @@ Result<void> Suite::runCase(const Case &drawn) {
   empty += sized.verified.isNoop;
 
   std::string text = drawn.desc.text();
+  Result<std::unique_ptr<FamilyPack>> family =
+      options.families ? FamilyPack::of(open) : Result<std::unique_ptr<FamilyPack>>(nullptr);
+  if (!family)
+    return family.takeError();
   Result<Kernel> kernel = Kernel::create(device, text);
   if (!kernel) // it was verified
     return kernel.takeError();
+  if (*family && !kernel->info().is_family)
+    return internalError("the kernel is not that of the family, but from ", nameOf(kernel->info().origin));
+  ofFamily += kernel->info().is_family;
   if (!peer)
     countCase(drawn, sized.desc(), *data);
   if (options.aliases)
@@ -242,7 +252,7 @@ Result<void> Suite::runCase(const Case &drawn) {
   if (peer)
     return cases.judgesPeer() ? judgePeer(sized, drawn, *data, *theirPrimitive)
                               : compareWithPeer(sized, drawn, *data, *theirPrimitive);
-  if (!options.useLoader || kernel->info().origin == quern_origin_none)
+  if (!options.useLoader || kernel->info().origin == quern_origin_none || kernel->info().is_family)
     return {};
 
   Result<Kernel> loaded = Kernel::create(device, text);
@@ -376,6 +386,8 @@ int Suite::summarize() const {
             << " problems (" << bySpecial << " with special values, " << inPlace << " in place, " << misaligned
             << " misaligned, " << empty << " empty), " << otherSizes
             << " executions of open kernels with other sizes\n";
+  if (options.families)
+    std::cout << ofFamily << " by the kernel of their family\n";
   cases.print(std::cout);
   aliases.print(std::cout);
   int64_t refused = 0;

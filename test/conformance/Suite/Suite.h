@@ -34,6 +34,7 @@ struct SuiteOptions {
   bool listOnly = false;      ///< verify legal problems and print the commands that would run them
   bool compileOnly = false;   ///< for devices, and run nothing
   bool aliases = false;       ///< lay outputs on other arguments instead
+  bool families = false;      ///< run the kernels of families where there are some (QUERN_TIERS=family)
   bool useOrc = true, useLoader = true;
   quern_engine_kind_t engine = quern_cpu;
   std::string peer; ///< a oneDNN to compare with; empty: none
@@ -115,7 +116,7 @@ private:
   bool isFlat = false; ///< what was drawn last, which is drawn again
   int64_t redrawn = 0;
   int64_t mistakesRefused = 0, damaged = 0;
-  int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0, otherSizes = 0;
+  int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0, otherSizes = 0, ofFamily = 0;
   double worst = 0;
   double startSeconds = 0;
 };

@@ -24,6 +24,9 @@ TEST_F(BadInput, PrimitiveDescriptors) {
   memory::desc otherShape({4, 8}, memory::data_type::f32, "ab");
   const char *text;
   const_quern_primitive_attr_t constAttr;
+  void *site = nullptr;
+  const quern_mlir_function_t mlirFunction{"x", 0, nullptr, nullptr, nullptr, 0, 0, nullptr};
+  const quern_mlir_memref_t memref{0, nullptr};
   check({
       BAD_NULL(quern_softmax_forward_primitive_desc_create(nullptr, e, inference, accurate, d, d, 1, a),
                "primitive_desc"),
@@ -57,6 +60,12 @@ TEST_F(BadInput, PrimitiveDescriptors) {
       BAD(quern_primitive_desc_create_from_mlir(&newPd, e, "x", 0, nullptr, a), invalid_arguments, "has 0 bytes"),
       BAD(quern_primitive_desc_create_from_mlir(&newPd, e, "x", (size_t(16) << 20) + 1, nullptr, a), invalid_arguments,
           "has 16777217 bytes"),
+      BAD_NULL(quern_mlir_call(nullptr, &mlirFunction, &memref, 1), "site"),
+      BAD_NULL(quern_mlir_call(&site, nullptr, &memref, 1), "function"),
+      BAD_NULL(quern_mlir_call(&site, &mlirFunction, nullptr, 1), "memrefs"),
+      BAD(quern_mlir_call(&site, &mlirFunction, &memref, -1), invalid_arguments, "is -1"),
+      BAD(quern_mlir_call(&site, &mlirFunction, &memref, 1), invalid_arguments, "has 0 bytes"),
+      BAD_NULL(quern_mlir_release(nullptr), "site"),
       BAD_NULL(quern_primitive_desc_create_from_text(nullptr, e, "softmax"), "primitive_desc"),
       BAD_NULL(quern_primitive_desc_create_from_text(&newPd, nullptr, "softmax"), "engine"),
       BAD_NULL(quern_primitive_desc_create_from_text(&newPd, e, nullptr), "line"),
@@ -102,6 +111,11 @@ TEST_F(BadInput, Primitives) {
       BAD_NULL(quern_primitive_get_primitive_desc(k, nullptr), "primitive_desc"),
       BAD_NULL(quern_primitive_get_info(nullptr, &info), "primitive"),
       BAD_NULL(quern_primitive_get_info(k, nullptr), "info"),
+      BAD_NULL(quern_primitive_wait_specialised(nullptr), "primitive"),
+      BAD_NULL(quern_primitive_create_with_tiers(nullptr, p, quern_tiers_both), "primitive"),
+      BAD_NULL(quern_primitive_create_with_tiers(&newPrimitive, nullptr, quern_tiers_both), "primitive_desc"),
+      BAD(quern_primitive_create_with_tiers(&newPrimitive, p, static_cast<quern_tiers_t>(0)), invalid_arguments,
+          "tiers 0"),
       BAD_NULL(quern_compile(nullptr, nullptr, quern_form_asm, &newBlob), "line"),
       BAD_NULL(quern_compile(line, nullptr, quern_form_asm, nullptr), "blob"),
       BAD(quern_compile(line, nullptr, static_cast<quern_code_form_t>(0), &newBlob), invalid_arguments, "code form 0"),

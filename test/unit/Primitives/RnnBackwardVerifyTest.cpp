@@ -95,14 +95,12 @@ TEST(RnnBackwardVerify, RefusesOtherTypesAndLayouts) {
        lstm + "src_layer=u8:2x3x4:abc weights_layer=s8:1x1x4x4x8:any weights_iter=s8:1x1x8x4x8:any "
               "dst_layer=u8:2x3x8:abc diff_dst_layer=f32:2x3x8:abc diff_src_layer=f32:2x3x4:abc",
        unsupported, "src_layer of type u8 with propagation kind bwd"},
-      {"C38",
-       lstm +
-           "src_layer=f32:2x?x4:abc dst_layer=f32:2x?x8:abc diff_dst_layer=f32:2x?x8:abc "
-           "diff_src_layer=f32:2x?x4:abc " +
-           weights,
-       unsupported, "training with sizes of src_layer"},
-      {"C38", lstm + layers + weights + "diff_src_layer=f32:2x3x4:s?x?x1", unsupported,
-       "training with sizes of diff_src_layer"},
+      {"C38", lstm + layers + weights + "diff_src_layer=f32:2x3x4:s12x4x?", unsupported,
+       "training with stride 2 of diff_src_layer given at execution"},
+      {"C38", lstm + layers + weights + "diff_weights_iter=f32:1x1x8x4x8:s?x256x32x8x1", unsupported,
+       "training with stride 0 of diff_weights_iter given at execution"},
+      {"C38", lstm + layers + weights + "diff_src_layer=f32:2x3x4:s12x4x1:off?", unsupported,
+       "training with the offset of diff_src_layer given at execution"},
       {"C25", lstm + layers + weights + "diff_src_layer=f32:2x3x4:s4x0x1", invalid,
        "diff_src_layer has stride 0 over dim 1"},
       {"C40", lstm + layers + weights + "diff_weights_iter=f32:1x1x8x4x8:abdEc16e", unsupported,

@@ -152,9 +152,9 @@ TEST(RnnVerify, RefusesOtherTypes) {
       {"C36", "rnn fwd_t cell=lstm direction=left2right " + int8, unsupported, "u8 with propagation kind fwd_t"},
       {"C37", lstm + layers + weights + "seq_lengths=s8:3:a", unsupported, "seq_lengths of type s8"},
       {"C38",
-       "rnn fwd_t cell=lstm direction=left2right src_layer=f32:2x?x4:abc dst_layer=f32:2x?x8:abc "
+       "rnn fwd_t cell=lstm direction=left2right src_layer=f32:2x?x4:s?x?x? dst_layer=f32:2x?x8:abc "
        "weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:any",
-       unsupported, "training"},
+       unsupported, "training with stride 2 of src_layer given at execution"},
   };
   expectAllRefused("rnn", refusals);
   expectAllRefusedOfBackward(refusals);
@@ -379,6 +379,23 @@ TEST(RnnWorkspace, IsThatOfThePage) {
   EXPECT_EQ(projected.arguments.back().desc.bytes(), 4736);
 }
 
+// Where T and N are open the workspace is one of open size; kernels take what follows from T and N in place of it: the
+// rows, chunks of 64 of them, and where the sections begin that do not follow the header.
+TEST(RnnWorkspace, OfOpenSizesFollowsFromThem) {
+  const VerifiedProblem open = accepted(
+      "rnn fwd_t cell=lstm direction=bidirectional_concat src_layer=bf16:?x?x4:abc weights_layer=bf16:1x2x4x4x7:any "
+      "weights_iter=bf16:1x2x6x4x7:any weights_projection=bf16:1x2x7x6:any dst_layer=bf16:?x?x12:abc");
+  const ArgumentInfo &workspace = open.arguments.back();
+  EXPECT_EQ(workspace.desc.dims[0], runtimeDim);
+  ASSERT_TRUE(workspace.grid);
+  EXPECT_EQ(workspace.runtimeSizes(), 4);
+  const TensorDesc sizes = *rnn::workspaceGridOf(rnnOf(open), 50, 3);
+  EXPECT_EQ(std::vector(sizes.dims, sizes.dims + sizes.ndims), (std::vector<int64_t>{150, 3, 33664, 42112}));
+  const rnn::WorkspaceLayout one = *rnn::workspaceOf(rnnOf(open), 5, 3);
+  EXPECT_EQ(one.desc.bytes(), 4736);
+  EXPECT_EQ(one.find(rnn::WorkspacePart::States)->byteOffset, 4352);
+}
+
 TEST(RnnWorkspace, SectionsFollowEachOther) {
   VerifiedProblem problem =
       accepted("rnn fwd_t cell=lstm direction=bidirectional_concat src_layer=bf16:5x3x4:abc "
@@ -409,9 +426,11 @@ TEST(RnnWorkspace, HeadersNameTheShape) {
   };
   RnnDesc rnn = rnnOf(accepted(lstm + layers + weights)), other = rnn;
   EXPECT_EQ(shapeOf(rnn), shapeOf(other));
-  EXPECT_EQ(rnn::workspaceHeaderOf(rnn).version, 2u);
+  EXPECT_EQ(rnn::workspaceHeaderOf(rnn).version, 3u);
+  EXPECT_EQ(rnn::workspaceHeaderOf(rnn).steps, 2);
+  EXPECT_EQ(rnn::workspaceHeaderOf(rnn).batch, 3);
   other.srcLayer.dims[0] = 3;
-  EXPECT_NE(shapeOf(rnn), shapeOf(other));
+  EXPECT_EQ(shapeOf(rnn), shapeOf(other)) << "T and N have places of their own";
   other = rnn, other.direction = RnnDirection::Right2Left;
   EXPECT_NE(shapeOf(rnn), shapeOf(other));
 }

@@ -41,31 +41,31 @@ TensorDesc tensor(std::initializer_list<int64_t> dims, DataType type = DataType:
 }
 
 PrimitiveDesc descOf(const Problem &p) {
-  const int64_t L = p.layers, D = p.directions(), N = p.batch;
+  const int64_t l = p.layers, d = p.directions(), n = p.batch;
   Result<PrimitiveDesc> parsed =
       PrimitiveDesc::parse(concat("rnn fwd_t cell=", p.cell, " direction=", p.direction, " flags=", p.flags));
   EXPECT_TRUE(parsed) << parsed.error().message;
   PrimitiveDesc desc = *parsed;
   RnnDesc &rnn = *std::get<Boxed<RnnDesc>>(desc.op);
-  rnn.srcLayer = tensor({p.steps, N, p.slc});
-  rnn.weightsLayer = tensor({L, D, p.slc, p.gates(), p.dhc});
-  rnn.weightsIter = tensor({L, D, p.sic, p.gates(), p.dhc});
-  rnn.dstLayer = tensor({p.steps, N, p.dlc()});
+  rnn.srcLayer = tensor({p.steps, n, p.slc});
+  rnn.weightsLayer = tensor({l, d, p.slc, p.gates(), p.dhc});
+  rnn.weightsIter = tensor({l, d, p.sic, p.gates(), p.dhc});
+  rnn.dstLayer = tensor({p.steps, n, p.dlc()});
   if (p.hasStates) {
-    rnn.srcIter = tensor({L, D, N, p.sic}), rnn.dstIter = tensor({L, D, N, p.dic});
+    rnn.srcIter = tensor({l, d, n, p.sic}), rnn.dstIter = tensor({l, d, n, p.dic});
     if (p.isLstm())
-      rnn.srcIterC = rnn.dstIterC = tensor({L, D, N, p.dhc});
+      rnn.srcIterC = rnn.dstIterC = tensor({l, d, n, p.dhc});
   }
   if (p.hasBias)
-    rnn.bias = tensor({L, D, p.biasGates(), p.dhc});
+    rnn.bias = tensor({l, d, p.biasGates(), p.dhc});
   if (p.hasPeephole)
-    rnn.weightsPeephole = tensor({L, D, 3, p.dhc});
+    rnn.weightsPeephole = tensor({l, d, 3, p.dhc});
   if (p.hasProjection)
-    rnn.weightsProjection = tensor({L, D, p.dhc, p.dic});
+    rnn.weightsProjection = tensor({l, d, p.dhc, p.dic});
   if (p.hasAttention())
-    rnn.attention = tensor({p.steps, N, 1});
+    rnn.attention = tensor({p.steps, n, 1});
   if (!p.lengths.empty())
-    rnn.seqLengths = tensor({N}, DataType::S32);
+    rnn.seqLengths = tensor({n}, DataType::S32);
   return desc;
 }
 

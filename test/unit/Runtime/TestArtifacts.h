@@ -5,7 +5,7 @@
 //
 // What the fake compiler answers, also for tests that need an artifact without any compiler. The algorithm of the
 // softmax chooses the kernel: accurate → scale, log → scratch, accurate_inf_as_zero → mxcsr;
-// its axis 0 → the two halves put and take; open rows → a program.
+// its axis 0 → the two halves put and take; open rows → a program; all dims open → the kernel of a family.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RUNTIME_TESTARTIFACTS_H

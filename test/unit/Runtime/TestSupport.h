@@ -12,11 +12,14 @@
 
 #include "quern/quern.hpp"
 
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace quern::test {
@@ -95,6 +98,25 @@ struct Run {
   std::vector<float> src, dst;
   std::unordered_map<int, memory> arguments;
 };
+
+/// Starts this program as a child for one problem, with a directory of the disk cache or "off"; null if that fails.
+inline FILE *startChild(const std::string &line, const std::string &cache) {
+  std::array<char, 4096> self{};
+  if (readlink("/proc/self/exe", self.data(), self.size() - 1) <= 0)
+    return nullptr;
+  return popen(("QUERN_CACHE_DIR='" + cache + "' '" + self.data() + "' --child '" + line + "'").c_str(), "r");
+}
+
+/// What it has printed; `status`, if not null, gets how it has ended.
+inline std::string finishChild(FILE *child, int *status = nullptr) {
+  std::string output;
+  for (int c; (c = fgetc(child)) != EOF;)
+    output += static_cast<char>(c);
+  const int ended = pclose(child);
+  if (status)
+    *status = ended;
+  return output;
+}
 
 /// The status of a failing C++ call, success if it did not fail.
 template <typename Body> quern_status_t statusOf(Body &&body) {

@@ -47,6 +47,8 @@ public:
 };
 
 std::unique_ptr<Contestant> createQuern(int threads);
+/// Quern's primitive for the same as a function in MLIR.
+std::unique_ptr<Contestant> createQuernPrimitive(int threads);
 /// Quern on the first Level Zero device, timed by the device.
 std::unique_ptr<Contestant> createQuernDevice();
 /// Genuine oneDNN of any 3.x, by the C interface of the library at `libraryPath`.

@@ -9,6 +9,7 @@
 #include "Contestant.h"
 
 #include "OneDnn.h"
+#include "OneDnnFunction.h"
 
 #include <stdexcept>
 
@@ -29,16 +30,23 @@ public:
 
   std::string prepare(const Problem &problem) override {
     primitive.reset();
-    primitive = orThrow(library->create(problem.verified));
+    function = OneDnnFunction::create(*library, problem.equivalent);
+    if (function)
+      return function->implementation();
+    if (!problem.module.file.empty() && problem.equivalent.empty())
+      throw std::runtime_error("no primitive for it");
+    primitive = orThrow(
+        library->create(problem.module.file.empty() ? problem.verified : Problem::parse(problem.equivalent).verified));
     orThrow(primitive->allocate([](const ArgumentInfo &argument, char *data) { fillArgument(data, argument); }));
     return primitive->implementation();
   }
 
-  void run(int64_t calls) override { orThrow(primitive->execute(calls)); }
+  void run(int64_t calls) override { function ? function->execute(calls) : orThrow(primitive->execute(calls)); }
 
 private:
   std::unique_ptr<OneDnn> library;
   std::unique_ptr<OneDnnPrimitive> primitive;
+  std::unique_ptr<OneDnnFunction> function; ///< in its place
 };
 
 } // namespace

@@ -58,6 +58,16 @@ private:
   int64_t bytes = 0; ///< of it
 };
 
+class QuernPrimitive : public Quern {
+public:
+  using Quern::Quern;
+  std::string prepare(const Problem &problem) override {
+    if (problem.equivalent.empty())
+      throw std::runtime_error("no primitive for it");
+    return Quern::prepare(Problem::parse(problem.equivalent));
+  }
+};
+
 class QuernDevice : public Contestant {
 public:
   QuernDevice()
@@ -97,6 +107,7 @@ private:
 } // namespace
 
 std::unique_ptr<Contestant> createQuern(int threads) { return std::make_unique<Quern>(threads); }
+std::unique_ptr<Contestant> createQuernPrimitive(int threads) { return std::make_unique<QuernPrimitive>(threads); }
 std::unique_ptr<Contestant> createQuernDevice() { return std::make_unique<QuernDevice>(); }
 
 } // namespace quern::bench

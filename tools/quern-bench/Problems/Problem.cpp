@@ -10,9 +10,13 @@
 
 #include "ProblemKind.h"
 
+#include "quern/quern.h"
+
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 
 namespace quern::bench {
@@ -54,10 +58,56 @@ int64_t bytesWritten(const TensorDesc &tensor) {
   return tensor.paddedElements() * bitsOf(tensor.dataType) / 8 + tensor.bytes() - plain.bytes();
 }
 
+constexpr std::string_view modulePrefix = "mlir=";
+
+std::string contentOf(const std::string &path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream content;
+  content << in.rdbuf();
+  if (!in || !content)
+    throw std::runtime_error("cannot read " + path);
+  return content.str();
+}
+
+/// The text form of a function as the library reads it.
+std::string textOf(const ModuleFunction &given) {
+  const std::string bytes = contentOf(given.file);
+  quern_engine_t engine = nullptr;
+  quern_primitive_desc_t desc = nullptr;
+  const char *text = nullptr;
+  std::string result, message;
+  if (quern_engine_create(&engine, quern_cpu, 0) == quern_success &&
+      quern_primitive_desc_create_from_mlir(&desc, engine, bytes.data(), bytes.size(), given.function.c_str(),
+                                            nullptr) == quern_success &&
+      quern_primitive_desc_get_text(desc, &text) == quern_success)
+    result = text;
+  else
+    message = quern_get_last_error_message();
+  quern_primitive_desc_destroy(desc);
+  quern_engine_destroy(engine);
+  if (!message.empty())
+    throw std::runtime_error(given.file + ":" + given.function + ": " + message);
+  return result;
+}
+
+/// "mlir=FILE:function", or what stands for no module.
+ModuleFunction moduleOf(const std::string &line) {
+  if (!line.starts_with(modulePrefix))
+    return {};
+  const size_t end = std::min(line.find(' '), line.size()), colon = line.rfind(':', end);
+  if (colon == std::string::npos || colon + 1 >= end)
+    throw std::runtime_error("no function is named: " + line);
+  return {line.substr(modulePrefix.size(), colon - modulePrefix.size()), line.substr(colon + 1, end - colon - 1)};
+}
+
 } // namespace
 
 Problem Problem::parse(const std::string &line) {
-  Result<quern::PrimitiveDesc> desc = quern::PrimitiveDesc::parse(line);
+  ModuleFunction module = moduleOf(line);
+  const size_t equals = line.find(" = ");
+  const std::string equivalent =
+      module.file.empty() || equals == std::string::npos ? std::string() : line.substr(equals + 3);
+  Result<quern::PrimitiveDesc> desc = quern::PrimitiveDesc::parse(module.file.empty() ? line : textOf(module));
   if (!desc)
     throw std::runtime_error(desc.error().message);
   Result<VerifiedProblem> verified = verify(*desc, Target::host());
@@ -65,7 +115,7 @@ Problem Problem::parse(const std::string &line) {
     throw std::runtime_error(verified.error().message);
   if (!kindOf(verified->desc))
     throw std::runtime_error("this primitive is not measured");
-  return {line, std::move(*verified)};
+  return {line, std::move(*verified), std::move(module), equivalent};
 }
 
 const ProblemKind &Problem::kind() const { return *kindOf(verified.desc); }
@@ -118,10 +168,13 @@ std::vector<std::string> readProblemFile(const std::string &path) {
   std::ifstream in(path);
   if (!in)
     throw std::runtime_error("cannot read " + path);
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) {
     line.resize(std::min(line.find('#'), line.size()));
     line.resize(line.find_last_not_of(" \t\r") + 1);
+    if (line.starts_with(modulePrefix) && line[modulePrefix.size()] != '/')
+      line.insert(modulePrefix.size(), folder.string() + "/");
     if (!line.empty())
       lines.push_back(line);
   }

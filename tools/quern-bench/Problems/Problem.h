@@ -20,9 +20,17 @@ namespace quern::bench {
 
 class ProblemKind;
 
+/// Where a function in MLIR is; empty for a primitive.
+struct ModuleFunction {
+  std::string file, function;
+};
+
 struct Problem {
-  std::string line; ///< Quern's text form
+  std::string line; ///< as it was given: Quern's text form, or "mlir=FILE:function", of tensors with static sizes
   VerifiedProblem verified;
+  ModuleFunction module;
+  /// The same as primitives, for who has those: the text form behind " = " in the line. Empty if there is none.
+  std::string equivalent;
 
   /// Reads a line and verifies it for this machine. Throws std::runtime_error.
   static Problem parse(const std::string &line);
@@ -45,7 +53,8 @@ struct Problem {
   static Problem decode(const std::string &text);
 };
 
-/// The problems of a file: one line each; blank lines and what follows '#' are skipped. Throws std::runtime_error.
+/// The problems of a file: one line each; blank lines and what follows '#' are skipped. Files of modules count from the
+/// folder of this one. Throws std::runtime_error.
 std::vector<std::string> readProblemFile(const std::string &path);
 
 } // namespace quern::bench

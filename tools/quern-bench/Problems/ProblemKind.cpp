@@ -16,7 +16,8 @@ const ProblemKind *kindOf(const quern::PrimitiveDesc &desc) {
   case PrimitiveKind::NAME:                                                                                            \
     return WORD##Kind();
 #include "Desc/Primitives.def"
-  case PrimitiveKind::Mlir: // no peer has it
+  case PrimitiveKind::Mlir:
+    return mlirKind();
   case PrimitiveKind::Undef:
     break;
   }

@@ -41,6 +41,8 @@ public:
 // One of each primitive, by its word in the text form: softmaxKind(). Null: it is not measured.
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) const ProblemKind *WORD##Kind();
 #include "Desc/Primitives.def"
+/// Of functions in MLIR.
+const ProblemKind *mlirKind();
 
 /// The kind of this problem, or null for a primitive that is not measured.
 const ProblemKind *kindOf(const quern::PrimitiveDesc &desc);

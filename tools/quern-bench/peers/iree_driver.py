@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """IREE on the CPU as a contestant of quern-bench: a permutation, with f32 quantized on the way where one
-scale serves all."""
+scale serves all; and functions in MLIR, which it takes as they are."""
 
 import sys
 
@@ -10,6 +10,7 @@ import iree.runtime
 import numpy
 
 import driver
+import functions
 
 TYPES = {"f32": ("f32", numpy.float32), "f16": ("f16", numpy.float16), "f64": ("f64", numpy.float64),
          "s32": ("i32", numpy.int32), "s8": ("i8", numpy.int8), "u8": ("i8", numpy.uint8)}
@@ -54,20 +55,30 @@ class Iree(driver.Contestant):
         iree.runtime.flags.parse_flags(f"--task_topology_group_count={threads}")
         self.device = iree.runtime.get_device("local-sync" if threads == 1 else "local-task")
 
-    def prepare(self, problem):
-        if problem.primitive != "reorder":
-            raise ValueError("reorders only")
-        code = iree.compiler.compile_str(moduleOf(problem), target_backends=["llvm-cpu"],
+    def load(self, text):
+        code = iree.compiler.compile_str(text, target_backends=["llvm-cpu"],
                                          extra_args=["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3"])
         config = iree.runtime.Config(device=self.device)
-        module = iree.runtime.load_vm_module(iree.runtime.VmModule.copy_buffer(config.vm_instance, code), config)
-        src = problem.tensors["src"]
-        source = driver.normalValues(driver.storedDims(src)).astype(driver.pick(TYPES, src["type"])[1])
-        self.module, self.source = module, iree.runtime.asdevicearray(self.device, source)
+        return iree.runtime.load_vm_module(iree.runtime.VmModule.copy_buffer(config.vm_instance, code), config)
+
+    def prepare(self, problem):
+        if problem.primitive == "mlir":
+            with open(problem.parameters["module"], encoding="utf-8") as file:
+                module = self.load(file.read())
+            self.function = module[problem.parameters["function"]]
+            given = functions.inputsOf(problem)
+        elif problem.primitive == "reorder":
+            src = problem.tensors["src"]
+            self.function = self.load(moduleOf(problem)).main
+            given = [(src["type"], driver.normalValues(driver.storedDims(src)))]
+        else:
+            raise ValueError("reorders and functions only")
+        self.inputs = [iree.runtime.asdevicearray(self.device, values.astype(driver.pick(TYPES, name)[1]))
+                       for name, values in given]
 
     def run(self, calls):
         for _ in range(calls):
-            self.module.main(self.source)
+            self.function(*self.inputs)
 
 
 driver.serve(Iree(int(sys.argv[1])))

@@ -10,10 +10,11 @@ os.environ["JAX_ENABLE_X64"] = "1"
 import jax  # noqa: E402
 
 import driver  # noqa: E402
+import jax_functions  # noqa: E402
 import jax_reorder  # noqa: E402
 import jax_softmax  # noqa: E402
 
-PRIMITIVES = {"softmax": jax_softmax.prepare, "reorder": jax_reorder.prepare}
+PRIMITIVES = {"softmax": jax_softmax.prepare, "reorder": jax_reorder.prepare, "mlir": jax_functions.prepare}
 
 
 class Jax(driver.Contestant):
@@ -23,7 +24,7 @@ class Jax(driver.Contestant):
 
     def run(self, calls):
         for _ in range(calls):
-            self.function(*self.inputs).block_until_ready()
+            jax.block_until_ready(self.function(*self.inputs))
 
 
 driver.serve(Jax())

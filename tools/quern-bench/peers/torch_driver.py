@@ -1,13 +1,15 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """torch.compile on the CPU as a contestant of quern-bench: reorders as permutations of what is
-stored, with quantization in f32."""
+stored, with quantization in f32, and functions in MLIR by their descriptions."""
 
 import sys
 
 import torch
 
 import driver
+import functions
+import torch_functions
 
 TYPES = {
     "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "s32": torch.int32,
@@ -50,16 +52,27 @@ def reorderFunction(problem):
     return function
 
 
+def prepareReorder(problem):
+    src = problem.tensors["src"]
+    source = store(torch.from_numpy(driver.normalValues(driver.storedDims(src))), driver.pick(TYPES, src["type"]))
+    return reorderFunction(problem), (source, vectors(problem, problem.scales, driver.SCALE, torch.float32),
+                                      vectors(problem, problem.zeroPoints, driver.ZERO_POINT, torch.int32))
+
+
+def prepareFunction(problem):
+    inputs = [store(torch.from_numpy(values), driver.pick(TYPES, name))
+              for name, values in functions.inputsOf(problem)]
+    return functions.describe(problem, torch_functions.Operations), inputs
+
+
+PRIMITIVES = {"reorder": prepareReorder, "mlir": prepareFunction}
+
+
 class TorchCompile(driver.Contestant):
     def prepare(self, problem):
-        if problem.primitive != "reorder":
-            raise ValueError("reorders only")
+        function, self.inputs = driver.pick(PRIMITIVES, problem.primitive)(problem)
         torch.compiler.reset()
-        src = problem.tensors["src"]
-        source = store(torch.from_numpy(driver.normalValues(driver.storedDims(src))), driver.pick(TYPES, src["type"]))
-        self.inputs = (source, vectors(problem, problem.scales, driver.SCALE, torch.float32),
-                       vectors(problem, problem.zeroPoints, driver.ZERO_POINT, torch.int32))
-        self.function = torch.compile(reorderFunction(problem), dynamic=False)
+        self.function = torch.compile(function, dynamic=False)
 
     def run(self, calls):
         with torch.inference_mode():

@@ -10,6 +10,9 @@
 #include "Primitives/Rnn/Emit/Backward.h"
 
 #include "Primitives/Emission/Tensors.h"
+#include "Primitives/Rnn/Layouts.h"
+
+#include <utility>
 
 using namespace mlir;
 using namespace quern;
@@ -20,28 +23,31 @@ using namespace quern::rnn;
 // Where things are
 //===----------------------------------------------------------------------===//
 
-MemRefType BackwardEmitter::gatesType(int64_t count, Gates gates, int64_t of, DataType type) const {
+MemRefType BackwardEmitter::gatesType(Span span, Gates gates, int64_t of, DataType type) const {
   Builder b(builder.getContext());
+  const int64_t rows = count(span);
   Type element = elementType(type, b);
   if (gates.count == of)
-    return MemRefType::get({count, of, s.dhc}, element);
-  return MemRefType::get({count, gates.count, s.dhc}, element,
+    return MemRefType::get({rows, of, s.dhc}, element);
+  return MemRefType::get({rows, gates.count, s.dhc}, element,
                          StridedLayoutAttr::get(b.getContext(), 0, {of * s.dhc, s.dhc, 1}));
 }
 
 Binding BackwardEmitter::delta(StringRef name, StringRef region, int64_t direction, AffineExpr t, Gates gates,
-                               int64_t count, const WeightsView *view) {
-  const DataType type = deltaType(context);
+                               Span span, const WeightsView *view) {
+  const DataType type = typeOf(region);
   Rows place = states.ofSteps(region, type, s.gates * s.dhc, direction, t);
-  MemRefType seen = gatesType(count, gates, s.gates, type);
+  MemRefType seen = gatesType(span, gates, s.gates, type);
   if (view && view->inputs != s.dhc) // all gates are one K
-    seen = MemRefType::get({count, 1, view->inputs}, seen.getElementType(),
+    seen = MemRefType::get({count(span), 1, view->inputs}, seen.getElementType(),
                            StridedLayoutAttr::get(builder.getContext(), 0, {s.gates * s.dhc, view->inputs, 1}));
-  return {name.str(), seen, {place.buffer, place.bytes + gates.first * s.dhc * bytesOf(type)}};
+  return {name.str(), seen, {place.buffer, place.bytes + gates.first * s.dhc * bytesOf(type)}, {}, openDim(span)};
 }
 
 void BackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At &at, ArrayRef<int64_t> gates) {
-  const DataType type = deltaType(context);
+  if (factorsOf(region) != region)
+    addDelta(bindings, factorsOf(region), at, gates);
+  const DataType type = typeOf(region);
   Rows place = states.ofSteps(region, type, s.gates * s.dhc, at.direction, at.t);
   place.channels = s.dhc;
   for (int64_t gate : gates) {
@@ -51,15 +57,16 @@ void BackwardEmitter::addDelta(Bindings &bindings, StringRef region, const At &a
   }
 }
 
-Binding BackwardEmitter::gatesAt(const At &at, int64_t count) {
+Binding BackwardEmitter::gatesAt(const At &at, Span span) {
   Rows place = states.section(WorkspacePart::Gates, s.gates * s.dhc, stack(at.layer, at.direction), at.t);
-  return {"gates", gatesType(count, {0, s.gates}, s.gates, DataType::F32), {place.buffer, place.bytes}};
+  return {
+      "gates", gatesType(span, {0, s.gates}, s.gates, DataType::F32), {place.buffer, place.bytes}, {}, openDim(span)};
 }
 
 Rows BackwardEmitter::stateAfter(int64_t layer, int64_t direction, AffineExpr t) {
   const int64_t width = std::max(s.sic, s.dic);
   Rows place = states.ofSteps("states" + std::to_string(layer % 2), context.state(), width, direction,
-                              isReversed(direction) ? t : t + 1, s.steps + 1);
+                              isReversed(direction) ? t : t + 1, states.steps() + 1);
   place.channels = s.dic;
   return place;
 }
@@ -77,12 +84,13 @@ Rows BackwardEmitter::stateAtStart(int64_t layer, int64_t direction) {
 Rows BackwardEmitter::cellsAfter(int64_t layer, int64_t direction, AffineExpr t) {
   if (!copiesCells())
     return keptCells(layer, direction, t);
-  return states.ofSteps("cells_again", DataType::F32, s.dhc, direction, isReversed(direction) ? t : t + 1, s.steps + 1);
+  return states.ofSteps("cells_again", DataType::F32, s.dhc, direction, isReversed(direction) ? t : t + 1,
+                        states.steps() + 1);
 }
 
 Rows BackwardEmitter::cellsAtStart(int64_t direction) {
   if (copiesCells())
-    return cellsAfter(0, direction, program.number(isReversed(direction) ? s.steps : -1));
+    return cellsAfter(0, direction, isReversed(direction) ? states.steps() : program.number(-1));
   return states.scratch("cells_start", DataType::F32, s.dhc, direction);
 }
 
@@ -118,12 +126,26 @@ Rows BackwardEmitter::dstDiff(const At &at) {
 }
 
 Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &at) {
-  Rows place = states.tensor(name, desc, {program.number(at.layer), program.number(at.direction)});
+  const Rows place = states.tensor(name, desc, {program.number(at.layer), program.number(at.direction)});
   if (place.channel == 1 || place.channels == 1)
     return place;
-  Rows dense = states.ofSteps(name.str() + "_dense", DataType::F32, place.channels, at.direction, program.number(0), 1);
-  rows.emitCopy("rnn_gather", place, dense, [](OpBuilder &, Location, ValueRange in) { return in[0]; });
-  return dense;
+  return states.ofSteps(name.str() + "_dense", DataType::F32, place.channels, at.direction, program.number(0),
+                        program.number(1));
+}
+
+/// In front of the steps that read them: those of both directions run beside each other.
+void BackwardEmitter::emitEnds(int64_t layer) {
+  bool beside = false;
+  for (int64_t direction = 0; direction < s.directions; ++direction)
+    for (const auto &[name, desc] :
+         {std::pair{"diff_dst_iter", &rnn.diffDstIter}, std::pair{"diff_dst_iter_c", &rnn.diffDstIterC}}) {
+      if (desc->isZero())
+        continue;
+      const Rows from = states.tensor(name, *desc, {program.number(layer), program.number(direction)}),
+                 to = endDiff(name, *desc, {layer, direction, {}, true, false});
+      if (to.buffer != from.buffer)
+        rows.emitCopy("rnn_gather", from, to, first, {}, std::exchange(beside, true));
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,11 +156,12 @@ Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &
 void BackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
   if (!at.isEnd) {
     WeightsView view = iter.viewOf(iterGates().count);
-    bindings.push_back(delta("delta_after", iterDelta(), at.direction, after(at), iterGates(), s.batch, &view));
+    bindings.push_back(
+        delta("delta_after", factorsOf(iterDelta()), at.direction, after(at), iterGates(), Span::Step, &view));
     bindings.push_back(iter.bindGates("u", at.layer, at.direction, 0, iterGates().count, program));
     if (hasCarry())
-      bindings.push_back(states.bind(
-          "carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction, program.number(0), 1)));
+      bindings.push_back(states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction,
+                                                                   program.number(0), program.number(1))));
   } else if (!rnn.diffDstIter.isZero()) {
     bindings.push_back(states.bind("carry_after", endDiff("diff_dst_iter", rnn.diffDstIter, at)));
   }
@@ -147,8 +170,8 @@ void BackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
 
 void BackwardEmitter::addCarry(Bindings &bindings, int64_t direction) {
   if (hasCarry())
-    bindings.push_back(
-        states.bind("carry", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), 1)));
+    bindings.push_back(states.bind(
+        "carry", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), program.number(1))));
 }
 
 void BackwardEmitter::addPerSequence(Bindings &bindings, const At &at) {
@@ -166,11 +189,11 @@ void BackwardEmitter::addState(Bindings &bindings, const At &at) {
 // The sweep
 //===----------------------------------------------------------------------===//
 
-void BackwardEmitter::callCell(const At &at) {
+void BackwardEmitter::callCell(const At &at, bool beside) {
   Bindings bindings;
   WeightsView view = iter.viewOf(iterGates().count);
   if (isProjected()) {
-    Rows diff = states.ofSteps("state_diff", deltaType(context), s.dic, at.direction, at.t);
+    Rows diff = states.ofSteps("state_diff", deltaFactorType(context), s.dic, at.direction, at.t);
     Binding binding = states.bind("state_diff", diff);
     binding.type = MemRefType::get({s.batch, 1, s.dic}, binding.type.getElementType());
     bindings.push_back(binding);
@@ -179,7 +202,7 @@ void BackwardEmitter::callCell(const At &at) {
   } else {
     addHandedBack(bindings, at);
   }
-  bindings.push_back(gatesAt(at, s.batch));
+  bindings.push_back(gatesAt(at, Span::Step));
   if (isLstm(rnn)) {
     if (std::optional<Rows> c = cellsBefore(at))
       bindings.push_back(states.bind("c", *c));
@@ -211,25 +234,25 @@ void BackwardEmitter::callCell(const At &at) {
   if (!rnn.diffAttention.isZero())
     bindings.push_back(
         states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
-  program.call("rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); });
+  program.call("rnn_cell_diff", bindings, [&](StepEmitter &step) { emitCellDiff(step, context, view); }, beside);
 }
 
-void BackwardEmitter::callState(const At &at) {
+void BackwardEmitter::callState(const At &at, bool beside) {
   Bindings bindings;
   addHandedBack(bindings, at);
   if (states.hasLengths)
     rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
   bindings.push_back(
-      states.bind("state_diff", states.ofSteps("state_diff", deltaType(context), s.dic, at.direction, at.t)));
+      states.bind("state_diff", states.ofSteps("state_diff", deltaFactorType(context), s.dic, at.direction, at.t)));
   addCarry(bindings, at.direction);
   WeightsView view = iter.viewOf(s.gates);
-  program.call("rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); });
+  program.call("rnn_state_diff", bindings, [&](StepEmitter &step) { rnn::emitStateDiff(step, context, view); }, beside);
 }
 
-void BackwardEmitter::callGruOutput(const At &at) {
+void BackwardEmitter::callGruOutput(const At &at, bool beside) {
   Bindings bindings;
   addHandedBack(bindings, at);
-  bindings.push_back(gatesAt(at, s.batch));
+  bindings.push_back(gatesAt(at, Span::Step));
   addState(bindings, at);
   addPerSequence(bindings, at);
   addDelta(bindings, "delta", at, {0, 2});
@@ -238,17 +261,17 @@ void BackwardEmitter::callGruOutput(const At &at) {
     bindings.push_back(
         states.bind("attention_terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, at.t)));
   WeightsView view = iter.viewOf(2);
-  program.call("rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); });
+  program.call("rnn_output_diff", bindings, [&](StepEmitter &step) { emitGruOutputDiff(step, context, view); }, beside);
 }
 
-void BackwardEmitter::callGruGates(const At &at) {
+void BackwardEmitter::callGruGates(const At &at, bool beside) {
   constexpr Gates output{2, 1};
-  Bindings bindings = {delta("delta_output", "delta", at.direction, at.t, output, s.batch),
+  Bindings bindings = {delta("delta_output", factorsOf("delta"), at.direction, at.t, output, Span::Step),
                        iter.bindGates("u", at.layer, at.direction, output.first, output.count, program),
-                       gatesAt(at, s.batch)};
+                       gatesAt(at, Span::Step)};
   addState(bindings, at);
-  bindings.push_back(
-      states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction, program.number(0), 1)));
+  bindings.push_back(states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, at.direction,
+                                                               program.number(0), program.number(1))));
   if (states.hasLengths)
     rows.addVector(bindings, "remaining", rows.remainingAt(at.t));
   addDelta(bindings, "delta", at, {1});
@@ -256,20 +279,21 @@ void BackwardEmitter::callGruGates(const At &at) {
   if (!rnn.diffWeightsIter.isZero())
     bindings.push_back(states.bind("reset", states.ofSteps("reset", context.state(), s.dhc, at.direction, at.t)));
   WeightsView view = iter.viewOf(output.count);
-  program.call("rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); });
+  program.call("rnn_gates_diff", bindings, [&](StepEmitter &step) { emitGruGatesDiff(step, context, view); }, beside);
 }
 
 void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExpr i, bool isEnd, bool isStart) {
   auto inEachDirection = [&](auto call) {
     for (int64_t direction : directions)
-      call({layer, direction, isReversed(direction) ? i : s.steps - 1 - i, isEnd, isStart});
+      call({layer, direction, isReversed(direction) ? i : states.steps() - 1 - i, isEnd, isStart},
+           direction != directions.front());
   };
   if (isProjected())
-    inEachDirection([&](const At &at) { callState(at); });
+    inEachDirection([&](const At &at, bool beside) { callState(at, beside); });
   if (!hasResetFirst())
-    return inEachDirection([&](const At &at) { callCell(at); });
-  inEachDirection([&](const At &at) { callGruOutput(at); });
-  inEachDirection([&](const At &at) { callGruGates(at); });
+    return inEachDirection([&](const At &at, bool beside) { callCell(at, beside); });
+  inEachDirection([&](const At &at, bool beside) { callGruOutput(at, beside); });
+  inEachDirection([&](const At &at, bool beside) { callGruGates(at, beside); });
 }
 
 /// The last step has nothing behind it; the first, of an LSTM, has its cells elsewhere.
@@ -278,9 +302,9 @@ void BackwardEmitter::emitSweep(int64_t layer, ArrayRef<int64_t> directions) {
   if (s.steps == 1)
     return;
   const bool isStartApart = isLstm(rnn) && !copiesCells();
-  const int64_t trips = s.steps - 1 - (isStartApart ? 1 : 0);
-  if (trips > 0) {
-    AffineExpr index = program.beginLoop(program.number(trips));
+  const int64_t apart = isStartApart ? 2 : 1;
+  if (s.steps == runtimeDim || s.steps > apart) {
+    AffineExpr index = program.beginLoop(states.steps() - apart);
     emitStep(layer, directions, index + 1, false, false);
     program.endLoop();
   }
@@ -296,14 +320,14 @@ void BackwardEmitter::emitStartDiff(int64_t layer) {
       Rows result = states.tensor("diff_src_iter", rnn.diffSrcIter, at), to = result;
       const bool isStrided = to.channel != 1 && to.channels != 1;
       if (isStrided)
-        to = states.ofSteps("start_diff", DataType::F32, s.sic, direction, program.number(0), 1);
+        to = states.ofSteps("start_diff", DataType::F32, s.sic, direction, program.number(0), program.number(1));
       WeightsView view = iter.viewOf(iterGates().count);
       Bindings bindings = {
-          delta("delta_after", iterDelta(), direction, startOf(direction), iterGates(), s.batch, &view),
+          delta("delta_after", factorsOf(iterDelta()), direction, startOf(direction), iterGates(), Span::Step, &view),
           iter.bindGates("u", layer, direction, 0, iterGates().count, program)};
       if (hasCarry() && s.sic == s.dic)
-        bindings.push_back(
-            states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, direction, program.number(0), 1)));
+        bindings.push_back(states.bind("carry_after", states.ofSteps("carry", DataType::F32, s.dic, direction,
+                                                                     program.number(0), program.number(1))));
       bindings.push_back(states.bind("start_diff", to));
       program.call("rnn_start_diff", bindings, [&](StepEmitter &step) { rnn::emitStartDiff(step, context, view); });
       if (isStrided)
@@ -322,6 +346,7 @@ void BackwardEmitter::emit() {
   peephole.emitSteps(program);
   if (states.hasLengths)
     rows.emitRemaining();
+  emitPadding();
   emitDenseResult();
   for (int64_t index = s.layers - 1; index >= 0; --index) {
     // What the layer reads is multiplied with its gradients, too.
@@ -329,8 +354,11 @@ void BackwardEmitter::emit() {
       if (made < index || index == s.layers - 1)
         emitStates(made);
     emitCells(index);
+    emitEnds(index);
     const int64_t directions[] = {0, 1};
-    emitSweep(index, ArrayRef(directions).take_front(static_cast<size_t>(s.directions)));
+    const int64_t beside = areWeightsFar(rnn) ? 1 : s.directions;
+    for (int64_t first = 0; first < s.directions; first += beside)
+      emitSweep(index, ArrayRef(directions).slice(static_cast<size_t>(first), static_cast<size_t>(beside)));
     emitStartDiff(index);
     for (int64_t direction = 0; direction < s.directions; ++direction) {
       emitInputDiff(index, direction);

@@ -47,6 +47,15 @@ private:
     for (int64_t g = 0; g < gates; ++g)
       e.output(step[(name + std::to_string(g)).str()]);
   }
+  /// The last outputs, and the last results: of `count` gradients that come first.
+  void outputRounded(ArrayRef<int64_t> gates, StringRef name = "delta") {
+    for (int64_t g : gates)
+      outputIf((name + "_rounded" + std::to_string(g)).str());
+  }
+  void addRounded(SmallVector<Value> &results, size_t count) {
+    for (size_t i = 0; i < count && roundsDeltas(context); ++i)
+      results.push_back(roundedFactor(e.builder(), step.loc, results[i], DataType::BF16));
+  }
   void outputIf(StringRef name) {
     if (step.has(name))
       e.output(step[name]);
@@ -85,9 +94,9 @@ private:
 
 void CellDiffEmitter::readStateDiff() {
   if (step.has("state_diff") && step.has("r"))
-    above = productOf("state_diff", "r", deltaType(context));
+    above = productOf("state_diff", "r", deltaFactorType(context));
   if (step.has("delta_after"))
-    handed = productOf("delta_after", "u", deltaType(context));
+    handed = productOf("delta_after", "u", deltaFactorType(context));
   carried = e.elementOf("carry_after");
   if (step.has("dst_diff"))
     above = e.elementOf("dst_diff");
@@ -116,11 +125,13 @@ void CellDiffEmitter::vanilla() {
   readPerSequence();
   outputDelta("delta", 1);
   outputIf("carry");
+  outputRounded({0});
   e.emit([&] {
     Value passed = handedBack();
     SmallVector<Value> results = {delta(e.mul(stateDiff(passed), activationSlope(e.read(h))))};
     if (step.has("carry"))
       results.push_back(alive(e.f32(0), passed));
+    addRounded(results, 1);
     return results;
   });
 }
@@ -138,6 +149,7 @@ void CellDiffEmitter::lstm() {
   e.output(step["cells_diff"]);
   outputIf("carry");
   outputIf("unprojected");
+  outputRounded({0, 1, 2, 3});
   e.emit([&] {
     auto peep = [&](Value x, int which, Value d) {
       return peepholes[which] >= 0 ? e.add(x, e.mul(e.number(peepholes[which]), d)) : x;
@@ -155,6 +167,7 @@ void CellDiffEmitter::lstm() {
       results.push_back(alive(e.f32(0), passed));
     if (step.has("unprojected"))
       results.push_back(storedIfAlive(e.mul(o, squashed)));
+    addRounded(results, 4);
     return results;
   });
 }
@@ -179,6 +192,8 @@ void CellDiffEmitter::linearBeforeReset() {
   outputDelta("hidden_delta", 3);
   e.output(step["carry"]);
   outputIf("attention_terms");
+  outputRounded({0, 1, 2});
+  outputRounded({0, 1, 2}, "hidden_delta");
   e.emit([&] {
     Gru g = gru(u, o, h);
     Value reset = e.read(r), dr = e.mul(e.mul(g.dOutput, e.read(hidden)), sigmoidSlope(reset));
@@ -187,6 +202,7 @@ void CellDiffEmitter::linearBeforeReset() {
     results.push_back(alive(g.carry, g.passed));
     if (step.has("attention_terms"))
       results.push_back(ofAlive(g.attentionTerm));
+    addRounded(results, 6);
     return results;
   });
 }
@@ -199,28 +215,32 @@ void CellDiffEmitter::gruOutput() {
   e.output(step["delta2"]);
   e.output(step["carry"]);
   outputIf("attention_terms");
+  outputRounded({0, 2});
   e.emit([&] {
     Gru g = gru(u, o, h);
     SmallVector<Value> results = {delta(g.du), delta(g.dOutput), alive(g.carry, g.passed)};
     if (step.has("attention_terms"))
       results.push_back(ofAlive(g.attentionTerm));
+    addRounded(results, 2);
     return results;
   });
 }
 
 void CellDiffEmitter::gruGates() {
-  Ref resetDiff = productOf("delta_output", "u", deltaType(context));
+  Ref resetDiff = productOf("delta_output", "u", deltaFactorType(context));
   Ref r = gate(1), h = e.element(step["h"]), carry = e.element(step["carry_after"]);
   readPerSequence();
   e.output(step["delta1"]);
   e.output(step["carry"]);
   outputIf("reset");
+  outputRounded({1});
   e.emit([&] {
     Value d = e.read(resetDiff), reset = e.read(r), before = e.state(h), kept = e.read(carry);
     SmallVector<Value> results = {delta(e.mul(e.mul(d, before), sigmoidSlope(reset))),
                                   alive(e.add(kept, e.mul(d, reset)), kept)};
     if (step.has("reset"))
       results.push_back(storedIfAlive(e.mul(reset, before)));
+    addRounded(results, 1);
     return results;
   });
 }
@@ -232,7 +252,8 @@ void CellDiffEmitter::state() {
   outputIf("carry");
   e.emit([&] {
     Value passed = handedBack();
-    SmallVector<Value> results = {delta(stateDiff(passed))};
+    SmallVector<Value> results = {
+        roundedFactor(e.builder(), step.loc, ofAlive(stateDiff(passed)), deltaFactorType(context))};
     if (step.has("carry"))
       results.push_back(alive(e.f32(0), passed));
     return results;

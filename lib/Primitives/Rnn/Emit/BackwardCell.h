@@ -16,7 +16,8 @@
 //   peephole [3, DHC], attention [N], remaining [N]   as forward has them
 //   cells_diff_after [N, DHC] f32, optional
 // and it writes
-//   delta0, delta1 … [N, DHC] of each gate, of the type that products read; linear before reset also hidden_delta0 …:
+//   delta0, delta1 … [N, DHC] of each gate, of deltaType(); where products read others, also delta_rounded0 …; linear
+//   before reset also hidden_delta0 …:
 //                    of U h
 //   carry            [N, DIC] f32, what is handed back besides products; cells_diff [N, DHC]
 //   unprojected, reset   [N, DHC] o tanh(c) and r h, as forward rounds them
@@ -31,9 +32,16 @@
 
 namespace quern::rnn {
 
-/// The type of the gradients that products read.
+/// The type of the gradients of gates.
 inline DataType deltaType(const CellContext &context) {
   return context.state() == DataType::BF16 ? DataType::BF16 : DataType::F32;
+}
+/// Of f32 whose products may be made in bf16 there is another copy of them, rounded, which products read.
+inline bool roundsDeltas(const CellContext &context) {
+  return context.state() == DataType::F32 && context.iter.element == DataType::BF16;
+}
+inline DataType deltaFactorType(const CellContext &context) {
+  return roundsDeltas(context) ? DataType::BF16 : deltaType(context);
 }
 
 /// vanilla, lstm and the linear-before-reset cells; with `product` the transposed weights that are multiplied.

@@ -16,11 +16,43 @@ using namespace quern;
 using namespace quern::emission;
 using namespace quern::rnn;
 
+void BackwardEmitter::emitPadding() {
+  if (states.padding == 0)
+    return;
+  auto pad = [&](StringRef region, DataType type, int64_t channels, AffineExpr slots) {
+    for (int64_t direction = 0; direction < s.directions; ++direction) {
+      Rows behind = states.ofSteps(region, type, channels, direction, slots, slots);
+      behind.count = states.padding;
+      rows.emitCopy("rnn_pad", {}, behind,
+                    [&](OpBuilder &b, Location loc, ValueRange) { return zeroOf(b, loc, type); });
+    }
+  };
+  const AffineExpr steps = states.steps();
+  for (StringRef region : {"delta", "hidden_delta"})
+    for (StringRef part : {region, factorsOf(region)})
+      if (region == "delta" || isLinearBeforeReset(rnn))
+        pad(part, typeOf(part), s.gates * s.dhc, steps);
+  if (!rnn.diffWeightsLayer.isZero() || !rnn.diffWeightsIter.isZero())
+    pad("factor", context.state(), widestFactor(), steps);
+  if (hasResetFirst() && !rnn.diffWeightsIter.isZero())
+    pad("reset", context.state(), s.dhc, steps);
+  if (!rnn.diffWeightsProjection.isZero())
+    pad("unprojected", context.state(), s.dhc, steps), pad("state_diff", deltaFactorType(context), s.dic, steps);
+  if (!rnn.diffWeightsPeephole.isZero())
+    pad("cells_again", DataType::F32, s.dhc, steps + 1);
+  if (!rnn.diffWeightsPeephole.isZero() && states.hasLengths) {
+    Rows behind = rows.remainingAt(steps);
+    behind.count = states.padding;
+    rows.emitCopy("rnn_pad", {}, behind,
+                  [&](OpBuilder &b, Location loc, ValueRange) { return zeroOf(b, loc, DataType::S32); });
+  }
+}
+
 /// diff_dst_layer with contiguous channels.
 void BackwardEmitter::emitDenseResult() {
   if (rnn.diffDstLayer.strides[2] == 1 || s.dlc(rnn) == 1)
     return;
-  AffineExpr t = program.beginLoop(program.number(s.steps));
+  AffineExpr t = program.beginLoop(states.steps());
   rows.emitCopy("rnn_gather", states.tensor("diff_dst_layer", rnn.diffDstLayer, t),
                 states.ofSteps("dst_diff_dense", DataType::F32, s.dlc(rnn), 0, t), first);
   program.endLoop();
@@ -32,9 +64,12 @@ void BackwardEmitter::emitStart(int64_t layer) {
     SmallVector<Rows, 1> from;
     if (!rnn.srcIter.isZero())
       from.push_back(states.tensor("src_iter", rnn.srcIter, at));
-    rows.emitCopy("rnn_start", from, stateAtStart(layer, direction), [&](OpBuilder &b, Location loc, ValueRange in) {
-      return from.empty() ? zeroOf(b, loc, context.state()) : in[0];
-    });
+    rows.emitCopy(
+        "rnn_start", from, stateAtStart(layer, direction),
+        [&](OpBuilder &b, Location loc, ValueRange in) {
+          return from.empty() ? zeroOf(b, loc, context.state()) : in[0];
+        },
+        {}, direction > 0);
   }
 }
 
@@ -43,37 +78,33 @@ void BackwardEmitter::emitStates(int64_t layer) {
   if (!isRead && !readsStates())
     return;
   emitStart(layer);
-  auto call = [&](int64_t direction, AffineExpr t, int64_t count) {
-    Rows to = stateAfter(layer, direction, t);
-    to.count = count;
+  auto call = [&](int64_t direction, AffineExpr t, Span span) {
+    Rows to = ofSpan(stateAfter(layer, direction, t), span);
     if (isProjected()) {
-      Rows kept = states.section(WorkspacePart::States, s.dic, stack(layer, direction), t);
-      kept.count = count;
+      Rows kept = ofSpan(states.section(WorkspacePart::States, s.dic, stack(layer, direction), t), span);
       SmallVector<Rows, 2> from = {kept};
       if (states.hasLengths && s.sic == s.dic)
         from.push_back(stateBefore(layer, direction, t));
       rows.emitCopy("rnn_states", from, to, states.hasLengths ? firstIfAlive : first,
-                    states.hasLengths ? t : AffineExpr());
+                    states.hasLengths ? t : AffineExpr(), direction > 0);
       return;
     }
     const At at{layer, direction, t, false, false};
-    Bindings bindings = {gatesAt(at, count)};
+    Bindings bindings = {gatesAt(at, span)};
     if (isLstm(rnn)) {
-      Rows cells = keptCells(layer, direction, t);
-      cells.count = count;
-      bindings.push_back(states.bind("c_next", cells));
+      bindings.push_back(states.bind("c_next", ofSpan(keptCells(layer, direction, t), span)));
     }
     if (isGru(rnn) || (states.hasLengths && s.sic == s.dic))
       addState(bindings, at);
     addPerSequence(bindings, at);
     bindings.push_back(states.bind("h_next", to));
-    program.call("rnn_states", bindings, [&](StepEmitter &step) { emitStateAgain(step, context); });
+    program.call("rnn_states", bindings, [&](StepEmitter &step) { emitStateAgain(step, context); }, direction > 0);
   };
   const bool isSequential = isGru(rnn) || states.hasLengths;
-  AffineExpr i = isSequential ? program.beginLoop(program.number(s.steps)) : program.number(0);
+  AffineExpr i = isSequential ? program.beginLoop(states.steps()) : program.number(0);
   for (int64_t direction = 0; direction < s.directions; ++direction) {
-    AffineExpr t = isSequential && isReversed(direction) ? s.steps - 1 - i : i;
-    call(direction, t, isSequential ? s.batch : all());
+    AffineExpr t = isSequential && isReversed(direction) ? states.steps() - 1 - i : i;
+    call(direction, t, isSequential ? Span::Step : Span::All);
   }
   if (isSequential)
     program.endLoop();
@@ -87,23 +118,26 @@ void BackwardEmitter::emitCells(int64_t layer) {
     SmallVector<Rows, 1> from;
     if (!rnn.srcIterC.isZero())
       from.push_back(states.tensor("src_iter_c", rnn.srcIterC, at));
-    rows.emitCopy("rnn_start_cells", from, cellsAtStart(direction), [&](OpBuilder &b, Location loc, ValueRange in) {
-      return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
-    });
+    rows.emitCopy(
+        "rnn_start", from, cellsAtStart(direction),
+        [&](OpBuilder &b, Location loc, ValueRange in) {
+          return from.empty() ? zeroOf(b, loc, DataType::F32) : widened(b, loc, in[0], from[0].type, b.getF32Type());
+        },
+        {}, direction > 0);
   }
   if (!copiesCells())
     return;
-  AffineExpr i = states.hasLengths ? program.beginLoop(program.number(s.steps)) : program.number(0);
+  AffineExpr i = states.hasLengths ? program.beginLoop(states.steps()) : program.number(0);
   for (int64_t direction = 0; direction < s.directions; ++direction) {
-    AffineExpr t = states.hasLengths && isReversed(direction) ? s.steps - 1 - i : i;
+    AffineExpr t = states.hasLengths && isReversed(direction) ? states.steps() - 1 - i : i;
     const At at{layer, direction, t, false, false};
-    Rows kept = keptCells(layer, direction, t), to = cellsAfter(layer, direction, t);
-    kept.count = to.count = states.hasLengths ? s.batch : all();
+    const Span span = states.hasLengths ? Span::Step : Span::All;
+    Rows kept = ofSpan(keptCells(layer, direction, t), span), to = ofSpan(cellsAfter(layer, direction, t), span);
     SmallVector<Rows, 2> from = {kept};
     if (states.hasLengths)
       from.push_back(*cellsBefore(at));
-    rows.emitCopy("rnn_cells", from, to, states.hasLengths ? firstIfAlive : first,
-                  states.hasLengths ? t : AffineExpr());
+    rows.emitCopy("rnn_cells", from, to, states.hasLengths ? firstIfAlive : first, states.hasLengths ? t : AffineExpr(),
+                  direction > 0);
   }
   if (states.hasLengths)
     program.endLoop();

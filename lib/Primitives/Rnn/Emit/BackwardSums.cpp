@@ -24,14 +24,30 @@ void fillWithZeros(StepEmitter &step, Value memref) {
   linalg::FillOp::create(step.builder, step.loc, zero, memref);
 }
 
+/// Adds to "to" the sums of "terms" over the last loop.
+void addColumns(StepEmitter &step, ArrayRef<utils::IteratorType> kinds) {
+  OpBuilder &b = step.builder;
+  const auto loops = static_cast<unsigned>(kinds.size());
+  AffineMap identity = b.getMultiDimIdentityMap(loops), maps[] = {identity, identity.dropResult(loops - 1)};
+  linalg::GenericOp::create(b, step.loc, ValueRange{step["terms"]}, ValueRange{step["to"]}, maps, kinds,
+                            [](OpBuilder &inner, Location at, ValueRange in) {
+                              auto flags = arith::FastMathFlags::reassoc;
+                              linalg::YieldOp::create(
+                                  inner, at, arith::AddFOp::create(inner, at, in[1], in[0], flags).getResult());
+                            });
+}
+
 } // namespace
 
 Binding BackwardEmitter::allOf(StringRef name, const Rows &from, int64_t timeStride) const {
-  Binding binding = states.bind(name, from);
+  Binding binding = states.bind(name, states.isOpen() ? states.ofAll(from) : from);
   Type element = binding.type.getElementType();
-  if (isEven(from, timeStride)) {
+  if (states.isOpen()) {
+    binding.type = MemRefType::get({ShapedType::kDynamic, from.channels}, element,
+                                   StridedLayoutAttr::get(builder.getContext(), 0, {from.row, from.channel}));
+  } else if (isEven(from, timeStride)) {
     const int64_t row = s.batch == 1 ? timeStride : from.row;
-    binding.type = MemRefType::get({all(), from.channels}, element,
+    binding.type = MemRefType::get({count(Span::All), from.channels}, element,
                                    StridedLayoutAttr::get(builder.getContext(), from.offset, {row, from.channel}));
   } else {
     binding.type = MemRefType::get(
@@ -44,11 +60,11 @@ Binding BackwardEmitter::allOf(StringRef name, const Rows &from, int64_t timeStr
 Binding BackwardEmitter::factor(llvm::function_ref<Rows(AffineExpr)> at, int64_t timeStride, int64_t direction) {
   // A single channel may be a sum of one element, along one loop.
   const Rows first = at(program.number(0));
-  if (!states.hasLengths && (isEven(first, timeStride) || first.channels > 1))
+  if (!states.hasLengths && !states.isOpen() && (isEven(first, timeStride) || first.channels > 1))
     return allOf("x", first, timeStride);
-  AffineExpr t = program.beginLoop(program.number(s.steps));
+  AffineExpr t = program.beginLoop(states.steps());
   Rows from = at(t);
-  const int64_t widest = std::max(std::max(s.slc, s.sic), s.dic);
+  const int64_t widest = widestFactor();
   auto placeAt = [&](AffineExpr time) {
     Rows to = states.ofSteps("factor", context.state(), widest, direction, time);
     to.channels = from.channels;
@@ -57,7 +73,29 @@ Binding BackwardEmitter::factor(llvm::function_ref<Rows(AffineExpr)> at, int64_t
   rows.emitCopy("rnn_factor", from, placeAt(t), states.hasLengths ? firstIfAlive : rnn::first,
                 states.hasLengths ? t : AffineExpr());
   program.endLoop();
-  return allOf("x", placeAt(program.number(0)), s.batch * widest);
+  return allOf("x", placeAt(program.number(0)), everyStep(widest));
+}
+
+void BackwardEmitter::inChunks(MutableArrayRef<Binding> parts, llvm::function_ref<void()> call) {
+  if (!states.isOpen())
+    return call();
+  AffineExpr chunk = program.beginLoop(program.size(states.workspaceSize(WorkspaceChunks)));
+  for (Binding &part : parts) {
+    auto [strides, offset] = part.type.getStridesAndOffset();
+    SmallVector<int64_t> shape(part.type.getShape());
+    shape[0] = chunkRows;
+    const int64_t rowBytes = strides[0] * part.type.getElementTypeBitWidth() / 8;
+    part.place.bytes = part.place.bytes + chunk * (chunkRows * rowBytes);
+    part.type = MemRefType::get(shape, part.type.getElementType(),
+                                StridedLayoutAttr::get(builder.getContext(), offset, strides));
+    part.openDim = -1;
+  }
+  call();
+  program.endLoop();
+}
+
+void BackwardEmitter::fill(StringRef kind, const Binding &to) {
+  program.call(kind, {to}, [&](StepEmitter &step) { fillWithZeros(step, step[to.name]); });
 }
 
 /// The product of the gates' gradients and W^T. Both directions read what the first layer reads, and all that stacked
@@ -68,7 +106,7 @@ void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
   const bool isShared = layer == 0 || isStacked(), isLast = direction + 1 == s.directions;
   const TensorDesc &result = rnn.diffSrcLayer;
   const bool isDirect =
-      layer > 0 || ((result.strides[2] == 1 || s.slc == 1) &&
+      layer > 0 || (!states.isOpen() && (result.strides[2] == 1 || s.slc == 1) &&
                     (s.batch == 1 || s.steps == 1 || result.strides[0] == s.batch * result.strides[1]));
   Rows to;
   if (layer > 0)
@@ -79,10 +117,11 @@ void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
     to = states.ofSteps("src_diff", DataType::F32, s.slc, 0, program.number(0));
   if (layer == 0 && isDirect && s.batch == 1)
     to.row = result.strides[0];
-  to.count = all();
+  to = states.ofAll(to);
   WeightsView view = this->layer.viewOf(s.gates);
-  Bindings bindings = {delta("delta_after", "delta", direction, program.number(0), {0, s.gates}, all(), &view),
-                       this->layer.bindGates("u", layer, direction, 0, s.gates, program)};
+  Bindings bindings = {
+      delta("delta_after", factorsOf("delta"), direction, program.number(0), {0, s.gates}, Span::All, &view),
+      this->layer.bindGates("u", layer, direction, 0, s.gates, program)};
   if (isShared && direction > 0)
     bindings.push_back(states.bind("carry_after", to));
   bindings.push_back(states.bind("start_diff", to));
@@ -93,7 +132,7 @@ void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
   });
   if (isDirect || !isLast)
     return;
-  AffineExpr t = program.beginLoop(program.number(s.steps));
+  AffineExpr t = program.beginLoop(states.steps());
   rows.emitCopy("rnn_scatter", states.ofSteps("src_diff", DataType::F32, s.slc, 0, t),
                 states.tensor("diff_src_layer", result, t), first);
   program.endLoop();
@@ -132,6 +171,7 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
   // The rows of the gradients, as the left factor has time and sequences.
   const int64_t row = right.type.getStridesAndOffset().first[0];
   SmallVector<int64_t> ofRight(left.type.getShape().drop_back()), rightStrides = {row};
+  right.openDim = left.openDim;
   if (ofRight.size() == 2)
     rightStrides.insert(rightStrides.begin(), row * s.batch);
   ofRight.append(shape.begin() + 1, shape.end());
@@ -141,11 +181,18 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
   right.type = MemRefType::get(ofRight, right.type.getElementType(), StridedLayoutAttr::get(mlir, 0, rightStrides));
 
   const bool clears = overwrites() || !isDirect;
+  const bool clearsFirst = clears && states.isOpen();
+  if (clearsFirst)
+    fill("rnn_outer_cleared", to);
   Bindings bindings = {left, right, to};
-  program.call((outer.kind + (clears ? "_written" : "")).str(), bindings, [&](StepEmitter &step) {
-    if (clears)
-      fillWithZeros(step, step["to"]);
-    addOuterProduct(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
+  inChunks(MutableArrayRef(bindings).take_front(2), [&] {
+    const bool writes = clears && !clearsFirst;
+    const auto add = !writes && inputs * gates * outputs == 1 ? addOuterProductApart : addOuterProduct;
+    program.call(writes ? "rnn_outer_written" : "rnn_outer", bindings, [&](StepEmitter &step) {
+      if (writes)
+        fillWithZeros(step, step["to"]);
+      add(step, step["to"], step[left.name], step[right.name], context.attr.fpmathMode);
+    });
   });
   for (int64_t gate = 0; gate < gates && !isDirect; ++gate) {
     Rows sums{dense, DataType::F32, outputs, gates * outputs, 1, 0, -1, program.number(gate * outputs * 4), inputs};
@@ -171,52 +218,58 @@ void BackwardEmitter::emitColumns(StringRef tensor, const TensorDesc &desc, int6
     bindings.push_back(states.bind("factors", *factors));
   if (factors && states.hasLengths) {
     Binding remaining = states.bind("remaining", rows.remainingAt(program.number(0)));
-    remaining.type = MemRefType::get({all()}, builder.getI32Type());
+    remaining.type = MemRefType::get({count(Span::All)}, builder.getI32Type());
+    remaining.openDim = openDim(Span::All);
     bindings.push_back(remaining);
   }
+  const bool writes = overwrites() && !states.isOpen();
+  if (overwrites() && !writes)
+    fill("rnn_columns_cleared", to);
   bindings.push_back(to);
-  program.call(overwrites() ? "rnn_columns_written" : "rnn_columns", bindings, [&](StepEmitter &step) {
-    auto find = [&](StringRef name) { return step.has(name) ? step[name] : Value(); };
-    emitGradientSums(step, step["to"], step[values.name], find("factors"), find("remaining"), !overwrites());
+  inChunks(MutableArrayRef(bindings).drop_back(), [&] {
+    program.call(writes ? "rnn_columns_written" : "rnn_columns", bindings, [&](StepEmitter &step) {
+      auto find = [&](StringRef name) { return step.has(name) ? step[name] : Value(); };
+      emitGradientSums(step, step["to"], step[values.name], find("factors"), find("remaining"), !writes);
+    });
   });
 }
 
 void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
   const AffineExpr start = program.number(0);
   auto gradients = [&](StringRef region, Gates gates) {
-    return delta("delta", region, direction, start, gates, all());
+    return delta("delta", region, direction, start, gates, Span::All);
   };
   const Gates every{0, s.gates};
   if (!rnn.diffWeightsLayer.isZero()) {
-    Outer outer{"rnn_layer_diff", "diff_weights_layer", rnn.diffWeightsLayer, layer, direction, 0, every};
+    Outer outer{"diff_weights_layer", rnn.diffWeightsLayer, layer, direction, 0, every};
     if (layer == 0) {
       auto x = [&](AffineExpr t) { return states.tensor("src_layer", rnn.srcLayer, t); };
-      emitOuter(outer, factor(x, rnn.srcLayer.strides[0], direction), gradients("delta", every));
+      emitOuter(outer, factor(x, rnn.srcLayer.strides[0], direction), gradients(factorsOf("delta"), every));
     } else {
       for (int64_t below = isStacked() ? 0 : direction; below < (isStacked() ? 2 : direction + 1); ++below) {
         auto x = [&](AffineExpr t) { return stateAfter(layer - 1, below, t); };
         outer.firstRow = isStacked() ? below * s.dic : 0;
-        emitOuter(outer, factor(x, s.batch * x(start).row, direction), gradients("delta", every));
+        emitOuter(outer, factor(x, everyStep(x(start).row), direction), gradients(factorsOf("delta"), every));
       }
     }
   }
   if (!rnn.diffWeightsIter.isZero()) {
-    Outer outer{"rnn_iter_diff", "diff_weights_iter", rnn.diffWeightsIter, layer, direction, 0, iterGates()};
+    Outer outer{"diff_weights_iter", rnn.diffWeightsIter, layer, direction, 0, iterGates()};
     auto h = [&](AffineExpr t) { return stateBefore(layer, direction, t); };
-    emitOuter(outer, factor(h, s.batch * h(start).row, direction), gradients(iterDelta(), iterGates()));
+    emitOuter(outer, factor(h, everyStep(h(start).row), direction), gradients(factorsOf(iterDelta()), iterGates()));
     if (hasResetFirst()) {
       outer.gates = {2, 1};
       Rows reset = states.ofSteps("reset", context.state(), s.dhc, direction, start);
-      emitOuter(outer, allOf("x", reset, s.batch * s.dhc), gradients("delta", {2, 1}));
+      emitOuter(outer, allOf("x", reset, everyStep(s.dhc)), gradients(factorsOf("delta"), {2, 1}));
     }
   }
   if (!rnn.diffWeightsProjection.isZero()) {
-    Outer outer{
-        "rnn_projection_diff", "diff_weights_projection", rnn.diffWeightsProjection, layer, direction, 0, {0, 1}};
+    Outer outer{"diff_weights_projection", rnn.diffWeightsProjection, layer, direction, 0, {0, 1}};
     Rows hidden = states.ofSteps("unprojected", context.state(), s.dhc, direction, start);
-    Binding diff = states.bind("delta", states.ofSteps("state_diff", deltaType(context), s.dic, direction, start));
-    diff.type = MemRefType::get({all(), s.dic}, diff.type.getElementType());
-    emitOuter(outer, allOf("x", hidden, s.batch * s.dhc), diff);
+    Binding diff =
+        states.bind("delta", states.ofSteps("state_diff", deltaFactorType(context), s.dic, direction, start));
+    diff.type = MemRefType::get({count(Span::All), s.dic}, diff.type.getElementType());
+    emitOuter(outer, allOf("x", hidden, everyStep(s.dhc)), diff);
   }
   if (!rnn.diffBias.isZero()) {
     emitColumns("diff_bias", rnn.diffBias, layer, direction, 0, gradients("delta", every), nullptr);
@@ -224,8 +277,8 @@ void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
       emitColumns("diff_bias", rnn.diffBias, layer, direction, 3, gradients("hidden_delta", {2, 1}), nullptr);
   }
   if (!rnn.diffWeightsPeephole.isZero()) {
-    Rows c = *cellsBefore({layer, direction, start, false, false}), next = cellsAfter(layer, direction, start);
-    c.count = next.count = all();
+    const Rows c = states.ofAll(*cellsBefore({layer, direction, start, false, false})),
+               next = states.ofAll(cellsAfter(layer, direction, start));
     emitColumns("diff_weights_peephole", rnn.diffWeightsPeephole, layer, direction, 0, gradients("delta", {0, 2}), &c);
     emitColumns("diff_weights_peephole", rnn.diffWeightsPeephole, layer, direction, 2, gradients("delta", {3, 1}),
                 &next);
@@ -237,6 +290,8 @@ void BackwardEmitter::emitAttentionDiff() {
   const TensorDesc &desc = rnn.diffAttention;
   if (desc.isZero())
     return;
+  if (states.isOpen())
+    return emitAttentionSteps();
   Binding terms = states.bind("terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, program.number(0)));
   terms.type = MemRefType::get({s.steps, s.batch, s.dhc}, builder.getF32Type());
   auto layout = StridedLayoutAttr::get(builder.getContext(), desc.offset0, {desc.strides[0], desc.strides[1]});
@@ -245,15 +300,19 @@ void BackwardEmitter::emitAttentionDiff() {
   program.call("rnn_attention_diff", {terms, to}, [&](StepEmitter &step) {
     using enum utils::IteratorType;
     fillWithZeros(step, step["to"]);
-    OpBuilder &b = step.builder;
-    AffineMap maps[] = {b.getMultiDimIdentityMap(3),
-                        AffineMap::get(3, 0, {b.getAffineDimExpr(0), b.getAffineDimExpr(1)}, b.getContext())};
-    utils::IteratorType kinds[] = {parallel, parallel, reduction};
-    linalg::GenericOp::create(b, step.loc, ValueRange{step["terms"]}, ValueRange{step["to"]}, maps, kinds,
-                              [](OpBuilder &inner, Location at, ValueRange in) {
-                                auto flags = arith::FastMathFlags::reassoc;
-                                linalg::YieldOp::create(
-                                    inner, at, arith::AddFOp::create(inner, at, in[1], in[0], flags).getResult());
-                              });
+    addColumns(step, {parallel, parallel, reduction});
   });
+}
+
+/// The same step by step.
+void BackwardEmitter::emitAttentionSteps() {
+  AffineExpr t = program.beginLoop(states.steps());
+  Bindings bindings = {states.bind("terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, t))};
+  rows.addVector(bindings, "to", states.tensor("diff_attention", rnn.diffAttention, t));
+  program.call("rnn_attention_diff", bindings, [&](StepEmitter &step) {
+    using enum utils::IteratorType;
+    fillWithZeros(step, step["to"]);
+    addColumns(step, {parallel, reduction});
+  });
+  program.endLoop();
 }

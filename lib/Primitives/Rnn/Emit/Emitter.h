@@ -45,6 +45,7 @@ private:
   bool isProjected() const { return !rnn.weightsProjection.isZero(); }
 
   void emitHeader();
+  void emitHeaderSize(int dim, int64_t byte);
   void emitRoundedInput();
   void emitStart(int64_t layer);
   void emitInputs(int64_t layer, llvm::ArrayRef<int64_t> directions);

@@ -193,6 +193,23 @@ void ProductEmitter::emitSlice(const Slice &slice) {
   emitOp(part, {n, input}, address, sum);
 }
 
+/// Dense memory of its own with the shape of `like`, of f32.
+Value memorySizedAs(StepEmitter &step, Value like) {
+  auto shape = cast<MemRefType>(like.getType()).getShape();
+  return memref::AllocOp::create(step.builder, step.loc, MemRefType::get(shape, step.builder.getF32Type()));
+}
+
+void addElements(StepEmitter &step, Value to, Value values) {
+  OpBuilder &b = step.builder;
+  const auto rank = static_cast<unsigned>(cast<MemRefType>(to.getType()).getRank());
+  AffineMap same[] = {b.getMultiDimIdentityMap(rank), b.getMultiDimIdentityMap(rank)};
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  linalg::GenericOp::create(
+      b, step.loc, ValueRange{values}, ValueRange{to}, same, kinds, [](OpBuilder &inner, Location at, ValueRange in) {
+        linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[1], in[0]).getResult());
+      });
+}
+
 } // namespace
 
 WeightsView WeightsView::of(const TensorDesc &weights, MLIRContext *context) {
@@ -292,20 +309,22 @@ void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right
         Value term = arith::MulFOp::create(inner, at, inF32(inner, at, in[0]), inF32(inner, at, in[1]), anyOrder);
         linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[2], term, anyOrder).getResult());
       });
-  if (cast<MemRefType>(right.getType()).getElementType().isF32() && mayRound(fpmath))
+  auto isF32 = [](Value factor) { return cast<MemRefType>(factor.getType()).getElementType().isF32(); };
+  if ((isF32(left) || isF32(right)) && mayRound(fpmath))
     addLicence(op, Licence::Bf16);
+}
+
+void rnn::addOuterProductApart(StepEmitter &step, Value sums, Value left, Value right, FpmathMode fpmath) {
+  const Value own = clearSums(step, memorySizedAs(step, sums), 0, 1).memref;
+  addOuterProduct(step, own, left, right, fpmath);
+  addElements(step, sums, own);
 }
 
 void rnn::emitGradientSums(StepEmitter &step, Value to, Value values, Value factors, Value remaining, bool isAdded) {
   using enum utils::IteratorType;
   OpBuilder &b = step.builder;
   AffineExpr gate = b.getAffineDimExpr(0), column = b.getAffineDimExpr(1), k = b.getAffineDimExpr(2);
-  Value sums = to;
-  if (isAdded)
-    sums = memref::AllocOp::create(b, step.loc,
-                                   MemRefType::get(cast<MemRefType>(to.getType()).getShape(), b.getF32Type()));
-  Value zero = arith::ConstantOp::create(b, step.loc, b.getF32FloatAttr(0));
-  linalg::FillOp::create(b, step.loc, zero, sums);
+  const Value sums = clearSums(step, isAdded ? memorySizedAs(step, to) : to, 0, 1).memref;
   SmallVector<Value> inputs = {values};
   SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {k, gate, column}, b.getContext())};
   if (factors)
@@ -327,14 +346,8 @@ void rnn::emitGradientSums(StepEmitter &step, Value to, Value values, Value fact
         }
         linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in.back(), term, anyOrder).getResult());
       });
-  if (!isAdded)
-    return;
-  AffineMap same[] = {b.getMultiDimIdentityMap(2), b.getMultiDimIdentityMap(2)};
-  linalg::GenericOp::create(b, step.loc, ValueRange{sums}, ValueRange{to}, same, ArrayRef(kinds).take_front(2),
-                            [](OpBuilder &inner, Location at, ValueRange in) {
-                              linalg::YieldOp::create(inner, at,
-                                                      arith::AddFOp::create(inner, at, in[1], in[0]).getResult());
-                            });
+  if (isAdded)
+    addElements(step, to, sums);
 }
 
 void rnn::emitColumnSums(StepEmitter &step) {

@@ -55,6 +55,9 @@ void addTransposedProduct(emission::StepEmitter &step, const Sums &sums, mlir::V
 /// and columns, too.
 void addOuterProduct(emission::StepEmitter &step, mlir::Value sums, mlir::Value left, mlir::Value right,
                      FpmathMode fpmath);
+/// The same of sums that no recipe adds products to: with one element. They are made apart and added as one.
+void addOuterProductApart(emission::StepEmitter &step, mlir::Value sums, mlir::Value left, mlir::Value right,
+                          FpmathMode fpmath);
 /// The sums of `values`, [K, G, O], over K, each multiplied by `factors`, [K, O], if there are such: written to `to`,
 /// [G, O], or added to what it holds. With `remaining`, [K], only of what has a step left.
 void emitGradientSums(emission::StepEmitter &step, mlir::Value to, mlir::Value values, mlir::Value factors,

@@ -36,7 +36,7 @@ void RowSteps::addVector(Bindings &bindings, StringRef name, const Rows &vector)
   Binding binding = states.bind(name, vector);
   SmallVector<int64_t> strides = {vector.openRow >= 0 ? ShapedType::kDynamic : vector.row};
   auto layout = StridedLayoutAttr::get(builder.getContext(), vector.offset, strides);
-  binding.type = MemRefType::get({vector.count >= 0 ? vector.count : s.batch}, binding.type.getElementType(), layout);
+  binding.type = MemRefType::get({binding.type.getDimSize(0)}, binding.type.getElementType(), layout);
   bindings.push_back(binding);
 }
 

@@ -16,7 +16,8 @@ using namespace quern::emission;
 using namespace quern::rnn;
 
 States::States(const VerifiedProblem &problem, const CellContext &context, Program &program)
-    : isTraining(context.rnn.prop == PropKind::ForwardTraining),
+    : padding(isBackward(context.rnn) && context.shape.isOpen() ? chunkRows : 0),
+      isTraining(context.rnn.prop == PropKind::ForwardTraining),
       isKept(isTraining && !context.rnn.weightsProjection.isZero()), hasLengths(!context.rnn.seqLengths.isZero()),
       problem(problem), rnn(context.rnn), s(context.shape), program(program), state(context.state()),
       factor(context.factor()) {
@@ -41,7 +42,7 @@ int64_t States::indexOf(const VerifiedProblem &problem, StringRef name, int dim,
   for (const ArgumentInfo &argument : problem.arguments) {
     const TensorDesc &desc = argument.desc;
     if (StringRef(argument.name) != name) {
-      index += desc.runtimeSizes();
+      index += argument.runtimeSizes();
       continue;
     }
     index += llvm::count(ArrayRef(desc.dims, static_cast<size_t>(isStride ? desc.ndims : dim)), runtimeDim);
@@ -53,6 +54,24 @@ int64_t States::indexOf(const VerifiedProblem &problem, StringRef name, int dim,
 int64_t States::openBatch(const VerifiedProblem &problem) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   return rnn.srcLayer.dims[1] == runtimeDim ? indexOf(problem, "src_layer", 1, false) : -1;
+}
+
+int64_t States::workspaceSize(int size) const {
+  int64_t index = size;
+  for (const ArgumentInfo &argument : problem.arguments) {
+    if (argument.index == arg::workspace)
+      break;
+    index += argument.runtimeSizes();
+  }
+  return index;
+}
+
+Rows States::ofAll(Rows rows) const {
+  if (isOpen())
+    rows.openCount = workspaceSize(WorkspaceRows);
+  else
+    rows.count = s.steps * s.batch;
+  return rows;
 }
 
 AffineExpr States::dimOf(StringRef name, const TensorDesc &desc, int dim) const {
@@ -72,12 +91,14 @@ Binding States::bind(StringRef name, const Rows &rows) const {
   MLIRContext *context = rows.bytes.getContext();
   Builder builder(context);
   Type element = elementType(rows.type, builder);
-  int64_t n = rows.count >= 0 ? rows.count : s.batch, stride = rows.openRow >= 0 ? ShapedType::kDynamic : rows.row;
+  int64_t n = rows.openCount >= 0 ? ShapedType::kDynamic : rows.count >= 0 ? rows.count : s.batch;
+  int64_t stride = rows.openRow >= 0 ? ShapedType::kDynamic : rows.row;
   bool isDense = rows.offset == 0 && rows.channel == 1 && stride == rows.channels;
   MemRefType type = isDense ? MemRefType::get({n, rows.channels}, element)
                             : MemRefType::get({n, rows.channels}, element,
                                               StridedLayoutAttr::get(context, rows.offset, {stride, rows.channel}));
   Binding binding{name.str(), type, {rows.buffer, rows.bytes}};
+  binding.openDim = rows.openCount;
   if (rows.openRow >= 0)
     binding.openStrides.push_back(rows.openRow);
   return binding;
@@ -102,16 +123,21 @@ Rows States::scratch(StringRef name, DataType type, int64_t channels, int64_t in
   return {name.str(), type, channels, channels, 1, 0, -1, batch() * (matrix * index)};
 }
 
-Rows States::ofSteps(StringRef name, DataType type, int64_t channels, int64_t direction, AffineExpr t, int64_t slots) {
-  const int64_t matrix = s.batch * channels * bytesOf(type), count = slots < 0 ? s.steps : slots;
-  addRegion(name, number(matrix * count * s.directions));
-  return {name.str(), type, channels, channels, 1, 0, -1, (t + direction * count) * matrix};
+Rows States::ofSteps(StringRef name, DataType type, int64_t channels, int64_t direction, AffineExpr t,
+                     AffineExpr slots) {
+  const int64_t row = channels * bytesOf(type);
+  AffineExpr whole = ((slots ? slots : steps()) * batch() + padding) * row;
+  addRegion(name, whole * s.directions);
+  return {name.str(), type, channels, channels, 1, 0, -1, t * (batch() * row) + whole * direction};
 }
 
 Rows States::section(WorkspacePart part, int64_t channels, int64_t index, AffineExpr t) const {
   const WorkspaceSection &found = *workspace.find(part);
-  const int64_t rowBytes = channels * bytesOf(found.desc.dataType), stepBytes = s.batch * rowBytes;
-  AffineExpr bytes = number(found.byteOffset + index * stepBytes * (t ? s.steps : 1));
+  const auto position = static_cast<int>(&found - workspace.sections.data());
+  const bool isMoved = isOpen() && position > 0;
+  AffineExpr stepBytes = batch() * (channels * bytesOf(found.desc.dataType));
+  AffineExpr bytes = isMoved ? program.size(workspaceSize(WorkspaceOffsets + position - 1)) : number(found.byteOffset);
+  bytes = bytes + (t ? steps() : number(1)) * stepBytes * index;
   if (t)
     bytes = bytes + t * stepBytes;
   return {"workspace", found.desc.dataType, channels, channels, 1, 0, -1, bytes};
@@ -151,7 +177,7 @@ Rows States::stackedAt(AffineExpr t) {
 }
 
 Rows States::scratchOfSteps(StringRef name, DataType type) {
-  addRegion(name, steps() * (batch() * bytesOf(type)));
+  addRegion(name, (steps() * batch() + padding) * bytesOf(type));
   return {name.str(), type, 1, 1, 1, 0, -1, number(0)};
 }
 

@@ -30,7 +30,8 @@ struct Rows {
   int64_t row = 0, channel = 1, offset = 0; ///< strides and offset in elements, of every such matrix of the buffer
   int64_t openRow = -1;                     ///< where the stride is told at execution: its entry in the list of sizes
   mlir::AffineExpr bytes;
-  int64_t count = -1; ///< of rows, where that is not N
+  int64_t count = -1;     ///< of rows, where that is not N
+  int64_t openCount = -1; ///< where it is told at execution: its entry in the list of sizes
 };
 
 class States {
@@ -56,8 +57,9 @@ public:
   /// A copy of such for the layer above, where the workspace has directions apart.
   Rows stackedAt(mlir::AffineExpr t);
   /// A region of its own, [D][`slots`][N][channels]: the matrix of slot `t`. Slots are T where nothing else is said.
+  /// `padding` rows follow each direction.
   Rows ofSteps(llvm::StringRef name, DataType type, int64_t channels, int64_t direction, mlir::AffineExpr t,
-               int64_t slots = -1);
+               mlir::AffineExpr slots = {});
   /// An element for each step and sequence.
   Rows scratchOfSteps(llvm::StringRef name, DataType type);
   Rows startOf(int64_t layer, int64_t direction);
@@ -69,9 +71,16 @@ public:
   bool startsApart(int64_t layer) const { return isKept || s.steps == 1 || isResult(layer); }
 
   mlir::AffineExpr number(int64_t value) const { return program.number(value); }
+  /// The entry of an open dim in the list of sizes.
+  int64_t sizeOf(llvm::StringRef name, int dim) const { return indexOf(problem, name, dim, false); }
   /// A dim or stride of a tensor of the problem, a number or an entry of the list of sizes.
   mlir::AffineExpr dimOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
   mlir::AffineExpr strideOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
+  bool isOpen() const { return s.isOpen(); }
+  /// The entry of a size of the workspace in the list of sizes.
+  int64_t workspaceSize(int size) const;
+  /// `rows` of all steps and sequences, which lie evenly.
+  Rows ofAll(Rows rows) const;
   mlir::AffineExpr steps() const { return dimOf("src_layer", rnn.srcLayer, 0); }
   mlir::AffineExpr batch() const { return dimOf("src_layer", rnn.srcLayer, 1); }
   /// The steps that are computed: as many as the longest sequence has, where that is known in time.
@@ -80,6 +89,7 @@ public:
   /// The entry of N in the list of runtime sizes; -1 if it is known.
   static int64_t openBatch(const VerifiedProblem &problem);
 
+  const int64_t padding; ///< rows behind what sums over all of time read in chunks
   const bool isTraining;
   const bool isKept; ///< the workspace has the states of all layers
   const bool hasLengths;

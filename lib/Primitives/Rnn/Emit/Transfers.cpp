@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -170,6 +171,32 @@ void RnnEmitter::emitStacked(int64_t layer) {
     program.endLoop();
 }
 
+/// A dim of src_layer, which a step knows as a sum of as many ones.
+void RnnEmitter::emitHeaderSize(int dim, int64_t byte) {
+  using enum utils::IteratorType;
+  const AffineExpr size = states.dimOf("src_layer", rnn.srcLayer, dim);
+  const std::string region = "ones" + std::to_string(dim);
+  program.addRegion(region, size * bytesOf(DataType::S32));
+  Binding ones{
+      "ones", MemRefType::get({1, ShapedType::kDynamic}, builder.getI32Type()), {region, program.number(0)}, {}};
+  ones.openDim = states.sizeOf("src_layer", dim);
+  program.call("rnn_ones", ones, [&](StepEmitter &step) {
+    Value one = arith::ConstantOp::create(step.builder, step.loc, step.builder.getI32IntegerAttr(1));
+    linalg::FillOp::create(step.builder, step.loc, one, step["ones"]);
+  });
+  Binding to{"to", MemRefType::get({1}, builder.getI32Type()), {"workspace", program.number(byte)}};
+  program.call("rnn_header_size", {ones, to}, [&](StepEmitter &step) {
+    Value zero = arith::ConstantOp::create(step.builder, step.loc, step.builder.getI32IntegerAttr(0));
+    linalg::FillOp::create(step.builder, step.loc, zero, step["to"]);
+    AffineMap identity = builder.getMultiDimIdentityMap(2), maps[] = {identity, identity.dropResult(1)};
+    utils::IteratorType kinds[] = {parallel, reduction};
+    linalg::GenericOp::create(step.builder, step.loc, ValueRange{step["ones"]}, ValueRange{step["to"]}, maps, kinds,
+                              [](OpBuilder &b, Location at, ValueRange in) {
+                                linalg::YieldOp::create(b, at, arith::AddIOp::create(b, at, in[1], in[0]).getResult());
+                              });
+  });
+}
+
 /// By which backward knows the workspace.
 void RnnEmitter::emitHeader() {
   if (!states.isTraining)
@@ -183,4 +210,8 @@ void RnnEmitter::emitHeader() {
     auto data = DenseElementsAttr::get(RankedTensorType::get(type.getShape(), type.getElementType()), ArrayRef(words));
     emitConstants(step, step["header"], "rnn_header_words", data);
   });
+  if (s.steps == runtimeDim)
+    emitHeaderSize(0, offsetof(WorkspaceHeader, steps));
+  if (s.batch == runtimeDim)
+    emitHeaderSize(1, offsetof(WorkspaceHeader, batch));
 }

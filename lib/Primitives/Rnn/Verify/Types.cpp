@@ -54,19 +54,31 @@ Result<void> checkType(const NamedTensor &tensor, const RnnDesc &rnn) {
                        nameOf(src), "; it is for ", names, " (rnn C35)");
 }
 
-/// C36, C38.
+/// C36.
 Result<void> checkUse(const RnnDesc &rnn) {
   if (isQuantized(rnn) && (isTraining(rnn) || hasAttention(rnn)))
     return unimplemented("rnn is not implemented for src_layer of type ", nameOf(rnn.srcLayer.dataType), " with ",
                          hasAttention(rnn) ? "cell " : "propagation kind ",
                          hasAttention(rnn) ? nameOf(rnn.cell) : nameOf(rnn.prop), " (rnn C36)");
-  if (isTraining(rnn) && rnn.srcLayer.hasRuntimeDims())
-    return unimplemented(
-        "rnn is not implemented for training with sizes of src_layer that are given at execution (rnn C38)");
-  for (const NamedTensor &gradient : gradientTensors(rnn))
-    if (gradient.desc.hasRuntimeDims()) // strides
-      return unimplemented("rnn is not implemented for training with sizes of ", gradient.name,
-                           " that are given at execution (rnn C38)");
+  return {};
+}
+
+/// C38. In training T and N are given at execution, and how far apart elements are along them and in front of them.
+Result<void> checkOpenStrides(const RnnDesc &rnn) {
+  for (const NamedTensor &tensor : allTensors(rnn)) {
+    const TensorDesc &desc = tensor.desc;
+    if (!isTraining(rnn) || desc.isZero() || desc.isAny())
+      continue;
+    const bool isPerSequence = !isOfWeights(tensor) && desc.ndims <= 4; // plain, with the channels last
+    const int channels = desc.ndims == 1 ? 1 : desc.ndims - 1;
+    for (int d = 0; d < desc.ndims; ++d)
+      if (desc.strides[d] == runtimeDim && (d == channels || !isPerSequence))
+        return unimplemented("rnn is not implemented for training with stride ", d, " of ", tensor.name,
+                             " given at execution; those of T, N and what is in front of them may be (rnn C38)");
+    if (desc.offset0 == runtimeDim)
+      return unimplemented("rnn is not implemented for training with the offset of ", tensor.name,
+                           " given at execution (rnn C38)");
+  }
   return {};
 }
 
@@ -143,8 +155,9 @@ Result<void> checkTypes(const RnnDesc &rnn) {
     if (!tensor.desc.isZero())
       if (Result<void> ok = checkType(tensor, rnn); !ok)
         return ok;
-  if (Result<void> ok = checkUse(rnn); !ok)
-    return ok;
+  for (auto check : {checkUse, checkOpenStrides})
+    if (Result<void> ok = check(rnn); !ok)
+      return ok;
   return checkGradients(rnn);
 }
 

@@ -1,11 +1,11 @@
-//===- Cuts.cpp - One part of K after the other --------------------------===//
+//===- Cuts.cpp - One part of K after the other, from copies -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // All blocks of a chunk take a part of K before any takes the next. What a tile reads of rhs meanwhile is a copy
-// whose vectors lie one behind the other, in the second level of the cache. Sums wait in scratch; each is taken
-// in the order of K as ever.
+// whose vectors lie one behind the other; of a left factor whose rows lie side by side there is one, too, for all tiles
+// of an iteration. Sums wait in scratch; each is taken in the order of K as ever.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Emitter.h"
@@ -17,53 +17,189 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
-/// Returns the rows whose sums are in scratch.
-Emitter::RowRange Emitter::emitCutSums(function_ref<RowRange(BlockBody)> forBlocks) {
-  ArrayRef<Plan::Step> turns = plan.loops[0]; // the only one, of one product
-  RowRange all = forBlocks([&](Value row, int64_t rows) { storeSums(row, startSums(row, rows)); });
-  Value firstRow = chunkRow;
-  auto addPart = [&](Value begin) {
-    cut = {begin, smaller(linear(plan.stepsOfCut, {{begin, 1}}), index(chain.products[0].steps())), {}};
-    copyRhs(turns[0][0]);
-    forBlocks([&](Value row, int64_t rows) {
+/// Fewer are multiplied about as fast as their sums are fetched.
+constexpr int64_t leastPrefetchSteps = 256;
+
+/// Some tiles, or their last part of K, each with code of its own where the plan's tail has.
+void Emitter::forTiles(TileRange tiles, function_ref<void()> body) {
+  const Cuts &cuts = *plan.cuts;
+  const Value first = tiles.begin, end = tiles.end;
+  auto emit = [&](Value number, bool isLast) {
+    startTile(number, isLast);
+    if (cuts.parts > 1 && cuts.tiles > 1) {
+      const int64_t ofTile = plan.scratchRows * plan.perRow * plan.lanes;
+      tile.scratch = linear(0, {{number, ofTile}, {first, -ofTile}});
+    }
+    body();
+  };
+  const bool isLastApart = plan.tail == Tail::Separate;
+  if (plan.tiles == 1 || (cuts.tiles == 1 && !isLastApart))
+    return emit(first, isLastApart);
+  Value last = index(plan.tiles - 1);
+  forRange(first, isLastApart ? smaller(end, last) : end, [&](Value number) { emit(number, false); });
+  if (isLastApart)
+    forRange(larger(first, last), end, [&](Value number) { emit(number, true); });
+}
+
+/// Of tiles, if all rows are one chunk, else of chunks.
+scf::ForOp Emitter::makeCutLoop() {
+  if (plan.chunks == 1)
+    return create<scf::ForOp>(kernel.begin(), kernel.end(), index(plan.cuts->tiles));
+  Value tiles = index(plan.tiles), end = linear(plan.tiles - 1, {{kernel.end(), 1}});
+  return create<scf::ForOp>(create<arith::DivUIOp>(kernel.begin(), tiles), create<arith::DivUIOp>(end, tiles),
+                            index(1));
+}
+
+/// Iterations beside each other share the copy of lhs: those of one chunk for which the kernel is called.
+void Emitter::emitCutLoop(Value at) {
+  const int64_t together = plan.cuts->tiles;
+  if (plan.chunks == 1)
+    return emitCuts({at, smaller(linear(together, {{at, 1}}), kernel.end())}, index(0));
+  Value begin = larger(linear(0, {{kernel.begin(), 1}, {at, -plan.tiles}}), index(0)),
+        end = smaller(linear(0, {{kernel.end(), 1}, {at, -plan.tiles}}), index(plan.tiles));
+  forRange(
+      begin, end, [&](Value first) { emitCuts({first, smaller(linear(together, {{first, 1}}), end)}, at); }, together);
+}
+
+void Emitter::emitCuts(TileRange tiles, Value chunk) {
+  const Cuts &cuts = *plan.cuts;
+  const RowRange rows = rowsOf(chunk);
+  if (cuts.parts == 1)
+    return emitPart(tiles, chunk, rows, index(0));
+  chunkRow = rows.begin;
+  forTiles(tiles, [&] {
+    emitShift();
+    forRange(rows.begin, rows.end, [&](Value row) { storeSums(row, startSums(row, 1)); });
+  });
+  forRange(
+      index(0), index(cuts.product.steps()), [&](Value begin) { emitPart(tiles, chunk, rows, begin); }, cuts.steps);
+  forTiles(tiles, [&] {
+    chunkRow = rows.begin;
+    emitScratchRows(rows.begin, rows.end);
+  });
+}
+
+/// From one part of K, or all, for the tiles of an iteration.
+void Emitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin) {
+  const Cuts &cuts = *plan.cuts;
+  cut = {begin, smaller(linear(cuts.steps, {{begin, 1}}), index(cuts.product.steps())), {}, {}};
+  if (cuts.hasLhs)
+    copyLhs(rows);
+  forTiles(tiles, [&] {
+    if (cuts.hasRhs)
+      copyRhs();
+    if (cuts.parts == 1) {
+      emitShift();
+      forBlocks(chunk, [&](Value row, int64_t height) {
+        if (cuts.steps >= leastPrefetchSteps)
+          prefetchStarts(row, height);
+        emitBlock(row, height);
+      });
+      chunkRow = rows.begin;
+      return scratch ? emitScratchRows(rows.begin, rows.end) : void();
+    }
+    forBlocks(chunk, [&](Value row, int64_t height) {
       Values sums;
-      for (int64_t n = 0; n < rows * plan.perRow; ++n)
+      for (int64_t n = 0; n < height * plan.perRow; ++n)
         sums.push_back(create<vector::LoadOp>(vec(chain.sumType()), scratch,
                                               ValueRange{linear(n * plan.lanes, {{scratchAt(row), 1}})}));
-      emitSums(turns, row, rows, sums);
+      emitSums(plan.loops[0], row, height, sums);
       storeSums(row, sums);
     });
-    cut = {};
-    chunkRow = firstRow; // outside of the loop around this
-  };
-  forRange(index(0), index(chain.products[0].steps()), addPart, plan.stepsOfCut);
-  return all;
+  });
+  cut = {};
 }
 
-void Emitter::copyRhs(unsigned product) {
-  Type element = chain.products[product].rhs.element();
-  Value copy = atEntry([&] {
-    auto type = MemRefType::get({plan.stepsOfCut * plan.elementsOfStep(chain.products[product])}, element);
-    return create<memref::ViewOp>(type, kernel.scratch, index(plan.rhsCopy), ValueRange()).getResult();
-  });
-  Value source = kernel.arguments.lookup(chain.products[product].rhs.base);
-  forRange(cut.begin, cut.end, [&](Value k) {
-    for (size_t sum = 0; sum < chain.products[product].sums.size(); ++sum)
+/// What the sums of the next block start from: rows lie far apart, so that nothing else fetches them in time.
+void Emitter::prefetchStarts(Value row, int64_t rows) {
+  for (const Accumulator &accumulator : chain.accumulators) {
+    if (accumulator.start || accumulator.fill || !accumulator.at.isArgument())
+      continue;
+    Value memref = kernel.arguments.lookup(accumulator.at.base);
+    for (int64_t i = 0; i < rows; ++i)
       for (int64_t v = 0; v < plan.columnVectors && tile.vectors[v].count; ++v)
-        create<vector::StoreOp>(loadRhs(product, source, k, sum, v), copy, ValueRange{copyAt(product, k, sum, v)});
+        create<memref::PrefetchOp>(memref, address(accumulator.at, {row, rows + i}, tile.vectors[v]), /*isWrite=*/true,
+                                   /*locality=*/3, /*isDataCache=*/true);
+  }
+}
+
+/// The steps of a part, each with the elements of K that it takes.
+void Emitter::forSteps(function_ref<void(Value step, ArrayRef<Value> k)> body) {
+  const Cuts &cuts = *plan.cuts;
+  if (!cuts.hasPairs)
+    return forRange(cut.begin, cut.end, [&](Value k) { body(k, k); });
+  const bool isOdd = cuts.wholeSteps < cuts.product.steps();
+  Value whole = index(cuts.wholeSteps);
+  forRange(cut.begin, isOdd ? smaller(cut.end, whole) : cut.end,
+           [&](Value step) { body(step, {linear(0, {{step, 2}}), linear(1, {{step, 2}})}); });
+  if (isOdd)
+    forRange(larger(cut.begin, whole), cut.end, [&](Value step) { body(step, linear(0, {{step, 2}})); });
+}
+
+/// What a copy has of a vector.
+Value Emitter::copyOf(const Product::Factor &factor, ArrayRef<Value> k, function_ref<Value(Value)> load) {
+  Value first = load(k[0]);
+  if (plan.cuts->hasPairs)
+    return makePairs(b, chain.products[0], first, k.size() > 1 ? load(k[1]) : zeros(vec(b.getBF16Type())));
+  const bool isConverted = plan.dots[0] <= Dot::Fma;
+  return isConverted ? convert(b, factor, first) : first;
+}
+
+Value Emitter::copiesAt(int64_t bytes, int64_t elements, const Product::Factor &factor) {
+  return atEntry([&] {
+    auto type = MemRefType::get({elements}, plan.copied(factor));
+    return create<memref::ViewOp>(type, kernel.scratch, index(bytes), ValueRange()).getResult();
   });
-  cut.copy = copy;
 }
 
-Value Emitter::copyAt(unsigned number, Value k, size_t sum, int64_t vector) {
-  const Product &product = chain.products[number];
-  int64_t ofStep = plan.elementsOfStep(product), ofVector = plan.lanes * product.packed;
+/// Rows by the vector; the last one begins above its place.
+void Emitter::copyLhs(RowRange rows) {
+  const Cuts &cuts = *plan.cuts;
+  const Product &from = chain.products[0], &to = cuts.product;
+  Value copy = copiesAt(cuts.lhsCopy, cuts.steps * cuts.lhsStride, to.lhs),
+        source = kernel.arguments.lookup(from.lhs.base);
+  Value lastRow = difference(rows.end, index(plan.lanes));
+  forSteps([&](Value step, ArrayRef<Value> k) {
+    forRange(
+        rows.begin, rows.end,
+        [&](Value at) {
+          Value row = smaller(at, lastRow);
+          Value v = copyOf(from.lhs, k, [&](Value element) {
+            Value place = linear(from.lhs.offset, {{row, from.lhsRow}, {element, from.reduced[0].lhs}});
+            return loadVector(source, place, plan.lanes, Value(), plan.lanes);
+          });
+          Value place = linear(
+              0, {{row, to.packed}, {rows.begin, -to.packed}, {step, cuts.lhsStride}, {cut.begin, -cuts.lhsStride}});
+          create<vector::StoreOp>(v, copy, ValueRange{place});
+        },
+        plan.lanes);
+  });
+  cut.lhs = copy;
+}
+
+void Emitter::copyRhs() {
+  const Cuts &cuts = *plan.cuts;
+  const Product &from = chain.products[0];
+  Value copy = copiesAt(cuts.rhsCopy, cuts.steps * plan.elementsOfStep(cuts.product), cuts.product.rhs);
+  Value source = kernel.arguments.lookup(from.rhs.base);
+  forSteps([&](Value step, ArrayRef<Value> k) {
+    for (size_t sum = 0; sum < from.sums.size(); ++sum)
+      for (int64_t v = 0; v < plan.columnVectors && tile.vectors[v].count; ++v) {
+        Value loaded = copyOf(from.rhs, k, [&](Value element) { return loadRhs(0, source, element, sum, v); });
+        create<vector::StoreOp>(loaded, copy, ValueRange{copyAt(step, sum, v)});
+      }
+  });
+  cut.rhs = copy;
+}
+
+Value Emitter::copyAt(Value step, size_t sum, int64_t vector) {
+  const int64_t ofStep = plan.elementsOfStep(plan.cuts->product), ofVector = plan.lanes * plan.cuts->product.packed;
   return linear((static_cast<int64_t>(sum) * plan.columnVectors + vector) * ofVector,
-                {{k, ofStep}, {cut.begin, -ofStep}});
+                {{step, ofStep}, {cut.begin, -ofStep}});
 }
 
-Value Emitter::loadCopy(unsigned number, Value k, size_t sum, int64_t vector) {
-  const Product &product = chain.products[number];
-  auto type = VectorType::get({plan.lanes * product.packed}, product.rhs.element());
-  return create<vector::LoadOp>(type, cut.copy, ValueRange{copyAt(number, k, sum, vector)});
+Value Emitter::loadCopy(Value step, size_t sum, int64_t vector) {
+  const Product &product = plan.cuts->product;
+  auto type = VectorType::get({plan.lanes * product.packed}, plan.copied(product.rhs));
+  return create<vector::LoadOp>(type, cut.rhs, ValueRange{copyAt(step, sum, vector)});
 }

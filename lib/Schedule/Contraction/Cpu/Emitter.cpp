@@ -32,13 +32,14 @@ func::FuncOp Emitter::emit() {
   if (chain.rows.isOpen())
     traits.factors = {chain.rows.openIndex(), plan.chunkRows};
   traits.nsPerIteration = plan.nsPerIteration();
-  int64_t scratchElements = plan.scratchRows * plan.perRow * plan.lanes;
+  int64_t scratchElements = plan.scratchElements();
   traits.scratchBytes = plan.scratchBytes;
   kernel = makeKernel(problem, problem, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
   clonePrologue(b, kernel, problem, chain.prologue,
                 [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
-  auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
+  const bool takesSeveral = plan.cuts && plan.cuts->tiles > 1;
+  scf::ForOp loop = takesSeveral ? makeCutLoop() : create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   entry = loop;
   if (plan.matrices)
     matrices::release(b, loc);
@@ -57,7 +58,10 @@ func::FuncOp Emitter::emit() {
   if (plan.matrices)
     startMatrices();
   b.setInsertionPointToStart(loop.getBody());
-  emitIteration(loop.getInductionVar());
+  if (takesSeveral)
+    emitCutLoop(loop.getInductionVar());
+  else
+    emitIteration(loop.getInductionVar());
   kernel.function.walk([](scf::ForOp inner) { moveLoopInvariantCode(inner); });
   return kernel.function;
 }
@@ -69,6 +73,8 @@ void Emitter::emitIteration(Value iteration) {
     here = create<arith::DivUIOp>(iteration, chunks);
     chunk = create<arith::RemUIOp>(iteration, chunks);
   }
+  if (plan.cuts)
+    return emitCuts({here, linear(1, {{here, 1}})}, chunk);
   if (plan.tail != Tail::Separate || plan.tiles == 1)
     return emitTile(here, chunk, plan.tail == Tail::Separate);
   Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, here, index(plan.tiles - 1));
@@ -128,32 +134,35 @@ void Emitter::placeVectors(Value at) {
   }
 }
 
-void Emitter::emitTile(Value at, Value chunk, bool isLast) {
+void Emitter::startTile(Value at, bool isLast) {
   tile = {};
   tile.first = isLast ? index((plan.tiles - 1) * plan.width()) : linear(0, {{at, plan.width()}});
   tile.count = isLast ? plan.columns() - (plan.tiles - 1) * plan.width() : plan.width();
   tile.isMasked = plan.tail == Tail::Masked;
+  tile.scratch = index(0);
   placeVectors(at);
-  const auto accumulators = static_cast<unsigned>(chain.accumulators.size()),
-             size = static_cast<unsigned>(plan.groupSize);
-  group = {0, accumulators};
-  if (plan.sumsShiftOnce)
-    emitShift();
+  group = {0, static_cast<unsigned>(chain.accumulators.size())};
+}
+
+void Emitter::emitTile(Value at, Value chunk, bool isLast) {
+  startTile(at, isLast);
+  emitShift();
   if (plan.matrices)
     return emitMatrixChunk(chunk);
-  auto forBlocks = [&](function_ref<void(Value, int64_t)> body) {
-    return chain.rows.isOpen() ? forOpenBlocks(chunk, body)
-           : plan.chunks == 1  ? forAllBlocks(body)
-                               : forBlocksOf(chunk, body);
-  };
+  const unsigned accumulators = group.end, size = static_cast<unsigned>(plan.groupSize);
   RowRange rows;
   for (unsigned first = 0; first < accumulators; first += size) {
     group = {first, std::min(first + size, accumulators)};
-    rows = plan.stepsOfCut ? emitCutSums(forBlocks)
-                           : forBlocks([&](Value row, int64_t height) { emitBlock(row, height); });
+    rows = forBlocks(chunk, [&](Value row, int64_t height) { emitBlock(row, height); });
   }
   if (scratch)
     emitScratchRows(rows.begin, rows.end);
+}
+
+Emitter::RowRange Emitter::forBlocks(Value chunk, BlockBody body) {
+  return chain.rows.isOpen() ? forOpenBlocks(chunk, body)
+         : plan.chunks == 1  ? forAllBlocks(body)
+                             : forBlocksOf(chunk, body);
 }
 
 /// All rows.
@@ -167,28 +176,37 @@ Emitter::RowRange Emitter::forAllBlocks(function_ref<void(Value, int64_t)> body)
   return {index(0), index(chain.rows)};
 }
 
+Value Emitter::firstRowOf(Value block) {
+  if (!plan.tallBlocks)
+    return linear(0, {{block, plan.blockRows}});
+  Value tall = create<arith::MinSIOp>(block, index(plan.tallBlocks));
+  return linear(0, {{block, plan.blockRows}, {tall, plan.tallRows - plan.blockRows}});
+}
+
+/// Of a number that is known.
+Emitter::RowRange Emitter::rowsOf(Value chunk) {
+  if (plan.chunks == 1)
+    return {index(0), index(chain.rows)};
+  Value first = linear(0, {{chunk, plan.blocksPerChunk}});
+  return {firstRowOf(first), firstRowOf(smaller(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks)))};
+}
+
 /// The rows of one of several chunks.
 Emitter::RowRange Emitter::forBlocksOf(Value chunk, function_ref<void(Value, int64_t)> body) {
   Value first = linear(0, {{chunk, plan.blocksPerChunk}});
   Value last = create<arith::MinSIOp>(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks));
-  auto rowOf = [&](Value block) {
-    if (!plan.tallBlocks)
-      return linear(0, {{block, plan.blockRows}});
-    Value tall = create<arith::MinSIOp>(block, index(plan.tallBlocks));
-    return linear(0, {{block, plan.blockRows}, {tall, plan.tallRows - plan.blockRows}});
-  };
   auto emitBlocks = [&](Value begin, Value end, int64_t height) {
     int64_t firstRow = height == plan.blockRows ? plan.tallBlocks * (plan.tallRows - height) : 0;
     forRange(begin, end, [&](Value block) { body(linear(firstRow, {{block, height}}), height); });
   };
-  chunkRow = rowOf(first);
+  chunkRow = firstRowOf(first);
   Value low = first;
   if (plan.tallBlocks) {
     emitBlocks(first, create<arith::MinSIOp>(last, index(plan.tallBlocks)), plan.tallRows);
     low = create<arith::MaxSIOp>(first, index(plan.tallBlocks));
   }
   emitBlocks(low, last, plan.blockRows);
-  return {chunkRow, rowOf(last)};
+  return {chunkRow, firstRowOf(last)};
 }
 
 /// The rows of a chunk of an open number: as many of the tallest blocks as there are, then lower ones.
@@ -247,7 +265,7 @@ Emitter::Values Emitter::startSums(Value row, int64_t rows) {
 
 /// Where the sums of a row lie in scratch.
 Value Emitter::scratchAt(Value row) {
-  return linear(0, {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}});
+  return linear(0, {{tile.scratch, 1}, {row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}});
 }
 
 void Emitter::storeSums(Value row, ArrayRef<Value> sums) {

@@ -48,6 +48,7 @@ private:
   /// The tile that is being written.
   struct Tile {
     Value first;       ///< column
+    Value scratch;     ///< the element at which its sums begin
     int64_t count = 0; ///< of the columns that exist; with masks, the tile's width
     bool isMasked = false;
     llvm::SmallVector<Lanes, 4> vectors;                ///< of columns
@@ -69,10 +70,11 @@ private:
     Value lhs;
     Values rhs; ///< by product of the step
   };
-  /// The steps along K that are summed now, if they are a part of all.
+  /// The steps along K that are summed now, if they are from copies.
   struct Cut {
     Value begin, end;
-    Value copy; ///< of rhs: by step, sum and vector of columns
+    Value lhs; ///< by step and row of the chunk, or null
+    Value rhs; ///< by step, sum and vector of columns
   };
   /// A vector of rhs in a step.
   struct Loaded {
@@ -83,13 +85,17 @@ private:
   // Kernel, tiles and blocks (ContractionEmitter.cpp).
   void emitIteration(Value iteration);
   void emitTile(Value at, Value chunk, bool isLast);
+  void startTile(Value at, bool isLast);
   struct RowRange {
     Value begin, end;
   };
   using BlockBody = llvm::function_ref<void(Value row, int64_t rows)>;
+  RowRange forBlocks(Value chunk, BlockBody body);
   RowRange forAllBlocks(BlockBody body);
   RowRange forBlocksOf(Value chunk, BlockBody body);
   RowRange forOpenBlocks(Value chunk, BlockBody body);
+  RowRange rowsOf(Value chunk);
+  Value firstRowOf(Value block);
   void emitBlock(Value row, int64_t rows);
   Value scratchAt(Value row);
   void storeSums(Value row, mlir::ArrayRef<Value> sums);
@@ -105,11 +111,23 @@ private:
                                  accumulator);
   }
 
-  // Sums over a part of K after the other (ContractionCuts.cpp). `number` is that of a product.
-  RowRange emitCutSums(llvm::function_ref<RowRange(BlockBody)> forBlocks);
-  void copyRhs(unsigned product);
-  Value copyAt(unsigned number, Value k, size_t sum, int64_t vector);
-  Value loadCopy(unsigned number, Value k, size_t sum, int64_t vector);
+  // Sums over a part of K after the other, of some tiles (ContractionCuts.cpp).
+  struct TileRange {
+    Value begin, end;
+  };
+  mlir::scf::ForOp makeCutLoop();
+  void emitCutLoop(Value at);
+  void emitCuts(TileRange tiles, Value chunk);
+  void forTiles(TileRange tiles, llvm::function_ref<void()> body);
+  void emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin);
+  void prefetchStarts(Value row, int64_t rows);
+  void copyLhs(RowRange rows);
+  void copyRhs();
+  void forSteps(llvm::function_ref<void(Value step, llvm::ArrayRef<Value> k)> body);
+  Value copyOf(const Product::Factor &factor, llvm::ArrayRef<Value> k, llvm::function_ref<Value(Value k)> load);
+  Value copiesAt(int64_t bytes, int64_t elements, const Product::Factor &factor);
+  Value copyAt(Value step, size_t sum, int64_t vector);
+  Value loadCopy(Value step, size_t sum, int64_t vector);
 
   // Sums over K (ContractionSums.cpp).
   void emitSums(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
@@ -124,6 +142,7 @@ private:
   Value loadRhs(unsigned number, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
   Value rhsAt(unsigned number, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
   void prefetch(unsigned number, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows);
+  void prefetchNext(Value buffer, Value at);
   Value loadStrided(const Product &product, Value buffer, Value at, const Lanes &lanes);
   Value tileAddress(unsigned product, Value at, Value firstColumn);
 
@@ -134,7 +153,7 @@ private:
   };
   void startMatrices();
   void emitMatrixChunk(Value chunk);
-  void forBlocks(Value count, llvm::function_ref<void(Value from, int64_t down)> body);
+  void forMatrices(Value count, llvm::function_ref<void(Value from, int64_t down)> body);
   void copyLeftSteps(const Plan::Step &step, Value end);
   void emitMatrixBlock(const MatrixBlock &block);
   void emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, Value k);

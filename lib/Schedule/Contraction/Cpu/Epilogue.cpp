@@ -54,9 +54,7 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
       start = startOf(accumulator, {index(0)}, lanes);
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
   forRange(begin, end, [&](Value row) {
-    Value at = linear(
-        0,
-        {{row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}, {vector, accumulators * plan.lanes}});
+    Value at = linear(0, {{scratchAt(row), 1}, {vector, accumulators * plan.lanes}});
     auto sum = [&](unsigned accumulator) -> Value {
       Value own = create<vector::LoadOp>(vec(chain.sumType()), scratch,
                                          ValueRange{linear(accumulator * plan.lanes, {{at, 1}})});

@@ -82,7 +82,7 @@ void Emitter::emitMatrixChunk(Value chunk) {
           ? index((chain.rows.known() + height - 1) / height)
           : create<arith::DivUIOp>(difference(linear(-1, {{end, 1}, {matrixHeight, 1}}), begin), matrixHeight);
   for (int64_t first = 0; first < plan.perRow; first += plan.matrices->across)
-    forBlocks(count, [&](Value from, int64_t down) {
+    forMatrices(count, [&](Value from, int64_t down) {
       MatrixBlock block{{}, first, std::min(plan.matrices->across, plan.perRow - first)};
       for (int64_t i = 0; i < down; ++i) {
         Value at = linear(i, {{from, 1}}),
@@ -95,7 +95,7 @@ void Emitter::emitMatrixChunk(Value chunk) {
 }
 
 /// Of `count` matrices below each other, as many of the tallest blocks as there are, then lower ones.
-void Emitter::forBlocks(Value count, function_ref<void(Value from, int64_t down)> body) {
+void Emitter::forMatrices(Value count, function_ref<void(Value from, int64_t down)> body) {
   Value from = index(0);
   for (int64_t down = plan.matrices->down; down; --down) {
     std::optional<int64_t> known = getConstantIntValue(count), begin = getConstantIntValue(from);

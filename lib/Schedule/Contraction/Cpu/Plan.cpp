@@ -34,9 +34,11 @@ private:
   bool chooseTile(int64_t columnVectors);
   bool chooseTiles(int64_t most);
   bool fits(const Product &product);
+  bool isBeyondFirst(int64_t vectors) const;
   int64_t widest() const;
   bool takesMatrices();
   void placeCopies();
+  void placeCuts(Cuts &cuts);
   void chooseTail();
   void groupProducts();
 
@@ -76,14 +78,27 @@ bool Planner::chooseTile(int64_t columnVectors) {
   return llvm::all_of(chain.products, [&](const Product &product) { return fits(product); });
 }
 
+/// Whether so many vectors of each product go over more of rhs than the first level of the cache keeps.
+bool Planner::isBeyondFirst(int64_t vectors) const {
+  int64_t bytes = 0;
+  for (const Product &product : chain.products)
+    bytes += product.steps() * product.packed * vectors * plan.lanes * bytesOf(product.rhs.element());
+  return bytes > strategy.nearestBytes;
+}
+
 /// Vectors of one accumulator side by side. Blocks of few rows are wider: more sums are then in flight, and
-/// a step reads longer runs.
+/// a step reads longer runs. Where they are narrower, a few more rows are one block, which reads rhs once.
 int64_t Planner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
   if (plan.matrices)
     return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
   if (chain.rows.isBelow(ceilDiv(strategy.leastSums, wanted)))
     wanted = strategy.leastSums / chain.rows.known();
+  if (accumulators == 1 && !chain.rows.isOpen()) {
+    const int64_t ofOneBlock = (registers - 1) / (chain.rows.known() + 1);
+    if (ofOneBlock > 1 && ofOneBlock < wanted && isBeyondFirst(wanted))
+      wanted = ofOneBlock;
+  }
   bool isStrided = llvm::any_of(chain.products, [&](const Product &product) {
     return !product.reduced.empty() &&
            product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) >= strategy.nearStrideBytes;
@@ -109,6 +124,16 @@ bool Planner::takesMatrices() {
     return false;
   plan.dots = dots;
   return true;
+}
+
+/// Copies lie behind the sums.
+void Planner::placeCuts(Cuts &cuts) {
+  cuts.rhsCopy = plan.scratchBytes;
+  if (cuts.hasRhs)
+    plan.scratchBytes += cuts.steps * plan.elementsOfStep(cuts.product) * bytesOf(plan.copied(cuts.product.rhs));
+  cuts.lhsCopy = plan.scratchBytes;
+  if (cuts.hasLhs)
+    plan.scratchBytes += cuts.steps * cuts.lhsStride * bytesOf(plan.copied(cuts.product.lhs));
 }
 
 /// Copies lie behind the sums, those of lhs once for the products that share it.
@@ -180,7 +205,8 @@ void Planner::groupProducts() {
 }
 
 /// Tiles of at most so many vectors for each accumulator; rather narrower ones than such that a factor does not fill,
-/// if their sums do not wait for each other, or such that leave registers for a single row.
+/// if their sums do not wait for each other, or such that leave registers for a single row; and than such of which the
+/// last has few columns, if that saves a tenth.
 bool Planner::chooseTiles(int64_t most) {
   int64_t vectors = ceilDiv(plan.columns(), plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
   auto isBalanced = [&] { return plan.columnVectors == 1 || plan.matrices || chain.rows == 1 || rows.mostRows() > 1; };
@@ -190,9 +216,15 @@ bool Planner::chooseTiles(int64_t most) {
   const int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
   const int64_t inRow = chain.rows.mayExceed(1) ? 2 : strategy.leastSums / 2;
   const int64_t least = ceilDiv(inRow, accumulators);
-  for (int64_t next = even; next >= least; --next)
-    if (chooseTile(next) && isBalanced() && areFilled())
-      return true;
+  int64_t best = 0;
+  auto computed = [&](int64_t width) { return ceilDiv(vectors, width) * width; };
+  for (int64_t next = even; next >= least; --next) {
+    const bool isLean = best && accumulators == 1 && 10 * computed(next) <= 9 * computed(best);
+    if ((!best || isLean) && chooseTile(next) && isBalanced() && areFilled())
+      best = next;
+  }
+  if (best)
+    return chooseTile(best);
   bool found = chooseTile(even) && isBalanced();
   for (int64_t next = most; next >= 1 && !found; --next)
     found = chooseTile(next) && isBalanced();
@@ -225,11 +257,9 @@ LogicalResult Planner::run() {
   chooseTail();
   groupProducts();
   plan.prefetches = rows.shouldPrefetch();
-  plan.scratchBytes = plan.scratchRows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
-  plan.rhsCopy = plan.scratchBytes;
-  if (plan.stepsOfCut)
-    plan.scratchBytes +=
-        plan.stepsOfCut * plan.elementsOfStep(chain.products[0]) * bytesOf(chain.products[0].rhs.element());
+  plan.scratchBytes = plan.scratchElements() * bytesOf(chain.sumType());
+  if (plan.cuts)
+    placeCuts(*plan.cuts);
   if (plan.matrices)
     placeCopies();
   return success();
@@ -250,6 +280,12 @@ SmallVector<Plan::Step, 4> Plan::steps() const {
 
 bool Plan::hasGroups() const { return groupSize < static_cast<int64_t>(chain.accumulators.size()); }
 
+Type Plan::copied(const Product::Factor &factor) const {
+  if (cuts->hasPairs)
+    return BFloat16Type::get(factor.element().getContext());
+  return factor.conversions.empty() ? chain.sumType() : factor.element();
+}
+
 double Plan::bytesOfTile() const {
   double bytes = 0;
   for (const Product &product : chain.products)
@@ -263,7 +299,8 @@ double Plan::nsPerIteration() const {
   double steps = 0, matrixNs = 0;
   double rows = chain.rows.isOpen() ? static_cast<double>(chunkRows)
                                     : static_cast<double>(chain.rows.known()) / static_cast<double>(chunks);
-  for (auto [product, dot] : llvm::zip_equal(chain.products, dots)) {
+  for (auto [n, dot] : llvm::enumerate(dots)) {
+    const Product &product = summed(n);
     if (matrices) {
       matrixNs += static_cast<double>(ceilDiv(product.steps(), matrices::rows) *
                                       static_cast<int64_t>(product.sums.size()) * columnVectors) *
@@ -303,8 +340,15 @@ std::string Plan::text() const {
     os << "ceil(size " << chain.rows.openIndex() << " / " << chunkRows << ") chunks";
   else
     os << chunks << " chunks";
-  if (stepsOfCut)
-    os << ", rhs copied by " << stepsOfCut << " steps along K";
+  if (cuts)
+    os << (cuts->hasLhs   ? ", factors copied"
+           : cuts->hasRhs ? ", rhs copied"
+                          : "")
+       << (cuts->hasPairs ? " in pairs" : "") << (cuts->hasRhs ? " by " : ", by ") << cuts->steps << " steps along K";
+  if (cuts && cuts->fetchesNext)
+    os << ", the next prefetched";
+  if (cuts && cuts->tiles > 1)
+    os << " for up to " << cuts->tiles << " tiles";
   if (prefetches)
     os << ", prefetch";
   if (!chain.epilogue.empty())

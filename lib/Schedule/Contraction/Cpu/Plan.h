@@ -41,6 +41,25 @@ struct Matrices {
   int64_t firstRhs() const { return lhs(down); }
 };
 
+/// Parts of K that all blocks of a chunk take before any takes the next (Cuts.cpp), mostly from copies of factors: sums
+/// wait in scratch meanwhile, unless one part is all.
+struct Cuts {
+  int64_t steps = 0; ///< along K of a part
+  int64_t parts = 1;
+  int64_t tiles = 1; ///< most that neighbouring iterations take together, over the same part of a transposed lhs
+  Product product;   ///< as copies have it: converted, or as pairs that lie apart in the factors
+  bool hasPairs = false;
+  bool isTransposed = false; ///< rows of lhs lie side by side rather than its K
+  bool hasRhs = false;       ///< a copy of rhs; none where it is short of nothing but room in a cache
+  bool hasLhs = false;       ///< a copy of lhs, if it is transposed
+  /// Nothing is copied for a few blocks, of which the lowest prefetch the next part.
+  bool fetchesNext = false;
+  int64_t lhsStride = 0;            ///< elements from a step of that copy to the next
+  int64_t lhsCopy = 0, rhsCopy = 0; ///< bytes from the start of scratch
+  /// Steps of `product` that have all that they take; the last may have a pair's first element only.
+  int64_t wholeSteps = 0;
+};
+
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// The steps along K that do not fill a matrix.
@@ -59,10 +78,8 @@ struct Plan {
   /// The first tallBlocks have tallRows, the others blockRows.
   int64_t blocks = 1, blockRows = 1, tallBlocks = 0, tallRows = 1;
   int64_t blocksPerChunk = 1, chunks = 1;
-  int64_t chunkRows = 0; ///< of an open number of rows, or of matrices
-  /// Steps along K that are copied at a time, for all blocks of a chunk; 0: rhs is read where it lies.
-  int64_t stepsOfCut = 0;
-  int64_t rhsCopy = 0;                   ///< bytes from the start of scratch to the copy
+  int64_t chunkRows = 0;                 ///< of an open number of rows, or of matrices
+  std::optional<Cuts> cuts;              ///< none: factors are read where they lie
   std::optional<Matrices> matrices;      ///< sums are in registers of a matrix rather than of a vector
   llvm::SmallVector<int64_t, 6> heights; ///< of blocks, which then take what is left of a chunk in turn
   int64_t scratchRows = 0;               ///< of sums; 0: the epilogue works in registers
@@ -80,6 +97,11 @@ struct Plan {
   llvm::SmallVector<llvm::SmallVector<Step, 2>, 2> loops;
 
   llvm::SmallVector<Step, 4> steps() const; ///< of all loops
+  /// A product as its sums see it.
+  const Product &summed(unsigned product) const { return cuts ? cuts->product : chain.products[product]; }
+  /// What the copy of a factor of `cuts->product` has.
+  mlir::Type copied(const Product::Factor &factor) const;
+  int64_t scratchElements() const { return (cuts && cuts->parts > 1 ? cuts->tiles : 1) * scratchRows * perRow * lanes; }
   bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
   int64_t columns() const { return chain.columns.known(); } ///< of the problem: only its rows may be open here
   int64_t width() const { return columnVectors * lanes; }

@@ -13,6 +13,7 @@
 #include "Schedule/Contraction/Cpu/RowSplit.h"
 
 #include "Schedule/Build/Bodies.h"
+#include "Schedule/Build/CpuMemory.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -36,6 +37,12 @@ int64_t RowSplit::mostRows() const {
   }
   return std::clamp<int64_t>((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors), 1,
                              strategy.maxRows);
+}
+
+/// More where rhs is copied for them, and four times as many where a copy of lhs serves several tiles.
+int64_t RowSplit::rowsOfChunk() const {
+  return plan.cuts && plan.cuts->hasRhs ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 4 : 1), strategy.chunkRows)
+                                        : strategy.chunkRows;
 }
 
 /// Whether a tile walks rhs as it lies.
@@ -72,24 +79,112 @@ int64_t RowSplit::fewestBlocks() const {
   return fewest;
 }
 
-/// Copies rhs, a part of K at a time, where many rows read more of it than the second level of the cache keeps at such
-/// strides. Columns that are strided are always copied.
-void RowSplit::chooseCut() {
-  plan.stepsOfCut = 0;
-  const Product &product = chain.products[0];
-  if (chain.products.size() > 1 || product.reduced.size() != 1 || chain.rows.isOpen() ||
-      chain.rows.isBelow(std::max(strategy.leastCopyRows, mostRows() + 1)) || plan.columns() < plan.lanes)
+/// Whether, and of what, there are copies. Of rhs, where many rows read more of it than the second level of the cache
+/// keeps at such strides; columns that are strided are always copied. Of both factors, where rows of lhs lie side by
+/// side, of which a block would take a few in every step. What is copied is converted by the way, and pairs of bf16 are
+/// made of steps that lie apart.
+bool RowSplit::copies(Cuts &cuts) const {
+  const Product &product = cuts.product;
+  cuts.hasRhs = true;
+  cuts.isTransposed = product.lhsRow == 1 && product.reduced[0].lhs.known() >= chain.rows.known();
+  cuts.hasLhs =
+      cuts.isTransposed && product.packed == 1 && !isPackedDot(plan.dots[0]) && !chain.rows.isBelow(plan.lanes);
+  cuts.hasPairs = cuts.hasLhs && makesPairs(product, strategy);
+  const bool isWide =
+      !isTogether(product) && (cuts.hasLhs || plan.bytesOfTile() > static_cast<double>(strategy.cutBytes));
+  return cuts.hasPairs ||
+         (!chain.rows.isBelow(std::max(strategy.leastCopyRows, mostRows() + 1)) && (product.isStrided() || isWide));
+}
+
+/// Parts of K, from copies or where several blocks read more of rhs than the second level of the cache keeps.
+void RowSplit::chooseCuts() {
+  plan.cuts.reset();
+  if (chain.products.size() > 1 || chain.products[0].reduced.size() != 1 || chain.rows.isOpen() ||
+      plan.columns() < plan.lanes)
     return;
-  if (!product.isStrided() && (isTogether(product) || plan.bytesOfTile() <= static_cast<double>(strategy.cutBytes)))
+  Cuts cuts;
+  cuts.product = chain.products[0];
+  cuts.wholeSteps = cuts.product.steps();
+  plan.dots[0] = chooseDot(cuts.product, strategy);
+  if (!copies(cuts)) {
+    // Lines of lhs have all rows, whatever a block takes of them.
+    const double ofLhs =
+        cuts.isTransposed
+            ? static_cast<double>(chain.rows.known() * cuts.product.steps() * bytesOf(cuts.product.lhs.element()))
+            : 0;
+    const bool isBeyondSecond =
+        chain.rows.mayExceed(mostRows()) && plan.bytesOfTile() + ofLhs > static_cast<double>(strategy.nearBytes);
+    if (isBeyondSecond && isTogether(cuts.product) && chain.accumulators.size() == 1) {
+      cuts.hasRhs = cuts.hasLhs = false;
+      plan.cuts = std::move(cuts);
+    }
     return;
-  plan.stepsOfCut =
-      std::max<int64_t>(16, strategy.cutBytes / (plan.elementsOfStep(product) * bytesOf(product.rhs.element())));
-  plan.stepsOfCut = ceilDiv(product.steps(), ceilDiv(product.steps(), plan.stepsOfCut));
+  }
+  if (cuts.hasPairs) {
+    plan.dots[0] = Dot::Pairs;
+    cuts.product.packed = cuts.product.taken = 2;
+    cuts.product.reduced[0].extent = ceilDiv(cuts.wholeSteps, 2);
+    cuts.wholeSteps /= 2;
+  } else if (plan.dots[0] <= Dot::Fma) {
+    cuts.product.rhs.conversions.clear();
+    if (cuts.hasLhs)
+      cuts.product.lhs.conversions.clear();
+  }
+  plan.cuts = std::move(cuts);
+}
+
+/// How a copy of so many rows of lhs lies: no step is a power of two after the one before, as they would then meet in
+/// the same sets of a cache. The bytes of one.
+int64_t RowSplit::placeLhs(int64_t rows) {
+  Product &product = plan.cuts->product;
+  const int64_t element = bytesOf(plan.copied(product.lhs));
+  const int64_t lines = ceilDiv(rows * product.packed * element, lineBytes) | 1;
+  plan.cuts->lhsStride = lines * lineBytes / element;
+  product.lhs.offset = 0;
+  product.lhsRow = product.packed;
+  product.reduced[0].lhs = plan.cuts->lhsStride;
+  return lines * lineBytes;
+}
+
+/// How long parts are, and how many tiles share a copy of lhs.
+void RowSplit::splitCuts() {
+  Cuts &cuts = *plan.cuts;
+  Product &product = cuts.product;
+  auto rowsOfLast = [&] {
+    const int64_t blocks = (plan.chunks - 1) * plan.blocksPerChunk;
+    return chain.rows.known() - blocks * plan.blockRows -
+           std::min(blocks, plan.tallBlocks) * (plan.tallRows - plan.blockRows);
+  };
+  while (cuts.hasLhs && rowsOfLast() < plan.lanes) // which its copy takes at a time
+    plan.chunks = ceilDiv(plan.blocks, ++plan.blocksPerChunk);
+  const int64_t rows = std::min(chain.rows.known(), plan.blocksPerChunk * plan.tallest());
+  int64_t bytes =
+      plan.elementsOfStep(product) * bytesOf(cuts.hasRhs ? plan.copied(product.rhs) : product.rhs.element());
+  if (cuts.isTransposed && !cuts.hasLhs)
+    bytes += chain.rows.known() * bytesOf(product.lhs.element());
+  const int64_t steps = product.steps();
+  constexpr int64_t fewBlocks = 4; // the first of which waits for memory as long as the others compute
+  cuts.fetchesNext = !cuts.hasRhs && !cuts.isTransposed && plan.blocksPerChunk <= fewBlocks;
+  const int64_t bytesOfPart = cuts.fetchesNext ? strategy.nearestBytes * 2 / 3 : strategy.cutBytes;
+  int64_t most = bytesOfPart / bytes;
+  if (cuts.hasLhs)
+    most = std::min(most, 8 * strategy.cutBytes / placeLhs(rows));
+  cuts.parts = ceilDiv(steps, std::max<int64_t>(16, most));
+  cuts.steps = ceilDiv(steps, cuts.parts);
+  cuts.parts = ceilDiv(steps, cuts.steps);
+  if (chain.epilogueOps() > strategy.inlineOps || cuts.parts > 1)
+    plan.scratchRows = rows;
+  if (!cuts.isTransposed)
+    return;
+  const int64_t sums = rows * plan.perRow * plan.lanes * bytesOf(chain.sumType());
+  const int64_t tiles = cuts.parts > 1 ? std::clamp<int64_t>(strategy.nearBytes / sums, 1, plan.tiles) : plan.tiles;
+  cuts.tiles = ceilDiv(plan.tiles, ceilDiv(plan.tiles, tiles));
 }
 
 /// Whether blocks of rows read a panel again from beyond the first level of the cache.
 bool RowSplit::isFar() const {
-  return !plan.matrices && !plan.stepsOfCut && plan.bytesOfTile() > static_cast<double>(strategy.nearestBytes) &&
+  return !plan.matrices && !(plan.cuts && plan.cuts->hasRhs) &&
+         plan.bytesOfTile() > static_cast<double>(strategy.nearestBytes) &&
          llvm::all_of(chain.products, [&](const Product &product) { return isTogether(product); });
 }
 
@@ -146,12 +241,27 @@ bool RowSplit::splitFar() {
   return false;
 }
 
+/// Of parts of K, blocks as tall as can be and a low one of what is left, rather than two heights that are about as
+/// much code: of many blocks, one counts for little.
+bool RowSplit::splitLong() {
+  constexpr int64_t leastBlocks = 8;
+  const int64_t height = mostRows(), rows = chain.rows.known(), left = rows % height;
+  if (!plan.cuts || rows < leastBlocks * height || !left)
+    return false;
+  plan.blocks = ceilDiv(rows, height);
+  plan.tallBlocks = plan.blocks - 1;
+  plan.tallRows = height;
+  plan.blockRows = left;
+  return true;
+}
+
 /// A single block that reads rhs from the second level does not wait for it; the instructions would
 /// cost a tenth of its time.
 bool RowSplit::shouldPrefetch() const {
   bool isReadAgain = chain.rows.isOpen() || plan.blocks > 1;
   bool isBeyondSecond = plan.bytesOfTile() * static_cast<double>(plan.tiles) > static_cast<double>(strategy.nearBytes);
-  return isFar() && plan.tallest() > 1 && (isReadAgain || isBeyondSecond);
+  const bool asks = strategy.aheadBytes || strategy.farAheadBytes;
+  return asks && isFar() && plan.tallest() > 1 && (isReadAgain || isBeyondSecond);
 }
 
 void RowSplit::splitOpen() {
@@ -186,12 +296,12 @@ void RowSplit::run() {
   if (plan.matrices)
     return splitMatrices();
   plan.sumsShiftOnce = plan.isShifted() && !chain.rows.isBelow(mostRows());
-  chooseCut();
+  chooseCuts();
   if (chain.rows.isOpen())
     return splitOpen();
   const int64_t rows = chain.rows.known();
   chooseGroups();
-  if (!splitFar()) {
+  if (!splitFar() && !splitLong()) {
     plan.blocks = fewestBlocks();
     plan.blockRows = rows / plan.blocks;
     plan.tallBlocks = rows % plan.blocks;
@@ -200,6 +310,9 @@ void RowSplit::run() {
   int64_t tallest = plan.tallest();
   plan.blocksPerChunk = ceilDiv(plan.blocks, std::min(plan.blocks, ceilDiv(rows, rowsOfChunk())));
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
-  if (chain.epilogueOps() > strategy.inlineOps || plan.stepsOfCut)
+  plan.scratchRows = 0;
+  if (plan.cuts)
+    splitCuts();
+  else if (chain.epilogueOps() > strategy.inlineOps)
     plan.scratchRows = std::min(rows, plan.blocksPerChunk * tallest);
 }

@@ -23,15 +23,17 @@ public:
 private:
   int64_t leastRows() const;
   int64_t fewestBlocks() const;
-  int64_t rowsOfChunk() const {
-    return plan.stepsOfCut ? std::max(strategy.cutRows, strategy.chunkRows) : strategy.chunkRows;
-  }
+  int64_t rowsOfChunk() const;
   bool isTogether(const Product &product) const;
   bool isFar() const;
   bool suitsGroups(int64_t groupSize) const;
-  void chooseCut();
+  bool copies(Cuts &cuts) const;
+  void chooseCuts();
+  int64_t placeLhs(int64_t rows);
+  void splitCuts();
   void chooseGroups();
   bool splitFar();
+  bool splitLong();
   void splitOpen();
   void splitMatrices();
 

@@ -45,6 +45,8 @@ bool Emitter::sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const
 }
 
 void Emitter::emitShift() {
+  if (!plan.sumsShiftOnce)
+    return;
   tile.shift.assign(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
   for (ArrayRef<Plan::Step> turns : plan.loops)
     if (plan.dots[turns[0][0]] == Dot::Shifted)
@@ -88,7 +90,8 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
         chosen = create<arith::SelectOp>(isTurn[i - 1], bufferIn(turns[i]), chosen);
       return chosen;
     };
-    buffers.lhs = choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[0]].lhs); });
+    buffers.lhs =
+        cut.lhs ? cut.lhs : choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[0]].lhs); });
     for (size_t n = 0; n < step.size(); ++n)
       buffers.rhs.push_back(choose([&](const Plan::Step &own) { return bufferOf(chain.products[own[n]].rhs); }));
   };
@@ -123,12 +126,14 @@ void Emitter::carry(Value begin, Value end, ArrayRef<unsigned> live, Values &sum
 void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, int64_t rows,
                        function_ref<void(Loaded)> take) {
   for (auto [n, number] : llvm::enumerate(step)) {
-    const Product &product = chain.products[number];
+    const Product &product = plan.summed(number);
     for (auto [which, sum] : llvm::enumerate(product.sums))
       for (int64_t v = 0; group.contains(sum.accumulator) && v < plan.columnVectors && tile.vectors[v].count; ++v) {
         if (plan.prefetches && rows > 1)
           prefetch(number, buffers.rhs[n], k, which, v, rows);
-        Value loaded = cut.copy ? loadCopy(number, k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
+        if (cut.begin && plan.cuts->fetchesNext && rows == plan.blockRows)
+          prefetchNext(buffers.rhs[n], rhsAt(number, k, which, v));
+        Value loaded = cut.rhs ? loadCopy(k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
         take({number, sum.accumulator, static_cast<unsigned>(v),
               prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
       }
@@ -138,10 +143,12 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
 /// A single row needs each vector of rhs just once, which then takes a register for no longer.
 void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows,
                        Values &sums) {
-  const Product &first = chain.products[step[0]];
+  const Product &first = plan.summed(step[0]);
   SmallVector<Term> terms{{row, first.lhsRow}};
   for (auto [at, loop] : llvm::zip_equal(k, first.reduced))
     terms.push_back({at, loop.lhs});
+  if (cut.lhs)
+    terms.append({{chunkRow, -first.lhsRow.known()}, {cut.begin, -first.reduced[0].lhs.known()}});
   Value lhsAt = linear(first.lhs.offset, terms);
   Dot dot = plan.dots[step[0]];
   auto lhsOf = [&](int64_t i) {
@@ -150,7 +157,7 @@ void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
   };
   auto add = [&](int64_t i, ArrayRef<Value> lhs, const Loaded &rhs) {
     Value &sum = sums[sumIndex(i, rhs.accumulator, rhs.vector)];
-    sum = accumulate(b, chain.products[rhs.product], dot, lhs, rhs.elements, sum);
+    sum = accumulate(b, plan.summed(rhs.product), dot, lhs, rhs.elements, sum);
   };
   bool addsShift = sumsShift(step, sums.size(), rows);
   if (rows == 1 && !addsShift) {
@@ -172,7 +179,9 @@ void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
 /// What dots of packed elements take is loaded as one vector, if it is all there.
 Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, Value at) {
   if (isPackedDot(dot) && product.taken == product.packed)
-    return {create<vector::LoadOp>(VectorType::get({product.packed}, product.lhs.element()), buffer, ValueRange{at})};
+    return {
+        create<vector::LoadOp>(VectorType::get({product.packed}, cast<MemRefType>(buffer.getType()).getElementType()),
+                               buffer, ValueRange{at})};
   Values elements;
   for (int64_t i = 0; i < product.taken; ++i)
     elements.push_back(loadScalar(buffer, linear(i, {{at, 1}})));
@@ -201,9 +210,16 @@ void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
                                /*isWrite=*/false, locality,
                                /*isDataCache=*/true);
   };
-  ask(plan.strategy.aheadBytes, 3);
-  if (rows == plan.tallest())
+  if (plan.strategy.aheadBytes)
+    ask(plan.strategy.aheadBytes, 3);
+  if (plan.strategy.farAheadBytes && rows == plan.tallest())
     ask(plan.strategy.farAheadBytes, 2);
+}
+
+/// What lies there in the next part of K, into the second level.
+void Emitter::prefetchNext(Value buffer, Value at) {
+  Value next = linear(plan.cuts->steps * plan.cuts->product.reduced[0].rhs.known(), {{at, 1}});
+  create<memref::PrefetchOp>(buffer, ValueRange{next}, /*isWrite=*/false, /*locality=*/2, /*isDataCache=*/true);
 }
 
 /// A vector of columns of one of the product's sums.

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 namespace quern {
@@ -117,7 +118,25 @@ TEST_F(Executions, RefuseSizesThatDoNotFit) {
       {{before + "?x?x8:abc " + weights + "?x?x8:abc", "src=4x2x8 weights=1x1x8x3x8 weights1=1x1x8x3x8 dst=4x3x8",
         "dim 1 of dst_layer is 3"},
        "(rnn C31)"},
+      {{before + "?x?x8:abc src_iter=f32:1x1x?x8:abcd " + weights + "?x?x8:abc",
+        "src=4x2x8 src1=1x1x1x8 weights=1x1x8x3x8 weights1=1x1x8x3x8 dst=4x2x8",
+        "dim 2 of src_iter is 1, N of src_layer 2"},
+       "(rnn C31)"},
+      {{before + "?x?x8:abc seq_lengths=s32:?:a " + weights + "?x?x8:abc",
+        "src=4x2x8 lengths=1 weights=1x1x8x3x8 weights1=1x1x8x3x8 dst=4x2x8", "dim 0 of seq_lengths is 1"},
+       "(rnn C31)"},
+      {{"rnn fwd_t" + before.substr(9) + "?x?x8:abc " + weights + "?x?x8:abc",
+        "src=4x2x8 weights=1x1x8x3x8 weights1=1x1x8x3x8 dst=4x2x8 workspace=768",
+        "workspace has 768 bytes; for T = 4 and N = 2 it has 832"},
+       "(rnn C31)"},
   };
+  const std::map<std::string, int> indices = {{"src", QUERN_ARG_SRC},
+                                              {"src1", QUERN_ARG_SRC_ITER},
+                                              {"dst", QUERN_ARG_DST},
+                                              {"weights", QUERN_ARG_WEIGHTS},
+                                              {"weights1", QUERN_ARG_WEIGHTS_1},
+                                              {"lengths", QUERN_ARG_SEQ_LENGTHS},
+                                              {"workspace", QUERN_ARG_WORKSPACE}};
   for (const auto &[misfit, number] : lines) {
     const primitive made(primitive_desc(device, misfit.open));
     std::vector<Given> all;
@@ -128,12 +147,10 @@ TEST_F(Executions, RefuseSizesThatDoNotFit) {
       std::istringstream sizes(word.substr(name.size() + 1));
       for (std::string size; std::getline(sizes, size, 'x');)
         dims.push_back(std::stoll(size));
-      const int argument = name == "src"       ? QUERN_ARG_SRC
-                           : name == "dst"     ? QUERN_ARG_DST
-                           : name == "weights" ? QUERN_ARG_WEIGHTS
-                                               : QUERN_ARG_WEIGHTS_1;
-      all.push_back(
-          {argument, memory::desc(dims, memory::data_type::f32, std::string("abcde").substr(0, dims.size()))});
+      const auto type = name == "lengths"     ? memory::data_type::s32
+                        : name == "workspace" ? memory::data_type::u8
+                                              : memory::data_type::f32;
+      all.push_back({indices.at(name), memory::desc(dims, type, std::string("abcde").substr(0, dims.size()))});
     }
     const std::string message = refusal(made, all);
     EXPECT_NE(message.find(misfit.words), std::string::npos) << message;

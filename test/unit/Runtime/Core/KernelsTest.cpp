@@ -11,13 +11,10 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <atomic>
-#include <cstdio>
 #include <fstream>
 #include <sys/stat.h>
 #include <thread>
-#include <unistd.h>
 
 namespace quern {
 namespace {
@@ -206,28 +203,12 @@ TEST_F(KernelsTest, BlobOfALowerLevelRuns) {
   }
 }
 
-/// Starts this program as a child for one problem; its output.
-FILE *startChild(const std::string &line, const std::string &cache) {
-  std::array<char, 4096> self{};
-  if (readlink("/proc/self/exe", self.data(), self.size() - 1) <= 0)
-    return nullptr;
-  return popen(concat("QUERN_CACHE_DIR='", cache, "' '", self.data(), "' --child '", line, "'").c_str(), "r");
-}
-
-std::string finishChild(FILE *child) {
-  std::string output;
-  for (int c; (c = fgetc(child)) != EOF;)
-    output += static_cast<char>(c);
-  pclose(child);
-  return output;
-}
-
 TEST_F(KernelsTest, TwoProcessesShareTheDirectory) {
   std::vector<FILE *> children;
   for (int i = 0; i < 4; ++i)
-    children.push_back(startChild(test::lineOf(6), directory.path));
+    children.push_back(test::startChild(test::lineOf(6), directory.path));
   for (FILE *child : children) {
-    const std::string output = finishChild(child);
+    const std::string output = test::finishChild(child);
     EXPECT_NE(output.find("wrong=0"), std::string::npos) << output;
   }
   EXPECT_EQ(files().size(), 1u);
@@ -235,14 +216,16 @@ TEST_F(KernelsTest, TwoProcessesShareTheDirectory) {
 }
 
 TEST_F(KernelsTest, WarmProcessNeedsNoCompiler) {
-  EXPECT_EQ(finishChild(startChild(test::lineOf(6), directory.path)), "origin=0 wrong=0 llvm=0 compiler=1\n");
-  EXPECT_EQ(finishChild(startChild(test::lineOf(6), directory.path)), "origin=1 wrong=0 llvm=0 compiler=0\n");
+  EXPECT_EQ(test::finishChild(test::startChild(test::lineOf(6), directory.path)),
+            "origin=0 wrong=0 llvm=0 compiler=1\n");
+  EXPECT_EQ(test::finishChild(test::startChild(test::lineOf(6), directory.path)),
+            "origin=1 wrong=0 llvm=0 compiler=0\n");
 }
 
 TEST(KernelsWithoutCompiler, SayWhatIsMissing) {
   test::TemporaryDirectory directory;
   test::ScopedEnvironment absent("QUERN_COMPILER_LIBRARY", directory.path + "/absent.so");
-  const std::string output = finishChild(startChild(test::lineOf(6), "off"));
+  const std::string output = test::finishChild(test::startChild(test::lineOf(6), "off"));
   EXPECT_NE(output.find("compiler cannot be loaded"), std::string::npos) << output;
   EXPECT_NE(output.find("absent.so"), std::string::npos) << output;
 }

@@ -1,0 +1,85 @@
+//===- EmbeddedFunctions.cpp - What of a module becomes kernels -----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Implements quern-compiler/Functions.h. What compiles does so on a context of the compiler's own: a function crosses
+// as bytes, as it will at run time.
+//
+//===----------------------------------------------------------------------===//
+#include "quern-compiler/Functions.h"
+
+#include "Compiler/Compiler.h"
+#include "Compiler/Functions.h"
+#include "Functions/Check.h"
+#include "Functions/Forms.h"
+#include "quern-compiler/Bridge.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+
+using namespace mlir;
+
+namespace quern::compiler {
+namespace {
+
+/// The function's descriptor as it was read for a target, in canonical bytes.
+Result<std::string> read(func::FuncOp function, const Target &target, bool allowNaive) {
+  PrimitiveDesc given;
+  given.attr.naive = allowNaive;
+  auto &mlir = given.op.emplace<MlirDesc>();
+  mlir.module = bytecodeOf(function);
+  mlir.function = function.getName().str();
+  return readMlir(given, target);
+}
+
+Result<CompiledFunction> compile(func::FuncOp function, StringRef targetText, bool allowNaive) {
+  Result<Target> target = Target::parse(std::string_view(targetText));
+  if (!target)
+    return target.takeError();
+  Result<std::string> bytes = read(function, *target, allowNaive);
+  Result<PrimitiveDesc> desc = bytes ? PrimitiveDesc::fromBytes(*bytes) : Result<PrimitiveDesc>(bytes.takeError());
+  if (!desc)
+    return desc.takeError();
+  Result<std::string> artifact = compileProblem(*desc, *target, QUERN_COMPILER_ARTIFACT, false);
+  if (!artifact)
+    return artifact.takeError();
+  return CompiledFunction{desc->text(), std::move(*artifact)};
+}
+
+} // namespace
+
+std::string whyNotTaken(Operation *op) {
+  Result<void> ok = functions::checkOperation(*op, functions::Form::Given);
+  return ok ? std::string() : ok.error().message;
+}
+
+LogicalResult decomposeSoftmax(func::FuncOp function) { return functions::decomposeSoftmax(function); }
+
+std::string bytecodeOf(func::FuncOp function) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  auto copy = cast<func::FuncOp>(function->clone());
+  copy->setDiscardableAttrs(ArrayRef<NamedAttribute>());
+  copy.setPublic();
+  module->push_back(copy);
+  std::string bytes;
+  llvm::raw_string_ostream os(bytes);
+  (void)writeBytecodeToFile(*module, os); // to a string nothing fails, without a version to emit
+  return bytes;
+}
+
+std::string whyNoKernel(func::FuncOp function, StringRef targetText, bool allowNaive) {
+  Result<Target> target = Target::parse(std::string_view(targetText));
+  if (!target)
+    return target.error().message;
+  Result<std::string> bytes = read(function, *target, allowNaive);
+  return bytes ? std::string() : bytes.error().message;
+}
+
+FailureOr<CompiledFunction> compileAhead(func::FuncOp function, StringRef target, bool allowNaive) {
+  Result<CompiledFunction> compiled = compile(function, target, allowNaive);
+  if (!compiled)
+    return function.emitError("no kernel for ") << target << ": " << compiled.error().message;
+  return std::move(*compiled);
+}
+
+} // namespace quern::compiler

@@ -1,0 +1,18 @@
+//===- Forms.h - Functions that bufferization leaves readable ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PLUGIN_FORMS_H
+#define QUERN_PLUGIN_FORMS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace quern::plugin {
+
+/// Writes what would be worth less on memrefs in another way: softmax has no body there, and a tensor of one value
+/// would become a global of the host's module. Such a value becomes a number in the bodies that read it, or a fill.
+mlir::LogicalResult prepareForMemrefs(mlir::func::FuncOp function);
+
+} // namespace quern::plugin
+
+#endif // QUERN_PLUGIN_FORMS_H

@@ -1,0 +1,290 @@
+//===- Runs.cpp - Runs of operations that Quern takes --------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Plugin/Runs.h"
+
+#include "Plugin/Forms.h"
+#include "quern-compiler/Functions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::plugin;
+
+namespace {
+
+bool isView(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op); }
+
+bool isComputing(Operation *op) { return isa<linalg::LinalgOp, linalg::SoftmaxOp>(op) && !isa<linalg::FillOp>(op); }
+
+/// What is copied into the function: it costs nothing there, or nothing at all.
+bool isCopied(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op)) {
+    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+    return !isa<ShapedType>(constant.getType()) || (elements && elements.isSplat());
+  }
+  auto empty = dyn_cast_or_null<tensor::EmptyOp>(op);
+  return empty && empty.getDynamicSizes().empty();
+}
+
+/// A tensor without values, of which a function may as well be given one.
+bool isNew(Value value) { return isCopied(value) && value.getDefiningOp<tensor::EmptyOp>(); }
+
+/// What an operation reads, its regions included, that does not come from inside of it.
+llvm::SetVector<Value> valuesReadBy(Operation *op) {
+  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return values;
+}
+
+/// Numbers from outside are no arguments of a function.
+bool hasTensorsAlone(Operation *op) {
+  return llvm::all_of(valuesReadBy(op),
+                      [](Value value) { return isa<RankedTensorType>(value.getType()) || isCopied(value); });
+}
+
+bool readsFrom(Operation *op, const Run &run) {
+  bool found = false;
+  op->walk([&](Operation *inner) {
+    found |= llvm::any_of(inner->getOperands(), [&](Value value) { return run.contains(value.getDefiningOp()); });
+  });
+  return found;
+}
+
+/// Whether others than the run use a value, through views of the run or not.
+bool isUsedOutside(Value value, const Run &run) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    Operation *inBlock = value.getParentBlock()->findAncestorOpInBlock(*user);
+    return !run.contains(inBlock) || (isView(inBlock) && isUsedOutside(inBlock->getResult(0), run));
+  });
+}
+
+/// The one operand whose memory a result takes.
+OpOperand *targetOf(OpResult result) {
+  auto op = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
+  return op ? op.getTiedOpOperand(result) : nullptr;
+}
+
+/// How often a run reads a value.
+int readsOf(Value value, const Run &run) {
+  return static_cast<int>(llvm::count_if(value.getUses(), [&](OpOperand &use) {
+    return run.contains(value.getParentBlock()->findAncestorOpInBlock(*use.getOwner())) || run.contains(use.getOwner());
+  }));
+}
+
+/// Where a chain of operations that write into each other's results begins: the operand that is written first. Null
+/// where a value on the way is read by others, too, so that it must stay as it is.
+OpOperand *startOf(OpResult result, const Run &run) {
+  OpOperand *target = targetOf(result);
+  while (target) {
+    Value from = target->get();
+    if (!run.contains(from.getDefiningOp()))
+      return target;
+    if (!from.hasOneUse())
+      return nullptr;
+    target = targetOf(cast<OpResult>(from));
+  }
+  return nullptr;
+}
+
+/// Writes the function of a run.
+class Outliner {
+public:
+  Outliner(const Run &run, StringRef name) : run(run), name(name), builder(run.ops.front()->getContext()) {}
+  FailureOr<OutlinedRun> write();
+
+private:
+  void readInterface();
+  void chooseTargets();
+  void copyOperations(IRMapping &mapping);
+  void copyOutside(Operation *op, IRMapping &mapping);
+  Value put(Value value, Value target);
+
+  const Run &run;
+  StringRef name;
+  OpBuilder builder;
+  OutlinedRun outlined;
+  SmallVector<OpOperand *> starts;                ///< of each result; null: it is copied into its target
+  llvm::DenseMap<OpOperand *, unsigned> targetAt; ///< the position of the argument that stands for an operand
+};
+
+void Outliner::readInterface() {
+  llvm::SetVector<Value> inputs;
+  for (Operation *op : run.ops) {
+    for (Value value : valuesReadBy(op))
+      if (!run.contains(value.getDefiningOp()) && !isCopied(value))
+        inputs.insert(value);
+    if (!isView(op))
+      for (Value result : op->getResults())
+        if (isUsedOutside(result, run))
+          outlined.results.push_back(result);
+  }
+  outlined.inputs = inputs.takeVector();
+}
+
+/// A tensor that the run only overwrites or updates is the target itself, so that bufferization may do it in place.
+void Outliner::chooseTargets() {
+  for (Value result : outlined.results) {
+    OpOperand *start = startOf(cast<OpResult>(result), run);
+    Value target;
+    if (start && !isNew(start->get())) {
+      if (llvm::is_contained(outlined.inputs, start->get()) && readsOf(start->get(), run) == 1) {
+        target = start->get();
+        llvm::erase(outlined.inputs, target);
+      } else {
+        start = nullptr;
+      }
+    }
+    starts.push_back(start);
+    outlined.targets.push_back(target);
+  }
+}
+
+void Outliner::copyOutside(Operation *op, IRMapping &mapping) {
+  for (Value value : valuesReadBy(op))
+    if (!mapping.contains(value))
+      if (Operation *from = value.getDefiningOp(); from && !run.contains(from) && isCopied(value))
+        builder.clone(*from, mapping);
+}
+
+void Outliner::copyOperations(IRMapping &mapping) {
+  Block *body = builder.getInsertionBlock();
+  for (Operation *op : run.ops) {
+    copyOutside(op, mapping);
+    Operation *copy = builder.clone(*op, mapping);
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto found = targetAt.find(&operand); found != targetAt.end())
+        copy->setOperand(operand.getOperandNumber(), body->getArgument(found->second));
+  }
+}
+
+Value Outliner::put(Value value, Value target) {
+  return linalg::CopyOp::create(builder, value.getLoc(), value, target).getResult(0);
+}
+
+FailureOr<OutlinedRun> Outliner::write() {
+  readInterface();
+  chooseTargets();
+  if (outlined.results.empty())
+    return failure();
+  for (auto [result, target] : llvm::zip(outlined.results, outlined.targets))
+    if (!target && !cast<RankedTensorType>(result.getType()).hasStaticShape())
+      return failure();
+  SmallVector<Type> arguments(ValueRange(outlined.inputs).getTypes());
+  SmallVector<Type> results(ValueRange(outlined.results).getTypes());
+  const auto firstTarget = static_cast<unsigned>(arguments.size());
+  llvm::append_range(arguments, results);
+  Location loc = run.ops.back()->getLoc();
+  outlined.function = func::FuncOp::create(loc, name, builder.getFunctionType(arguments, results));
+  outlined.function.setPrivate();
+  Block *body = outlined.function.addEntryBlock();
+  builder.setInsertionPointToEnd(body);
+  IRMapping mapping;
+  for (auto [value, argument] : llvm::zip(outlined.inputs, body->getArguments()))
+    mapping.map(value, argument);
+  for (auto [i, start] : llvm::enumerate(starts))
+    if (start) {
+      targetAt[start] = firstTarget + static_cast<unsigned>(i);
+      mapping.map(start->get(), body->getArgument(firstTarget + static_cast<unsigned>(i)));
+    }
+  for (OpOperand *start : starts) // an empty tensor of several users is copied for the others
+    if (start && isNew(start->get()))
+      mapping.erase(start->get());
+  copyOperations(mapping);
+  SmallVector<Value> values;
+  for (auto [i, result] : llvm::enumerate(outlined.results)) {
+    Value value = mapping.lookup(result);
+    values.push_back(starts[i] ? value : put(value, body->getArgument(firstTarget + static_cast<unsigned>(i))));
+  }
+  func::ReturnOp::create(builder, loc, values);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  if (failed(prepareForMemrefs(outlined.function))) {
+    outlined.function.erase();
+    return failure();
+  }
+  return std::move(outlined);
+}
+
+} // namespace
+
+std::string plugin::whyInNoRun(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  auto softmax = dyn_cast<linalg::SoftmaxOp>(op);
+  if (!linalgOp && !softmax && !isView(op))
+    return "it is no linalg";
+  if ((linalgOp && !linalgOp.hasPureTensorSemantics()) || (softmax && !softmax.hasPureTensorSemantics()))
+    return "it is on memrefs";
+  if (!hasTensorsAlone(op))
+    return "it reads a number that is no constant, or an empty tensor of an open size";
+  return compiler::whyNotTaken(op);
+}
+
+size_t Run::computing() const { return static_cast<size_t>(llvm::count_if(ops, isComputing)); }
+
+SmallVector<Run> plugin::runsOf(Block &block, llvm::function_ref<bool(Operation *)> mayTake) {
+  SmallVector<Run> runs;
+  Run run;
+  auto finish = [&] {
+    if (run.computing() > 0)
+      runs.push_back(std::move(run));
+    run = Run();
+  };
+  for (Operation &op : block) {
+    const bool reads = readsFrom(&op, run);
+    if (whyInNoRun(&op).empty() && mayTake(&op) && (!isView(&op) || reads))
+      run.ops.insert(&op);
+    else if (reads)
+      finish();
+  }
+  finish();
+  return runs;
+}
+
+FailureOr<OutlinedRun> plugin::outline(const Run &run, StringRef name) { return Outliner(run, name).write(); }
+
+void plugin::replaceByCall(const Run &run, const OutlinedRun &outlined) {
+  Operation *last = run.ops.back();
+  OpBuilder builder(last->getContext());
+  builder.setInsertionPointAfter(last);
+  SmallVector<Value> operands(outlined.inputs);
+  for (auto [result, target] : llvm::zip(outlined.results, outlined.targets)) {
+    auto type = cast<RankedTensorType>(result.getType());
+    operands.push_back(
+        target ? target
+               : tensor::EmptyOp::create(builder, result.getLoc(), type.getShape(), type.getElementType()).getResult());
+  }
+  func::FuncOp function = outlined.function;
+  auto call = func::CallOp::create(builder, last->getLoc(), function, operands);
+  auto isOutside = [&](OpOperand &use) {
+    return !run.contains(call->getBlock()->findAncestorOpInBlock(*use.getOwner()));
+  };
+  IRMapping mapping;
+  mapping.map(outlined.results, call.getResults());
+  for (Operation *op : run.ops) // what others see of views goes behind the call
+    if (isView(op) && isUsedOutside(op->getResult(0), run))
+      builder.clone(*op, mapping);
+  for (Operation *op : run.ops)
+    for (Value value : op->getResults())
+      if (Value given = mapping.lookupOrNull(value))
+        value.replaceUsesWithIf(given, isOutside);
+  llvm::SetVector<Operation *> copied; // what nothing else uses goes with the run
+  for (Operation *op : run.ops)
+    for (Value value : valuesReadBy(op))
+      if (!run.contains(value.getDefiningOp()) && isCopied(value))
+        copied.insert(value.getDefiningOp());
+  for (Operation *op : llvm::to_vector(llvm::reverse(run.ops)))
+    op->erase();
+  for (Operation *op : copied)
+    if (isOpTriviallyDead(op))
+      op->erase();
+}

@@ -1,0 +1,292 @@
+//===- ToLlvm.cpp - quern-to-llvm ----------------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// An outlined function keeps its signature, so that any lowering of functions and memrefs that comes later suits it.
+// Its body becomes LLVM dialect: what was its body goes to libquern as bytecode in a constant, with the descriptors of
+// its arguments as upstream's lowering of memrefs lays them out.
+//
+//===----------------------------------------------------------------------===//
+#include "Plugin/Passes.h"
+
+#include "quern-compiler/Functions.h"
+#include "quern/quern_mlir_call.h"
+
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::plugin;
+
+namespace {
+
+/// The runtime's functions and the types that they take, in one module.
+class RuntimeCalls {
+public:
+  RuntimeCalls(ModuleOp module, StringRef onFailure)
+      : module(module), onFailure(onFailure), builder(module.getBodyRegion()), converter(module.getContext()),
+        pointer(LLVM::LLVMPointerType::get(module.getContext())), i32(builder.getI32Type()), i64(builder.getI64Type()),
+        functionType(LLVM::LLVMStructType::getLiteral(module.getContext(),
+                                                      {pointer, i64, pointer, pointer, pointer, i64, i64, pointer})),
+        memrefType(LLVM::LLVMStructType::getLiteral(module.getContext(), {i64, pointer})) {}
+
+  /// Gives `function` a body that calls libquern with `bytecode` as what it computes. `ahead` may be null.
+  LogicalResult writeBody(func::FuncOp function, StringRef bytecode, const compiler::CompiledFunction *ahead);
+  /// The module's destructor, which releases what its sites remember.
+  LogicalResult writeDestructor();
+
+private:
+  std::string constant(StringRef name, StringRef bytes);
+  LLVM::GlobalOp writeRecord(func::FuncOp function, StringRef bytecode, const compiler::CompiledFunction *ahead,
+                             LLVM::LLVMFuncOp handler);
+  Value address(OpBuilder &at, Location loc, StringRef name) {
+    return LLVM::AddressOfOp::create(at, loc, pointer, name);
+  }
+  Value number(OpBuilder &at, Location loc, Type type, int64_t value) {
+    return LLVM::ConstantOp::create(at, loc, type, at.getIntegerAttr(type, value));
+  }
+  FailureOr<LLVM::LLVMFuncOp> declare(StringRef name, ArrayRef<Type> arguments, Type result) {
+    return LLVM::lookupOrCreateFn(builder, module, name, arguments, result);
+  }
+  FailureOr<LLVM::LLVMFuncOp> failureHandler();
+  Value descriptors(OpBuilder &at, func::FuncOp function);
+
+  ModuleOp module;
+  StringRef onFailure;
+  OpBuilder builder; ///< at the beginning of the module
+  LLVMTypeConverter converter;
+  Type pointer, i32, i64;
+  LLVM::LLVMStructType functionType; ///< quern_mlir_function_t
+  LLVM::LLVMStructType memrefType;   ///< quern_mlir_memref_t
+  SmallVector<std::string> sites;
+};
+
+/// A constant of these bytes; its name.
+std::string RuntimeCalls::constant(StringRef name, StringRef bytes) {
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size());
+  LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                         builder.getStringAttr(bytes), /*alignment=*/8);
+  return name.str();
+}
+
+LLVM::GlobalOp RuntimeCalls::writeRecord(func::FuncOp function, StringRef bytecode,
+                                         const compiler::CompiledFunction *ahead, LLVM::LLVMFuncOp handler) {
+  const std::string name = function.getName().str();
+  const std::string code = constant(name + "_module", bytecode);
+  const std::string own = constant(name + "_name", StringRef(name.c_str(), name.size() + 1));
+  const std::string line = ahead ? constant(name + "_line", {ahead->line.c_str(), ahead->line.size() + 1}) : "";
+  const std::string kernel = ahead ? constant(name + "_kernel", ahead->artifact) : "";
+  Location loc = function.getLoc();
+  auto record = LLVM::GlobalOp::create(builder, loc, functionType, true, LLVM::Linkage::Internal, name + "_function",
+                                       Attribute());
+  OpBuilder at(record.getContext());
+  at.createBlock(&record.getInitializerRegion());
+  Value null = LLVM::ZeroOp::create(at, loc, pointer);
+  const bool allowNaive = function->hasAttr(allowNaiveAttr);
+  const Value fields[] = {address(at, loc, code),
+                          number(at, loc, i64, static_cast<int64_t>(bytecode.size())),
+                          address(at, loc, own),
+                          ahead ? address(at, loc, line) : null,
+                          ahead ? address(at, loc, kernel) : null,
+                          number(at, loc, i64, ahead ? static_cast<int64_t>(ahead->artifact.size()) : 0),
+                          number(at, loc, i64, allowNaive ? QUERN_MLIR_ALLOW_NAIVE : 0),
+                          address(at, loc, handler.getName())};
+  Value value = LLVM::UndefOp::create(at, loc, functionType);
+  for (auto [i, field] : llvm::enumerate(fields))
+    value = LLVM::InsertValueOp::create(at, loc, value, field, ArrayRef<int64_t>{static_cast<int64_t>(i)});
+  LLVM::ReturnOp::create(at, loc, value);
+  return record;
+}
+
+/// An array of quern_mlir_memref_t.
+Value RuntimeCalls::descriptors(OpBuilder &at, func::FuncOp function) {
+  Location loc = function.getLoc();
+  Value one = number(at, loc, i64, 1);
+  auto listType = LLVM::LLVMArrayType::get(memrefType, function.getNumArguments());
+  Value list = LLVM::AllocaOp::create(at, loc, pointer, listType, one, 0);
+  for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
+    auto type = cast<MemRefType>(argument.getType());
+    Type descriptorType = converter.convertType(type);
+    Value descriptor = UnrealizedConversionCastOp::create(at, loc, descriptorType, argument).getResult(0);
+    Value place = LLVM::AllocaOp::create(at, loc, pointer, descriptorType, one, 0);
+    LLVM::StoreOp::create(at, loc, descriptor, place);
+    Value entry = LLVM::UndefOp::create(at, loc, memrefType);
+    entry = LLVM::InsertValueOp::create(at, loc, entry, number(at, loc, i64, type.getRank()), ArrayRef<int64_t>{0});
+    entry = LLVM::InsertValueOp::create(at, loc, entry, place, ArrayRef<int64_t>{1});
+    Value to =
+        LLVM::GEPOp::create(at, loc, pointer, listType, list, ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(at, loc, entry, to);
+  }
+  return list;
+}
+
+/// `void NAME(i32 status, ptr message)`: a function of the caller's, or one that prints the message and aborts, as
+/// upstream's lowering of cf.assert does.
+FailureOr<LLVM::LLVMFuncOp> RuntimeCalls::failureHandler() {
+  auto voidType = LLVM::LLVMVoidType::get(module.getContext());
+  if (!onFailure.empty())
+    return declare(onFailure, {i32, pointer}, voidType);
+  constexpr StringLiteral name = "quern_failed";
+  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+    return known;
+  FailureOr<LLVM::LLVMFuncOp> puts = declare("puts", {pointer}, i32), flush = declare("fflush", {pointer}, i32);
+  FailureOr<LLVM::LLVMFuncOp> abort = declare("abort", {}, voidType);
+  if (failed(puts) || failed(flush) || failed(abort))
+    return failure();
+  Location loc = module.getLoc();
+  auto handler = LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(voidType, {i32, pointer}),
+                                          LLVM::Linkage::Internal);
+  OpBuilder at(module.getContext());
+  at.setInsertionPointToEnd(handler.addEntryBlock(at));
+  LLVM::CallOp::create(at, loc, *puts, handler.getArgument(1));
+  LLVM::CallOp::create(at, loc, *flush, LLVM::ZeroOp::create(at, loc, pointer).getResult());
+  LLVM::CallOp::create(at, loc, *abort, ValueRange{});
+  LLVM::UnreachableOp::create(at, loc);
+  return handler;
+}
+
+LogicalResult RuntimeCalls::writeBody(func::FuncOp function, StringRef bytecode,
+                                      const compiler::CompiledFunction *ahead) {
+  Location loc = function.getLoc();
+  FailureOr<LLVM::LLVMFuncOp> call = declare("quern_mlir_call", {pointer, pointer, pointer, i32}, i32);
+  FailureOr<LLVM::LLVMFuncOp> handler = failureHandler();
+  if (failed(call) || failed(handler))
+    return failure();
+  LLVM::GlobalOp record = writeRecord(function, bytecode, ahead, *handler);
+  const std::string site = (function.getName() + "_site").str();
+  auto global = LLVM::GlobalOp::create(builder, loc, pointer, false, LLVM::Linkage::Internal, site, Attribute());
+  OpBuilder at(function.getContext());
+  at.createBlock(&global.getInitializerRegion());
+  LLVM::ReturnOp::create(at, loc, LLVM::ZeroOp::create(at, loc, pointer).getResult());
+  sites.push_back(site);
+
+  SmallVector<unsigned> returned; // the arguments that the function gives back
+  auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  for (Value value : end.getOperands())
+    returned.push_back(cast<BlockArgument>(value).getArgNumber());
+  function.eraseBody();
+  at.setInsertionPointToEnd(function.addEntryBlock());
+  Value list = descriptors(at, function);
+  LLVM::CallOp::create(at, loc, *call,
+                       ValueRange{address(at, loc, site), address(at, loc, record.getSymName()), list,
+                                  number(at, loc, i32, function.getNumArguments())});
+  func::ReturnOp::create(at, loc,
+                         llvm::map_to_vector(returned, [&](unsigned i) -> Value { return function.getArgument(i); }));
+  function->removeAttr(outlinedAttr);
+  function->removeAttr(allowNaiveAttr);
+  return success();
+}
+
+LogicalResult RuntimeCalls::writeDestructor() {
+  if (sites.empty())
+    return success();
+  FailureOr<LLVM::LLVMFuncOp> release = declare("quern_mlir_release", {pointer}, i32);
+  if (failed(release))
+    return failure();
+  Location loc = module.getLoc();
+  MLIRContext *context = module.getContext();
+  std::string name = "quern_release";
+  for (int i = 0; module.lookupSymbol(name); ++i)
+    name = "quern_release_" + std::to_string(i);
+  builder.setInsertionPointToEnd(module.getBody());
+  auto voidType = LLVM::LLVMVoidType::get(context);
+  auto destructor =
+      LLVM::LLVMFuncOp::create(builder, loc, name, LLVM::LLVMFunctionType::get(voidType, {}), LLVM::Linkage::Internal);
+  OpBuilder at(context);
+  at.setInsertionPointToEnd(destructor.addEntryBlock(at));
+  for (StringRef site : sites)
+    LLVM::CallOp::create(at, loc, *release, address(at, loc, site));
+  LLVM::ReturnOp::create(at, loc, ValueRange{});
+  LLVM::GlobalDtorsOp::create(builder, loc, builder.getArrayAttr(FlatSymbolRefAttr::get(context, name)),
+                              builder.getI32ArrayAttr(0), builder.getArrayAttr(LLVM::ZeroAttr::get(context)));
+  return success();
+}
+
+class ToLlvmPass : public PassWrapper<ToLlvmPass, OperationPass<ModuleOp>> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ToLlvmPass)
+  ToLlvmPass() = default;
+  ToLlvmPass(const ToLlvmPass &other) : PassWrapper(other) {}
+  StringRef getArgument() const final { return "quern-to-llvm"; }
+  StringRef getDescription() const final { return "Turn outlined functions on memrefs into calls of libquern"; }
+  void getDependentDialects(DialectRegistry &registry) const final {
+    registry.insert<func::FuncDialect, LLVM::LLVMDialect, memref::MemRefDialect>();
+  }
+  void runOnOperation() final;
+
+private:
+  LogicalResult convert(func::FuncOp function, RuntimeCalls &calls);
+
+  Option<std::string> onFailure{*this, "on-failure",
+                                llvm::cl::desc("void NAME(int status, const char *message) is called where a call "
+                                               "fails; none: the message is printed and the program aborted")};
+  Option<bool> ahead{*this, "ahead", llvm::cl::desc("compile now, for `target`, and embed the kernels"),
+                     llvm::cl::init(false)};
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("of kernels that are compiled ahead, and what functions must be taken for"),
+                             llvm::cl::init("native")};
+};
+
+/// Bufferization gives back the memory that it was told to put results into, as it is or as another layout.
+LogicalResult returnArguments(func::FuncOp function) {
+  for (Type type : function.getArgumentTypes())
+    if (auto memref = dyn_cast<MemRefType>(type); !memref || memref.getMemorySpace())
+      return function.emitError("quern-to-llvm: an argument is ")
+             << type << "; memrefs in the default memory space are possible, so bufferization must come before";
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("quern-to-llvm: there is more than one block");
+  auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  for (Value value : end.getOperands())
+    if (!isa<BlockArgument>(value))
+      return function.emitError("quern-to-llvm: a result is not what an argument gave to put it into");
+  return success();
+}
+
+/// The function as Quern reads it: what it returns is in its arguments.
+func::FuncOp withoutResults(func::FuncOp function) {
+  auto copy = cast<func::FuncOp>(function->clone());
+  Operation *end = copy.getBody().front().getTerminator();
+  end->eraseOperands(0, end->getNumOperands());
+  Builder builder(function.getContext());
+  copy.setFunctionType(builder.getFunctionType(copy.getArgumentTypes(), {}));
+  copy.removeResAttrsAttr();
+  return copy;
+}
+
+LogicalResult ToLlvmPass::convert(func::FuncOp function, RuntimeCalls &calls) {
+  if (failed(returnArguments(function)))
+    return failure();
+  func::FuncOp given = withoutResults(function);
+  const bool allowNaive = function->hasAttr(allowNaiveAttr);
+  const std::string bytecode = compiler::bytecodeOf(given);
+  FailureOr<compiler::CompiledFunction> compiled = compiler::CompiledFunction();
+  std::string why;
+  if (ahead)
+    compiled = compiler::compileAhead(given, target, allowNaive);
+  else // better now than when the program runs
+    why = compiler::whyNoKernel(given, target, allowNaive);
+  given.erase();
+  if (!why.empty())
+    return function.emitError("quern-to-llvm: the function is not taken as it is on memrefs: ") << why;
+  if (failed(compiled))
+    return failure();
+  return calls.writeBody(function, bytecode, ahead ? &*compiled : nullptr);
+}
+
+void ToLlvmPass::runOnOperation() {
+  RuntimeCalls calls(getOperation(), onFailure);
+  for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+    if (function->hasAttr(outlinedAttr) && failed(convert(function, calls)))
+      return signalPassFailure();
+  if (failed(calls.writeDestructor()))
+    signalPassFailure();
+}
+
+} // namespace
+
+std::unique_ptr<Pass> plugin::createToLlvmPass() { return std::make_unique<ToLlvmPass>(); }

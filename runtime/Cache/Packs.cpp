@@ -1,0 +1,161 @@
+//===- Packs.cpp - The packs of a process ---------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A look-up asks each target that some pack has and the engine includes, by the key that the problem has there.
+//
+//===----------------------------------------------------------------------===//
+#include "Cache/Packs.h"
+
+#include "Primitives/Registry.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace quern {
+namespace {
+
+constexpr const char *nameOfData = "memory";
+
+/// Empty parts are left out.
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> parts;
+  while (!list.empty()) {
+    const size_t end = std::min(list.find(':'), list.size());
+    if (end > 0)
+      parts.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return parts;
+}
+
+/// The packs of a folder in the order of their names; an absent one has none.
+std::vector<std::string> packsIn(const std::string &folder) {
+  std::vector<std::string> found;
+  std::error_code failure;
+  std::filesystem::directory_iterator next(folder, failure);
+  for (; !failure && next != std::filesystem::directory_iterator(); next.increment(failure))
+    if (next->path().extension() == ".qpk")
+      found.push_back(next->path().string());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+} // namespace
+
+Result<void> Packs::add(Result<std::shared_ptr<const Pack>> pack, bool isFirst) {
+  if (!pack)
+    return pack.takeError();
+  if ((*pack)->size() > 0 && (*pack)->buildId() != compilerBuildId())
+    return invalidArguments("the pack ", (*pack)->name(), " is of build ", (*pack)->buildId(), "; this libquern is of ",
+                            compilerBuildId());
+  packs.insert(isFirst ? packs.begin() + static_cast<ptrdiff_t>(addedCount++) : packs.end(), std::move(*pack));
+  return {};
+}
+
+/// With the mutex held alone.
+void Packs::regroup() {
+  groups.clear();
+  for (const std::shared_ptr<const Pack> &pack : packs)
+    for (const Target &target : pack->targets()) {
+      auto group = std::find_if(groups.begin(), groups.end(), [&](const Group &one) { return one.target == target; });
+      if (group == groups.end())
+        group = groups.insert(group, {target, {}});
+      group->packs.push_back(pack);
+    }
+  std::sort(groups.begin(), groups.end(), [](const Group &a, const Group &b) {
+    return a.target.isa != b.target.isa ? a.target.isa > b.target.isa : a.target.text() < b.target.text();
+  });
+}
+
+void Packs::ensureOpened() {
+  std::call_once(opened, [this] {
+    const char *listed = secure_getenv("QUERN_PACKS");
+    std::vector<std::string> paths = split(listed ? listed : "");
+    const std::vector<std::string> found = installed.empty() ? std::vector<std::string>() : packsIn(installed);
+    paths.insert(paths.end(), found.begin(), found.end());
+    std::lock_guard lock(mutex);
+    for (const std::string &path : paths)
+      if (Result<void> added = add(Pack::open(path), /*isFirst=*/false); !added)
+        refusalText += "; " + added.error().message;
+    regroup();
+  });
+}
+
+Result<void> Packs::addFile(const std::string &path) {
+  Result<std::shared_ptr<const Pack>> pack = Pack::open(path);
+  std::lock_guard lock(mutex);
+  const auto known = packs.begin() + static_cast<ptrdiff_t>(addedCount);
+  if (std::any_of(packs.begin(), known, [&](const auto &other) { return other->name() == path; }))
+    return {};
+  Result<void> added = add(std::move(pack), /*isFirst=*/true);
+  regroup();
+  return added;
+}
+
+Result<void> Packs::addData(std::string_view bytes) {
+  Result<std::shared_ptr<const Pack>> pack = Pack::fromBytes(bytes, nameOfData);
+  std::lock_guard lock(mutex);
+  Result<void> added = add(std::move(pack), /*isFirst=*/true);
+  regroup();
+  return added;
+}
+
+Result<void> Packs::removeData(const void *data) {
+  std::lock_guard lock(mutex);
+  const auto found = std::find_if(packs.begin(), packs.end(), [&](const std::shared_ptr<const Pack> &pack) {
+    return pack->bytes().data() == data && pack->name() == nameOfData;
+  });
+  if (found == packs.end())
+    return invalidArguments("no pack was added at this address");
+  --addedCount;
+  packs.erase(found);
+  regroup();
+  return {};
+}
+
+/// With the mutex held shared.
+bool Packs::useOf(const Group &group, const KernelKey &key, const Use &use) {
+  for (const std::shared_ptr<const Pack> &pack : group.packs) {
+    const std::string_view bytes = pack->find(key.digest);
+    if (bytes.empty())
+      continue;
+    Result<Artifact> artifact = Artifact::parse(bytes);
+    if (artifact && artifact->keyBytes == key.bytes &&
+        use({std::string(bytes), std::move(*artifact), std::make_shared<const std::string>(pack->name())})) {
+      hits += 1;
+      return true;
+    }
+    rejected += 1;
+  }
+  return false;
+}
+
+bool Packs::lookup(const PrimitiveDesc &desc, const KernelKey &key, const Target &target, const Use &use) {
+  ensureOpened();
+  std::shared_lock lock(mutex);
+  for (const Group &group : groups)
+    if (group.target == target && useOf(group, key, use))
+      return true;
+  for (const Group &group : groups)
+    if (target.isCpu() && group.target.isCpu() && group.target.isa <= target.isa && group.target != target &&
+        useOf(group, keyOf(desc, group.target), use))
+      return true;
+  return false;
+}
+
+bool Packs::areEmpty() {
+  ensureOpened();
+  std::shared_lock lock(mutex);
+  return groups.empty();
+}
+
+std::string Packs::refusals() {
+  ensureOpened();
+  std::shared_lock lock(mutex);
+  return refusalText;
+}
+
+} // namespace quern

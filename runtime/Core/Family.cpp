@@ -1,0 +1,276 @@
+//===- Family.cpp - Problems that one kernel of open sizes serves ---------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The canonical form is made twice, with the sizes and with them open. Both are verified, and the one is bound to the
+// other by what binds the memories of an execution to open sizes: so nothing is served that such an execution would not
+// be.
+//
+//===----------------------------------------------------------------------===//
+#include "Core/Family.h"
+
+#include "Core/Overlap.h"
+#include "Core/RuntimeSizes.h"
+
+#include <algorithm>
+
+namespace quern {
+namespace {
+
+/// The tensors of an operation in the order of its fields; the last is its result.
+struct TensorList {
+  std::vector<TensorDesc *> tensors{};
+  template <typename T> void operator()(const char *, T &value) {
+    if constexpr (std::is_same_v<T, TensorDesc>) {
+      if (!value.isZero())
+        tensors.push_back(&value);
+    } else if constexpr (std::is_same_v<T, std::vector<TensorDesc>>) {
+      for (TensorDesc &tensor : value)
+        tensors.push_back(&tensor);
+    }
+  }
+};
+
+std::vector<TensorDesc *> tensorsOf(PrimitiveDesc &desc) {
+  TensorList list;
+  std::visit([&]<typename Op>(Op &op) { Op::visitFields(op, list); }, desc.op);
+  return std::move(list.tensors);
+}
+
+/// One dim of all tensors.
+struct Loop {
+  int64_t size = 1;
+  bool isAxis = false;
+  std::vector<int64_t> strides;    ///< of each tensor
+  std::vector<bool> isBroadcast{}; ///< the tensor has one element along it, others have more
+};
+
+bool isRun(const Loop &outer, const Loop &inner) {
+  for (size_t i = 0; i < outer.strides.size(); ++i)
+    if (outer.isBroadcast[i] != inner.isBroadcast[i] ||
+        (!outer.isBroadcast[i] && outer.strides[i] != inner.strides[i] * inner.size))
+      return false;
+  return true;
+}
+
+/// Merges outer into inner where the two are a run of memory in every tensor.
+std::vector<Loop> merged(const std::vector<Loop> &loops) {
+  std::vector<Loop> result;
+  for (const Loop &loop : loops) {
+    if (!result.empty() && !result.back().isAxis && !loop.isAxis && isRun(result.back(), loop)) {
+      const int64_t size = result.back().size * loop.size; // no more than the elements of a tensor
+      result.back() = loop;
+      result.back().size = size;
+    } else {
+      result.push_back(loop);
+    }
+  }
+  return result;
+}
+
+bool isOrdinary(const TensorDesc &tensor, int32_t rank) {
+  return tensor.ndims == rank && tensor.isPlain() && !tensor.hasPadding() && !tensor.hasRuntimeDims() &&
+         !tensor.hasZeroDim() && tensor.extras.flags == 0;
+}
+
+/// Nothing for tensors that are not plain or not of one shape.
+std::optional<std::vector<Loop>> loopsOf(const std::vector<TensorDesc *> &tensors, int32_t axis) {
+  std::vector<Loop> loops;
+  const int32_t rank = tensors.back()->ndims;
+  for (int32_t d = 0; d < rank; ++d) {
+    Loop loop;
+    loop.isAxis = d == axis;
+    for (const TensorDesc *tensor : tensors) {
+      if (!isOrdinary(*tensor, rank))
+        return std::nullopt;
+      loop.size = std::max(loop.size, tensor->dims[d]);
+    }
+    for (const TensorDesc *tensor : tensors) {
+      if (tensor->dims[d] != loop.size && tensor->dims[d] != 1)
+        return std::nullopt;
+      loop.strides.push_back(tensor->strides[d]);
+      loop.isBroadcast.push_back(tensor->dims[d] != loop.size);
+    }
+    if (loop.size > 1 || loop.isAxis)
+      loops.push_back(std::move(loop));
+  }
+  std::sort(loops.begin(), loops.end(), [](const Loop &a, const Loop &b) {
+    return std::tie(a.strides.back(), a.size) > std::tie(b.strides.back(), b.size);
+  });
+  return merged(loops);
+}
+
+/// One that all tensors have one element along, in front of the others.
+Loop emptyLoop(const std::vector<Loop> &loops, size_t tensors) {
+  Loop loop;
+  loop.strides.assign(tensors, 1);
+  loop.isBroadcast.assign(tensors, false);
+  for (size_t i = 0; i < tensors; ++i)
+    for (const Loop &other : loops)
+      loop.strides[i] = std::max(loop.strides[i], other.strides[i] * other.size);
+  return loop;
+}
+
+TensorDesc tensorOf(const TensorDesc &like, const std::vector<Loop> &loops, size_t position, bool isOpen) {
+  TensorDesc tensor;
+  tensor.ndims = static_cast<int32_t>(loops.size());
+  tensor.dataType = like.dataType;
+  tensor.formatKind = FormatKind::Blocked;
+  tensor.offset0 = isOpen ? runtimeDim : like.offset0;
+  for (size_t d = 0; d < loops.size(); ++d) {
+    const Loop &loop = loops[d];
+    const bool isInnermost = d + 1 == loops.size();
+    // Of one element the stride is as it was, which says nothing: the innermost is told as contiguous.
+    const int64_t stride = loop.isBroadcast[position] || (loop.size == 1 && isInnermost) ? 1 : loop.strides[position];
+    const bool isFixed = loop.isBroadcast[position] || (stride == 1 && (loop.size > 1 || isInnermost));
+    tensor.dims[d] = loop.isBroadcast[position] ? 1 : isOpen ? runtimeDim : loop.size;
+    tensor.paddedDims[d] = tensor.dims[d];
+    tensor.strides[d] = isOpen && !isFixed ? runtimeDim : stride;
+  }
+  return tensor;
+}
+
+/// Gives the operation the tensors of these loops, and their axis.
+void reshape(PrimitiveDesc &desc, const std::vector<Loop> &loops, bool isOpen) {
+  const std::vector<TensorDesc *> tensors = tensorsOf(desc);
+  for (size_t i = 0; i < tensors.size(); ++i)
+    *tensors[i] = tensorOf(*tensors[i], loops, i, isOpen);
+  const auto axis = std::find_if(loops.begin(), loops.end(), [](const Loop &loop) { return loop.isAxis; });
+  if (auto *softmax = std::get_if<SoftmaxDesc>(&desc.op))
+    softmax->axis = static_cast<int32_t>(axis - loops.begin());
+}
+
+/// The same problem in its canonical form, with its sizes and with them open.
+struct Forms {
+  PrimitiveDesc sized, open;
+};
+
+std::optional<Forms> mergedForms(const PrimitiveDesc &desc) {
+  Forms forms{desc, desc};
+  const auto *softmax = std::get_if<SoftmaxDesc>(&desc.op);
+  const std::vector<TensorDesc *> tensors = tensorsOf(forms.sized);
+  std::optional<std::vector<Loop>> loops = loopsOf(tensors, softmax ? softmax->axis : -1);
+  if (!loops)
+    return std::nullopt;
+  // One form for rows with and without others around them.
+  if (loops->empty() || loops->front().isAxis)
+    loops->insert(loops->begin(), emptyLoop(*loops, tensors.size()));
+  if (loops->size() > static_cast<size_t>(maxDims))
+    return std::nullopt;
+  reshape(forms.sized, *loops, /*isOpen=*/false);
+  reshape(forms.open, *loops, /*isOpen=*/true);
+  return forms;
+}
+
+/// Opens what belongs to steps and sequences: the outer two dims of what has a time, and that of the sequences of
+/// states.
+void openSequences(TensorDesc &tensor, int32_t first, int32_t end) {
+  if (tensor.isZero())
+    return;
+  for (int32_t d = first; d < end; ++d)
+    tensor.dims[d] = tensor.paddedDims[d] = runtimeDim;
+  for (int32_t d = 0; d < end - 1; ++d)
+    tensor.strides[d] = runtimeDim; // they are products with an open dim behind them
+}
+
+std::optional<Forms> recurrentForms(const PrimitiveDesc &desc) {
+  Forms forms{desc, desc};
+  for (const TensorDesc *tensor : tensorsOf(forms.sized))
+    if (tensor->hasRuntimeDims() || tensor->hasZeroDim())
+      return std::nullopt;
+  RnnDesc &rnn = *std::get<HeldDesc<RnnDesc>>(forms.open.op);
+  if (rnn.prop != PropKind::ForwardInference)
+    return std::nullopt;
+  for (TensorDesc *tensor : {&rnn.srcLayer, &rnn.dstLayer, &rnn.attention})
+    openSequences(*tensor, 0, 2);
+  for (TensorDesc *tensor : {&rnn.srcIter, &rnn.srcIterC, &rnn.dstIter, &rnn.dstIterC})
+    openSequences(*tensor, 2, 3);
+  openSequences(rnn.seqLengths, 0, 1);
+  return forms;
+}
+
+/// Attributes whose values do not tell indices apart, and that leave memory to the library.
+bool isUniform(const Attributes &attr) {
+  const auto hasMask = [](const auto &one) { return one.second.mask != 0 || !one.second.groups.empty(); };
+  const auto hasTensor = [](const PostOp &op) {
+    return op.kind != PostOp::Kind::Eltwise && op.kind != PostOp::Kind::Sum;
+  };
+  return attr.scratchpadMode == ScratchpadMode::Library && !attr.dropout.isSet() && !attr.naive &&
+         std::none_of(attr.scales.begin(), attr.scales.end(), hasMask) &&
+         std::none_of(attr.zeroPoints.begin(), attr.zeroPoints.end(), hasMask) &&
+         std::none_of(attr.postOps.begin(), attr.postOps.end(), hasTensor);
+}
+
+std::optional<Forms> formsOf(const PrimitiveDesc &desc) {
+  switch (desc.kind()) {
+  case PrimitiveKind::Softmax:
+  case PrimitiveKind::Eltwise:
+  case PrimitiveKind::Binary:
+  case PrimitiveKind::Reorder:
+  case PrimitiveKind::Sum:
+    return mergedForms(desc);
+  case PrimitiveKind::Rnn:
+    return recurrentForms(desc);
+  default:
+    return std::nullopt;
+  }
+}
+
+/// What executions of the problem may do, its family must allow.
+bool serves(const VerifiedProblem &family, const VerifiedProblem &problem) {
+  const auto &own = family.arguments, &wanted = problem.arguments;
+  if (family.isNoop || own.size() != wanted.size())
+    return false;
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i].index != wanted[i].index || own[i].isOutput != wanted[i].isOutput || own[i].header || own[i].grid)
+      return false;
+    for (size_t o = 0; o < own.size() && wanted[i].overwrittenBy; ++o)
+      if (wanted[o].index == wanted[i].overwrittenBy && mayBeInPlace(wanted[o].desc, wanted[i].desc) &&
+          (own[i].overwrittenBy != wanted[i].overwrittenBy || !mayBeInPlace(own[o].desc, own[i].desc)))
+        return false;
+  }
+  return true;
+}
+
+/// The open sizes of a family, given the same problem with its sizes; nothing if it does not take them.
+std::optional<std::vector<int64_t>> bind(const VerifiedProblem &family, const VerifiedProblem &sized) {
+  std::vector<const TensorDesc *> given;
+  int64_t count = 0;
+  for (size_t i = 0; i < family.arguments.size(); ++i) {
+    given.push_back(&sized.arguments[i].desc);
+    count += family.arguments[i].runtimeSizes();
+  }
+  if (count == 0 || count > static_cast<int64_t>(maxRuntimeSizes))
+    return std::nullopt;
+  std::vector<int64_t> sizes(static_cast<size_t>(count));
+  std::span<int64_t> left = sizes;
+  for (size_t i = 0; i < given.size(); ++i)
+    if (const auto own = static_cast<size_t>(family.arguments[i].runtimeSizes())) {
+      if (!takeRuntimeSizes(family.arguments[i], *given[i], left))
+        return std::nullopt;
+      left = left.subspan(own);
+    }
+  const auto checkDims = family.checkSizes ? family.checkSizes : checkSharedDims;
+  return checkDims(family, given) ? std::optional(std::move(sizes)) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<Family> familyOf(const VerifiedProblem &problem, const Target &target) {
+  if (!target.isCpu() || problem.isNoop || !isUniform(problem.desc.attr))
+    return std::nullopt;
+  std::optional<Forms> forms = formsOf(problem.desc);
+  if (!forms)
+    return std::nullopt;
+  Result<VerifiedProblem> sized = verify(forms->sized, target), open = verify(forms->open, target);
+  if (!sized || !open || !serves(*sized, problem) || !serves(*open, problem))
+    return std::nullopt;
+  std::optional<std::vector<int64_t>> sizes = bind(*open, *sized);
+  if (!sizes)
+    return std::nullopt;
+  KernelKey key = keyOf(open->desc, target);
+  return Family{std::move(*open), std::move(key), std::move(*sizes)};
+}
+
+} // namespace quern

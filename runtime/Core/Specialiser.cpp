@@ -1,0 +1,223 @@
+//===- Specialiser.cpp - Compiling behind the caller's back ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// While the thread has no job in hand it holds no lock and nothing half done. That is what a fork and the end wait for.
+//
+//===----------------------------------------------------------------------===//
+#include "Core/Specialiser.h"
+
+#include "Compilation/Compiler.h"
+#include "Compilation/Process.h"
+#include "Core/Events.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <new>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <tuple>
+#include <unistd.h>
+
+namespace quern {
+namespace {
+
+constexpr std::chrono::milliseconds idleTime{100}, interruptTime{20};
+constexpr int niceness = 5; // the end of a program and forks may wait for the thread
+
+/// On Linux of the calling thread alone.
+void lowerPriority() { (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), niceness); }
+
+} // namespace
+
+Specialiser &Specialiser::process() {
+  static Specialiser *instance = new Specialiser(); // never destroyed, as Kernels::process()
+  return *instance;
+}
+
+Specialiser::Specialiser() {
+  CompilerProcess::prepareForForks(); // whose handler is to run after this one, which waits for it
+  pthread_atfork(
+      [] {
+        std::unique_lock lock(process().mutex);
+        process().holdStill(lock);
+        lock.release();
+      },
+      [] {
+        --process().holders;
+        process().mutex.unlock();
+        process().changed.notify_all();
+      },
+      [] { process().forgetInFork(); });
+}
+
+/// Waits until the thread has no job in hand, and keeps it so while the mutex is held, and after that until `holders`
+/// is one less.
+void Specialiser::holdStill(std::unique_lock<std::mutex> &lock) {
+  ++holders;
+  while (inHand && !isThread()) {
+    wasCutShort = true;
+    CompilerProcess::interrupt();
+    changed.wait_for(lock, interruptTime);
+  }
+}
+
+/// With the mutex held by the thread that forked, the only one that is here.
+void Specialiser::forgetInFork() {
+  jobs.clear();
+  new (&thread) std::unique_ptr<std::thread>; // that of the parent is not here
+  isRunning = false;
+  holders = 0;
+  new (&changed) std::condition_variable;
+  mutex.unlock();
+}
+
+/// At the end of the process, or when the library is unloaded.
+void Specialiser::stop() {
+  std::unique_lock lock(mutex);
+  if (isThread())
+    return; // a listener has ended the process
+  isStopping = true;
+  holdStill(lock);
+  jobs.clear();
+  changed.notify_all();
+  std::unique_ptr<std::thread> last = std::move(thread);
+  lock.unlock();
+  if (last)
+    last->join();
+}
+
+bool Specialiser::isLessWanted(const Job &a, const Job &b) {
+  return std::tie(a.requests, a.lastRequest) < std::tie(b.requests, b.lastRequest);
+}
+
+/// Whether the caller is the thread: in a listener.
+bool Specialiser::isThread() const { return thread && thread->get_id() == std::this_thread::get_id(); }
+
+Specialiser::Jobs::iterator Specialiser::find(const KernelKey &key) {
+  return std::find_if(jobs.begin(), jobs.end(), [&](const Job &job) { return job.problem->key() == key; });
+}
+
+void Specialiser::request(const std::shared_ptr<Promotion> &promotion) {
+  std::lock_guard lock(mutex);
+  if (isStopping)
+    return;
+  auto job = find(promotion->problem()->key());
+  if (job == jobs.end()) {
+    job = jobs.insert(jobs.end(), {promotion->problem(), {}});
+    if (jobs.size() > mostJobs) // the least wanted, but for the new one
+      jobs.erase(std::min_element(jobs.begin(), job, isLessWanted));
+  }
+  std::erase_if(job->promotions, [](const auto &other) { return other.expired(); });
+  job->promotions.push_back(promotion);
+  ++job->requests;
+  job->lastRequest = ++requests;
+  ensureThread();
+  changed.notify_all();
+}
+
+/// Stops the thread at the end of the process. What was registered last runs first: the compiler's own statics, of
+/// which it makes some when it is loaded and some at its first compilation, are to go after the thread has stopped. So
+/// this is done before there is a thread, when the compiler has been loaded, and when it has compiled.
+void Specialiser::registerStop() {
+  ++stops;
+  (void)std::atexit([] { process().stop(); });
+}
+
+/// With the mutex held.
+void Specialiser::ensureThread() {
+  if (isRunning)
+    return;
+  if (thread)
+    thread->join(); // which has nothing left to do
+  thread.reset();
+  if (stops == 0)
+    registerStop();
+  try {
+    thread = std::make_unique<std::thread>([this] { run(); });
+    isRunning = true;
+  } catch (const std::system_error &) { // no thread is to be had: primitives keep what they have
+    jobs.clear();
+  }
+}
+
+void Specialiser::run() {
+  lowerPriority();
+  const CompilerProcess::Interruptible interruptible;
+  std::unique_lock lock(mutex);
+  const auto isWanted = [&] { return isStopping || (holders == 0 && !jobs.empty()); };
+  while (changed.wait_for(lock, idleTime, isWanted) || holders > 0) {
+    if (isStopping)
+      break;
+    if (holders == 0)
+      doJob(lock);
+  }
+  isRunning = false;
+}
+
+/// The most wanted one.
+void Specialiser::doJob(std::unique_lock<std::mutex> &lock) {
+  Jobs job;
+  job.splice(job.end(), jobs, std::max_element(jobs.begin(), jobs.end(), isLessWanted));
+  inHand = &job.front().problem->key();
+  wasCutShort = false;
+  lock.unlock();
+  if (stops < 3 && Compiler::get())
+    registerStop();
+  const int64_t start = nowNs();
+  const Result<AcquiredKernel> made = compile(job.front());
+  lock.lock();
+  if (made || !wasCutShort) {
+    lock.unlock();
+    settle(job.front(), made, nowNs() - start);
+    lock.lock();
+  } else {
+    jobs.splice(jobs.end(), job); // to be done again
+  }
+  inHand = nullptr;
+  changed.notify_all();
+}
+
+Result<AcquiredKernel> Specialiser::compile(const Job &job) {
+  try {
+    return job.problem->acquireApart();
+  } catch (const std::bad_alloc &) {
+    return Error{Status::OutOfMemory, "out of memory while a kernel was specialised"};
+  }
+}
+
+/// Promotes all that wait for the job.
+void Specialiser::settle(const Job &job, const Result<AcquiredKernel> &made, int64_t ns) {
+  for (const std::weak_ptr<Promotion> &waiting : job.promotions)
+    if (const std::shared_ptr<Promotion> promotion = waiting.lock()) {
+      if (made)
+        promotion->promote(made->executable);
+      else
+        promotion->fail(made.error());
+    }
+  if (isWanted(EventSpecialise))
+    reportSpecialised(job.problem, made ? made->origin : quern_origin_none, made.error(), ns);
+}
+
+Result<void> Specialiser::wait(const std::shared_ptr<Promotion> &promotion) {
+  const KernelKey &key = promotion->problem()->key();
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return !inHand || !(*inHand == key); });
+  Jobs own;
+  if (const auto job = find(key); job != jobs.end())
+    own.splice(own.end(), jobs, job);
+  lock.unlock();
+  if (promotion->promoted())
+    return {};
+  if (own.empty())
+    own.push_back({promotion->problem(), {}});
+  own.front().promotions.push_back(promotion);
+  const int64_t start = nowNs();
+  settle(own.front(), compile(own.front()), nowNs() - start);
+  return promotion->promoted() ? Result<void>() : promotion->failed();
+}
+
+} // namespace quern

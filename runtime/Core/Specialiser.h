@@ -1,0 +1,75 @@
+//===- Specialiser.h - Compiling behind the caller's back -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// One thread of low priority makes the specialised kernels of primitives that run those of their families. It is there
+// while there is something to do and for a moment after. What was asked for most often comes first, of equals the
+// newest; beyond a number of problems the least wanted are forgotten, and their primitives stay as they are until
+// somebody asks again.
+//
+// Nothing of the thread is seen by a fork, by the end of the process or by unloading the library: they wait for the
+// compilation in hand, or cut it short where another process does it, and in the child of a fork there is no thread.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_CORE_SPECIALISER_H
+#define QUERN_RUNTIME_CORE_SPECIALISER_H
+
+#include "Core/Promotion.h"
+
+#include <condition_variable>
+#include <list>
+#include <thread>
+
+namespace quern {
+
+/// Thread-safe.
+class Specialiser {
+public:
+  static constexpr size_t mostJobs = 64;
+
+  /// The process's. Made at its first use.
+  static Specialiser &process();
+
+  /// Wants the specialised kernel. Without memory or threads for it the primitive stays as it is.
+  void request(const std::shared_ptr<Promotion> &promotion);
+  /// Until it is there: what nobody works on is done here. As Kernels::acquire() fails.
+  Result<void> wait(const std::shared_ptr<Promotion> &promotion);
+
+private:
+  struct Job {
+    std::shared_ptr<const Problem> problem;
+    std::vector<std::weak_ptr<Promotion>> promotions; ///< whose primitives may be gone
+    uint64_t requests = 0, lastRequest = 0;
+  };
+  using Jobs = std::list<Job>;
+
+  Specialiser();
+  static bool isLessWanted(const Job &a, const Job &b);
+  bool isThread() const;
+  Jobs::iterator find(const KernelKey &key);
+  void ensureThread();
+  void run();
+  void doJob(std::unique_lock<std::mutex> &lock);
+  static Result<AcquiredKernel> compile(const Job &job);
+  static void settle(const Job &job, const Result<AcquiredKernel> &made, int64_t ns);
+  void registerStop();
+  void holdStill(std::unique_lock<std::mutex> &lock);
+  void stop();
+  void forgetInFork();
+
+  std::mutex mutex; ///< guards what follows, and forks
+  std::condition_variable changed;
+  Jobs jobs;
+  const KernelKey *inHand = nullptr; ///< of the job that the thread works on
+  std::unique_ptr<std::thread> thread;
+  bool isRunning = false, isStopping = false;
+  bool wasCutShort = false;  ///< what the thread has in hand
+  std::atomic<int> stops{0}; ///< how often stop() is registered
+  int holders = 0;           ///< who wait for the thread to do nothing
+  uint64_t requests = 0;
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_CORE_SPECIALISER_H

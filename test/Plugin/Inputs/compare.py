@@ -1,0 +1,32 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares what two runs of printMemrefF32 have printed; fails beyond a relative error of the largest value.
+
+  compare.py EXPECTED ACTUAL TOLERANCE
+"""
+
+import re
+import sys
+
+
+def numbersIn(path):
+    """The sizes, and the elements behind 'data ='."""
+    with open(path, encoding="ascii") as file:
+        head, data = file.read().split("data =")
+    values = [float(number) for number in re.findall(r"[-+0-9.e]+|nan|inf", data)]
+    return re.search(r"sizes = \[[^]]*\]", head).group(), values
+
+
+def main():
+    (sizes, expected), (otherSizes, actual) = numbersIn(sys.argv[1]), numbersIn(sys.argv[2])
+    if sizes != otherSizes or len(expected) != len(actual) or not expected:
+        sys.exit(f"{len(expected)} values, {sizes}; then {len(actual)}, {otherSizes}")
+    largest = max(abs(value) for value in expected)
+    error = max(abs(a - b) for a, b in zip(expected, actual)) / largest
+    if not error <= float(sys.argv[3]) or len(set(expected)) < len(expected) // 2:
+        sys.exit(f"the error is {error} of the largest value, {largest}")
+    print(f"{len(expected)} values, {sizes}, error {error:.1e}")
+
+
+if __name__ == "__main__":
+    main()

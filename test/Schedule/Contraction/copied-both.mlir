@@ -1,0 +1,70 @@
+// A gradient of weights: rows of the left factor lie side by side, K is long, and what the product gives is added to a buffer. One wants
+// to see both factors copied by parts of K, that of the left one once for several tiles, sums in scratch between parts, and a loop over
+// K that reads nothing but copies.
+// REQUIRES: compiler
+// RUN: quern-opt %s --schedule --target=avx512_core:l2=128 | FileCheck %s
+// RUN: quern-opt %s --check --target=avx512_core:l2=128
+// RUN: quern-opt %s --check --target=avx512_core
+// RUN: quern-opt %s --schedule --target=avx2:l2=64 | FileCheck %s --check-prefix=TILES
+// RUN: quern-opt %s --check --target=avx2:l2=64
+// RUN: quern-opt %s --check --target=sse42:l2=64
+// Of bf16 copies are pairs of steps, whose last has one element and a zero; where no instruction adds pairs, they are f32, converted once.
+// RUN: sed 's/x90xf32/x90xbf16/g; s/301x333xf32/301x333xbf16/g; s/%x: f32, %y: f32/%xs: bf16, %ys: bf16/; s,// short: ,,' %s > %t
+// RUN: quern-opt %t --schedule --target=avx512_core_bf16:l2=128 | FileCheck %s --check-prefix=PAIRS
+// RUN: quern-opt %t --check --target=avx512_core_bf16:l2=128
+// RUN: quern-opt %t --check --target=avx512_core_bf16
+// RUN: sed 's/333/633/g' %t > %t.wide
+// RUN: quern-opt %t.wide --schedule --target=avx512_core:l2=128 | FileCheck %s --check-prefix=WIDE
+// RUN: quern-opt %t.wide --check --target=avx512_core:l2=128
+// RUN: quern-opt %t.wide --check --target=avx2:l2=64
+// RUN: quern-opt %t.wide --check --target=sse42:l2=64
+// What the op allows to round to bf16 is rounded once, in the copies.
+// RUN: sed 's/\(outs(.*)\) {$/\1 attrs = {quern.licence = #quern.licence<bf16>} {/' %s > %t.rounded
+// RUN: quern-opt %t.rounded --schedule --target=avx512_core_bf16:l2=128 | FileCheck %s --check-prefix=ROUNDED
+// RUN: quern-opt %t.rounded --check --target=avx512_core_bf16:l2=128
+// RUN: quern-opt %t.rounded --check --target=avx512_core:l2=128
+// CHECK: 90x333, 1 product by fma
+// CHECK-SAME: factors copied by 151 steps along K for up to {{[0-9]+}} tiles, masked tail
+// CHECK: scf.for {{.*}} step %c151
+// CHECK: scf.for
+// CHECK: scf.for {{.*}} step %c16
+// CHECK: vector.load
+// CHECK-NEXT: arith
+// CHECK: vector.store
+// CHECK: scf.for
+// CHECK: vector.maskedload
+// CHECK: vector.store
+// CHECK: %{{.*}}:26 = scf.for
+// CHECK-NOT: vector.maskedload
+// CHECK-COUNT-26: math.fma
+// TILES: factors copied by 151 steps along K for up to {{.*}} tiles
+// PAIRS: 1 product by dots of bf16 pairs
+// PAIRS-SAME: factors copied in pairs by 151 steps along K
+// PAIRS: arith.extui {{.*}} : vector<16xi16> to vector<16xi32>
+// PAIRS: %{{.*}}:20 = scf.for
+// PAIRS: vector.load {{.*}} vector<2xbf16>
+// PAIRS: vector.contract
+// WIDE: factors copied by 101 steps along K
+// WIDE: arith.extf {{.*}} : vector<16xbf16> to vector<16xf32>
+// WIDE: %{{.*}} = scf.for
+// WIDE-NOT: arith.extf
+// WIDE: math.fma
+// ROUNDED: 1 product by dots of bf16 pairs
+// ROUNDED: arith.truncf {{.*}} : vector<16xf32> to vector<16xbf16>
+// ROUNDED: %{{.*}}:26 = scf.for
+// ROUNDED-NOT: arith.truncf
+#a = affine_map<(m, n, k) -> (k, m)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @outer(%a: memref<301x90xf32>, %b: memref<301x333xf32>, %c: memref<90x333xf32>) {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<301x90xf32>, memref<301x333xf32>) outs(%c : memref<90x333xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    // short: %x = arith.extf %xs : bf16 to f32
+    // short: %y = arith.extf %ys : bf16 to f32
+    %p = arith.mulf %x, %y fastmath<reassoc,contract> : f32
+    %r = arith.addf %s, %p fastmath<reassoc,contract> : f32
+    linalg.yield %r : f32
+  }
+  return
+}

@@ -1,0 +1,32 @@
+//===- FamilyPack.cpp - A problem's family as a pack ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "FamilyPack.h"
+
+#include "Cache/Pack.h"
+#include "Core/Family.h"
+#include "Kernel.h"
+
+namespace quern {
+
+Result<std::unique_ptr<FamilyPack>> FamilyPack::of(const Problem &problem) {
+  const std::optional<Family> family = familyOf(problem.verified, problem.target);
+  if (!family)
+    return std::unique_ptr<FamilyPack>();
+  Result<std::string> artifact = compileTo(family->problem.desc.text(), problem.target.text(), quern_form_artifact);
+  if (!artifact && artifact.error().status == Status::Unimplemented)
+    return std::unique_ptr<FamilyPack>();
+  Result<std::string> pack = artifact ? writePack({*artifact}) : Result<std::string>(artifact.takeError());
+  if (!pack)
+    return pack.takeError();
+  std::unique_ptr<FamilyPack> added(new FamilyPack());
+  added->bytes = std::move(*pack);
+  if (Result<void> done = checked(quern_add_pack_data(added->bytes.data(), added->bytes.size())); !done)
+    return done.takeError();
+  return added;
+}
+
+FamilyPack::~FamilyPack() { (void)quern_remove_pack_data(bytes.data()); }
+
+} // namespace quern

@@ -1,0 +1,31 @@
+//===- FamilyPack.h - A problem's family as a pack -----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_CONFORMANCE_SUITE_FAMILYPACK_H
+#define QUERN_CONFORMANCE_SUITE_FAMILYPACK_H
+
+#include "Problem.h"
+
+#include <memory>
+#include <string>
+
+namespace quern {
+
+/// The kernel of a problem's family, compiled and added to the process as a pack for as long as this lives.
+class FamilyPack {
+public:
+  /// Null if the problem is of no family, or no recipe takes it with open sizes.
+  static Result<std::unique_ptr<FamilyPack>> of(const Problem &problem);
+  ~FamilyPack();
+  FamilyPack(const FamilyPack &) = delete;
+  FamilyPack &operator=(const FamilyPack &) = delete;
+
+private:
+  FamilyPack() = default;
+  std::string bytes;
+};
+
+} // namespace quern
+
+#endif // QUERN_CONFORMANCE_SUITE_FAMILYPACK_H

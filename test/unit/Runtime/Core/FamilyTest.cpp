@@ -1,0 +1,105 @@
+//===- FamilyTest.cpp - Which family a problem is of ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Problems of many shapes and ranks with the line of their family and the sizes that bind it.
+//
+//===----------------------------------------------------------------------===//
+#include "Core/Family.h"
+
+#include <gtest/gtest.h>
+
+namespace quern {
+namespace {
+
+std::optional<Family> familyOfLine(const std::string &line) {
+  const Target target = *Target::parse("avx2");
+  Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
+  Result<VerifiedProblem> problem = desc ? verify(*desc, target) : Result<VerifiedProblem>(desc.takeError());
+  if (!problem) {
+    ADD_FAILURE() << problem.error().message;
+    return std::nullopt;
+  }
+  return familyOf(*problem, target);
+}
+
+std::string textOf(const std::optional<Family> &family) { return family ? family->problem.desc.text() : "none"; }
+
+TEST(Family, DenseRowsAreOne) {
+  const auto expectRows = [](const std::string &line, int64_t outer, int64_t inner) {
+    const std::optional<Family> family = familyOfLine(line);
+    ASSERT_TRUE(family) << line;
+    EXPECT_EQ(textOf(family), textOf(familyOfLine("softmax fwd_i src=f32:4x5:ab dst=f32:4x5:ab axis=1"))) << line;
+    EXPECT_EQ(family->sizes, (std::vector<int64_t>{outer, inner, inner, 0, outer, inner, inner, 0})) << line;
+  };
+  expectRows("softmax fwd_i src=f32:1024x1000:ab dst=f32:1024x1000:ab axis=1", 1024, 1000);
+  expectRows("softmax fwd_i src=f32:8x12x384x384:abcd dst=f32:8x12x384x384:abcd axis=3", 8 * 12 * 384, 384);
+  expectRows("softmax fwd_i src=f32:8x3x1x7:abcd dst=f32:8x3x1x7:abcd axis=3", 24, 7);
+  expectRows("softmax fwd_i src=f32:17x33:ba dst=f32:17x33:ba axis=0", 33, 17);
+  expectRows("softmax fwd_i src=f32:9:a dst=f32:9:a axis=0", 1, 9);
+}
+
+TEST(Family, AnAxisBetweenOthersIsAnother) {
+  const std::string strided = textOf(familyOfLine("softmax fwd_i src=f32:3x4x5:abc dst=f32:3x4x5:abc axis=1"));
+  EXPECT_NE(strided, "none");
+  EXPECT_NE(strided, textOf(familyOfLine("softmax fwd_i src=f32:4x5:ab dst=f32:4x5:ab axis=1")));
+  for (const char *line :
+       {"softmax fwd_i src=f32:2x21x512x512:abcd dst=f32:2x21x512x512:abcd axis=1",
+        "softmax fwd_i src=f32:10x7:ab dst=f32:10x7:ab axis=0", "softmax fwd_i src=f32:10x7:ba dst=f32:10x7:ba axis=1"})
+    EXPECT_EQ(textOf(familyOfLine(line)), strided) << line;
+}
+
+TEST(Family, LayoutsOfTensorsMergeTogether) {
+  const std::string copy = textOf(familyOfLine("reorder src=f32:7:a dst=bf16:7:a"));
+  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:2x3x4:cab dst=bf16:2x3x4:cab")), copy);
+  const std::string transposed = textOf(familyOfLine("reorder src=f32:8x9:ab dst=f32:8x9:ba"));
+  EXPECT_NE(transposed, copy);
+  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:8x3x9:abc dst=f32:8x3x9:cab")), transposed);
+  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:2x64x7x7:abcd dst=f32:2x64x7x7:acdb")),
+            textOf(familyOfLine("reorder src=f32:2x3x4:abc dst=f32:2x3x4:acb")));
+  const std::optional<Family> strided = familyOfLine("reorder src=f32:4x5:ab dst=f32:4x5:s10x2");
+  ASSERT_TRUE(strided);
+  EXPECT_EQ(strided->problem.desc.text().find(":ab"), std::string::npos);
+}
+
+TEST(Family, BroadcastDimsStayOne) {
+  const std::string rowsOf = textOf(familyOfLine("binary alg=add src=f32:8x9:ab src1=f32:1x9:ab dst=f32:8x9:ab"));
+  EXPECT_EQ(textOf(familyOfLine("binary alg=add src=f32:2x4x9:abc src1=f32:1x1x9:abc dst=f32:2x4x9:abc")), rowsOf);
+  EXPECT_NE(textOf(familyOfLine("binary alg=add src=f32:8x9:ab src1=f32:8x1:ab dst=f32:8x9:ab")), rowsOf);
+  EXPECT_NE(rowsOf, "none");
+}
+
+TEST(Family, NetworksOpenStepsAndSequences) {
+  const auto line = [](int steps, int sequences, int width) {
+    return concat("rnn fwd_i cell=lstm direction=left2right src_layer=f32:", steps, "x", sequences, "x", width,
+                  ":abc weights_layer=f32:1x1x", width, "x4x", width, ":abcde weights_iter=f32:1x1x", width, "x4x",
+                  width, ":abcde bias=f32:1x1x4x", width, ":abcd dst_layer=f32:", steps, "x", sequences, "x", width,
+                  ":abc");
+  };
+  const std::optional<Family> family = familyOfLine(line(7, 3, 16));
+  ASSERT_TRUE(family);
+  EXPECT_EQ(textOf(family), textOf(familyOfLine(line(50, 64, 16))));
+  EXPECT_NE(textOf(family), textOf(familyOfLine(line(50, 64, 32))));
+}
+
+TEST(Family, OthersHaveNone) {
+  for (const char *line : {
+           // blocks with padding
+           "reorder src=f32:17x33:ab dst=f32:17x33:aB16b",
+           // a scale for each index
+           "reorder src=f32:4x5:ab dst=s8:4x5:ab attr.scales=dst(mask=2)",
+           // memory of the caller's
+           "softmax fwd_i src=f32:4x5:ab dst=f32:4x5:ab axis=1 attr.scratchpad=user",
+           // open already
+           "softmax fwd_i src=f32:?x5:ab dst=f32:?x5:ab axis=1",
+           // empty
+           "softmax fwd_i src=f32:0x5:ab dst=f32:0x5:ab axis=1",
+           // a post-op with a tensor
+           "eltwise fwd_i alg=relu src=f32:4x5:ab dst=f32:4x5:ab attr.post_ops=binary(alg=add,src1=f32:4x5:ab)",
+       })
+    EXPECT_EQ(textOf(familyOfLine(line)), "none") << line;
+}
+
+} // namespace
+} // namespace quern

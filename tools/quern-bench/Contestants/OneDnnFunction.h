@@ -1,0 +1,55 @@
+//===- OneDnnFunction.h - What oneDNN has for functions in MLIR -----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Primitives of oneDNN's that Quern has not, in f32 and dense: what peers of functions are (Problem::equivalent).
+//
+//   layer_normalization RxC     of each row, with scale and shift, epsilon 1e-5
+//   matmul MxNxK                and a bias for each column and the exact gelu behind it
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_BENCH_CONTESTANTS_ONEDNNFUNCTION_H
+#define QUERN_BENCH_CONTESTANTS_ONEDNNFUNCTION_H
+
+#include "GuardedBuffer.h"
+#include "OneDnn.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace quern::bench {
+
+class OneDnnFunction {
+public:
+  /// Null if `line` is none of the above. Throws std::runtime_error.
+  static std::unique_ptr<OneDnnFunction> create(const OneDnn &library, const std::string &line);
+  ~OneDnnFunction();
+  void execute(int64_t calls) const;
+  const std::string &implementation() const { return kernel; }
+
+private:
+  struct Argument {
+    int index;
+    void *memory;
+  };
+  explicit OneDnnFunction(const OneDnn &library);
+  template <typename... Parameters> void call(const char *name, Parameters... parameters) const;
+  void *describe(const std::vector<int64_t> &dims);
+  void addArgument(int index, const std::vector<int64_t> &dims);
+  void describeNormalization(int64_t rows, int64_t columns);
+  void describeMatmul(int64_t rows, int64_t columns, int64_t depth);
+  void finish();
+
+  const OneDnn &library;
+  void *engine = nullptr, *stream = nullptr, *desc = nullptr, *primitive = nullptr, *attributes = nullptr;
+  std::vector<void *> descs;
+  std::vector<GuardedBuffer> buffers;
+  std::vector<Argument> arguments;
+  std::string kernel;
+};
+
+} // namespace quern::bench
+
+#endif // QUERN_BENCH_CONTESTANTS_ONEDNNFUNCTION_H

@@ -1,0 +1,57 @@
+//===- MlirProblem.cpp - What tables say of a function in MLIR ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Titles like "layer_norm f32 1024x768": the function's name, and type and shape of its first argument. Peers in Python
+// compute what a function of the same name says in the file of the same name, but for its suffix, .py.
+//
+//===----------------------------------------------------------------------===//
+#include "ProblemKind.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace quern::bench {
+
+namespace {
+
+constexpr double codeKib = 64, compileMs = 80;
+
+class MlirKind : public ProblemKind {
+public:
+  std::string name() const override { return "mlir"; }
+
+  std::string family(const Problem &problem) const override {
+    return std::filesystem::path(problem.module.file).stem().string();
+  }
+
+  std::string group(const Problem &) const override { return "mlir"; }
+
+  std::string title(const Problem &problem) const override {
+    const TensorDesc &first = problem.verified.arguments.front().desc;
+    return problem.module.function + " " + typesName(first.dataType, first.dataType) + " " + join(first.shape());
+  }
+
+  nlohmann::json parameters(const Problem &problem) const override {
+    nlohmann::json inputs = nlohmann::json::array();
+    for (const ArgumentInfo &argument : problem.verified.arguments)
+      if (argument.index < arg::multipleDst)
+        inputs.push_back(argument.name);
+    return {{"module", problem.module.file},
+            {"function", problem.module.function},
+            {"description", std::filesystem::path(problem.module.file).replace_extension(".py").string()},
+            {"inputs", inputs}};
+  }
+
+  Bounds bounds(const Problem &, const std::string &) const override { return {compileMs, 0, codeKib}; }
+};
+
+} // namespace
+
+const ProblemKind *mlirKind() {
+  static const MlirKind kind;
+  return &kind;
+}
+
+} // namespace quern::bench

@@ -266,6 +266,10 @@ step tests "conformance of sum and concat, every ISA" conformance release sum,co
 step tests "outputs on other arguments, every ISA" conformance release \
   "$every" "$(pick --count=30 --count=60 --count=250)" \
   --aliases --linker=orc --isa=all
+step tests "functions in MLIR, every ISA" python3 test/Linalg/Inputs/check_functions.py \
+  --quern=build/release/bin/quern --isa=all --jobs="$jobs" test/Linalg/Corpus/*.mlir
+step tests "random functions in MLIR" python3 test/Linalg/Inputs/random_functions.py --quern=build/release/bin/quern \
+  --seed="$daySeed" --jobs="$jobs" "$(pick --count=50 --count=100 --count=3000)"
 step tests "kernels of families, every ISA" conformance release softmax,reorder,binary,eltwise,sum,rnn \
   "$(pick --count=30 --count=60 --count=400)" --families --linker=orc --isa=all
 step tests "conformance of rnn, every ISA" conformance release rnn \
@@ -311,6 +315,8 @@ beside tests "conformance of softmax and reorder, as a GPU" onDeviceAsGpu confor
   "$(pick --count=10 --count=60 --count=600)" --linker=orc
 beside tests "an output on each other argument, device" onDevice conformance release \
   "$every" "$(pick --count=5 --count=20 --count=120)" --aliases --linker=orc
+beside tests "functions in MLIR, device" onDevice python3 test/Linalg/Inputs/check_functions.py \
+  --quern=build/release/bin/quern --jobs=1 test/Linalg/Corpus/*.mlir
 beside one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc \
   --check --repeat=1
 beside one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern run -f test/problems/device.desc \

@@ -91,6 +91,7 @@ public:
   const BackendTraits &traits() const { return backend.traits; }
   /// The kernels' plans, in the order in which they run, after `schedule` or `lower`.
   std::string plan();
+  std::string whyCut; ///< of a caller's function, a line for each problem, after `emit`
 
 private:
   static ContextLease takeLease(StageTimes &times) {
@@ -131,7 +132,7 @@ private:
 Result<void> Compilation::emit() {
   Timer timer(times.emitNs);
   if (isOfCaller()) {
-    if (Result<void> done = emitMlir(*module, problem, backend, target); !done)
+    if (Result<void> done = emitMlir(*module, problem, backend, target, whyCut); !done)
       return failed(Stage::Emit, done.error().status, done.error().message);
   } else if (mlir::failed(emitProblem(*module, problem))) {
     return failed(Stage::Emit, Status::Unimplemented, capture.firstLine());
@@ -404,7 +405,8 @@ Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &targ
   return concat(implementation, "; ", run.plan(), "; ", iterationsOf(artifact), " iterations, ",
                 artifact.scratchBytesPerThread, " bytes of scratch per thread",
                 shared ? concat(", ", shared, " shared") : "", regions + (regions.empty() ? "" : " bytes"),
-                artifact.loops.empty() && artifact.regions.empty() ? "" : concat("; ", artifact.launchText()));
+                artifact.loops.empty() && artifact.regions.empty() ? "" : concat("; ", artifact.launchText()),
+                run.whyCut.empty() ? "" : "\ngroups\n", run.whyCut);
 }
 
 } // namespace quern

@@ -49,7 +49,7 @@ Result<CompiledFunction> compile(func::FuncOp function, StringRef targetText, bo
 } // namespace
 
 std::string whyNotTaken(Operation *op) {
-  Result<void> ok = functions::checkOperation(*op);
+  Result<void> ok = functions::checkOperation(*op, functions::Form::Given);
   return ok ? std::string() : ok.error().message;
 }
 

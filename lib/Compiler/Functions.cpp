@@ -14,6 +14,7 @@
 #include "IR/Naive.h"
 #include "IR/QuernDialect.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
@@ -21,19 +22,43 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Whether the target's recipes take a problem, by scheduling a copy of it.
+/// Whether a problem multiplies matrices and does something else, too.
+bool hasProductAmongOthers(func::FuncOp problem) {
+  size_t others = 0;
+  bool hasProduct = false;
+  for (auto op : problem.getOps<linalg::LinalgOp>()) {
+    FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
+    hasProduct |= succeeded(dims) && !dims->m.empty() && !dims->n.empty() && !dims->k.empty();
+    others += !isa<linalg::FillOp>(op.getOperation());
+  }
+  return hasProduct && others > 1;
+}
+
+/// Whether the target's recipes take a problem, by scheduling a copy of it. Rows would take a product for a reduction
+/// like any other: not where it, without the rest, may be a contraction.
 bool isTaken(func::FuncOp problem, const Backend &backend, const Target &target, std::string &whyNot) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(problem.getLoc());
   module->push_back(problem.clone());
-  return succeeded(scheduleModule(*module, backend, target, whyNot));
+  if (failed(scheduleModule(*module, backend, target, whyNot)))
+    return false;
+  auto isOfRows = [](func::FuncOp kernel) {
+    auto own = attrOf<KernelAttr>(kernel);
+    return own && own.getPlan().starts_with("rows");
+  };
+  if (!hasProductAmongOthers(problem) || llvm::none_of(module->getOps<func::FuncOp>(), isOfRows))
+    return true;
+  whyNot = "a product would be rows with it";
+  return false;
 }
 
-Result<void> cutFor(ModuleOp module, const Backend &backend, const Target &target, bool allowNaive) {
+Result<void> cutFor(ModuleOp module, const Backend &backend, const Target &target, bool allowNaive,
+                    std::string *whyCut = nullptr) {
   auto takes = [&](func::FuncOp problem, std::string &whyNot) { return isTaken(problem, backend, target, whyNot); };
-  return functions::cut(module, takes, allowNaive);
+  return functions::cut(module, takes, allowNaive, whyCut);
 }
 
-/// Gives the arguments the names that an execution knows; refuses code of other arguments than the descriptor's.
+/// Gives the arguments the names that an execution knows, and sizes that the descriptor has where the code leaves them
+/// open; refuses code of other arguments than the descriptor's.
 Result<void> nameArguments(func::FuncOp function, const VerifiedProblem &problem) {
   Builder builder(function.getContext());
   if (function.getNumArguments() != problem.arguments.size())
@@ -43,7 +68,7 @@ Result<void> nameArguments(func::FuncOp function, const VerifiedProblem &problem
     Result<TensorDesc> desc = functions::describe(function.getArgument(i).getType(), argument.name);
     if (!desc)
       return desc.takeError();
-    if (!(*desc == argument.desc))
+    if (!(*desc == argument.desc) && !functions::fillSizes(function, static_cast<unsigned>(i), argument.desc))
       return invalidArguments("argument ", i, " of the code has another type than the descriptor's");
     function.setArgAttr(static_cast<unsigned>(i), attr::arg, builder.getStringAttr(argument.name));
   }
@@ -68,6 +93,7 @@ Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
   read.code = functions::canonicalText(*function);
   read.args = std::move(function->args);
   read.uses = std::move(function->uses);
+  read.sizes = std::move(function->sizes);
   read.oracle = mlir->oracle;
   if (!mlir->oracle)
     if (Result<void> taken = cutFor(*function->module, backend, target, given.attr.naive); !taken)
@@ -75,7 +101,8 @@ Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
   return desc.canonicalBytes();
 }
 
-Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Backend &backend, const Target &target) {
+Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Backend &backend, const Target &target,
+                      std::string &whyCut) {
   const auto &mlir = std::get<MlirDesc>(problem.desc.op);
   Result<functions::ReadFunction> function = functions::readCanonical(*module.getContext(), mlir.code);
   if (!function)
@@ -84,9 +111,11 @@ Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Bac
   auto only = *own.getOps<func::FuncOp>().begin();
   if (Result<void> named = nameArguments(only, problem); !named)
     return named;
+  if (Result<void> folded = functions::foldSizes(only); !folded)
+    return folded;
   if (mlir.oracle)
     only->setAttr(attr::naive, BoolAttr::get(module.getContext(), true));
-  else if (Result<void> done = cutFor(own, backend, target, problem.desc.attr.naive); !done)
+  else if (Result<void> done = cutFor(own, backend, target, problem.desc.attr.naive, &whyCut); !done)
     return done;
   if (auto program = attrOf<ProgramAttr>(own))
     module->setAttr(ProgramAttr::name, program);

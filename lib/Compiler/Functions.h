@@ -14,9 +14,10 @@ namespace quern {
 /// place in the caller's text and the reasons of all recipes where the target's take a part of it not.
 Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target);
 
-/// The `emit` stage of a function that was read: appends the problems that it is cut into to `module`.
+/// The `emit` stage of a function that was read: appends the problems that it is cut into to `module`. `whyCut` gets a
+/// line for each.
 Result<void> emitMlir(mlir::ModuleOp module, const VerifiedProblem &problem, const Backend &backend,
-                      const Target &target);
+                      const Target &target, std::string &whyCut);
 
 } // namespace quern
 

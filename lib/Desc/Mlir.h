@@ -28,13 +28,17 @@ struct MlirDesc {
   std::string code;
   std::vector<TensorDesc> args; ///< in the order of @function's arguments: the caller's, then what it returns
   std::string uses;             ///< one letter for each of them: r: read, w: written, u: both, R: a result
+  /// For each open size of the arguments, in the order of an execution's list, the first of that list that it equals,
+  /// or
+  /// "=64": it is a number. "" where none is open.
+  std::string sizes;
   /// Lowered loop by loop, its sums in f64: what others are compared with.
   bool oracle = false;
 
   bool isRead() const { return !code.empty(); }
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("module", self.module), visit("function", self.function), visit("code", self.code), visit("args", self.args),
-        visit("uses", self.uses), visit("oracle", self.oracle);
+        visit("uses", self.uses), visit("sizes", self.sizes), visit("oracle", self.oracle);
   }
   bool operator==(const MlirDesc &other) const;
 };

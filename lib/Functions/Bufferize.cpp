@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -28,24 +29,13 @@ using namespace quern::functions;
 
 namespace {
 
-/// What no target has an instruction or an expansion for, by what it has.
-void expandRoots(func::FuncOp function) {
-  IRRewriter rewriter(function.getContext());
-  function.walk([&](math::RsqrtOp op) {
-    rewriter.setInsertionPoint(op);
-    auto one = arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getFloatAttr(op.getType(), 1));
-    Value root = math::SqrtOp::create(rewriter, op.getLoc(), op.getOperand(), op.getFastmath());
-    rewriter.replaceOpWithNewOp<arith::DivFOp>(op, one, root, op.getFastmath());
-  });
-}
-
 /// A tensor of one value as a fill.
 void fillConstants(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto constant : llvm::to_vector(function.getOps<arith::ConstantOp>())) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     auto type = dyn_cast<RankedTensorType>(constant.getType());
-    if (!elements || !type)
+    if (!elements || !type || !elements.isSplat())
       continue;
     rewriter.setInsertionPoint(constant);
     Location loc = constant.getLoc();
@@ -65,7 +55,8 @@ void separateResults(func::FuncOp function) {
     if (!type || seen.insert(result.get()).second)
       continue;
     Location loc = end->getLoc();
-    Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, result.get());
+    Value empty = tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
     result.set(linalg::CopyOp::create(builder, loc, result.get(), empty).getResult(0));
   }
 }
@@ -80,18 +71,6 @@ void separateFills(func::FuncOp function) {
     }
 }
 
-LogicalResult generalize(func::FuncOp function) {
-  IRRewriter rewriter(function.getContext());
-  for (auto op : llvm::to_vector(function.getOps<linalg::LinalgOp>())) {
-    if (isa<linalg::GenericOp, linalg::FillOp>(op.getOperation()))
-      continue;
-    rewriter.setInsertionPoint(op);
-    if (failed(linalg::generalizeNamedOp(rewriter, op)))
-      return op.emitError("an operation that upstream does not generalize");
-  }
-  return success();
-}
-
 /// What the caller gives is only read.
 void protectArguments(func::FuncOp function) {
   Builder builder(function.getContext());
@@ -102,16 +81,12 @@ void protectArguments(func::FuncOp function) {
 
 LogicalResult putTensorsOnMemrefs(ModuleOp module) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  passes.addPass(memref::createResolveShapedTypeResultDimsPass()); // those of results by those of arguments
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
   options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
   passes.addPass(bufferization::createOneShotBufferizePass(options));
-  if (failed(passes.run(module)))
-    return failure();
-  bufferization::BufferResultsToOutParamsOpts results;
-  results.hoistStaticAllocs = true;
-  results.modifyPublicFunctions = true;
-  return bufferization::promoteBufferResultsToOutParams(module, results);
+  return passes.run(module);
 }
 
 /// Targets compute in f32 and f64; a result in f32, rounded, is what an operation on narrower floats gives.
@@ -122,9 +97,30 @@ LogicalResult simplify(ModuleOp module) {
   emulate.targetTypeStr = "f32";
   passes.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   passes.addPass(math::createMathExtendToSupportedTypes());
+  passes.addPass(memref::createResolveShapedTypeResultDimsPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   return passes.run(module);
+}
+
+/// Integers become numbers narrower than f32 by way of it, and the way back.
+void convertByWide(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  auto isNarrow = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; };
+  function.walk([&](Operation *op) {
+    if (!isa<arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(op))
+      return;
+    Type f32 = rewriter.getF32Type();
+    if (Type type = op->getResult(0).getType(); isNarrow(type)) {
+      op->getResult(0).setType(f32);
+      rewriter.setInsertionPointAfter(op);
+      auto narrow = arith::TruncFOp::create(rewriter, op->getLoc(), type, op->getResult(0));
+      rewriter.replaceAllUsesExcept(op->getResult(0), narrow, narrow);
+    } else if (isNarrow(op->getOperand(0).getType())) {
+      rewriter.setInsertionPoint(op);
+      op->setOperand(0, arith::ExtFOp::create(rewriter, op->getLoc(), f32, op->getOperand(0)));
+    }
+  });
 }
 
 void lowerCopies(func::FuncOp function) {
@@ -137,26 +133,6 @@ void lowerCopies(func::FuncOp function) {
 
 } // namespace
 
-// Upstream starts the maximum from NaN, which maxnumf passes over; the least value does the same but for a row of NaN
-// alone, which is NaN either way.
-LogicalResult functions::decomposeSoftmax(func::FuncOp function) {
-  IRRewriter rewriter(function.getContext());
-  for (auto softmax : llvm::to_vector(function.getOps<linalg::SoftmaxOp>())) {
-    Operation *before = softmax->getPrevNode();
-    rewriter.setInsertionPoint(softmax);
-    FailureOr<SmallVector<Value>> values = softmax.decomposeOperation(rewriter);
-    if (failed(values))
-      return softmax.emitError("a softmax that upstream does not decompose");
-    for (Operation *op = softmax->getPrevNode(); op != before; op = op->getPrevNode())
-      if (auto constant = dyn_cast<arith::ConstantOp>(op))
-        if (auto number = dyn_cast<FloatAttr>(constant.getValue()); number && number.getValue().isNaN())
-          constant.setValueAttr(
-              FloatAttr::get(number.getType(), APFloat::getInf(number.getValue().getSemantics(), /*Negative=*/true)));
-    rewriter.replaceOp(softmax, *values);
-  }
-  return success();
-}
-
 LogicalResult functions::putOnMemrefs(func::FuncOp function) {
   auto isTensor = [](Type type) { return isa<TensorType>(type); };
   const bool hasTensors =
@@ -166,19 +142,19 @@ LogicalResult functions::putOnMemrefs(func::FuncOp function) {
           })
           .wasInterrupted() ||
       llvm::any_of(function.getArgumentTypes(), isTensor);
-  if (failed(decomposeSoftmax(function)))
-    return failure();
   fillConstants(function);
   separateFills(function);
   separateResults(function);
-  if (failed(generalize(function)))
-    return failure();
   protectArguments(function);
-  expandRoots(function);
   auto module = function->getParentOfType<ModuleOp>();
-  if ((hasTensors && failed(putTensorsOnMemrefs(module))) || failed(simplify(module)))
+  if (hasTensors && failed(putTensorsOnMemrefs(module)))
     return failure();
+  returnInArguments(function);
+  if (failed(simplify(module)))
+    return failure();
+  convertByWide(function);
   lowerCopies(function);
+  shortenIndices(function);
   function.removeArgAttrsAttr();
   return success();
 }

@@ -43,6 +43,8 @@ DataType dataTypeOf(Type element) {
     return DataType::BF16;
   if (element.isSignlessInteger(8))
     return DataType::S8;
+  if (element.isSignlessInteger(4))
+    return DataType::S4;
   return element.isSignlessInteger(32) ? DataType::S32 : DataType::Undef;
 }
 
@@ -53,14 +55,12 @@ std::string whyNotTaken(Type type) {
     return type.isIntOrIndexOrFloat() ? "" : "is neither a number, a tensor nor a memref";
   if (!isa<RankedTensorType, MemRefType>(type))
     return "is not a ranked tensor or memref";
-  if (!shaped.hasStaticShape())
-    return "has sizes that only an execution knows";
-  if (shaped.getNumElements() == 0)
+  if (llvm::is_contained(shaped.getShape(), 0))
     return "has no elements";
   if (shaped.getRank() > maxDims)
     return concat("has ", shaped.getRank(), " dims; at most ", int(maxDims), " are possible");
   if (dataTypeOf(shaped.getElementType()) == DataType::Undef)
-    return "has elements other than f32, f64, f16, bf16, i32 and i8";
+    return "has elements other than f32, f64, f16, bf16, i32, i8 and i4";
   if (auto tensor = dyn_cast<RankedTensorType>(type))
     return tensor.getEncoding() ? "has an encoding" : "";
   auto memref = cast<MemRefType>(type);
@@ -68,9 +68,8 @@ std::string whyNotTaken(Type type) {
   int64_t offset = 0;
   if (failed(memref.getStridesAndOffset(strides, offset)))
     return "is not a strided memref";
-  if (ShapedType::isDynamic(offset) || llvm::any_of(strides, ShapedType::isDynamic))
-    return "has strides or an offset that only an execution knows";
-  if (offset < 0 || llvm::any_of(strides, [](int64_t stride) { return stride < 0; }))
+  auto isNegative = [](int64_t number) { return number < 0 && !ShapedType::isDynamic(number); };
+  if (isNegative(offset) || llvm::any_of(strides, isNegative))
     return "has a negative stride or offset";
   return memref.getMemorySpace() ? "is in a memory space" : "";
 }
@@ -97,26 +96,21 @@ Result<void> checkBody(linalg::LinalgOp op) {
   return {};
 }
 
-/// Where an operation on memrefs writes.
-Result<void> checkWritten(linalg::LinalgOp op) {
+/// Where an operation writes. Of the caller's, loops of one index go before maps are looked at.
+Result<void> checkWritten(linalg::LinalgOp op, Form form) {
   llvm::SmallDenseSet<Value> roots;
   for (OpOperand &init : op.getDpsInitsMutable()) {
-    if (!op.getMatchingIndexingMap(&init).isProjectedPermutation())
+    if (form == Form::Read && !op.getMatchingIndexingMap(&init).isProjectedPermutation())
       return notTaken(op, "writes through a map that is not a permutation of its loops");
     if (!isa<MemRefType>(init.get().getType()))
       continue;
-    Value memref = init.get();
-    for (Operation *view = memref.getDefiningOp(); view && !isa<memref::AllocOp>(view);
-         view = view->getOperand(0).getDefiningOp())
-      if (isa<memref::SubViewOp>(view))
-        return notTaken(op, "writes a part of a buffer");
-    if (!roots.insert(rootOf(memref)).second)
+    if (!roots.insert(rootOf(init.get())).second)
       return notTaken(op, "writes one buffer twice");
   }
   return {};
 }
 
-Result<void> checkLinalg(linalg::LinalgOp op) {
+Result<void> checkLinalg(linalg::LinalgOp op, Form form) {
   if (linalg::isaConvolutionOpInterface(op))
     return notTaken(op, "is not taken: a convolution or a pooling");
   if (!op.hasPureTensorSemantics() && !op.hasPureBufferSemantics())
@@ -125,7 +119,7 @@ Result<void> checkLinalg(linalg::LinalgOp op) {
     return notTaken(op, "writes nothing");
   if (Result<void> ok = checkBody(op); !ok)
     return ok;
-  return checkWritten(op);
+  return checkWritten(op, form);
 }
 
 bool isScalarCode(Operation &op) {
@@ -135,43 +129,97 @@ bool isScalarCode(Operation &op) {
 }
 
 Result<void> checkConstant(arith::ConstantOp op) {
-  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
-  if (!isa<ShapedType>(op.getType()) || (elements && elements.isSplat()))
+  if (!isa<ShapedType>(op.getType()) || isa<DenseElementsAttr>(op.getValue()))
     return {};
-  return notTaken(op, "is a table of constants, which is not taken; one value for all elements is");
+  return notTaken(op, "is a table whose values are not in the module");
+}
+
+/// Padding with one value, which stands in front of its region or alone in it.
+Result<void> checkPad(tensor::PadOp op) {
+  if (!op.getConstantPaddingValue())
+    return notTaken(op, "is taken with one constant alone");
+  if (!op.getType().hasStaticShape() || !op.getSourceType().hasStaticShape())
+    return notTaken(op, "is taken of known sizes alone");
+  return {};
+}
+
+/// Packing on tensors of known sizes: upstream takes it apart.
+Result<void> checkPacking(Operation &op) {
+  auto isKnown = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.hasStaticShape();
+  };
+  if (!llvm::all_of(op.getOperandTypes(), isKnown) || !llvm::all_of(op.getResultTypes(), isKnown) ||
+      op.getNumResults() != 1)
+    return notTaken(&op, "is taken on tensors of known sizes alone");
+  return {};
+}
+
+/// What there is on memrefs beside linalg.
+Result<void> checkMemory(Operation &op, Form form) {
+  if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+    auto isSize = [](Value size) { return size.getDefiningOp<memref::DimOp>() != nullptr; };
+    if (form == Form::Read && !llvm::all_of(alloc.getDynamicSizes(), isSize))
+      return notTaken(&op, "makes memory of a size that is computed; sizes of arguments are taken");
+    return alloc.getType().getLayout().isIdentity() ? Result<void>() : notTaken(&op, "is not dense");
+  }
+  if (auto dim = dyn_cast<memref::DimOp>(op); dim && form == Form::Read) {
+    auto isLength = [](Operation *user) { return isa<memref::AllocOp>(user); };
+    if (!dim.getConstantIndex() || !llvm::all_of(dim->getUsers(), isLength))
+      return notTaken(&op, "is computed with; a size is taken as a length of memory alone");
+  }
+  if (auto load = dyn_cast<memref::LoadOp>(op); load && form == Form::Read)
+    return isa<BlockArgument>(load.getMemRef()) && load.getMemRefType().getRank() == 0
+               ? Result<void>()
+               : notTaken(&op, "is taken of an argument without dims alone");
+  if (auto subview = dyn_cast<memref::SubViewOp>(op); subview && form == Form::Read)
+    return !llvm::is_contained(subview.getStaticOffsets(), ShapedType::kDynamic)
+               ? Result<void>()
+               : notTaken(&op, "begins where an execution says");
+  if (isa<memref::GetGlobalOp>(op) && form == Form::Read)
+    return {};
+  if (isa<memref::DeallocOp, memref::CopyOp, memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
+          memref::CastOp, memref::DimOp>(op))
+    return {};
+  return notTaken(&op, "is not taken", isMemoryEffectFree(&op) ? "" : ": a side effect");
+}
+
+const char *whyNotOf(Operation &op) {
+  StringRef dialect = op.getName().getDialectNamespace();
+  return dialect == "scf" || dialect == "cf" || dialect == "affine" ? ": control flow"
+         : isa<CallOpInterface>(op)                                 ? ": a call"
+         : op.getNumRegions()                                       ? ": it has regions"
+         : !isMemoryEffectFree(&op)                                 ? ": a side effect"
+                                                                    : "";
 }
 
 /// What else than linalg has its place in a function.
-Result<void> checkOther(Operation &op) {
+Result<void> checkOther(Operation &op, Form form) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return checkConstant(constant);
-  if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
-    if (!alloc.getType().getLayout().isIdentity())
-      return notTaken(&op, "is not dense");
+  if (isa<memref::MemRefDialect>(op.getDialect()))
+    return checkMemory(op, form);
+  if (isa<func::ReturnOp>(op) || isScalarCode(op))
     return {};
+  if (form == Form::Given) {
+    if (auto pad = dyn_cast<tensor::PadOp>(op))
+      return checkPad(pad);
+    if (isa<linalg::PackOp, linalg::UnPackOp, tensor::ConcatOp, tensor::ReshapeOp>(op))
+      return checkPacking(op);
+    if (isa<linalg::SoftmaxOp, tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp,
+            tensor::InsertSliceOp, tensor::CastOp, tensor::DimOp>(op))
+      return {};
   }
-  if (isa<func::ReturnOp, memref::DeallocOp, memref::CopyOp, memref::SubViewOp, memref::ExpandShapeOp,
-          memref::CollapseShapeOp, tensor::EmptyOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-          tensor::ExtractSliceOp>(op) ||
-      isScalarCode(op))
-    return {};
-  StringRef dialect = op.getName().getDialectNamespace();
-  if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
-    return softmax.hasPureTensorSemantics() ? Result<void>()
-                                            : notTaken(&op, "is taken on tensors alone: it has no body to read");
-  const char *why = dialect == "scf" || dialect == "cf" || dialect == "affine" ? ": control flow"
-                    : isa<CallOpInterface>(op)                                 ? ": a call"
-                    : op.getNumRegions()                                       ? ": it has regions"
-                    : !isMemoryEffectFree(&op)                                 ? ": a side effect"
-                                                                               : "";
-  return notTaken(&op, "is not taken", why);
+  return notTaken(&op, "is not taken", whyNotOf(op));
 }
 
 Result<void> checkTypes(func::FuncOp function, TypeRange types, const char *what) {
   for (auto [i, type] : llvm::enumerate(types)) {
     std::string why = whyNotTaken(type);
-    if (why.empty() && !isa<ShapedType>(type))
-      why = "is a number, which is not taken; a tensor or memref without dims is";
+    const bool isIndex = type.isIndex(), isNumber = type.isIntOrIndexOrFloat();
+    if (why.empty() && isNumber && !isIndex &&
+        (dataTypeOf(type) == DataType::Undef || dataTypeOf(type) == DataType::S4))
+      why = "is a number of another type than f32, f64, f16, bf16, i32, i8 and index";
     if (!why.empty())
       return notTaken(function, what, " ", i, " is ", textOf(type), ", which ", why);
   }
@@ -181,7 +229,8 @@ Result<void> checkTypes(func::FuncOp function, TypeRange types, const char *what
 } // namespace
 
 Value functions::rootOf(Value memref) {
-  while (isa_and_nonnull<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp>(memref.getDefiningOp()))
+  while (isa_and_nonnull<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(
+      memref.getDefiningOp()))
     memref = memref.getDefiningOp()->getOperand(0);
   return memref;
 }
@@ -206,16 +255,16 @@ Result<TensorDesc> functions::describe(Type type, const std::string &what) {
   return desc;
 }
 
-Result<void> functions::checkOperation(Operation &op) {
+Result<void> functions::checkOperation(Operation &op, Form form) {
   for (Type type : op.getResultTypes())
     if (std::string why = whyNotTaken(type); !why.empty())
       return notTaken(&op, "gives ", textOf(type), ", which ", why);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-    return checkLinalg(linalgOp);
-  return checkOther(op);
+    return checkLinalg(linalgOp, form);
+  return checkOther(op, form);
 }
 
-Result<void> functions::check(func::FuncOp function) {
+Result<void> functions::check(func::FuncOp function, Form form) {
   if (function.getNumArguments() + function.getNumResults() == 0 ||
       function.getNumArguments() + function.getNumResults() > maxArguments)
     return notTaken(function, "has ", function.getNumArguments(), " arguments and ", function.getNumResults(),
@@ -224,8 +273,9 @@ Result<void> functions::check(func::FuncOp function) {
     return ok;
   if (Result<void> ok = checkTypes(function, function.getResultTypes(), "result"); !ok)
     return ok;
-  if (llvm::any_of(function.getResultTypes(), [](Type type) { return isa<MemRefType>(type); }))
-    return notTaken(function, "returns a memref; tensors are returned, and memrefs that are arguments are written");
+  if (llvm::any_of(function.getResultTypes(), [](Type type) { return !isa<RankedTensorType>(type); }))
+    return notTaken(function,
+                    "returns a memref or a number; tensors are returned, and memrefs that are arguments are written");
   if (!function.getBody().hasOneBlock())
     return notTaken(function, "has more than one block: control flow");
   Block &body = function.getBody().front();
@@ -233,7 +283,7 @@ Result<void> functions::check(func::FuncOp function) {
     return notTaken(function, "has ", body.getOperations().size(), " operations; at most ", maxOperations,
                     " are possible");
   for (Operation &op : body)
-    if (Result<void> ok = checkOperation(op); !ok)
+    if (Result<void> ok = checkOperation(op, form); !ok)
       return ok;
   return {};
 }

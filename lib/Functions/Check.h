@@ -11,11 +11,14 @@
 
 namespace quern::functions {
 
+/// What a function may contain: as the caller gives it, or on memrefs, as it was read.
+enum class Form { Given, Read };
+
 /// Whether every type and operation is one that docs/embedding.md lists; else the first that is not, with its place.
-Result<void> check(mlir::func::FuncOp function);
+Result<void> check(mlir::func::FuncOp function, Form form);
 
 /// Whether an operation of a function is one of them, and what it gives.
-Result<void> checkOperation(mlir::Operation &op);
+Result<void> checkOperation(mlir::Operation &op, Form form);
 
 /// The memory that a memref is a view of.
 mlir::Value rootOf(mlir::Value memref);

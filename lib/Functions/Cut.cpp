@@ -11,10 +11,12 @@
 #include "Functions/Functions.h"
 
 #include "Functions/Check.h"
+#include "Functions/OpenSizes.h"
 #include "Functions/Places.h"
 #include "IR/Naive.h"
 #include "IR/QuernDialect.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
@@ -36,17 +38,20 @@ struct Group {
   func::FuncOp function;
   SmallVector<Value> buffers;
   llvm::SmallDenseSet<Value> written;
+  std::string whyEnds; ///< what follows is not in it; empty: nothing follows
 };
 
 class Cutter {
 public:
-  Cutter(ModuleOp module, func::FuncOp function, Taker takes, bool allowNaive)
-      : module(module), function(function), takes(takes), allowNaive(allowNaive) {}
+  Cutter(ModuleOp module, func::FuncOp function, const OpenSizes &sizes, Taker takes, bool allowNaive)
+      : module(module), function(function), sizes(sizes), takes(takes), allowNaive(allowNaive && sizes.isEmpty()) {}
   Result<void> run();
+  std::string whyCut() const;
 
 private:
   void readSteps();
   Group makeGroup(size_t first, size_t end);
+  std::string giveSizes(Group &group) const;
   Result<size_t> nextEnd(size_t first);
   std::string nameOf(Value buffer);
   bool isIndependent(const Group &group, ArrayRef<const Group *> running) const;
@@ -54,6 +59,7 @@ private:
 
   ModuleOp module;
   func::FuncOp function;
+  const OpenSizes &sizes;
   Taker takes;
   bool allowNaive;
   SmallVector<Step> steps;
@@ -61,27 +67,29 @@ private:
   llvm::MapVector<Value, std::string> regions; ///< the memory between groups
 };
 
+/// The next operation behind a fill that has to do with its memory, if it accumulates on all of it.
+linalg::LinalgOp accumulatorOf(linalg::FillOp fill, ArrayRef<linalg::LinalgOp> later) {
+  Value filled = fill.getOutputs()[0];
+  for (linalg::LinalgOp op : later)
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<MemRefType>(operand.get().getType()) && rootOf(operand.get()) == rootOf(filled))
+        return op.isDpsInit(&operand) && operand.get() == filled && op.payloadUsesValueFromOperand(&operand)
+                   ? op
+                   : linalg::LinalgOp();
+  return {};
+}
+
 /// Fills go to the operation that accumulates on them.
 void Cutter::readSteps() {
-  llvm::DenseMap<Value, Operation *> fills;
+  llvm::DenseMap<Operation *, Step> fills;
   auto operations = llvm::to_vector(function.getOps<linalg::LinalgOp>());
-  for (linalg::LinalgOp op : operations) {
-    Value buffer = rootOf(op.getDpsInits().front());
-    auto goesOn = [&](linalg::LinalgOp later) {
-      return later != op && llvm::any_of(later.getDpsInitsMutable(), [&](OpOperand &init) {
-               return rootOf(init.get()) == buffer && later.payloadUsesValueFromOperand(&init);
-             });
-    };
-    if (isa<linalg::FillOp>(op.getOperation()) && llvm::any_of(operations, goesOn)) {
-      fills[buffer] = op;
+  for (auto [i, op] : llvm::enumerate(operations)) {
+    auto fill = dyn_cast<linalg::FillOp>(op.getOperation());
+    if (auto user = fill ? accumulatorOf(fill, ArrayRef(operations).drop_front(i + 1)) : linalg::LinalgOp()) {
+      fills[user].push_back(fill);
       continue;
     }
-    Step &step = steps.emplace_back();
-    for (Value init : op.getDpsInits())
-      if (Operation *fill = fills.lookup(rootOf(init))) {
-        step.push_back(fill);
-        fills.erase(rootOf(init));
-      }
+    Step &step = steps.emplace_back(fills.lookup(op));
     step.push_back(op);
   }
 }
@@ -122,6 +130,59 @@ bool isUsedBy(Value buffer, const llvm::SmallDenseSet<Operation *> &operations) 
   return !isa<BlockArgument>(buffer);
 }
 
+/// The size that entry `entry` of the execution's list is, of an argument of a problem.
+Value sizeOf(OpBuilder &builder, Location loc, int64_t entry, const OpenSizes &sizes, ArrayRef<Value> buffers,
+             const IRMapping &mapping) {
+  for (Value buffer : buffers)
+    for (int64_t d = 0; d < cast<MemRefType>(buffer.getType()).getRank(); ++d)
+      if (cast<MemRefType>(buffer.getType()).isDynamicDim(d) && sizes.entryOf(buffer, d) == entry)
+        return memref::DimOp::create(builder, loc, mapping.lookup(buffer), d);
+  return arith::ConstantIndexOp::create(builder, loc, 1); // no argument tells it: no recipe takes it
+}
+
+/// Memory of a problem's own.
+void makeOwn(OpBuilder &builder, Value buffer, const OpenSizes &sizes, ArrayRef<Value> buffers, IRMapping &mapping) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<Value> open;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (type.isDynamicDim(d))
+      open.push_back(sizeOf(builder, buffer.getLoc(), sizes.entryOf(buffer, d), sizes, buffers, mapping));
+  mapping.map(buffer, memref::AllocOp::create(builder, buffer.getLoc(), type, open).getResult());
+}
+
+/// The memrefs of an operation: its operands, and numbers that it or its body takes.
+SmallVector<Value> memrefsOf(Operation *op) {
+  SmallVector<Value> found;
+  SmallVector<Value> pending(op->getOperands());
+  op->walk([&](Operation *inner) { llvm::append_range(pending, inner->getOperands()); });
+  llvm::SmallDenseSet<Value> seen;
+  for (size_t i = 0; i < pending.size(); ++i) {
+    if (!seen.insert(pending[i]).second)
+      continue;
+    if (isa<MemRefType>(pending[i].getType()))
+      found.push_back(pending[i]);
+    else if (Operation *from = pending[i].getDefiningOp(); from && !op->isAncestor(from))
+      llvm::append_range(pending, from->getOperands());
+  }
+  return found;
+}
+
+/// Of memory that a problem writes, it may take one view alone: recipes know arguments that are one buffer, and none
+/// that overlap.
+bool takesOverlapping(ArrayRef<Step> steps) {
+  llvm::SmallDenseMap<Value, Value> views; ///< of each buffer one
+  llvm::SmallDenseSet<Value> several, written;
+  for (const Step &step : steps)
+    for (Operation *op : step) {
+      for (Value memref : memrefsOf(op))
+        if (auto [at, isNew] = views.try_emplace(rootOf(memref), memref); !isNew && at->second != memref)
+          several.insert(at->first);
+      for (Value init : cast<linalg::LinalgOp>(op).getDpsInits())
+        written.insert(rootOf(init));
+    }
+  return llvm::any_of(several, [&](Value buffer) { return written.contains(buffer); });
+}
+
 /// Of steps [first, end). Memory that only they use is the problem's own; of other memory a view, whose place is in its
 /// type, is an argument like the whole.
 Group Cutter::makeGroup(size_t first, size_t end) {
@@ -131,17 +192,17 @@ Group Cutter::makeGroup(size_t first, size_t end) {
   for (size_t i = first; i < end; ++i)
     members.insert(steps[i].begin(), steps[i].end());
   for (size_t i = first; i < end; ++i)
-    for (Operation *op : steps[i])
-      for (OpOperand &operand : op->getOpOperands())
-        if (isa<MemRefType>(operand.get().getType())) {
-          used.insert(operand.get());
-          if (cast<linalg::LinalgOp>(op).isDpsInit(&operand))
-            group.written.insert(rootOf(operand.get()));
-        }
+    for (Operation *op : steps[i]) {
+      used.insert_range(memrefsOf(op));
+      for (Value init : cast<linalg::LinalgOp>(op).getDpsInits())
+        group.written.insert(rootOf(init));
+    }
   llvm::SetVector<Value> own;
   SmallVector<Value> shared;
   for (Value memref : used)
-    if (isUsedBy(rootOf(memref), members))
+    if (rootOf(memref).getDefiningOp<memref::GetGlobalOp>())
+      continue; // copied with what reads it
+    else if (isUsedBy(rootOf(memref), members))
       own.insert(rootOf(memref));
     else
       shared.push_back(memref);
@@ -162,7 +223,7 @@ Group Cutter::makeGroup(size_t first, size_t end) {
     group.function.setArgAttr(static_cast<unsigned>(i), attr::arg, builder.getStringAttr(nameOf(rootOf(buffer))));
   }
   for (Value buffer : own)
-    builder.clone(*buffer.getDefiningOp(), mapping);
+    makeOwn(builder, buffer, sizes, group.buffers, mapping);
   for (size_t i = first; i < end; ++i)
     for (Operation *op : steps[i])
       copyWithOperands(builder, op, mapping);
@@ -170,14 +231,34 @@ Group Cutter::makeGroup(size_t first, size_t end) {
   return group;
 }
 
+/// Says which of the execution's sizes are the problem's; why it cannot be, or nothing.
+std::string Cutter::giveSizes(Group &group) const {
+  SmallVector<int64_t> all;
+  for (Value buffer : group.buffers) {
+    std::optional<SmallVector<int64_t>> own = sizes.indicesOf(buffer);
+    if (!own)
+      return "memory between two kernels has sizes that are no argument's, or several open ones";
+    llvm::append_range(all, *own);
+  }
+  if (!all.empty())
+    group.function->setAttr(attr::sizeIndices, DenseI64ArrayAttr::get(group.function->getContext(), all));
+  return "";
+}
+
 /// Where the problem that begins at step `first` ends; it is the last of `groups` then.
 Result<size_t> Cutter::nextEnd(size_t first) {
-  std::string whyNot;
+  std::string whyNot, whyEnds;
   for (size_t end = std::min(steps.size(), first + maxSteps); end > first; --end) {
+    whyEnds = end == steps.size() ? "" : whyNot.empty() ? concat("there are ", maxSteps, " operations") : whyNot;
+    if (end > first + 1 && takesOverlapping(ArrayRef(steps).slice(first, end - first))) {
+      whyNot = "another part is taken of a buffer that is written";
+      continue;
+    }
     auto named = regions;
     Group group = makeGroup(first, end);
-    whyNot.clear();
-    if (takes(group.function, whyNot)) {
+    whyNot = giveSizes(group);
+    group.whyEnds = whyEnds;
+    if (whyNot.empty() && takes(group.function, whyNot)) {
       groups.push_back(std::move(group));
       return size_t(end);
     }
@@ -190,6 +271,17 @@ Result<size_t> Cutter::nextEnd(size_t first) {
     regions = std::move(named);
   }
   return notTaken(steps[first].back(), "is not taken, alone or with what follows it: ", whyNot);
+}
+
+std::string Cutter::whyCut() const {
+  std::string text;
+  for (const Group &group : groups) {
+    func::FuncOp problem = group.function;
+    auto operations = problem.getOps<linalg::LinalgOp>();
+    text += concat("@", problem.getName().str(), ": ", std::distance(operations.begin(), operations.end()),
+                   " operations", group.whyEnds.empty() ? "" : "; what follows is not in it: ", group.whyEnds, "\n");
+  }
+  return text;
 }
 
 bool Cutter::isIndependent(const Group &group, ArrayRef<const Group *> running) const {
@@ -206,9 +298,8 @@ void Cutter::writeProgram() {
   SmallVector<Attribute> program;
   auto start = getAffineConstantExpr(0, context);
   for (auto &[buffer, name] : regions) {
-    auto type = cast<MemRefType>(buffer.getType());
-    const int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
-    program.push_back(RegionAttr::get(context, name, getAffineConstantExpr(bytes, context)));
+    const unsigned bits = cast<MemRefType>(buffer.getType()).getElementTypeBitWidth();
+    program.push_back(RegionAttr::get(context, name, sizes.elementsOf(buffer) * std::max(1u, bits / 8)));
   }
   SmallVector<const Group *> running;
   for (Group &group : groups) {
@@ -250,6 +341,14 @@ Result<void> Cutter::run() {
 
 } // namespace
 
-Result<void> functions::cut(ModuleOp module, Taker takes, bool allowNaive) {
-  return Cutter(module, *module.getOps<func::FuncOp>().begin(), takes, allowNaive).run();
+Result<void> functions::cut(ModuleOp module, Taker takes, bool allowNaive, std::string *whyCut) {
+  auto function = *module.getOps<func::FuncOp>().begin();
+  Result<OpenSizes> sizes = OpenSizes::of(function);
+  if (!sizes)
+    return sizes.takeError();
+  Cutter cutter(module, function, *sizes, takes, allowNaive);
+  Result<void> done = cutter.run();
+  if (done && whyCut)
+    *whyCut = cutter.whyCut();
+  return done;
 }

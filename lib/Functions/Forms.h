@@ -13,6 +13,26 @@
 
 namespace quern::functions {
 
+/// Numbers among the arguments of a function become memrefs without dims, an index one of i32.
+void loadNumbers(mlir::func::FuncOp function);
+
+/// Operations for which compilers have names as generic ones, fills and insertions, those behind others included. Loops
+/// and dims of one index go. Diagnoses what upstream does not do.
+mlir::LogicalResult decompose(mlir::func::FuncOp function);
+
+/// Of reductions on tensors: accumulators of bf16 and f16 become ones of f32, rounded once behind, and an extreme that
+/// is had with its place two reductions.
+void simplifyReductions(mlir::func::FuncOp function);
+
+/// What is returned is written into arguments behind a function's own.
+void returnInArguments(mlir::func::FuncOp function);
+
+/// Indices in bodies as numbers of 32 bits, where these are enough.
+void shortenIndices(mlir::func::FuncOp function);
+
+/// Tables of constants as flat memory, read by linear maps; refuses what takes them otherwise.
+Result<void> flattenTables(mlir::func::FuncOp function);
+
 /// Puts a function that was checked, and that its module alone has, on memrefs, by upstream's passes: results become
 /// arguments behind its own. Named operations become generic, but for fills. Diagnoses what upstream does not do.
 mlir::LogicalResult putOnMemrefs(mlir::func::FuncOp function);

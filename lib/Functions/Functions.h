@@ -30,7 +30,7 @@ void registerDialects(mlir::DialectRegistry &registry);
 struct ReadFunction {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<TensorDesc> args; ///< as MlirDesc has them
-  std::string uses;
+  std::string uses, sizes;
 };
 
 /// Function `name` of a module, "" for the only public one. `invalid_arguments`: the bytes are no module, or have no
@@ -46,13 +46,19 @@ Result<ReadFunction> readCanonical(mlir::MLIRContext &context, std::string_view 
 /// The tensor of an argument of this type, a static strided memref or a static tensor. `what` is its name for messages.
 Result<TensorDesc> describe(mlir::Type type, const std::string &what);
 
+/// Gives argument `i` of a function that was read the open sizes that `desc` has. False if it is not such an argument.
+bool fillSizes(mlir::func::FuncOp function, unsigned i, const TensorDesc &desc);
+/// Makes sizes that follow from those of the arguments numbers.
+Result<void> foldSizes(mlir::func::FuncOp function);
+
 /// Whether a problem is taken; if not, `whyNot` says why in one line.
 using Taker = llvm::function_ref<bool(mlir::func::FuncOp problem, std::string &whyNot)>;
 
 /// Replaces @function by the problems that it is cut into, each as large as `takes` lets it be, and a program that
 /// calls them; of one problem there is no program. With `allowNaive` what is not taken is a problem that is lowered
-/// naively. `unimplemented` with the operation and its place where something is not taken.
-Result<void> cut(mlir::ModuleOp module, Taker takes, bool allowNaive);
+/// naively. `unimplemented` with the operation and its place where something is not taken. `whyCut`, if given, gets a
+/// line for each problem: its operations, and why what follows is not among them.
+Result<void> cut(mlir::ModuleOp module, Taker takes, bool allowNaive, std::string *whyCut = nullptr);
 
 } // namespace quern::functions
 

@@ -6,6 +6,7 @@
 
 #include "Functions/Check.h"
 #include "Functions/Forms.h"
+#include "Functions/OpenSizes.h"
 #include "Functions/Places.h"
 #include "Functions/Text.h"
 #include "IR/QuernDialect.h"
@@ -13,7 +14,9 @@
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/AllocationOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
@@ -81,9 +84,25 @@ Result<func::FuncOp> choose(ModuleOp module, std::string_view name) {
   return chosen;
 }
 
+/// What a caller's compiler notes on operations says nothing of what they compute.
+void eraseNotes(func::FuncOp function) {
+  function.walk([](Operation *op) {
+    if (!isa<func::FuncOp>(op))
+      op->setDiscardableAttrs(ArrayRef<NamedAttribute>());
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      generic.removeDocAttr();
+      generic.removeLibraryCallAttr();
+    }
+  });
+}
+
 /// Whether other than its own the function leads anywhere is not asked: what it contains was checked.
 OwningOpRef<ModuleOp> isolate(func::FuncOp function) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  for (auto get : function.getOps<memref::GetGlobalOp>()) // in what was read: others are refused
+    if (Operation *table = SymbolTable::lookupNearestSymbolFrom(function, get.getNameAttr()))
+      if (!module->lookupSymbol(get.getNameAttr()))
+        module->push_back(table->clone());
   function->remove();
   module->push_back(function);
   function->setDiscardableAttrs(ArrayRef<NamedAttribute>());
@@ -132,14 +151,25 @@ Result<ReadFunction> functions::read(MLIRContext &context, std::string_view byte
   Result<func::FuncOp> chosen = choose(**parsed, name);
   if (!chosen)
     return chosen.takeError();
-  if (Result<void> ok = check(*chosen); !ok)
+  if (Result<void> ok = check(*chosen, Form::Given); !ok)
     return ok.takeError();
   ReadFunction result;
   result.module = isolate(*chosen);
   const unsigned results = chosen->getNumResults();
+  eraseNotes(*chosen);
+  loadNumbers(*chosen);
+  if (mlir::failed(decompose(*chosen)))
+    return unimplemented(nameAndPlaceOf(*chosen), " has an operation that is not taken apart: ", error.take());
+  simplifyReductions(*chosen);
   if (mlir::failed(putOnMemrefs(*chosen)))
     return unimplemented("the tensors of ", nameAndPlaceOf(*chosen), " cannot be put on memrefs: ", error.take());
-  if (Result<void> ok = check(*chosen); !ok)
+  Result<OpenSizes> sizes = OpenSizes::of(*chosen);
+  if (!sizes)
+    return sizes.takeError();
+  result.sizes = sizes->text();
+  if (Result<void> ok = flattenTables(*chosen); !ok)
+    return ok.takeError();
+  if (Result<void> ok = check(*chosen, Form::Read); !ok)
     return ok.takeError();
   Result<std::string> uses = writeOnce(*chosen, results);
   if (!uses)
@@ -165,7 +195,7 @@ Result<ReadFunction> functions::readCanonical(MLIRContext &context, std::string_
   Result<func::FuncOp> chosen = choose(**parsed, functionName);
   if (!chosen)
     return chosen.takeError();
-  if (Result<void> ok = check(*chosen); !ok)
+  if (Result<void> ok = check(*chosen, Form::Read); !ok)
     return ok.takeError();
   auto isMemref = [](Type type) { return isa<MemRefType>(type); };
   if (chosen->getNumResults() || !llvm::all_of(chosen->getArgumentTypes(), isMemref))

@@ -6,6 +6,7 @@
 // A buffer holds one value after another. A value begins where an operation writes the whole buffer without reading
 // what was there (a fill, or elements from others), goes on where operations accumulate on it, and ends where the next
 // begins. Each gets memory of its own, but for the last one of an argument, which is what the caller wants there.
+// Writing a part of a buffer goes on with the value that is there, or begins one of which more parts may follow.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms.h"
@@ -15,7 +16,10 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
 
 #include <deque>
 
@@ -80,13 +84,29 @@ linalg::GenericOp readInitAsInput(linalg::GenericOp op, OpOperand &init) {
   return widened;
 }
 
+/// Whether a memref is less than the memory that it is a view of.
+bool isPart(Value memref) {
+  for (Operation *view = memref.getDefiningOp(); view && !isa<memref::AllocOp>(view);
+       view = view->getOperand(0).getDefiningOp())
+    if (isa<memref::SubViewOp>(view))
+      return true;
+  return false;
+}
+
 Result<void> WriteOnce::followInit(linalg::LinalgOp op, OpOperand &init) {
   Value buffer = rootOf(init.get());
+  HeldValue *value = current(buffer);
+  const bool writesPart = isPart(init.get());
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (writesPart && isa<MemRefType>(input->get().getType()) && rootOf(input->get()) == buffer &&
+        input->get() != init.get())
+      return notTaken(op, "reads one part of a buffer and writes another");
   if (!op.payloadUsesValueFromOperand(&init)) {
-    begin(buffer).writers.push_back(&init);
+    HeldValue &written = writesPart && value ? *value : begin(buffer);
+    written.isAccumulated |= writesPart && written.isCallers;
+    written.writers.push_back(&init);
     return {};
   }
-  HeldValue *value = current(buffer);
   if (!value)
     return notTaken(op, "reads memory that nothing has written");
   value->isAccumulated = true;
@@ -96,7 +116,7 @@ Result<void> WriteOnce::followInit(linalg::LinalgOp op, OpOperand &init) {
 
 Result<void> WriteOnce::follow(linalg::LinalgOp op) {
   for (OpOperand *input : op.getDpsInputOperands()) {
-    if (!isa<MemRefType>(input->get().getType()))
+    if (!isa<MemRefType>(input->get().getType()) || input->get().getDefiningOp<memref::GetGlobalOp>())
       continue;
     HeldValue *value = current(rootOf(input->get()));
     if (!value)
@@ -147,17 +167,32 @@ Result<void> WriteOnce::moveTo(OpOperand &operand, Value memory) {
   return {};
 }
 
+/// What memory as long as a buffer is made with.
+SmallVector<Value> openDimsOf(OpBuilder &builder, Value buffer) {
+  if (auto alloc = buffer.getDefiningOp<memref::AllocOp>())
+    return llvm::to_vector(alloc.getDynamicSizes());
+  SmallVector<Value> sizes;
+  auto type = cast<MemRefType>(buffer.getType());
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (type.isDynamicDim(d))
+      sizes.push_back(memref::DimOp::create(builder, buffer.getLoc(), buffer, d));
+  return sizes;
+}
+
 Result<void> WriteOnce::place(Value buffer) {
   SmallVector<HeldValue *, 2> &ofBuffer = held[buffer];
   if (Result<void> ok = checkUpdated(ofBuffer); !ok)
     return ok;
   OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+  if (Operation *made = buffer.getDefiningOp())
+    builder.setInsertionPoint(made);
   auto type = cast<MemRefType>(buffer.getType());
   for (HeldValue *value : ArrayRef(ofBuffer).drop_back()) {
     if (value->isCallers)
       continue;
-    value->memory = memref::AllocOp::create(builder, value->writers.front()->getOwner()->getLoc(),
-                                            MemRefType::get(type.getShape(), type.getElementType()));
+    value->memory =
+        memref::AllocOp::create(builder, value->writers.front()->getOwner()->getLoc(),
+                                MemRefType::get(type.getShape(), type.getElementType()), openDimsOf(builder, buffer));
     for (auto *operands : {&value->readers, &value->writers})
       for (OpOperand *operand : *operands)
         if (Result<void> ok = moveTo(*operand, value->memory); !ok)
@@ -211,7 +246,8 @@ Result<std::string> WriteOnce::run(unsigned results) {
     for (int64_t i = 0; op.isAllParallelLoops() && i < op.getNumDpsInits(); ++i)
       if (OpOperand &init = *op.getDpsInitOperand(i); op.payloadUsesValueFromOperand(&init))
         op = readInitAsInput(op, init);
-  for (BlockArgument argument : function.getArguments())
+  const ArrayRef<BlockArgument> arguments = function.getArguments();
+  for (BlockArgument argument : arguments.drop_back(results)) // what a result holds before is nothing
     begin(argument).isCallers = true;
   for (auto op : function.getOps<linalg::LinalgOp>())
     if (Result<void> ok = follow(op); !ok)
@@ -220,19 +256,23 @@ Result<std::string> WriteOnce::run(unsigned results) {
     if (Result<void> ok = place(buffer); !ok)
       return ok.takeError();
   std::string uses;
-  for (BlockArgument argument : function.getArguments()) {
+  for (BlockArgument argument : arguments) {
+    if (argument.getArgNumber() >= arguments.size() - results) {
+      if (held[argument].empty())
+        return notTaken(function, "has a result that it does not write");
+      uses += 'R';
+      continue;
+    }
     const SmallVector<HeldValue *, 2> &ofBuffer = held[argument];
     const bool isAccumulated = ofBuffer.front()->isAccumulated, isWritten = isAccumulated || ofBuffer.size() > 1;
     const bool isRead = isAccumulated || !ofBuffer.front()->readers.empty();
     uses += !isWritten ? 'r' : isRead ? 'u' : 'w';
   }
-  for (size_t i = uses.size() - results; i < uses.size(); ++i) {
-    if (uses[i] != 'w')
-      return notTaken(function, "has a result that it does not write");
-    uses[i] = 'R';
-  }
   eraseUnread();
   eraseUnused();
+  IRRewriter rewriter(function.getContext());
+  DominanceInfo dominance;
+  eliminateCommonSubExpressions(rewriter, dominance, function); // one view of one part
   return uses;
 }
 

@@ -8,15 +8,109 @@
 //   C1  every tensor is well-formed; no dropout
 //   C2  it was read: it has code, and neither bytes nor a name are left
 //   C3  there is an argument, at most 1024, and a use for each; something is written
-//   C4  arguments are complete and have elements, at 32 bits for each, f64, f16, bf16 or s8
+//   C4  arguments are plain and have elements, of f32, f64, f16, bf16, s32, s8 or s4
 //   C5  no scales, zero points, post-ops or quantization of an RNN
 //   C6  outputs are apart from all other arguments, unless they are updated
+//   C7  of at most 1000 open sizes each is a number or one of these; an execution brings sizes that agree, none 0
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Registry.h"
 
+#include <charconv>
+
 namespace quern {
 namespace {
+
+constexpr size_t maxOpenSizes = 1000;
+
+/// What MlirDesc::sizes says of an open size: a number, or the first in the list that it equals.
+struct OpenSize {
+  bool isNumber = false;
+  int64_t value = 0;
+};
+
+/// Takes the next off the text; nothing of a text that is none.
+std::optional<OpenSize> takeSize(std::string_view &text) {
+  OpenSize size;
+  size.isNumber = text.starts_with('=');
+  text.remove_prefix(size.isNumber ? 1 : 0);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size.value);
+  if (error != std::errc() || size.value < 0)
+    return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  if (text.empty())
+    return size;
+  if (!text.starts_with(',') || text.size() == 1)
+    return std::nullopt;
+  text.remove_prefix(1);
+  return size;
+}
+
+/// Calls visit(argument, what, number of a dim or -1, value) for each open size, in the order of the list.
+template <typename Visit>
+Result<void> forEachOpen(const std::vector<ArgumentInfo> &arguments, std::span<const TensorDesc *const> given,
+                         Visit visit) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const TensorDesc &desc = arguments[i].desc;
+    for (int d = 0; d < desc.ndims; ++d)
+      if (desc.dims[d] == runtimeDim)
+        if (Result<void> ok = visit(i, d, given[i]->dims[d]); !ok)
+          return ok;
+    for (int d = 0; d < desc.ndims; ++d)
+      if (desc.strides[d] == runtimeDim)
+        if (Result<void> ok = visit(i, -1, given[i]->strides[d]); !ok)
+          return ok;
+    if (desc.offset0 == runtimeDim)
+      if (Result<void> ok = visit(i, -1, given[i]->offset0); !ok)
+        return ok;
+  }
+  return {};
+}
+
+/// Whether the sizes of an execution agree as the function wants it.
+Result<void> checkGivenSizes(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+  std::string_view text = std::get<MlirDesc>(problem.desc.op).sizes;
+  int64_t known[maxOpenSizes];
+  size_t count = 0;
+  return forEachOpen(problem.arguments, given, [&](size_t i, int d, int64_t value) -> Result<void> {
+    const std::optional<OpenSize> wanted = takeSize(text);
+    if (!wanted || count == maxOpenSizes)
+      return internalError("the sizes of a function are not as they were verified");
+    known[count++] = value;
+    if (d < 0)
+      return {};
+    if (value == 0)
+      return invalidArguments("dim ", d, " of ", problem.arguments[i].name, " is 0; a function takes elements");
+    const int64_t expected = wanted->isNumber ? wanted->value : known[wanted->value];
+    if (value != expected)
+      return invalidArguments("dim ", d, " of ", problem.arguments[i].name, " is ", value, "; by the others it is ",
+                              expected);
+    return {};
+  });
+}
+
+/// Whether the text has a size for each that is open.
+Result<void> checkSizesText(const VerifiedProblem &problem) {
+  const std::string &sizes = std::get<MlirDesc>(problem.desc.op).sizes;
+  std::string_view text = sizes;
+  std::vector<const TensorDesc *> own;
+  for (const ArgumentInfo &argument : problem.arguments)
+    own.push_back(&argument.desc);
+  int64_t count = 0;
+  Result<void> ok = forEachOpen(problem.arguments, own, [&](size_t, int d, int64_t) -> Result<void> {
+    const std::optional<OpenSize> size = takeSize(text);
+    const int64_t own = count++;
+    const bool isOfDim = size && (size->isNumber || size->value <= own),
+               isOwn = size && !size->isNumber && size->value == own;
+    if ((d < 0 ? !isOwn : !isOfDim) || count > static_cast<int64_t>(maxOpenSizes))
+      return invalidArguments("sizes are '", sizes,
+                              "'; each is '=' and a number, or the first that it equals, of at most ", maxOpenSizes);
+    return {};
+  });
+  if (ok && !text.empty())
+    return invalidArguments("sizes are '", sizes, "'; ", count, " are open");
+  return ok;
+}
 
 Error refused(Error error, const char *constraint) {
   error.message += concat(" (mlir ", constraint, ")");
@@ -47,14 +141,14 @@ Result<void> checkUses(const MlirDesc &mlir) {
 
 bool isTaken(DataType type) {
   return type == DataType::F32 || type == DataType::S32 || type == DataType::F64 || type == DataType::F16 ||
-         type == DataType::BF16 || type == DataType::S8;
+         type == DataType::BF16 || type == DataType::S8 || type == DataType::S4;
 }
 
 Result<void> checkArgument(const TensorDesc &desc, const std::string &name) {
   if (!isTaken(desc.dataType))
-    return unimplemented(name, " is of ", nameOf(desc.dataType), "; f32, f64, f16, bf16, s32 or s8 is possible");
-  if (desc.isZero() || desc.isAny() || !desc.isPlain() || desc.hasRuntimeDims() || desc.hasZeroDim())
-    return unimplemented(name, " is no complete plain tensor with elements");
+    return unimplemented(name, " is of ", nameOf(desc.dataType), "; f32, f64, f16, bf16, s32, s8 or s4 is possible");
+  if (desc.isZero() || desc.isAny() || !desc.isPlain() || desc.hasZeroDim())
+    return unimplemented(name, " is no plain tensor with elements");
   return {};
 }
 
@@ -83,6 +177,10 @@ Result<VerifiedProblem> verifyMlir(const PrimitiveDesc &desc, const Target &, co
     problem.arguments.push_back(std::move(argument));
     ++count;
   }
+  if (Result<void> ok = checkSizesText(problem); !ok)
+    return refused(ok.takeError(), "C7");
+  problem.checkSizes = checkGivenSizes;
+  problem.citations.unfitting = " (mlir C7)";
   return problem;
 }
 

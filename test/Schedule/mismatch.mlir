@@ -3,13 +3,11 @@
 // RUN: split-file %s %t
 // RUN: not quern-opt %t/licence.mlir --schedule 2>&1 | FileCheck %s --check-prefix=LICENCE
 // RUN: not quern-opt %t/start.mlir --schedule 2>&1 | FileCheck %s --check-prefix=START
-// RUN: not quern-opt %t/two-axes.mlir --schedule 2>&1 | FileCheck %s --check-prefix=AXES
 // RUN: not quern-opt %t/vast.mlir --schedule 2>&1 | FileCheck %s --check-prefix=VAST
 // RUN: not quern-opt %t/overlap.mlir --schedule 2>&1 | FileCheck %s --check-prefix=OVERLAP
 // RUN: not quern-opt %t/narrow.mlir --schedule 2>&1 | FileCheck %s --check-prefix=NARROW
 // LICENCE: rows: a sum along the row has no fastmath<reassoc>
 // START: rows: an accumulator does not start from a neutral constant
-// AXES: rows: loops {{[01]}} and {{[01]}} are both reduced
 // VAST: rows: operand #0 of an op has a size of 1125899906842624 or more
 // OVERLAP: rows: an argument is read at another point than it is overwritten
 // NARROW: rows: 'arith.maxnumf' computes in a type narrower than 32 bits
@@ -33,19 +31,6 @@ func.func @start(%src: memref<4x8xf32>, %dst: memref<4xf32>) {
   linalg.fill ins(%one : f32) outs(%dst : memref<4xf32>)
   linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r)>], iterator_types = ["parallel", "reduction"]}
       ins(%src : memref<4x8xf32>) outs(%dst : memref<4xf32>) {
-  ^bb0(%x: f32, %s: f32):
-    %r = arith.addf %x, %s fastmath<reassoc> : f32
-    linalg.yield %r : f32
-  }
-  return
-}
-
-//--- two-axes.mlir
-func.func @axes(%src: memref<4x8xf32>, %dst: memref<f32>) {
-  %zero = arith.constant 0.0 : f32
-  linalg.fill ins(%zero : f32) outs(%dst : memref<f32>)
-  linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> ()>], iterator_types = ["reduction", "reduction"]}
-      ins(%src : memref<4x8xf32>) outs(%dst : memref<f32>) {
   ^bb0(%x: f32, %s: f32):
     %r = arith.addf %x, %s fastmath<reassoc> : f32
     linalg.yield %r : f32

@@ -299,6 +299,23 @@ Samples timeDescriptorAndMemoryHits(const Engine &engine) {
   });
 }
 
+/// From the bytes of a function in MLIR to a primitive; a comment makes them as many.
+Samples timeFunctionHits(const Engine &engine, size_t bytes) {
+  std::string module = "func.func @f(%x: tensor<1x16xf32>) -> tensor<1x16xf32> {\n"
+                       "  %e = tensor.empty() : tensor<1x16xf32>\n"
+                       "  %y = linalg.exp ins(%x : tensor<1x16xf32>) outs(%e : tensor<1x16xf32>) -> tensor<1x16xf32>\n"
+                       "  return %y : tensor<1x16xf32>\n}\n//";
+  module.resize(std::max(module.size(), bytes), '-');
+  const auto make = [&] {
+    quern_primitive_desc_t desc;
+    check(quern_primitive_desc_create_from_mlir(&desc, engine.get(), module.data(), module.size(), nullptr, nullptr));
+    return createPrimitive(PrimitiveDesc(desc));
+  };
+  Primitive keep = make();
+  requireOrigin(make(), quern_origin_memory);
+  return timeCalls([&] { make(); });
+}
+
 /// quern_primitive_execute() less the same kernel called as a function.
 Samples timeExecution(const Engine &engine) {
   check(quern_set_num_threads(1));
@@ -363,6 +380,8 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
       summarize("new shape of a family: descriptor, primitive, first execution", "µs", timeNewShapes(engine), 40));
   found.push_back(summarize("memory hit, descriptor at hand", "µs", timeMemoryHits(engine), 1));
   found.push_back(summarize("memory hit, verification and key included", "µs", timeDescriptorAndMemoryHits(engine), 0));
+  found.push_back(summarize("memory hit of a function in MLIR, 0.3 KiB", "µs", timeFunctionHits(engine, 0), 1));
+  found.push_back(summarize("memory hit of a function in MLIR, 64 KiB", "µs", timeFunctionHits(engine, 65536), 33));
   found.push_back(summarize("execute, beyond the kernel", "ns", timeExecution(engine), 150));
   found.push_back(summarize("process start to first result, nothing cached", "ms",
                             timeProcesses("first-result", "off", cpu, processRuns), 60));

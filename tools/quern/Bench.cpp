@@ -21,16 +21,17 @@ namespace {
 
 struct BenchOptions {
   std::vector<std::string> lines;
+  std::vector<std::string> functions; ///< of MLIR, "FILE[:function]"
   std::string file;
   std::vector<int> threads;
   std::vector<int64_t> sizes;
   double seconds = 0.3;
   uint64_t seed = 1;
-  bool json = false;
+  bool json = false, naive = false;
 };
 
 struct Measurement {
-  std::string problem;
+  std::string problem, title;
   int threads;
   int64_t bytes, compileNs;
   Timing timing;
@@ -63,7 +64,8 @@ Result<std::vector<Measurement>> benchOne(const BenchOptions &options, const Dev
     Result<void> ready = kernel->waitSpecialised();
     if (Result<void> warm = ready ? kernel->execute() : ready; !warm)
       return warm.takeError();
-    Measurement measurement{given->text, threads, problem->bytesMoved(), kernel->info().compile_ns, {}};
+    Measurement measurement{given->text,           given->desc().title(),     threads,
+                            problem->bytesMoved(), kernel->info().compile_ns, {}};
     constexpr int64_t minRuns = 10;
     if (Result<void> done = measure([&] { return kernel->execute(); }, minRuns, options.seconds, measurement.timing);
         !done)
@@ -91,7 +93,7 @@ void print(const std::vector<Measurement> &measurements, bool asJson) {
   Table table({">min", ">median", ">GB/s", ">threads", "problem"});
   for (const Measurement &m : measurements)
     table.addRow({formatNs(m.timing.minNs), formatNs(m.timing.medianNs), formatFixed(m.timing.gbPerS(m.bytes), 1),
-                  std::to_string(m.threads), m.problem});
+                  std::to_string(m.threads), m.title});
   table.print(std::cout);
 }
 
@@ -102,8 +104,10 @@ int bench(BenchOptions options) {
       return reportError(more.error());
     options.lines.insert(options.lines.end(), more->begin(), more->end());
   }
+  if (Result<void> added = addMlir(options.lines, options.functions, options.naive); !added)
+    return reportError(added.error());
   if (options.lines.empty())
-    return reportError(invalidArguments("nothing to time: give a line, or -f FILE with one a line"));
+    return reportError(invalidArguments("nothing to time: give a line, --mlir=FILE, or -f FILE with one a line"));
   if (options.threads.empty()) {
     int threads = 1;
     if (Result<void> got = checked(quern_get_num_threads(&threads)); !got)
@@ -137,6 +141,8 @@ void addBenchCommand(Command &program, int &exitCode) {
   Command command = program.subcommand("bench", "Time problems");
   command.option("LINE", options->lines, "Problems in text form, each one argument");
   command.option("-f,--file", options->file, "Read problems from a file, one a line; # begins a comment");
+  command.option("--mlir", options->functions, "FILE[:function]: a function of a module in MLIR").oneArgument();
+  command.flag("--naive", options->naive, "Lower what no recipe takes of it loop by loop");
   command.option("--threads", options->threads, "Numbers of threads, as in 1,2; default: QUERN_NUM_THREADS or all")
       .commas()
       .oneArgument()

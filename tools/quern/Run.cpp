@@ -280,12 +280,8 @@ int runAll(const RunOptions &options) {
       return reportError(more.error());
     lines.insert(lines.end(), more->begin(), more->end());
   }
-  for (const std::string &function : options.functions) {
-    Result<std::string> line = lineOfMlir(function, options.naive);
-    if (!line)
-      return reportError(line.error());
-    lines.push_back(std::move(*line));
-  }
+  if (Result<void> added = addMlir(lines, options.functions, options.naive); !added)
+    return reportError(added.error());
   if (lines.empty())
     return reportError(invalidArguments("nothing to run: give a line, --mlir=FILE, or -f FILE with one a line"));
   if (lines.size() > 1 && (!options.inputs.empty() || !options.outputs.empty()))

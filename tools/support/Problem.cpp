@@ -165,6 +165,16 @@ Result<std::string> lineOfMlir(const std::string &file, bool allowNaive) {
   return std::string(line);
 }
 
+Result<void> addMlir(std::vector<std::string> &lines, const std::vector<std::string> &functions, bool allowNaive) {
+  for (const std::string &function : functions) {
+    Result<std::string> line = lineOfMlir(function, allowNaive);
+    if (!line)
+      return line.takeError();
+    lines.push_back(std::move(*line));
+  }
+  return {};
+}
+
 void GivenProblem::addTo(Command &command) {
   command.option("LINE", line, "A problem in text form");
   command.option("--mlir", mlir, "FILE[:function]: a function of a module in MLIR in place of a line");
@@ -198,6 +208,11 @@ Result<std::string> withSizes(std::string_view line, const std::vector<int64_t> 
     else
       result += c;
   }
+  if (line.starts_with("mlir ")) // what is open no more is related to nothing
+    for (const Word &word : wordsOf(result))
+      if (word.key == "sizes")
+        return result.substr(0, word.column) +
+               result.substr(std::min(word.column + word.value.size() + 7, result.size()));
   return result;
 }
 

@@ -40,6 +40,8 @@ Result<PrimitiveDesc> readMlirFile(const std::string &file, bool allowNaive);
 /// The line of a function in MLIR, `FILE` or `FILE:function`, as the compiler has read it. `allowNaive`: what no
 /// recipe takes is lowered loop by loop.
 Result<std::string> lineOfMlir(const std::string &file, bool allowNaive);
+/// Adds the lines of such functions.
+Result<void> addMlir(std::vector<std::string> &lines, const std::vector<std::string> &functions, bool allowNaive);
 /// What a command is about: the line, or that of the function of `mlir` where this is given in its place.
 struct GivenProblem {
   std::string line, mlir;

@@ -63,6 +63,8 @@ SmallVector<Value> quern::cloneBody(OpBuilder &builder, Block &body, IRMapping &
   for (Operation &op : body.without_terminator()) {
     if (matchPattern(&op, m_Constant()) || isa<linalg::IndexOp>(op))
       continue; // captured where it is used; the caller has mapped it
+    if (op.getNumResults() && map.contains(op.getResult(0)))
+      continue;
     if (op.hasOneUse() && *op.user_begin() == yield && !llvm::is_contained(wanted, op.getResult(0)))
       continue;
     for (Value v : op.getOperands())

@@ -255,6 +255,9 @@ LogicalResult Reader::addPoints(const Elementwise &own) {
 }
 
 LogicalResult Reader::startAccumulators() {
+  for (const auto &[buffer, value] : fills)
+    if (llvm::none_of(chain.accumulators, [&](const Accumulator &a) { return a.at.base == buffer; }))
+      return fail("a fill is of no buffer that products sum into");
   for (Accumulator &accumulator : chain.accumulators) {
     for (PointOp &start : starts)
       if (start.outs[0] == accumulator.at)

@@ -87,6 +87,12 @@ static std::string read(Problem &problem) {
 ProblemOp::ProblemOp(linalg::LinalgOp op, const ArgumentSizes &sizes) : op(op), extents(extentsOf(op, sizes)) {
   for (OpOperand &operand : op->getOpOperands())
     operands.push_back(readAccess(operand, extents, sizes));
+  for (auto index : op.getBlock()->getOps<linalg::IndexOp>()) {
+    LoopAccess &access = indices.emplace_back();
+    access.base = index.getResult();
+    for (auto [loop, extent] : llvm::enumerate(extents))
+      access.loops.push_back(rows::Walk::linear(loop == index.getDim() ? 1 : 0, extent));
+  }
 }
 
 Problem::Problem(func::FuncOp function) : function(function), sizes(function), whyNot(read(*this)) {}

@@ -25,6 +25,8 @@ struct ProblemOp {
   /// Of its loops; untold where no argument tells, or a number is not below rows::endOfNumbers.
   rows::Sizes extents;
   llvm::SmallVector<LoopAccess, 6> operands; ///< by number
+  /// What the body has of the loops' indices, as addresses of which each is its own value; `base` is that value.
+  llvm::SmallVector<LoopAccess, 1> indices;
 
   const LoopAccess &at(mlir::OpOperand &operand) const { return operands[operand.getOperandNumber()]; }
 };

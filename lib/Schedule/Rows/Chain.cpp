@@ -13,6 +13,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::rows;
@@ -81,7 +83,7 @@ private:
   const Problem &problem;
   RowChain &chain;
   std::string &whyNot;
-  SmallVector<const ProblemOp *, 8> ops;
+  SmallVector<ProblemOp, 8> ops;
   llvm::SmallDenseMap<Value, std::pair<int, unsigned>, 8> writer;
   llvm::SmallDenseMap<Value, TypedAttr, 8> fills;
 };
@@ -94,7 +96,7 @@ LogicalResult Matcher::gatherOps() {
   for (const ProblemOp &own : problem.ops) {
     auto fill = dyn_cast<linalg::FillOp>(own.op.getOperation());
     if (!fill || !startsAccumulator(fill))
-      ops.push_back(&own);
+      ops.push_back(own);
     else if (!matchPattern(fill.getInputs()[0], m_Constant(&fills[fill.getOutputs()[0]])))
       return fail("a fill value is not a constant");
   }
@@ -104,20 +106,26 @@ LogicalResult Matcher::gatherOps() {
 /// The chain's space is that of the op with the most loops; a per-row op lacks exactly the reduced one. A size that is
 /// open in one op may be a number in another.
 LogicalResult Matcher::findSpace() {
-  for (const ProblemOp *own : ops) {
-    if (own->extents.size() > chain.loops.size())
-      chain.loops = own->extents;
-    for (auto [d, kind] : llvm::enumerate(own->op.getIteratorTypesArray())) {
-      if (kind != utils::IteratorType::reduction)
-        continue;
-      if (chain.rowLoop >= 0 && chain.rowLoop != static_cast<int>(d))
-        return fail("loops " + Twine(chain.rowLoop) + " and " + Twine(d) + " are both reduced");
-      chain.rowLoop = d;
-    }
+  std::set<unsigned> reduced;
+  for (const ProblemOp &own : ops) {
+    SmallVector<unsigned> loops;
+    own.op.getReductionDims(loops);
+    reduced.insert(loops.begin(), loops.end());
   }
-  for (const ProblemOp *own : ops)
-    if (own->extents.size() == chain.loops.size())
-      for (auto [extent, other] : llvm::zip_equal(chain.loops, own->extents))
+  if (reduced.size() > 1) {
+    SmallVector<ProblemOp, 8> merged;
+    if (failed(mergeReducedLoops(ops, SmallVector<unsigned>(reduced.begin(), reduced.end()), merged, whyNot)))
+      return failure();
+    ops = std::move(merged);
+  }
+  if (!reduced.empty())
+    chain.rowLoop = static_cast<int>(*reduced.begin());
+  for (const ProblemOp &own : ops)
+    if (own.extents.size() > chain.loops.size())
+      chain.loops = own.extents;
+  for (const ProblemOp &own : ops)
+    if (own.extents.size() == chain.loops.size())
+      for (auto [extent, other] : llvm::zip_equal(chain.loops, own.extents))
         if (extent.isOpen() && (!other.isOpen() || extent.isUntold()))
           extent = other;
   for (auto [loop, extent] : llvm::enumerate(chain.loops))
@@ -146,14 +154,14 @@ LogicalResult Matcher::checkReduction(Stage &stage) {
     BlockArgument accumulator = stage.op.getBlock()->getArgument(stage.ins.size() + i);
     Operation *combine = stage.combiner(i);
     if (!combine ||
-        !isa<arith::AddFOp, arith::AddIOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp>(
-            combine) ||
+        !isa<arith::AddFOp, arith::AddIOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp,
+             arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(combine) ||
         !accumulator.hasOneUse() || *accumulator.user_begin() != combine || !combine->getResult(0).hasOneUse())
-      return fail("a reduction does not combine its accumulator by add, or by max or min of floats");
+      return fail("a reduction does not combine its accumulator by add, max or min");
     auto add = dyn_cast<arith::AddFOp>(combine);
     auto start = dyn_cast_or_null<FloatAttr>(init);
-    bool isNeutral =
-        start ? !start.getValue().isNaN() && (!add || start.getValue().isZero()) : init && matchPattern(init, m_Zero());
+    bool isNeutral = start ? !start.getValue().isNaN() && (!add || start.getValue().isZero())
+                           : init && (!isa<arith::AddIOp>(combine) || matchPattern(init, m_Zero()));
     if (!isNeutral)
       return fail("an accumulator does not start from a neutral constant");
     if (add && !bitEnumContainsAll(add.getFastmath(), arith::FastMathFlags::reassoc))
@@ -163,8 +171,14 @@ LogicalResult Matcher::checkReduction(Stage &stage) {
 }
 
 LogicalResult Matcher::checkBody(Stage &stage) {
-  if (failed(quern::checkBody(*stage.op.getBlock(), whyNot)))
+  if (failed(quern::checkBody(*stage.op.getBlock(), whyNot, /*takesIndices=*/true)))
     return failure();
+  auto isShort = [](Operation *user) {
+    return isa<arith::IndexCastOp>(user) && user->getResult(0).getType().isInteger(32);
+  };
+  for (const Access &index : stage.indices)
+    if (!llvm::all_of(index.base.getUsers(), isShort))
+      return fail("an index in a body is not one of 32 bits");
   return stage.reduces ? checkReduction(stage) : success();
 }
 
@@ -239,12 +253,18 @@ LogicalResult Matcher::addStage(const ProblemOp &own) {
   Stage stage;
   stage.op = own.op;
   stage.perRow = chain.rowLoop >= 0 && own.extents.size() + 1 == chain.loops.size();
-  stage.reduces = stage.op.getNumReductionLoops() == 1;
+  stage.reduces = stage.op.getNumReductionLoops() > 0;
   Sizes loops = chain.loops;
   if (stage.perRow)
     loops.erase(loops.begin() + chain.rowLoop);
   if (loops.size() != own.extents.size())
     return fail("an op iterates another space than the chain");
+  for (const LoopAccess &index : own.indices) {
+    Access &access = stage.indices.emplace_back();
+    static_cast<LoopAccess &>(access) = index;
+    if (stage.perRow)
+      access.loops.insert(access.loops.begin() + chain.rowLoop, Walk());
+  }
   for (auto [loop, extent] : llvm::zip_equal(loops, own.extents))
     if (extent != loop && !extent.isOpen())
       return fail("a loop of extent " + extent.text() + " meets one of " + loop.text());
@@ -263,8 +283,8 @@ LogicalResult Matcher::addStage(const ProblemOp &own) {
 LogicalResult Matcher::match() {
   if (failed(gatherOps()) || failed(findSpace()))
     return failure();
-  for (const ProblemOp *own : ops)
-    if (failed(addStage(*own)))
+  for (const ProblemOp &own : ops)
+    if (failed(addStage(own)))
       return failure();
   if (llvm::none_of(chain.stages, [](const Stage &stage) { return stage.writesArgument; }))
     return fail("no argument is written");

@@ -24,6 +24,8 @@ struct Access : DimAccess {
   bool unread = false; ///< no body reads it: it only pins the extents of loops
   int producer = -1;   ///< the stage that this read is forwarded from; -1: memory as it was before the chain
   unsigned result = 0; ///< of the producer
+  /// Its value is where it is: an index of the loops.
+  bool isIndex() const { return base.getType().isIndex(); }
   /// It reads an argument.
   bool isMemoryRead() const { return !unread && producer < 0 && !isScalar(); }
   /// Same type and layout, as far as is known: the two may be one buffer, if both belong to arguments.
@@ -37,6 +39,7 @@ struct Stage {
   mlir::linalg::LinalgOp op;
   /// `ins` in the order of the body's arguments; an output that it reads is among them.
   llvm::SmallVector<Access, 6> ins, outs;
+  llvm::SmallVector<Access, 1> indices;        ///< of the loops, that the body takes, as numbers of 32 bits
   llvm::SmallVector<mlir::TypedAttr, 2> inits; ///< where accumulators start, for a reduction
   bool reduces = false;                        ///< along the row
   bool perRow = false;                         ///< iterates the parallel dims only
@@ -76,7 +79,21 @@ struct RowChain {
         f(stage, access);
     }
   }
+  /// Indices of loops among them.
+  template <typename F> void forEachPlace(F f) {
+    forEachAccess(f);
+    for (Stage &stage : stages)
+      for (Access &access : stage.indices)
+        f(stage, access);
+  }
+  bool hasIndices() const {
+    return llvm::any_of(stages, [](const Stage &stage) { return !stage.indices.empty(); });
+  }
 };
+
+/// The ops with these reduced loops as one, where there are several; fails with a reason.
+mlir::LogicalResult mergeReducedLoops(llvm::ArrayRef<ProblemOp> ops, llvm::ArrayRef<unsigned> reduced,
+                                      llvm::SmallVectorImpl<ProblemOp> &merged, std::string &whyNot);
 
 /// Gives the chain its dims from its loops: every parallel loop split where its operands' blocks nest, no extents of 1,
 /// in the order of the output's strides, merged wherever every operand walks two of them as one. Without a reduction

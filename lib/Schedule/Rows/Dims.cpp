@@ -41,11 +41,11 @@ private:
 };
 
 /// An intermediate has no layout of its own.
-bool isPrivate(const Access &access) { return access.producer >= 0 || !access.isArgument(); }
+bool isPrivate(const Access &access) { return !access.isIndex() && (access.producer >= 0 || !access.isArgument()); }
 
 void DimLayout::layOutRow(unsigned loop) {
   chain.rowExtent = chain.loops[loop];
-  chain.forEachAccess([&](Stage &, Access &access) { access.row = access.loops[loop]; });
+  chain.forEachPlace([&](Stage &, Access &access) { access.row = access.loops[loop]; });
 }
 
 /// One dim between any two cuts, outermost first; none for a loop of one index.
@@ -54,7 +54,7 @@ void DimLayout::split(unsigned loop) {
   if (extent == 1)
     return;
   SmallVector<const Walk *> walks;
-  chain.forEachAccess([&](Stage &, Access &access) {
+  chain.forEachPlace([&](Stage &, Access &access) {
     if (!isPrivate(access))
       walks.push_back(&access.loops[loop]);
   });
@@ -72,7 +72,7 @@ void DimLayout::split(unsigned loop) {
     Dim dim{extent, limit, cuts[i]};
     if (!extent.isOpen())
       dim.extent = llvm::divideCeil(i + 1 < static_cast<int>(cuts.size()) ? cuts[i + 1] : extent.known(), cuts[i]);
-    chain.forEachAccess([&](Stage &, Access &access) {
+    chain.forEachPlace([&](Stage &, Access &access) {
       access.addDim(isPrivate(access) ? Walk() : walkFromCut(access.loops[loop], cuts[i], dim.extent));
     });
     chain.dims.push_back(dim);
@@ -96,7 +96,7 @@ void DimLayout::sort() {
   auto dims = chain.dims;
   for (auto [to, from] : llvm::enumerate(order))
     chain.dims[to] = dims[from];
-  chain.forEachAccess([&](Stage &, Access &access) {
+  chain.forEachPlace([&](Stage &, Access &access) {
     access.strides = llvm::map_to_vector<6>(order, [&](unsigned d) { return access.strides[d]; });
     for (auto &[dim, walk] : access.curves)
       dim = llvm::find(order, dim) - order.begin();
@@ -108,14 +108,14 @@ void DimLayout::merge() {
   for (int d = static_cast<int>(chain.dims.size()) - 2; d >= 0; --d) {
     const Dim &outer = chain.dims[d], &inner = chain.dims[d + 1];
     bool mergeable = outer.limit < 0 && inner.limit < 0 && !outer.extent.isOpen() && !inner.extent.isOpen();
-    chain.forEachAccess([&](Stage &, Access &access) {
+    chain.forEachPlace([&](Stage &, Access &access) {
       mergeable = mergeable && (isPrivate(access) || access.followsOn(d, d + 1, inner.extent.known()));
     });
     if (!mergeable)
       continue;
     chain.dims[d] = {outer.extent.known() * inner.extent.known()};
     chain.dims.erase(chain.dims.begin() + d + 1);
-    chain.forEachAccess([&](Stage &, Access &access) { access.dropDim(d); });
+    chain.forEachPlace([&](Stage &, Access &access) { access.dropDim(d); });
   }
 }
 
@@ -131,12 +131,12 @@ void DimLayout::chooseRow() {
   for (int d = innermost; d >= 0; --d) {
     bool isPlain = chain.dims[d].limit < 0 && space / chain.dims[d].extent.typical() >= enough &&
                    (d < innermost || chain.dims[d].extent.typical() >= lengthy);
-    chain.forEachAccess([&](Stage &, Access &access) { isPlain &= !access.isCurved(d); });
+    chain.forEachPlace([&](Stage &, Access &access) { isPlain &= !access.isCurved(d); });
     if (!isPlain)
       continue;
     chain.rowExtent = chain.dims[d].extent;
     chain.dims.erase(chain.dims.begin() + d);
-    chain.forEachAccess([&](Stage &, Access &access) {
+    chain.forEachPlace([&](Stage &, Access &access) {
       access.row = Walk::linear(access.strides[d], chain.rowExtent);
       access.dropDim(d);
     });

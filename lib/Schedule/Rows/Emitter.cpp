@@ -31,12 +31,20 @@ RowEmitter::Values RowEmitter::emitBody(Stage &stage, int64_t slot) {
   for (auto [i, access] : llvm::enumerate(stage.ins))
     if (Value element = operand(access, slot))
       map.map(body->getArgument(i), element);
+  for (const Access &access : stage.indices)
+    for (Operation *cast : access.base.getUsers())
+      map.map(cast->getResult(0), numberOf(access, slot));
   auto widen = [&](Operation *clone) {
     if (lanesOfValue)
       clone->getResult(0).setType(VectorType::get({lanesOfValue}, clone->getResult(0).getType()));
   };
   return cloneBody(
       b, *body, map, [&](Value v) { return captured(v); }, widen, stage.reduces ? stage.results() : Values());
+}
+
+Value RowEmitter::numberOf(const Access &access, int64_t slot) {
+  Value at = place(access, slot);
+  return isa<IndexType>(at.getType()) ? create<arith::IndexCastOp>(b.getI32Type(), at).getResult() : at;
 }
 
 Value RowEmitter::operand(const Access &access, int64_t slot) {

@@ -48,6 +48,8 @@ protected:
   virtual Value placeByOther(const Access &access, int64_t slot) = 0;
   /// A slot of an operand in memory and those that are moved with it: `slot` becomes the first.
   virtual Values load(const Access &access, int64_t &slot) = 0;
+  /// An index of the loops at a slot, in 32 bits.
+  virtual Value numberOf(const Access &access, int64_t slot);
   /// The lanes of a slot that the row has; null: all.
   virtual Value inRow(int64_t slot) = 0;
   /// Whether a reduction has a second accumulator, for what rounding took from the sum.

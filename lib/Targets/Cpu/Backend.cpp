@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Backend.h"
 
+#include "Schedule/Build/Batch.h"
 #include "Targets/Cpu/Codegen.h"
 #include "Targets/Cpu/Pipeline.h"
 #include "Targets/Cpu/Strategy.h"
@@ -23,13 +24,24 @@ Kernels runContraction(const Problem &problem, const Target &target, bool isLast
   return scheduleContraction(problem, strategy, whyNot);
 }
 
+/// Batches within each other, down to one product.
+Kernels runBatch(const Problem &problem, const Target &target, bool, std::string *whyNot) {
+  auto one = [&](const Problem &inner, std::string *why) -> Kernels {
+    Kernels kernels = runContraction(inner, target, /*isLastResort=*/false, why);
+    return succeeded(kernels) ? kernels : runBatch(inner, target, false, nullptr);
+  };
+  return scheduleBatch(problem, one, whyNot);
+}
+
 Kernels runRows(const Problem &problem, const Target &target, bool, std::string *whyNot) {
   return scheduleRows(problem, rowsStrategyFor(target), whyNot);
 }
 
 /// Contraction is asked before rows, to which a sum of products is a reduction like any other.
-constexpr Schedule schedules[] = {
-    {"map", runMap, false}, {"contraction", runContraction, true}, {"rows", runRows, false}};
+constexpr Schedule schedules[] = {{"map", runMap, false},
+                                  {"contraction", runContraction, true},
+                                  {"batch", runBatch, false},
+                                  {"rows", runRows, false}};
 
 } // namespace
 

@@ -31,7 +31,11 @@ Value pointerTo(OpBuilder &b, Location loc, Place place) {
   auto type = cast<MemRefType>(place.memref.getType());
   auto nsw = arith::IntegerOverflowFlags::nsw;
   Value bytes = arith::ConstantIndexOp::create(b, loc, type.getElementTypeBitWidth() / 8);
-  Value offset = arith::MulIOp::create(b, loc, place.at, bytes, nsw);
+  Value at = place.at;
+  if (auto [strides, start] = type.getStridesAndOffset(); start != 0) // the pointer is that of the whole buffer
+    at = arith::AddIOp::create(b, loc, at, memref::ExtractStridedMetadataOp::create(b, loc, place.memref).getOffset(),
+                               nsw);
+  Value offset = arith::MulIOp::create(b, loc, at, bytes, nsw);
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, place.memref);
   Value address = arith::IndexCastOp::create(b, loc, b.getI64Type(), arith::AddIOp::create(b, loc, base, offset));
   return LLVM::IntToPtrOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), address);

@@ -28,7 +28,7 @@
 // ROWS: arith.index_cast %[[ROW]] : vector<16xindex> to vector<16xi32>
 // BLOCKS: plan = "map: lines{{.*}}1 limit
 // TILE: plan = "map: tiles
-// SUM: 'linalg.index' in a body is not elementwise
+// SUM: rows: an accumulator does not start from a neutral constant
 
 //--- flat.mlir
 func.func @flat(%dst: memref<1003xi8> {quern.arg = "dst"}) {

@@ -118,5 +118,63 @@ TEST(Mlir, WhatWasReadIsNotReadAgain) {
   EXPECT_EQ(ask(api().compile, given(doubling("f", "v"))).status, static_cast<int>(Status::InvalidArguments));
 }
 
+/// Beyond its limits a function is not looked at.
+TEST(Mlir, LimitsOfAFunction) {
+  const auto chainOf = [](int operations) {
+    std::string text = "func.func @f(%v0: tensor<4xf32>) -> tensor<4xf32> {\n  %e = tensor.empty() : tensor<4xf32>\n";
+    for (int i = 0; i < operations; ++i)
+      text += "  %v" + std::to_string(i + 1) + " = linalg.exp ins(%v" + std::to_string(i) +
+              " : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>\n";
+    return text + "  return %v" + std::to_string(operations) + " : tensor<4xf32>\n}\n";
+  };
+  const auto argumentsOf = [](int count) {
+    std::string text = "func.func @f(";
+    for (int i = 0; i < count; ++i)
+      text += (i ? ", %a" : "%a") + std::to_string(i) + ": memref<4xf32>";
+    return text + ") {\n  linalg.exp ins(%a0 : memref<4xf32>) outs(%a1 : memref<4xf32>)\n  return\n}\n";
+  };
+  EXPECT_EQ(ask(api().read, given(chainOf(40))).status, 0);
+  const Outcome longest = ask(api().read, given(chainOf(511))), wide = ask(api().read, given(argumentsOf(257)));
+  EXPECT_EQ(longest.status, static_cast<int>(Status::Unimplemented));
+  EXPECT_NE(longest.error.find("has 513 operations; at most 512 are possible"), std::string::npos) << longest.error;
+  EXPECT_EQ(ask(api().read, given(argumentsOf(256))).status, 0);
+  EXPECT_EQ(wide.status, static_cast<int>(Status::Unimplemented));
+  EXPECT_NE(wide.error.find("has 257 arguments and 0 results; 1 to 256"), std::string::npos) << wide.error;
+}
+
+/// Sizes that an execution brings: which of them are one, and which are numbers.
+TEST(Mlir, OpenSizesAreRelated) {
+  const MlirDesc read = readOf(given(R"(
+#id = affine_map<(r, c) -> (r, c)>
+func.func @f(%x: tensor<?x?xf32>, %w: tensor<?x?xf32>, %b: tensor<40xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %m = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %w, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<?x?xf32>, tensor<?x?xf32>) outs(%f : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %y = linalg.generic {indexing_maps = [#id, affine_map<(r, c) -> (c)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p, %b : tensor<?x?xf32>, tensor<40xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %v: f32, %o: f32):
+    %s = arith.addf %a, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+)"));
+  // Dims of x, then its stride; so of w and of the result: rows, K, K, columns, which are 40.
+  EXPECT_EQ(read.sizes, "0,1,2,1,=40,5,0,=40,8");
+  MlirDesc wrong = read;
+  for (const char *sizes : {"", "0", "0,1,2,1,=40,5,0,=40,9", "1,1,2,1,=40,5,0,=40,8", "0,1,=2,1,=40,5,0,=40,8",
+                            "0,1,2,1,=40,5,0,=40,8,0", "0,1,2,1,=-1,5,0,=40,8", "a"}) {
+    PrimitiveDesc desc;
+    wrong.sizes = sizes;
+    desc.op = wrong;
+    EXPECT_FALSE(verify(desc, *Target::parse("avx2"))) << sizes;
+  }
+}
+
 } // namespace
 } // namespace quern

@@ -42,6 +42,44 @@ Value VectorEmitter::placeByOther(const Access &access, int64_t slot) {
   return add(first, multiple(indices, step));
 }
 
+/// Of every lane its own: along the row, or along the dim that vectors are along.
+Value VectorEmitter::numberOf(const Access &access, int64_t slot) {
+  const VectorType type = vec(b.getI32Type());
+  auto inAllLanes = [&](Value at) -> Value {
+    Value number = isa<IndexType>(at.getType()) ? create<arith::IndexCastOp>(b.getI32Type(), at).getResult() : at;
+    return create<vector::BroadcastOp>(type, number);
+  };
+  auto numbers = [&](auto numberOf) {
+    SmallVector<int32_t> all;
+    for (int64_t lane = 0; lane < plan.lanes; ++lane)
+      all.push_back(static_cast<int32_t>(numberOf(lane)));
+    return constant(DenseElementsAttr::get(type, ArrayRef<int32_t>(all)));
+  };
+  auto everywhere = [&](int64_t number) { return numbers([&](int64_t) { return number; }); };
+  Value base = rowBase(access);
+  if (!plan.alongRow()) { // all lanes are at one position of their rows
+    if (!access.row.isStill())
+      base = add(base, walk(position, access.row, positionAlign));
+    const int64_t step = access.strides[plan.vectorDim].known();
+    Value own = numbers([&](int64_t lane) { return (slot * plan.lanes + lane) * step; });
+    return create<arith::AddIOp>(inAllLanes(base), own);
+  }
+  Value first = inAllLanes(positionOf(slot)),
+        at = create<arith::AddIOp>(first, numbers([](int64_t lane) { return lane; }));
+  Value sum = inAllLanes(base);
+  for (const Digit &digit : access.row.digits()) {
+    Value term = at;
+    if (digit.unit > 1)
+      term = create<arith::DivUIOp>(term, everywhere(digit.unit));
+    if (digit.modulus)
+      term = create<arith::RemUIOp>(term, everywhere(digit.modulus));
+    if (digit.stride != 1)
+      term = create<arith::MulIOp>(term, everywhere(digit.stride));
+    sum = create<arith::AddIOp>(sum, term);
+  }
+  return sum;
+}
+
 VectorEmitter::Values VectorEmitter::load(const Access &access, int64_t &slot) {
   Value memref = kernel.arguments.lookup(access.base);
   auto type = cast<MemRefType>(memref.getType());

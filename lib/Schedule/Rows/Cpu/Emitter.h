@@ -55,6 +55,7 @@ protected:
   Value prefixMask(int64_t count) { return KernelBuilder::prefixMask(count, plan.lanes); }
   Value prefixMask(Value left);
   Value inRow(int64_t slot) override;
+  Value numberOf(const Access &access, int64_t slot) override;
 
   // Memory.
   Level levelOf(const Access &access) override;

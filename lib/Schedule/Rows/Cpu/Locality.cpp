@@ -53,11 +53,13 @@ bool RowPlan::runsBackwards(int sweep) const {
 }
 
 bool RowPlan::isPrefetched(const Access &access) const {
+  if (access.isScalar() || access.unread)
+    return false;
   const Size step = access.row.step();
   bool isFar = step.isOpen() || std::abs(step.known()) * bytesOf(access.elementType()) >= prefetcherReach;
   return !alongRow() && !split.wanted && sweeps > 1 && vectorDim + 1 == static_cast<int>(chain.dims.size()) &&
-         access.isArgument() && access.producer < 0 && !access.unread && lanesOf(access) == LaneKind::Unit &&
-         access.row.isLinear() && isFar;
+         access.isArgument() && access.producer < 0 && lanesOf(access) == LaneKind::Unit && access.row.isLinear() &&
+         isFar;
 }
 
 bool RowPlan::isStreamed(const Access &access) const {

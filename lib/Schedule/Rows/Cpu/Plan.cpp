@@ -56,7 +56,9 @@ private:
 /// Lanes follow from the widest type that takes part; 16- and 8-bit values widen on the way.
 LogicalResult Planner::chooseLanes() {
   int64_t widest = 32;
-  auto note = [&](Type type) {
+  auto note = [&](Type type) { // an index is had in 32 bits
+    if (type.isIndex())
+      return;
     widest = std::max<int64_t>(widest, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64);
   };
   for (Stage &stage : chain.stages) {

@@ -113,7 +113,8 @@ double quern::rows::opsOfWholeRows(const RowPlan &plan, int64_t registers) {
 void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
   RowChain &chain = plan.chain;
   bool reduces = llvm::any_of(chain.stages, [](const Stage &stage) { return stage.reduces; });
-  if (!reduces || chain.rowExtent.isBelow(2) || chain.rowExtent.mayExceed(mostRegisters * plan.registerLanes))
+  if (!reduces || chain.hasIndices() || chain.rowExtent.isBelow(2) ||
+      chain.rowExtent.mayExceed(mostRegisters * plan.registerLanes))
     return;
   const int64_t length = chain.rowExtent.known();
   for (const Stage &stage : chain.stages) // loops over the row can write past the caches, which saves more

@@ -28,7 +28,7 @@ static bool isCarrier(const RowChain &chain, int dim) {
 
 bool RowPlan::mayCarryVectors(int dim) const {
   bool curved = false;
-  chain.forEachAccess([&](Stage &, Access &access) {
+  chain.forEachPlace([&](Stage &, Access &access) {
     curved |= llvm::any_of(access.curves, [&](auto &curve) { return static_cast<int>(curve.first) == dim; });
   });
   return !curved && (chain.dims[dim].limit < 0 || chain.dims[dim].weight == 1);

@@ -85,7 +85,11 @@ Value SweepEmitter::reduceLanes(Operation *like, Value accumulator) {
               : isa<arith::MaxNumFOp>(like)           ? Kind::MAXNUMF
               : isa<arith::MinNumFOp>(like)           ? Kind::MINNUMF
               : isa<arith::MaximumFOp>(like)          ? Kind::MAXIMUMF
-                                                      : Kind::MINIMUMF;
+              : isa<arith::MinimumFOp>(like)          ? Kind::MINIMUMF
+              : isa<arith::MaxSIOp>(like)             ? Kind::MAXSI
+              : isa<arith::MinSIOp>(like)             ? Kind::MINSI
+              : isa<arith::MaxUIOp>(like)             ? Kind::MAXUI
+                                                      : Kind::MINUI;
   bool skipsNaN = isa<arith::MaxNumFOp, arith::MinNumFOp>(like);
   auto flags = skipsNaN                   ? arith::FastMathFlags::nnan
                : isa<arith::AddFOp>(like) ? arith::FastMathFlags::reassoc

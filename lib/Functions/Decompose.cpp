@@ -1,0 +1,203 @@
+//===- Decompose.cpp - A caller's operations as generic ones -----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What compilers have operations of their own for (softmax, packing, padding, joining) as fills, insertions and generic
+// operations, without loops and dims of one index. Upstream knows how, for tensors; on memrefs only softmax is such an
+// operation, which takes the same way.
+//
+//===----------------------------------------------------------------------===//
+#include "Functions/Forms.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::functions;
+
+namespace {
+
+/// Softmax on memrefs as one on tensors, whose values arrive in the memref.
+void putSoftmaxOnTensors(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto softmax : llvm::to_vector(function.getOps<linalg::SoftmaxOp>())) {
+    if (!softmax.hasPureBufferSemantics())
+      continue;
+    rewriter.setInsertionPoint(softmax);
+    Location loc = softmax.getLoc();
+    auto type = cast<MemRefType>(softmax.getInput().getType());
+    auto tensorType = RankedTensorType::get(type.getShape(), type.getElementType());
+    Value input = bufferization::ToTensorOp::create(rewriter, loc, tensorType, softmax.getInput(), /*restrict=*/true);
+    Value empty =
+        tensor::EmptyOp::create(rewriter, loc, tensor::getMixedSizes(rewriter, loc, input), type.getElementType());
+    auto made = linalg::SoftmaxOp::create(rewriter, loc, TypeRange(tensorType), input, empty, softmax.getDimension());
+    auto arrive =
+        bufferization::MaterializeInDestinationOp::create(rewriter, loc, made->getResult(0), softmax.getOutput());
+    arrive.setRestrict(true);
+    arrive.setWritable(true);
+    rewriter.eraseOp(softmax);
+  }
+}
+
+LogicalResult unpackAndPack(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto pack : llvm::to_vector(function.getOps<linalg::PackOp>())) {
+    rewriter.setInsertionPoint(pack);
+    if (failed(linalg::lowerPack(rewriter, pack, /*lowerPadLikeWithInsertSlice=*/false)))
+      return pack.emitError("a packing that upstream does not lower");
+  }
+  for (auto unpack : llvm::to_vector(function.getOps<linalg::UnPackOp>())) {
+    rewriter.setInsertionPoint(unpack);
+    if (failed(linalg::lowerUnPack(rewriter, unpack, /*lowerUnpadLikeWithExtractSlice=*/false)))
+      return unpack.emitError("an unpacking that upstream does not lower");
+  }
+  return success();
+}
+
+/// A reshape of static tensors moves nothing: all dims as one, and that one as others.
+void reshapeByDims(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto reshape : llvm::to_vector(function.getOps<tensor::ReshapeOp>())) {
+    auto from = cast<RankedTensorType>(reshape.getSource().getType()), to = cast<RankedTensorType>(reshape.getType());
+    rewriter.setInsertionPoint(reshape);
+    auto flat = RankedTensorType::get({from.getNumElements()}, from.getElementType());
+    auto allOf = [](RankedTensorType type) {
+      SmallVector<ReassociationIndices> all(type.getRank() ? 1 : 0);
+      for (int64_t d = 0; d < type.getRank(); ++d)
+        all[0].push_back(d);
+      return all;
+    };
+    Value value = reshape.getSource();
+    if (from.getRank() != 1)
+      value = from.getRank()
+                  ? tensor::CollapseShapeOp::create(rewriter, reshape.getLoc(), flat, value, allOf(from)).getResult()
+                  : tensor::ExpandShapeOp::create(rewriter, reshape.getLoc(), flat, value,
+                                                  SmallVector<ReassociationIndices>())
+                        .getResult();
+    if (to.getRank() == 0)
+      value =
+          tensor::CollapseShapeOp::create(rewriter, reshape.getLoc(), to, value, SmallVector<ReassociationIndices>());
+    else if (to.getRank() != 1)
+      value = tensor::ExpandShapeOp::create(rewriter, reshape.getLoc(), to, value, allOf(to));
+    rewriter.replaceOp(reshape, value);
+  }
+}
+
+/// What no target has an instruction or an expansion for, by what it has.
+void expandRoots(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  function.walk([&](math::RsqrtOp op) {
+    rewriter.setInsertionPoint(op);
+    auto one = arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getFloatAttr(op.getType(), 1));
+    Value root = math::SqrtOp::create(rewriter, op.getLoc(), op.getOperand(), op.getFastmath());
+    rewriter.replaceOpWithNewOp<arith::DivFOp>(op, one, root, op.getFastmath());
+  });
+}
+
+LogicalResult generalize(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto op : llvm::to_vector(function.getOps<linalg::LinalgOp>())) {
+    if (isa<linalg::GenericOp, linalg::FillOp>(op.getOperation()))
+      continue;
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::generalizeNamedOp(rewriter, op)))
+      return op.emitError("an operation that upstream does not generalize");
+  }
+  return success();
+}
+
+LogicalResult rewriteBy(func::FuncOp function, RewritePatternSet &&patterns) {
+  GreedyRewriteConfig config;
+  config.enableFolding(true);
+  return applyPatternsGreedily(function, std::move(patterns), config);
+}
+
+/// Padding and joining as insertions, casts and sizes of what is known folded.
+LogicalResult insertParts(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  patterns.add<linalg::DecomposePadOpPattern>(context);
+  tensor::populateDecomposeTensorConcatPatterns(patterns);
+  for (Dialect *dialect : context->getLoadedDialects())
+    if (isa<tensor::TensorDialect, linalg::LinalgDialect, arith::ArithDialect>(dialect))
+      dialect->getCanonicalizationPatterns(patterns);
+  for (RegisteredOperationName op : context->getRegisteredOperations())
+    if (op.getDialectNamespace() == "tensor" || op.getStringRef() == "linalg.generic" ||
+        op.getStringRef() == "linalg.fill")
+      op.getCanonicalizationPatterns(patterns, context);
+  return rewriteBy(function, std::move(patterns));
+}
+
+/// Loops of one index, and dims that no more than one is read of, go.
+LogicalResult dropUnitDims(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  linalg::FillOp::getCanonicalizationPatterns(patterns, context); // of another shape
+  linalg::ControlDropUnitDims options;
+  linalg::populateFoldUnitExtentDimsPatterns(patterns, options);
+  return rewriteBy(function, std::move(patterns));
+}
+
+/// Elementwise operations one after the other, the second the only one that reads the first, are one. An operation that
+/// reads a reduction stays in its order, in which whoever reduces may go on.
+bool belongsTogether(OpOperand *read) {
+  constexpr size_t mostOperations = 64;
+  auto first = read->get().getDefiningOp<linalg::GenericOp>();
+  auto second = dyn_cast<linalg::GenericOp>(read->getOwner());
+  if (!first || !second || first.getNumResults() != 1 || !first->hasOneUse() || !first.isAllParallelLoops() ||
+      !second.isAllParallelLoops() ||
+      first.getBlock()->getOperations().size() + second.getBlock()->getOperations().size() > mostOperations)
+    return false;
+  AffineMap map = second.getMatchingIndexingMap(read);
+  auto isReduced = [](Value input) {
+    auto op = input.getDefiningOp<linalg::LinalgOp>();
+    return op && op.getNumReductionLoops();
+  };
+  return map.isIdentity() || (map.isPermutation() && llvm::none_of(first.getInputs(), isReduced));
+}
+
+LogicalResult fuseElementwise(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  linalg::populateElementwiseOpsFusionPatterns(patterns, belongsTogether);
+  return rewriteBy(function, std::move(patterns));
+}
+
+} // namespace
+
+// Upstream starts the maximum from NaN, which maxnumf passes
+// over; the least value does the same but for a row of NaN alone, which is NaN either way.
+LogicalResult functions::decomposeSoftmax(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto softmax : llvm::to_vector(function.getOps<linalg::SoftmaxOp>())) {
+    Operation *before = softmax->getPrevNode();
+    rewriter.setInsertionPoint(softmax);
+    FailureOr<SmallVector<Value>> values = softmax.decomposeOperation(rewriter);
+    if (failed(values))
+      return softmax.emitError("a softmax that upstream does not decompose");
+    for (Operation *op = softmax->getPrevNode(); op != before; op = op->getPrevNode())
+      if (auto constant = dyn_cast<arith::ConstantOp>(op))
+        if (auto number = dyn_cast<FloatAttr>(constant.getValue()); number && number.getValue().isNaN())
+          constant.setValueAttr(
+              FloatAttr::get(number.getType(), APFloat::getInf(number.getValue().getSemantics(), /*Negative=*/true)));
+    rewriter.replaceOp(softmax, *values);
+  }
+  return success();
+}
+
+LogicalResult functions::decompose(func::FuncOp function) {
+  putSoftmaxOnTensors(function);
+  reshapeByDims(function);
+  if (failed(unpackAndPack(function)) || failed(decomposeSoftmax(function)) || failed(insertParts(function)) ||
+      failed(generalize(function)) || failed(dropUnitDims(function)) || failed(fuseElementwise(function)))
+    return failure();
+  expandRoots(function);
+  return success();
+}

@@ -1,0 +1,55 @@
+//===- FillSizes.cpp - A function of open sizes with numbers in their place //
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What a function of open sizes is compared with is the same of the sizes at hand, lowered loop by loop.
+//
+//===----------------------------------------------------------------------===//
+#include "Functions/Functions.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace quern;
+
+bool functions::fillSizes(func::FuncOp function, unsigned i, const TensorDesc &desc) {
+  BlockArgument argument = function.getArgument(i);
+  auto type = cast<MemRefType>(argument.getType());
+  Result<TensorDesc> own = describe(type, "");
+  if (!own || !desc.isPlain() || desc.hasRuntimeDims() || own->ndims != desc.ndims || own->dataType != desc.dataType)
+    return false;
+  auto fits = [](int64_t open, int64_t given) { return open == runtimeDim || open == given; };
+  bool isFilled = fits(own->offset0, desc.offset0);
+  for (int d = 0; d < desc.ndims; ++d)
+    isFilled &= fits(own->dims[d], desc.dims[d]) && fits(own->strides[d], desc.strides[d]);
+  if (!isFilled || type.getRank() == 0)
+    return false;
+  const ArrayRef<int64_t> dims(desc.dims, static_cast<size_t>(desc.ndims)),
+      strides(desc.strides, static_cast<size_t>(desc.ndims));
+  auto filled =
+      MemRefType::get(dims, type.getElementType(), StridedLayoutAttr::get(type.getContext(), desc.offset0, strides));
+  if (auto dense = MemRefType::get(dims, type.getElementType()); // as its recipes know it
+      dense.getStridesAndOffset() == filled.getStridesAndOffset())
+    filled = dense;
+  argument.setType(filled);
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+  auto cast = memref::CastOp::create(builder, function.getLoc(), type, argument);
+  argument.replaceAllUsesExcept(cast, cast);
+  function.setFunctionType(
+      builder.getFunctionType(function.getBody().front().getArgumentTypes(), function.getResultTypes()));
+  return true;
+}
+
+Result<void> functions::foldSizes(func::FuncOp function) {
+  if (function.getOps<memref::CastOp>().empty())
+    return {};
+  PassManager passes(function.getContext(), func::FuncOp::getOperationName());
+  passes.addPass(createCanonicalizerPass());
+  if (failed(passes.run(function)))
+    return internalError("the sizes of a function could not be filled in");
+  return {};
+}

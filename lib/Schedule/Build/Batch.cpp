@@ -1,0 +1,322 @@
+//===- Batch.cpp - A loop around a schedule --------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The loop goes along one dim of each buffer, or along none of it. Without that dim the problem is that of one index,
+// and its kernel becomes the body of a loop, in which buffers begin at that index.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Build/Batch.h"
+
+#include "IR/QuernDialect.h"
+#include "Schedule/Build/Kernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace quern;
+
+namespace {
+
+constexpr int none = -1;
+
+class Batch {
+public:
+  explicit Batch(const Problem &problem) : problem(problem) {}
+  /// Finds the loop of every op and the dim of every buffer; false with a reason.
+  bool read(std::string &whyNot);
+  /// The problem of one index, behind the other.
+  func::FuncOp makeOne() const;
+  func::FuncOp wrap(func::FuncOp kernel) const;
+
+private:
+  std::optional<unsigned> loopOfFirst() const;
+  bool spread(linalg::LinalgOp op, unsigned loop, std::string &whyNot);
+  std::optional<unsigned> loopBy(linalg::LinalgOp op) const;
+  MemRefType without(Value memref) const;
+  AffineMap without(AffineMap map, unsigned loop, int dim) const;
+  void cloneWithout(OpBuilder &builder, linalg::LinalgOp op, IRMapping &mapping) const;
+  int64_t strideOf(Value argument) const;
+
+  const Problem &problem;
+  int64_t count = 0;
+  llvm::DenseMap<Value, int> dims;             ///< of buffers, or none
+  llvm::DenseMap<Operation *, unsigned> loops; ///< of ops other than fills
+};
+
+/// The outermost loop that all operands of the first reduction go along.
+std::optional<unsigned> Batch::loopOfFirst() const {
+  for (const ProblemOp &own : problem.ops) {
+    linalg::LinalgOp op = own.op;
+    if (!op.getNumReductionLoops())
+      continue;
+    for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+      const AffineExpr dim = getAffineDimExpr(static_cast<unsigned>(loop), op.getContext());
+      auto hasDim = [&](OpOperand &operand) {
+        return llvm::is_contained(op.getMatchingIndexingMap(&operand).getResults(), dim);
+      };
+      if (kind == utils::IteratorType::parallel && own.extents[loop].mayExceed(1) &&
+          llvm::all_of(op->getOpOperands(), hasDim))
+        return static_cast<unsigned>(loop);
+    }
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Notes which dims of an op's operands its loop is the index of.
+bool Batch::spread(linalg::LinalgOp op, unsigned loop, std::string &whyNot) {
+  loops[op] = loop;
+  auto fail = [&](const char *why) {
+    whyNot = why;
+    return false;
+  };
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    int at = none;
+    for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+      if (expr.isFunctionOfDim(loop)) {
+        if (!isa<AffineDimExpr>(expr) || at != none)
+          return fail("the loop of a batch is a part of an index");
+        at = static_cast<int>(d);
+      }
+    if (at == none && op.isDpsInit(&operand))
+      return fail("an op writes the same for all of a batch");
+    const bool isPlain = isa<BlockArgument>(operand.get()) || operand.get().getDefiningOp<memref::AllocOp>();
+    if (!isPlain && at != none)
+      return fail("a view or a table goes along a batch");
+    if (dims.try_emplace(operand.get(), at).first->second != at)
+      return fail("a buffer is read for each of a batch and for all of them");
+  }
+  for (auto index : op.getBlock()->getOps<linalg::IndexOp>())
+    if (index.getDim() == loop)
+      return fail("an index of a batch is computed with");
+  return true;
+}
+
+std::optional<unsigned> Batch::loopBy(linalg::LinalgOp op) const {
+  for (OpOperand &operand : op->getOpOperands())
+    if (auto found = dims.find(operand.get()); found != dims.end() && found->second != none)
+      if (auto dim = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(&operand).getResult(found->second)))
+        return dim.getPosition();
+  return std::nullopt;
+}
+
+bool Batch::read(std::string &whyNot) {
+  if (!problem.whyNot.empty() || problem.sizes.count()) {
+    whyNot = problem.whyNot.empty() ? "sizes of a batch are open" : problem.whyNot;
+    return false;
+  }
+  std::optional<unsigned> first = loopOfFirst();
+  if (!first) {
+    whyNot = "no loop goes along all operands of a reduction";
+    return false;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const ProblemOp &own : problem.ops) {
+      if (loops.contains(own.op) || isa<linalg::FillOp>(own.op.getOperation()))
+        continue;
+      std::optional<unsigned> loop = loopBy(own.op);
+      if (!loop && !count && own.op.getNumReductionLoops())
+        loop = first;
+      if (!loop)
+        continue;
+      if (!count)
+        count = own.extents[*loop].known();
+      if (own.extents[*loop] != count || !spread(own.op, *loop, whyNot))
+        return false;
+      changed = true;
+    }
+  }
+  for (const ProblemOp &own : problem.ops) {
+    linalg::LinalgOp op = own.op;
+    const bool isFill = isa<linalg::FillOp>(op.getOperation());
+    auto found = isFill ? dims.find(op.getDpsInits()[0]) : dims.end();
+    if (isFill ? found == dims.end() || found->second == none : !loops.contains(op)) {
+      whyNot = "an op has no loop in common with a product";
+      return false;
+    }
+  }
+  return true;
+}
+
+MemRefType Batch::without(Value memref) const {
+  auto type = cast<MemRefType>(memref.getType());
+  auto found = dims.find(memref);
+  if (found == dims.end() || found->second == none)
+    return type;
+  auto [strides, offset] = type.getStridesAndOffset();
+  SmallVector<int64_t> shape(type.getShape());
+  shape.erase(shape.begin() + found->second);
+  strides.erase(strides.begin() + found->second);
+  auto plain = MemRefType::get(shape, type.getElementType());
+  auto strided =
+      MemRefType::get(shape, type.getElementType(), StridedLayoutAttr::get(type.getContext(), offset, strides));
+  const bool isOwn = !isa<BlockArgument>(memref); // whose layout nobody sees
+  return isOwn || plain.getStridesAndOffset() == strided.getStridesAndOffset() ? plain : strided;
+}
+
+AffineMap Batch::without(AffineMap map, unsigned loop, int dim) const {
+  SmallVector<AffineExpr> results(map.getResults()), renumbered;
+  if (dim != none)
+    results.erase(results.begin() + dim);
+  for (unsigned d = 0; d < map.getNumDims(); ++d)
+    renumbered.push_back(getAffineDimExpr(d > loop ? d - 1 : d, map.getContext()));
+  for (AffineExpr &expr : results)
+    expr = expr.replaceDims(renumbered);
+  return AffineMap::get(map.getNumDims() - 1, 0, results, map.getContext());
+}
+
+void Batch::cloneWithout(OpBuilder &builder, linalg::LinalgOp op, IRMapping &mapping) const {
+  if (isa<linalg::FillOp>(op.getOperation())) {
+    builder.clone(*op, mapping);
+    return;
+  }
+  const unsigned loop = loops.lookup(op);
+  SmallVector<AffineMap> maps;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto found = dims.find(operand.get());
+    maps.push_back(without(op.getMatchingIndexingMap(&operand), loop, found == dims.end() ? none : found->second));
+  }
+  auto kinds = op.getIteratorTypesArray();
+  kinds.erase(kinds.begin() + loop);
+  auto mapped = [&](ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value v) { return mapping.lookupOrDefault(v); });
+  };
+  auto made =
+      linalg::GenericOp::create(builder, op.getLoc(), mapped(op.getDpsInputs()), mapped(op.getDpsInits()), maps, kinds);
+  op->getRegion(0).cloneInto(&made.getRegion(), mapping);
+  for (auto index : made.getBlock()->getOps<linalg::IndexOp>())
+    if (index.getDim() > loop)
+      index.setDim(index.getDim() - 1);
+  made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+}
+
+func::FuncOp Batch::makeOne() const {
+  func::FuncOp function = problem.function;
+  OpBuilder builder(function.getContext());
+  builder.setInsertionPointAfter(function);
+  SmallVector<Type> types;
+  for (BlockArgument argument : function.getArguments())
+    types.push_back(without(argument));
+  auto one = func::FuncOp::create(builder, function.getLoc(), function.getName(), builder.getFunctionType(types, {}));
+  IRMapping mapping;
+  mapping.map(function.getArguments(), one.addEntryBlock()->getArguments());
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (DictionaryAttr attributes = function.getArgAttrDict(i))
+      one.setArgAttrs(i, attributes);
+  builder.setInsertionPointToEnd(&one.getBody().front());
+  for (Operation &op : function.getBody().front())
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      cloneWithout(builder, linalgOp, mapping);
+    else if (auto alloc = dyn_cast<memref::AllocOp>(op))
+      mapping.map(alloc.getResult(), memref::AllocOp::create(builder, op.getLoc(), without(alloc)).getResult());
+    else
+      builder.clone(op, mapping);
+  return one;
+}
+
+int64_t Batch::strideOf(Value argument) const {
+  auto found = dims.find(argument);
+  if (found == dims.end() || found->second == none)
+    return 0;
+  return cast<MemRefType>(argument.getType()).getStridesAndOffset().first[found->second];
+}
+
+func::FuncOp Batch::wrap(func::FuncOp kernel) const {
+  auto own = attrOf<KernelAttr>(kernel);
+  const int64_t space = own.getSpace();
+  KernelTraits traits;
+  traits.name = kernel.getName().str();
+  traits.plan = (Twine(count) + " times " + own.getPlan()).str();
+  traits.space = space * count;
+  traits.nsPerIteration = static_cast<double>(own.getNsPerIteration());
+  traits.scratchBytes = own.getScratchBytes();
+  Kernel all = makeKernel(problem.function, problem.function, traits);
+  Location loc = kernel.getLoc();
+  OpBuilder builder(kernel.getContext());
+  builder.setInsertionPointToEnd(&all.function.getBody().front());
+  auto index = [&](int64_t number) { return arith::ConstantIndexOp::create(builder, loc, number).getResult(); };
+  Value ofOne = index(space), last = index(space - 1), step = index(1), zero = index(0);
+  Value first = arith::DivUIOp::create(builder, loc, all.begin(), ofOne);
+  Value end = arith::DivUIOp::create(builder, loc, arith::AddIOp::create(builder, loc, all.end(), last), ofOne);
+  auto loop = scf::ForOp::create(builder, loc, first, end, step);
+  func::ReturnOp::create(builder, loc);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value start = arith::MulIOp::create(builder, loc, loop.getInductionVar(), ofOne);
+  auto inOne = [&](Value of) { return arith::SubIOp::create(builder, loc, of, start).getResult(); };
+  Value begins = arith::MaxSIOp::create(builder, loc, inOne(all.begin()), zero);
+  Value ends = arith::MinSIOp::create(builder, loc, inOne(all.end()), ofOne);
+  IRMapping mapping;
+  SmallVector<std::pair<memref::ReinterpretCastOp, Value>> begun; ///< and where in the argument
+  const unsigned count = kernel.getNumArguments();
+  for (unsigned i = 0; i < count - 2; ++i) {
+    Value memory = all.function.getArgument(i);
+    const int64_t stride = i < problem.function.getNumArguments() ? strideOf(problem.function.getArgument(i)) : 0;
+    if (stride) {
+      auto type = cast<MemRefType>(kernel.getArgument(i).getType());
+      Value at = arith::MulIOp::create(builder, loc, loop.getInductionVar(), index(stride));
+      const SmallVector<int64_t> unit(type.getRank(), 1);
+      auto layout = StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, unit);
+      auto cast = memref::ReinterpretCastOp::create(
+          builder, loc, MemRefType::get(type.getShape(), type.getElementType(), layout), memory, OpFoldResult(at),
+          getAsIndexOpFoldResult(builder.getContext(), type.getShape()),
+          getAsIndexOpFoldResult(builder.getContext(), unit));
+      begun.push_back({cast, at});
+      memory = cast;
+    }
+    mapping.map(kernel.getArgument(i), memory);
+  }
+  mapping.map(kernel.getArgument(count - 2), begins);
+  mapping.map(kernel.getArgument(count - 1), ends);
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    builder.clone(op, mapping);
+  // A batch within says where in the whole buffer its own begin, and knew no other batch.
+  for (auto [cast, at] : begun)
+    for (Operation *user : llvm::make_early_inc_range(cast->getUsers()))
+      if (auto inner = dyn_cast<memref::ReinterpretCastOp>(user)) {
+        builder.setInsertionPoint(inner);
+        Value sum = arith::AddIOp::create(builder, loc, at, inner.getOffsets().front());
+        inner.getSourceMutable().set(cast.getSource());
+        inner.getOffsetsMutable().assign(sum);
+      }
+  return all.function;
+}
+
+} // namespace
+
+FailureOr<SmallVector<func::FuncOp>> quern::scheduleBatch(const Problem &problem, ScheduleOne one,
+                                                          std::string *whyNot) {
+  std::string reason;
+  Batch batch(problem);
+  auto fail = [&](const std::string &why) {
+    if (whyNot)
+      *whyNot = why;
+    return failure();
+  };
+  if (!batch.read(reason))
+    return fail(reason);
+  func::FuncOp single = batch.makeOne();
+  FailureOr<SmallVector<func::FuncOp>> kernels = one(Problem(single), &reason);
+  single.erase();
+  if (failed(kernels))
+    return fail(reason);
+  auto takesMore = [](func::FuncOp kernel) {
+    auto own = attrOf<KernelAttr>(kernel);
+    return own.getSharedBytes() || own.getFactors() || own.getGroupSize();
+  };
+  SmallVector<func::FuncOp> wrapped;
+  if (kernels->size() == 1 && !takesMore(kernels->front()))
+    wrapped.push_back(batch.wrap(kernels->front()));
+  for (func::FuncOp kernel : *kernels)
+    kernel.erase();
+  return wrapped.empty() ? FailureOr<SmallVector<func::FuncOp>>(fail("the kernel of one of a batch takes more than "
+                                                                     "buffers of its own"))
+                         : FailureOr<SmallVector<func::FuncOp>>(wrapped);
+}

@@ -202,6 +202,9 @@ Result<void> checkOther(Operation &op, Form form) {
   if (isa<func::ReturnOp>(op) || isScalarCode(op))
     return {};
   if (form == Form::Given) {
+    auto isLength = [](Value size) { return size.getDefiningOp<tensor::DimOp>() || matchPattern(size, m_Constant()); };
+    if (auto empty = dyn_cast<tensor::EmptyOp>(op); empty && !llvm::all_of(empty.getDynamicSizes(), isLength))
+      return notTaken(&op, "makes memory of a size that is computed; sizes of arguments are taken");
     if (auto pad = dyn_cast<tensor::PadOp>(op))
       return checkPad(pad);
     if (isa<linalg::PackOp, linalg::UnPackOp, tensor::ConcatOp, tensor::ReshapeOp>(op))

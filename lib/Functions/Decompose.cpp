@@ -141,6 +141,7 @@ LogicalResult dropUnitDims(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   RewritePatternSet patterns(context);
   linalg::FillOp::getCanonicalizationPatterns(patterns, context); // of another shape
+  tensor::populateFoldTensorEmptyPatterns(patterns);
   linalg::ControlDropUnitDims options;
   linalg::populateFoldUnitExtentDimsPatterns(patterns, options);
   return rewriteBy(function, std::move(patterns));

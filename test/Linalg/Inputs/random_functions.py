@@ -64,7 +64,8 @@ class Function:
 
     def filled(self, shape, number):
         start, empty, name = self.constant(number), self.empty(shape), self.name()
-        self.emit(f"{name} = linalg.fill ins({start} : f32) outs({empty} : {type_of(shape, 'f32')}) -> {type_of(shape, 'f32')}")
+        kind = type_of(shape, "f32")
+        self.emit(f"{name} = linalg.fill ins({start} : f32) outs({empty} : {kind}) -> {kind}")
         return name
 
     def generic(self, inputs, maps, out, shape, kinds, body, element="f32"):

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -147,6 +148,39 @@ LogicalResult dropUnitDims(func::FuncOp function) {
   return rewriteBy(function, std::move(patterns));
 }
 
+/// The views that lead from `memory` to all of it as `view`, the last first; none where it is another's or a part.
+SmallVector<Operation *> viewsOfAll(Value view, Value memory) {
+  SmallVector<Operation *> views;
+  for (; view != memory; view = views.back()->getOperand(0)) {
+    Operation *from = view.getDefiningOp();
+    auto type = dyn_cast<MemRefType>(view.getType());
+    if (!type || !from || from->getNumOperands() != 1 ||
+        !isa<memref::CollapseShapeOp, memref::ExpandShapeOp, memref::SubViewOp>(from))
+      return {};
+    auto whole = cast<MemRefType>(from->getOperand(0).getType());
+    if (isa<memref::SubViewOp>(from) && (!whole.hasStaticShape() || whole.getNumElements() != type.getNumElements()))
+      return {};
+    views.push_back(from);
+  }
+  return views;
+}
+
+/// A fill of memory that an operation accumulates on through a view of all of it fills that view.
+void fillViews(func::FuncOp function) {
+  for (auto fill : llvm::to_vector(function.getOps<linalg::FillOp>()))
+    for (auto op : function.getOps<linalg::GenericOp>()) {
+      auto reaches = [&](Value init) { return !viewsOfAll(init, fill.getOutputs()[0]).empty(); };
+      const auto init = llvm::find_if(op.getOutputs(), reaches);
+      if (init == op.getOutputs().end() || op->isBeforeInBlock(fill))
+        continue;
+      for (Operation *view : llvm::reverse(viewsOfAll(*init, fill.getOutputs()[0])))
+        if (fill->isBeforeInBlock(view))
+          view->moveBefore(fill);
+      fill.getOutputsMutable()[0].set(*init);
+      break;
+    }
+}
+
 /// Elementwise operations one after the other, the second the only one that reads the first, are one. An operation that
 /// reads a reduction stays in its order, in which whoever reduces may go on.
 bool belongsTogether(OpOperand *read) {
@@ -199,6 +233,7 @@ LogicalResult functions::decompose(func::FuncOp function) {
   if (failed(unpackAndPack(function)) || failed(decomposeSoftmax(function)) || failed(insertParts(function)) ||
       failed(generalize(function)) || failed(dropUnitDims(function)) || failed(fuseElementwise(function)))
     return failure();
+  fillViews(function);
   expandRoots(function);
   return success();
 }

@@ -111,6 +111,9 @@ LogicalResult Merger::merge(SmallVectorImpl<ProblemOp> &merged) {
     ProblemOp &op = merged.emplace_back(own);
     if (own.extents.size() != loops)
       continue;
+    for (unsigned loop : order)
+      if (own.extents[loop] != extents[loop])
+        return fail("a loop of extent " + own.extents[loop].text() + " meets a reduced one of " + Twine(extents[loop]));
     for (LoopAccess &access : op.operands)
       if (failed(mergeWalks(access, static_cast<int64_t>(count))))
         return failure();

@@ -8,10 +8,12 @@
 // RUN: quern-opt %t/together.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=TOGETHER --implicit-check-not=arith.remui
 // RUN: quern-opt %t/together.mlir --check
 // RUN: not quern-opt %t/unlike.mlir --schedule 2>&1 | FileCheck %s --check-prefix=UNLIKE
+// RUN: not quern-opt %t/lengths.mlir --schedule 2>&1 | FileCheck %s --check-prefix=LENGTHS
 // APART: plan = "rows: 2 ops in 2 sweeps
 // APART: arith.remui
 // TOGETHER: along the row
 // UNLIKE: loops 0 and 2 are both reduced, and not by every op that reduces
+// LENGTHS: a loop of extent 51 meets a reduced one of 64
 //--- apart.mlir
 #id = affine_map<(a, b, c) -> (a, b, c)>
 #kept = affine_map<(a, b, c) -> (b)>
@@ -60,6 +62,22 @@ func.func @unlike(%x: memref<4x6x8xf32> {quern.arg = "x"}, %y: memref<4x6xf32> {
   ^bb0(%a: f32, %s: f32):
     %t = arith.addf %a, %s fastmath<reassoc> : f32
     linalg.yield %t : f32
+  }
+  return
+}
+//--- lengths.mlir
+#id = affine_map<(a, b) -> (a, b)>
+func.func @lengths(%x: memref<12x64xf32> {quern.arg = "x"}, %from: memref<12x51xf32> {quern.arg = "from"}, %y: memref<f32> {quern.arg = "y"}, %to: memref<12x51xf32> {quern.arg = "to"}) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<f32>)
+  linalg.generic {indexing_maps = [#id, affine_map<(a, b) -> ()>], iterator_types = ["reduction", "reduction"]} ins(%x : memref<12x64xf32>) outs(%y : memref<f32>) {
+  ^bb0(%a: f32, %s: f32):
+    %t = arith.addf %a, %s fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%from : memref<12x51xf32>) outs(%to : memref<12x51xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
   }
   return
 }

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -106,6 +107,33 @@ private:
   Type f32, f64;
   SmallVector<Operation *> operations;
 };
+
+bool isOfArgument(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  return isa<BlockArgument>(memref);
+}
+
+/// What accumulates on an argument of f32 does so on an intermediate, which is wide and stored once.
+void accumulateApart(func::FuncOp function) {
+  function.walk([&](linalg::LinalgOp op) {
+    if (op.getNumReductionLoops() == 0)
+      return;
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      Value argument = init.get();
+      auto type = dyn_cast<MemRefType>(argument.getType());
+      if (!type || !type.getElementType().isF32() || !isOfArgument(argument))
+        continue;
+      OpBuilder builder(op);
+      Location loc = op.getLoc();
+      Value sums = memref::AllocOp::create(builder, loc, MemRefType::get(type.getShape(), type.getElementType()));
+      linalg::makeMemRefCopyOp(builder, loc, argument, sums);
+      init.set(sums);
+      builder.setInsertionPointAfter(op);
+      linalg::makeMemRefCopyOp(builder, loc, sums, argument);
+    }
+  });
+}
 
 /// Gives every intermediate its place in one scratch buffer and returns the buffer's size.
 int64_t placeIntermediates(ArrayRef<memref::AllocOp> allocs, Value scratch) {
@@ -205,8 +233,10 @@ LogicalResult lowerNaively(func::FuncOp problem, bool widen) {
   for (Type type : problem.getArgumentTypes())
     if (auto memref = dyn_cast<MemRefType>(type); memref && !memref.hasStaticShape())
       return problem.emitError("naive lowering: a dynamic size");
-  if (widen)
+  if (widen) {
+    accumulateApart(problem);
     Widening(problem).run();
+  }
   castViews(problem);
   SmallVector<memref::AllocOp> allocs;
   problem.walk([&](Operation *op) {

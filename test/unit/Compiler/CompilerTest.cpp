@@ -8,11 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
+#include "BridgeCalls.h"
 #include "Desc/Key.h"
 #include "Desc/PrimitiveDesc.h"
 #include "Primitives/Registry.h"
 #include "Targets/Cpu/Codegen.h"
-#include "quern-compiler/Bridge.h"
 #include "quern/kernel_abi.h"
 
 #include "gtest/gtest.h"
@@ -25,17 +25,6 @@
 namespace quern {
 namespace {
 
-const quern_compiler_api &api() { return *quern_compiler_get_api(QUERN_COMPILER_API_VERSION); }
-
-void append(void *context, const void *bytes, size_t size) {
-  static_cast<std::string *>(context)->append(static_cast<const char *>(bytes), size);
-}
-
-struct Outcome {
-  int status = 0;
-  std::string result, error;
-};
-
 std::string verifiedBytes(const std::string &line, const std::string &target) {
   auto desc = PrimitiveDesc::parse(line);
   auto parsed = Target::parse(target);
@@ -46,12 +35,7 @@ std::string verifiedBytes(const std::string &line, const std::string &target) {
 }
 
 Outcome compile(const std::string &line, const std::string &target, int form, bool verifyIr = true) {
-  std::string bytes = verifiedBytes(line, target);
-  quern_compile_request request{bytes.data(), bytes.size(), target.c_str(), form, verifyIr};
-  Outcome outcome;
-  quern_byte_sink result{append, &outcome.result}, error{append, &outcome.error};
-  outcome.status = api().compile(&request, &result, &error);
-  return outcome;
+  return ask(api().compile, verifiedBytes(line, target), target.c_str(), form, verifyIr);
 }
 
 const std::string line = "softmax fwd_i alg=accurate src=f32:6x50:ab dst=f32:6x50:ab axis=1";

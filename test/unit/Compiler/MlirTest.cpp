@@ -7,36 +7,18 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
+#include "BridgeCalls.h"
 #include "Desc/PrimitiveDesc.h"
 #include "Primitives/Registry.h"
 #include "Support/Stage.h"
-#include "quern-compiler/Bridge.h"
 
 #include "gtest/gtest.h"
 
 namespace quern {
 namespace {
 
-const quern_compiler_api &api() { return *quern_compiler_get_api(QUERN_COMPILER_API_VERSION); }
-
-void append(void *context, const void *bytes, size_t size) {
-  static_cast<std::string *>(context)->append(static_cast<const char *>(bytes), size);
-}
-
-struct Outcome {
-  int status = 0;
-  std::string result, error;
-};
-
-using Call = int (*)(const quern_compile_request *, const quern_byte_sink *, const quern_byte_sink *);
-
-Outcome ask(Call call, const PrimitiveDesc &desc, const char *target = "avx2") {
-  Outcome outcome;
-  const std::string bytes = desc.canonicalBytes();
-  const quern_compile_request request{bytes.data(), bytes.size(), target, QUERN_COMPILER_ARTIFACT, 1};
-  const quern_byte_sink result{append, &outcome.result}, error{append, &outcome.error};
-  outcome.status = call(&request, &result, &error);
-  return outcome;
+Outcome askFor(Call call, const PrimitiveDesc &desc, const char *target = "avx2") {
+  return ask(call, desc.canonicalBytes(), target);
 }
 
 PrimitiveDesc given(std::string module, std::string function = "") {
@@ -48,7 +30,7 @@ PrimitiveDesc given(std::string module, std::string function = "") {
 }
 
 MlirDesc readOf(const PrimitiveDesc &desc) {
-  const Outcome outcome = ask(api().read, desc);
+  const Outcome outcome = askFor(api().read, desc);
   EXPECT_EQ(outcome.status, 0) << outcome.error;
   Result<PrimitiveDesc> read = PrimitiveDesc::fromBytes(outcome.result);
   EXPECT_TRUE(read) << read.error().message;
@@ -81,7 +63,7 @@ TEST(Mlir, WhatWasReadCompiles) {
   Result<PrimitiveDesc> again = PrimitiveDesc::parse(desc.text());
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(*again, desc);
-  const Outcome outcome = ask(api().compile, desc);
+  const Outcome outcome = askFor(api().compile, desc);
   ASSERT_EQ(outcome.status, 0) << outcome.error;
   Result<Artifact> artifact = Artifact::parse(outcome.result);
   ASSERT_TRUE(artifact) << artifact.error().message;
@@ -94,9 +76,9 @@ TEST(Mlir, CodeThatFitsNoArgumentsIsRefused) {
   desc.op = readOf(given(doubling("f", "v")));
   auto &mlir = std::get<MlirDesc>(desc.op);
   mlir.args[0].dims[1] = mlir.args[0].paddedDims[1] = 15;
-  EXPECT_EQ(ask(api().compile, desc).status, static_cast<int>(Status::InvalidArguments));
+  EXPECT_EQ(askFor(api().compile, desc).status, static_cast<int>(Status::InvalidArguments));
   mlir.code = "nonsense";
-  EXPECT_EQ(ask(api().compile, desc).status, static_cast<int>(Status::InvalidArguments));
+  EXPECT_EQ(askFor(api().compile, desc).status, static_cast<int>(Status::InvalidArguments));
 }
 
 TEST(Mlir, BytesThatAreNoModule) {
@@ -104,7 +86,7 @@ TEST(Mlir, BytesThatAreNoModule) {
   for (const std::string &bytes :
        {std::string("\0\0\0\0", 4), std::string("func"), bytecode, bytecode + std::string(200, '\1'), std::string("\""),
         std::string(5000, '('), std::string(5000, '<'), text.substr(0, text.size() / 2)}) {
-    const Outcome outcome = ask(api().read, given(bytes));
+    const Outcome outcome = askFor(api().read, given(bytes));
     EXPECT_EQ(outcome.status, static_cast<int>(Status::InvalidArguments)) << outcome.error;
     EXPECT_TRUE(outcome.result.empty());
     EXPECT_FALSE(outcome.error.empty());
@@ -114,8 +96,8 @@ TEST(Mlir, BytesThatAreNoModule) {
 TEST(Mlir, WhatWasReadIsNotReadAgain) {
   PrimitiveDesc desc;
   desc.op = readOf(given(doubling("f", "v")));
-  EXPECT_EQ(ask(api().read, desc).status, static_cast<int>(Status::InvalidArguments));
-  EXPECT_EQ(ask(api().compile, given(doubling("f", "v"))).status, static_cast<int>(Status::InvalidArguments));
+  EXPECT_EQ(askFor(api().read, desc).status, static_cast<int>(Status::InvalidArguments));
+  EXPECT_EQ(askFor(api().compile, given(doubling("f", "v"))).status, static_cast<int>(Status::InvalidArguments));
 }
 
 /// Beyond its limits a function is not looked at.
@@ -133,11 +115,11 @@ TEST(Mlir, LimitsOfAFunction) {
       text += (i ? ", %a" : "%a") + std::to_string(i) + ": memref<4xf32>";
     return text + ") {\n  linalg.exp ins(%a0 : memref<4xf32>) outs(%a1 : memref<4xf32>)\n  return\n}\n";
   };
-  EXPECT_EQ(ask(api().read, given(chainOf(40))).status, 0);
-  const Outcome longest = ask(api().read, given(chainOf(511))), wide = ask(api().read, given(argumentsOf(257)));
+  EXPECT_EQ(askFor(api().read, given(chainOf(40))).status, 0);
+  const Outcome longest = askFor(api().read, given(chainOf(511))), wide = askFor(api().read, given(argumentsOf(257)));
   EXPECT_EQ(longest.status, static_cast<int>(Status::Unimplemented));
   EXPECT_NE(longest.error.find("has 513 operations; at most 512 are possible"), std::string::npos) << longest.error;
-  EXPECT_EQ(ask(api().read, given(argumentsOf(256))).status, 0);
+  EXPECT_EQ(askFor(api().read, given(argumentsOf(256))).status, 0);
   EXPECT_EQ(wide.status, static_cast<int>(Status::Unimplemented));
   EXPECT_NE(wide.error.find("has 257 arguments and 0 results; 1 to 256"), std::string::npos) << wide.error;
 }

@@ -82,6 +82,7 @@ TEST_F(BadInput, PrimitiveDescriptors) {
       BAD(quern_primitive_desc_query(p, static_cast<quern_query_t>(9999), 0, &constDesc), unimplemented, "9999"),
       BAD(quern_primitive_desc_query(p, quern_query_scratchpad_md, 1, &constDesc), invalid_arguments, "not 1"),
   });
+  EXPECT_EQ(quern_mlir_release(&site), quern_success);
   EXPECT_EQ(newPd, nullptr);
   EXPECT_EQ(quern_primitive_desc_destroy(nullptr), quern_success);
   EXPECT_EQ(quern_primitive_desc_query_md(nullptr, quern_query_src_md, 0), nullptr);

@@ -199,6 +199,7 @@ TEST_F(TiersTest, MoreThanTheQueueHolds) {
 }
 
 TEST_F(TiersTest, TheThreadEndsWhenIdle) {
+  std::thread([] {}).join();                                   // with the first a sanitizer begins one of its own
   std::this_thread::sleep_for(std::chrono::milliseconds(400)); // that of tests before
   const size_t before = threadCount();
   test::Run run(device, test::lineOf(601));
@@ -235,12 +236,6 @@ TEST_F(TiersTest, ACrashInTheBackgroundLeavesTheFamily) {
   EXPECT_EQ(run.kernel.info().is_family, 1);
 }
 
-#if __has_feature(thread_sanitizer)
-constexpr bool mayStartThreadsInForks = false; // the sanitizer's rule
-#else
-constexpr bool mayStartThreadsInForks = true;
-#endif
-
 /// Forks; the child's exit status is what `body` gives.
 template <typename Body> int inChild(Body body) {
   const pid_t child = fork();
@@ -252,6 +247,9 @@ template <typename Body> int inChild(Body body) {
 }
 
 TEST_F(TiersTest, ForksWhileItCompiles) {
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+#endif
   const test::ScopedEnvironment slow("QUERN_FAKE", "slow");
   test::Run run(device, test::lineOf(605));
   for (int i = 0; i < 3; ++i) {
@@ -261,8 +259,6 @@ TEST_F(TiersTest, ForksWhileItCompiles) {
         return 1;
       if (waitSpecialised(run.kernel) != quern_success || run.kernel.info().is_family)
         return 2;
-      if (!mayStartThreadsInForks)
-        return 0;
       test::Run own(device, test::lineOf(606));
       own.execute(order);
       if (own.wrong() || waitSpecialised(own.kernel) != quern_success)

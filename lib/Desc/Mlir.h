@@ -28,9 +28,8 @@ struct MlirDesc {
   std::string code;
   std::vector<TensorDesc> args; ///< in the order of @function's arguments: the caller's, then what it returns
   std::string uses;             ///< one letter for each of them: r: read, w: written, u: both, R: a result
-  /// For each open size of the arguments, in the order of an execution's list, the first of that list that it equals,
-  /// or
-  /// "=64": it is a number. "" where none is open.
+  /// For each open size of the arguments, in the order of an execution's list: the first of that list that it equals,
+  /// or "=64" where it is a number. "" where none is open.
   std::string sizes;
   /// Lowered loop by loop, its sums in f64: what others are compared with.
   bool oracle = false;

@@ -45,7 +45,7 @@ public:
 private:
   Result<void> follow(linalg::LinalgOp op);
   Result<void> followInit(linalg::LinalgOp op, OpOperand &init);
-  Result<void> checkUpdated(const SmallVectorImpl<HeldValue *> &values) const;
+  Result<void> checkUpdated(const SmallVectorImpl<HeldValue *> &ofBuffer) const;
   Result<void> place(Value buffer);
   Result<void> moveTo(OpOperand &operand, Value memory);
   void eraseUnread();

@@ -126,7 +126,7 @@ Rows BackwardEmitter::dstDiff(const At &at) {
 }
 
 Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &at) {
-  const Rows place = states.tensor(name, desc, {program.number(at.layer), program.number(at.direction)});
+  Rows place = states.tensor(name, desc, {program.number(at.layer), program.number(at.direction)});
   if (place.channel == 1 || place.channels == 1)
     return place;
   return states.ofSteps(name.str() + "_dense", DataType::F32, place.channels, at.direction, program.number(0),

@@ -72,7 +72,7 @@ private:
   int64_t openDim(Span span) const {
     return span == Span::All && states.isOpen() ? states.workspaceSize(WorkspaceRows) : -1;
   }
-  Rows ofSpan(Rows rows, Span span) const { return span == Span::All ? states.ofAll(rows) : rows; }
+  Rows ofSpan(const Rows &rows, Span span) const { return span == Span::All ? states.ofAll(rows) : rows; }
   /// The gates that U multiplies with h at once.
   Gates iterGates() const { return {0, hasResetFirst() ? 2 : s.gates}; }
   /// Where products read some gradients of gates.

@@ -19,7 +19,7 @@ fi
 if [ $# -gt 0 ]; then
   files=("$@")
 else
-  mapfile -t files < <(find examples include lib runtime tools test \
+  mapfile -t files < <(find docs/examples include lib runtime tools test \
     -name '*.cpp' -o -name '*.h' -o -name '*.hpp' -o -name '*.c')
 fi
 if [ -z "$check" ]; then

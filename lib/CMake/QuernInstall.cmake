@@ -42,13 +42,13 @@ if(QUERN_BUILD_TOOLS AND QUERN_ENABLE_COMPILER)
     set(pack ${CMAKE_BINARY_DIR}/families/families-${isa}.qpk)
     add_custom_command(OUTPUT ${pack}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/families
-      COMMAND quern_tool pack build --families ${PROJECT_SOURCE_DIR}/problems/families.desc --target=${isa} -o ${pack}
-      DEPENDS quern_tool quern_compiler problems/families.desc COMMENT "Compiling families for ${isa}" VERBATIM)
+      COMMAND quern_tool pack build --families ${PROJECT_SOURCE_DIR}/runtime/families.desc --target=${isa} -o ${pack}
+      DEPENDS quern_tool quern_compiler runtime/families.desc COMMENT "Compiling families for ${isa}" VERBATIM)
     list(APPEND packs ${pack})
   endforeach()
   add_custom_target(quern-families DEPENDS ${packs})
   install(FILES ${packs} DESTINATION ${CMAKE_INSTALL_DATADIR}/quern/packs OPTIONAL)
-  install(FILES problems/families.desc DESTINATION ${CMAKE_INSTALL_DATADIR}/quern/problems)
+  install(FILES runtime/families.desc DESTINATION ${CMAKE_INSTALL_DATADIR}/quern/problems)
 endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/QuernConfig.cmake.in ${CMAKE_BINARY_DIR}/QuernConfig.cmake

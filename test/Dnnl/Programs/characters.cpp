@@ -1,10 +1,10 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// examples/characters.cpp for oneDNN: every cell learns a text, forward, backward and gradient descent, layouts being
-// the library's. Losses are equal within 1e-4 of their size: they are above 1, and 5e-5 + 5e-5 * loss is less. Two
-// mistakes of oneDNN's backward (docs/primitives/rnn.md) are gone round: the states at the start are given, though they
-// are zeros, and the attention is 0.
+// docs/examples/characters.cpp for oneDNN: every cell learns a text, forward, backward and gradient descent, layouts
+// being the library's. Losses are equal within 1e-4 of their size: they are above 1, and 5e-5 + 5e-5 * loss is less.
+// Two mistakes of oneDNN's backward (docs/primitives/rnn.md) are gone round: the states at the start are given, though
+// they are zeros, and the attention is 0.
 //
 // REQUIRES: onednn-3.13
 // RUN: %both %s %t --tolerance=5e-5 | FileCheck %s
@@ -12,7 +12,7 @@
 // CHECK: rnn step 49: 1.
 // CHECK: lbr_augru step 49: 1.
 // CHECK: 300 lines compared, 0 differ, 0 refused
-#include "../../../examples/characters.hpp"
+#include "../../../docs/examples/characters.hpp"
 
 #include "oneapi/dnnl/dnnl.hpp"
 

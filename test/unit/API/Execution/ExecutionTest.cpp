@@ -129,6 +129,10 @@ TEST_F(Executions, RefuseSizesThatDoNotFit) {
         "src=4x2x8 weights=1x1x8x3x8 weights1=1x1x8x3x8 dst=4x2x8 workspace=768",
         "workspace has 768 bytes; for T = 4 and N = 2 it has 832"},
        "(rnn C31)"},
+      {{"rnn fwd_t" + before.substr(9) + "?x?x8:abc " + weights + "?x?x8:abc",
+        "src=2147483648x1x8 weights=1x1x8x3x8 weights1=1x1x8x3x8 dst=2147483648x1x8 workspace=768",
+        "T = 2147483648 and N = 1 are given at execution; training takes up to 2147483647 of each then"},
+       "(rnn C31)"},
   };
   const std::map<std::string, int> indices = {{"src", QUERN_ARG_SRC},
                                               {"src1", QUERN_ARG_SRC_ITER},

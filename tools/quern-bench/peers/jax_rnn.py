@@ -86,10 +86,10 @@ def prepare(problem):
     attention = jnp.full((rnn.steps, rnn.batch, 1), 0.5, jnp.float32) if "attention" in rnn.tensors else None
     inputs = (x, parameters, states, attention)
     forward = forwardFunction(rnn)
-    if rnn.pass_ == "forward_inference":
+    if rnn.timed == "inference":
         return forward, inputs
     training = lambda *given: jax.vjp(forward, *given)  # noqa: E731
-    if rnn.pass_ != "backward":
+    if rnn.timed == "training":
         return training, inputs
     results, pullback = jax.jit(training)(*inputs)
     return lambda pull, gradients: pull(gradients), (pullback, results)

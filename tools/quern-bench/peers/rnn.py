@@ -5,6 +5,7 @@
 import driver
 
 GATES = {"vanilla_rnn": 1, "vanilla_lstm": 4, "vanilla_gru": 3, "lbr_gru": 3, "vanilla_augru": 3, "lbr_augru": 3}
+PASSES = {"fwd_i": "inference", "fwd_t": "training", "bwd": "backward"}
 KNOWN = ("src_layer", "src_iter", "src_iter_c", "attention", "weights_layer", "weights_iter", "bias")
 
 
@@ -19,7 +20,7 @@ class Rnn:
         if parameters["fpmath"] != "strict":
             raise ValueError("no fpmath")
         self.cell, self.activation = parameters["cell"], parameters["activation"]
-        self.pass_ = parameters["prop"]
+        self.timed = driver.pick(PASSES, parameters["prop"])
         self.type = self.tensors["src_layer"]["type"]
         self.steps, self.batch, self.channels = self.tensors["src_layer"]["dims"]
         self.layers, self.directions, _, self.gates, self.hidden = self.tensors["weights_iter"]["dims"]

@@ -22,7 +22,7 @@ def prepare(problem, types):
     dtype = driver.pick(types, rnn.type)
     layer = layer.to(dtype)
     x = torch.from_numpy(driver.normalValues((rnn.steps, rnn.batch, rnn.channels))).to(dtype)
-    if rnn.pass_ == "forward_inference":
+    if rnn.timed == "inference":
         layer.eval()
 
         def infer():
@@ -31,7 +31,7 @@ def prepare(problem, types):
 
         return infer
     x.requires_grad_(True)
-    if rnn.pass_ != "backward":
+    if rnn.timed == "training":
         return lambda: layer(x)
     y, _ = layer(x)
     sources, gradient = [x, *layer.parameters()], torch.ones_like(y)

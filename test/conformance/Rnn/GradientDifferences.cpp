@@ -115,6 +115,16 @@ ReferenceOutput moved(const ReferenceOutput &exact, const std::vector<double> &b
   return output;
 }
 
+/// NaN where the results have it, zeros elsewhere; nothing where they have none.
+std::vector<double> nansOf(const ReferenceOutput &exact, const ReferenceInputs &results) {
+  std::vector<double> values = gather(exact.desc, results.at(exact.argument));
+  if (std::ranges::none_of(values, [](double value) { return std::isnan(value); }))
+    return {};
+  for (double &value : values)
+    value = std::isnan(value) ? value : 0;
+  return values;
+}
+
 /// The top layer of one direction has its states in dst_layer alone, from the one after the first step on. oneDNN's one
 /// product for diff_weights_iter over all steps begins there where there is no src_iter to read first: it multiplies
 /// the gradients of each step with the state that the step made instead of the one that it read.
@@ -199,6 +209,11 @@ std::optional<Difference> expectGradientsOfPeer(const PeerComparison &with, cons
   if (readsStates) {
     addMoved([&](const auto &arguments, Step &step) { readStateOfTheStep(op, arguments, step); });
     return Difference{"without src_iter diff_weights_iter has the states that steps made, not those they read", 0.12};
+  }
+  const bool isGru = op.cell == Alg::VanillaGru || op.cell == Alg::VanillaAugru;
+  if (const std::vector<double> nans = nansOf(with.exact, inputs); isGru && !isOldPeer(with) && !nans.empty()) {
+    theirs.push_back(moved(with.exact, nans, spreadOf(with, inputs, gradient)));
+    return Difference{"3.13 makes NaN in a gru, now and then, of memory that it has not written", 0.01};
   }
   if (!op.attention.isZero()) {
     addMoved([&](const auto &arguments, Step &step) { forgetAttention(op, arguments, step); });

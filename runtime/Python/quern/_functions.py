@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions of arrays. Each makes a problem's line of what it is called with; what was met before is looked up."""
 
+import builtins
 import functools
 
 from quern import _quern
@@ -11,10 +12,17 @@ from quern._frameworks import type_name
 from quern._quern import Tensor
 
 
-def plan(line, inputs, results):
-    """A plan of one kernel: the problem's line, the argument of each array, and of each result (argument, Tensor)."""
-    kernel = _quern.Kernel(_quern.Descriptor.from_text(line))
-    return _quern.Plan(kernel, inputs, [(index, tensor.type, tensor.dims) for index, tensor in results])
+def plan(problem, inputs, results):
+    """A plan of one kernel.
+
+    Args:
+        problem: a line, or a Descriptor.
+        inputs: the kernel's argument for each array of a call, or -1.
+        results: (argument, Tensor) of each result; (-1, None) of one that there is not.
+    """
+    descriptor = _quern.Descriptor.from_text(problem) if isinstance(problem, str) else problem
+    made = [(index, tensor.type, tensor.dims) if tensor else (-1, "", ()) for index, tensor in results]
+    return _quern.Plan(_quern.Kernel(descriptor), inputs, made)
 
 
 def _like(tensor, out, type=None, dims=None):
@@ -32,7 +40,7 @@ def _name(dtype):
     return None if dtype is None else type_name(dtype)
 
 
-# --- Softmax -----------------------------------------------------------------------------------------------------------
+# --- Softmax ----------------------------------------------------------------------------------------------------------
 
 
 def _plan_softmax(tensors, outs, axis, algorithm, dtype):
@@ -65,7 +73,7 @@ def softmax(x, axis=-1, *, dtype=None, out=None):
     >>> quern.softmax(numpy.array([[0, 0, 0, 0]], numpy.float32))
     array([[0.25, 0.25, 0.25, 0.25]], dtype=float32)
     """
-    return _softmax(x, out, axis, "accurate", None if dtype is None else type_name(dtype))
+    return _softmax(x, out, axis, "accurate", _name(dtype))
 
 
 def log_softmax(x, axis=-1, *, dtype=None, out=None):
@@ -98,14 +106,14 @@ def softmax_backward(y, dy, axis=-1, *, log=False, dtype=None, out=None):
     return _softmax_backward(y, dy, out, axis, "log" if log else "accurate", _name(dtype))
 
 
-# --- Copies ------------------------------------------------------------------------------------------------------------
+# --- Copies -----------------------------------------------------------------------------------------------------------
 
 
 def _plan_reorder(tensors, outs, axes, dtype):
     src = tensors[0]
     if axes is not None:
         rank = len(src.dims)
-        order = [_axis(axis, rank) for axis in axes]
+        order = list(reversed(range(rank))) if axes == "reversed" else [_axis(axis, rank) for axis in axes]
         if sorted(order) != list(range(rank)):
             raise Error(f"axes are {axes}; they are to be a permutation of 0 to {rank - 1}")
         src = Tensor(src.type, [src.dims[axis] for axis in order], [src.strides[axis] for axis in order])
@@ -146,10 +154,10 @@ def transpose(x, axes=None, *, dtype=None, out=None):
         axes: for each axis of the result that of `x`, as NumPy has them; by default all in reverse.
         dtype, out: as of `reorder`, of the shape that results.
     """
-    return _reorder(x, out, tuple(reversed(range(x.ndim))) if axes is None else tuple(axes), _name(dtype))
+    return _reorder(x, out, "reversed" if axes is None else tuple(axes), _name(dtype))
 
 
-# --- Functions of elements ---------------------------------------------------------------------------------------------
+# --- Functions of elements --------------------------------------------------------------------------------------------
 
 
 def _plan_eltwise(tensors, outs, algorithm, alpha, beta, dtype):
@@ -266,7 +274,7 @@ def binary(x, y, algorithm="add", *, where=None, dtype=None, out=None):
     return _binary(x, y, where, out, algorithm, _name(dtype))
 
 
-# --- Several arrays ----------------------------------------------------------------------------------------------------
+# --- Several arrays ---------------------------------------------------------------------------------------------------
 
 
 def _plan_sum(tensors, outs, scales, dtype):
@@ -281,14 +289,11 @@ def _plan_concat(tensors, outs, axis, dtype):
     first = tensors[0]
     axis = _axis(axis, len(first.dims))
     dims = list(first.dims)
-    dims[axis] = sum_of(tensor.dims[axis] for tensor in tensors if len(tensor.dims) == len(dims))
+    dims[axis] = builtins.sum(tensor.dims[axis] for tensor in tensors if len(tensor.dims) == len(dims))
     dst = _like(first, outs[0], dtype, dims)
     sources = ",".join(tensor.text for tensor in tensors)
     return plan(f"concat axis={axis} srcs={sources} dst={dst.text}",
                 [MULTIPLE_SRC + i for i in range(len(tensors))], [(DST, dst)])
-
-
-sum_of = sum  # the function below has its name
 
 
 @functools.cache
@@ -331,7 +336,7 @@ def concat(arrays, axis=0, *, dtype=None, out=None):
     return _several(_plan_concat, arrays, out, axis, _name(dtype))
 
 
-# --- Products ----------------------------------------------------------------------------------------------------------
+# --- Products ---------------------------------------------------------------------------------------------------------
 
 
 def _collapsed(tensor):

@@ -91,7 +91,7 @@ quern_data_type_t typeOfDlpack(nb::dlpack::dtype type) {
 
 /// That which cannot be described at all is for the caller to convert.
 [[noreturn]] void failOnType(nb::handle object) {
-  std::string name = nb::cast<std::string>(nb::str(nb::getattr(object, "dtype", object.type())));
+  const std::string name = nb::str(nb::getattr(object, "dtype", object.type())).c_str();
   fail(quern_unimplemented, "an array is of type " + name +
                                 "; float64, float32, float16, bfloat16, float8_e5m2, float8_e4m3fn, int32, int8, uint8 "
                                 "and bool are possible");

@@ -123,7 +123,8 @@ void bindProblems(nb::module_ &module) {
       .def_prop_ro("dims", [](const Tensor &tensor) { return tupleOf(tensor.dims, tensor.rank); })
       .def_prop_ro("strides", [](const Tensor &tensor) { return tupleOf(tensor.strides, tensor.rank); })
       .def_prop_ro("text", &Tensor::text)
-      .def("__eq__", [](const Tensor &first, const Tensor &second) { return first == second; })
+      .def(
+          "__eq__", [](const Tensor &first, const Tensor &second) { return first == second; }, nb::is_operator())
       .def("__repr__", &Tensor::text);
   nb::class_<Layout>(module, "Layout")
       .def_prop_ro("bytes", &Layout::bytes)
@@ -135,9 +136,12 @@ void bindProblems(nb::module_ &module) {
                      return tupleOf(shape.dims, shape.rank);
                    })
       .def_prop_ro("plain", [](const Layout &layout) { return plainTensor(layout.get()); })
-      .def("__eq__", [](const Layout &first, const Layout &second) {
-        return quern_memory_desc_equal(first.get(), second.get()) == 1;
-      });
+      .def(
+          "__eq__",
+          [](const Layout &first, const Layout &second) {
+            return quern_memory_desc_equal(first.get(), second.get()) == 1;
+          },
+          nb::is_operator());
   nb::class_<Descriptor>(module, "Descriptor")
       .def_static("from_text", &Descriptor::fromText)
       .def_static("from_mlir", &Descriptor::fromMlir)

@@ -96,6 +96,8 @@ Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string
   TracedStage stage{name, "mlir", heading, of, {}};
   llvm::raw_string_ostream os(stage.text);
   module->print(os);
+  if (!StringRef(stage.text).ends_with("\n"))
+    os << '\n';
   OwningOpRef<ModuleOp> read = parseSourceString<ModuleOp>(stage.text, module->getContext(), name);
   if (!read)
     return internalError("the text of stage ", name, " does not read back");
@@ -103,7 +105,7 @@ Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string
   if (before.size() != after.size())
     return internalError("the text of stage ", name, " reads back as ", after.size(), " operations, not ",
                          before.size());
-  stage.origins.resize(of.empty() ? 0 : static_cast<size_t>(StringRef(stage.text).count('\n')) + 1);
+  stage.origins.resize(of.empty() ? 0 : static_cast<size_t>(StringRef(stage.text).count('\n')));
   for (auto [made, placed] : llvm::zip_equal(before, after))
     if (const int64_t line = lineOf(placed); !of.empty() && line > 0)
       stage.origins[static_cast<size_t>(line - 1)].append(linesIn(made->getLoc(), of));
@@ -118,7 +120,7 @@ LogicalResult addDebugScopes(ModuleOp module, const std::string &of) {
   };
   module->walk([&](Operation *op) {
     const Lines lines = linesIn(op->getLoc(), of);
-    op->setLoc(!lines.empty()             ? placeAt(lines.front())
+    op->setLoc(!lines.empty()              ? placeAt(lines.front())
                : isa<LLVM::LLVMFuncOp>(op) ? placeAt(1)
                                            : UnknownLoc::get(context));
   });
@@ -184,11 +186,8 @@ std::string traceAsJson(const std::string &problem, const std::string &target, c
     }
     all.push_back(std::move(object));
   }
-  const llvm::json::Value trace = llvm::json::Object{{"version", traceVersion},
-                                                     {"problem", problem},
-                                                     {"target", target},
-                                                     {"plan", plan},
-                                                     {"stages", std::move(all)}};
+  const llvm::json::Value trace = llvm::json::Object{
+      {"version", traceVersion}, {"problem", problem}, {"target", target}, {"plan", plan}, {"stages", std::move(all)}};
   std::string text;
   llvm::raw_string_ostream os(text);
   os << trace << "\n";

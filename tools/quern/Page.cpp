@@ -59,14 +59,17 @@ void addColumn(std::string &html, const Column &column, size_t kernels) {
   html += "</pre></section><div class=\"grip\"></div>\n";
 }
 
-/// What the script needs beyond the texts: {"of", "origins"} of each column.
+/// What the script needs beyond the texts: {"of", "origins", "steps"} of each column.
 std::string linksOf(const std::vector<Column> &columns) {
   nlohmann::json links = nlohmann::json::array();
-  for (const Column &column : columns)
-    links.push_back(column.stage.contains("of")
-                        ? nlohmann::json{{"of", column.stage["of"]}, {"origins", column.stage["origins"]}}
-                        : nlohmann::json{{"of", ""}, {"origins", nlohmann::json::array()}});
-  return links.dump(); // numbers and names of stages: nothing that ends a script
+  for (const Column &column : columns) {
+    nlohmann::json link = {{"of", ""}, {"origins", nlohmann::json::array()}, {"steps", nlohmann::json::array()}};
+    for (const char *part : {"of", "origins", "steps"})
+      if (column.stage.contains(part))
+        link[part] = column.stage[part];
+    links.push_back(std::move(link));
+  }
+  return links.dump(); // numbers, and names that are ours: nothing that ends a script
 }
 
 void addHeader(std::string &html, const std::vector<nlohmann::json> &traces, const std::vector<PageKernel> &kernels,
@@ -79,7 +82,7 @@ void addHeader(std::string &html, const std::vector<nlohmann::json> &traces, con
           "<span id=\"said\" role=\"status\"></span>";
   for (const Column &column : columns)
     html += "<label><input type=\"checkbox\" checked> " + escaped(column.title(traces.size())) + "</label>";
-  html += "<button id=\"theme\">Dark or light: d</button></nav></header>\n";
+  html += "<button id=\"theme\">Dark or light: d</button><output id=\"step\"></output></nav></header>\n";
 }
 
 } // namespace

@@ -53,14 +53,27 @@
       schedule.links.origins.forEach((lines, at) => lines.forEach((line) => link(line - 1, at)));
   }
 
+  /// What the lines of emit compute from which these lines of the schedule come.
+  function stepsOf(kernel, anchors) {
+    const emit = columns.find((column) => column.kernel === kernel && column.links.steps.length);
+    const schedule = columns.find((column) => column.kernel === kernel && column.stage === anchor);
+    if (!emit || !schedule)
+      return "";
+    const lines = anchors.flatMap((at) => schedule.links.origins[at] || []);
+    return [...new Set(lines.map((line) => emit.links.steps[line - 1]).filter(Boolean))].join("; ");
+  }
+
+  const step = document.getElementById("step");
   let lit = [];
   function light(place, kind) {
     for (const line of lit)
       line.classList.remove("lit", "pinned");
     lit = [];
+    step.textContent = "";
     if (!place)
       return;
     const anchors = place.column.anchors[place.at];
+    step.textContent = stepsOf(place.column.kernel, anchors);
     for (const column of columns) {
       if (column.kernel !== place.column.kernel)
         continue;
@@ -211,7 +224,7 @@
         search.blur();
       return;
     }
-    const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
+    const move = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
     if (event.key === "/") {
       search.focus();
     } else if (event.key === "Escape") {
@@ -221,8 +234,8 @@
     } else if (columns[+event.key - 1]) {
       const column = columns[+event.key - 1];
       toggle(column, column.section.hidden);
-    } else if (step && pinned && pinned.column.lines[pinned.at + step]) {
-      pin({ column: pinned.column, at: pinned.at + step });
+    } else if (move && pinned && pinned.column.lines[pinned.at + move]) {
+      pin({ column: pinned.column, at: pinned.at + move });
     } else {
       return;
     }

@@ -9,6 +9,7 @@ const exp = linesOf("schedule").filter((line) => line.textContent.includes("math
 mouse("mouseover", exp);
 check("hovering lights the exp of emit", marked("emit", "lit").some((line) => line.textContent.includes("math.exp")));
 check("and the instructions that it is", marked("assembly", "lit").some((line) => line.textContent.includes("vscalefps")));
+check("and says the step", document.getElementById("step").textContent === "exp(x - max)");
 check("and no others", marked("assembly", "lit").every((line) => !line.textContent.includes("vmovups\t(%r")));
 check("nothing is pinned yet", marked("schedule", "pinned").length === 0);
 

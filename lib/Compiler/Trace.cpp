@@ -113,10 +113,14 @@ Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string
     const int64_t line = lineOf(placed);
     if (line <= 0)
       continue;
-    if (of.empty())
+    if (of.empty()) {
       stage.steps[static_cast<size_t>(line - 1)] = stepOf(made->getLoc());
-    else
-      stage.origins[static_cast<size_t>(line - 1)].append(linesIn(made->getLoc(), of));
+      continue;
+    }
+    Lines &origins = stage.origins[static_cast<size_t>(line - 1)]; // a line may have several operations
+    for (const int64_t origin : linesIn(made->getLoc(), of))
+      if (!llvm::is_contained(origins, origin))
+        origins.push_back(origin);
   }
   module = std::move(read);
   return stage;

@@ -19,14 +19,14 @@ extern "C" {
 struct XLA_FFI_Api;
 
 /**
- * Registers the custom call "quern" for CPUs with an XLA, once. `api` is that XLA's own: what XLA_FFI_GetApi() gives
+ * Registers the custom call "quern" for CPUs with an XLA. `api` is that XLA's own: what XLA_FFI_GetApi() gives
  * where one is linked, or the `api` of a call frame.
  *
  * A call has the attribute `line`, a problem's text form with every size known, and `arguments`, an array of s32: the
  * QUERN_ARG_ index of each operand, then of each result. The kernel is made when XLA instantiates the call, and kept by
  * the executable; it runs on XLA's thread pool. Buffers are as large as their descriptors say, else the call fails.
  *
- * invalid_arguments: `api` is null, or XLA refuses, as it does where the name is taken already.
+ * invalid_arguments: `api` is null, or XLA refuses, as it does where the name is another library's.
  */
 QUERN_API quern_status_t quern_xla_register(const struct XLA_FFI_Api *api) QUERN_NOEXCEPT;
 

@@ -31,7 +31,9 @@ struct MlirDesc {
   /// For each open size of the arguments, in the order of an execution's list: the first of that list that it equals,
   /// or "=64" where it is a number. "" where none is open.
   std::string sizes;
-  /// Lowered loop by loop, its sums in f64: what others are compared with.
+  /// Lowered loop by loop, its sums in f64: what others are compared with. Behind the code's arguments are then two of
+  /// f64 for each that is written, laid out as it, zeros before: e and v, so that what arithmetic of the code's types
+  /// gives is within oracleMargin (e + sqrt(v)) of the element beside.
   bool oracle = false;
 
   bool isRead() const { return !code.empty(); }
@@ -41,6 +43,9 @@ struct MlirDesc {
   }
   bool operator==(const MlirDesc &other) const;
 };
+
+/// How many times the error that is expected of every rounding is let pass.
+inline constexpr double oracleMargin = 4;
 
 /// More is refused before it is parsed.
 inline constexpr size_t maxMlirBytes = size_t(16) << 20;

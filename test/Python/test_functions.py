@@ -19,6 +19,7 @@ STRIDES = {
     "transposed": lambda x: numpy.ascontiguousarray(x.T).T,
     "every second": lambda x: spread(x, 2, 0),
     "reversed": lambda x: numpy.ascontiguousarray(x[..., ::-1])[..., ::-1] if x.ndim else x,
+    "every second of odd rows": lambda x: spread(x, 2, 1),
     "offset": lambda x: spread(x, 1, 3),
     "misaligned": lambda x: misaligned(x),
     "big-endian": lambda x: x.astype(x.dtype.newbyteorder(">")) if x.dtype.kind == "f" else x,

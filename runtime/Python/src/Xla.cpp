@@ -214,16 +214,15 @@ ffi::TypeId Kernel::id = XLA_FFI_UNKNOWN_TYPE_ID;
 
 constexpr XLA_FFI_TypeInfo kernelInfo = ffi::MakeTypeInfo<Kernel>();
 
-XLA_FFI_DEFINE_HANDLER(instantiate, Kernel::create,
-                       ffi::Ffi::BindInstantiate().Attr<std::string_view>("line").Attr<ffi::Span<const int32_t>>(
-                           "arguments"));
+XLA_FFI_DEFINE_HANDLER(
+    instantiate, Kernel::create,
+    ffi::Ffi::BindInstantiate().Attr<std::string_view>("line").Attr<ffi::Span<const int32_t>>("arguments"));
 
 ffi::Error run(Kernel *kernel, ffi::ThreadPool threads, ffi::RemainingArgs operands, ffi::RemainingRets results) {
   return kernel->execute(threads, operands, results);
 }
 XLA_FFI_DEFINE_HANDLER(
-    execute, run,
-    ffi::Ffi::Bind().Ctx<ffi::State<Kernel>>().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets());
+    execute, run, ffi::Ffi::Bind().Ctx<ffi::State<Kernel>>().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets());
 
 /// What XLA made of a registration.
 bool isTaken(const XLA_FFI_Api *api, XLA_FFI_Error *error) {
@@ -255,7 +254,7 @@ quern_status_t quern_xla_register(const XLA_FFI_Api *api) noexcept {
       return quern_invalid_arguments;
     const XLA_FFI_Handler_Bundle bundle = {quern_xla_instantiate, nullptr, nullptr, quern_xla_execute};
     return isTaken(api, ffi::Ffi::RegisterStaticHandler(api, "quern", "Host", bundle)) ? quern_success
-                                                                                      : quern_invalid_arguments;
+                                                                                       : quern_invalid_arguments;
   } catch (...) {
     return quern_out_of_memory;
   }

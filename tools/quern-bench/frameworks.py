@@ -150,6 +150,52 @@ def jax_calls(options):
     geometric("time to compile", compiling)
 
 
+def torch_calls(options):
+    import torch
+    from torch.nn.utils.rnn import pack_padded_sequence
+
+    import quern.torch
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(1)
+    head("Within PyTorch")
+    x = torch.randn(1, 16)
+    with torch.no_grad():
+        row("softmax 1x16", *measure([lambda: quern.torch.softmax(x, 1), lambda: torch.softmax(x, 1)],
+                                     options.seconds))
+    forward, training, packed = [], [], []
+    sizes = [(1, 128), (16, 128), (1, 512), (16, 512)] if options.quick else \
+        [(n, h) for h in (64, 128, 256, 512, 1024) for n in (1, 16, 64)]
+    for kind in ("LSTM", "GRU"):
+        for batch, hidden in sizes:
+            theirs, own = getattr(torch.nn, kind)(hidden, hidden), getattr(quern.torch, kind)(hidden, hidden)
+            own.load_state_dict(theirs.state_dict())
+            x = torch.randn(50, batch, hidden)
+
+            def infer(module, x=x):
+                with torch.no_grad():
+                    module(x)
+
+            def step(module, x=x):
+                module.zero_grad()
+                y = module(x)[0]
+                (y.data if isinstance(y, tuple) else y).sum().backward()
+            name = f"{kind} T50 N{batch} H{hidden}"
+            for what, run, ratios in ((name, infer, forward), (name + ", training step", step, training)):
+                best = measure([lambda m=m, run=run: run(m) for m in (own, theirs)], options.seconds)
+                row(what, *best)
+                ratios.append(best[1] / best[0])
+            if batch > 1 and hidden <= 512:
+                lengths = torch.linspace(50, 5, batch).long()
+                ragged = pack_padded_sequence(x, lengths)
+                for what, run in ((", lengths 5 to 50", infer), (", lengths 5 to 50, training step", step)):
+                    best = measure([lambda m=m, run=run: run(m, ragged) for m in (own, theirs)], options.seconds)
+                    row(name + what, *best)
+                    packed.append(best[1] / best[0])
+    geometric("forward against torch.nn", forward)
+    geometric("training step against torch.nn", training)
+    geometric("variable lengths against torch.nn", packed)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="numpy,jax")
@@ -161,7 +207,7 @@ def main():
     for name in ("QUERN_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = str(options.threads)
     for part in options.only.split(","):
-        {"numpy": numpy_calls, "jax": jax_calls}[part](options)
+        {"numpy": numpy_calls, "jax": jax_calls, "torch": torch_calls}[part](options)
 
 
 if __name__ == "__main__":

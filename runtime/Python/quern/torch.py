@@ -257,7 +257,7 @@ class _Layers:
         cache = self.__dict__.setdefault("_quern_packed", {})
         if layer not in cache or cache[layer][0] != state:
             with torch.no_grad():
-                w, u, bias, projection = self._weights(layer)
+                w, u, bias, projection = map(_bare, self._weights(layer))
             made = {"lstm": quern.LSTM, "lbr_gru": quern.GRU, "rnn": quern.RNN}[self._cell]
             rest = {"lstm": {"projection": projection}, "lbr_gru": {"linear_before_reset": True},
                     "rnn": {"activation": self._activation()}}[self._cell]

@@ -106,7 +106,9 @@ def test_packed_sequences(kind):
     h = torch.randn(4, 4, 8)
     states = (h, torch.randn(4, 4, 8)) if kind == "LSTM" else h
     ordered = pack_padded_sequence(torch.randn(6, 3, 5), [6, 4, 1])
-    for packed, given in [(pack_sequence(sequences, enforce_sorted=False), states), (ordered, None)]:
+    many = pack_sequence([torch.randn(length, 5) for length in (3, 9, 9, 1, 2, 8, 5, 7, 4, 1, 6, 3, 2)],
+                         enforce_sorted=False)
+    for packed, given in [(pack_sequence(sequences, enforce_sorted=False), states), (ordered, None), (many, None)]:
         with torch.no_grad():
             close(own(packed, given)[0].data, theirs(packed, given)[0].data)
         results = []
@@ -119,6 +121,12 @@ def test_packed_sequences(kind):
         close(results[0][0].data, results[1][0].data)
         close(results[0][1], results[1][1])
         close(results[0][2], results[1][2], 1e-3)
+
+
+def test_groups():
+    for lengths, ends in [([5, 5, 5, 5, 5, 5, 5, 5], [8]), ([9, 9, 9, 9, 2, 2, 2, 2], [4, 8]), ([9, 2, 2, 2, 2], [5]),
+                          ([9, 8, 7, 6, 5, 4, 3, 2, 1, 1, 1, 1], [4, 8, 12])]:
+        assert quern.torch._groups(lengths) == ends
 
 
 def test_weights_are_packed_again_when_they_change():

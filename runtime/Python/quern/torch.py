@@ -38,6 +38,10 @@ def _operator(schema, implementation, fake):
     return getattr(torch.ops.quern, name).default
 
 
+def _bare(tensor):
+    return tensor.detach() if tensor is not None and tensor.requires_grad else tensor
+
+
 def _like(x, *_):
     return x.new_empty(x.shape)
 
@@ -47,7 +51,7 @@ def _like(x, *_):
 
 def _run_softmax(x, dim, log):
     _use_threads()
-    return _softmax(x.detach(), None, dim, "log" if log else "accurate", None)
+    return _softmax(_bare(x), None, dim, "log" if log else "accurate", None)
 
 
 def _run_softmax_backward(y, dy, dim, log):
@@ -70,19 +74,27 @@ torch.library.register_autograd(
     setup_context=_keep_softmax, lib=_library)
 
 
+def _is_plain(x):
+    """Whether a call may pass by PyTorch's dispatcher: nothing records, traces or transforms it."""
+    return (type(x) is torch.Tensor and not (x.requires_grad and torch.is_grad_enabled()) and x.is_cpu
+            and not torch.compiler.is_compiling() and not torch._C._are_functorch_transforms_active()
+            and not torch._C._len_torch_dispatch_stack() and not torch._C._len_torch_function_stack()
+            and not torch._C._get_tracing_state())
+
+
 def softmax(x, dim=-1):
     """`torch.softmax`: of f64, f32, bf16 or f16, with any strides, with a gradient."""
-    return _softmax_op(x, dim, False)
+    return _run_softmax(x, dim, False) if _is_plain(x) else _softmax_op(x, dim, False)
 
 
 def log_softmax(x, dim=-1):
     """`torch.log_softmax`, as `softmax`."""
-    return _softmax_op(x, dim, True)
+    return _run_softmax(x, dim, True) if _is_plain(x) else _softmax_op(x, dim, True)
 
 
 def _run_eltwise(x, algorithm, alpha, beta):
     _use_threads()
-    return _eltwise(x.detach(), None, algorithm, alpha, beta, None)
+    return _eltwise(_bare(x), None, algorithm, alpha, beta, None)
 
 
 def _run_eltwise_backward(x, dy, algorithm, alpha, beta):
@@ -108,7 +120,8 @@ torch.library.register_autograd(
 
 def eltwise(x, algorithm, alpha=0.0, beta=0.0):
     """A function of each element, with a gradient: `algorithm` and its parameters as of `quern.eltwise`."""
-    return _eltwise_op(x, algorithm, float(alpha), float(beta))
+    run = _run_eltwise if _is_plain(x) else _eltwise_op
+    return run(x, algorithm, float(alpha), float(beta))
 
 
 # --- Recurrent networks ---
@@ -117,10 +130,6 @@ def eltwise(x, algorithm, alpha=0.0, beta=0.0):
 _IN = ", ".join(f"Tensor? {name}" if name not in ("src_layer", "weights_layer", "weights_iter") else f"Tensor {name}"
                 for name in INPUTS)
 _PARAMETERS = "str cell, str direction, str activation"
-
-
-def _bare(tensor):
-    return None if tensor is None else tensor.detach()
 
 
 def _workspace_bytes(cell, direction, activation, tensors):
@@ -214,6 +223,19 @@ def _rnn_gradients(ctx, grads):
 torch.library.register_autograd("quern::rnn", _rnn_gradients, setup_context=_keep_rnn, lib=_library)
 
 
+_LEAST_GROUP = 4
+
+
+def _groups(lengths):
+    """Where groups of sequences end, for lengths that fall: a new one where its steps are an eighth fewer."""
+    ends, first = [], lengths[0]
+    for at in range(_LEAST_GROUP, len(lengths) - _LEAST_GROUP + 1):
+        if at - (ends[-1] if ends else 0) >= _LEAST_GROUP and lengths[at] * 8 <= first * 7:
+            ends.append(at)
+            first = lengths[at]
+    return ends + [len(lengths)]
+
+
 class _Layers:
     """What LSTM, GRU and RNN add to PyTorch's modules: forward. Parameters and their names are PyTorch's."""
 
@@ -277,14 +299,35 @@ class _Layers:
             _use_threads()
             made = self._packed(layer)
             if self._cell == "lstm":
-                return made(x.detach(), _bare(h), _bare(c), lengths=lengths)
-            return (*made(x.detach(), _bare(h), lengths=lengths), None)
+                return made(_bare(x), _bare(h), _bare(c), lengths=lengths)
+            return (*made(_bare(x), _bare(h), lengths=lengths), None)
         w, u, bias, projection = self._weights(layer)
         training = torch.is_grad_enabled() and any(t is not None and t.requires_grad
                                                    for t in (x, h, c, w, u, bias, projection))
         y, h, c, _ = _rnn_op(x, h, c, None, lengths, w, u, None, projection, bias, self._cell, self._direction(),
                              self._activation(), training)
         return y, h, c if self._cell == "lstm" else None
+
+    def _run_groups(self, x, h, c, lengths):
+        """Sequences in the order of their lengths, the longest first: as many at a time as are about as long.
+
+        What a group runs behind the end of its shorter sequences is for nothing, and small groups share weights badly.
+        """
+        count = x.shape[1]
+        if torch.compiler.is_compiling() or count < 2 * _LEAST_GROUP:
+            return self._run_layers(x, h, c, lengths)
+        ends = _groups(lengths.tolist())
+        if len(ends) == 1:
+            return self._run_layers(x, h, c, lengths)
+        parts, begin = [], 0
+        for end in ends:
+            own = [None if s is None else s[:, begin:end] for s in (h, c)]
+            steps = int(lengths[begin])
+            y, last_h, last_c = self._run_layers(x[:steps, begin:end], *own, lengths[begin:end])
+            parts.append((torch.nn.functional.pad(y, (0, 0, 0, 0, 0, x.shape[0] - steps)), last_h, last_c))
+            begin = end
+        y, last_h, last_c = zip(*parts)
+        return torch.cat(y, 1), torch.cat(last_h, 1), None if last_c[0] is None else torch.cat(last_c, 1)
 
     def _run_layers(self, x, h, c, lengths):
         """Of [T, N, I]: y, h and c of all layers."""
@@ -318,7 +361,8 @@ class _Layers:
                 h, c = (None if s is None else s[:, None] for s in (h, c))
             elif self.batch_first:
                 x = x.transpose(0, 1)
-        y, h, c = self._run_layers(x, h, None if c is None else c.float(), lengths)
+        run = self._run_groups if packed else self._run_layers
+        y, h, c = run(x, h, None if c is None else c.float(), lengths)
         c = None if c is None else c.to(x.dtype)
         if packed:
             data = pack_padded_sequence(y, lengths.to(torch.int64)).data

@@ -26,7 +26,8 @@ public:
     int index; ///< of the kernel's argument
     quern_data_type_t type;
     nanobind::tuple shape;
-    nanobind::object dtype; ///< NumPy's
+    nanobind::object dtype;                  ///< NumPy's
+    mutable nanobind::object torchType = {}; ///< PyTorch's, once it was asked for
   };
 
   /// The kernel's argument, type and shape of a result.

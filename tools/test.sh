@@ -250,7 +250,10 @@ esac
 step tests "unit tests" unit release
 step tests "lit" "$lit" -v --order=lexical build/release/test
 step tests "Python, NumPy and JAX" test/Python/run.sh build/release
-[ $mode != full ] || step tests "Python and PyTorch" test/Python/run.sh --torch build/release
+if [ $mode = full ]; then
+  step tests "Python and PyTorch" test/Python/run.sh --torch build/release
+  step tests "Python, the wheel" test/Python/wheel.sh
+fi
 
 # --count=0: every pair of types with every family of layouts; cells: every cell of types x
 # layouts x attributes, on the widest ISA.

@@ -32,7 +32,7 @@ def test_calls(library, draw):
     x, y = draw.standard_normal((8, 100)).astype("f"), numpy.empty((8, 100), "f")
     assert module.softmax(x, y) is None
     near(y, references.softmax(x, 1))
-    x, by, z = draw.standard_normal((8, 16)).astype("f"), draw.standard_normal(16).astype("f"), numpy.empty((8, 16), "f")
+    x, by, z = (draw.standard_normal(shape).astype("f") for shape in ((8, 16), 16, (8, 16)))
     module.scale(tvm_ffi.from_dlpack(x), tvm_ffi.from_dlpack(by), tvm_ffi.from_dlpack(z))
     assert numpy.array_equal(z, x * by)
 

@@ -24,8 +24,8 @@ import os, sys, numpy, quern
 x = numpy.arange(12, dtype=numpy.float32).reshape(3, 4)
 y = numpy.exp(x - x.max(1, keepdims=True))
 assert abs(quern.softmax(x) - y / y.sum(1, keepdims=True)).max() < 1e-6
-problem = quern.Problem("rnn fwd_i cell=lstm direction=left2right src_layer=f32:12x8x64:tnc weights_layer=f32:1x1x64x4x96:any "
-                        "weights_iter=f32:1x1x96x4x96:any dst_layer=f32:12x8x96:tnc")
+problem = quern.Problem("rnn fwd_i cell=lstm direction=left2right src_layer=f32:12x8x64:tnc "
+                        "weights_layer=f32:1x1x64x4x96:any weights_iter=f32:1x1x96x4x96:any dst_layer=f32:12x8x96:tnc")
 assert problem.info["origin"] == "compiled" and problem.check().ok
 assert quern.Problem("softmax fwd_i src=f32:37x41:ab dst=f32:37x41:ab axis=1").info["origin"] == "family"
 for line in open("/proc/self/maps"):

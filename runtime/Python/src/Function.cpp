@@ -78,8 +78,8 @@ std::vector<int> takenOf(const std::vector<int> &inputs, const std::vector<Plan:
 
 } // namespace
 
-Plan::Plan(std::shared_ptr<Kernel> given, const std::vector<int> &inputs, const std::vector<Made> &made)
-    : kernel(std::move(given)), frames(*kernel, takenOf(inputs, made, positions)) {
+Plan::Plan(std::shared_ptr<Kernel> compiled, const std::vector<int> &inputs, const std::vector<Made> &made)
+    : kernel(std::move(compiled)), frames(*kernel, takenOf(inputs, made, positions)) {
   for (const auto &[index, type, shape] : made)
     results.push_back({index, typeFromName(type), shape,
                        index < 0 ? nb::object(nb::none()) : nb::object(frameworks().attr("numpy_dtype")(type))});

@@ -94,6 +94,17 @@ def numpy_calls(options):
     seconds = min(float(subprocess.run([sys.executable, "-c", fresh_process], check=True, capture_output=True,
                                        text=True).stdout) for _ in range(5))
     print(f"| import quern, NumPy there | {show(seconds)} | | | |")
+    # A shape that nothing has met, in a process whose package has packs of families.
+    program = """
+import time, numpy, quern
+quern.softmax(numpy.zeros((3, 5), numpy.float32))
+x, t = numpy.zeros((123, 457), numpy.float32), time.perf_counter()
+quern.softmax(x)
+print(time.perf_counter() - t, quern.Problem("softmax fwd_i src=f32:9x11:ab dst=f32:9x11:ab axis=1").info["origin"])
+"""
+    output = [subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True,
+                             env={**os.environ, "QUERN_CACHE_DIR": "off"}).stdout.split() for _ in range(5)]
+    print(f"| first call of a new shape, from {output[0][1]} | {show(min(float(line[0]) for line in output))} | | | |")
 
 
 def jax_calls(options):

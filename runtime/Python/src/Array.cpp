@@ -150,15 +150,8 @@ bool isNested(const Tensor &tensor) {
   return true;
 }
 
-nb::module_ numpy() { return nb::module_::import_("numpy"); }
-
-} // namespace
-
-Framework frameworkOf(nb::handle object) {
-  PyTypeObject *type = Py_TYPE(object.ptr());
-  const char *name = type->tp_name;
-  if (std::strncmp(name, "numpy.", 6) == 0)
-    return Framework::NumPy;
+/// By the module that the type is defined in.
+Framework lookUpFramework(nb::handle object) {
   const nb::object module = nb::getattr(object.type(), "__module__", nb::str(""));
   const std::string_view text = nb::isinstance<nb::str>(module) ? nb::cast<nb::str>(module).c_str() : "";
   if (text.starts_with("torch"))
@@ -166,6 +159,28 @@ Framework frameworkOf(nb::handle object) {
   if (text.starts_with("jax"))
     return Framework::Jax;
   return Framework::NumPy;
+}
+
+nb::module_ numpy() { return nb::module_::import_("numpy"); }
+
+} // namespace
+
+Framework frameworkOf(nb::handle object) {
+  struct Known {
+    PyTypeObject *type;
+    Framework framework;
+  };
+  thread_local std::array<Known, 2> known{}; // types of frameworks live as long as the interpreter
+  PyTypeObject *type = Py_TYPE(object.ptr());
+  for (const Known &one : known)
+    if (one.type == type)
+      return one.framework;
+  const Framework found = lookUpFramework(object);
+  if (found != Framework::NumPy || std::strncmp(type->tp_name, "numpy.", 6) == 0) {
+    known[1] = known[0];
+    known[0] = {type, found};
+  }
+  return found;
 }
 
 void Array::release() {

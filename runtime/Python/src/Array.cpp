@@ -9,6 +9,7 @@
 #include "Array.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace nb = nanobind;
 
@@ -150,15 +151,15 @@ bool isNested(const Tensor &tensor) {
   return true;
 }
 
-/// By the module that the type is defined in.
-Framework lookUpFramework(nb::handle object) {
-  const nb::object module = nb::getattr(object.type(), "__module__", nb::str(""));
+/// By the module that the type is defined in; nothing for one that is no framework's.
+std::optional<Framework> lookUpFramework(nb::handle object) {
+  const nb::object module = nb::getattr(object.type(), "__module__", nb::none());
   const std::string_view text = nb::isinstance<nb::str>(module) ? nb::cast<nb::str>(module).c_str() : "";
   if (text.starts_with("torch"))
     return Framework::Torch;
   if (text.starts_with("jax"))
     return Framework::Jax;
-  return Framework::NumPy;
+  return text.starts_with("numpy") ? std::optional(Framework::NumPy) : std::nullopt;
 }
 
 nb::module_ numpy() { return nb::module_::import_("numpy"); }
@@ -175,12 +176,12 @@ Framework frameworkOf(nb::handle object) {
   for (const Known &one : known)
     if (one.type == type)
       return one.framework;
-  const Framework found = lookUpFramework(object);
-  if (found != Framework::NumPy || std::strncmp(type->tp_name, "numpy.", 6) == 0) {
+  const std::optional<Framework> found = lookUpFramework(object);
+  if (found) {
     known[1] = known[0];
-    known[0] = {type, found};
+    known[0] = {type, *found};
   }
-  return found;
+  return found.value_or(Framework::NumPy);
 }
 
 void Array::release() {

@@ -9,6 +9,7 @@
 #include "Array.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace nb = nanobind;
 
@@ -150,22 +151,37 @@ bool isNested(const Tensor &tensor) {
   return true;
 }
 
-nb::module_ numpy() { return nb::module_::import_("numpy"); }
-
-} // namespace
-
-Framework frameworkOf(nb::handle object) {
-  PyTypeObject *type = Py_TYPE(object.ptr());
-  const char *name = type->tp_name;
-  if (std::strncmp(name, "numpy.", 6) == 0)
-    return Framework::NumPy;
-  const nb::object module = nb::getattr(object.type(), "__module__", nb::str(""));
+/// By the module that the type is defined in; nothing for one that is no framework's.
+std::optional<Framework> lookUpFramework(nb::handle object) {
+  const nb::object module = nb::getattr(object.type(), "__module__", nb::none());
   const std::string_view text = nb::isinstance<nb::str>(module) ? nb::cast<nb::str>(module).c_str() : "";
   if (text.starts_with("torch"))
     return Framework::Torch;
   if (text.starts_with("jax"))
     return Framework::Jax;
-  return Framework::NumPy;
+  return text.starts_with("numpy") ? std::optional(Framework::NumPy) : std::nullopt;
+}
+
+nb::module_ numpy() { return nb::module_::import_("numpy"); }
+
+} // namespace
+
+Framework frameworkOf(nb::handle object) {
+  struct Known {
+    PyTypeObject *type;
+    Framework framework;
+  };
+  thread_local std::array<Known, 2> known{}; // types of frameworks live as long as the interpreter
+  PyTypeObject *type = Py_TYPE(object.ptr());
+  for (const Known &one : known)
+    if (one.type == type)
+      return one.framework;
+  const std::optional<Framework> found = lookUpFramework(object);
+  if (found) {
+    known[1] = known[0];
+    known[0] = {type, *found};
+  }
+  return found.value_or(Framework::NumPy);
 }
 
 void Array::release() {

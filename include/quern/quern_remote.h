@@ -44,7 +44,7 @@ typedef struct {
   uint64_t rejected_mismatched; /**< signed, but for another problem, target or build */
   uint64_t rejected_damaged;
   uint64_t stores, store_failures;
-  uint64_t stores_dropped; /**< too many at once, too large, the server was full or given up, or the program has ended */
+  uint64_t stores_dropped; /**< too many at once, too large, a server full or given up, the end of the program */
   uint64_t bytes_received, bytes_sent;
   uint64_t circuits_opened; /**< how often a server was given up */
 } quern_remote_statistics_t;

@@ -16,7 +16,7 @@
 namespace quern::remote {
 namespace {
 
-constexpr int64_t nsPerMs = 1'000'000, secondsPerDay = 86400;
+constexpr int64_t secondsPerDay = 86400;
 constexpr int64_t commandNs = 10'000 * nsPerMs; // of what the command does at once
 constexpr int64_t storeNs = 1'000 * nsPerMs;    // of what nobody waits for
 constexpr int64_t leaseMs = 10'000;             // a compiler takes no longer, or another one takes over
@@ -64,8 +64,9 @@ Result<void> Client::configure(const quern_remote_config &config) {
     readers.push_back(signer->publicKey);
   }
   if (readers.empty())
-    return invalidArguments("a remote cache needs the public keys of those who may write it (QUERN_REMOTE_PUBLIC_KEYS), "
-                            "or a key to sign with (QUERN_REMOTE_SIGNING_KEY)");
+    return invalidArguments(
+        "a remote cache needs the public keys of those who may write it (QUERN_REMOTE_PUBLIC_KEYS), "
+        "or a key to sign with (QUERN_REMOTE_SIGNING_KEY)");
   for (Address &address : *addresses) {
     const bool isRedis = address.protocol == Address::Protocol::Redis;
     std::string &own = isRedis ? address.passwordFile : address.tokenFile;
@@ -173,8 +174,10 @@ Client::Search Client::await(const StoredKey &key, const Deadline &deadline, std
     const Outcome lease = ask(
         **writable, deadline, [&](Connection &connection) { return connection.lease(name, leaseMs, deadline); },
         changes);
+    if (lease.kind == Outcome::Done) // whoever had it may have stored, and given it back, since the last look
+      return askFor(**writable, key, deadline, artifact, changes);
     if (lease.kind != Outcome::Missing)
-      return Search::Missing; // the caller's to compile, or there is no telling
+      return Search::Missing; // there is no telling
     std::unique_lock lock(mutex);
     changed.wait_for(lock, std::chrono::nanoseconds(std::min(pause, deadline.leftNs())), [&] { return cut.load(); });
     lock.unlock();
@@ -188,14 +191,14 @@ Client::Search Client::await(const StoredKey &key, const Deadline &deadline, std
 
 std::optional<std::string> Client::get(const StoredKey &key) {
   const EntryName name = nameOfEntry(key.bytes);
-  if (misses.has(name, steadyNs())) {
-    counts.remembered += 1;
-    return std::nullopt;
-  }
   std::string artifact;
   std::vector<CircuitChange> changes;
   Search found = Search::Uncertain;
   if (const Busy in(*this); in) {
+    if (misses.has(name, steadyNs())) {
+      counts.remembered += 1;
+      return std::nullopt;
+    }
     const Deadline deadline(waitNs, &cut);
     found = search(key, deadline, artifact, changes);
     if (found == Search::Missing) {
@@ -229,7 +232,8 @@ void Client::storeAt(Server &server, const StoredKey &key, std::string_view arti
   const EntryName name = nameOfEntry(key.bytes);
   const int64_t seconds = server.address().days * secondsPerDay;
   const Outcome outcome = ask(
-      server, deadline, [&](Connection &connection) { return connection.put(name, entry, seconds, deadline); }, changes);
+      server, deadline, [&](Connection &connection) { return connection.put(name, entry, seconds, deadline); },
+      changes);
   wasCut = outcome.kind == Outcome::Cut;
   if (outcome.kind == Outcome::Done)
     misses.remove(name);
@@ -251,10 +255,11 @@ quern_remote_counters Client::counters() const {
     received += server->received;
     sent += server->sent;
   }
-  return {counts.hits,     counts.misses,        counts.remembered,    counts.skipped,    counts.timeouts,
-          counts.failures, counts.isUnsigned,    counts.foreign,       counts.expired,    counts.mismatched,
-          counts.damaged,  counts.stores,        counts.storeFailures, counts.storesDropped, received,
-          sent,            counts.circuitsOpened};
+  return {counts.hits,          counts.misses,        counts.remembered, counts.skipped,
+          counts.timeouts,      counts.failures,      counts.isUnsigned, counts.foreign,
+          counts.expired,       counts.mismatched,    counts.damaged,    counts.stores,
+          counts.storeFailures, counts.storesDropped, received,          sent,
+          counts.circuitsOpened};
 }
 
 Outcome Client::askFirst(const Server::Question &question) {
@@ -263,16 +268,15 @@ Outcome Client::askFirst(const Server::Question &question) {
 }
 
 Outcome Client::contains(const StoredKey &key) {
-  return askFirst([&](Connection &connection) {
-    return connection.contains(nameOfEntry(key.bytes), Deadline(commandNs, &cut));
-  });
+  return askFirst(
+      [&](Connection &connection) { return connection.contains(nameOfEntry(key.bytes), Deadline(commandNs, &cut)); });
 }
 
 Outcome Client::fetch(const StoredKey &key, std::string &artifact) {
   std::string bytes;
   const EntryName name = nameOfEntry(key.bytes);
-  Outcome outcome = askFirst(
-      [&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
+  Outcome outcome =
+      askFirst([&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
   if (outcome.kind != Outcome::Done)
     return outcome;
   std::optional<std::string> accepted = accept(bytes, key);
@@ -284,8 +288,8 @@ Outcome Client::fetch(const StoredKey &key, std::string &artifact) {
 
 Outcome Client::fetchNamed(const EntryName &name, std::string &artifact) {
   std::string bytes;
-  Outcome outcome = askFirst(
-      [&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
+  Outcome outcome =
+      askFirst([&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
   if (outcome.kind != Outcome::Done)
     return outcome;
   const OpenedEntry opened = openEntry(bytes, {name, {}, {}}, time(nullptr), readers);
@@ -302,8 +306,8 @@ Outcome Client::store(const StoredKey &key, std::string_view artifact) {
     return {Outcome::Failed, "there is no key to sign with (QUERN_REMOTE_SIGNING_KEY), or the server is read-only"};
   const std::string entry = seal(server, key, artifact);
   if (entry.empty())
-    return {Outcome::Failed, concat("an artifact of ", artifact.size(), " bytes is too large: an entry has at most ",
-                                    mostEntryBytes)};
+    return {Outcome::Failed,
+            concat("an artifact of ", artifact.size(), " bytes is too large: an entry has at most ", mostEntryBytes)};
   const int64_t seconds = server.address().days * secondsPerDay;
   return askFirst([&](Connection &connection) {
     return connection.put(nameOfEntry(key.bytes), entry, seconds, Deadline(commandNs, &cut));

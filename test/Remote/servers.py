@@ -98,7 +98,7 @@ class Redis(Server):
         if self.tls:
             key, certificate = self.certificate()
             command += ["--tls-port", str(self.port), "--tls-cert-file", certificate, "--tls-key-file", key,
-                        "--tls-ca-cert-file", certificate, "--tls-auth-clients", "no"]
+                        "--tls-auth-clients", "no"]
         self.launch(command + self.options)
         waitFor(lambda: answers(socket.AF_UNIX, self.socket))
         if self.port:

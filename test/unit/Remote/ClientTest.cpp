@@ -22,6 +22,15 @@ using namespace quern::remote;
 
 extern char **environ; // NOLINT(readability-redundant-declaration): as POSIX has it
 
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+
+/// In the child of a fork the stacks of the parent's threads are gone, and what they held looks lost.
+static bool isForked = false;
+extern "C" int __lsan_is_turned_off();                     // NOLINT: the sanitizer's name
+extern "C" int __lsan_is_turned_off() { return isForked; } // NOLINT: the same
+
 namespace {
 
 /// A folder with keys.
@@ -240,6 +249,9 @@ TEST(RemoteClient, OneOfManyCompilesAndTheOthersWait) {
 
 /// Threads look up and store; forks in between. Children look up, store and end as programs do.
 TEST(RemoteClient, ForksAtAnyTime) {
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the sanitizer lets no child of a fork start threads";
+#endif
   const Folder folder;
   const RedisProcess server(folder);
   Client &client = openClient(folder, server.url(), 2000);
@@ -260,6 +272,7 @@ TEST(RemoteClient, ForksAtAnyTime) {
   for (int i = 0; i < 20; ++i) {
     const pid_t child = ::fork();
     if (child == 0) {
+      isForked = true;
       const std::optional<std::string> found = client.get(keyOf(3));
       client.put(keyOf(100), artifactOf(100));
       std::exit(found && *found == artifactOf(3) ? 0 : 1); // with a store under way
@@ -314,11 +327,15 @@ TEST(RemoteClient, AThreadThatAForkWaitsForIsNotHeldUp) {
 
 /// What ends with stores that nobody takes ends in time.
 TEST(RemoteClient, TheEndWaitsForATenthOfASecond) {
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the sanitizer lets no child of a fork start threads";
+#endif
   const Folder folder;
   const SilentServer server;
   const int64_t start = steadyNs();
   const pid_t child = ::fork();
   if (child == 0) {
+    isForked = true;
     Client &client = openClient(folder, server.url("redis"), 50);
     for (int i = 0; i < 10; ++i)
       client.put(keyOf(i), artifactOf(i));

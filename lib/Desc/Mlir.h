@@ -13,10 +13,22 @@
 
 #include "Desc/Tensor/TensorDesc.h"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quern {
+
+/// An argument of one s32 element that sizes or places depend on.
+struct MlirNumber {
+  size_t argument = 0;
+  std::optional<int32_t> value; ///< nothing: executions bring it
+
+  /// "2,5:16": argument 2 and argument 5, which is 16; ascending; nothing of another text.
+  static std::optional<std::vector<MlirNumber>> parse(std::string_view text);
+  static std::string textOf(const std::vector<MlirNumber> &numbers);
+};
 
 struct MlirDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Mlir;
@@ -31,13 +43,15 @@ struct MlirDesc {
   /// For each open size of the arguments, in the order of an execution's list: the first of that list that it equals,
   /// or "=64" where it is a number. "" where none is open.
   std::string sizes;
+  /// MlirNumber::textOf(); in a problem whose sizes are known each has its value.
+  std::string numbers;
   /// Lowered loop by loop, its sums in f64: what others are compared with.
   bool oracle = false;
 
   bool isRead() const { return !code.empty(); }
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("module", self.module), visit("function", self.function), visit("code", self.code), visit("args", self.args),
-        visit("uses", self.uses), visit("sizes", self.sizes), visit("oracle", self.oracle);
+        visit("uses", self.uses), visit("sizes", self.sizes), visit("numbers", self.numbers), visit("oracle", self.oracle);
   }
   bool operator==(const MlirDesc &other) const;
 };

@@ -9,6 +9,7 @@
 #include "Functions/Check.h"
 
 #include "Functions/Functions.h"
+#include "Functions/OpenSizes.h"
 #include "Functions/Places.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -158,24 +159,16 @@ Result<void> checkPacking(Operation &op) {
 /// What there is on memrefs beside linalg.
 Result<void> checkMemory(Operation &op, Form form) {
   if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
-    auto isSize = [](Value size) { return size.getDefiningOp<memref::DimOp>() != nullptr; };
-    if (form == Form::Read && !llvm::all_of(alloc.getDynamicSizes(), isSize))
-      return notTaken(&op, "makes memory of a size that is computed; sizes of arguments are taken");
     return alloc.getType().getLayout().isIdentity() ? Result<void>() : notTaken(&op, "is not dense");
   }
   if (auto dim = dyn_cast<memref::DimOp>(op); dim && form == Form::Read) {
-    auto isLength = [](Operation *user) { return isa<memref::AllocOp>(user); };
-    if (!dim.getConstantIndex() || !llvm::all_of(dim->getUsers(), isLength))
-      return notTaken(&op, "is computed with; a size is taken as a length of memory alone");
+    if (!dim.getConstantIndex() || !isSizeOrPlaceAlone(dim))
+      return notTaken(&op, "is computed with; a size is taken as a length of memory or a place alone");
   }
   if (auto load = dyn_cast<memref::LoadOp>(op); load && form == Form::Read)
     return isa<BlockArgument>(load.getMemRef()) && load.getMemRefType().getRank() == 0
                ? Result<void>()
                : notTaken(&op, "is taken of an argument without dims alone");
-  if (auto subview = dyn_cast<memref::SubViewOp>(op); subview && form == Form::Read)
-    return !llvm::is_contained(subview.getStaticOffsets(), ShapedType::kDynamic)
-               ? Result<void>()
-               : notTaken(&op, "begins where an execution says");
   if (isa<memref::GetGlobalOp>(op) && form == Form::Read)
     return {};
   if (isa<memref::DeallocOp, memref::CopyOp, memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp,
@@ -202,9 +195,6 @@ Result<void> checkOther(Operation &op, Form form) {
   if (isa<func::ReturnOp>(op) || isScalarCode(op))
     return {};
   if (form == Form::Given) {
-    auto isLength = [](Value size) { return size.getDefiningOp<tensor::DimOp>() || matchPattern(size, m_Constant()); };
-    if (auto empty = dyn_cast<tensor::EmptyOp>(op); empty && !llvm::all_of(empty.getDynamicSizes(), isLength))
-      return notTaken(&op, "makes memory of a size that is computed; sizes of arguments are taken");
     if (auto pad = dyn_cast<tensor::PadOp>(op))
       return checkPad(pad);
     if (isa<linalg::PackOp, linalg::UnPackOp, tensor::ConcatOp, tensor::ReshapeOp>(op))

@@ -32,6 +32,8 @@ struct DataOptions {
   /// Every buffer begins at a multiple of 64 bytes, as those that allocators give: for timing. At the end less
   /// than a line is unguarded.
   bool isTimed = false;
+  /// The arguments whose values come later.
+  std::vector<std::string> given = {};
 };
 
 class ProblemData {
@@ -73,6 +75,8 @@ public:
   std::string outputBytes() const;
 
 private:
+  Result<void> fillNumbers();
+  PrimitiveDesc withNumbers() const;
   Result<void> computeOracle();
   /// What the room for one element holds.
   enum class Place : uint8_t { Gap, Element, Padding, Appended };

@@ -54,6 +54,7 @@ private:
     return LLVM::lookupOrCreateFn(builder, module, name, arguments, result);
   }
   FailureOr<LLVM::LLVMFuncOp> failureHandler();
+  Value inMemory(OpBuilder &at, Location loc, Value scalar);
   Value descriptors(OpBuilder &at, func::FuncOp function);
 
   ModuleOp module;
@@ -103,6 +104,26 @@ LLVM::GlobalOp RuntimeCalls::writeRecord(func::FuncOp function, StringRef byteco
   return record;
 }
 
+/// The descriptor of a number in memory, as libquern takes one. An index is one of s32; what is none is less than any
+/// place or size.
+Value RuntimeCalls::inMemory(OpBuilder &at, Location loc, Value scalar) {
+  if (scalar.getType().isIndex()) {
+    Value wide = UnrealizedConversionCastOp::create(at, loc, i64, scalar).getResult(0);
+    Value narrow = LLVM::TruncOp::create(at, loc, i32, wide);
+    Value back = LLVM::SExtOp::create(at, loc, i64, narrow);
+    Value fits = LLVM::ICmpOp::create(at, loc, LLVM::ICmpPredicate::eq, back, wide);
+    scalar = LLVM::SelectOp::create(at, loc, fits, narrow, number(at, loc, i32, INT32_MIN));
+  }
+  Value one = number(at, loc, i64, 1);
+  Value place = LLVM::AllocaOp::create(at, loc, pointer, scalar.getType(), one, 0);
+  LLVM::StoreOp::create(at, loc, scalar, place);
+  auto type = LLVM::LLVMStructType::getLiteral(module.getContext(), {pointer, pointer, i64});
+  Value descriptor = LLVM::UndefOp::create(at, loc, type);
+  for (int64_t i = 0; i < 2; ++i)
+    descriptor = LLVM::InsertValueOp::create(at, loc, descriptor, place, ArrayRef<int64_t>{i});
+  return LLVM::InsertValueOp::create(at, loc, descriptor, number(at, loc, i64, 0), ArrayRef<int64_t>{2});
+}
+
 /// An array of quern_mlir_memref_t.
 Value RuntimeCalls::descriptors(OpBuilder &at, func::FuncOp function) {
   Location loc = function.getLoc();
@@ -110,13 +131,14 @@ Value RuntimeCalls::descriptors(OpBuilder &at, func::FuncOp function) {
   auto listType = LLVM::LLVMArrayType::get(memrefType, function.getNumArguments());
   Value list = LLVM::AllocaOp::create(at, loc, pointer, listType, one, 0);
   for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
-    auto type = cast<MemRefType>(argument.getType());
-    Type descriptorType = converter.convertType(type);
-    Value descriptor = UnrealizedConversionCastOp::create(at, loc, descriptorType, argument).getResult(0);
-    Value place = LLVM::AllocaOp::create(at, loc, pointer, descriptorType, one, 0);
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    Value descriptor =
+        type ? UnrealizedConversionCastOp::create(at, loc, converter.convertType(type), argument).getResult(0)
+             : inMemory(at, loc, argument);
+    Value place = LLVM::AllocaOp::create(at, loc, pointer, descriptor.getType(), one, 0);
     LLVM::StoreOp::create(at, loc, descriptor, place);
     Value entry = LLVM::UndefOp::create(at, loc, memrefType);
-    entry = LLVM::InsertValueOp::create(at, loc, entry, number(at, loc, i64, type.getRank()), ArrayRef<int64_t>{0});
+    entry = LLVM::InsertValueOp::create(at, loc, entry, number(at, loc, i64, type ? type.getRank() : 0), ArrayRef<int64_t>{0});
     entry = LLVM::InsertValueOp::create(at, loc, entry, place, ArrayRef<int64_t>{1});
     Value to =
         LLVM::GEPOp::create(at, loc, pointer, listType, list, ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
@@ -235,9 +257,9 @@ private:
 /// Bufferization gives back the memory that it was told to put results into, as it is or as another layout.
 LogicalResult returnArguments(func::FuncOp function) {
   for (Type type : function.getArgumentTypes())
-    if (auto memref = dyn_cast<MemRefType>(type); !memref || memref.getMemorySpace())
+    if (auto memref = dyn_cast<MemRefType>(type); memref ? bool(memref.getMemorySpace()) : !type.isIntOrIndexOrFloat())
       return function.emitError("quern-to-llvm: an argument is ")
-             << type << "; memrefs in the default memory space are possible, so bufferization must come before";
+             << type << "; numbers and memrefs in the default memory space are possible, so bufferization must come before";
   if (!function.getBody().hasOneBlock())
     return function.emitError("quern-to-llvm: there is more than one block");
   auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());

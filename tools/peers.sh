@@ -7,8 +7,9 @@
 #   tools/peers.sh            both genuine oneDNN builds: onednn-3.2 (OpenMP) and onednn-3.13 (SYCL)
 #   tools/peers.sh NAME…      these only; besides the two: onnxruntime, jax, torch (5 GB: its
 #                             package brings CUDA), iree, and intel-opencl (700 MB), the OpenCL
-#                             runtime under the Level Zero driver of the tests
-#   tools/peers.sh --all      all seven
+#                             runtime under the Level Zero driver of the tests;
+#                             python, what the Python package is built and tested with
+#   tools/peers.sh --all      all eight
 #
 # One that is there already is left alone. None is needed to build or to use Quern.
 set -euo pipefail
@@ -39,7 +40,7 @@ installOpenMp() {
 
 case "${1-}" in
   "") set -- onednn-3.2 onednn-3.13 ;;
-  --all) set -- onednn-3.2 onednn-3.13 onnxruntime jax torch iree intel-opencl ;;
+  --all) set -- onednn-3.2 onednn-3.13 onnxruntime jax torch iree intel-opencl python ;;
 esac
 for peer in "$@"; do
   case "$peer" in
@@ -53,8 +54,13 @@ for peer in "$@"; do
     torch) install torch torch==2.15.0 numpy ;;
     iree) install iree iree-base-compiler==3.13.0 iree-base-runtime==3.13.0 numpy ;;
     intel-opencl) install intel-opencl intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0 ;;
+    python)
+      install python nanobind==3.1.0 scikit-build-core==1.1.2 pytest==9.2.0 build==1.6.1 numpy==2.4.6 \
+        ml_dtypes==0.6.0 apache-tvm-ffi==0.1.15.post2
+      ;;
     *)
-      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime, jax, torch, iree and intel-opencl are known" >&2
+      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime, jax, torch, iree, intel-opencl and python" \
+        "are known" >&2
       exit 2
       ;;
   esac

@@ -268,9 +268,8 @@ step tests "outputs on other arguments, every ISA" conformance release \
   --aliases --linker=orc --isa=all
 step tests "functions in MLIR, every ISA" python3 test/Linalg/Inputs/check_functions.py \
   --quern=build/release/bin/quern --isa=all --jobs="$jobs" test/Linalg/Corpus/*.mlir
-# One seed: the judge has one threshold for a function, which one in some hundreds exceeds where its terms cancel.
 step tests "random functions in MLIR" python3 test/Linalg/Inputs/random_functions.py --quern=build/release/bin/quern \
-  --seed=1 --jobs="$jobs" "$(pick --count=50 --count=150 --count=3000)"
+  --seed="$daySeed" --jobs="$jobs" "$(pick --count=50 --count=150 --count=3000)"
 step tests "kernels of families, every ISA" conformance release softmax,reorder,binary,eltwise,sum,rnn \
   "$(pick --count=30 --count=60 --count=400)" --families --linker=orc --isa=all
 step tests "conformance of rnn, every ISA" conformance release rnn \

@@ -122,16 +122,24 @@ Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Bac
     return function.takeError();
   ModuleOp own = *function->module;
   auto only = *own.getOps<func::FuncOp>().begin();
+  SmallVector<unsigned> written;
+  for (unsigned i = 0; mlir.oracle && i < std::min<size_t>(only.getNumArguments(), mlir.uses.size()); ++i)
+    if (mlir.uses[i] != 'r')
+      written.push_back(i);
+  functions::addErrorArguments(only, written);
   if (Result<void> named = nameArguments(only, problem); !named)
     return named;
   if (Result<void> filled = fillNumbers(only, mlir); !filled)
     return filled;
   if (Result<void> folded = functions::foldSizes(only); !folded)
     return folded;
-  if (mlir.oracle)
+  if (mlir.oracle) {
+    if (Result<void> computed = functions::computeErrors(only, written); !computed)
+      return computed;
     only->setAttr(attr::naive, BoolAttr::get(module.getContext(), true));
-  else if (Result<void> done = cutFor(own, backend, target, problem.desc.attr.naive, &whyCut); !done)
+  } else if (Result<void> done = cutFor(own, backend, target, problem.desc.attr.naive, &whyCut); !done) {
     return done;
+  }
   if (auto program = attrOf<ProgramAttr>(own))
     module->setAttr(ProgramAttr::name, program);
   module.getBody()->getOperations().splice(module.getBody()->end(), own.getBody()->getOperations());

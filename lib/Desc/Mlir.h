@@ -45,7 +45,9 @@ struct MlirDesc {
   std::string sizes;
   /// MlirNumber::textOf(); in a problem whose sizes are known each has its value.
   std::string numbers;
-  /// Lowered loop by loop, its sums in f64: what others are compared with.
+  /// Lowered loop by loop, its sums in f64: what others are compared with. Behind the code's arguments are then two of
+  /// f64 for each that is written, laid out as it, zeros before: e and v, so that what arithmetic of the code's types
+  /// gives is within oracleMargin (e + sqrt(v)) of the element beside.
   bool oracle = false;
 
   bool isRead() const { return !code.empty(); }
@@ -55,6 +57,9 @@ struct MlirDesc {
   }
   bool operator==(const MlirDesc &other) const;
 };
+
+/// How many times the error that is expected of every rounding is let pass.
+inline constexpr double oracleMargin = 4;
 
 /// More is refused before it is parsed.
 inline constexpr size_t maxMlirBytes = size_t(16) << 20;

@@ -53,6 +53,13 @@ bool fillNumber(mlir::func::FuncOp function, unsigned i, int64_t value);
 /// Makes sizes that follow from those of the arguments numbers.
 Result<void> foldSizes(mlir::func::FuncOp function);
 
+/// Adds two arguments for each of those that are written, of f64 and laid out as it: what computeErrors() writes.
+void addErrorArguments(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> written);
+/// Has a function with these arguments compute, beside each element that it writes, how far arithmetic in the types
+/// that the function states may be off, in units of 1 / oracleMargin: what the element inherits, and the variance of a
+/// sum's own roundings. The arguments hold 0 where it begins. All sizes are known.
+Result<void> computeErrors(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> written);
+
 /// Whether a problem is taken; if not, `whyNot` says why in one line.
 using Taker = llvm::function_ref<bool(mlir::func::FuncOp problem, std::string &whyNot)>;
 

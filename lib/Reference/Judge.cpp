@@ -130,10 +130,8 @@ double thresholdOf(const PrimitiveDesc &desc, DataType outputType) {
     return 0;
   if (const auto *rnn = std::get_if<Boxed<RnnDesc>>(&desc.op))
     return thresholdOfRnn(*rnn);
-  if (desc.kind() == PrimitiveKind::Mlir) // the oracle's results are rounded, too
-    return outputType == DataType::F32 || outputType == DataType::F64 ? 32 * epsilonOf(outputType)
-           : isFloating(outputType)                                   ? 1.001 * epsilonOf(outputType)
-                                                                      : 0;
+  if (desc.kind() == PrimitiveKind::Mlir) // what each element may be is known of it
+    return isFloating(outputType) ? epsilonOf(outputType) : 0;
   double threshold = 10 * epsilonOf(outputType == DataType::F64 ? DataType::F64 : DataType::F32);
   if (const SoftmaxDesc *softmax = std::get_if<SoftmaxDesc>(&desc.op)) {
     threshold *= softmax->alg == Alg::SoftmaxLog ? 5 : 1;

@@ -75,6 +75,7 @@ LAYERS = [
     ("runtime-levelzero", ["runtime/LevelZero/*"], FREE + ["launch", "runtime", "public", "ze"]),
     ("api-levelzero", ["runtime/API/LevelZero.cpp"], FREE + ["api", "runtime", "runtime-levelzero", "public"]),
     ("api", ["runtime/API/*", "runtime/Dnnl/*"], FREE + ["launch", "runtime", "runtime-threads", "bridge", "public"]),
+    ("python", ["runtime/Python/*"], ["public"]),
     ("runtime", ["runtime/*"], FREE + ["launch", "runtime-threads", "bridge", "public"]),
     ("guards", ["tools/guards/*"], []),
     ("tool-opt", ["tools/quern-opt/*"],

@@ -192,7 +192,15 @@ Result<std::string> GivenProblem::read() const {
 
 std::string oracleOf(const PrimitiveDesc &desc) {
   PrimitiveDesc oracle = desc;
-  std::get<MlirDesc>(oracle.op).oracle = true;
+  auto &mlir = std::get<MlirDesc>(oracle.op);
+  mlir.oracle = true;
+  for (size_t i = 0, count = mlir.args.size(); i < count; ++i)
+    if (mlir.uses[i] != 'r') {
+      TensorDesc errors = mlir.args[i];
+      errors.dataType = DataType::F64;
+      mlir.args.insert(mlir.args.end(), 2, errors);
+      mlir.uses += "uu";
+    }
   oracle.attr = {};
   return oracle.text();
 }

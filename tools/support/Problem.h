@@ -50,7 +50,7 @@ struct GivenProblem {
   void addTo(Command &command);
   Result<std::string> read() const;
 };
-/// The same problem as its own oracle.
+/// The same problem as its own oracle, with arguments for errors behind its own.
 std::string oracleOf(const PrimitiveDesc &desc);
 
 /// The line with its `?` replaced by sizes, from left to right; one size serves all of them. `invalid_arguments`

@@ -238,35 +238,65 @@ Result<void> ProblemData::computeExpected() {
   return {};
 }
 
-/// A caller's function has no reference. What its naive lowering gives of copies of the buffers is what is expected; an
-/// error counts against the root of the mean square of the finite results where these are smaller.
+namespace {
+
+/// Of what the oracle gives: values, and of each what it inherits and the variance of a sum's own roundings.
+PossibleValues possibleValues(const std::vector<double> &exact, const std::vector<double> &inherited,
+                              const std::vector<double> &variance) {
+  PossibleValues values{exact, exact, exact};
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const double tolerance = oracleMargin * (inherited[i] + std::sqrt(variance[i]));
+    if (tolerance == 0)
+      continue;
+    const bool isBounded = std::isfinite(tolerance) && std::isfinite(exact[i]);
+    const double infinity = std::numeric_limits<double>::infinity();
+    values.low[i] = isBounded ? exact[i] - tolerance : -infinity;
+    values.high[i] = isBounded ? exact[i] + tolerance : infinity;
+  }
+  return values;
+}
+
+} // namespace
+
+/// A caller's function has no reference. What its naive lowering gives of copies of the buffers is what is expected, as
+/// near as its errors say.
 Result<void> ProblemData::computeOracle() {
   Result<Device> cpu = Device::open(quern_cpu);
   Result<Kernel> kernel = cpu ? Kernel::create(*cpu, oracleOf(withNumbers())) : Result<Kernel>(cpu.takeError());
   if (!kernel)
     return kernel.takeError();
   std::vector<std::string> copies;
-  copies.reserve(slots.size());
+  std::vector<TensorDesc> errors;
+  copies.reserve(3 * slots.size());
+  errors.reserve(2 * slots.size());
   std::map<int32_t, BoundBuffer> bound;
+  int32_t sources = arg::multipleSrc;
   for (const Slot &slot : slots) {
     const GuardedBuffer &buffer = storage[slot.buffer];
     copies.emplace_back(buffer.data(), static_cast<size_t>(buffer.size()));
     bound[slot.info.index] = {&slot.info.desc, copies.back().data()};
+    sources += slot.info.index < arg::multipleDst;
   }
+  for (const Slot &slot : slots)
+    for (int i = 0; slot.info.isOutput && i < 2; ++i) {
+      errors.push_back(slot.info.desc);
+      errors.back().dataType = DataType::F64;
+      copies.emplace_back(static_cast<size_t>(errors.back().bytes()), '\0');
+      bound[sources++] = {&errors.back(), copies.back().data()};
+    }
   if (Result<void> ready = kernel->bind(bound); !ready)
     return ready;
   if (Result<void> executed = kernel->execute(); !executed)
     return executed;
   expected.clear();
-  for (size_t i = 0; i < slots.size(); ++i)
+  for (size_t i = 0, error = 0; i < slots.size(); ++i)
     if (const ArgumentInfo &info = slots[i].info; info.isOutput) {
       ReferenceOutput output{info.index, info.desc, gather(info.desc, copies[i].data())};
-      double squares = 0;
-      for (double value : output.exact)
-        squares += std::isfinite(value) ? value * value : 0;
-      output.magnitude.assign(output.exact.size(),
-                              std::sqrt(squares / static_cast<double>(std::max<size_t>(1, output.exact.size()))));
+      PossibleValues values = possibleValues(output.exact, gather(errors[error], copies[slots.size() + error].data()),
+                                             gather(errors[error + 1], copies[slots.size() + error + 1].data()));
+      output.possibleOf = [values = std::move(values)](const ReferenceInputs &) { return values; };
       expected.push_back(std::move(output));
+      error += 2;
     }
   return {};
 }

@@ -129,6 +129,10 @@ Result<void> checkOpenSizes(const VerifiedProblem &problem, std::span<const Tens
 /// Sizes that follow from T and N of src_layer, and that the workspace is as long as these ask for.
 Result<TensorDesc> gridAt(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
   const int64_t steps = given[0]->dims[0], batch = given[0]->dims[1], bytes = given.back()->dims[0];
+  constexpr int64_t most = INT32_MAX; // kernels write them into the workspace's header as s32
+  if (steps > most || batch > most)
+    return invalidArguments("T = ", steps, " and N = ", batch, " are given at execution; training takes up to ", most,
+                            " of each then");
   Result<WorkspaceLayout> wanted = workspaceOf(rnnOf(problem), steps, batch);
   if (!wanted)
     return wanted.takeError();

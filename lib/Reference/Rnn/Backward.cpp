@@ -34,7 +34,7 @@ template <typename Number> class Kept;
 
 template <> class Kept<Uncertain> {
 public:
-  Kept(DataType state, bool roundsOperands, uint64_t)
+  Kept(DataType state, bool roundsOperands, uint64_t, bool)
       : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16) {}
 
   /// Near the middle of two values either may be kept.
@@ -50,6 +50,7 @@ public:
   }
   Uncertain operand(const Uncertain &x) const { return roundsOperands ? rounded(x) : x; }
   Uncertain gradient(const Uncertain &d) const { return roundsGradients ? rounded(d) : d; }
+  void add(Uncertain &sum, const Uncertain &term) const { sum += term; }
 
 private:
   static Uncertain rounded(const Uncertain &x) {
@@ -63,12 +64,13 @@ private:
 
 template <> class Kept<float> {
 public:
-  Kept(DataType state, bool roundsOperands, uint64_t)
+  Kept(DataType state, bool roundsOperands, uint64_t, bool)
       : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16) {}
 
   float state(float h) const { return rounded(type, h); }
   float operand(float x) const { return roundsOperands ? rounded(DataType::BF16, x) : x; }
   float gradient(float d) const { return roundsGradients ? rounded(DataType::BF16, d) : d; }
+  void add(float &sum, float term) const { sum += term; }
 
 private:
   static float rounded(DataType type, float x) { return static_cast<float>(roundTo(type, static_cast<double>(x))); }
@@ -81,9 +83,9 @@ private:
 /// number and the draw, so that it is the same wherever the number is read.
 template <> class Kept<double> {
 public:
-  Kept(DataType state, bool roundsOperands, uint64_t draw)
+  Kept(DataType state, bool roundsOperands, uint64_t draw, bool isAwayFrom0)
       : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16),
-        draw(draw) {}
+        draw(draw), isAwayFrom0(isAwayFrom0) {}
 
   double state(double h) const { return type == DataType::F32 || type == DataType::F64 ? h : roundTo(type, h); }
   /// Near the middle of two values every other draw has the one.
@@ -98,9 +100,14 @@ public:
     return roundsGradients ? x.value : x.value + x.deviation() * std::sqrt(12.0) * part(x.value);
   }
 
+  /// To a sum over steps, whose roundings are those of its terms but where they are alike.
+  void add(double &sum, double term) const { sum = (sum + term) * (isAwayFrom0 ? 1 + 0x1p-25 : 1); }
+
 private:
   /// Of a step, from -1/2 to 1/2; with the sign of x.
   double part(double x) const {
+    if (isAwayFrom0)
+      return std::copysign(0.5, x);
     const uint64_t bits = testdata::mix(std::bit_cast<uint64_t>(std::fabs(x)) + draw);
     const double drawn = static_cast<double>(bits >> 11) * 0x1p-53 - 0.5;
     return x < 0 ? -drawn : drawn;
@@ -109,6 +116,7 @@ private:
   DataType type;
   bool roundsOperands, roundsGradients;
   uint64_t draw;
+  bool isAwayFrom0;
 };
 
 /// A sum of products.
@@ -164,9 +172,9 @@ template <typename Number> class BackwardRun {
 public:
   BackwardRun(const PrimitiveDesc &desc, const BackwardArguments &arguments, const BackwardOptions<Number> &options)
       : rnn(std::get<Boxed<RnnDesc>>(desc.op)), s(Shape::of(rnn)), a(arguments), options(options),
-        kept(rnn.srcLayer.dataType, roundsOperands(desc), options.draw), layerWeights(read(arguments.weightsLayer)),
-        iterWeights(read(arguments.weightsIter)), projectionWeights(read(arguments.weightsProjection)),
-        gateChannels(static_cast<size_t>(s.gates * s.dhc)) {}
+        kept(rnn.srcLayer.dataType, roundsOperands(desc), options.draw, options.isAwayFrom0),
+        layerWeights(read(arguments.weightsLayer)), iterWeights(read(arguments.weightsIter)),
+        projectionWeights(read(arguments.weightsProjection)), gateChannels(static_cast<size_t>(s.gates * s.dhc)) {}
 
   RnnGradients<Number> run() {
     start();
@@ -398,7 +406,7 @@ void BackwardRun<Number>::addProducts(std::vector<Number> &to, const RunPlace &a
   for (size_t i = 0; i < x.size(); ++i) {
     const Number factor = kept.operand(x[i]);
     for (size_t go = first * channels; go < end * channels; ++go)
-      matrix[i * gateChannels + go] += factor * factors[go];
+      kept.add(matrix[i * gateChannels + go], factor * factors[go]);
   }
 }
 
@@ -451,7 +459,7 @@ template <typename Number> void BackwardRun<Number>::addPeepholes(const Backward
   for (size_t o = 0; o < channels; ++o)
     for (size_t p = 0; p < 3; ++p) { // i, f, o among i, f, c~, o
       const Number d = kept.gradient(step.gradients.layer[(p == 2 ? 3 : p) * channels + o]);
-      out.weightsPeephole[first + p * channels + o] += d * Number(p == 2 ? c[o] : cBefore[o]);
+      kept.add(out.weightsPeephole[first + p * channels + o], d * Number(p == 2 ? c[o] : cBefore[o]));
     }
 }
 
@@ -462,7 +470,7 @@ template <typename Number> void BackwardRun<Number>::addProjection(const Backwar
   const auto made = part(unprojected, rowOf(step.at), s.dhc);
   for (size_t i = 0; i < channels; ++i)
     for (size_t o = 0; o < width; ++o)
-      out.weightsProjection[first + i * width + o] += kept.operand(made[i]) * kept.gradient(step.dh[o]);
+      kept.add(out.weightsProjection[first + i * width + o], kept.operand(made[i]) * kept.gradient(step.dh[o]));
 }
 
 /// Of all steps and sequences of a layer and direction, from the first step on: what sums are rounded by depends on
@@ -493,7 +501,7 @@ template <typename Number> void BackwardRun<Number>::addGradients(BackwardStep<N
   const auto biases = static_cast<size_t>(s.biasGates * s.dhc);
   Number *bias = out.bias.data() + stack(step.at.layer, step.at.direction) * biases;
   for (size_t i = 0; i < biases; ++i) // the last of linear before reset is that of the hidden sum
-    bias[i] += kept.gradient(i < gateChannels ? d.layer[i] : d.iter[i - static_cast<size_t>(s.dhc)]);
+    kept.add(bias[i], kept.gradient(i < gateChannels ? d.layer[i] : d.iter[i - static_cast<size_t>(s.dhc)]));
 }
 
 template <typename Number>

@@ -48,7 +48,8 @@ template <typename Number> struct BackwardStep {
 template <typename Number> struct BackwardOptions {
   /// Tests of the judge change what a step makes.
   std::function<void(BackwardStep<Number> &)> changed{};
-  uint64_t draw = 0; ///< of double: which way roundings go
+  uint64_t draw = 0;        ///< of double: which way roundings go
+  bool isAwayFrom0 = false; ///< of double: all of them go that way
 };
 
 /// Number: Uncertain; float for what a plain kernel would compute; double for one way that its roundings may go.

@@ -20,8 +20,7 @@
 namespace quern::rnn {
 namespace {
 
-constexpr double roundingsAllowed = 4, stepsOfAsMany = 64;
-constexpr double deviationsAllowed = 8;
+constexpr double roundingsAllowed = 4, deviationsAllowed = 8;
 
 /// Elements of an argument; `count` zeros if it is absent.
 Result<std::vector<double>> valuesOf(const ReferenceInputs &inputs, int32_t argument, const TensorDesc &desc,
@@ -34,25 +33,22 @@ Result<std::vector<double>> valuesOf(const ReferenceInputs &inputs, int32_t argu
   return gather(desc, *buffer);
 }
 
-/// Roundings are not independent: a gradient that is rounded once goes into many sums, and what it is off by from step
-/// to step; weights are the same in each step, numbers that are alike are rounded alike. So the gradients are computed
-/// with some draws of these roundings. Their mean square is itself off, which the mean of a tensor makes good.
-void addCommonRoundings(const PrimitiveDesc &desc, const BackwardArguments &arguments,
-                        RnnGradients<Uncertain> &gradients) {
-  constexpr uint64_t draws = 4;
-  const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
+/// Adds what each draw is off by, squared, to a number for each element of each tensor.
+void addSquares(const RnnDesc &rnn, const RnnGradients<Uncertain> &gradients, const RnnGradients<double> &drawn,
+                double share, std::vector<std::vector<double>> &squares) {
   const auto tensors = gradientValues<Uncertain>(rnn);
   const auto drawnTensors = gradientValues<double>(rnn);
-  std::vector<std::vector<double>> squares(tensors.size());
-  for (uint64_t draw = 1; draw <= draws; ++draw) {
-    const RnnGradients<double> drawn = computeGradients<double>(desc, arguments, {.draw = draw});
-    for (size_t tensor = 0; tensor < tensors.size(); ++tensor) {
-      const std::vector<double> &values = drawn.*drawnTensors[tensor].values;
-      squares[tensor].resize(values.size());
-      for (size_t i = 0; i < values.size(); ++i)
-        squares[tensor][i] += std::pow(values[i] - (gradients.*tensors[tensor].values)[i].value, 2) / draws;
-    }
+  for (size_t tensor = 0; tensor < tensors.size(); ++tensor) {
+    const std::vector<double> &values = drawn.*drawnTensors[tensor].values;
+    squares[tensor].resize(values.size());
+    for (size_t i = 0; i < values.size(); ++i)
+      squares[tensor][i] += std::pow(values[i] - (gradients.*tensors[tensor].values)[i].value, 2) * share;
   }
+}
+
+/// Widens variances to what draws are off by. Their mean square is itself off, which the mean of a tensor makes good.
+void widen(const RnnDesc &rnn, const std::vector<std::vector<double>> &squares, RnnGradients<Uncertain> &gradients) {
+  const auto tensors = gradientValues<Uncertain>(rnn);
   for (size_t tensor = 0; tensor < tensors.size(); ++tensor) {
     std::vector<Uncertain> &values = gradients.*tensors[tensor].values;
     double drawn = 0, independent = 0;
@@ -66,16 +62,32 @@ void addCommonRoundings(const PrimitiveDesc &desc, const BackwardArguments &argu
   }
 }
 
-PossibleValues possibleOf(const PrimitiveDesc &desc, const std::vector<Uncertain> &numbers) {
+/// Roundings are not independent: a gradient that is rounded once goes into many sums, and what it is off by from step
+/// to step; weights are the same in each step, numbers that are alike are rounded alike. So the gradients are computed
+/// with some draws of these roundings, and with all of them away from 0: what a sequence in which nothing happens adds
+/// or carries on in each of a thousand steps loses the same part every time.
+void addCommonRoundings(const PrimitiveDesc &desc, const BackwardArguments &arguments,
+                        RnnGradients<Uncertain> &gradients) {
+  constexpr uint64_t draws = 4;
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(desc.op);
-  const Shape s = Shape::of(rnn);
-  // What goes on through time along one vector alone is rounded in each step.
-  const double share = roundingsAllowed * std::sqrt(1 + static_cast<double>(s.steps) / stepsOfAsMany) * 0x1p-24;
+  const size_t tensors = gradientValues<Uncertain>(rnn).size();
+  std::vector<std::vector<double>> squares(tensors), awayFrom0(tensors);
+  for (uint64_t draw = 1; draw <= draws; ++draw)
+    addSquares(rnn, gradients, computeGradients<double>(desc, arguments, {.draw = draw}), 1.0 / draws, squares);
+  constexpr double share = 1 / (deviationsAllowed * deviationsAllowed); // no kernel is off by more in such a sequence
+  addSquares(rnn, gradients, computeGradients<double>(desc, arguments, {.isAwayFrom0 = true}), share, awayFrom0);
+  widen(rnn, squares, gradients);
+  widen(rnn, awayFrom0, gradients);
+}
+
+PossibleValues possibleOf(const PrimitiveDesc &desc, const std::vector<Uncertain> &numbers) {
+  const Shape s = Shape::of(std::get<Boxed<RnnDesc>>(desc.op));
   // Products of bf16 take a denormal for 0.
   const double least = static_cast<double>(std::max(s.steps * s.batch, s.gates * s.dhc) + 1) * 0x1p-122;
   PossibleValues values;
   for (const Uncertain &number : numbers) {
-    const double off = std::max(deviationsAllowed * number.deviation(), share * std::fabs(number.value)) + least;
+    const double off =
+        std::max(deviationsAllowed * number.deviation(), roundingsAllowed * 0x1p-24 * std::fabs(number.value)) + least;
     const bool isFinite = std::isfinite(number.value);
     values.exact.push_back(number.value);
     values.low.push_back(isFinite ? number.value - off : number.value);

@@ -51,8 +51,9 @@ constexpr const char *namesOfMutants[] = {"nothing",
 
 class Drawn {
 public:
-  Drawn(uint64_t seed, int64_t number) {
-    drawn = cases::rnn::drawCase(seed, number, Target{CpuIsa::Avx512Bf16}, cases::rnn::Pass::Backward);
+  Drawn(uint64_t seed, int64_t number)
+      : Drawn(cases::rnn::drawCase(seed, number, Target{CpuIsa::Avx512Bf16}, cases::rnn::Pass::Backward)) {}
+  explicit Drawn(Case of) : drawn(std::move(of)) {
     const std::string text = drawn.desc.text(); // of open sizes, or not
     Result<Problem> read =
         readProblem(drawn.sizes.empty() ? text : *withSizes(text, drawn.sizes), Target{CpuIsa::Avx512Bf16});
@@ -191,5 +192,28 @@ TEST(RnnBackwardJudge, TellsRightKernelsFromWrongOnes) {
     EXPECT_GT(applied[mutant],
               mutant == Mutant::LengthsIgnored ? 2 : count * static_cast<int64_t>(std::size(seeds)) / 20)
         << namesOfMutants[static_cast<size_t>(mutant)];
+  }
+}
+
+TEST(RnnBackwardJudge, TellsThemApartAfterAThousandSteps) {
+  // What is given is alike in many steps, so that gradients are rounded alike in each.
+  const char *text = "rnn bwd cell=lstm direction=left2right src_layer=f32:1000x1x6:abc "
+                     "weights_layer=f32:1x1x6x4x6:abcde weights_iter=f32:1x1x6x4x6:abcde "
+                     "weights_peephole=f32:1x1x3x6:abcd bias=f32:1x1x4x6:abcd dst_layer=f32:1000x1x6:abc "
+                     "diff_src_layer=f32:1000x1x6:abc diff_weights_layer=f32:1x1x6x4x6:abcde "
+                     "diff_weights_iter=f32:1x1x6x4x6:abcde diff_weights_peephole=f32:1x1x3x6:abcd "
+                     "diff_bias=f32:1x1x4x6:abcd diff_dst_layer=f32:1000x1x6:abc";
+  for (uint64_t seed : {4, 11, 12}) {
+    Case given{.desc = readProblem(text, Target{CpuIsa::Avx512Bf16})->desc(), .sizes = {}};
+    given.data = {.fill = FillKind::Designed, .seed = seed};
+    Drawn drawn(std::move(given));
+    drawn.compute(Mutant::None);
+    EXPECT_TRUE(drawn.judged().isRight) << drawn.line();
+    for (Mutant mutant : mutants) {
+      if (!drawn.appliesTo(mutant))
+        continue;
+      drawn.compute(mutant);
+      EXPECT_FALSE(drawn.judged().isRight) << namesOfMutants[static_cast<size_t>(mutant)] << '\n' << drawn.line();
+    }
   }
 }

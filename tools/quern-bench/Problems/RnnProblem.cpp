@@ -70,6 +70,7 @@ public:
     return {{"cell", nameOf(rnn.cell)},
             {"direction", nameOf(rnn.direction)},
             {"prop", nameOf(rnn.prop)},
+            {"activation", nameOf(rnn.activation)},
             {"fpmath", nameOf(problem.verified.desc.attr.fpmathMode)}};
   }
 

@@ -12,9 +12,11 @@ import jax  # noqa: E402
 import driver  # noqa: E402
 import jax_functions  # noqa: E402
 import jax_reorder  # noqa: E402
+import jax_rnn  # noqa: E402
 import jax_softmax  # noqa: E402
 
-PRIMITIVES = {"softmax": jax_softmax.prepare, "reorder": jax_reorder.prepare, "mlir": jax_functions.prepare}
+PRIMITIVES = {"softmax": jax_softmax.prepare, "reorder": jax_reorder.prepare, "rnn": jax_rnn.prepare,
+              "mlir": jax_functions.prepare}
 
 
 class Jax(driver.Contestant):

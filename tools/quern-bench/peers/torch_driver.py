@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch.compile on the CPU as a contestant of quern-bench: reorders as permutations of what is
-stored, with quantization in f32, and functions in MLIR by their descriptions."""
+"""PyTorch on the CPU as a contestant of quern-bench. torch.compile: reorders as permutations of what is
+stored, with quantization in f32, and functions in MLIR by their descriptions. torch.nn's layers: RNNs."""
 
 import sys
 
@@ -10,6 +10,7 @@ import torch
 import driver
 import functions
 import torch_functions
+import torch_rnn
 
 TYPES = {
     "f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "s32": torch.int32,
@@ -68,17 +69,21 @@ def prepareFunction(problem):
 PRIMITIVES = {"reorder": prepareReorder, "mlir": prepareFunction}
 
 
-class TorchCompile(driver.Contestant):
+class Torch(driver.Contestant):
     def prepare(self, problem):
+        self.isLayer = problem.primitive == "rnn"
+        if self.isLayer:
+            self.function, self.inputs = torch_rnn.prepare(problem, TYPES), ()
+            return
         function, self.inputs = driver.pick(PRIMITIVES, problem.primitive)(problem)
         torch.compiler.reset()
         self.function = torch.compile(function, dynamic=False)
 
     def run(self, calls):
-        with torch.inference_mode():
+        with torch.inference_mode(not self.isLayer):
             for _ in range(calls):
                 self.function(*self.inputs)
 
 
 torch.set_num_threads(int(sys.argv[1]))
-driver.serve(TorchCompile())
+driver.serve(Torch())

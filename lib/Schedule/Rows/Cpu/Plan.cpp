@@ -42,7 +42,7 @@ private:
   void layOutScratch();
   void planStreaming();
   void countSpace();
-  void planSweeps();
+  LogicalResult planSweeps();
   void planWholeRows();
   int64_t bytesOfKept(Type element, int64_t columns) const;
 
@@ -51,6 +51,7 @@ private:
   const RowsStrategy &strategy;
   std::string &whyNot;
   SmallVector<bool, 8> recomputed; // by stage: found no place
+  bool losesResult = false;        // of those that are beside an argument
 };
 
 /// Lanes follow from the widest type that takes part; 16- and 8-bit values widen on the way.
@@ -161,8 +162,12 @@ void Planner::markUses() {
         own.usedIn &= 2 * bit(own.keptIn) - 1;
     }
     for (const Access &access : stage.ins)
-      if (access.producer >= 0)
+      if (access.producer >= 0) {
+        const Stage &producer = chain.stages[access.producer];
         plan.stages[access.producer].usedIn |= own.usedIn;
+        losesResult |= producer.isElementwise() && producer.writesArgument &&
+                       !producer.outs[access.result].isArgument() && own.usedIn >> (producer.sweep + 1);
+      }
   }
 }
 
@@ -342,11 +347,15 @@ void Planner::countSpace() {
       plan.space *= plan.countOf(d).known();
 }
 
-void Planner::planSweeps() {
+LogicalResult Planner::planSweeps() {
   recomputed.assign(chain.stages.size(), false);
   do
     markUses();
   while (!placeKept());
+  if (losesResult) {
+    whyNot = "a result beside one in an argument is read in a later sweep";
+    return failure();
+  }
   keepDearReads();
   if (!plan.alongRow() && (plan.depth > 1 || plan.inHalves))
     chooseColumnsOfBytes(plan);
@@ -354,6 +363,7 @@ void Planner::planSweeps() {
     chooseColumns();
   layOutScratch();
   planStreaming();
+  return success();
 }
 
 /// Every value stays in registers until the end: there is nothing to keep, and one sweep.
@@ -384,8 +394,8 @@ LogicalResult Planner::run() {
   plan.split.wanted = !plan.wholeRows && shouldSplit(plan);
   if (plan.wholeRows)
     planWholeRows();
-  else
-    planSweeps();
+  else if (failed(planSweeps()))
+    return failure();
   countSpace();
   if (plan.split.wanted)
     layOutSplit(plan);

@@ -21,7 +21,8 @@ SweepEmitter::Values SweepEmitter::compute(int i, int64_t slot) {
     return {read(*own.storage, slot)};
   if (own.scratch >= 0)
     return {loadKept(own.scratch, stage.outs[0].elementType(), slot)};
-  return Values(llvm::map_range(stage.outs, [&](const Access &access) { return read(access, slot); }));
+  return Values(llvm::map_range( // nobody needs what lies beside
+      stage.outs, [&](const Access &access) { return access.isArgument() ? read(access, slot) : Value(); }));
 }
 
 /// What is kept of a read is loaded from there; where both of two vectors are read, at once, and their

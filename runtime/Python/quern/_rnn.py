@@ -1,0 +1,333 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Recurrent networks: functions of arrays, forward and backward, and layers that keep their weights packed."""
+
+import re
+
+import numpy
+
+from quern import _quern
+from quern._arguments import RNN_INDEX, WORKSPACE
+from quern._errors import Error
+from quern._functions import plan
+from quern._quern import Tensor
+
+INPUTS = ("src_layer", "src_iter", "src_iter_c", "attention", "seq_lengths", "weights_layer", "weights_iter",
+          "weights_peephole", "weights_projection", "bias")
+OUTPUTS = ("dst_layer", "dst_iter", "dst_iter_c")
+GRADIENTS = tuple("diff_" + name for name in INPUTS if name != "seq_lengths")
+RANKS = {"src_layer": 3, "src_iter": 4, "src_iter_c": 4, "attention": 3, "seq_lengths": 1, "weights_layer": 5,
+         "weights_iter": 5, "weights_peephole": 4, "weights_projection": 4, "bias": 4}
+GATES = {"rnn": 1, "lstm": 4, "gru": 3, "lbr_gru": 3, "augru": 3, "lbr_augru": 3}
+OVERWRITE, STACK_CONCATENATED = 1, 65536
+
+
+def rnn_line(prop, parameters, tensors):
+    """The line of a problem.
+
+    Args:
+        prop: "fwd_i", "fwd_t" or "bwd".
+        parameters: (cell, direction, activation or None, alpha, flags).
+        tensors: text by name; one that is absent is not there, or None.
+    """
+    cell, direction, activation, alpha, flags = parameters
+    fields = ["rnn", prop, f"cell={cell}", f"direction={direction}"]
+    if activation:
+        fields += [f"activation={activation}", f"alpha={alpha}"]
+    if flags:
+        fields.append(f"flags={flags}")
+    fields += [f"{name}={text}" for name, text in tensors.items() if text]
+    return " ".join(fields)
+
+
+def result_shapes(parameters, tensors):
+    """Type and dims of dst_layer, dst_iter and dst_iter_c (None but for lstm) from (type, dims) of the inputs."""
+    cell, direction = parameters[:2]
+    for name, tensor in tensors.items():
+        if tensor and len(tensor[1]) != RANKS[name]:
+            raise Error(f"{name} has {len(tensor[1])} dims; it is to have {RANKS[name]}")
+    if cell not in GATES:
+        raise Error(f"'{cell}' is no cell; {', '.join(GATES)} are")
+    type, (steps, batch, _) = tensors["src_layer"]
+    layers, directions, _, _, hidden = tensors["weights_layer"][1]
+    projection = tensors.get("weights_projection")
+    states = projection[1][3] if projection else hidden
+    width = 2 * states if direction == "bidirectional_concat" else states
+    cells = None
+    if cell == "lstm":
+        initial = tensors.get("src_iter_c")
+        cells = (initial[0] if initial else "f32", (layers, directions, batch, hidden))
+    return (type, (steps, batch, width)), (type, (layers, directions, batch, states)), cells
+
+
+def _shape(tensor):
+    return tensor and (tensor.type, tensor.dims)
+
+
+def _text(tensor):
+    return tensor and tensor.text
+
+
+def _plan_forward(tensors, outs, *parameters, packed=None):
+    """`packed` has the text of weights that are given as bytes."""
+    *parameters, training = parameters
+    given = dict(zip(INPUTS, tensors))
+    shapes = {name: packed["shape." + name] if packed and name in packed else _shape(tensor)
+              for name, tensor in given.items()}
+    results = [out or (made and Tensor(*made)) for out, made in zip(outs, result_shapes(parameters, shapes))]
+    texts = {name: packed[name] if packed and name in packed else _text(tensor) for name, tensor in given.items()}
+    texts |= zip(OUTPUTS, map(_text, results))
+    descriptor = _quern.Descriptor.from_text(rnn_line("fwd_t" if training else "fwd_i", parameters, texts))
+    workspace = descriptor.layout(WORKSPACE) if training else None
+    results.append(workspace and Tensor("u8", workspace.dims))
+    indices = [RNN_INDEX[name] for name in (*OUTPUTS, "workspace")]
+    return plan(descriptor, [RNN_INDEX[name] if tensor else -1 for name, tensor in given.items()],
+                list(zip(indices, results)))
+
+
+_forward = _quern.Function(len(INPUTS), 4, _plan_forward)
+
+# What backward reads: the tensors of forward, then the gradients of its results.
+BACKWARD_INPUTS = (*INPUTS, *OUTPUTS, "workspace", *("diff_" + name for name in OUTPUTS))
+
+
+def _plan_backward(tensors, outs, *parameters):
+    *parameters, wanted = parameters
+    given = dict(zip(BACKWARD_INPUTS, tensors))
+    results = []
+    for name in GRADIENTS:
+        source = given[name.removeprefix("diff_")]
+        results.append(Tensor("f32", source.dims) if name in wanted and source else None)
+    texts = {name: _text(tensor) for name, tensor in given.items() if name != "workspace"}
+    texts |= zip(GRADIENTS, map(_text, results))
+    inputs = [RNN_INDEX[name] if tensor else -1 for name, tensor in given.items()]
+    return plan(rnn_line("bwd", parameters, texts), inputs,
+                [(RNN_INDEX[name], result) for name, result in zip(GRADIENTS, results)])
+
+
+_backward = _quern.Function(len(BACKWARD_INPUTS), len(GRADIENTS), _plan_backward)
+
+
+def clear():
+    """Forgets the kernels that the functions keep."""
+    _forward.clear()
+    _backward.clear()
+
+
+NO_OUTS = (None,) * len(GRADIENTS)
+SHORT = {"x": "src_layer", "h0": "src_iter", "c0": "src_iter_c", "attention": "attention", "w": "weights_layer",
+         "u": "weights_iter", "peephole": "weights_peephole", "projection": "weights_projection", "bias": "bias"}
+
+
+def _flags(stacked):
+    return STACK_CONCATENATED if stacked else 0
+
+
+def lstm(x, w, u, bias=None, h0=None, c0=None, *, peephole=None, projection=None, lengths=None,
+         direction="left2right", stacked=False, training=False, out=(None, None, None)):
+    """An LSTM over a batch of sequences. Gates are i, f, c~, o; docs/primitives/rnn.md has the equations.
+
+    L layers, D directions (2 if bidirectional), T steps, N sequences, I inputs, H cells, P states: H, or what a
+    projection makes of them.
+
+    Args:
+        x: [T, N, I] of f32, bf16 or f16, with any strides, as all arrays.
+        w: weights of the inputs [L, D, I, 4, H], of the type of `x`. (PyTorch's [4 H, I] is a view of it: `weights`.)
+        u: weights of the states [L, D, P, 4, H].
+        bias: [L, D, 4, H] of f32, or of the type of `x`.
+        h0, c0: states at the start, [L, D, N, P] and [L, D, N, H]; both or none, which is zeros.
+        peephole: [L, D, 3, H] for i, f, o.
+        projection: [L, D, H, P].
+        lengths: int32 [N]: the steps of each sequence; results are 0 behind its end.
+        direction: "left2right", "right2left", "bidirectional_concat" or "bidirectional_sum".
+        stacked: each layer reads both directions of the one below, as PyTorch's do.
+        training: returns a workspace besides, for `lstm_backward`.
+        out: arrays that y, h and c are written to, or None.
+
+    Returns:
+        (y, h, c) or (y, h, c, workspace): y [T, N, P], of "bidirectional_concat" [T, N, 2 P]; h [L, D, N, P]; c
+        [L, D, N, H] of f32, or of the type of `c0`; the workspace an array of bytes.
+
+    Raises:
+        quern.Error: shapes or types that do not fit; the message has the constraint's number.
+    """
+    results = _forward(x, h0, c0, None, lengths, w, u, peephole, projection, bias, *out, None, "lstm", direction, None,
+                       0.0, _flags(stacked), training)
+    return results if training else results[:3]
+
+
+def gru(x, w, u, bias=None, h0=None, *, linear_before_reset=False, attention=None, lengths=None,
+        direction="left2right", stacked=False, training=False, out=(None, None)):
+    """A GRU over a batch of sequences. Gates are u, r, o; docs/primitives/rnn.md has the equations.
+
+    Args:
+        x, h0, lengths, direction, stacked, training: as of `lstm`.
+        w, u: [L, D, I, 3, H] and [L, D, H, 3, H].
+        bias: [L, D, 3, H]; linear before reset [L, D, 4, H].
+        linear_before_reset: the reset gate applies behind the product with `u`, as in PyTorch and Keras.
+        attention: [T, N, 1], which makes it an AUGRU.
+        out: arrays that y and h are written to, or None.
+
+    Returns:
+        (y, h) or (y, h, workspace).
+    """
+    cell = ("lbr_" if linear_before_reset else "") + ("gru" if attention is None else "augru")
+    y, h, _, workspace = _forward(x, h0, None, attention, lengths, w, u, None, None, bias, *out, None, None, cell,
+                                  direction, None, 0.0, _flags(stacked), training)
+    return (y, h, workspace) if training else (y, h)
+
+
+def rnn(x, w, u, bias=None, h0=None, *, activation="tanh", alpha=0.0, lengths=None, direction="left2right",
+        stacked=False, training=False, out=(None, None)):
+    """A plain recurrent network: h' = activation(w x + u h + bias).
+
+    Args:
+        x, h0, lengths, direction, stacked, training: as of `lstm`.
+        w, u, bias: [L, D, I, 1, H], [L, D, H, 1, H] and [L, D, 1, H].
+        activation: "tanh", "relu" (with slope `alpha` below 0) or "logistic".
+        out: arrays that y and h are written to, or None.
+
+    Returns:
+        (y, h) or (y, h, workspace).
+    """
+    y, h, _, workspace = _forward(x, h0, None, None, lengths, w, u, None, None, bias, *out, None, None, "rnn",
+                                  direction, activation, float(alpha), _flags(stacked), training)
+    return (y, h, workspace) if training else (y, h)
+
+
+def rnn_backward(cell, x, w, u, y, h, workspace, dy, *, c=None, bias=None, h0=None, c0=None, dh=None, dc=None,
+                 peephole=None, projection=None, attention=None, lengths=None, direction="left2right", stacked=False,
+                 activation="tanh", alpha=0.0, wanted=None):
+    """The gradients of `rnn`, `lstm` and `gru`.
+
+    Args:
+        cell: "rnn", "lstm", "gru", "lbr_gru" (linear before reset), "augru" or "lbr_augru".
+        x, w, u, bias, h0, c0, peephole, projection, attention, lengths, direction, stacked, activation, alpha: what
+            forward was given.
+        y, h, c, workspace: what it returned with `training`.
+        dy, dh, dc: gradients of y, h and c, f32 of their shapes; those of h and c may be absent, which is zeros.
+        wanted: names of gradients, of "x", "w", "u", "bias", "h0", "c0", "peephole", "projection" and "attention"; by
+            default those of all that was given.
+
+    Returns:
+        A dict from these names to arrays of f32, each of the shape of what it is the gradient of.
+    """
+    given = dict(zip(SHORT, (x, h0, c0, attention, w, u, peephole, projection, bias)))
+    names = [name for name, array in given.items() if array is not None and (wanted is None or name in wanted)]
+    parameters = (cell, direction, activation if cell == "rnn" else None, float(alpha), _flags(stacked) | OVERWRITE)
+    results = _backward(x, h0, c0, attention, lengths, w, u, peephole, projection, bias, y, h, c, workspace, dy, dh,
+                        dc, *NO_OUTS, *parameters, tuple("diff_" + SHORT[name] for name in names))
+    by_name = dict(zip(GRADIENTS, results))
+    return {name: by_name["diff_" + SHORT[name]] for name in names}
+
+
+def weights(cell, weight_ih, weight_hh, bias_ih=None, bias_hh=None, *, projection=None):
+    """Weights of one layer and direction of PyTorch (or Keras with reset_after, transposed) as `lstm` takes them.
+
+    Args:
+        cell: "rnn", "lstm" or "lbr_gru" (PyTorch's GRU).
+        weight_ih, weight_hh: [G H, I] and [G H, P]. The gates of a GRU come in another order, so that it is copied.
+        bias_ih, bias_hh: [G H] or None.
+        projection: weight_hr [P, H] or None.
+
+    Returns:
+        (w, u, bias) or, with a projection, (w, u, bias, projection).
+    """
+    gates = GATES[cell]
+
+    def in_order(array):
+        parts = array.reshape(gates, -1, *array.shape[1:])
+        return parts[[1, 0, 2]] if cell == "lbr_gru" else parts
+
+    w, u = (in_order(array)[None, None].transpose(0, 1, 4, 2, 3) for array in (weight_ih, weight_hh))
+    bias = None
+    if bias_ih is not None:
+        bias = in_order(bias_ih + bias_hh)
+        if cell == "lbr_gru":
+            inputs, states = in_order(bias_ih), in_order(bias_hh)
+            bias = numpy.concatenate([bias[:2], inputs[2:], states[2:]])
+        bias = bias[None, None]
+    return (w, u, bias) if projection is None else (w, u, bias, projection.T[None, None])
+
+
+class _Layer:
+    """What LSTM, GRU and RNN have in common: weights in the layout that is fastest, packed once."""
+
+    def __init__(self, parameters, w, u, bias, peephole=None, projection=None):
+        self._parameters = parameters
+        self._bias, self._peephole = bias, peephole
+        self._packed, self._buffers = {}, {}
+        plain = {"weights_layer": w, "weights_iter": u, "weights_projection": projection}
+        plain = {name: array for name, array in plain.items() if array is not None}
+        tensors = {name: _quern.describe(array) for name, array in plain.items()}
+        descriptor = self._any(tensors)
+        for name, tensor in tensors.items():
+            self._packed[name] = re.search(rf" {name}=(\S+)", descriptor.text)[1]
+            self._packed["shape." + name] = (tensor.type, tensor.dims)
+            layout = descriptor.layout(RNN_INDEX[name])
+            buffer = numpy.empty(layout.bytes, numpy.uint8)
+            _quern.Kernel(_quern.Descriptor.pack(tensor, layout)).execute(
+                [(1, plain[name], False, False), (17, buffer, True, True)])
+            self._buffers[name] = buffer
+        self._function = _quern.Function(len(INPUTS), 4, self._plan)
+
+    def _any(self, tensors):
+        """A problem of any number of steps and sequences that chooses the layouts of its weights."""
+        shapes = {name: (tensor.type, tensor.dims) for name, tensor in tensors.items()}
+        type, (_, _, inputs, _, _) = shapes["weights_layer"]
+        shapes["src_layer"] = (type, (1, 1, inputs))
+        (_, (_, _, width)), _, _ = result_shapes(self._parameters, shapes)
+        texts = {name: f"{tensor.type}:{'x'.join(map(str, tensor.dims))}:any" for name, tensor in tensors.items()}
+        texts |= {"src_layer": f"{type}:?x?x{inputs}:abc", "dst_layer": f"{type}:?x?x{width}:abc",
+                  "bias": _text(None if self._bias is None else _quern.describe(self._bias)),
+                  "weights_peephole": _text(None if self._peephole is None else _quern.describe(self._peephole))}
+        if self._parameters[0].endswith("augru"):
+            texts["attention"] = f"{type}:?x?x1:abc"
+        return _quern.Descriptor.from_text(rnn_line("fwd_i", self._parameters, texts))
+
+    def _plan(self, tensors, outs, *parameters):
+        return _plan_forward(tensors, outs, *parameters, packed=self._packed)
+
+    def _run(self, x, h0, c0, attention, lengths, out):
+        buffers = self._buffers
+        return self._function(x, h0, c0, attention, lengths, buffers["weights_layer"], buffers["weights_iter"],
+                              self._peephole, buffers.get("weights_projection"), self._bias, *out, None,
+                              *self._parameters, False)
+
+
+class LSTM(_Layer):
+    """An LSTM for inference whose weights are packed once: arguments as of `lstm`."""
+
+    def __init__(self, w, u, bias=None, *, peephole=None, projection=None, direction="left2right", stacked=False):
+        super().__init__(("lstm", direction, None, 0.0, _flags(stacked)), w, u, bias, peephole, projection)
+
+    def __call__(self, x, h0=None, c0=None, *, lengths=None, out=(None, None, None)):
+        """(y, h, c), as `lstm` returns them."""
+        return self._run(x, h0, c0, None, lengths, out)[:3]
+
+
+class GRU(_Layer):
+    """A GRU for inference whose weights are packed once: arguments as of `gru`."""
+
+    def __init__(self, w, u, bias=None, *, linear_before_reset=False, attention=False, direction="left2right",
+                 stacked=False):
+        cell = ("lbr_" if linear_before_reset else "") + ("augru" if attention else "gru")
+        super().__init__((cell, direction, None, 0.0, _flags(stacked)), w, u, bias)
+
+    def __call__(self, x, h0=None, *, attention=None, lengths=None, out=(None, None)):
+        """(y, h), as `gru` returns them."""
+        return self._run(x, h0, None, attention, lengths, (*out, None))[:2]
+
+
+class RNN(_Layer):
+    """A plain recurrent network for inference whose weights are packed once: arguments as of `rnn`."""
+
+    def __init__(self, w, u, bias=None, *, activation="tanh", alpha=0.0, direction="left2right", stacked=False):
+        super().__init__(("rnn", direction, activation, float(alpha), _flags(stacked)), w, u, bias)
+
+    def __call__(self, x, h0=None, *, lengths=None, out=(None, None)):
+        """(y, h), as `rnn` returns them."""
+        return self._run(x, h0, None, None, lengths, (*out, None))[:2]
+
+
+__all__ = ["lstm", "gru", "rnn", "rnn_backward", "weights", "LSTM", "GRU", "RNN"]

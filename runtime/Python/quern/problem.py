@@ -1,0 +1,284 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Any problem, by its line or as a function in MLIR: what it is, how it is compiled, and its kernel."""
+
+import collections
+import html
+import json
+import re
+import statistics
+import time
+
+import numpy
+
+from quern import _command, _quern
+from quern._arguments import name_of
+from quern._errors import Error
+from quern._frameworks import NUMPY, numpy_dtype
+
+FORMS = {"emit": 1, "schedule": 2, "lower": 3, "llvm": 4, "asm": 5, "object": 6, "spirv": 7, "artifact": 8}
+STAGES = ("emit", "schedule", "lower", "llvm", "asm")
+
+Argument = collections.namedtuple("Argument", "name index is_output type dims layout")
+Argument.__doc__ = "A tensor of a problem: its name, QUERN_ARG_ number, direction, type, dims (-1: open) and layout."
+Timing = collections.namedtuple("Timing", "minimum median runs")
+Timing.__doc__ = "Seconds of an execution, and how many were timed."
+Check = collections.namedtuple("Check", "ok worst threshold max_abs_error text")
+Check.__doc__ = "A comparison with the reference: `worst` is in units of the threshold, 1 or less is right."
+
+_COLOURS = [
+    ("comment", r"//[^\n]*|;[^\n]*", "#6a737d"), ("string", r'"[^"\n]*"', "#22863a"),
+    ("value", r"[%^@#$][\w.$-]+", "#005cc5"),
+    ("type", r"\b(?:memref|vector|tensor|index|bf16|f16|f32|f64|i\d+|ptr|x?mm\d+|[yz]mm\d+)\b", "#6f42c1"),
+    ("op", r"\b[a-z_]+\.[a-z_.0-9]+\b|\b(?:define|call|br|ret|load|store|func|return)\b", "#d73a49"),
+]
+_TOKENS = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern, _ in _COLOURS))
+
+
+class Dump(str):
+    """Text of a stage, which a notebook shows with colours."""
+
+    def _repr_html_(self):
+        colours = {name: colour for name, _, colour in _COLOURS}
+        parts, end = [], 0
+        for match in _TOKENS.finditer(self):
+            parts.append(html.escape(self[end:match.start()]))
+            parts.append(f'<span style="color:{colours[match.lastgroup]}">{html.escape(match[0])}</span>')
+            end = match.end()
+        parts.append(html.escape(self[end:]))
+        return f'<pre style="line-height:1.2">{"".join(parts)}</pre>'
+
+
+class Problem:
+    """A verified problem on the CPU.
+
+    Args:
+        line: its text form (docs/text-form.md), "softmax fwd_i src=f32:256x1000:ab dst=f32:256x1000:ab axis=1".
+
+    Raises:
+        quern.Error: a line that is wrong, with the place; a problem that is refused, with its constraint.
+
+    >>> problem = quern.Problem("softmax fwd_i src=f32:2x4:ab dst=f32:2x4:ab axis=1")
+    >>> problem.run(numpy.zeros((2, 4), numpy.float32))
+    array([[0.25, 0.25, 0.25, 0.25],
+           [0.25, 0.25, 0.25, 0.25]], dtype=float32)
+    """
+
+    def __init__(self, line):
+        self._open(_quern.Descriptor.from_text(line))
+
+    @classmethod
+    def from_mlir(cls, module, function=None, *, naive=False):
+        """The problem of a function in MLIR (docs/embedding.md says which are taken).
+
+        Args:
+            module: text, or bytes of text or bytecode.
+            function: its name; None where the module has one public function.
+            naive: what no recipe takes becomes scalar loops instead of an error.
+        """
+        problem = cls.__new__(cls)
+        module = module.encode() if isinstance(module, str) else bytes(module)
+        problem._open(_quern.Descriptor.from_mlir(module, function, naive))
+        return problem
+
+    def _open(self, descriptor):
+        self._descriptor = descriptor
+        self._kernel = None
+
+    @property
+    def text(self):
+        """The line, with the layouts that `any` became."""
+        return self._descriptor.text
+
+    @property
+    def primitive(self):
+        """"softmax", "rnn", "mlir", …"""
+        return self.text.partition(" ")[0]
+
+    def __repr__(self):
+        return f"quern.Problem({_short(self.text)!r})"
+
+    def __eq__(self, other):
+        return isinstance(other, Problem) and self.text == other.text
+
+    def __hash__(self):
+        return hash(self.text)
+
+    # --- How it is compiled ---
+
+    def explain(self, target=None):
+        """One line: how the problem is scheduled and why. `target` as `compile` takes it."""
+        return _quern.explain(self.text, target).decode()
+
+    def dump(self, stage="schedule", target=None):
+        """The problem after a stage: "emit", "schedule", "lower", "llvm" or "asm". `target` as `compile` takes it."""
+        if stage not in STAGES:
+            raise Error(f"'{stage}' is no stage; {', '.join(STAGES)} are")
+        return Dump(_quern.compile(self.text, target, FORMS[stage]).decode())
+
+    def compile(self, target=None, form="artifact"):
+        """The problem compiled for any machine.
+
+        Args:
+            target: an instruction set, with caches or without ("avx2", "avx512_core_bf16:l2=2048"); None: this machine.
+            form: "object", "artifact" (what caches hold), "spirv", or a stage of `dump`.
+
+        Returns:
+            bytes.
+        """
+        if form not in FORMS:
+            raise Error(f"'{form}' is no form; {', '.join(FORMS)} are")
+        return _quern.compile(self.text, target, FORMS[form])
+
+    @property
+    def kernel(self):
+        """The kernel: compiled at the first question, or read from a cache."""
+        if self._kernel is None:
+            self._kernel = _quern.Kernel(self._descriptor)
+        return self._kernel
+
+    @property
+    def info(self):
+        """What the kernel is: origin, times, sizes, implementation, plan, target (a dict)."""
+        return self.kernel.info
+
+    @property
+    def arguments(self):
+        """What the kernel takes: a list of Argument."""
+        primitive, found = self.primitive, []
+        for index, is_output in self.kernel.arguments:
+            layout = self._descriptor.layout(index)
+            plain = layout.plain
+            found.append(Argument(name_of(index, primitive), index, is_output, layout.type, layout.dims,
+                                  plain.text.rpartition(":")[2] if plain else "blocked"))
+        return found
+
+    # --- Its executions ---
+
+    def run(self, *arrays, **named):
+        """Executes the kernel.
+
+        Args:
+            *arrays: inputs, in the order of `arguments`.
+            **named: inputs by name, and outputs that are to be written. A "." in a name is a "_".
+
+        Inputs are of the problem's types and dims; one with other strides than the problem's is brought into its
+        layout. Where sizes are open, outputs have to be given, and strides are those of the arrays.
+
+        Returns:
+            The output, or a tuple of them in the order of `arguments`: what was given, or new dense arrays.
+        """
+        outputs, bindings, after = [], [], []
+        given = list(arrays)
+        for argument in self.arguments:
+            key = argument.name.replace(".", "_")
+            array = named.pop(key, None)
+            if array is None and not argument.is_output:
+                if not given:
+                    raise Error(f"{argument.name} is missing")
+                array = given.pop(0)
+            binding, array = self._bind(argument, array, after)
+            bindings.append(binding)
+            if argument.is_output:
+                outputs.append(array)
+        if given or named:
+            raise Error(f"there are {len(given)} arrays too many" if given else f"there is no {', '.join(named)}")
+        self.kernel.execute(bindings)
+        for unpack, buffer, array in after:
+            unpack.execute([(1, buffer, False, True), (17, array, True, False)])
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _bind(self, argument, array, after):
+        """(what an execution is given, the array of the caller)."""
+        layout = self._descriptor.layout(argument.index)
+        if array is None:
+            if layout.is_open:
+                raise Error(f"{argument.name} has open sizes: give an array to write to")
+            array = numpy.empty(layout.dims, numpy_dtype(layout.type))
+        elif not argument.is_output and not hasattr(array, "__dlpack__") and not hasattr(array, "__array_interface__"):
+            array = numpy.asarray(array, numpy_dtype(layout.type))
+        tensor = _quern.describe(array)
+        if layout.is_open or layout.plain == tensor:
+            return (argument.index, array, argument.is_output, False), array
+        if (tensor.type, tensor.dims) != (layout.type, layout.dims):
+            raise Error(f"{argument.name} is {tensor.text}; the problem takes {layout.type} of {layout.dims}")
+        buffer = numpy.zeros(layout.bytes, numpy.uint8)
+        if argument.is_output:
+            after.append((_quern.Kernel(_quern.Descriptor.unpack(layout, tensor)), buffer, array))
+        else:
+            _quern.Kernel(_quern.Descriptor.pack(tensor, layout)).execute(
+                [(1, array, False, False), (17, buffer, True, True)])
+        return (argument.index, buffer, argument.is_output, True), array
+
+    def time(self, *arrays, repeat=100, **named):
+        """How long an execution takes, the call from Python included.
+
+        Args:
+            *arrays, **named: as of `run`; without any, inputs of zeros.
+            repeat: executions that are timed, behind one that is not.
+
+        Returns:
+            Timing.
+        """
+        if not arrays and not named:
+            arrays = [numpy.zeros(argument.dims, numpy_dtype(argument.type))
+                      for argument in self.arguments if not argument.is_output and argument.type in NUMPY]
+        given, bindings = list(arrays), []
+        for argument in self.arguments:
+            array = named.get(argument.name.replace(".", "_"))
+            if array is None and not argument.is_output and given:
+                array = given.pop(0)
+            bindings.append(self._bind(argument, array, [])[0])
+        execute, seconds = self.kernel.execute, []
+        execute(bindings)
+        for _ in range(repeat):
+            start = time.perf_counter()
+            execute(bindings)
+            seconds.append(time.perf_counter() - start)
+        return Timing(min(seconds), statistics.median(seconds), repeat)
+
+    def check(self, *, data="dense", seed=1, sizes=None):
+        """Compares the kernel with the primitive's reference, on guarded memory, in a process of its own.
+
+        It is `quern run --check`: the reference is in the command, not in the library.
+
+        Args:
+            data: "dense", "designed" or "special" (docs/command.md).
+            seed: the same gives the same values everywhere.
+            sizes: a value for each open size.
+
+        Returns:
+            Check.
+        """
+        options = ["--check", "--json", "--repeat=1", f"--data={data}", f"--seed={seed}"]
+        if sizes is not None:
+            options.append("--sizes=" + ",".join(map(str, sizes)))
+        output = _command.run(["run", self.text, *options], may_fail=True)
+        report = json.loads(output)["problems"][0]
+        if "check" not in report:
+            raise Error(report.get("error", "the problem was not run"), _code(report.get("status")))
+        check = report["check"]
+        return Check(check["ok"], check["worst_in_thresholds"], check["threshold"], check["max_abs_error"],
+                     check["text"])
+
+    # --- In a notebook ---
+
+    def _repr_html_(self):
+        rows = "".join(
+            f"<tr><td>{html.escape(a.name)}</td><td>{'out' if a.is_output else 'in'}</td><td>{a.type}</td>"
+            f"<td>{' × '.join('?' if size < 0 else str(size) for size in a.dims)}</td><td>{a.layout}</td></tr>"
+            for a in self.arguments)
+        info = self.info
+        return (f"<code>{html.escape(_short(self.text))}</code>"
+                "<table><tr><th>argument</th><th></th><th>type</th><th>dims</th><th>layout</th></tr>"
+                f"{rows}</table><p>{html.escape(info['implementation'])}: {html.escape(info['plan'])}<br>"
+                f"from {info['origin']} in {info['create_ns'] / 1e6:.3f} ms, {info['code_bytes']} bytes</p>")
+
+
+def _code(status):
+    codes = {"out_of_memory": 1, "invalid_arguments": 2, "unimplemented": 3, "runtime_error": 5}
+    return codes.get(status, 100)
+
+
+def _short(text):
+    return text if len(text) <= 300 else text[:300] + "…"

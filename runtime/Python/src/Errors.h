@@ -1,0 +1,53 @@
+//===- Errors.h - Statuses as exceptions ------------------------*- C++ -*-===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A status of the C interface becomes quern.Error, with the reason that the interface gives.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PYTHON_ERRORS_H
+#define QUERN_PYTHON_ERRORS_H
+
+#include "quern/quern.h"
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+
+namespace quern::python {
+
+/// A failure on its way to Python, where it is quern.Error(message, status).
+class Failure : public std::exception {
+public:
+  Failure(quern_status_t status, std::string message) : status(status), message(std::move(message)) {}
+  const char *what() const noexcept override { return message.c_str(); }
+
+  quern_status_t status;
+  std::string message;
+};
+
+[[noreturn]] void fail(quern_status_t status, const std::string &message);
+
+/// Throws what the C interface says of its last failure on this thread.
+[[noreturn]] void failAsInterface(quern_status_t status);
+
+inline void check(quern_status_t status) {
+  if (status != quern_success)
+    failAsInterface(status);
+}
+
+/// A handle of the C interface, destroyed at the end.
+template <typename Handle, quern_status_t (*Destroy)(Handle) noexcept> struct Destroyer {
+  using pointer = Handle;
+  void operator()(Handle handle) const noexcept { Destroy(handle); }
+};
+template <typename Handle, quern_status_t (*Destroy)(Handle) noexcept>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroyer<Handle, Destroy>>;
+
+void bindErrors(nanobind::module_ &module);
+
+} // namespace quern::python
+
+#endif // QUERN_PYTHON_ERRORS_H

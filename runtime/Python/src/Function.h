@@ -1,0 +1,88 @@
+//===- Function.h - A function of arrays, a kernel for each kind -*- C++ -*-===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// quern.softmax and its like: what they are called with (types, dims, strides, parameters) is looked up, and a function
+// in Python makes a plan of what is new. A call that was met before runs no Python but the allocation of results.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PYTHON_FUNCTION_H
+#define QUERN_PYTHON_FUNCTION_H
+
+#include "Array.h"
+#include "Kernel.h"
+
+#include <list>
+#include <tuple>
+#include <unordered_map>
+
+namespace quern::python {
+
+/// A kernel, and which arrays are which of its arguments.
+class Plan {
+public:
+  struct Result {
+    int index; ///< of the kernel's argument
+    quern_data_type_t type;
+    nanobind::tuple shape;
+    nanobind::object dtype; ///< NumPy's
+  };
+
+  /// The kernel's argument, type and shape of a result.
+  using Made = std::tuple<int, std::string, nanobind::tuple>;
+
+  /// `inputs` has an argument for each array of a call, `made` what each of its results is; -1: the kernel does
+  /// not take it, and the result is None.
+  Plan(std::shared_ptr<Kernel> kernel, const std::vector<int> &inputs, const std::vector<Made> &made);
+
+  /// Of all inputs, then all results: those that the kernel takes.
+  std::vector<size_t> positions;
+  std::vector<Result> results;
+  std::shared_ptr<Kernel> kernel;
+  Frames frames;
+};
+
+class Function {
+public:
+  /// `build(tensors, outs, *parameters)` makes a Plan: `inputs` Tensors, and `outputs` of them or None.
+  Function(size_t inputs, size_t outputs, nanobind::object build, size_t capacity);
+
+  /// `inputs` arrays or None, `outputs` arrays or None (a result is made), then parameters, which are hashable.
+  nanobind::object call(const nanobind::args &arguments);
+  void clear();
+  size_t size() const { return plans.size(); }
+
+private:
+  struct Key {
+    std::vector<Tensor> tensors;
+    nanobind::tuple parameters;
+    size_t hash;
+  };
+  struct Hash {
+    size_t operator()(const Key *key) const { return key->hash; }
+  };
+  struct Equal {
+    bool operator()(const Key *first, const Key *second) const;
+  };
+  struct Entry {
+    Key key;
+    std::shared_ptr<Plan> plan;
+  };
+
+  Key keyOf(const std::vector<Array> &arrays, const nanobind::args &arguments) const;
+  std::shared_ptr<Plan> find(Key key);
+  std::shared_ptr<Plan> build(const Key &key) const;
+
+  size_t inputs, outputs;
+  nanobind::object builder;
+  size_t capacity;
+  std::list<Entry> entries; ///< the newest first
+  std::unordered_map<const Key *, std::list<Entry>::iterator, Hash, Equal> plans;
+};
+
+void bindFunctions(nanobind::module_ &module);
+
+} // namespace quern::python
+
+#endif // QUERN_PYTHON_FUNCTION_H

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Builds the Python package against a built tree and tests it. The last line is "N passed, N failed".
+#
+#   test/Python/run.sh [--torch] BUILD [OPTION…]   BUILD: build/release; what follows is pytest's
+#
+# The interpreter and what the package is built with are build/peers/python, JAX is build/peers/jax; with --torch the
+# tests that need PyTorch run as well, and build/peers/torch is the interpreter's. The package is installed into
+# build/python, and built again where a source has changed.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+framework=jax
+if [ "${1-}" = --torch ]; then
+  framework=torch
+  shift
+fi
+build=$1
+shift
+packages() { echo "$PWD/build/peers/$1/lib/python3.11/site-packages"; }
+python=$PWD/build/peers/python/bin/python
+
+cmake --install "$build" --prefix build/python/prefix > build/python-install.log
+"$python" -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --upgrade \
+  --target build/python/site -C cmake.define.CMAKE_PREFIX_PATH="$PWD/build/python/prefix" \
+  -C cmake.define.QUERN_XLA_INCLUDE="$(packages jax)/jaxlib/include" ./runtime/Python 2>&1 |
+  grep -v "^WARNING: Target directory" || true
+# One copy of NumPy: the framework's.
+export PYTHONPATH=$PWD/build/python/site:$(packages $framework):$(packages python)
+"$python" -m pytest -q -p no:cacheprovider --framework=$framework "$@" test/Python

@@ -64,12 +64,12 @@ Result<std::unique_ptr<Primitive>> Primitive::create(std::shared_ptr<const Probl
 }
 
 Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<const Problem> problem,
-                                                             std::string_view blob) {
+                                                             std::string_view blob, std::span<void *const> entries) {
   const int64_t start = nowNs();
   if (!problem->hasKernel())
     return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0, nullptr}, start);
   Result<AcquiredKernel> acquired =
-      Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target, problem->engine()->device);
+      Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target, problem->engine()->device, entries);
   if (acquired && problem->usesCallerScratchpad())
     problem->adopt(acquired->executable);
   return make(std::move(problem), std::move(acquired), start);

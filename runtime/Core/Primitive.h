@@ -36,7 +36,7 @@ public:
   static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem,
                                                    std::optional<Tiers> tiers = std::nullopt);
   static Result<std::unique_ptr<Primitive>> createFromBlob(std::shared_ptr<const Problem> problem,
-                                                           std::string_view blob);
+                                                           std::string_view blob, std::span<void *const> entries = {});
 
   /// Checks the arguments, then runs the launch steps. Arguments that are not the primitive's are ignored. `links`, if
   /// not null, orders it among a device's events. Thread-safe.

@@ -331,6 +331,8 @@ Result<std::string> Compilation::trace() {
     text->insert(0, heading(form == CodeForm::LlvmIr ? "; " : traits().assemblyComment));
     stages.push_back(form == CodeForm::LlvmIr ? traceLlvm(*text, of) : traceAssembly(*text, of));
   }
+  if (!hasLines)
+    stages.back().language = "spirv";
   return traceAsJson(problem.desc.title(), target.text(), plan, stages);
 }
 

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Compiler/Trace.h"
 
+#include "IR/Steps.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Parser/Parser.h"
@@ -93,9 +95,11 @@ llvm::json::Array asJson(const std::vector<Lines> &origins) {
 
 Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string &name, const std::string &heading,
                                 const std::string &of) {
-  TracedStage stage{name, "mlir", heading, of, {}};
+  TracedStage stage{name, "mlir", heading, of, {}, {}};
   llvm::raw_string_ostream os(stage.text);
   module->print(os);
+  if (!StringRef(stage.text).ends_with("\n"))
+    os << '\n';
   OwningOpRef<ModuleOp> read = parseSourceString<ModuleOp>(stage.text, module->getContext(), name);
   if (!read)
     return internalError("the text of stage ", name, " does not read back");
@@ -103,10 +107,21 @@ Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string
   if (before.size() != after.size())
     return internalError("the text of stage ", name, " reads back as ", after.size(), " operations, not ",
                          before.size());
-  stage.origins.resize(of.empty() ? 0 : static_cast<size_t>(StringRef(stage.text).count('\n')) + 1);
-  for (auto [made, placed] : llvm::zip_equal(before, after))
-    if (const int64_t line = lineOf(placed); !of.empty() && line > 0)
-      stage.origins[static_cast<size_t>(line - 1)].append(linesIn(made->getLoc(), of));
+  const auto lines = static_cast<size_t>(StringRef(stage.text).count('\n'));
+  (of.empty() ? stage.steps.resize(lines) : stage.origins.resize(lines));
+  for (auto [made, placed] : llvm::zip_equal(before, after)) {
+    const int64_t line = lineOf(placed);
+    if (line <= 0)
+      continue;
+    if (of.empty()) {
+      stage.steps[static_cast<size_t>(line - 1)] = stepOf(made->getLoc());
+      continue;
+    }
+    Lines &origins = stage.origins[static_cast<size_t>(line - 1)]; // a line may have several operations
+    for (const int64_t origin : linesIn(made->getLoc(), of))
+      if (!llvm::is_contained(origins, origin))
+        origins.push_back(origin);
+  }
   module = std::move(read);
   return stage;
 }
@@ -118,7 +133,7 @@ LogicalResult addDebugScopes(ModuleOp module, const std::string &of) {
   };
   module->walk([&](Operation *op) {
     const Lines lines = linesIn(op->getLoc(), of);
-    op->setLoc(!lines.empty()             ? placeAt(lines.front())
+    op->setLoc(!lines.empty()              ? placeAt(lines.front())
                : isa<LLVM::LLVMFuncOp>(op) ? placeAt(1)
                                            : UnknownLoc::get(context));
   });
@@ -128,7 +143,7 @@ LogicalResult addDebugScopes(ModuleOp module, const std::string &of) {
 }
 
 TracedStage traceLlvm(StringRef text, const std::string &of) {
-  TracedStage stage{"llvm", "llvm", "", of, {}};
+  TracedStage stage{"llvm", "llvm", "", of, {}, {}};
   llvm::StringMap<int64_t> lines;
   SmallVector<StringRef> all;
   text.split(all, '\n');
@@ -150,7 +165,7 @@ TracedStage traceLlvm(StringRef text, const std::string &of) {
 }
 
 TracedStage traceAssembly(StringRef text, const std::string &of) {
-  TracedStage stage{"assembly", "asm", "", of, {}};
+  TracedStage stage{"assembly", "asm", "", of, {}, {}};
   int64_t origin = 0;
   bool isDebugSection = false;
   SmallVector<StringRef> all;
@@ -178,17 +193,16 @@ std::string traceAsJson(const std::string &problem, const std::string &target, c
   llvm::json::Array all;
   for (const TracedStage &stage : stages) {
     llvm::json::Object object{{"name", stage.name}, {"language", stage.language}, {"text", stage.text}};
+    if (!stage.steps.empty())
+      object["steps"] = llvm::json::Array(stage.steps);
     if (!stage.of.empty()) {
       object["of"] = stage.of;
       object["origins"] = asJson(stage.origins);
     }
     all.push_back(std::move(object));
   }
-  const llvm::json::Value trace = llvm::json::Object{{"version", traceVersion},
-                                                     {"problem", problem},
-                                                     {"target", target},
-                                                     {"plan", plan},
-                                                     {"stages", std::move(all)}};
+  const llvm::json::Value trace = llvm::json::Object{
+      {"version", traceVersion}, {"problem", problem}, {"target", target}, {"plan", plan}, {"stages", std::move(all)}};
   std::string text;
   llvm::raw_string_ostream os(text);
   os << trace << "\n";

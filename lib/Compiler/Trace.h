@@ -30,6 +30,8 @@ struct TracedStage {
   std::string text;
   std::string of;             ///< the stage that `origins` are lines of; empty where it has none
   std::vector<Lines> origins; ///< of each line of `text`
+  /// Of each line the mathematical step that it is of (Steps.h), or nothing; empty but for emit.
+  std::vector<std::string> steps;
 };
 
 /// The module as text, and the module that it reads as, whose locations are the lines of that text. Origins are the
@@ -44,7 +46,7 @@ mlir::LogicalResult addDebugScopes(mlir::ModuleOp module, const std::string &of)
 TracedStage traceLlvm(llvm::StringRef text, const std::string &of);
 TracedStage traceAssembly(llvm::StringRef text, const std::string &of);
 
-/// {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "of", "origins"}]}
+/// {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "steps", "of", "origins"}]}
 std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
                         llvm::ArrayRef<TracedStage> stages);
 

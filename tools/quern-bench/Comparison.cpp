@@ -53,7 +53,8 @@ Start startOf(const std::string &name, const Settings &settings) {
                        {"OMP_PROC_BIND", "true"},
                        {"DPCPP_CPU_NUM_CUS", threads},
                        {"QUERN_NUM_THREADS", threads}};
-  if (name == quernName || name == copyName || name == baselineName || name == primitiveName) {
+  if (name == quernName || name == copyName || name == baselineName || name == primitiveName ||
+      name == familyName) {
     self.push_back("--serve=" + (name == baselineName ? quernName : name));
     if (name == baselineName) {
       self.front() = settings.baseline;
@@ -61,6 +62,7 @@ Start startOf(const std::string &name, const Settings &settings) {
       start.environment["LD_LIBRARY_PATH"] = std::filesystem::path(settings.baseline).parent_path() / "../lib";
     }
     start.command = self;
+    start.environment["QUERN_TIERS"] = name == familyName ? "family" : "specialised";
     if (settings.onDevice)
       useTestDriver(start, settings);
   } else if (name.starts_with("onednn-")) {

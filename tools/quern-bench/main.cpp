@@ -48,7 +48,7 @@ void declare(CLI::App &app, Options &options) {
   app.add_option(
          "--peers", options.peers,
          "Peers that tools/peers.sh installed (onednn-3.13,onednn-3.2; of a device intel-opencl); primitive, which "
-         "is Quern's beside a function in MLIR; or none")
+         "is Quern's beside a function in MLIR; family, the kernel of open sizes beside the problem's own; or none")
       ->delimiter(',')
       ->check(CLI::IsMember(peers));
   app.add_option_function<std::string>(
@@ -82,6 +82,8 @@ int serveContestant(const Options &options) {
     return serve(*(options.onDevice ? createQuernDevice() : createQuern(threads)));
   if (options.serveAs == primitiveName)
     return serve(*createQuernPrimitive(threads));
+  if (options.serveAs == familyName)
+    return serve(*createQuernFamily(threads));
   if (options.serveAs == copyName)
     return serve(*createCopy(threads));
   if (options.serveAs == "calls")

@@ -58,9 +58,10 @@ void addCompileCommand(Command &program, int &exitCode) {
               "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
       .showDefault();
   command
-      .option("--emit", options->form,
-              "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, spirv, artifact, or trace (JSON: all "
-              "stages, and which line comes from which)")
+      .option(
+          "--emit", options->form,
+          "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, spirv, artifact, or trace (JSON: all "
+          "stages, and which line comes from which)")
       .choices(names)
       .showDefault();
   command.option("-o", options->output, "Output file; - is standard output").showDefault();

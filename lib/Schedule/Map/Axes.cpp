@@ -67,8 +67,6 @@ private:
 LogicalResult Reader::findOp() {
   if (!problem.whyNot.empty())
     return fail(problem.whyNot);
-  if (problem.sizes.count() && !ofDevice)
-    return fail("sizes are given at execution");
   own = &problem.ops.back();
   if (problem.ops.size() > 1)
     fill = dyn_cast<linalg::FillOp>(problem.ops.front().op.getOperation());
@@ -307,6 +305,25 @@ LogicalResult Reader::read() {
 }
 
 } // namespace
+
+bool MapProblem::hasOpenSizes() const {
+  auto isOpen = [](Size size) { return size.isOpen(); };
+  return llvm::any_of(axes, [](const Axis &axis) { return axis.extent.isOpen(); }) ||
+         llvm::any_of(operands, [&](const Operand &operand) {
+           return operand.offset.isOpen() || llvm::any_of(operand.strides, isOpen);
+         });
+}
+
+int64_t MapProblem::widestBits() const {
+  int64_t bits = 8;
+  auto see = [&](Type type) { bits = std::max<int64_t>(bits, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0); };
+  for (const Operand &operand : operands)
+    see(operand.element());
+  for (Operation &operation : linalg::LinalgOp(op).getBlock()->without_terminator())
+    for (Type type : operation.getResultTypes())
+      see(type);
+  return bits;
+}
 
 int64_t Limit::highest(ArrayRef<Axis> axes) const {
   int64_t sum = 0;

@@ -38,7 +38,7 @@ struct Operand : DimAccess {
 /// Along a curved axis some operand's address is not linear (blocks of 48 against blocks of 32). It is a loop of the
 /// kernel, taken one index at a time from 0: never lanes, never cut.
 struct Axis {
-  Size extent = 1; ///< open on devices alone, as are strides and offsets
+  Size extent = 1; ///< may be open, as may strides and offsets
   bool isCurved = false;
 };
 
@@ -70,10 +70,14 @@ struct MapProblem {
   Operand &destination() { return operands.back(); }
   const Operand &destination() const { return operands.back(); }
   bool writesPadding() const { return static_cast<bool>(padding); }
+  /// An extent, a stride or an offset is given at execution.
+  bool hasOpenSizes() const;
+  /// Of the widest type that the lanes of a vector take.
+  int64_t widestBits() const;
 };
 
-/// Reads `problem` into `map`, or fails with a reason. `ofDevice`: extents, strides and offsets may be open
-/// (Problem/Size.h), those of loops that nothing cuts into digits, and tables of constants are read.
+/// Reads `problem` into `map`, or fails with a reason. Extents, strides and offsets may be open (Problem/Size.h), those
+/// of loops that nothing cuts into digits. `ofDevice`: tables of constants are read.
 mlir::LogicalResult readMap(const Problem &problem, MapProblem &map, std::string &whyNot, bool ofDevice = false);
 
 } // namespace quern::maps

@@ -9,6 +9,7 @@
 #include "Schedule/Map/Map.h"
 
 #include "Schedule/Map/Cpu/Emitter.h"
+#include "Schedule/Map/Cpu/Open.h"
 
 using namespace mlir;
 using namespace quern;
@@ -17,10 +18,18 @@ FailureOr<SmallVector<func::FuncOp>> quern::scheduleMap(const Problem &problem, 
                                                         std::string *whyNot) {
   std::string reason;
   maps::MapProblem map;
-  if (failed(maps::readMap(problem, map, reason))) {
+  auto refuse = [&] {
     if (whyNot)
       *whyNot = reason;
     return failure();
+  };
+  if (failed(maps::readMap(problem, map, reason)))
+    return refuse();
+  if (map.hasOpenSizes()) {
+    maps::OpenMapPlan plan(map, strategy);
+    if (failed(maps::planOpen(plan, reason)))
+      return refuse();
+    return SmallVector<func::FuncOp>{maps::emitOpen(plan)};
   }
   maps::MapPlan plan(map, strategy);
   maps::planMap(plan);

@@ -230,7 +230,7 @@ Result<void> Suite::runCase(const Case &drawn) {
 
   std::string text = drawn.desc.text();
   Result<std::unique_ptr<FamilyPack>> family =
-      options.families ? FamilyPack::of(open) : Result<std::unique_ptr<FamilyPack>>(nullptr);
+      options.families ? FamilyPack::of(open.verified, open.target) : Result<std::unique_ptr<FamilyPack>>(nullptr);
   if (!family)
     return family.takeError();
   Result<Kernel> kernel = Kernel::create(device, text);

@@ -49,6 +49,8 @@ public:
 std::unique_ptr<Contestant> createQuern(int threads);
 /// Quern's primitive for the same as a function in MLIR.
 std::unique_ptr<Contestant> createQuernPrimitive(int threads);
+/// The kernel of the problem's family (docs/packs.md) in place of its own.
+std::unique_ptr<Contestant> createQuernFamily(int threads);
 /// Quern on the first Level Zero device, timed by the device.
 std::unique_ptr<Contestant> createQuernDevice();
 /// Genuine oneDNN of any 3.x, by the C interface of the library at `libraryPath`.

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Api.h"
 #include "Contestant.h"
+#include "FamilyPack.h"
 
 #include <cstring>
 #include <numeric>
@@ -49,11 +50,13 @@ public:
     return {data, static_cast<size_t>(bytes)};
   }
 
+protected:
+  std::optional<Kernel> kernel;
+
 private:
   int threads;
   Engine engine;
   Stream stream;
-  std::optional<Kernel> kernel;
   size_t output = 0; ///< position of the argument
   int64_t bytes = 0; ///< of it
 };
@@ -66,6 +69,30 @@ public:
       throw std::runtime_error("no primitive for it");
     return Quern::prepare(Problem::parse(problem.equivalent));
   }
+};
+
+/// The kernel of the problem's family, whose every size is open (QUERN_TIERS=family is its process's).
+class QuernFamily : public Quern {
+public:
+  using Quern::Quern;
+  std::string prepare(const Problem &problem) override {
+    family.reset();
+    Result<std::unique_ptr<FamilyPack>> found = FamilyPack::of(problem.verified, Target::host());
+    if (!found)
+      throw std::runtime_error(found.error().message);
+    if (!*found)
+      throw std::runtime_error("it has no family");
+    family = std::move(*found);
+    const std::string implementation = Quern::prepare(problem);
+    quern_primitive_info_t info = {};
+    check(quern_primitive_get_info(kernel->primitive.get(), &info));
+    if (!info.is_family)
+      throw std::runtime_error("it does not run the kernel of its family");
+    return implementation;
+  }
+
+private:
+  std::unique_ptr<FamilyPack> family; ///< in use until the next is prepared
 };
 
 class QuernDevice : public Contestant {
@@ -108,6 +135,7 @@ private:
 
 std::unique_ptr<Contestant> createQuern(int threads) { return std::make_unique<Quern>(threads); }
 std::unique_ptr<Contestant> createQuernPrimitive(int threads) { return std::make_unique<QuernPrimitive>(threads); }
+std::unique_ptr<Contestant> createQuernFamily(int threads) { return std::make_unique<QuernFamily>(threads); }
 std::unique_ptr<Contestant> createQuernDevice() { return std::make_unique<QuernDevice>(); }
 
 } // namespace quern::bench

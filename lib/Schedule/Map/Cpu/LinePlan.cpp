@@ -22,20 +22,6 @@ using namespace quern::maps;
 
 namespace {
 
-/// Bits of the widest type that the lanes of a vector take.
-int64_t widestBits(const MapPlan &plan) {
-  int64_t bits = 8;
-  auto see = [&](Type type) { bits = std::max<int64_t>(bits, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0); };
-  for (const Operand &operand : plan.problem.operands)
-    if (&operand != &plan.destination() || plan.problem.readsOld)
-      see(operand.element());
-  see(plan.destination().element());
-  for (Operation &op : plan.problem.op.getBlock()->without_terminator())
-    for (Type type : op.getResultTypes())
-      see(type);
-  return bits;
-}
-
 /// Adds axes to the run of a line for as long as every operand goes on as it is: contiguous, one element for all lanes,
 /// or a pattern that each vector repeats.
 class RunBuilder {
@@ -235,7 +221,7 @@ int64_t lanesStreamed(const MapPlan &plan) {
 } // namespace
 
 bool quern::maps::planLine(MapPlan &plan) {
-  plan.lanes = plan.strategy.vectorBytes * 8 / widestBits(plan);
+  plan.lanes = plan.strategy.vectorBytes * 8 / plan.problem.widestBits();
   return RunBuilder(plan).build();
 }
 

@@ -2,10 +2,10 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_CONFORMANCE_SUITE_FAMILYPACK_H
-#define QUERN_CONFORMANCE_SUITE_FAMILYPACK_H
+#ifndef QUERN_TOOLS_SUPPORT_FAMILYPACK_H
+#define QUERN_TOOLS_SUPPORT_FAMILYPACK_H
 
-#include "Problem.h"
+#include "Primitives/Registry.h"
 
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ namespace quern {
 class FamilyPack {
 public:
   /// Null if the problem is of no family, or no recipe takes it with open sizes.
-  static Result<std::unique_ptr<FamilyPack>> of(const Problem &problem);
+  static Result<std::unique_ptr<FamilyPack>> of(const VerifiedProblem &problem, const Target &target);
   ~FamilyPack();
   FamilyPack(const FamilyPack &) = delete;
   FamilyPack &operator=(const FamilyPack &) = delete;
@@ -28,4 +28,4 @@ private:
 
 } // namespace quern
 
-#endif // QUERN_CONFORMANCE_SUITE_FAMILYPACK_H
+#endif // QUERN_TOOLS_SUPPORT_FAMILYPACK_H

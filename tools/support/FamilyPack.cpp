@@ -10,11 +10,11 @@
 
 namespace quern {
 
-Result<std::unique_ptr<FamilyPack>> FamilyPack::of(const Problem &problem) {
-  const std::optional<Family> family = familyOf(problem.verified, problem.target);
+Result<std::unique_ptr<FamilyPack>> FamilyPack::of(const VerifiedProblem &problem, const Target &target) {
+  const std::optional<Family> family = familyOf(problem, target);
   if (!family)
     return std::unique_ptr<FamilyPack>();
-  Result<std::string> artifact = compileTo(family->problem.desc.text(), problem.target.text(), quern_form_artifact);
+  Result<std::string> artifact = compileTo(family->problem.desc.text(), target.text(), quern_form_artifact);
   if (!artifact && artifact.error().status == Status::Unimplemented)
     return std::unique_ptr<FamilyPack>();
   Result<std::string> pack = artifact ? writePack({*artifact}) : Result<std::string>(artifact.takeError());

@@ -1,0 +1,236 @@
+//===- OpenEmitter.cpp - The kernel of a map of open sizes ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A call's first and last iteration are divided into indices once. A loop begins at the first one's index where all
+// loops around it stand at theirs, and else at 0; it ends likewise.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Map/Cpu/OpenEmitter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::maps;
+
+func::FuncOp quern::maps::emitOpen(const OpenMapPlan &plan) { return OpenEmitter(plan).emit(); }
+
+OpenEmitter::OpenEmitter(const OpenMapPlan &plan) : KernelBuilder(plan.problem.function), plan(plan) {}
+
+static double nsOf(const OpenMapPlan &plan) {
+  constexpr int64_t typical = 1024;
+  int64_t points = 1, bytes = 0;
+  for (const OpenMapPlan::Loop &loop : plan.loops)
+    points *= plan.problem.axes[loop.axis].extent.cappedAt(loop.step);
+  points = plan.kind == MapKind::Line ? std::min(points, typical) : points;
+  for (const Operand &operand : plan.problem.operands)
+    bytes += operand.bytes();
+  const double ops = static_cast<double>(opsOf(plan.problem.op)) / static_cast<double>(plan.lanes);
+  return static_cast<double>(points) *
+         (static_cast<double>(bytes) * plan.strategy.nsPerByte + ops * plan.strategy.nsPerOperation);
+}
+
+func::FuncOp OpenEmitter::emit() {
+  KernelTraits traits;
+  traits.name = (func::FuncOp(plan.problem.function).getName() + "_kernel").str();
+  traits.plan = plan.text();
+  traits.nsPerIteration = nsOf(plan);
+  for (const Loop &loop : plan.loops) {
+    const Size extent = plan.problem.axes[loop.axis].extent;
+    if (extent.isOpen())
+      traits.factors.append({extent.openIndex(), loop.step});
+    else
+      traits.space *= llvm::divideCeil(extent.known(), loop.step);
+  }
+  kernel = makeKernel(plan.problem.function, plan.problem.function, traits);
+  b.setInsertionPointToEnd(&kernel.function.getBody().front());
+  clonePrologue(b, kernel, plan.problem.function, plan.problem.prologue, [&](Size size) { return index(size); });
+  for (const Operand &operand : plan.problem.operands)
+    flat.push_back(kernel.arguments.lookup(operand.base));
+  auto any = create<scf::IfOp>(less(kernel.begin(), kernel.end()), /*withElseRegion=*/false);
+  create<func::ReturnOp>();
+  entry = any;
+  b.setInsertionPointToStart(any.thenBlock());
+  if (plan.kind == MapKind::Line)
+    emitLines();
+  else
+    emitTiles();
+  kernel.function.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
+  return kernel.function;
+}
+
+// Loops.
+
+OpenEmitter::Value OpenEmitter::tripOf(const Loop &loop) {
+  const Size extent = plan.problem.axes[loop.axis].extent;
+  if (!extent.isOpen())
+    return index(llvm::divideCeil(extent.known(), loop.step));
+  if (loop.step == 1)
+    return index(extent);
+  Value all = index(extent), beyond = index(loop.step - 1), step = index(loop.step);
+  return atEntry([&] { return create<arith::DivUIOp>(add(all, beyond), step).getResult(); });
+}
+
+struct OpenEmitter::Nest {
+  ArrayRef<Loop> loops;
+  Values trips, first, last, at;
+  Body body;
+  int64_t jam;
+};
+
+void OpenEmitter::forSpace(ArrayRef<Loop> loops, Body f, int64_t jam) {
+  Nest nest{loops, {}, {}, {}, {}, f, jam};
+  for (const Loop &loop : loops)
+    nest.trips.push_back(tripOf(loop));
+  nest.first.resize(loops.size());
+  nest.last.resize(loops.size());
+  Value first = kernel.begin(), last = difference(kernel.end(), index(1));
+  for (size_t i = loops.size(); i-- > 0;)
+    for (auto [digits, rest] : {std::pair(&nest.first, &first), std::pair(&nest.last, &last)}) {
+      (*digits)[i] = i ? create<arith::RemUIOp>(*rest, nest.trips[i]).getResult() : *rest;
+      if (i)
+        *rest = create<arith::DivUIOp>(*rest, nest.trips[i]);
+    }
+  Place place;
+  for (const Operand &operand : plan.problem.operands)
+    place.push_back(index(operand.offset));
+  emitNest(nest, place, Value(), Value());
+}
+
+void OpenEmitter::emitNest(Nest &nest, const Place &place, Value onFirst, Value onLast) {
+  const size_t depth = nest.at.size();
+  if (depth == nest.loops.size())
+    return nest.body(place, nest.at);
+  auto chosen = [&](Value condition, Value then, Value otherwise) {
+    return condition ? create<arith::SelectOp>(condition, then, otherwise).getResult() : then;
+  };
+  const Loop &loop = nest.loops[depth];
+  Value begin = nest.first[depth], end = add(nest.last[depth], 1);
+  if (depth)
+    begin = chosen(onFirst, begin, index(0)), end = chosen(onLast, end, nest.trips[depth]);
+  if (depth + 1 == nest.loops.size() && nest.jam > 1)
+    return emitJammed(nest, place, begin, end);
+  forRange(begin, end, [&](Value at) {
+    Value first, last;
+    if (depth + 1 < nest.loops.size()) {
+      first = both(compare(arith::CmpIPredicate::eq, at, nest.first[depth]), onFirst);
+      last = both(compare(arith::CmpIPredicate::eq, at, nest.last[depth]), onLast);
+    }
+    nest.at.push_back(at);
+    emitNest(nest, advance(place, loop.axis, scaled(at, loop.step)), first, last);
+    nest.at.pop_back();
+  });
+}
+
+/// The innermost loop, some indices at a time.
+void OpenEmitter::emitJammed(Nest &nest, const Place &place, Value begin, Value end) {
+  const Loop &loop = nest.loops.back();
+  auto body = [&](Value at, int64_t count) {
+    SmallVector<Place> places;
+    for (int64_t i = 0; i < count; ++i)
+      places.push_back(advance(place, loop.axis, scaled(add(at, i), loop.step)));
+    nest.at.push_back(at);
+    nest.body(places, nest.at);
+    nest.at.pop_back();
+  };
+  Value whole = add(begin, wholeSteps(difference(end, begin), nest.jam));
+  forRange(begin, whole, [&](Value at) { body(at, nest.jam); }, nest.jam);
+  forRange(whole, end, [&](Value at) { body(at, 1); });
+}
+
+OpenEmitter::Place OpenEmitter::advance(Place place, unsigned axis, Value by) {
+  for (auto [operand, base] : llvm::zip_equal(plan.problem.operands, place))
+    if (operand.strides[axis] != 0)
+      base = add(base, scaled(by, operand.strides[axis]));
+  return place;
+}
+
+OpenEmitter::Value OpenEmitter::wholeSteps(Value v, int64_t step) {
+  return difference(v, create<arith::RemUIOp>(v, index(step)));
+}
+
+OpenEmitter::Value OpenEmitter::leftOf(const Loop &loop, Value at) {
+  return least(difference(index(plan.problem.axes[loop.axis].extent), scaled(at, loop.step)), index(loop.step));
+}
+
+// Memory and the body.
+
+OpenEmitter::Value OpenEmitter::load(Value memref, Value at, int64_t lanes, Value mask) {
+  auto type = VectorType::get({lanes}, cast<MemRefType>(memref.getType()).getElementType());
+  if (!mask)
+    return create<vector::LoadOp>(type, memref, ValueRange{at});
+  return create<vector::MaskedLoadOp>(type, memref, ValueRange{at}, mask, zeros(type));
+}
+
+void OpenEmitter::store(Value vector, Value at, Value mask, bool streamed) {
+  if (mask) {
+    create<vector::MaskedStoreOp>(flat.back(), ValueRange{at}, mask, vector);
+    return;
+  }
+  const int64_t bytes = cast<VectorType>(vector.getType()).getNumElements() * plan.destination().bytes();
+  create<vector::StoreOp>(vector, flat.back(), ValueRange{at}, streamed,
+                          streamed ? llvm::MaybeAlign(bytes) : llvm::MaybeAlign());
+}
+
+OpenEmitter::Values OpenEmitter::elementsAt(const Place &place, unsigned axis, int64_t lanes, Value mask, Value known) {
+  Values elements;
+  for (auto [i, operand] : llvm::enumerate(plan.problem.operands)) {
+    if (!plan.isRead(i)) {
+      elements.push_back(Value());
+    } else if (known && i == plan.problem.source) {
+      elements.push_back(known);
+    } else if (operand.strides[axis] == 1) {
+      elements.push_back(load(flat[i], place[i], lanes, mask));
+    } else {
+      Value one = create<memref::LoadOp>(flat[i], ValueRange{place[i]});
+      elements.push_back(create<vector::BroadcastOp>(VectorType::get({lanes}, operand.element()), one));
+    }
+  }
+  return elements;
+}
+
+void OpenEmitter::moveElement(const Place &place, Value known) {
+  Values elements;
+  for (unsigned i = 0; i < plan.problem.operands.size(); ++i) {
+    if (known && i == plan.problem.source)
+      elements.push_back(known);
+    else
+      elements.push_back(plan.isRead(i) ? create<memref::LoadOp>(flat[i], ValueRange{place[i]}).getResult() : Value());
+  }
+  create<memref::StoreOp>(emitBody(*this, plan.problem, elements), flat.back(), ValueRange{place.back()});
+}
+
+/// Several threads keep more in the caches than one: then each call is a part of the space.
+OpenEmitter::Value OpenEmitter::movesMuch(int64_t least) {
+  Value bytes = index(0), space = index(1);
+  for (const Operand &operand : plan.problem.operands) {
+    Value own = index(operand.bytes());
+    for (auto [a, axis] : llvm::enumerate(plan.problem.axes))
+      if (operand.strides[a] != 0)
+        own = scaled(own, axis.extent);
+    // A destination that is read is in the caches as it is.
+    bytes = plan.problem.readsOld ? own : add(bytes, own);
+  }
+  for (const Loop &loop : plan.loops)
+    space = create<arith::MulIOp>(space, tripOf(loop));
+  Value isWhole = compare(arith::CmpIPredicate::eq, difference(kernel.end(), kernel.begin()), space);
+  Value from = create<arith::SelectOp>(isWhole, index(least), index(std::max(least, plan.strategy.streamAlwaysBytes)));
+  return notMore(from, bytes);
+}
+
+/// Into the second level: what is asked for often lies so far apart that little of it fits the first. Beyond the end
+/// this names memory that is not the source's, which a prefetch may.
+void OpenEmitter::prefetch(Value at) {
+  create<memref::PrefetchOp>(flat[plan.problem.source], ValueRange{at}, /*isWrite=*/false, /*localityHint=*/2,
+                             /*isDataCache=*/true);
+}
+
+OpenEmitter::Value OpenEmitter::scratch(int64_t elements, Type element) {
+  return atEntry([&] {
+    return create<memref::AllocaOp>(MemRefType::get({elements}, element), b.getI64IntegerAttr(64)).getResult();
+  });
+}

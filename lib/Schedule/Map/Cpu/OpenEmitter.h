@@ -1,0 +1,106 @@
+//===- OpenEmitter.h - Writing a map of open sizes ------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The loops of the space count from where a call begins to where it ends, each within the one around it, so that no
+// iteration is divided into indices.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_MAP_CPU_OPENEMITTER_H
+#define QUERN_SCHEDULE_MAP_CPU_OPENEMITTER_H
+
+#include "Schedule/Map/Body.h"
+#include "Schedule/Map/Cpu/Open.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace quern::maps {
+
+class OpenEmitter : public KernelBuilder {
+public:
+  explicit OpenEmitter(const OpenMapPlan &plan);
+  mlir::func::FuncOp emit();
+
+private:
+  /// By operand, the address of what comes next, in elements.
+  using Place = Values;
+  using Loop = OpenMapPlan::Loop;
+  struct Nest;
+
+  // Loops and memory (OpenEmitter.cpp).
+  Value tripOf(const Loop &loop);
+  using Body = llvm::function_ref<void(llvm::ArrayRef<Place>, llvm::ArrayRef<Value>)>;
+  /// The loops of the space, in this order; what is left out has one index. f(places, index of each loop): one place,
+  /// or `jam` of them side by side along the innermost loop.
+  void forSpace(llvm::ArrayRef<Loop> loops, Body f, int64_t jam = 1);
+  void emitNest(Nest &nest, const Place &place, Value onFirst, Value onLast);
+  void emitJammed(Nest &nest, const Place &place, Value begin, Value end);
+  Place advance(Place place, unsigned axis, Value by);
+  Value less(Value a, Value b) { return compare(mlir::arith::CmpIPredicate::slt, a, b); }
+  Value notMore(Value a, Value b) { return compare(mlir::arith::CmpIPredicate::sle, a, b); }
+  Value compare(mlir::arith::CmpIPredicate how, Value a, Value b) { return create<mlir::arith::CmpIOp>(how, a, b); }
+  Value least(Value a, Value b) { return create<mlir::arith::MinSIOp>(a, b); }
+  Value difference(Value a, Value b) {
+    return create<mlir::arith::SubIOp>(a, b, mlir::arith::IntegerOverflowFlags::nsw);
+  }
+  /// The multiple of `step` up to `v`, which is not negative.
+  Value wholeSteps(Value v, int64_t step);
+  /// What is left of an axis from the index of a loop on, but no more than a step.
+  Value leftOf(const Loop &loop, Value at);
+  void choose(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr) {
+    quern::choose(b, loc, condition, then, otherwise);
+  }
+  /// Masked lanes are zero and not read.
+  Value load(Value memref, Value at, int64_t lanes, Value mask = {});
+  void store(Value vector, Value at, Value mask = {}, bool streamed = false);
+  /// What operands have in lanes along the axis, from a place on; `known`, if given, is the source's.
+  Values elementsAt(const Place &place, unsigned axis, int64_t lanes, Value mask, Value known = {});
+  Value valueAt(const Place &place, unsigned axis, int64_t lanes, Value mask = {}, Value known = {}) {
+    return emitBody(*this, plan.problem, elementsAt(place, axis, lanes, mask, known), lanes);
+  }
+  /// One element, with `known` for that of the source.
+  void moveElement(const Place &place, Value known = {});
+  /// Whether so much is moved that it is written past the caches, by this call.
+  Value movesMuch(int64_t least);
+  Value scratch(int64_t elements, Type element);
+
+  // Lines (OpenLine.cpp).
+  void emitLines();
+  void emitShort(Value length, int64_t lanes, llvm::function_ref<void()> longer);
+  void emitPieces(int64_t lanes, llvm::ArrayRef<Value> starts, Value lastMask);
+  void emitMaskedLines(int64_t lanes, int64_t vectors);
+  void emitOverlapping(int64_t lanes);
+  void emitElements();
+  void emitLine(const Place &place, Value length);
+  void emitSteps(const Place &place, Value length, bool streamed);
+  void emitMaskedEnd(const Place &place, Value length, Value from);
+  void emitStreamed(const Place &place, Value length);
+  void emitUnmasked(const Place &place, Value length);
+  void emitFew(const Place &place, Value length, int64_t lanes);
+  Value boundaryFrom(const Place &place);
+
+  // Tiles (OpenTile.cpp).
+  void emitTiles();
+  void emitTile(const Place &place, Value rows, Value columns, bool isDirect);
+  Value foldsRows();
+  void transposeDirectly(const Place &place, Value rows, Value columns);
+  void transposeSquare(const Place &place, Value row, Value column, llvm::function_ref<Value(Value, int64_t)> gather,
+                       Value rows, Value columns);
+  void prefetch(Value at);
+  void stageRows(const Place &place, Value rows, Value columns);
+  void stageRow(const Place &place, Value to, Value columns, bool isWhole);
+  void transpose(const Place &place, Value rows, Value columns);
+  void storeColumns(const Place &place, llvm::ArrayRef<Value> columns, Value rowsLeft, Value columnsLeft);
+  void storeColumn(const Place &place, Value column, Value rowsLeft);
+
+  const OpenMapPlan &plan;
+  Values flat;                    ///< by operand: the kernel's memref
+  Value streams;                  ///< whether this call writes past the caches
+  Value staged, between, spilled; ///< scratch of a tile: its rows, of the transposition, of a column
+};
+
+} // namespace quern::maps
+
+#endif // QUERN_SCHEDULE_MAP_CPU_OPENEMITTER_H

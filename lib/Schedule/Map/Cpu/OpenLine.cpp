@@ -1,0 +1,210 @@
+//===- OpenLine.cpp - Lines of open sizes ---------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Lines of a few vectors have loops of their own. Where nothing is masked, the last vector of a line ends with it: it
+// is computed before anything is stored, since the line may be its own source.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Build/CpuMemory.h"
+#include "Schedule/Map/Cpu/OpenEmitter.h"
+#include "Schedule/Map/Cpu/Transpose.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::maps;
+
+static constexpr int64_t mostShort = 4; ///< vectors of lines that have loops of their own
+static constexpr int64_t fewest = 4;    ///< lanes of a vector
+
+void OpenEmitter::emitLines() {
+  constexpr int64_t leastVectors = 16; // of a line that is streamed
+  Value length = index(plan.problem.axes[plan.along].extent);
+  streams = both(movesMuch(plan.strategy.streamBytes), notMore(index(leastVectors * plan.lanes), length));
+  auto ofParts = [&] {
+    forSpace(plan.loops, [&](ArrayRef<Place> places, ArrayRef<Value> at) {
+      emitLine(places[0], leftOf(plan.loops.back(), at.back()));
+    });
+  };
+  const int64_t ops = opsOf(plan.problem.op) + static_cast<int64_t>(plan.problem.operands.size());
+  if (ops * mostShort > plan.strategy.stepOps)
+    return ofParts();
+  emitShort(length, std::min(fewest, plan.lanes), ofParts);
+}
+
+/// Lines of up to a few vectors of so many lanes have loops of their own, wider vectors for longer ones.
+void OpenEmitter::emitShort(Value length, int64_t lanes, function_ref<void()> longer) {
+  auto upTo = [&](int64_t most, function_ref<void()> then, function_ref<void()> otherwise) {
+    choose(notMore(length, index(most)), then, otherwise);
+  };
+  auto wider = [&] {
+    if (lanes < plan.lanes)
+      return emitShort(length, 2 * lanes, longer);
+    if (!plan.isMasked)
+      return longer();
+    upTo(
+        3 * lanes, [&] { emitMaskedLines(lanes, 3); },
+        [&] { upTo(4 * lanes, [&] { emitMaskedLines(lanes, 4); }, longer); });
+  };
+  auto ofTwo = [&] { upTo(2 * lanes, [&] { emitOverlapping(lanes); }, wider); };
+  if (lanes > std::min(fewest, plan.lanes))
+    return ofTwo();
+  upTo(lanes - 1, [&] { plan.isMasked ? emitMaskedLines(lanes, 1) : emitElements(); }, ofTwo);
+}
+
+/// Lines that are moved as pieces: what each has is computed before anything of these lines is stored.
+void OpenEmitter::emitPieces(int64_t lanes, ArrayRef<Value> starts, Value lastMask) {
+  constexpr int64_t ahead = 1024;
+  const ArrayRef<Loop> around = ArrayRef(plan.loops).drop_back();
+  const auto count = static_cast<int64_t>(starts.size());
+  const int64_t bytes = lanes * plan.source().bytes();
+  const bool asks = !around.empty() && bytes >= lineBytes;
+  auto move = [&](ArrayRef<Place> places, ArrayRef<Value>) {
+    Values values, stored;
+    for (const Place &place : places)
+      for (auto [i, start] : llvm::enumerate(starts)) {
+        if (asks) // no hardware follows short lines that lie apart
+          prefetch(advance(advance(place, around.back().axis, index(std::max<int64_t>(1, ahead / (bytes * count)))),
+                           plan.along, start)[plan.problem.source]);
+        const Place there = advance(place, plan.along, start);
+        const bool isLast = i + 1 == starts.size();
+        values.push_back(valueAt(there, plan.along, lanes, isLast ? lastMask : Value()));
+        stored.push_back(there.back());
+      }
+    for (auto [i, value] : llvm::enumerate(values))
+      store(value, stored[i], (i + 1) % starts.size() ? Value() : lastMask);
+  };
+  forSpace(around, move, std::max<int64_t>(1, mostShort / count));
+}
+
+/// All but the last vector of a line are whole.
+void OpenEmitter::emitMaskedLines(int64_t lanes, int64_t vectors) {
+  Values starts;
+  for (int64_t v = 0; v < vectors; ++v)
+    starts.push_back(index(v * lanes));
+  Value length = index(plan.problem.axes[plan.along].extent);
+  emitPieces(lanes, starts, prefixMask(difference(length, starts.back()), lanes));
+}
+
+/// One vector from the beginning and one to the end: such as are no wider than a line needs, since those that reach
+/// into the next cache line cost as much as two, whatever their mask.
+void OpenEmitter::emitOverlapping(int64_t lanes) {
+  Value length = index(plan.problem.axes[plan.along].extent);
+  emitPieces(lanes, {index(0), difference(length, index(lanes))}, Value());
+}
+
+void OpenEmitter::emitElements() {
+  Value length = index(plan.problem.axes[plan.along].extent);
+  forSpace(ArrayRef(plan.loops).drop_back(), [&](ArrayRef<Place> places, ArrayRef<Value>) {
+    forRange(index(0), length, [&](Value at) { moveElement(advance(places[0], plan.along, at)); });
+  });
+}
+
+void OpenEmitter::emitLine(const Place &place, Value length) {
+  if (!plan.isMasked)
+    return emitUnmasked(place, length);
+  choose(
+      streams, [&] { emitStreamed(place, length); },
+      [&] {
+        emitSteps(place, length, /*streamed=*/false);
+        emitMaskedEnd(place, length, wholeSteps(length, plan.lanes * plan.unroll));
+      });
+}
+
+/// The steps that are whole.
+void OpenEmitter::emitSteps(const Place &place, Value length, bool streamed) {
+  const int64_t step = plan.lanes * plan.unroll, together = streamed ? plan.streamedLanes / plan.lanes : 1;
+  forRange(
+      index(0), wholeSteps(length, step),
+      [&](Value at) {
+        const Place first = advance(place, plan.along, at);
+        Values values;
+        for (int64_t v = 0; v < plan.unroll; ++v)
+          values.push_back(valueAt(advance(first, plan.along, index(v * plan.lanes)), plan.along, plan.lanes));
+        for (int64_t v = 0; v < plan.unroll; v += together)
+          store(joinVectors(b, loc, Values(ArrayRef(values).slice(v, together))), add(first.back(), v * plan.lanes),
+                Value(), streamed);
+      },
+      step);
+}
+
+/// Single vectors, then what is left in a masked one.
+void OpenEmitter::emitMaskedEnd(const Place &place, Value length, Value from) {
+  Value end = wholeSteps(length, plan.lanes);
+  forRange(
+      from, end,
+      [&](Value at) {
+        const Place there = advance(place, plan.along, at);
+        store(valueAt(there, plan.along, plan.lanes), there.back());
+      },
+      plan.lanes);
+  choose(less(end, length), [&] {
+    Value mask = prefixMask(difference(length, end), plan.lanes);
+    const Place there = advance(place, plan.along, end);
+    store(valueAt(there, plan.along, plan.lanes, mask), there.back(), mask);
+  });
+}
+
+/// Bytes from a place of the destination to the next boundary of what one store streams.
+OpenEmitter::Value OpenEmitter::boundaryFrom(const Place &place) {
+  Value start = create<memref::ExtractAlignedPointerAsIndexOp>(flat.back());
+  Value address = add(start, scaled(place.back(), plan.destination().bytes()));
+  return create<arith::AndIOp>(create<arith::SubIOp>(index(0), address),
+                               index(plan.streamedLanes * plan.destination().bytes() - 1));
+}
+
+/// A line from a boundary on; memory whose elements begin nowhere on one is not streamed.
+void OpenEmitter::emitStreamed(const Place &place, Value length) {
+  Value head = create<arith::DivUIOp>(boundaryFrom(place), index(plan.destination().bytes()));
+  head = least(head, length);
+  forRange(
+      index(0), head,
+      [&](Value at) {
+        const Place there = advance(place, plan.along, at);
+        Value mask = prefixMask(least(difference(head, at), index(plan.lanes)), plan.lanes);
+        store(valueAt(there, plan.along, plan.lanes, mask), there.back(), mask);
+      },
+      plan.lanes);
+  const Place rest = advance(place, plan.along, head);
+  Value left = difference(length, head);
+  choose(
+      compare(arith::CmpIPredicate::eq, boundaryFrom(rest), index(0)),
+      [&] { emitSteps(rest, left, /*streamed=*/true); }, [&] { emitSteps(rest, left, /*streamed=*/false); });
+  emitMaskedEnd(rest, left, wholeSteps(left, plan.lanes * plan.unroll));
+}
+
+void OpenEmitter::emitUnmasked(const Place &place, Value length) {
+  auto whole = [&] {
+    const Place ending = advance(place, plan.along, difference(length, index(plan.lanes)));
+    Value last = valueAt(ending, plan.along, plan.lanes);
+    Value aligned = both(streams, compare(arith::CmpIPredicate::eq, boundaryFrom(place), index(0)));
+    choose(
+        aligned, [&] { emitSteps(place, length, /*streamed=*/true); },
+        [&] { emitSteps(place, length, /*streamed=*/false); });
+    forRange(
+        wholeSteps(length, plan.lanes * plan.unroll), wholeSteps(length, plan.lanes),
+        [&](Value at) {
+          const Place there = advance(place, plan.along, at);
+          store(valueAt(there, plan.along, plan.lanes), there.back());
+        },
+        plan.lanes);
+    store(last, ending.back());
+  };
+  choose(notMore(index(plan.lanes), length), whole, [&] { emitFew(place, length, plan.lanes / 2); });
+}
+
+/// Fewer than twice so many elements: two vectors, one from the beginning and one to the end, or fewer yet.
+void OpenEmitter::emitFew(const Place &place, Value length, int64_t lanes) {
+  if (lanes < fewest)
+    return forRange(index(0), length, [&](Value at) { moveElement(advance(place, plan.along, at)); });
+  auto two = [&] {
+    const Place ending = advance(place, plan.along, difference(length, index(lanes)));
+    Value first = valueAt(place, plan.along, lanes), last = valueAt(ending, plan.along, lanes);
+    store(first, place.back());
+    store(last, ending.back());
+  };
+  choose(notMore(index(lanes), length), two, [&] { emitFew(place, length, lanes / 2); });
+}

@@ -49,14 +49,14 @@ struct LinkableFunction {
   std::string object;               ///< ELF, relocatable, which refers to nothing outside
   std::vector<std::string> entries; ///< the symbols of its functions, in the order of the artifact's
 };
-/// Takes what was compiled ahead apart. The symbols are the artifact's behind `prefix`. Reports to the function's context
-/// where that is not possible.
+/// Takes what was compiled ahead apart. The symbols are the artifact's behind `prefix`. Reports to the function's
+/// context where that is not possible.
 QUERN_COMPILER_EXPORT mlir::FailureOr<LinkableFunction> makeLinkable(
         mlir::func::FuncOp function, const CompiledFunction &compiled, llvm::StringRef prefix);
 
 /// Writes a static archive of such objects, by the names of their members; "" or why it cannot be written.
-QUERN_COMPILER_EXPORT std::string writeArchive(llvm::StringRef path,
-        llvm::ArrayRef<std::pair<std::string, std::string>> objects);
+QUERN_COMPILER_EXPORT std::string writeArchive(
+        llvm::StringRef path, llvm::ArrayRef<std::pair<std::string, std::string>> objects);
 
 } // namespace quern::compiler
 

@@ -53,7 +53,8 @@ struct MlirDesc {
   bool isRead() const { return !code.empty(); }
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("module", self.module), visit("function", self.function), visit("code", self.code), visit("args", self.args),
-        visit("uses", self.uses), visit("sizes", self.sizes), visit("numbers", self.numbers), visit("oracle", self.oracle);
+        visit("uses", self.uses), visit("sizes", self.sizes), visit("numbers", self.numbers),
+        visit("oracle", self.oracle);
   }
   bool operator==(const MlirDesc &other) const;
 };

@@ -215,7 +215,8 @@ Group Cutter::makeGroup(size_t first, size_t end) {
       group.buffers.push_back(argument);
   llvm::copy_if(shared, std::back_inserter(group.buffers), [](Value buffer) { return !isa<BlockArgument>(buffer); });
   OpBuilder builder(function.getContext());
-  SmallVector<Type> types = llvm::map_to_vector(group.buffers, [this](Value buffer) { return Type(sizes.typeOf(buffer)); });
+  SmallVector<Type> types =
+      llvm::map_to_vector(group.buffers, [this](Value buffer) { return Type(sizes.typeOf(buffer)); });
   group.function =
       func::FuncOp::create(steps[first].back()->getLoc(), concat(function.getName().str(), "_", groups.size()),
                            builder.getFunctionType(types, {}));
@@ -309,8 +310,7 @@ void Cutter::writeSizes(SmallVectorImpl<Attribute> &program) {
     for (int64_t &index : indices) {
       if (index < sizes.firstComputed())
         continue;
-      auto [place, isNew] =
-          places.try_emplace(index, sizes.firstComputed() + static_cast<int64_t>(places.size()));
+      auto [place, isNew] = places.try_emplace(index, sizes.firstComputed() + static_cast<int64_t>(places.size()));
       if (isNew)
         program.push_back(SizeAttr::get(context, sizes.computed(index)));
       index = place->second;
@@ -340,8 +340,7 @@ void Cutter::writeProgram() {
     SmallVector<BufferAttr> buffers;
     for (Value buffer : group.buffers) {
       AffineExpr begin = sizes.startOf(buffer);
-      buffers.push_back(
-          BufferAttr::get(context, nameOf(rootOf(buffer)), begin ? begin * bytesIn(buffer) : start));
+      buffers.push_back(BufferAttr::get(context, nameOf(rootOf(buffer)), begin ? begin * bytesIn(buffer) : start));
     }
     const bool isBeside = isIndependent(group, running);
     if (!isBeside)

@@ -51,8 +51,8 @@ bool functions::fillNumber(func::FuncOp function, unsigned i, int64_t value) {
   for (Operation *user : llvm::to_vector(function.getArgument(i).getUsers()))
     if (auto load = dyn_cast<memref::LoadOp>(user); load && load.getType().isInteger(32)) {
       builder.setInsertionPoint(load);
-      Value number = arith::ConstantOp::create(builder, load.getLoc(),
-                                               builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+      Value number =
+          arith::ConstantOp::create(builder, load.getLoc(), builder.getI32IntegerAttr(static_cast<int32_t>(value)));
       load.replaceAllUsesWith(number);
       load.erase();
       isNumber = true;

@@ -73,52 +73,54 @@ Result<OpenSizes::Layout> OpenSizes::layoutOfReshape(Operation *op, Layout of) {
   return layout;
 }
 
+Result<OpenSizes::Layout> OpenSizes::layoutOfPart(memref::SubViewOp subview, Layout of) {
+  const llvm::SmallBitVector dropped = subview.getDroppedDims();
+  SmallVector<AffineExpr> strides;
+  for (auto [d, stride] : llvm::enumerate(of.strides)) {
+    Result<AffineExpr> offset = valueOf(subview.getMixedOffsets()[d]), step = valueOf(subview.getMixedStrides()[d]);
+    if (!offset || !step)
+      return offset ? step.takeError() : offset.takeError();
+    const bool isTold = stride && of.start && *offset && *step;
+    of.start = isTold ? of.start + *offset * stride : AffineExpr();
+    if (!dropped.test(static_cast<unsigned>(d)))
+      strides.push_back(isTold ? stride * *step : AffineExpr());
+  }
+  return Layout{std::move(strides), of.start};
+}
+
+Result<OpenSizes::Layout> OpenSizes::layoutOfDense(Value memref) {
+  const auto rank = cast<MemRefType>(memref.getType()).getRank();
+  Layout layout{SmallVector<AffineExpr>(static_cast<size_t>(rank)), number(0)};
+  AffineExpr stride = number(1);
+  for (int64_t d = rank - 1; d >= 0; --d) {
+    layout.strides[d] = stride;
+    Result<AffineExpr> size = valueOf(Dim(memref, d));
+    if (!size)
+      return size.takeError();
+    stride = stride && *size ? stride * *size : AffineExpr();
+  }
+  return layout;
+}
+
 /// Strides and start are null where nothing tells them.
 Result<OpenSizes::Layout> OpenSizes::layoutOf(Value memref) {
   if (auto known = layouts.find(memref); known != layouts.end())
     return known->second;
-  auto type = cast<MemRefType>(memref.getType());
   Operation *op = memref.getDefiningOp();
-  Layout layout;
-  if (auto argument = dyn_cast<BlockArgument>(memref)) {
+  const bool isView = op && isa<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(op);
+  Result<Layout> layout = Layout();
+  if (auto argument = dyn_cast<BlockArgument>(memref))
     layout = layoutOfArgument(argument);
-  } else if (op && isa<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(op)) {
-    Result<Layout> source = layoutOf(op->getOperand(0));
-    if (!source)
-      return source;
-    layout = std::move(*source);
-    if (auto subview = dyn_cast<memref::SubViewOp>(op)) {
-      const llvm::SmallBitVector dropped = subview.getDroppedDims();
-      SmallVector<AffineExpr> strides;
-      for (auto [d, stride] : llvm::enumerate(layout.strides)) {
-        Result<AffineExpr> offset = valueOf(subview.getMixedOffsets()[d]), step = valueOf(subview.getMixedStrides()[d]);
-        if (!offset || !step)
-          return offset ? step.takeError() : offset.takeError();
-        const bool isTold = stride && layout.start && *offset && *step;
-        layout.start = isTold ? layout.start + *offset * stride : AffineExpr();
-        if (!dropped.test(static_cast<unsigned>(d)))
-          strides.push_back(isTold ? stride * *step : AffineExpr());
-      }
-      layout.strides = std::move(strides);
-    } else if (!isa<memref::CastOp>(op)) {
-      Result<Layout> reshaped = layoutOfReshape(op, std::move(layout));
-      if (!reshaped)
-        return reshaped;
-      layout = std::move(*reshaped);
-    }
-  } else { // dense
-    layout.strides.resize(type.getRank());
-    layout.start = number(0);
-    AffineExpr stride = number(1);
-    for (int64_t d = type.getRank() - 1; d >= 0; --d) {
-      layout.strides[d] = stride;
-      Result<AffineExpr> size = valueOf(Dim(memref, d));
-      if (!size)
-        return size.takeError();
-      stride = stride && *size ? stride * *size : AffineExpr();
-    }
-  }
-  layouts[memref] = layout;
+  else if (isView)
+    layout = layoutOf(op->getOperand(0));
+  else
+    layout = layoutOfDense(memref);
+  if (auto subview = dyn_cast_or_null<memref::SubViewOp>(op); subview && layout)
+    layout = layoutOfPart(subview, std::move(*layout));
+  else if (isView && layout && !isa<memref::CastOp>(op))
+    layout = layoutOfReshape(op, std::move(*layout));
+  if (layout)
+    layouts[memref] = *layout;
   return layout;
 }
 
@@ -127,15 +129,14 @@ MemRefType OpenSizes::typeOf(Value memref) const {
   if (!startOf(memref))
     return type;
   auto [strides, offset] = type.getStridesAndOffset();
-  return MemRefType::get(type.getShape(), type.getElementType(),
-                         StridedLayoutAttr::get(type.getContext(), 0, strides));
+  return MemRefType::get(type.getShape(), type.getElementType(), StridedLayoutAttr::get(type.getContext(), 0, strides));
 }
 
 AffineExpr OpenSizes::startOf(Value memref) const {
   auto [strides, offset] = cast<MemRefType>(memref.getType()).getStridesAndOffset();
   auto known = layouts.find(memref);
   return isa<BlockArgument>(memref) || !ShapedType::isDynamic(offset) || known == layouts.end() ? AffineExpr()
-                                                                                              : known->second.start;
+                                                                                                : known->second.start;
 }
 
 std::optional<int64_t> OpenSizes::entryOf(AffineExpr value) {

@@ -52,11 +52,15 @@ BlockArgument numberOf(Value index) {
 } // namespace
 
 bool functions::isSizeOrPlaceAlone(Value index) {
-  return llvm::all_of(index.getUsers(), [](Operation *user) {
-    return isa<memref::AllocOp, memref::SubViewOp, memref::ExpandShapeOp>(user) ||
-           (isSumOrProduct(user) && user->getResult(0).getType().isIndex() &&
-            isSizeOrPlaceAlone(user->getResult(0)));
-  });
+  llvm::SetVector<Value> computed;
+  computed.insert(index);
+  for (size_t i = 0; i < computed.size(); ++i)
+    for (Operation *user : computed[i].getUsers())
+      if (isSumOrProduct(user) && user->getResult(0).getType().isIndex())
+        computed.insert(user->getResult(0));
+      else if (!isa<memref::AllocOp, memref::SubViewOp, memref::ExpandShapeOp>(user))
+        return false;
+  return true;
 }
 
 //===- Classes ------------------------------------------------------------===//
@@ -261,15 +265,29 @@ Result<AffineExpr> OpenSizes::valueOf(Value index) {
   if (!op || !isSumOrProduct(op))
     return op ? notTaken(op, "computes a size or a place; sums and products of sizes and of index arguments are taken")
               : internalError("an index is neither computed nor a number");
+  if (auto known = computedValues.find(index); known != computedValues.end())
+    return known->second;
   Result<AffineExpr> left = valueOf(OpFoldResult(op->getOperand(0)));
   Result<AffineExpr> right = left ? valueOf(OpFoldResult(op->getOperand(1))) : left;
   if (!right || !*left || !*right)
-    return right;
+    return right ? Result<AffineExpr>(AffineExpr()) : right;
   AffineExpr value = isa<arith::AddIOp>(op) ? *left + *right : isa<arith::SubIOp>(op) ? *left - *right : *left * *right;
-  std::string why; // what is too long for a program is refused before it grows
-  if (failed(polynomialOf(value, 0, why)))
+  std::string why; // multiplied out, so that no chain of operations makes it long
+  FailureOr<Polynomial> polynomial = polynomialOf(value, 0, why);
+  if (failed(polynomial))
     return notTaken(op, "computes a size or a place that ", why);
-  return value;
+  return computedValues[index] = valueOf(*polynomial);
+}
+
+AffineExpr OpenSizes::valueOf(const Polynomial &polynomial) const {
+  AffineExpr sum = number(0);
+  for (const Term &term : polynomial.terms) {
+    AffineExpr product = number(term.coefficient);
+    for (uint32_t s : term.symbols)
+      product = product * symbol(static_cast<int64_t>(s - maxLoopDepth));
+    sum = sum + product;
+  }
+  return sum;
 }
 
 Result<AffineExpr> OpenSizes::valueOf(const Definition &definition) {
@@ -292,14 +310,15 @@ std::string OpenSizes::nameOf(const Definition &definition) {
 
 /// The first definition is the value of what is neither a number nor an entry.
 Result<void> OpenSizes::readDefinition(Class &own) {
-  if (own.value || own.definitions.empty())
+  if (own.value || own.definitions.empty() || own.state == Class::Read)
     return {};
   const Definition &first = *own.definitions.front();
-  if (std::exchange(own.isRead, true))
+  if (std::exchange(own.state, Class::Reading) == Class::Reading)
     return notTaken(first.op, "has a size that depends on itself");
   Result<AffineExpr> value = valueOf(first);
   if (!value)
     return value.takeError();
+  own.state = Class::Read;
   own.value = *value;
   if (own.value && !isSurelyPositive(own.value, entries.size()))
     check(first.dim.first, nameOf(first), own.value, number(1), number(largest));

@@ -11,6 +11,7 @@
 #ifndef QUERN_FUNCTIONS_OPENSIZES_H
 #define QUERN_FUNCTIONS_OPENSIZES_H
 
+#include "Artifact/Program.h"
 #include "Support/Error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -83,7 +84,7 @@ private:
     int64_t entry = -1;            ///< the first of the list
     mlir::AffineExpr value;        ///< of what is neither, once it is known
     llvm::SmallVector<const Definition *, 1> definitions;
-    bool isRead = false; ///< its value is being found
+    enum { Unread, Reading, Read } state = Unread; ///< of the definitions
   };
   /// Where the elements of a memref lie.
   struct Layout {
@@ -105,10 +106,13 @@ private:
   Result<mlir::AffineExpr> valueOf(mlir::Value index);
   Result<mlir::AffineExpr> valueOf(mlir::OpFoldResult index);
   Result<mlir::AffineExpr> valueOf(Dim dim);
+  mlir::AffineExpr valueOf(const Polynomial &polynomial) const;
   Result<mlir::AffineExpr> valueOf(const Definition &definition);
   static std::string nameOf(const Definition &definition);
   Result<Layout> layoutOf(mlir::Value memref);
   Layout layoutOfArgument(mlir::BlockArgument argument);
+  Result<Layout> layoutOfPart(mlir::memref::SubViewOp subview, Layout of);
+  Result<Layout> layoutOfDense(mlir::Value memref);
   Result<void> checkDense(mlir::Value memref, llvm::ArrayRef<int64_t> dims, const Layout &layout);
   Result<Layout> layoutOfReshape(mlir::Operation *op, Layout of);
   std::optional<int64_t> entryOf(mlir::AffineExpr value);
@@ -129,6 +133,7 @@ private:
   llvm::DenseMap<mlir::Value, int64_t> firstEntry; ///< of an argument
   llvm::SmallVector<mlir::BlockArgument> numbers;
   llvm::SmallVector<mlir::AffineExpr> computedSizes;
+  llvm::DenseMap<mlir::Value, mlir::AffineExpr> computedValues;
   llvm::DenseMap<mlir::Value, Layout> layouts;
   std::vector<Check> allChecks;
 };

@@ -46,7 +46,8 @@ static void printBeside(AsmPrinter &printer, bool beside) { printer << (beside ?
 
 static ParseResult parseSteps(AsmParser &parser, SmallVector<Attribute> &steps) {
   StringRef kind;
-  while (succeeded(parser.parseOptionalKeyword(&kind, {"call", "loop", "region", "maximum", "number", "size", "check"}))) {
+  while (
+      succeeded(parser.parseOptionalKeyword(&kind, {"call", "loop", "region", "maximum", "number", "size", "check"}))) {
     auto parse = kind == "call"     ? CallAttr::parse
                  : kind == "loop"   ? LoopAttr::parse
                  : kind == "region" ? RegionAttr::parse

@@ -38,8 +38,8 @@ public:
   RuntimeCalls(ModuleOp module, StringRef onFailure)
       : module(module), onFailure(onFailure), builder(module.getBodyRegion()), converter(module.getContext()),
         pointer(LLVM::LLVMPointerType::get(module.getContext())), i32(builder.getI32Type()), i64(builder.getI64Type()),
-        functionType(LLVM::LLVMStructType::getLiteral(module.getContext(),
-                                                      {pointer, i64, pointer, pointer, pointer, i64, i64, pointer, pointer, i64})),
+        functionType(LLVM::LLVMStructType::getLiteral(
+            module.getContext(), {pointer, i64, pointer, pointer, pointer, i64, i64, pointer, pointer, i64})),
         memrefType(LLVM::LLVMStructType::getLiteral(module.getContext(), {i64, pointer})) {}
 
   /// Gives `function` a body that calls libquern with `bytecode` as what it computes. `ahead` may be null.
@@ -89,7 +89,8 @@ std::string RuntimeCalls::writeEntries(StringRef name, ArrayRef<std::string> ent
   auto functionType = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()), {pointer, i64, i64});
   for (const std::string &entry : entries)
     LLVM::LLVMFuncOp::create(builder, loc, entry, functionType, LLVM::Linkage::External);
-  auto list = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name, Attribute());
+  auto list =
+      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name, Attribute());
   OpBuilder at(list.getContext());
   at.createBlock(&list.getInitializerRegion());
   Value value = LLVM::UndefOp::create(at, loc, type);
@@ -116,17 +117,17 @@ LLVM::GlobalOp RuntimeCalls::writeRecord(func::FuncOp function, StringRef byteco
   at.createBlock(&record.getInitializerRegion());
   Value null = LLVM::ZeroOp::create(at, loc, pointer);
   const bool allowNaive = function->hasAttr(allowNaiveAttr);
-  const Value fields[] = {address(at, loc, code),
-                          number(at, loc, i64, static_cast<int64_t>(bytecode.size())),
-                          address(at, loc, own),
-                          ahead ? address(at, loc, line) : null,
-                          ahead ? address(at, loc, kernel) : null,
-                          number(at, loc, i64, ahead ? static_cast<int64_t>(ahead->artifact.size()) : 0),
-                          number(at, loc, i64,
-                                 (allowNaive ? QUERN_MLIR_ALLOW_NAIVE : 0) | (isLinked ? QUERN_MLIR_LINKED : 0)),
-                          address(at, loc, handler.getName()),
-                          isLinked ? address(at, loc, entries) : null,
-                          number(at, loc, i64, isLinked ? static_cast<int64_t>(ahead->entries.size()) : 0)};
+  const Value fields[] = {
+      address(at, loc, code),
+      number(at, loc, i64, static_cast<int64_t>(bytecode.size())),
+      address(at, loc, own),
+      ahead ? address(at, loc, line) : null,
+      ahead ? address(at, loc, kernel) : null,
+      number(at, loc, i64, ahead ? static_cast<int64_t>(ahead->artifact.size()) : 0),
+      number(at, loc, i64, (allowNaive ? QUERN_MLIR_ALLOW_NAIVE : 0) | (isLinked ? QUERN_MLIR_LINKED : 0)),
+      address(at, loc, handler.getName()),
+      isLinked ? address(at, loc, entries) : null,
+      number(at, loc, i64, isLinked ? static_cast<int64_t>(ahead->entries.size()) : 0)};
   Value value = LLVM::UndefOp::create(at, loc, functionType);
   for (auto [i, field] : llvm::enumerate(fields))
     value = LLVM::InsertValueOp::create(at, loc, value, field, ArrayRef<int64_t>{static_cast<int64_t>(i)});
@@ -168,7 +169,8 @@ Value RuntimeCalls::descriptors(OpBuilder &at, func::FuncOp function) {
     Value place = LLVM::AllocaOp::create(at, loc, pointer, descriptor.getType(), one, 0);
     LLVM::StoreOp::create(at, loc, descriptor, place);
     Value entry = LLVM::UndefOp::create(at, loc, memrefType);
-    entry = LLVM::InsertValueOp::create(at, loc, entry, number(at, loc, i64, type ? type.getRank() : 0), ArrayRef<int64_t>{0});
+    entry = LLVM::InsertValueOp::create(at, loc, entry, number(at, loc, i64, type ? type.getRank() : 0),
+                                        ArrayRef<int64_t>{0});
     entry = LLVM::InsertValueOp::create(at, loc, entry, place, ArrayRef<int64_t>{1});
     Value to =
         LLVM::GEPOp::create(at, loc, pointer, listType, list, ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
@@ -293,7 +295,8 @@ LogicalResult returnArguments(func::FuncOp function) {
   for (Type type : function.getArgumentTypes())
     if (auto memref = dyn_cast<MemRefType>(type); memref ? bool(memref.getMemorySpace()) : !type.isIntOrIndexOrFloat())
       return function.emitError("quern-to-llvm: an argument is ")
-             << type << "; numbers and memrefs in the default memory space are possible, so bufferization must come before";
+             << type
+             << "; numbers and memrefs in the default memory space are possible, so bufferization must come before";
   if (!function.getBody().hasOneBlock())
     return function.emitError("quern-to-llvm: there is more than one block");
   auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());

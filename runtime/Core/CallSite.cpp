@@ -82,7 +82,8 @@ Result<std::unique_ptr<Primitive>> CallSite::make(const quern_mlir_function_t &f
   const std::span<void *const> entries(function.entries, isLinked ? function.entry_count : 0);
   if (isAhead)
     if (Result<std::unique_ptr<Primitive>> loaded = Primitive::createFromBlob(
-            *problem, {static_cast<const char *>(function.kernel), static_cast<size_t>(function.kernel_bytes)}, entries);
+            *problem, {static_cast<const char *>(function.kernel), static_cast<size_t>(function.kernel_bytes)},
+            entries);
         loaded)
       return loaded;
   return Primitive::create(std::move(*problem));

@@ -68,8 +68,8 @@ Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<con
   const int64_t start = nowNs();
   if (!problem->hasKernel())
     return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0, nullptr}, start);
-  Result<AcquiredKernel> acquired =
-      Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target, problem->engine()->device, entries);
+  Result<AcquiredKernel> acquired = Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target,
+                                                                problem->engine()->device, entries);
   if (acquired && problem->usesCallerScratchpad())
     problem->adopt(acquired->executable);
   return make(std::move(problem), std::move(acquired), start);

@@ -158,10 +158,8 @@ Json describe(const Artifact &artifact) {
     }
   json["checks"] = Json::array();
   for (const SizeCheck &check : artifact.checks)
-    json["checks"].push_back({{"what", check.what},
-                              {"value", check.value.text()},
-                              {"low", check.low.text()},
-                              {"high", check.high.text()}});
+    json["checks"].push_back(
+        {{"what", check.what}, {"value", check.value.text()}, {"low", check.low.text()}, {"high", check.high.text()}});
   json["arguments"] = Json::array();
   for (const ArtifactArgument &argument : artifact.arguments)
     json["arguments"].push_back(

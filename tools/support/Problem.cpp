@@ -212,7 +212,8 @@ static std::string withOpenNumbers(std::string_view line) {
     if (const auto numbers = MlirNumber::parse(word.value); word.key == "numbers" && numbers) {
       std::string open;
       for (const MlirNumber &number : *numbers)
-        open += concat(open.empty() ? "" : ",", number.argument, ":", number.value ? std::to_string(*number.value) : "?");
+        open +=
+            concat(open.empty() ? "" : ",", number.argument, ":", number.value ? std::to_string(*number.value) : "?");
       result.replace(word.column + word.key.size() + 1, word.value.size(), open);
     }
   return result;

@@ -179,16 +179,16 @@ class Function:
         size = [self.draw.randint(1, (d + s - 1) // s) for d, s in zip(value[1], step)]
         first = [self.draw.randint(0, d - 1 - (n - 1) * s) for d, s, n in zip(value[1], step, size)]
         name = self.name()
-        self.emit(f"{name} = tensor.extract_slice {value[0]}{self.placed(first)} {size} {step} : {type_of(value[1], value[2])} to "
-                  f"{type_of(size, value[2])}")
+        self.emit(f"{name} = tensor.extract_slice {value[0]}{self.placed(first)} {size} {step} : "
+                  f"{type_of(value[1], value[2])} to {type_of(size, value[2])}")
         return name, size, value[2]
 
     def inserted(self, value):
         shape = [d + self.draw.choice([0, 0, 1, 3]) for d in value[1]]
         first = [self.draw.randint(0, s - d) for d, s in zip(value[1], shape)]
         into, name = self.filled(shape, 0.25), self.name()
-        self.emit(f"{name} = tensor.insert_slice {value[0]} into {into}{self.placed(first)} {list(value[1])} {[1] * len(shape)} : "
-                  f"{type_of(value[1], 'f32')} into {type_of(shape, 'f32')}")
+        self.emit(f"{name} = tensor.insert_slice {value[0]} into {into}{self.placed(first)} {list(value[1])} "
+                  f"{[1] * len(shape)} : {type_of(value[1], 'f32')} into {type_of(shape, 'f32')}")
         return name, shape, "f32"
 
     def reshaped(self, value):

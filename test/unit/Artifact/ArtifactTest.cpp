@@ -285,11 +285,11 @@ TEST(Artifact, ForeignFilesAreRefused) {
   expectRefused("hello, world, this is a text file of some length", "not an artifact");
   std::string bytes = sample().serialize();
   bytes[8] = 77;
-  expectRefused(bytes, "format 77; this library reads format 5");
+  expectRefused(bytes, "format 77; this library reads format 6");
 }
 
 TEST(Artifact, TheFuzzersStartFromArtifactsOfThisFormat) {
-  for (const char *name : {"whole", "whole-open-sizes", "whole-steps"}) {
+  for (const char *name : {"whole", "whole-numbers", "whole-open-sizes", "whole-steps"}) {
     std::ifstream file(std::string(QUERN_SOURCE_DIR "/test/fuzz/corpus/fuzz-artifact/") + name, std::ios::binary);
     const std::string bytes(std::istreambuf_iterator<char>(file), {});
     Result<Artifact> artifact = Artifact::parse(bytes);

@@ -199,7 +199,7 @@ TEST_F(LaunchTest, ProgramsThatMeanNothingAreRefused) {
   expectRefused(program(nest), "a loop lies within 8 others; the limit is 7");
   for (uint32_t i = 0; i <= maxDerivedSizes; ++i)
     maxima += " maximum \"src\" limit 1 count 1 stride 1";
-  expectRefused(program(maxima), "behind 16 others");
+  expectRefused(program(maxima), "behind 128 others");
 }
 
 TEST_F(LaunchTest, KernelsOfAProgramSayWhatTheyAreOf) {

@@ -240,12 +240,11 @@ TEST_F(ProgramExecution, DerivesSizesAndPlacesRegions) {
 
 /// One step on src from where the number in dst says.
 TEST_F(ProgramExecution, RefusesNumbersThatLeadOutside) {
-  const uint32_t number = symbolOfSize(0), rows = symbolOfSize(1);
+  const uint32_t number = symbolOfSize(1), rows = symbolOfSize(2);
   Polynomial begin, twice, value;
   begin.terms = {{rowSize, {number}}};
   twice.terms = {{2, {number}}};
   value.terms = {{1, {rows}}};
-  artifact.sizeCount = 0;
   artifact.derivedSizes = {{1, {}, {}, {}, DerivedSize::Kind::Number, {}},
                            {0, {}, {}, {}, DerivedSize::Kind::Computed, twice}};
   artifact.checks = {{"twice the row", value, 0, 120}};
@@ -261,7 +260,9 @@ TEST_F(ProgramExecution, RefusesNumbersThatLeadOutside) {
     std::memcpy(dst.data(), &row, sizeof(row));
     void *buffers[] = {src.data(), dst.data()};
     ExecutionContext context;
+    const int64_t given = 64;
     context.threads = 1;
+    context.sizes = &given;
     Result<void> done = runSteps(**executable, buffers, context);
     EXPECT_EQ(bool(done), row >= 0 && row <= 60) << row;
     if (!done)

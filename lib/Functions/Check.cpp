@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace quern;
@@ -156,8 +157,22 @@ Result<void> checkPacking(Operation &op) {
   return {};
 }
 
+/// Upstream's passes end the process where an index is no dim of the tensor.
+Result<void> checkDim(Operation &op) {
+  IntegerAttr index;
+  auto source = cast<ShapedType>(op.getOperand(0).getType());
+  const int64_t rank = source.hasRank() ? source.getRank() : 0;
+  if (!matchPattern(op.getOperand(1), m_Constant(&index)))
+    return notTaken(&op, "asks for a dim that is computed");
+  const APInt &dim = index.getValue();
+  return dim.isNegative() || dim.sge(rank) ? notTaken(&op, "asks for a dim that there is none of") : Result<void>();
+}
+
 /// What there is on memrefs beside linalg.
 Result<void> checkMemory(Operation &op, Form form) {
+  if (isa<memref::DimOp>(op))
+    if (Result<void> ok = checkDim(op); !ok)
+      return ok;
   if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
     return alloc.getType().getLayout().isIdentity() ? Result<void>() : notTaken(&op, "is not dense");
   }
@@ -195,6 +210,8 @@ Result<void> checkOther(Operation &op, Form form) {
   if (isa<func::ReturnOp>(op) || isScalarCode(op))
     return {};
   if (form == Form::Given) {
+    if (isa<tensor::DimOp>(op))
+      return checkDim(op);
     if (auto pad = dyn_cast<tensor::PadOp>(op))
       return checkPad(pad);
     if (isa<linalg::PackOp, linalg::UnPackOp, tensor::ConcatOp, tensor::ReshapeOp>(op))

@@ -441,5 +441,10 @@ Result<OpenSizes> OpenSizes::of(func::FuncOp function) {
   for (Operation &op : body)
     if (Result<void> ok = sizes.readParts(op); !ok)
       return ok.takeError();
+  std::string why;
+  for (const Check &check : sizes.allChecks)
+    for (AffineExpr value : {check.value, check.low, check.high})
+      if (failed(polynomialOf(value, 0, why)))
+        return notTaken(function, "has a size or a place that ", why);
   return sizes;
 }

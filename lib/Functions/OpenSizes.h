@@ -11,7 +11,6 @@
 #ifndef QUERN_FUNCTIONS_OPENSIZES_H
 #define QUERN_FUNCTIONS_OPENSIZES_H
 
-#include "Artifact/Program.h"
 #include "Support/Error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,6 +20,10 @@
 
 #include <optional>
 #include <string>
+
+namespace quern {
+struct Polynomial;
+}
 
 namespace quern::functions {
 

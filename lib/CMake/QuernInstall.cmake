@@ -14,6 +14,9 @@ install(TARGETS quern EXPORT QuernTargets
 install(EXPORT QuernTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})
 install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
+# libquern finds it in its own folder, where a remote cache is configured.
+install(TARGETS quern_remote LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
 # The drop-in for oneDNN in its own folder, under both names.
 install(TARGETS quern_dnnl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/quern-dnnl)
 install(FILES $<TARGET_FILE_DIR:quern_dnnl>/libdnnl.so.3 DESTINATION ${CMAKE_INSTALL_LIBDIR}/quern-dnnl)
@@ -24,7 +27,9 @@ if(QUERN_ENABLE_COMPILER)
   install(TARGETS quern_compiler EXPORT QuernCompilerTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   # mlir-opt is given its path; the compiler is beside it.
-  install(TARGETS quern_mlir LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(NOT QUERN_STATIC_LLVM)
+    install(TARGETS quern_mlir LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
   # libquern finds it in its own folder.
   install(TARGETS quern_compiler_process RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT QuernCompilerTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})

@@ -45,9 +45,10 @@ struct MlirDesc {
   std::string sizes;
   /// MlirNumber::textOf(); in a problem whose sizes are known each has its value.
   std::string numbers;
-  /// Lowered loop by loop, its sums in f64: what others are compared with. Behind the code's arguments are then two of
-  /// f64 for each that is written, laid out as it, zeros before: e and v, so that what arithmetic of the code's types
-  /// gives is within oracleMargin (e + sqrt(v)) of the element beside.
+  /// Lowered loop by loop: what others are compared with. With two arguments of f64 behind the code's for each that is
+  /// written, laid out as it, zeros before, what is f32 is computed in f64, and these get e and v, so that what
+  /// arithmetic of the stated types gives is within oracleMargin (e + sqrt(v)) of the element beside. Without them the
+  /// arithmetic is that of the stated types.
   bool oracle = false;
 
   bool isRead() const { return !code.empty(); }

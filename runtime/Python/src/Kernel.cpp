@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"
 
+#include <tuple>
+
 namespace nb = nanobind;
 
 namespace quern::python {
@@ -35,6 +37,8 @@ const char *nameOf(quern_origin_t origin) {
     return "pack";
   case quern_origin_family:
     return "family";
+  case quern_origin_remote:
+    return "remote";
   }
   return "unknown";
 }
@@ -233,7 +237,7 @@ Frames::Frame Frames::take() {
     frame.push_back({index, memory});
   }
   for (OwnedMemory &memory : made)
-    (void)memory.release();
+    std::ignore = memory.release();
   return frame;
 }
 

@@ -225,10 +225,14 @@ Group Cutter::makeGroup(size_t first, size_t end) {
       own.insert(rootOf(memref));
     else
       shared.push_back(memref);
-  for (BlockArgument argument : function.getArguments()) // in their order, then views and regions
-    if (llvm::is_contained(shared, argument))
-      group.buffers.push_back(argument);
-  llvm::copy_if(shared, std::back_inserter(group.buffers), [](Value buffer) { return !isa<BlockArgument>(buffer); });
+  if (first == 0 && end == steps.size()) { // what executions bind by position: arguments in their order
+    SmallVector<Value> ordered;
+    llvm::copy_if(function.getArguments(), std::back_inserter(ordered),
+                  [&](Value argument) { return llvm::is_contained(shared, argument); });
+    llvm::copy_if(shared, std::back_inserter(ordered), [](Value buffer) { return !isa<BlockArgument>(buffer); });
+    shared = std::move(ordered);
+  }
+  group.buffers = std::move(shared); // else as they are used, so that equal problems are equal
   OpBuilder builder(function.getContext());
   SmallVector<Type> types =
       llvm::map_to_vector(group.buffers, [this](Value buffer) { return Type(sizes.typeOf(buffer)); });

@@ -17,6 +17,9 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"
 
+#include <deque>
+#include <mutex>
+
 using namespace mlir;
 
 namespace quern {
@@ -51,10 +54,44 @@ bool isTaken(func::FuncOp problem, const Backend &backend, const Target &target,
   return false;
 }
 
-Result<void> cutFor(ModuleOp module, const Backend &backend, const Target &target, bool allowNaive,
+/// How functions were cut that were read lately: to compile one follows.
+class KnownCuts {
+public:
+  static KnownCuts &instance() {
+    static auto *known = new KnownCuts; // never destroyed: a thread may still compile then
+    return *known;
+  }
+  functions::Cuts of(const std::string &function) {
+    std::lock_guard lock(mutex);
+    auto found = llvm::find_if(known, [&](const auto &one) { return one.first == function; });
+    return found == known.end() ? functions::Cuts() : found->second;
+  }
+  void add(std::string function, functions::Cuts cuts) {
+    constexpr size_t most = 16, mostBytes = size_t(1) << 20;
+    if (function.size() > mostBytes)
+      return;
+    std::lock_guard lock(mutex);
+    if (known.size() == most)
+      known.pop_front();
+    known.emplace_back(std::move(function), std::move(cuts));
+  }
+
+private:
+  std::mutex mutex;
+  std::deque<std::pair<std::string, functions::Cuts>> known; ///< by the function and what it is cut for
+};
+
+/// `desc`: of the function as it was read.
+Result<void> cutFor(ModuleOp module, const PrimitiveDesc &desc, const Backend &backend, const Target &target,
                     std::string *whyCut = nullptr) {
+  const std::string function = desc.canonicalBytes() + target.text();
+  functions::Cuts cuts = KnownCuts::instance().of(function);
+  const bool isKnown = !cuts.empty();
   auto takes = [&](func::FuncOp problem, std::string &whyNot) { return isTaken(problem, backend, target, whyNot); };
-  return functions::cut(module, takes, allowNaive, whyCut);
+  Result<void> done = functions::cut(module, takes, desc.attr.naive, cuts, whyCut);
+  if (done && !isKnown)
+    KnownCuts::instance().add(function, std::move(cuts));
+  return done;
 }
 
 /// Gives the arguments the names that an execution knows, and sizes that the descriptor has where the code leaves them
@@ -96,7 +133,7 @@ Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
   read.sizes = std::move(function->sizes);
   read.oracle = mlir->oracle;
   if (!mlir->oracle)
-    if (Result<void> taken = cutFor(*function->module, backend, target, given.attr.naive); !taken)
+    if (Result<void> taken = cutFor(*function->module, desc, backend, target); !taken)
       return taken.takeError();
   return desc.canonicalBytes();
 }
@@ -109,8 +146,9 @@ Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Bac
     return function.takeError();
   ModuleOp own = *function->module;
   auto only = *own.getOps<func::FuncOp>().begin();
+  const bool hasErrors = mlir.oracle && mlir.uses.size() > only.getNumArguments();
   SmallVector<unsigned> written;
-  for (unsigned i = 0; mlir.oracle && i < std::min<size_t>(only.getNumArguments(), mlir.uses.size()); ++i)
+  for (unsigned i = 0; hasErrors && i < only.getNumArguments(); ++i)
     if (mlir.uses[i] != 'r')
       written.push_back(i);
   functions::addErrorArguments(only, written);
@@ -119,10 +157,10 @@ Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Bac
   if (Result<void> folded = functions::foldSizes(only); !folded)
     return folded;
   if (mlir.oracle) {
-    if (Result<void> computed = functions::computeErrors(only, written); !computed)
+    if (Result<void> computed = hasErrors ? functions::computeErrors(only, written) : Result<void>(); !computed)
       return computed;
-    only->setAttr(attr::naive, BoolAttr::get(module.getContext(), true));
-  } else if (Result<void> done = cutFor(own, backend, target, problem.desc.attr.naive, &whyCut); !done) {
+    only->setAttr(attr::naive, BoolAttr::get(module.getContext(), hasErrors));
+  } else if (Result<void> done = cutFor(own, problem.desc, backend, target, &whyCut); !done) {
     return done;
   }
   if (auto program = attrOf<ProgramAttr>(own))

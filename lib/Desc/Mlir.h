@@ -31,9 +31,10 @@ struct MlirDesc {
   /// For each open size of the arguments, in the order of an execution's list: the first of that list that it equals,
   /// or "=64" where it is a number. "" where none is open.
   std::string sizes;
-  /// Lowered loop by loop, its sums in f64: what others are compared with. Behind the code's arguments are then two of
-  /// f64 for each that is written, laid out as it, zeros before: e and v, so that what arithmetic of the code's types
-  /// gives is within oracleMargin (e + sqrt(v)) of the element beside.
+  /// Lowered loop by loop: what others are compared with. With two arguments of f64 behind the code's for each that is
+  /// written, laid out as it, zeros before, what is f32 is computed in f64, and these get e and v, so that what
+  /// arithmetic of the stated types gives is within oracleMargin (e + sqrt(v)) of the element beside. Without them the
+  /// arithmetic is that of the stated types.
   bool oracle = false;
 
   bool isRead() const { return !code.empty(); }

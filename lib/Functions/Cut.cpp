@@ -4,8 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Operations are taken in the order of the function, a fill together with what accumulates on it. From where the last
-// problem ended the next one goes on as far as it is taken. What one problem leaves for another is a region of the
-// launch program.
+// problem ended the next one goes on as far as it is taken: some operations ahead are looked at, the most first, and
+// more where all of them are. Problems that are equal are one function. What one problem leaves for another is a region
+// of the launch program.
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Functions.h"
@@ -20,6 +21,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OperationSupport.h"
 
 using namespace mlir;
 using namespace quern;
@@ -29,22 +31,31 @@ namespace {
 
 /// No problem has more steps than this: asking whether a problem is taken costs time that grows with it.
 constexpr size_t maxSteps = 24;
+/// So many are looked at at once: what a recipe takes with others behind it, it may not take without them.
+constexpr size_t window = 8;
 
 /// Operations that stay together: the fills of what the last of them accumulates on.
 using Step = SmallVector<Operation *, 2>;
 
 /// A problem as a function, and which of @function's buffers its arguments are.
 struct Group {
-  func::FuncOp function;
+  func::FuncOp function; ///< that of an equal group before it, where there is one
   SmallVector<Value> buffers;
   llvm::SmallDenseSet<Value> written;
-  std::string whyEnds; ///< what follows is not in it; empty: nothing follows
 };
+
+/// Whether two problems compute the same of arguments in the same places. Names are for readers.
+bool areEqual(func::FuncOp a, func::FuncOp b) {
+  return a.getFunctionType() == b.getFunctionType() && a->getAttr(attr::sizeIndices) == b->getAttr(attr::sizeIndices) &&
+         a->getAttr(attr::naive) == b->getAttr(attr::naive) &&
+         OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
+}
 
 class Cutter {
 public:
-  Cutter(ModuleOp module, func::FuncOp function, const OpenSizes &sizes, Taker takes, bool allowNaive)
-      : module(module), function(function), sizes(sizes), takes(takes), allowNaive(allowNaive && sizes.isEmpty()) {}
+  Cutter(ModuleOp module, func::FuncOp function, const OpenSizes &sizes, Taker takes, bool allowNaive, Cuts &cuts)
+      : module(module), function(function), sizes(sizes), takes(takes), allowNaive(allowNaive && sizes.isEmpty()),
+        cuts(cuts) {}
   Result<void> run();
   std::string whyCut() const;
 
@@ -52,7 +63,9 @@ private:
   void readSteps();
   Group makeGroup(size_t first, size_t end);
   std::string giveSizes(Group &group) const;
-  Result<size_t> nextEnd(size_t first);
+  bool tryGroup(size_t first, size_t end, std::string &whyNot);
+  Result<void> findCut(size_t first);
+  void addGroup(size_t first, const Cut &cut);
   std::string nameOf(Value buffer);
   bool isIndependent(const Group &group, ArrayRef<const Group *> running) const;
   void writeProgram();
@@ -62,8 +75,10 @@ private:
   const OpenSizes &sizes;
   Taker takes;
   bool allowNaive;
+  Cuts &cuts;
   SmallVector<Step> steps;
   std::vector<Group> groups;
+  SmallVector<func::FuncOp> functions;         ///< of the groups, each once
   llvm::MapVector<Value, std::string> regions; ///< the memory between groups
 };
 
@@ -213,7 +228,7 @@ Group Cutter::makeGroup(size_t first, size_t end) {
   OpBuilder builder(function.getContext());
   SmallVector<Type> types = llvm::map_to_vector(group.buffers, [](Value buffer) { return buffer.getType(); });
   group.function =
-      func::FuncOp::create(steps[first].back()->getLoc(), concat(function.getName().str(), "_", groups.size()),
+      func::FuncOp::create(steps[first].back()->getLoc(), concat(function.getName().str(), "_", functions.size()),
                            builder.getFunctionType(types, {}));
   Block *body = group.function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
@@ -245,41 +260,70 @@ std::string Cutter::giveSizes(Group &group) const {
   return "";
 }
 
-/// Where the problem that begins at step `first` ends; it is the last of `groups` then.
-Result<size_t> Cutter::nextEnd(size_t first) {
-  std::string whyNot, whyEnds;
-  for (size_t end = std::min(steps.size(), first + maxSteps); end > first; --end) {
-    whyEnds = end == steps.size() ? "" : whyNot.empty() ? concat("there are ", maxSteps, " operations") : whyNot;
-    if (end > first + 1 && takesOverlapping(ArrayRef(steps).slice(first, end - first))) {
-      whyNot = "another part is taken of a buffer that is written";
-      continue;
-    }
-    auto named = regions;
-    Group group = makeGroup(first, end);
-    whyNot = giveSizes(group);
-    group.whyEnds = whyEnds;
-    if (whyNot.empty() && takes(group.function, whyNot)) {
-      groups.push_back(std::move(group));
-      return size_t(end);
-    }
-    if (end == first + 1 && allowNaive) {
-      group.function->setAttr(attr::naive, BoolAttr::get(module.getContext(), false));
-      groups.push_back(std::move(group));
-      return size_t(end);
-    }
-    group.function.erase();
-    regions = std::move(named);
+/// Whether steps [first, end) are taken as one problem.
+bool Cutter::tryGroup(size_t first, size_t end, std::string &whyNot) {
+  if (end > first + 1 && takesOverlapping(ArrayRef(steps).slice(first, end - first))) {
+    whyNot = "another part is taken of a buffer that is written";
+    return false;
   }
-  return notTaken(steps[first].back(), "is not taken, alone or with what follows it: ", whyNot);
+  auto named = regions;
+  Group group = makeGroup(first, end);
+  whyNot = giveSizes(group);
+  const bool isKnown = llvm::any_of(functions, [&](func::FuncOp other) { return areEqual(group.function, other); }),
+             isTaken = whyNot.empty() && (isKnown || takes(group.function, whyNot));
+  group.function.erase();
+  regions = std::move(named);
+  return isTaken;
+}
+
+/// Adds where the problem that begins at step `first` ends to the cuts.
+Result<void> Cutter::findCut(size_t first) {
+  const size_t most = std::min(steps.size(), first + maxSteps);
+  Cut cut{first, "", false};
+  std::string whyNot, whyNotLonger, why;
+  for (bool grows = true; grows && cut.end < most;) {
+    const size_t begin = cut.end, last = std::min(most, begin + window);
+    for (size_t end = last; end > begin && cut.end == begin; --end)
+      if (tryGroup(first, end, why))
+        cut.end = end;
+      else
+        whyNotLonger = std::exchange(whyNot, std::move(why));
+    grows = cut.end == last;
+  }
+  if (cut.end == first && !allowNaive)
+    return notTaken(steps[first].back(), "is not taken, alone or with what follows it: ", whyNot);
+  cut.isNaive = cut.end == first;
+  cut.end += cut.isNaive;
+  if (cut.end < steps.size())
+    cut.whyEnds = cut.end == first + maxSteps ? concat("there are ", maxSteps, " operations")
+                  : cut.isNaive               ? whyNotLonger
+                                              : whyNot;
+  cuts.push_back(std::move(cut));
+  return {};
+}
+
+void Cutter::addGroup(size_t first, const Cut &cut) {
+  Group group = makeGroup(first, cut.end);
+  (void)giveSizes(group);
+  if (cut.isNaive)
+    group.function->setAttr(attr::naive, BoolAttr::get(module.getContext(), false));
+  auto same = llvm::find_if(functions, [&](func::FuncOp other) { return areEqual(group.function, other); });
+  if (same == functions.end()) {
+    functions.push_back(group.function);
+  } else {
+    group.function.erase();
+    group.function = *same;
+  }
+  groups.push_back(std::move(group));
 }
 
 std::string Cutter::whyCut() const {
   std::string text;
-  for (const Group &group : groups) {
+  for (auto [group, cut] : llvm::zip_equal(groups, cuts)) {
     func::FuncOp problem = group.function;
     auto operations = problem.getOps<linalg::LinalgOp>();
     text += concat("@", problem.getName().str(), ": ", std::distance(operations.begin(), operations.end()),
-                   " operations", group.whyEnds.empty() ? "" : "; what follows is not in it: ", group.whyEnds, "\n");
+                   " operations", cut.whyEnds.empty() ? "" : "; what follows is not in it: ", cut.whyEnds, "\n");
   }
   return text;
 }
@@ -320,33 +364,33 @@ Result<void> Cutter::run() {
   readSteps();
   if (steps.empty())
     return notTaken(function, "computes nothing");
-  for (size_t next = 0; next < steps.size();) {
-    Result<size_t> end = nextEnd(next);
-    if (!end) {
-      for (Group &group : groups)
-        group.function.erase();
-      return end.takeError();
+  const bool areKnown = !cuts.empty();
+  for (size_t next = 0, i = 0; next < steps.size(); next = cuts[i++].end) {
+    if (Result<void> found = areKnown ? Result<void>() : findCut(next); !found) {
+      for (func::FuncOp problem : functions)
+        problem.erase();
+      return found;
     }
-    next = *end;
+    addGroup(next, cuts[i]);
   }
   if (groups.size() > 1)
     writeProgram();
   else
     groups.front().function.setName(function.getName());
   function.erase();
-  for (Group &group : groups)
-    module.push_back(group.function);
+  for (func::FuncOp problem : functions)
+    module.push_back(problem);
   return {};
 }
 
 } // namespace
 
-Result<void> functions::cut(ModuleOp module, Taker takes, bool allowNaive, std::string *whyCut) {
+Result<void> functions::cut(ModuleOp module, Taker takes, bool allowNaive, Cuts &cuts, std::string *whyCut) {
   auto function = *module.getOps<func::FuncOp>().begin();
   Result<OpenSizes> sizes = OpenSizes::of(function);
   if (!sizes)
     return sizes.takeError();
-  Cutter cutter(module, function, *sizes, takes, allowNaive);
+  Cutter cutter(module, function, *sizes, takes, allowNaive, cuts);
   Result<void> done = cutter.run();
   if (done && whyCut)
     *whyCut = cutter.whyCut();

@@ -61,11 +61,20 @@ Result<void> computeErrors(mlir::func::FuncOp function, llvm::ArrayRef<unsigned>
 /// Whether a problem is taken; if not, `whyNot` says why in one line.
 using Taker = llvm::function_ref<bool(mlir::func::FuncOp problem, std::string &whyNot)>;
 
+/// Where a problem ends.
+struct Cut {
+  size_t end = 0;      ///< by its place in the function, behind the problem's last operation; fills count with others
+  std::string whyEnds; ///< what follows is not in it; empty: nothing follows
+  bool isNaive = false;
+};
+using Cuts = std::vector<Cut>;
+
 /// Replaces @function by the problems that it is cut into, each as large as `takes` lets it be, and a program that
 /// calls them; of one problem there is no program. With `allowNaive` what is not taken is a problem that is lowered
-/// naively. `unimplemented` with the operation and its place where something is not taken. `whyCut`, if given, gets a
+/// naively. `unimplemented` with the operation and its place where something is not taken. `cuts` gets where the
+/// problems end; if that is known of an equal function, it is given, and nothing is asked. `whyCut`, if given, gets a
 /// line for each problem: its operations, and why what follows is not among them.
-Result<void> cut(mlir::ModuleOp module, Taker takes, bool allowNaive, std::string *whyCut = nullptr);
+Result<void> cut(mlir::ModuleOp module, Taker takes, bool allowNaive, Cuts &cuts, std::string *whyCut = nullptr);
 
 } // namespace quern::functions
 

@@ -190,11 +190,11 @@ Result<std::string> GivenProblem::read() const {
   return mlir.empty() ? Result<std::string>(line) : lineOfMlir(mlir, allowNaive);
 }
 
-std::string oracleOf(const PrimitiveDesc &desc) {
+std::string oracleOf(const PrimitiveDesc &desc, bool hasErrors) {
   PrimitiveDesc oracle = desc;
   auto &mlir = std::get<MlirDesc>(oracle.op);
   mlir.oracle = true;
-  for (size_t i = 0, count = mlir.args.size(); i < count; ++i)
+  for (size_t i = 0, count = mlir.args.size(); hasErrors && i < count; ++i)
     if (mlir.uses[i] != 'r') {
       TensorDesc errors = mlir.args[i];
       errors.dataType = DataType::F64;

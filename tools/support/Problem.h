@@ -50,8 +50,8 @@ struct GivenProblem {
   void addTo(Command &command);
   Result<std::string> read() const;
 };
-/// The same problem as its own oracle, with arguments for errors behind its own.
-std::string oracleOf(const PrimitiveDesc &desc);
+/// The same function as its own oracle: with arguments for errors behind its own, or in its own arithmetic.
+std::string oracleOf(const PrimitiveDesc &desc, bool hasErrors);
 
 /// The line with its `?` replaced by sizes, from left to right; one size serves all of them. `invalid_arguments`
 /// for another number of sizes.

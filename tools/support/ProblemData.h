@@ -73,6 +73,13 @@ public:
   std::string outputBytes() const;
 
 private:
+  /// Of an oracle of a caller's function.
+  struct OracleBuffer {
+    int32_t argument;
+    TensorDesc desc;
+    std::string bytes;
+  };
+  Result<std::vector<OracleBuffer>> runOracle(bool hasErrors) const;
   Result<void> computeOracle();
   /// What the room for one element holds.
   enum class Place : uint8_t { Gap, Element, Padding, Appended };

@@ -83,7 +83,7 @@ Result<std::unique_ptr<Primitive>> CallSite::make(const quern_mlir_function_t &f
             *problem, {static_cast<const char *>(function.kernel), static_cast<size_t>(function.kernel_bytes)});
         loaded)
       return loaded;
-  return Primitive::create(std::move(*problem));
+  return Primitive::create({std::move(*problem)});
 }
 
 Result<const Primitive *> CallSite::prepare(const quern_mlir_function_t &function) {

@@ -24,7 +24,10 @@ namespace quern {
 
 /// What a C primitive descriptor handle points to.
 struct PrimitiveDescObject {
-  std::shared_ptr<const Problem> problem;
+  std::shared_ptr<const Problem> problem; ///< others share it, so that it has no tiers
+  Tiers tiers = Tiers::Default;
+  /// The attributes that were given, where they are more than the problem's.
+  std::shared_ptr<const Attributes> attributes{};
 };
 
 class Primitive {
@@ -32,9 +35,8 @@ public:
   /// As many sources as a concat may have, each with a scale, the destination and the scratchpad.
   static constexpr size_t maxArguments = 2 * maxSources + 2;
 
-  /// Brings the kernel from a cache or compiles it. `tiers`: as Problem::acquireTier(); nothing: as Problem::tiers().
-  static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem,
-                                                   std::optional<Tiers> tiers = std::nullopt);
+  /// Brings the kernel from a cache or compiles it.
+  static Result<std::unique_ptr<Primitive>> create(PrimitiveDescObject desc);
   static Result<std::unique_ptr<Primitive>> createFromBlob(std::shared_ptr<const Problem> problem,
                                                            std::string_view blob);
 

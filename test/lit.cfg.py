@@ -42,6 +42,9 @@ if config.enable_compiler and not config.sanitizers and shutil.which("mlir-runne
     config.available_features.add("mlir-plugin")
 if os.path.exists(os.path.join(config.quern_binary_dir, "build.ninja")) and shutil.which("ninja"):
     config.available_features.add("ninja-build")
+# Pages are opened in it.
+if shutil.which("chromium"):
+    config.available_features.add("browser")
 for sanitizer in filter(None, config.sanitizers.split(",")):
     config.available_features.add(sanitizer)
 # Peers and test drivers that are installed: intel-opencl is the OpenCL runtime and the Level Zero driver over it.

@@ -16,7 +16,7 @@ packages=(
   libtbb-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libzstd-dev
   libgtest-dev libgmock-dev libbenchmark-dev
   libze-dev libze1 opencl-c-headers spirv-tools
-  python3 python3-venv
+  python3 python3-dev python3-venv chromium
 )
 [ "${1-}" != --spirv-check ] || packages+=(spirv-tools intel-opencl-icd libze1 oclgrind llvm-spirv-14 binutils)
 

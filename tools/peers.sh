@@ -59,7 +59,8 @@ for peer in "$@"; do
         ml_dtypes==0.6.0 apache-tvm-ffi==0.1.15.post2
       ;;
     *)
-      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime, jax, torch, iree, intel-opencl and python are known" >&2
+      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime, jax, torch, iree, intel-opencl and python" \
+        "are known" >&2
       exit 2
       ;;
   esac

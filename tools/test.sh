@@ -235,8 +235,9 @@ rnnsOfModels() {
 # What reads SPIR-V comes with the rest, and what is downloaded comes while the release is built. Level Zero
 # is tested through a driver over Intel's runtime; its tests are skipped without it. lit compiles programs
 # written for oneDNN where its headers are.
-peers=(intel-opencl)
+peers=(intel-opencl python jax)
 [ $mode = quick ] || peers+=(onednn-3.13 onednn-3.2)
+[ $mode != full ] || peers+=(torch)
 step one "install what is missing" tools/deps.sh "$(pick "" --spirv-check --spirv-check)"
 beside one "install peers" tools/peers.sh "${peers[@]}"
 step one "build release" build release all
@@ -248,6 +249,11 @@ case $mode in
 esac
 step tests "unit tests" unit release
 step tests "lit" "$lit" -v --order=lexical build/release/test
+step tests "Python, NumPy and JAX" test/Python/run.sh build/release
+if [ $mode = full ]; then
+  step tests "Python and PyTorch" test/Python/run.sh --torch build/release
+  step tests "Python, the wheel" test/Python/wheel.sh
+fi
 
 # --count=0: every pair of types with every family of layouts; cells: every cell of types x
 # layouts x attributes, on the widest ISA.

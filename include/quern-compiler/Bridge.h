@@ -33,6 +33,7 @@ enum quern_compiler_form {
   QUERN_COMPILER_OBJECT = 6,   ///< ELF object
   QUERN_COMPILER_SPIRV = 7,
   QUERN_COMPILER_ARTIFACT = 8, ///< Artifact::serialize()
+  QUERN_COMPILER_TRACE = 9,    ///< all stages and which line comes from which, JSON
 };
 
 struct quern_compile_request {

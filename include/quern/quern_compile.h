@@ -20,7 +20,8 @@ typedef enum QUERN_INT {
   quern_form_asm = 5,      /**< assembly, text */
   quern_form_object = 6,   /**< ELF relocatable object */
   quern_form_spirv = 7,
-  quern_form_artifact = 8 /**< what the caches hold and quern_primitive_create_from_cache_blob() takes */
+  quern_form_artifact = 8, /**< what the caches hold and quern_primitive_create_from_cache_blob() takes */
+  quern_form_trace = 9     /**< JSON: the text of every stage, and which line of it comes from which */
 } quern_code_form_t;
 
 typedef struct quern_blob *quern_blob_t;

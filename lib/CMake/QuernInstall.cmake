@@ -24,7 +24,9 @@ if(QUERN_ENABLE_COMPILER)
   install(TARGETS quern_compiler EXPORT QuernCompilerTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   # mlir-opt is given its path; the compiler is beside it.
-  install(TARGETS quern_mlir LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(NOT QUERN_STATIC_LLVM)
+    install(TARGETS quern_mlir LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
   # libquern finds it in its own folder.
   install(TARGETS quern_compiler_process RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT QuernCompilerTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})

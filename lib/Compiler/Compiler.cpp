@@ -12,6 +12,7 @@
 #include "Artifact/Artifact.h"
 #include "Compiler/Functions.h"
 #include "Compiler/Stages.h"
+#include "Compiler/Trace.h"
 #include "Desc/Key.h"
 #include "IR/Launch.h"
 #include "IR/QuernDialect.h"
@@ -82,6 +83,8 @@ public:
   Result<void> lower();
   Result<std::string> codegen(CodeForm form);
   Result<std::string> artifact();
+  /// All stages as text, and which line comes from which: JSON.
+  Result<std::string> trace();
   /// Everything of the artifact that says how to launch its code: entries, steps, arguments, scratch.
   Result<void> addLaunch(Artifact &artifact);
   std::string moduleText();
@@ -297,6 +300,40 @@ Result<std::string> Compilation::artifact() {
   return artifact.serialize();
 }
 
+Result<std::string> Compilation::trace() {
+  const bool hasLines = traits().codeKind == CodeKind::ElfObject;
+  std::vector<TracedStage> stages;
+  const auto add = [&](Result<void> done, const char *name, const char *of) -> Result<void> {
+    if (!done)
+      return done;
+    Result<TracedStage> stage = traceModule(module, name, heading("// "), of);
+    if (!stage)
+      return stage.takeError();
+    stages.push_back(std::move(*stage));
+    return {};
+  };
+  if (Result<void> done = add(emit(), "emit", ""); !done)
+    return done.takeError();
+  if (Result<void> done = add(schedule(), "schedule", "emit"); !done)
+    return done.takeError();
+  const std::string plan = this->plan();
+  if (Result<void> done = lower(); !done)
+    return done.takeError();
+  if (hasLines && mlir::failed(addDebugScopes(*module, "schedule")))
+    return failed(Stage::Codegen, Status::Internal, capture.firstLine());
+  for (const CodeForm form : {CodeForm::LlvmIr, CodeForm::Assembly}) {
+    Result<std::string> text = codegen(form);
+    if (!text)
+      return text.takeError();
+    const std::string of = hasLines ? "schedule" : "";
+    text->insert(0, heading(form == CodeForm::LlvmIr ? "; " : traits().assemblyComment));
+    stages.push_back(form == CodeForm::LlvmIr ? traceLlvm(*text, of) : traceAssembly(*text, of));
+  }
+  if (!hasLines)
+    stages.back().language = "spirv";
+  return traceAsJson(problem.desc.title(), target.text(), plan, stages);
+}
+
 Result<VerifiedProblem> verifyForCode(const PrimitiveDesc &desc, const Target &target) {
   Result<VerifiedProblem> problem = verify(desc, target);
   if (problem && problem->isNoop)
@@ -327,6 +364,8 @@ constexpr bool checksEnabled() {
 
 /// Runs the stages up to the one whose result `form` shows.
 Result<std::string> runStages(Compilation &run, quern_compiler_form form) {
+  if (form == QUERN_COMPILER_TRACE)
+    return run.trace();
   if (Result<void> done = run.emit(); !done)
     return done.takeError();
   if (form == QUERN_COMPILER_EMIT)
@@ -369,9 +408,9 @@ const StageTimes &lastStageTimes() { return threadStageTimes; }
 
 Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, int32_t form, bool verifyIr) {
   threadStageTimes = {};
-  if (form < QUERN_COMPILER_EMIT || form > QUERN_COMPILER_ARTIFACT)
+  if (form < QUERN_COMPILER_EMIT || form > QUERN_COMPILER_TRACE)
     return invalidArguments("code form ", form, " is unknown; the forms are ", static_cast<int>(QUERN_COMPILER_EMIT),
-                            " to ", static_cast<int>(QUERN_COMPILER_ARTIFACT));
+                            " to ", static_cast<int>(QUERN_COMPILER_TRACE));
   Result<VerifiedProblem> problem = verifyForCode(desc, target);
   if (!problem)
     return problem.takeError();

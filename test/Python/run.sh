@@ -24,9 +24,9 @@ python=$PWD/build/peers/python/bin/python
 
 cmake --install "$build" --prefix build/python/prefix > build/python-install.log
 "$python" -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --upgrade \
-  --target build/python/site -C cmake.define.CMAKE_PREFIX_PATH="$PWD/build/python/prefix" \
-  -C cmake.define.QUERN_XLA_INCLUDE="$(packages jax)/jaxlib/include" ./runtime/Python 2>&1 |
-  grep -v "^WARNING: Target directory" || true
+  --target build/python/site -C cmake.define.Quern_DIR="$PWD/build/python/prefix/lib/cmake/Quern" \
+  -C cmake.define.QUERN_XLA_INCLUDE="$(packages jax)/jaxlib/include" ./runtime/Python \
+  > build/python-package.log 2>&1 || { cat build/python-package.log; echo "0 passed, 1 failed"; exit 1; }
 # One copy of NumPy: the framework's.
 export PYTHONPATH=$PWD/build/python/site:$(packages $framework):$(packages python)
-"$python" -m pytest -q -p no:cacheprovider --framework=$framework "$@" test/Python
+"$python" -m pytest -q -p no:cacheprovider --show-capture=no --framework=$framework "$@" test/Python

@@ -24,6 +24,7 @@ const std::map<std::string, quern_code_form_t> forms = {
     {"mlir", quern_form_emit},   {"emit", quern_form_emit},   {"schedule", quern_form_schedule},
     {"lower", quern_form_lower}, {"llvm", quern_form_llvm},   {"asm", quern_form_asm},
     {"obj", quern_form_object},  {"spirv", quern_form_spirv}, {"artifact", quern_form_artifact},
+    {"trace", quern_form_trace},
 };
 
 int compile(const CompileOptions &options) {
@@ -57,8 +58,10 @@ void addCompileCommand(Command &program, int &exitCode) {
               "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
       .showDefault();
   command
-      .option("--emit", options->form,
-              "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, spirv or artifact")
+      .option(
+          "--emit", options->form,
+          "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, spirv, artifact, or trace (JSON: all "
+          "stages, and which line comes from which)")
       .choices(names)
       .showDefault();
   command.option("-o", options->output, "Output file; - is standard output").showDefault();

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Command.h"
 #include "Kernel.h"
+#include "Page.h"
 #include "Problem.h"
 
 #include <filesystem>
@@ -19,7 +20,10 @@ namespace {
 
 struct DumpOptions {
   GivenProblem given;
-  std::string stage = "all", target = "native", directory;
+  std::string stage = "all", target = "native", output;
+  std::vector<std::string> others; ///< targets beside which the page shows it
+  bool isPage = false, isJson = false;
+  bool isTrace() const { return isPage || isJson; }
 };
 
 struct StageOutput {
@@ -46,8 +50,8 @@ Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, cons
   Result<std::string> bytes = compileTo(problem.text, target, output.form);
   if (!bytes)
     return bytes.takeError();
-  if (!options.directory.empty())
-    return writeOutput((std::filesystem::path(options.directory) / output.file).string(), *bytes);
+  if (!options.output.empty())
+    return writeOutput((std::filesystem::path(options.output) / output.file).string(), *bytes);
   if (options.stage == "all")
     std::cout << (output.form == quern_form_asm    ? "# "
                   : output.form == quern_form_llvm ? "; "
@@ -64,8 +68,36 @@ bool isWanted(const StageOutput &output, const DumpOptions &options, const Targe
     return false;
   if (options.stage != "all" && options.stage != output.stage)
     return false;
-  bool toDirectory = !options.directory.empty();
+  bool toDirectory = !options.output.empty();
   return toDirectory || (output.isText && (options.stage == "all" || output.form != quern_form_llvm));
+}
+
+Result<PageKernel> traced(const std::string &line, const std::string &target) {
+  Result<Problem> problem = readProblem(line, target);
+  if (!problem)
+    return problem.takeError();
+  Result<std::string> trace = compileTo(problem->text, problem->target.text(), quern_form_trace);
+  if (!trace)
+    return trace.takeError();
+  Result<std::string> explanation = explain(problem->text, problem->target.text());
+  if (!explanation)
+    return explanation.takeError();
+  return PageKernel{std::move(*trace), std::move(*explanation)};
+}
+
+/// All stages and what comes from what, as a page or as its data.
+Result<void> dumpTrace(const std::string &line, const DumpOptions &options) {
+  std::vector<std::string> targets = options.others;
+  targets.insert(targets.begin(), options.target);
+  std::vector<PageKernel> kernels;
+  for (const std::string &target : targets) {
+    Result<PageKernel> kernel = traced(line, target);
+    if (!kernel)
+      return kernel.takeError();
+    kernels.push_back(std::move(*kernel));
+  }
+  const std::string output = options.output.empty() ? "-" : options.output;
+  return writeOutput(output, options.isPage ? pageOf(kernels) : kernels.front().trace);
 }
 
 int dump(const DumpOptions &options) {
@@ -75,13 +107,17 @@ int dump(const DumpOptions &options) {
     return reportError(problem.error());
   if (problem->verified.isNoop)
     return reportError(unimplemented("the tensor is empty: there is no kernel to dump"));
-  if (!options.directory.empty()) {
+  if (options.isTrace()) {
+    Result<void> written = dumpTrace(*line, options);
+    return written ? static_cast<int>(exitOk) : reportError(written.error());
+  }
+  if (!options.output.empty()) {
     std::error_code failure;
-    std::filesystem::create_directories(options.directory, failure);
+    std::filesystem::create_directories(options.output, failure);
     if (failure)
-      return reportError(runtimeError("cannot make directory '", options.directory, "': ", failure.message()));
+      return reportError(runtimeError("cannot make directory '", options.output, "': ", failure.message()));
     std::string about = concat(problem->text, "\n# target ", problem->target.text(), "\n");
-    if (Result<void> written = writeOutput((std::filesystem::path(options.directory) / "problem.desc").string(), about);
+    if (Result<void> written = writeOutput((std::filesystem::path(options.output) / "problem.desc").string(), about);
         !written)
       return reportError(written.error());
   }
@@ -107,7 +143,11 @@ void addDumpCommand(Command &program, int &exitCode) {
       .option("--target", options->target,
               "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
       .showDefault();
-  command.option("-o", options->directory, "Write files into a directory, made if need be");
+  command.flag("--html", options->isPage, "One page: all stages side by side, and which line comes from which");
+  command.flag("--json", options->isJson, "The same as data: docs/command.md has the fields");
+  command.option("--beside", options->others, "Of the page: further targets to compare with");
+  command.option("-o", options->output,
+                 "Write files into a directory, made if need be; with --html or --json into this file");
   command.callback([options, &exitCode] { exitCode = dump(*options); });
 }
 

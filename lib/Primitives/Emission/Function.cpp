@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Function.h"
 
+#include "IR/Steps.h"
 #include "Primitives/Arguments.h"
 #include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Emission/Tensors.h"
@@ -148,6 +149,8 @@ std::optional<Operand> FunctionEmitter::pinOf(ArrayRef<int64_t> space, ArrayRef<
   pins.push_back({memref::AllocOp::create(builder, loc, MemRefType::get(shape, builder.getI8Type())), map});
   return pins.back();
 }
+
+void FunctionEmitter::step(const Twine &what) { loc = locationOfStep(builder.getContext(), what); }
 
 void FunctionEmitter::elementwise(ArrayRef<int64_t> space, ArrayRef<Operand> inputs, Operand output, Body body) {
   const SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);

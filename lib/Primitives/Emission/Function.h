@@ -71,6 +71,9 @@ public:
   /// Likewise with parallel dims alone.
   void elementwise(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<Operand> inputs, Operand output, Body body);
 
+  /// What the operations that follow compute: their location.
+  void step(const llvm::Twine &what);
+
   mlir::OpBuilder builder;
   mlir::Location loc;
   const VerifiedProblem &problem;

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Program.h"
 
+#include "IR/Steps.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -68,6 +70,9 @@ FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> binding
     if (!sizes.empty())
       function->setAttr(attr::sizeIndices, builder.getDenseI64ArrayAttr(sizes));
     StepEmitter step(function, bindings);
+    std::string words = kind.str();
+    llvm::replace(words, '_', ' ');
+    step.loc = locationOfStep(builder.getContext(), words);
     emitBody(step);
     func::ReturnOp::create(step.builder, step.loc);
   }

@@ -23,3 +23,6 @@ class Error(RuntimeError):
         super().__init__(message)
         self.code = code
         self.status = STATUSES.get(code, "unknown")
+
+
+Error.__module__ = "quern"

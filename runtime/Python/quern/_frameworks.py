@@ -12,7 +12,6 @@ NUMPY = {
     "bf16": "ml_dtypes.bfloat16", "f8_e5m2": "ml_dtypes.float8_e5m2", "f8_e4m3": "ml_dtypes.float8_e4m3fn",
 }
 NAMES = {name.rpartition(".")[2]: type for type, name in NUMPY.items()} | {"bool": "u8"}
-TORCH, JAX = 1, 2  # Framework in src/Array.h
 
 
 def numpy_dtype(type):
@@ -51,13 +50,10 @@ def aligned(shape, dtype):
     return memory[begin:begin + count].view(dtype).reshape(shape)
 
 
-def allocate(framework, shape, type):
-    """An array to write to, of the framework that a call's arrays are of."""
-    dtype = numpy_dtype(type)
-    if framework == TORCH:
-        import torch
-        return torch.empty(shape, dtype=getattr(torch, NUMPY[type].rpartition(".")[2]))
-    return aligned(shape, dtype)
+def torch_dtype(type):
+    """PyTorch's type of a type's name ("bf16")."""
+    import torch
+    return getattr(torch, NUMPY[type].rpartition(".")[2])
 
 
 def deliver(array):

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Array.h"
 
+#include <algorithm>
+
 namespace nb = nanobind;
 
 namespace quern::python {
@@ -97,6 +99,57 @@ quern_data_type_t typeOfDlpack(nb::dlpack::dtype type) {
                                 "and bool are possible");
 }
 
+/// Of DLPack 1.2 and later: functions of a framework, which its type of tensors has as an attribute.
+struct ExchangeApi {
+  uint32_t major, minor;
+  void *previous;
+  void *allocate, *fromObject, *toObject;
+  /// Describes a tensor that the caller holds; 0 or an exception of Python's.
+  int (*describe)(void *object, nb::dlpack::dltensor *tensor);
+  void *currentStream;
+};
+
+/// Null where the type has none. What is found is kept for the types of the last two frameworks that were met.
+const ExchangeApi *exchangeOf(PyTypeObject *type) {
+  struct Known {
+    PyTypeObject *type;
+    const ExchangeApi *api;
+  };
+  thread_local std::array<Known, 2> known{};
+  for (const Known &one : known)
+    if (one.type == type)
+      return one.api;
+  const ExchangeApi *api = nullptr;
+  const nb::object capsule = nb::getattr(reinterpret_cast<PyObject *>(type), "__dlpack_c_exchange_api__", nb::none());
+  if (PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api"))
+    api = static_cast<const ExchangeApi *>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  if (api && (api->major != 1 || !api->describe))
+    api = nullptr;
+  if (!api)
+    return nullptr;
+  known[1] = known[0];
+  known[0] = {type, api};
+  return api;
+}
+
+/// As descriptors have it: sorted by stride, each is at least the next smaller one times its dim. Not so a window that
+/// slides, nor every second element of rows of an odd length.
+bool isNested(const Tensor &tensor) {
+  std::array<std::pair<int64_t, int64_t>, QUERN_MAX_NDIMS> order{}; // stride, dim
+  size_t count = 0;
+  for (size_t dim = 0; dim < static_cast<size_t>(tensor.rank); ++dim) {
+    if (tensor.dims[dim] == 0)
+      return true;
+    if (tensor.dims[dim] > 1 && tensor.strides[dim] > 0)
+      order[count++] = {tensor.strides[dim], tensor.dims[dim]};
+  }
+  std::sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count));
+  for (size_t i = 0; i + 1 < count; ++i)
+    if (order[i + 1].first < order[i].first * order[i].second)
+      return false;
+  return true;
+}
+
 nb::module_ numpy() { return nb::module_::import_("numpy"); }
 
 } // namespace
@@ -141,7 +194,7 @@ Array::Taken Array::place(void *data, int32_t rank, const int64_t *dims, const i
       return Taken::OnlyACopy;
     shape.strides[static_cast<size_t>(dim)] = byteStrides[dim] / elementBytes;
   }
-  return Taken::Yes;
+  return isNested(shape) ? Taken::Yes : Taken::OnlyACopy;
 }
 
 Array::Taken Array::takeBuffer(nb::handle object, Access access) {
@@ -191,6 +244,34 @@ Array::Taken Array::takeInterface(nb::handle object, Access access) {
                steps.is_none() ? nullptr : strides.data(), nb::cast<int64_t>(type.attr("itemsize")));
 }
 
+/// A PyTorch tensor, which a call's arguments keep alive. One that needs a gradient is exported by nobody else, so that
+/// it is refused here, too.
+Array::Taken Array::takeExchange(nb::handle object) {
+  const ExchangeApi *api = exchangeOf(Py_TYPE(object.ptr()));
+  if (!api)
+    return Taken::NotThisWay;
+  if (nb::getattr(object, "requires_grad", nb::none()).ptr() == Py_True)
+    fail(quern_invalid_arguments, "an array requires a gradient, which this function has not: detach() it, or take the "
+                                  "function of quern.torch");
+  nb::dlpack::dltensor tensor{};
+  if (api->describe(object.ptr(), &tensor) != 0)
+    throw nb::python_error();
+  if (tensor.device.device_type != nb::device::cpu::value)
+    fail(quern_unimplemented, "an array is on a device; it has to be in the CPU's memory");
+  shape.type = typeOfDlpack(tensor.dtype);
+  if (shape.isAbsent())
+    failOnType(object);
+  if (tensor.ndim > QUERN_MAX_NDIMS)
+    failOnRank(tensor.ndim);
+  held = nb::borrow(object);
+  const int64_t bytes = tensor.dtype.bits / 8;
+  std::array<int64_t, QUERN_MAX_NDIMS> strides{};
+  for (int32_t dim = 0; dim < tensor.ndim && tensor.strides; ++dim)
+    strides[static_cast<size_t>(dim)] = tensor.strides[dim] * bytes;
+  return place(static_cast<char *>(tensor.data) + tensor.byte_offset, tensor.ndim, tensor.shape,
+               tensor.strides ? strides.data() : nullptr, bytes);
+}
+
 Array::Taken Array::takeDlpack(nb::handle object, Access access) {
   if (!nb::hasattr(object, "__dlpack__"))
     return Taken::NotThisWay;
@@ -225,20 +306,31 @@ Array::Taken Array::takeDlpack(nb::handle object, Access access) {
 Array::Taken Array::takeAnyWay(nb::handle object, Access access) {
   Taken taken = takeBuffer(object, access);
   if (taken == Taken::NotThisWay)
+    taken = takeExchange(object);
+  if (taken == Taken::NotThisWay)
     taken = takeInterface(object, access);
   if (taken == Taken::NotThisWay)
     taken = takeDlpack(object, access);
   return taken;
 }
 
-/// NumPy copies what no descriptor has, and makes an array of what is none.
+/// The framework copies what no descriptor has; NumPy makes an array of what is none.
 void Array::takeCopy(nb::handle object, Access access) {
   release();
-  const nb::object given = numpy().attr("asarray")(object);
-  const nb::object type = given.attr("dtype").attr("newbyteorder")("=");
-  const nb::object copy = numpy().attr("array")(given, type, nb::arg("order") = "C", nb::arg("copy") = true);
-  if (access == Access::Write)
+  nb::object copy;
+  if (owner == Framework::Torch) {
     target = nb::borrow(object);
+    copy = object.attr("contiguous")();
+    if (copy.is(target) ||
+        nb::cast<uintptr_t>(copy.attr("data_ptr")()) == nb::cast<uintptr_t>(object.attr("data_ptr")()))
+      copy = object.attr("clone")(); // contiguous, and misaligned
+  } else {
+    target = numpy().attr("asarray")(object);
+    const nb::object type = target.attr("dtype").attr("newbyteorder")("=");
+    copy = numpy().attr("array")(target, type, nb::arg("order") = "C", nb::arg("copy") = true);
+  }
+  if (access == Access::Read)
+    target.reset();
   shape = Tensor();
   if (takeAnyWay(copy, access) != Taken::Yes)
     failOnType(copy);
@@ -260,7 +352,10 @@ void Array::finish() {
   if (!target.is_valid())
     return;
   const nb::object source = hasBuffer ? nb::borrow(buffer.obj) : held;
-  target[nb::ellipsis()] = source;
+  if (owner == Framework::Torch)
+    target.attr("copy_")(source);
+  else
+    target[nb::ellipsis()] = source;
 }
 
 } // namespace quern::python

@@ -44,6 +44,7 @@ private:
   enum class Taken : uint8_t { Yes, NotThisWay, OnlyACopy };
   Taken takeBuffer(nanobind::handle object, Access access);
   Taken takeInterface(nanobind::handle object, Access access);
+  Taken takeExchange(nanobind::handle object);
   Taken takeDlpack(nanobind::handle object, Access access);
   Taken takeAnyWay(nanobind::handle object, Access access);
   void takeCopy(nanobind::handle object, Access access);

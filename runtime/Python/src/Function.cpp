@@ -26,6 +26,26 @@ nb::handle numpyEmpty() {
   return function;
 }
 
+/// The same of PyTorch.
+nb::handle torchEmpty() {
+  static const nb::handle function = nb::object(nb::module_::import_("torch").attr("empty")).release();
+  return function;
+}
+
+nb::object allocate(Framework framework, const Plan::Result &result) {
+  switch (framework) {
+  case Framework::NumPy:
+    return numpyEmpty()(result.shape, result.dtype);
+  case Framework::Torch:
+    if (!result.torchType.is_valid())
+      result.torchType = frameworks().attr("torch_dtype")(nameOf(result.type));
+    return torchEmpty()(result.shape, nb::arg("dtype") = result.torchType);
+  case Framework::Jax:
+    break;
+  }
+  return frameworks().attr("aligned")(result.shape, result.dtype);
+}
+
 void mix(size_t &hash, size_t value) { hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2); }
 
 size_t hashOf(const std::vector<Tensor> &tensors) {
@@ -58,8 +78,8 @@ std::vector<int> takenOf(const std::vector<int> &inputs, const std::vector<Plan:
 
 } // namespace
 
-Plan::Plan(std::shared_ptr<Kernel> given, const std::vector<int> &inputs, const std::vector<Made> &made)
-    : kernel(std::move(given)), frames(*kernel, takenOf(inputs, made, positions)) {
+Plan::Plan(std::shared_ptr<Kernel> compiled, const std::vector<int> &inputs, const std::vector<Made> &made)
+    : kernel(std::move(compiled)), frames(*kernel, takenOf(inputs, made, positions)) {
   for (const auto &[index, type, shape] : made)
     results.push_back({index, typeFromName(type), shape,
                        index < 0 ? nb::object(nb::none()) : nb::object(frameworks().attr("numpy_dtype")(type))});
@@ -136,9 +156,7 @@ nb::object Function::call(const nb::args &arguments) {
       made[i] = nb::borrow(arguments[inputs + i]);
       continue;
     }
-    made[i] = framework == Framework::NumPy
-                  ? nb::object(numpyEmpty()(result.shape, result.dtype))
-                  : frameworks().attr("allocate")(static_cast<int>(framework), result.shape, nameOf(result.type));
+    made[i] = allocate(framework, result);
     arrays[inputs + i].take(made[i], Array::Access::Write);
   }
   std::vector<void *> data;

@@ -26,7 +26,8 @@ public:
     int index; ///< of the kernel's argument
     quern_data_type_t type;
     nanobind::tuple shape;
-    nanobind::object dtype; ///< NumPy's
+    nanobind::object dtype;                  ///< NumPy's
+    mutable nanobind::object torchType = {}; ///< PyTorch's, once it was asked for
   };
 
   /// The kernel's argument, type and shape of a result.
@@ -34,7 +35,7 @@ public:
 
   /// `inputs` has an argument for each array of a call, `made` what each of its results is; -1: the kernel does
   /// not take it, and the result is None.
-  Plan(std::shared_ptr<Kernel> kernel, const std::vector<int> &inputs, const std::vector<Made> &made);
+  Plan(std::shared_ptr<Kernel> compiled, const std::vector<int> &inputs, const std::vector<Made> &made);
 
   /// Of all inputs, then all results: those that the kernel takes.
   std::vector<size_t> positions;

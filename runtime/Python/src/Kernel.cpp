@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"
 
+#include <tuple>
+
 namespace nb = nanobind;
 
 namespace quern::python {
@@ -233,7 +235,7 @@ Frames::Frame Frames::take() {
     frame.push_back({index, memory});
   }
   for (OwnedMemory &memory : made)
-    (void)memory.release();
+    std::ignore = memory.release();
   return frame;
 }
 

@@ -111,8 +111,6 @@ void bindSettings(nb::module_ &module) {
   });
 }
 
-} // namespace
-
 void bindModule(nb::module_ &module) {
   bindErrors(module);
   bindProblems(module);
@@ -124,6 +122,7 @@ void bindModule(nb::module_ &module) {
   module.def("devices", devices);
 }
 
+} // namespace
 } // namespace quern::python
 
 NB_MODULE(_quern, module) {

@@ -40,10 +40,10 @@ const char *nameOf(quern_data_type_t type) {
   return "undef";
 }
 
-quern_data_type_t typeFromName(std::string_view wanted) {
-  for (const Name &name : names)
-    if (name.name == wanted)
-      return name.type;
+quern_data_type_t typeFromName(std::string_view name) {
+  for (const Name &known : names)
+    if (known.name == name)
+      return known.type;
   return quern_data_type_undef;
 }
 

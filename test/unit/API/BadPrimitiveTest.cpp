@@ -116,7 +116,7 @@ TEST_F(BadInput, Primitives) {
       BAD_NULL(quern_compile(nullptr, nullptr, quern_form_asm, &newBlob), "line"),
       BAD_NULL(quern_compile(line, nullptr, quern_form_asm, nullptr), "blob"),
       BAD(quern_compile(line, nullptr, static_cast<quern_code_form_t>(0), &newBlob), invalid_arguments, "code form 0"),
-      BAD(quern_compile(line, nullptr, static_cast<quern_code_form_t>(9), &newBlob), invalid_arguments, "code form 9"),
+      BAD(quern_compile(line, nullptr, static_cast<quern_code_form_t>(10), &newBlob), invalid_arguments, "code form 10"),
       BAD(quern_compile(line, "pdp11", quern_form_asm, &newBlob), invalid_arguments, "pdp11"),
       BAD(quern_compile(line, nullptr, quern_form_asm, &newBlob), not_required, "empty tensor"),
       BAD_NULL(quern_explain(nullptr, nullptr, &newBlob), "line"),

@@ -79,7 +79,8 @@ def prepare(problem):
     stacks = [layer for layer in range(rnn.layers) for _ in range(rnn.directions)]
     width = rnn.gates * rnn.hidden
     parameters = [(jnp.asarray(rnn.values(rnn.widthOf(layer), width), dtype),
-                   jnp.asarray(rnn.values(rnn.hidden, width), dtype), jnp.zeros(width, jnp.float32)) for layer in stacks]
+                   jnp.asarray(rnn.values(rnn.hidden, width), dtype), jnp.zeros(width, jnp.float32))
+                  for layer in stacks]
     start = jnp.zeros((rnn.batch, rnn.hidden), dtype)
     states = [(start, start.astype(jnp.float32)) if rnn.cell == "vanilla_lstm" else (start,) for _ in stacks]
     x = jnp.asarray(driver.normalValues((rnn.steps, rnn.batch, rnn.channels)), dtype)

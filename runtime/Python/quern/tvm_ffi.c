@@ -1,0 +1,140 @@
+/*===- tvm_ffi.c - A compiled problem as a function of TVM's FFI -----------===*
+ * Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *===----------------------------------------------------------------------===*
+ *
+ * The part of a library that quern.tvm_ffi makes which is the same for all:
+ * what it generates defines functions of this kind and includes this file.
+ *===----------------------------------------------------------------------===*/
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "quern/quern.h"
+#include "tvm/ffi/c_api.h"
+
+#define MOST_ARGUMENTS 64
+
+typedef struct {
+  const char *name, *line;
+  const unsigned char *kernel; /* what the caches hold */
+  size_t kernelBytes;
+  const int *arguments; /* QUERN_ARG_ indices, in the order of the call */
+  int count;
+  pthread_mutex_t mutex;
+  quern_engine_t engine;
+  quern_stream_t stream;
+  quern_primitive_desc_t problem;
+  quern_primitive_t primitive; /* null until the first call */
+} Function;
+
+static int raiseError(const char *kind, const char *name, const char *message) {
+  char text[1024];
+  (void)snprintf(text, sizeof text, "%s: %s", name, message);
+  TVMFFIErrorSetRaisedFromCStr(kind, text);
+  return -1;
+}
+
+static int raiseStatus(const Function *function, quern_status_t status) {
+  const char *kind = status == quern_invalid_arguments ? "ValueError"
+                     : status == quern_unimplemented   ? "NotImplementedError"
+                                                       : "RuntimeError";
+  return raiseError(kind, function->name, quern_get_last_error_message());
+}
+
+/* Another machine or build of Quern makes the kernel anew, if it has a compiler. */
+static quern_status_t openKernel(Function *function) {
+  quern_status_t status = quern_success;
+  quern_primitive_t primitive = NULL;
+  if (!function->engine)
+    status = quern_engine_create(&function->engine, quern_cpu, 0);
+  if (!status && !function->stream)
+    status = quern_stream_create(&function->stream, function->engine, quern_stream_default_flags);
+  if (!status && !function->problem)
+    status = quern_primitive_desc_create_from_text(&function->problem, function->engine, function->line);
+  if (!status && quern_primitive_create_from_cache_blob(&primitive, function->problem, function->kernelBytes,
+                                                        function->kernel) != quern_success)
+    status = quern_primitive_create(&primitive, function->problem);
+  __atomic_store_n(&function->primitive, primitive, __ATOMIC_RELEASE);
+  return status;
+}
+
+static quern_data_type_t typeOf(DLDataType type) {
+  if (type.lanes != 1)
+    return quern_data_type_undef;
+  switch (type.code * 256 + type.bits) {
+  case kDLFloat * 256 + 64:
+    return quern_f64;
+  case kDLFloat * 256 + 32:
+    return quern_f32;
+  case kDLFloat * 256 + 16:
+    return quern_f16;
+  case kDLBfloat * 256 + 16:
+    return quern_bf16;
+  case kDLInt * 256 + 32:
+    return quern_s32;
+  case kDLInt * 256 + 8:
+    return quern_s8;
+  case kDLUInt * 256 + 8:
+    return quern_u8;
+  case kDLFloat8_e5m2 * 256 + 8:
+    return quern_f8_e5m2;
+  case kDLFloat8_e4m3fn * 256 + 8:
+    return quern_f8_e4m3;
+  default:
+    return quern_data_type_undef;
+  }
+}
+
+/* A memory of the tensor as it is; the execution refuses it if the kernel takes another. */
+static quern_status_t bindTensor(const Function *function, const TVMFFIAny *value, quern_memory_t *memory,
+                                 const char **why) {
+  const DLTensor *tensor = NULL;
+  if (value->type_index == kTVMFFIDLTensorPtr)
+    tensor = (const DLTensor *)value->v_ptr;
+  else if (value->type_index == kTVMFFITensor)
+    tensor = (const DLTensor *)((const char *)value->v_obj + sizeof(TVMFFIObject));
+  *why = !tensor                                              ? "an argument is no tensor"
+         : tensor->device.device_type != kDLCPU               ? "a tensor is not in the CPU's memory"
+         : tensor->ndim < 1 || tensor->ndim > QUERN_MAX_NDIMS ? "a tensor has no dims, or more than 12"
+                                                              : NULL;
+  if (*why)
+    return quern_invalid_arguments;
+  quern_memory_desc_t desc = NULL;
+  quern_status_t status =
+      quern_memory_desc_create_with_strides(&desc, tensor->ndim, tensor->shape, typeOf(tensor->dtype), tensor->strides);
+  if (!status)
+    status = quern_memory_create(memory, desc, function->engine, (char *)tensor->data + tensor->byte_offset);
+  quern_memory_desc_destroy(desc);
+  return status;
+}
+
+static int call(Function *function, const TVMFFIAny *values, int32_t count) {
+  if (count != function->count) {
+    char text[64];
+    (void)snprintf(text, sizeof text, "takes %d tensors, not %d", function->count, count);
+    return raiseError("TypeError", function->name, text);
+  }
+  if (!__atomic_load_n(&function->primitive, __ATOMIC_ACQUIRE)) {
+    pthread_mutex_lock(&function->mutex);
+    const quern_status_t status = function->primitive ? quern_success : openKernel(function);
+    pthread_mutex_unlock(&function->mutex);
+    if (status)
+      return raiseStatus(function, status);
+  }
+  quern_exec_arg_t arguments[MOST_ARGUMENTS];
+  const char *why = NULL;
+  quern_status_t status = quern_success;
+  int bound = 0;
+  for (; bound < count && !status; ++bound) {
+    arguments[bound].arg = function->arguments[bound];
+    arguments[bound].memory = NULL;
+    status = bindTensor(function, &values[bound], &arguments[bound].memory, &why);
+  }
+  if (!status)
+    status = quern_primitive_execute(function->primitive, function->stream, count, arguments);
+  const int result = why ? raiseError("TypeError", function->name, why) : status ? raiseStatus(function, status) : 0;
+  while (bound > 0)
+    quern_memory_destroy(arguments[--bound].memory);
+  return result;
+}

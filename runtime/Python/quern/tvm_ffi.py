@@ -1,0 +1,78 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled problems as a library of functions that any holder of TVM's FFI calls: TVM, PyTorch, JAX, C++, Rust."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+
+from quern._errors import Error
+from quern.problem import Problem
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_FUNCTION = """
+static const unsigned char {name}_kernel[] = {{{bytes}}};
+static const int {name}_arguments[] = {{{arguments}}};
+static Function {name}_function = {{"{name}", {line}, {name}_kernel, sizeof {name}_kernel, {name}_arguments, {count},
+                                    PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, 0}};
+TVM_FFI_DLL_EXPORT int __tvm_ffi_{name}(void *self, const TVMFFIAny *args, int32_t count, TVMFFIAny *result) {{
+  (void)self;
+  (void)result;
+  return call(&{name}_function, args, count);
+}}
+"""
+
+
+def _string(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def source(problems, target=None):
+    """The C source of a library: `export` says of what."""
+    parts = ['#include "tvm_ffi.c"\n']
+    for name, problem in problems.items():
+        if not name.isidentifier() or not name.isascii():
+            raise Error(f"'{name}' is no name of a function")
+        problem = problem if isinstance(problem, Problem) else Problem(problem)
+        arguments = problem.arguments
+        if len(arguments) > 64:
+            raise Error(f"{name} has {len(arguments)} tensors; at most 64 are possible", 3)
+        parts.append(_FUNCTION.format(name=name, line=_string(problem.text), count=len(arguments),
+                                      bytes=",".join(map(str, problem.compile(target))),
+                                      arguments=",".join(str(argument.index) for argument in arguments)))
+    return "".join(parts)
+
+
+def export(problems, path, *, target=None, include=None, compiler=None):
+    """Makes a library of functions.
+
+    Args:
+        problems: by the name of its function a line or a quern.Problem.
+        path: the library (.so). It needs this package's libquern where it lies now, and no compiler.
+        target: what kernels are compiled for, as `Problem.compile` takes it; another machine makes its own.
+        include: the folder of tvm/ffi/c_api.h and dlpack/dlpack.h; by default that of the package apache-tvm-ffi.
+        compiler: the C compiler, by default $CC or cc.
+
+    A function takes its tensors in the order of `Problem.arguments`, inputs and outputs, and returns nothing. They are
+    of the problem's types, dims and layouts; ValueError says which is not.
+    """
+    if include is None:
+        import tvm_ffi.libinfo
+        includes = [tvm_ffi.libinfo.find_include_path(), tvm_ffi.libinfo.find_dlpack_include_path()]
+    else:
+        includes = [include]
+    compiler = compiler or os.environ.get("CC") or shutil.which("cc") or shutil.which("clang-22")
+    if not compiler:
+        raise Error("there is no C compiler: install one, or name it", 5)
+    library = os.path.join(_FOLDER, "lib")
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "functions.c")
+        with open(file, "w", encoding="utf-8") as out:
+            out.write(source(problems, target))
+        command = [compiler, "-std=gnu11", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", file, "-o",
+                   os.fspath(path), *(f"-I{path}" for path in [*includes, os.path.join(_FOLDER, "include"), _FOLDER]),
+                   os.path.join(library, "libquern.so.0"), f"-Wl,-rpath,{library}", "-lpthread"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Error(f"{compiler} failed: {done.stderr[-2000:]}", 5)

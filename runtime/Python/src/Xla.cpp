@@ -1,0 +1,261 @@
+//===- Xla.cpp - Kernels as custom calls of XLA ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The library behind quern.jax and quern/quern_xla.h. It needs no Python.
+//
+//===----------------------------------------------------------------------===//
+#include "quern/quern.h"
+#include "quern/quern_threadpool.h"
+#include "quern/quern_threadpool_iface.hpp"
+#include "quern/quern_xla.h"
+
+#include "xla/ffi/api/ffi.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace ffi = xla::ffi;
+
+namespace quern::xla_ffi {
+namespace {
+
+/// One parallel_for(): its items are taken by the caller and by tasks of the pool, whichever come to it. The caller
+/// waits for items that have begun, never for a task that has not, so that a busy pool delays nobody.
+struct Work {
+  Work(int count, const std::function<void(int, int)> &function) : count(count), function(&function) {}
+
+  void run() {
+    int done = 0;
+    for (int item = next.fetch_add(1); item < count; item = next.fetch_add(1), ++done)
+      (*function)(item, count);
+    if (done == 0 || finished.fetch_add(done) + done < count)
+      return;
+    const std::scoped_lock lock(mutex); // whoever waits has looked at `finished`, or is waiting
+    all.notify_one();
+  }
+
+  void wait() {
+    for (int spin = 0; spin < 2000; ++spin)
+      if (finished.load() >= count)
+        return;
+    std::unique_lock lock(mutex);
+    all.wait(lock, [&] { return finished.load() >= count; });
+  }
+
+  const int count;
+  const std::function<void(int, int)> *function; ///< lives while an item is not done
+  std::atomic<int> next{0}, finished{0};
+  std::mutex mutex;
+  std::condition_variable all;
+};
+
+/// XLA's threads, of one call after the other.
+class Pool final : public threadpool_interop::threadpool_iface {
+public:
+  void use(ffi::ThreadPool *threads) {
+    current = threads;
+    count = threads ? static_cast<int>(threads->num_threads()) : 1;
+  }
+
+  int get_num_threads() const override { return count > 0 ? count : 1; }
+  bool get_in_parallel() const override { return false; }
+  uint64_t get_flags() const override { return 0; }
+  void wait() override {}
+
+  void parallel_for(int n, const std::function<void(int, int)> &fn) override {
+    const auto work = std::make_shared<Work>(n, fn);
+    for (int helper = 1; helper < n && helper < count; ++helper)
+      current->Schedule([work] { work->run(); });
+    work->run();
+    work->wait();
+  }
+
+private:
+  ffi::ThreadPool *current = nullptr;
+  int count = 1;
+};
+
+std::string lastMessage() { return quern_get_last_error_message(); }
+
+template <auto Destroy> struct Destroyer {
+  template <typename Handle> void operator()(Handle *handle) const noexcept { Destroy(handle); }
+};
+
+/// What an execution needs besides buffers; one for each that runs at the same time.
+class Frame {
+public:
+  /// False: quern_get_last_error_message() says why.
+  bool open(quern_engine_t engine, const_quern_primitive_desc_t problem, ffi::Span<const int32_t> indices) {
+    for (const int32_t index : indices) {
+      const_quern_memory_desc_t desc = quern_primitive_desc_query_md(problem, quern_query_exec_arg_md, index);
+      quern_memory_t memory = nullptr;
+      if (quern_memory_create(&memory, desc, engine, QUERN_MEMORY_NONE) != quern_success)
+        return false;
+      arguments.push_back({index, memory});
+      bytes.push_back(quern_memory_desc_get_size(desc));
+    }
+    quern_stream_t made = nullptr;
+    const bool isMade = quern_threadpool_interop_stream_create(&made, engine, &pool) == quern_success;
+    stream.reset(made);
+    return isMade;
+  }
+  Frame() = default;
+  Frame(const Frame &) = delete;
+  Frame &operator=(const Frame &) = delete;
+  ~Frame() {
+    for (const quern_exec_arg_t &argument : arguments)
+      quern_memory_destroy(argument.memory);
+  }
+
+  ffi::Error execute(const_quern_primitive_t primitive, ffi::ThreadPool &threads, ffi::RemainingArgs operands,
+                     ffi::RemainingRets results) {
+    if (operands.size() + results.size() != arguments.size())
+      return ffi::Error::InvalidArgument("quern: the call has " + std::to_string(operands.size() + results.size()) +
+                                         " buffers and " + std::to_string(arguments.size()) + " arguments");
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const bool isOperand = i < operands.size();
+      void *data = nullptr;
+      size_t size = 0;
+      if (isOperand) {
+        const auto buffer = operands.get<ffi::AnyBuffer>(i);
+        data = buffer->untyped_data();
+        size = buffer->size_bytes();
+      } else {
+        auto buffer = results.get<ffi::AnyBuffer>(i - operands.size());
+        data = (*buffer)->untyped_data();
+        size = (*buffer)->size_bytes();
+      }
+      if (size != bytes[i])
+        return ffi::Error::InvalidArgument("quern: buffer " + std::to_string(i) + " has " + std::to_string(size) +
+                                           " bytes; argument " + std::to_string(arguments[i].arg) + " has " +
+                                           std::to_string(bytes[i]));
+      if (quern_memory_set_data_handle(arguments[i].memory, data) != quern_success)
+        return ffi::Error::Internal("quern: " + lastMessage());
+    }
+    pool.use(&threads);
+    const quern_status_t status =
+        quern_primitive_execute(primitive, stream.get(), static_cast<int>(arguments.size()), arguments.data());
+    pool.use(nullptr);
+    return status == quern_success ? ffi::Error::Success() : ffi::Error::Internal("quern: " + lastMessage());
+  }
+
+private:
+  Pool pool;
+  std::unique_ptr<quern_stream, Destroyer<quern_stream_destroy>> stream;
+  std::vector<quern_exec_arg_t> arguments;
+  std::vector<size_t> bytes;
+};
+
+/// What an executable keeps of a call.
+class Kernel {
+public:
+  static ffi::TypeId id;
+
+  static ffi::ErrorOr<std::unique_ptr<Kernel>> create(std::string_view line, ffi::Span<const int32_t> indices) {
+    auto kernel = std::make_unique<Kernel>();
+    quern_engine_t engine = nullptr;
+    quern_primitive_desc_t problem = nullptr;
+    quern_primitive_t primitive = nullptr;
+    quern_status_t status = quern_engine_create(&engine, quern_cpu, 0);
+    kernel->engine.reset(engine);
+    if (status == quern_success)
+      status = quern_primitive_desc_create_from_text(&problem, engine, std::string(line).c_str());
+    kernel->problem.reset(problem);
+    if (status == quern_success)
+      status = quern_primitive_create(&primitive, problem);
+    kernel->primitive.reset(primitive);
+    if (status != quern_success)
+      return ffi::Unexpected(ffi::Error::InvalidArgument("quern: " + lastMessage()));
+    kernel->indices.assign(indices.begin(), indices.end());
+    std::unique_ptr<Frame> first = kernel->take();
+    if (!first)
+      return ffi::Unexpected(ffi::Error::InvalidArgument("quern: " + lastMessage()));
+    kernel->idle.push_back(std::move(first));
+    return kernel;
+  }
+
+  ffi::Error execute(ffi::ThreadPool &threads, ffi::RemainingArgs operands, ffi::RemainingRets results) {
+    std::unique_ptr<Frame> frame = take();
+    if (!frame)
+      return ffi::Error::Internal("quern: " + lastMessage());
+    ffi::Error error = frame->execute(primitive.get(), threads, operands, results);
+    const std::scoped_lock lock(mutex);
+    idle.push_back(std::move(frame));
+    return error;
+  }
+
+private:
+  std::unique_ptr<Frame> take() {
+    {
+      const std::scoped_lock lock(mutex);
+      if (!idle.empty()) {
+        std::unique_ptr<Frame> frame = std::move(idle.back());
+        idle.pop_back();
+        return frame;
+      }
+    }
+    auto frame = std::make_unique<Frame>();
+    return frame->open(engine.get(), problem.get(), {indices.data(), indices.size()}) ? std::move(frame) : nullptr;
+  }
+
+  std::unique_ptr<quern_engine, Destroyer<quern_engine_destroy>> engine;
+  std::unique_ptr<quern_primitive_desc, Destroyer<quern_primitive_desc_destroy>> problem;
+  std::unique_ptr<quern_primitive, Destroyer<quern_primitive_destroy>> primitive;
+  std::vector<int32_t> indices;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Frame>> idle;
+};
+ffi::TypeId Kernel::id = XLA_FFI_UNKNOWN_TYPE_ID;
+
+constexpr XLA_FFI_TypeInfo kernelInfo = ffi::MakeTypeInfo<Kernel>();
+
+XLA_FFI_DEFINE_HANDLER(
+    instantiate, Kernel::create,
+    ffi::Ffi::BindInstantiate().Attr<std::string_view>("line").Attr<ffi::Span<const int32_t>>("arguments"));
+
+ffi::Error run(Kernel *kernel, ffi::ThreadPool threads, ffi::RemainingArgs operands, ffi::RemainingRets results) {
+  return kernel->execute(threads, operands, results);
+}
+XLA_FFI_DEFINE_HANDLER(
+    execute, run, ffi::Ffi::Bind().Ctx<ffi::State<Kernel>>().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets());
+
+/// What XLA made of a registration.
+bool isTaken(const XLA_FFI_Api *api, XLA_FFI_Error *error) {
+  if (!error)
+    return true;
+  ffi::internal::DestroyError(api, error);
+  return false;
+}
+
+} // namespace
+} // namespace quern::xla_ffi
+
+// For quern.jax, which registers them by way of jaxlib.
+extern "C" QUERN_API XLA_FFI_Error *quern_xla_instantiate(XLA_FFI_CallFrame *frame) {
+  return quern::xla_ffi::instantiate(frame);
+}
+extern "C" QUERN_API XLA_FFI_Error *quern_xla_execute(XLA_FFI_CallFrame *frame) {
+  return quern::xla_ffi::execute(frame);
+}
+extern "C" QUERN_API void *quern_xla_type_id() { return &quern::xla_ffi::Kernel::id; }
+extern "C" QUERN_API const void *quern_xla_type_info() { return &quern::xla_ffi::kernelInfo; }
+
+quern_status_t quern_xla_register(const XLA_FFI_Api *api) noexcept {
+  using namespace quern::xla_ffi;
+  if (!api)
+    return quern_invalid_arguments;
+  try {
+    if (!isTaken(api, ffi::Ffi::RegisterTypeId(api, "quern.kernel", &Kernel::id, &kernelInfo)))
+      return quern_invalid_arguments;
+    const XLA_FFI_Handler_Bundle bundle = {quern_xla_instantiate, nullptr, nullptr, quern_xla_execute};
+    return isTaken(api, ffi::Ffi::RegisterStaticHandler(api, "quern", "Host", bundle)) ? quern_success
+                                                                                       : quern_invalid_arguments;
+  } catch (...) {
+    return quern_out_of_memory;
+  }
+}

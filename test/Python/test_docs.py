@@ -1,0 +1,36 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The examples of the docs and of docstrings print what they say."""
+
+import doctest
+import os
+import re
+
+import numpy
+import pytest
+
+import quern
+
+DOCS = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
+OPTIONS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+
+
+def run(text, name, names):
+    test = doctest.DocTestParser().get_doctest(text, names, name, name, 0)
+    failures, count = doctest.DocTestRunner(optionflags=OPTIONS).run(test)
+    assert failures == 0 and count > 0
+
+
+@pytest.mark.parametrize("page", ["python", "jax", "pytorch"])
+def test_pages(page, request):
+    needs = {"python": None, "jax": "jax", "pytorch": "torch"}[page]
+    if needs and request.config.getoption("--framework") != needs:
+        pytest.skip(f"needs {needs}")
+    with open(os.path.join(DOCS, page + ".md"), encoding="utf-8") as file:
+        blocks = re.findall(r"^```pycon\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL)
+    run("\n".join(blocks), page, {})
+
+
+@pytest.mark.parametrize("thing", [quern.softmax, quern.Problem], ids=lambda thing: thing.__name__)
+def test_docstrings(thing):
+    run(thing.__doc__, thing.__name__, {"quern": quern, "numpy": numpy})

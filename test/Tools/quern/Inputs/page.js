@@ -1,0 +1,53 @@
+// What a reader does on the page of a softmax: hovers, pins, colours uses, searches, folds, moves by keys.
+const section = (stage) => document.querySelector(`section[data-stage=${stage}]`);
+const linesOf = (stage) => [...section(stage).querySelectorAll(".l")];
+const lineWith = (stage, text) => linesOf(stage).find((line) => line.textContent.includes(text));
+const marked = (stage, kind) => linesOf(stage).filter((line) => line.classList.contains(kind));
+check("the page is ready", document.body.dataset.ready === "yes");
+
+const exp = linesOf("schedule").filter((line) => line.textContent.includes("math.exp"))[0];
+mouse("mouseover", exp);
+check("hovering lights the exp of emit", marked("emit", "lit").some((line) => line.textContent.includes("math.exp")));
+check("and the instructions that it is", marked("assembly", "lit").some((line) => line.textContent.includes("vscalefps")));
+check("and says the step", document.getElementById("step").textContent === "exp(x - max)");
+check("and no others", marked("assembly", "lit").every((line) => !line.textContent.includes("vmovups\t(%r")));
+check("nothing is pinned yet", marked("schedule", "pinned").length === 0);
+
+mouse("click", exp);
+mouse("mouseover", lineWith("emit", "arith.divf"));
+check("a click pins", marked("schedule", "pinned").length === 1 && marked("emit", "lit").length === 0);
+const seen = marked("assembly", "pinned")[0].getBoundingClientRect(), column = section("assembly").getBoundingClientRect();
+check("and scrolls the others there", seen.top >= column.top && seen.bottom <= column.bottom);
+check("and the address has it", location.hash.startsWith("#schedule-"));
+key("ArrowDown");
+check("keys move the pin", marked("schedule", "pinned")[0] === exp.nextElementSibling);
+key("Escape");
+check("and take it off", document.querySelectorAll(".pinned").length === 0);
+
+const value = lineWith("emit", "arith.subf").querySelector(".v");
+mouse("mouseover", value);
+check("a tooltip has the definition and its type", value.title.includes("arith.subf") && value.title.includes("f32"));
+mouse("click", value);
+const uses = [...document.querySelectorAll(".use")];
+check("a click on a value colours its uses, and not those of its name elsewhere", uses.length === 2 &&
+  uses[1].closest(".l").textContent.includes("math.exp"));
+key("Escape");
+
+const search = document.getElementById("search");
+search.value = "vector.reduction";
+search.dispatchEvent(new Event("input"));
+check("search marks lines", marked("schedule", "found").length === 2);
+check("and counts them", document.getElementById("said").textContent === "2 lines");
+search.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+check("Enter goes to the first", marked("schedule", "pinned")[0] === marked("schedule", "found")[0]);
+
+check("LLVM is folded", section("llvm").hidden);
+key("3");
+check("a key unfolds it", !section("llvm").hidden);
+const box = document.querySelectorAll("nav [type=checkbox]")[0];
+box.click();
+check("a box hides a column", section("emit").hidden);
+box.click();
+const dark = getComputedStyle(document.body).backgroundColor;
+key("d");
+check("a key changes dark and light", getComputedStyle(document.body).backgroundColor !== dark);

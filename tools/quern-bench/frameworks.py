@@ -1,0 +1,225 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What Quern costs and gains within Python, JAX and PyTorch: a table of each against the framework's own.
+
+  frameworks.py [--only=numpy,jax,torch] [--threads=N] [--seconds=N] [--quick]
+
+Times are minima of turns: Quern's and the framework's alternate. The packages are those of PYTHONPATH; docs/python.md
+has the command. `numpy` compares with the same calls from C (ctypes' cost is measured and taken off).
+"""
+
+import argparse
+import math
+import os
+import sys
+import time
+
+
+def measure(functions, seconds):
+    """The least seconds of a call of each function; they take turns of a few milliseconds."""
+    counts = []
+    for function in functions:
+        function()
+        begin = time.perf_counter()
+        function()
+        counts.append(max(1, int(0.004 / max(time.perf_counter() - begin, 1e-7))))
+    best = [math.inf] * len(functions)
+    end = time.perf_counter() + seconds * len(functions)
+    while time.perf_counter() < end:
+        for i, function in enumerate(functions):
+            begin = time.perf_counter()
+            for _ in range(counts[i]):
+                function()
+            best[i] = min(best[i], (time.perf_counter() - begin) / counts[i])
+    return best
+
+
+def show(seconds):
+    return f"{seconds * 1e6:.2f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
+
+
+def row(what, own, theirs, note=""):
+    print(f"| {what} | {show(own)} | {show(theirs)} | {theirs / own:.2f} | {note} |", flush=True)
+
+
+def head(title):
+    print(f"\n{title}\n\n| | Quern | the other | ratio | |\n|---|---|---|---|---|")
+
+
+def geometric(title, ratios):
+    print(f"| geometric mean: {title} | | | {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} | |")
+
+
+def numpy_calls(options):
+    import ctypes
+
+    import numpy
+
+    import quern
+    x = numpy.zeros((1, 16), numpy.float32)
+    out = numpy.empty_like(x)
+    # The same execution by the C interface: one call of quern_primitive_execute().
+    library = ctypes.CDLL(os.path.join(os.path.dirname(quern.__file__), "lib", "libquern.so.0"))
+    handles = {name: ctypes.c_void_p() for name in ("engine", "stream", "problem", "primitive", "src", "dst")}
+
+    def call(name, *arguments):
+        if getattr(library, "quern_" + name)(*arguments):
+            raise RuntimeError(name)
+    line = b"softmax fwd_i src=f32:1x16:ab dst=f32:1x16:ab axis=1"
+    call("engine_create", ctypes.byref(handles["engine"]), 1, ctypes.c_size_t(0))
+    call("stream_create", ctypes.byref(handles["stream"]), handles["engine"], 1)
+    call("primitive_desc_create_from_text", ctypes.byref(handles["problem"]), handles["engine"], line)
+    call("primitive_create", ctypes.byref(handles["primitive"]), handles["problem"])
+    desc = library.quern_primitive_desc_query_md
+    desc.restype = ctypes.c_void_p
+    for name, query, array in (("src", 129, x), ("dst", 133, out)):
+        call("memory_create", ctypes.byref(handles[name]), ctypes.c_void_p(desc(handles["problem"], query, 0)),
+             handles["engine"], ctypes.c_void_p(array.ctypes.data))
+
+    class Argument(ctypes.Structure):
+        _fields_ = [("arg", ctypes.c_int), ("memory", ctypes.c_void_p)]
+    arguments = (Argument * 2)(Argument(1, handles["src"]), Argument(17, handles["dst"]))
+    execute, reference = library.quern_primitive_execute, library.quern_status_name
+    reference.restype = ctypes.c_void_p  # returns at once: the cost of ctypes, with as many arguments
+    given = (handles["primitive"], handles["stream"], 2, arguments)
+    own, fresh, whole, bare = measure(
+        [lambda: quern.softmax(x, out=out), lambda: quern.softmax(x), lambda: execute(*given),
+         lambda: reference(0, *given[:3])], options.seconds)
+    c = max(whole - bare, 0)
+    head("Calls from Python: softmax 1x16 of f32")
+    print(f"| quern.softmax(x, out=out) | {show(own)} | {show(c)} (C) | | {show(own - c)} above C |")
+    print(f"| quern.softmax(x) | {show(fresh)} | {show(c)} (C) | | {show(fresh - c)} above C |")
+    fresh_process = "import time, numpy; t = time.perf_counter(); import quern; print(time.perf_counter() - t)"
+    import subprocess
+    seconds = min(float(subprocess.run([sys.executable, "-c", fresh_process], check=True, capture_output=True,
+                                       text=True).stdout) for _ in range(5))
+    print(f"| import quern, NumPy there | {show(seconds)} | | | |")
+    # A shape that nothing has met, in a process whose package has packs of families.
+    program = """
+import time, numpy, quern
+quern.softmax(numpy.zeros((3, 5), numpy.float32))
+x, t = numpy.zeros((123, 457), numpy.float32), time.perf_counter()
+quern.softmax(x)
+print(time.perf_counter() - t, quern.Problem("softmax fwd_i src=f32:9x11:ab dst=f32:9x11:ab axis=1").info["origin"])
+"""
+    output = [subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True,
+                             env={**os.environ, "QUERN_CACHE_DIR": "off"}).stdout.split() for _ in range(5)]
+    print(f"| first call of a new shape, from {output[0][1]} | {show(min(float(line[0]) for line in output))} | | | |")
+
+
+def jax_calls(options):
+    import jax
+    import jax.numpy as jnp
+    import numpy
+
+    import quern.jax
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "test", "Python"))
+    from test_jax import ours, scan
+
+    head("Within jit in JAX")
+
+    def pair(what, own, theirs, *arrays, note=""):
+        compiled, costs = [], []
+        for function in (own, theirs):
+            begin = time.perf_counter()
+            compiled.append(jax.jit(function).lower(*arrays).compile())
+            costs.append(time.perf_counter() - begin)
+        best = measure([lambda f=f: jax.block_until_ready(f(*arrays)) for f in compiled], options.seconds)
+        row(what, *best, note or f"compiled in {show(costs[0])}, {show(costs[1])}")
+        return best[1] / best[0], costs[1] / costs[0]
+    x = jnp.zeros((1, 4))
+    identity = jax.jit(lambda x: x + 1)
+    best = measure([lambda f=f: f(x).block_until_ready() for f in (jax.jit(quern.jax.softmax), identity)],
+                   options.seconds)
+    row("a call: softmax 1x4; the other: x + 1", *best, f"{show(best[0] - best[1])} more than x + 1")
+    draw = numpy.random.default_rng(1)
+    for shape in [(1024, 1000), (8, 12, 128, 128), (16, 50257)]:
+        x = jnp.asarray(draw.standard_normal(shape).astype("f"))
+        pair(f"softmax {'x'.join(map(str, shape))}", quern.jax.softmax, jax.nn.softmax, x)
+    forward, backward, compiling = [], [], []
+    sizes = [(50, 1, 128), (50, 16, 128), (50, 1, 512), (50, 16, 512)] if options.quick else \
+        [(50, n, h) for h in (64, 128, 512, 1024) for n in (1, 16, 64)]
+    for cell in ("lstm", "lbr_gru"):
+        gates = 4 if cell == "lstm" else 3
+        for steps, batch, hidden in sizes:
+            def array(*dims):
+                return jnp.asarray((draw.standard_normal(dims) * 0.05).astype("f"))
+            arrays = [array(steps, batch, hidden), array(1, 1, hidden, gates, hidden),
+                      array(1, 1, hidden, gates, hidden), array(1, 1, 4, hidden), array(1, 1, batch, hidden)]
+            arrays += [array(1, 1, batch, hidden)] if cell == "lstm" else []
+            name = f"{cell} T{steps} N{batch} H{hidden}"
+            own, theirs = ((lambda *a, f=f: f(cell, *a)[0]) for f in (ours, scan))
+            ratio, costs = pair(name, own, theirs, *arrays)
+            forward.append(ratio)
+            compiling.append(costs)
+            own, theirs = (jax.grad(lambda *a, f=f: (f(*a) ** 2).sum(), (0, 1, 2, 3)) for f in (own, theirs))
+            ratio, costs = pair(name + ", gradient", own, theirs, *arrays)
+            backward.append(ratio)
+            compiling.append(costs)
+    geometric("forward against lax.scan", forward)
+    geometric("gradient against lax.scan", backward)
+    geometric("time to compile", compiling)
+
+
+def torch_calls(options):
+    import torch
+    from torch.nn.utils.rnn import pack_padded_sequence
+
+    import quern.torch
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(1)
+    head("Within PyTorch")
+    x = torch.randn(1, 16)
+    with torch.no_grad():
+        row("softmax 1x16", *measure([lambda: quern.torch.softmax(x, 1), lambda: torch.softmax(x, 1)],
+                                     options.seconds))
+    forward, training, packed = [], [], []
+    sizes = [(1, 128), (16, 128), (1, 512), (16, 512)] if options.quick else \
+        [(n, h) for h in (64, 128, 256, 512, 1024) for n in (1, 16, 64)]
+    for kind in ("LSTM", "GRU"):
+        for batch, hidden in sizes:
+            theirs, own = getattr(torch.nn, kind)(hidden, hidden), getattr(quern.torch, kind)(hidden, hidden)
+            own.load_state_dict(theirs.state_dict())
+            x = torch.randn(50, batch, hidden)
+
+            def infer(module, x=x):
+                with torch.no_grad():
+                    module(x)
+
+            def step(module, x=x):
+                module.zero_grad()
+                y = module(x)[0]
+                (y.data if isinstance(y, tuple) else y).sum().backward()
+            name = f"{kind} T50 N{batch} H{hidden}"
+            for what, run, ratios in ((name, infer, forward), (name + ", training step", step, training)):
+                best = measure([lambda m=m, run=run: run(m) for m in (own, theirs)], options.seconds)
+                row(what, *best)
+                ratios.append(best[1] / best[0])
+            if batch > 1 and hidden <= 512:
+                lengths = torch.linspace(50, 5, batch).long()
+                ragged = pack_padded_sequence(x, lengths)
+                for what, run in ((", lengths 5 to 50", infer), (", lengths 5 to 50, training step", step)):
+                    best = measure([lambda m=m, run=run: run(m, ragged) for m in (own, theirs)], options.seconds)
+                    row(name + what, *best)
+                    packed.append(best[1] / best[0])
+    geometric("forward against torch.nn", forward)
+    geometric("training step against torch.nn", training)
+    geometric("variable lengths against torch.nn", packed)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="numpy,jax")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=0.3, help="for each function that is timed")
+    parser.add_argument("--quick", action="store_true", help="fewer shapes")
+    options = parser.parse_args()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-options.threads:])
+    for name in ("QUERN_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ[name] = str(options.threads)
+    for part in options.only.split(","):
+        {"numpy": numpy_calls, "jax": jax_calls, "torch": torch_calls}[part](options)
+
+
+if __name__ == "__main__":
+    main()

@@ -27,8 +27,8 @@ typedef enum QUERN_INT {
 } quern_tiers_t;
 
 /**
- * Which kernels primitives with these attributes may run, in place of what QUERN_TIERS says. It belongs to the primitive:
- * the problem, its text and its kernels are the same. With the deterministic attribute quern_tiers_both is
+ * Which kernels primitives with these attributes may run, in place of what QUERN_TIERS says. It belongs to the
+ * primitive: the problem, its text and its kernels are the same. With the deterministic attribute quern_tiers_both is
  * quern_tiers_specialised, so that the kernel never changes.
  */
 QUERN_API quern_status_t quern_primitive_attr_get_tiers(

@@ -11,7 +11,7 @@
 #include "API/Handles.h"
 #include "Cache/Problems.h"
 #include "Compilation/Compiler.h"
-#include "Core/Functions.h"
+#include "Mlir/Functions.h"
 
 using namespace quern;
 using namespace quern::api;

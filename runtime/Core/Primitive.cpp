@@ -11,8 +11,8 @@
 #include "Core/Device.h"
 #include "Core/Events.h"
 #include "Core/Overlap.h"
-#include "Core/Specialiser.h"
 #include "Desc/Text/TextForm.h"
+#include "Tiers/Specialiser.h"
 
 #include <algorithm>
 #include <numeric>

@@ -12,8 +12,8 @@
 #define QUERN_RUNTIME_CORE_PRIMITIVE_H
 
 #include "Core/Problem.h"
-#include "Core/Promotion.h"
 #include "Core/RuntimeSizes.h"
+#include "Tiers/Promotion.h"
 
 #include "quern/quern_primitive.h"
 

@@ -9,10 +9,10 @@
 #include "Core/Problem.h"
 
 #include "Cache/Problems.h"
-#include "Core/Functions.h"
 #include "Core/Overlap.h"
 #include "Cpu/Threads.h"
 #include "Launch/Scratch.h"
+#include "Mlir/Functions.h"
 
 #include <cstdlib>
 

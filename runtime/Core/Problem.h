@@ -52,8 +52,8 @@ public:
   Result<AcquiredKernel> acquireTier(Tiers wanted) const;
   /// As Kernels::acquireApart(). Only of problems that acquireTier() has given the kernel of a family.
   Result<AcquiredKernel> acquireApart() const;
-  /// What is asked for, by default what QUERN_TIERS says now, and for a problem that is to be deterministic `Specialised`
-  /// in place of `Both`. `invalid_arguments` if the variable is none of its values.
+  /// What is asked for, by default what QUERN_TIERS says now, and for a problem that is to be deterministic
+  /// `Specialised` in place of `Both`. `invalid_arguments` if the variable is none of its values.
   Result<Tiers> tiers(Tiers asked) const;
   /// The text form; made at the first call.
   const std::string &text() const;

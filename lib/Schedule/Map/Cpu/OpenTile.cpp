@@ -74,9 +74,7 @@ void OpenEmitter::interleave(const Place &place, Value at) {
   const unsigned few = packs ? plan.along : plan.across, many = packs ? plan.across : plan.along;
   const int64_t count = plan.problem.axes[few].extent.known(), lanes = plan.tileLanes;
   const Place first = advance(place, many, at);
-  auto placeOf = [&](bool isPacked, int64_t i) {
-    return advance(first, few, index(isPacked ? i * lanes : i));
-  };
+  auto placeOf = [&](bool isPacked, int64_t i) { return advance(first, few, index(isPacked ? i * lanes : i)); };
   auto valueOf = [&](bool isPacked, int64_t i, Value known) {
     return valueAt(placeOf(isPacked, i), isPacked ? few : many, lanes, Value(), known);
   };

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Pack.h"
-#include "Core/Family.h"
-#include "Core/Specialiser.h"
+#include "Tiers/Family.h"
+#include "Tiers/Specialiser.h"
 
 #include "Runtime/TestArtifacts.h"
 #include "Runtime/TestSupport.h"
@@ -129,8 +129,8 @@ TEST_F(TiersTest, APrimitiveMayChooseForItself) {
     primitive_attr attr;
     attr.set_tiers(static_cast<tiers>(asked));
     attr.set_deterministic(deterministic);
-    const softmax_forward::primitive_desc desc(device, prop_kind::forward_inference, algorithm::softmax_accurate, md, md,
-                                               1, attr);
+    const softmax_forward::primitive_desc desc(device, prop_kind::forward_inference, algorithm::softmax_accurate, md,
+                                               md, 1, attr);
     EXPECT_EQ(desc.get_primitive_attr().get_tiers(), static_cast<tiers>(asked));
     return primitive(desc);
   };

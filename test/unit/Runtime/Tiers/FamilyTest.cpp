@@ -6,7 +6,7 @@
 // Problems of many shapes and ranks with the line of their family and the sizes that bind it.
 //
 //===----------------------------------------------------------------------===//
-#include "Core/Family.h"
+#include "Tiers/Family.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 // be.
 //
 //===----------------------------------------------------------------------===//
-#include "Core/Family.h"
+#include "Tiers/Family.h"
 
 #include "Core/Overlap.h"
 #include "Core/RuntimeSizes.h"

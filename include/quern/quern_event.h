@@ -17,7 +17,10 @@ typedef enum QUERN_INT {
   quern_event_fail = 4,    /**< a function fails, other than with not_required or last_impl_reached */
   /** on a thread of the library: the kernel of primitives that began with their family's is there, or could not be
      made (quern_tiers.h) */
-  quern_event_specialise = 8
+  quern_event_specialise = 8,
+  /** on any thread: a server of the remote cache is not asked for a while (status runtime_error), or answers again
+     (quern_remote.h) */
+  quern_event_remote = 16
 } quern_event_kind_t;
 
 /** What does not belong to its kind is null or 0. */
@@ -29,9 +32,10 @@ typedef struct {
   quern_origin_t origin;                       /**< create, specialise: where the kernel came from */
   int nargs;                                   /**< execute: the arguments as given */
   const quern_exec_arg_t *args;
-  quern_status_t status; /**< fail, specialise */
+  quern_status_t status; /**< fail, specialise, remote */
   const char *function;  /**< fail: its name, "quern_primitive_create" */
-  const char *message;   /**< fail: as quern_get_last_error_message(); specialise: likewise, "" if it succeeded */
+  const char *message;   /**< fail: as quern_get_last_error_message(); specialise: likewise, "" if it succeeded;
+                            remote: what happened */
 } quern_event_t;
 /** Called on the thread where it happens; must not throw. What `event` points to lives as long as the call. */
 typedef void (*quern_listener_t)(void *context, const quern_event_t *event);

@@ -27,7 +27,8 @@ typedef enum QUERN_INT {
   quern_origin_blob = 3,     /**< given by the caller */
   quern_origin_none = 4,     /**< no kernel: an empty tensor, or what is only copied to another engine */
   quern_origin_pack = 5,     /**< found in a pack (quern_pack.h) */
-  quern_origin_family = 6    /**< that of the family, from a pack, for now or for good (quern_tiers.h) */
+  quern_origin_family = 6,   /**< that of the family, from a pack, for now or for good (quern_tiers.h) */
+  quern_origin_remote = 7    /**< found in the remote cache (quern_remote.h) */
 } quern_origin_t;
 
 typedef struct {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Functions over the settings of quern_common.h and the caches of quern_cache.h and
-// the packs of quern_pack.h.
+// Functions over the settings of quern_common.h, the caches of quern_cache.h, the packs of quern_pack.h and the servers
+// of quern_remote.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SETTINGS_HPP
@@ -62,6 +62,19 @@ inline void add_pack_data(const void *data, size_t size) {
 }
 inline void remove_pack_data(const void *data) {
   error::wrap_c_api(quern_remove_pack_data(data), "could not remove a pack from memory");
+}
+
+/// Servers that share kernels: see quern_remote.h. Texts that are null are taken from the environment.
+inline void set_remote_cache(const quern_remote_cache_t &remote) {
+  error::wrap_c_api(quern_set_remote_cache(&remote), "could not set the remote cache");
+}
+inline quern_remote_statistics_t get_remote_statistics() {
+  quern_remote_statistics_t statistics{};
+  error::wrap_c_api(quern_get_remote_statistics(&statistics), "could not get the statistics of the remote cache");
+  return statistics;
+}
+inline void flush_remote_cache(int milliseconds) {
+  error::wrap_c_api(quern_flush_remote_cache(milliseconds), "could not flush the remote cache");
 }
 
 /// Durations in ns of the executions on a stream made for profiling, since the last reset.

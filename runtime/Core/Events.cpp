@@ -39,7 +39,8 @@ struct Observers {
 
   /// With the mutex held alone.
   void update() {
-    constexpr unsigned ofLevel[] = {0, EventExecute, EventExecute | EventCreate | EventCompile | EventSpecialise};
+    constexpr unsigned ofLevel[] = {0, EventExecute | EventRemote,
+                                    EventExecute | EventRemote | EventCreate | EventCompile | EventSpecialise};
     unsigned wanted = verbose < 0 ? detail::verboseUnread : ofLevel[verbose];
     for (const Listener &listener : listeners)
       wanted |= listener.events;
@@ -78,7 +79,7 @@ void printLine(const char *event, const std::string &detail, const VerifiedProbl
 }
 
 const char *nameOfOrigin(quern_origin_t origin) {
-  constexpr const char *names[] = {"compiled", "disk", "memory", "blob", "none", "pack", "family"};
+  constexpr const char *names[] = {"compiled", "disk", "memory", "blob", "none", "pack", "family", "remote"};
   return names[origin];
 }
 
@@ -104,7 +105,8 @@ void setVerboseLevel(int level) {
 }
 
 Result<void> setListener(quern_listener_t listener, void *context, unsigned events, EventDelivery deliver) {
-  constexpr unsigned known = quern_event_create | quern_event_execute | quern_event_fail | quern_event_specialise;
+  constexpr unsigned known =
+      quern_event_create | quern_event_execute | quern_event_fail | quern_event_specialise | quern_event_remote;
   if (events & ~known)
     return invalidArguments("events 0x", std::hex, events, " are not of quern_event_kind_t; all of those are 0x",
                             known);
@@ -151,6 +153,14 @@ void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t
   if (printsAt(1))
     printLine("exec", "cpu", primitive.problem().verified(), primitive.problem().text(), ns);
   tell({.kind = quern_event_execute, .ns = ns, .primitive = &primitive, .arguments = arguments});
+}
+
+void reportRemote(bool isGivenUp, const char *message) noexcept {
+  if (printsAt(1)) {
+    std::printf("quern,remote,%s,%s\n", isGivenUp ? "off" : "on", message);
+    std::fflush(stdout);
+  }
+  tell({.kind = quern_event_remote, .status = isGivenUp ? Status::RuntimeError : Status::Success, .message = message});
 }
 
 void reportFailed(const char *function, Status status, const char *message) noexcept {

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// QUERN_VERBOSE or quern_set_verbose() prints lines: 1 executions, 2 creations and compilations as well. Fields are
-// separated by commas, the text form is the last but one, the time in ms the last. A listener (quern_set_listener) is
-// told the same things and failures, in structs. While nobody wants an event it costs one load.
+// QUERN_VERBOSE or quern_set_verbose() prints lines: 1 executions and servers that are given up, 2 creations and
+// compilations as well. Fields are separated by commas, the text form is the last but one, the time in ms the last. A
+// listener (quern_set_listener) is told the same things and failures, in structs. While nobody wants an event it costs
+// one load.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_EVENTS_H
@@ -33,6 +34,7 @@ enum Events : unsigned {
   EventExecute = quern_event_execute,
   EventFail = quern_event_fail,
   EventSpecialise = quern_event_specialise,
+  EventRemote = quern_event_remote,
   EventCompile = 1u << 16,
 };
 
@@ -76,6 +78,8 @@ void reportSpecialised(const std::shared_ptr<const Problem> &problem, quern_orig
 void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t> arguments, int64_t ns);
 /// `stages` says how long each took; `ns` is their sum and what lies between them.
 void reportCompiled(const VerifiedProblem &problem, const std::string &stages, int64_t ns);
+/// A server of the remote cache is given up for a while, or answers again.
+void reportRemote(bool isGivenUp, const char *message) noexcept;
 /// `function` is the quern_ function that failed.
 void reportFailed(const char *function, Status status, const char *message) noexcept;
 

@@ -110,6 +110,14 @@ KernelKey keyOnDevice(const KernelKey &key, const Kernels::DeviceRef &device) {
   return own;
 }
 
+constexpr const char *remoteLibraryName = "libquern-remote.so.0";
+
+/// Called by libquern-remote, which no exception may pass through.
+void tellOfRemote(void *, int isOpen, const char *message) noexcept {
+  if (isWanted(EventRemote))
+    reportRemote(isOpen != 0, message);
+}
+
 /// The folder of installed packs; "" if nobody can tell where the library lies.
 std::string installedPacks() {
   const std::optional<std::string> folder = folderOfLibrary();
@@ -129,7 +137,10 @@ Kernels &Kernels::process() {
   return *instance;
 }
 
-Kernels::Kernels() : packSet(installedPacks()), diskCache(std::make_shared<DiskCache>(DiskCache::defaultDirectory())) {}
+Kernels::Kernels()
+    : packSet(installedPacks()),
+      remoteCache([] { return fileBesideLibrary("QUERN_REMOTE_LIBRARY", remoteLibraryName); }, tellOfRemote),
+      diskCache(std::make_shared<DiskCache>(DiskCache::defaultDirectory())) {}
 
 Result<AcquiredKernel> Kernels::acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                         const DeviceRef &device) {
@@ -185,7 +196,7 @@ Result<AcquiredKernel> Kernels::acquireTier(const VerifiedProblem &problem, cons
       return found;
     if (takeFamily())
       return Error{Status::NotRequired, "the kernel of the family serves"};
-    return compile(*disk, request);
+    return fetchOrCompile(*disk, request);
   });
   return family.executable ? Result<AcquiredKernel>(std::move(family)) : acquired;
 }
@@ -201,7 +212,7 @@ Result<AcquiredKernel> Kernels::acquireApart(const VerifiedProblem &problem, con
   });
   if (known)
     return known;
-  Result<AcquiredKernel> compiled = compile(*disk, request);
+  Result<AcquiredKernel> compiled = fetchOrCompile(*disk, request);
   return compiled ? acquire(request, [&] { return compiled; }) : compiled;
 }
 
@@ -236,7 +247,7 @@ Result<AcquiredKernel> Kernels::make(const Request &request) {
   const std::shared_ptr<DiskCache> disk = this->disk();
   if (Result<AcquiredKernel> found = find(*disk, request); found && found->executable)
     return found;
-  return compile(*disk, request);
+  return fetchOrCompile(*disk, request);
 }
 
 /// Without an executable on a miss.
@@ -266,6 +277,25 @@ Result<AcquiredKernel> Kernels::fromPacks(DiskCache &disk, const Request &reques
   return acquired;
 }
 
+/// Without an executable on a miss. A hit goes to the disk, where the next process finds it.
+Result<AcquiredKernel> Kernels::fromRemote(DiskCache &disk, const Request &request) {
+  std::optional<RemoteCache::Hit> hit = remoteCache.lookup(request.problem.desc, request.key, request.target);
+  if (!hit)
+    return AcquiredKernel{};
+  (void)disk.store(request.key, hit->bytes); // counted there
+  Result<AcquiredKernel> loaded = loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem,
+                                             quern_origin_remote, request.device, &disk);
+  if (!loaded && loaded.error().status != Status::OutOfMemory)
+    disk.reject(request.key);
+  return loaded;
+}
+
+Result<AcquiredKernel> Kernels::fetchOrCompile(DiskCache &disk, const Request &request) {
+  if (Result<AcquiredKernel> found = fromRemote(disk, request); found && found->executable)
+    return found;
+  return compile(disk, request);
+}
+
 Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request) {
   Result<Compiler> compiler = Compiler::get();
   if (!compiler)
@@ -287,6 +317,7 @@ Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request)
   if (artifact->keyBytes != request.key.bytes)
     return internalError("the compiler gave an artifact of another key");
   (void)disk.store(request.key, *bytes); // counted there; a full disk costs the cache, not the result
+  remoteCache.store(request.problem.desc, request.key, request.target, *bytes);
   Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::move(*bytes), request.problem,
                                              quern_origin_compiled, request.device, &disk, *compiler);
   if (loaded)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The stages lookup, compile and load: the memory cache, the disk cache, packs, the compiler, in this order. The one
-// place that holds state of the whole process besides the default threads.
+// The stages lookup, compile and load: the memory cache, the disk cache, packs, the remote cache, the compiler, in this
+// order. The one place that holds state of the whole process besides the default threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_KERNELS_H
@@ -13,6 +13,7 @@
 #include "Cache/Disk.h"
 #include "Cache/Memory.h"
 #include "Cache/Packs.h"
+#include "Cache/RemoteCache.h"
 #include "Core/Executable.h"
 
 #include "quern/quern_cache.h"
@@ -75,6 +76,7 @@ public:
   Result<void> setDisk(const std::string &directory);
   void setDiskCapacity(uint64_t bytes);
   Packs &packs() { return packSet; }
+  RemoteCache &remote() { return remoteCache; }
   quern_cache_statistics_t statistics();
 
 private:
@@ -91,10 +93,13 @@ private:
   Result<AcquiredKernel> find(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> fromDisk(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> fromPacks(DiskCache &disk, const Request &request);
+  Result<AcquiredKernel> fromRemote(DiskCache &disk, const Request &request);
+  Result<AcquiredKernel> fetchOrCompile(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> compile(DiskCache &disk, const Request &request);
 
   MemoryCache memoryCache;
   Packs packSet;
+  RemoteCache remoteCache;
   std::atomic<uint64_t> compilations{0};
   std::mutex diskMutex; ///< guards what follows
   std::shared_ptr<DiskCache> diskCache;

@@ -83,10 +83,9 @@ private:
     int64_t sizes[maxRuntimeSizes]; ///< as quern_kernel_args::sizes
   };
 
-  static Result<std::unique_ptr<Primitive>> make(std::shared_ptr<const Problem> problem,
-                                                 Result<AcquiredKernel> acquired, int64_t start,
-                                                 Tiers tiers = Tiers::Specialised);
-  Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired);
+  static Result<std::unique_ptr<Primitive>> make(PrimitiveDescObject desc, Result<AcquiredKernel> acquired,
+                                                 int64_t start, Tiers tiers = Tiers::Specialised);
+  Primitive(PrimitiveDescObject desc, AcquiredKernel acquired);
   Result<void> addSlots();
   /// What an execution that begins now runs.
   const Executable *running() const {

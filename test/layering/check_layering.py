@@ -6,7 +6,8 @@
   check_layering.py ROOT
 
 Each file belongs to the first layer whose pattern matches its path, and a layer names what its files may include: other
-layers, single headers, and the outside libraries `mlir` (mlir/ and llvm/), `tbb` and `ze`. Besides: a source file opens
+layers, single headers, and the outside libraries `mlir` (mlir/ and llvm/), `tbb`, `ze` and `net` (hiredis,
+libcurl, libsodium). Besides: a source file opens
 with the licence, has at most 600 lines, and no line over 120 columns. Prints one line for each violation; the exit
 status is 1 if there was any. docs/architecture.md says why the layers are what they are.
 """
@@ -76,7 +77,10 @@ LAYERS = [
     ("api-levelzero", ["runtime/API/LevelZero.cpp"], FREE + ["api", "runtime", "runtime-levelzero", "public"]),
     ("api", ["runtime/API/*", "runtime/Dnnl/*"], FREE + ["launch", "runtime", "runtime-threads", "bridge", "public"]),
     ("python", ["runtime/Python/*"], ["public"]),
-    ("runtime", ["runtime/*"], FREE + ["launch", "runtime-threads", "bridge", "public"]),
+    # Of libquern-remote, which is opened at run time: they share one header.
+    ("remote-interface", ["runtime/Remote/Interface.h"], []),
+    ("remote", ["runtime/Remote/*"], ["support", "artifact", "remote-interface", "net"]),
+    ("runtime", ["runtime/*"], FREE + ["launch", "runtime-threads", "bridge", "public", "remote-interface"]),
     ("guards", ["tools/guards/*"], []),
     ("tool-opt", ["tools/quern-opt/*"],
      FREE + RECIPES + ["guards", "ir", "emit", "transforms", "targets", "compiler", "embedder", "public", "mlir"]),
@@ -88,7 +92,7 @@ LAYERS = [
      FREE + ["guards", "reference", "public", "runtime/Cache/Pack.h", "runtime/Tiers/Family.h"]),
     ("tool-quern", ["tools/quern/*"],
      FREE + ["guards", "reference", "public", "tool-support", "runtime/Cache/Disk.h", "runtime/Cache/Pack.h",
-             "runtime/Tiers/Family.h"]),
+             "runtime/Tiers/Family.h", "runtime/Cache/RemoteLibrary.h"]),
     ("test-consumer", ["test/consumer/*"], ["public", "embedder"]),
     ("test-compiler",
      ["test/unit/Emission/*", "test/unit/Schedule/*", "test/unit/Transforms/*", "test/unit/Targets/*",
@@ -101,7 +105,7 @@ LAYERS = [
              "test", "tool-support", "ze"]),
     ("test", ["test/*"],
      FREE + ["guards", "reference", "bridge", "public", "api", "launch", "runtime", "runtime-threads",
-             "runtime-levelzero", "tool-support", "tool-bench", "peers"]),
+             "runtime-levelzero", "tool-support", "tool-bench", "peers", "remote", "remote-interface", "net"]),
 ]
 ALLOWED = {layer: set(allowed) for layer, _, allowed in LAYERS}
 # Where an #include is looked up, after the including file's own folder.
@@ -126,6 +130,8 @@ def externalOf(name):
         return "tbb"
     if os.path.basename(name).startswith(("ze_api", "ze_ddi", "zes_api", "zes_ddi", "zet_api", "zet_ddi")):
         return "ze"
+    if name.startswith(("hiredis/", "curl/")) or name == "sodium.h":
+        return "net"
     return None
 
 

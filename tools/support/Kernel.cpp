@@ -246,6 +246,8 @@ const char *nameOf(quern_origin_t origin) {
     return "pack";
   case quern_origin_family:
     return "family";
+  case quern_origin_remote:
+    return "remote";
   }
   return "unknown";
 }

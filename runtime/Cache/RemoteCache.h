@@ -1,0 +1,60 @@
+//===- RemoteCache.h - The remote cache of a process -------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Off unless QUERN_REMOTE_CACHE or a call names servers. It is asked after all that is on the machine, and given what
+// the compiler made; docs/fleet.md.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_CACHE_REMOTECACHE_H
+#define QUERN_RUNTIME_CACHE_REMOTECACHE_H
+
+#include "Artifact/Artifact.h"
+#include "Cache/RemoteLibrary.h"
+#include "Desc/Key.h"
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace quern {
+
+/// Thread-safe. What is not configured costs one load.
+class RemoteCache {
+public:
+  /// Where the library is, and who is told of servers that are given up, and of an environment that is refused.
+  RemoteCache(std::function<Result<std::string>()> library, Remote::Report report)
+      : library(std::move(library)), report(report) {}
+
+  /// From now on these servers; none if the configuration names none. On failure nothing changes.
+  Result<void> configure(const RemoteConfig &config);
+
+  struct Hit {
+    std::string bytes;
+    Artifact artifact;
+  };
+  /// Of exactly that key.
+  std::optional<Hit> lookup(const PrimitiveDesc &desc, const KernelKey &key, const Target &target);
+  /// Later, on another thread, if there is room.
+  void store(const PrimitiveDesc &desc, const KernelKey &key, const Target &target, std::string_view artifact);
+
+  /// Zeros where there is none.
+  quern_remote_counters counters();
+  /// Until all is stored, or given up, or the time is over.
+  void flush(uint32_t milliseconds);
+
+private:
+  Remote *get();
+
+  const std::function<Result<std::string>()> library;
+  const Remote::Report report;
+  std::once_flag environmentRead;
+  std::atomic<Remote *> current{nullptr};
+  std::mutex mutex;                         ///< guards what follows
+  std::vector<std::unique_ptr<Remote>> all; // others may be in one that is no longer current
+};
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_CACHE_REMOTECACHE_H

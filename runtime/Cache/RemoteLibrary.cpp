@@ -1,0 +1,185 @@
+//===- RemoteLibrary.cpp - libquern-remote, opened where it is wanted --------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Cache/RemoteLibrary.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace quern {
+namespace {
+
+/// A sink that appends to a string. What it throws must not pass through the library.
+struct TextSink {
+  std::string text;
+  bool failed = false;
+  quern_remote_sink sink{&TextSink::write, this};
+  static void write(void *context, const void *bytes, size_t size) noexcept {
+    auto *self = static_cast<TextSink *>(context);
+    try {
+      self->text.append(static_cast<const char *>(bytes), size);
+    } catch (...) {
+      self->failed = true;
+    }
+  }
+};
+
+Result<const quern_remote_api *> openLibrary(const std::string &path) {
+  void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char *reason = dlerror();
+    return runtimeError("a remote cache is configured, but its library cannot be loaded: ",
+                        reason ? reason : "unknown error");
+  }
+  auto getApi = reinterpret_cast<decltype(&quern_remote_get_api)>(dlsym(handle, "quern_remote_get_api"));
+  if (const quern_remote_api *api = getApi ? getApi(QUERN_REMOTE_API_VERSION) : nullptr)
+    return api;
+  dlclose(handle); // nothing of it has run but the look-up
+  return runtimeError(path, " is no libquern-remote of interface version ", QUERN_REMOTE_API_VERSION);
+}
+
+quern_remote_key keyFor(const RemoteKey &key) {
+  return {key.bytes.data(), key.bytes.size(), key.target.c_str(), key.buildId.c_str(), key.descriptor.c_str()};
+}
+
+/// Whether a question was answered with yes.
+Result<bool> answerOf(int status, const TextSink &error) {
+  if (status == static_cast<int>(Status::Success) && !error.failed)
+    return true;
+  if (status == static_cast<int>(Status::NotRequired))
+    return false;
+  return Error{error.failed ? Status::OutOfMemory : static_cast<Status>(status), error.text};
+}
+
+Result<std::optional<std::string>> bytesOf(int status, TextSink &bytes, const TextSink &error) {
+  Result<bool> answer = answerOf(status, error);
+  if (!answer)
+    return answer.takeError();
+  if (bytes.failed)
+    return Error{Status::OutOfMemory, "out of memory while receiving a kernel"};
+  return *answer ? std::optional(std::move(bytes.text)) : std::nullopt;
+}
+
+std::string variable(const char *name) {
+  const char *text = secure_getenv(name);
+  return text ? text : "";
+}
+
+} // namespace
+
+Result<RemoteConfig> RemoteConfig::fromEnvironment() {
+  RemoteConfig config{variable("QUERN_REMOTE_CACHE"), variable("QUERN_REMOTE_SIGNING_KEY"),
+                      variable("QUERN_REMOTE_PUBLIC_KEYS"), variable("QUERN_REMOTE_PASSWORD_FILE"),
+                      variable("QUERN_REMOTE_TOKEN_FILE")};
+  const std::string text = variable("QUERN_REMOTE_MS");
+  const char *end = text.data() + text.size();
+  if (!text.empty())
+    if (const auto read = std::from_chars(text.data(), end, config.milliseconds);
+        read.ec != std::errc() || read.ptr != end)
+      return invalidArguments("QUERN_REMOTE_MS is \"", text, "\"; it must be a number of milliseconds");
+  return config;
+}
+
+Result<std::unique_ptr<Remote>> Remote::open(const std::string &path, const RemoteConfig &config, Report report) {
+  Result<const quern_remote_api *> api = openLibrary(path);
+  if (!api)
+    return api.takeError();
+  const quern_remote_config given{config.servers.c_str(),
+                                  config.signingKey.c_str(),
+                                  config.publicKeys.c_str(),
+                                  config.passwordFile.c_str(),
+                                  config.tokenFile.c_str(),
+                                  config.milliseconds,
+                                  report,
+                                  nullptr};
+  TextSink error;
+  quern_remote *remote = nullptr;
+  if (Result<bool> opened = answerOf((*api)->open(&given, &remote, &error.sink), error); !opened)
+    return opened.takeError();
+  return std::unique_ptr<Remote>(new Remote(*api, remote));
+}
+
+Result<void> Remote::generateKeys(const std::string &libraryPath, const std::string &path) {
+  Result<const quern_remote_api *> api = openLibrary(libraryPath);
+  if (!api)
+    return api.takeError();
+  TextSink error;
+  Result<bool> made = answerOf((*api)->generate_keys(path.c_str(), &error.sink), error);
+  return made ? Result<void>() : Result<void>(made.takeError());
+}
+
+std::optional<std::string> Remote::get(const RemoteKey &key) {
+  TextSink bytes;
+  const quern_remote_key given = keyFor(key);
+  const int status = api->get(remote, &given, &bytes.sink);
+  return status == static_cast<int>(Status::Success) && !bytes.failed ? std::optional(std::move(bytes.text))
+                                                                      : std::nullopt;
+}
+
+void Remote::put(const RemoteKey &key, std::string_view artifact) {
+  const quern_remote_key given = keyFor(key);
+  api->put(remote, &given, artifact.data(), artifact.size());
+}
+
+bool Remote::canWrite() const { return api->can_write(remote) != 0; }
+
+void Remote::flush(uint32_t milliseconds) { api->flush(remote, milliseconds); }
+
+quern_remote_counters Remote::counters() const {
+  quern_remote_counters counters{};
+  api->counters(remote, &counters);
+  return counters;
+}
+
+Result<bool> Remote::contains(const RemoteKey &key) {
+  TextSink error;
+  const quern_remote_key given = keyFor(key);
+  return answerOf(api->contains(remote, &given, &error.sink), error);
+}
+
+Result<std::optional<std::string>> Remote::fetch(const RemoteKey &key) {
+  TextSink bytes, error;
+  const quern_remote_key given = keyFor(key);
+  return bytesOf(api->fetch(remote, &given, &bytes.sink, &error.sink), bytes, error);
+}
+
+Result<std::optional<std::string>> Remote::fetchNamed(const std::string &name) {
+  TextSink bytes, error;
+  return bytesOf(api->fetch_named(remote, name.c_str(), &bytes.sink, &error.sink), bytes, error);
+}
+
+Result<void> Remote::store(const RemoteKey &key, std::string_view artifact) {
+  TextSink error;
+  const quern_remote_key given = keyFor(key);
+  Result<bool> stored = answerOf(api->store(remote, &given, artifact.data(), artifact.size(), &error.sink), error);
+  return stored ? Result<void>() : Result<void>(stored.takeError());
+}
+
+Result<void> Remote::list(const std::function<void(std::string_view name)> &each) {
+  struct Names {
+    std::vector<std::string> all;
+    bool failed = false;
+    static void write(void *context, const void *bytes, size_t size) noexcept {
+      auto *self = static_cast<Names *>(context);
+      try {
+        self->all.emplace_back(static_cast<const char *>(bytes), size);
+      } catch (...) {
+        self->failed = true;
+      }
+    }
+  } names;
+  TextSink error;
+  const quern_remote_sink sink{&Names::write, &names};
+  Result<bool> listed = answerOf(api->list(remote, &sink, &error.sink), error);
+  if (!listed)
+    return listed.takeError();
+  if (names.failed)
+    return Error{Status::OutOfMemory, "out of memory while listing entries"};
+  for (const std::string &name : names.all)
+    each(name);
+  return {};
+}
+
+} // namespace quern

@@ -1,0 +1,320 @@
+//===- Client.cpp - Looking up, and what was configured ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// The thread, forks and the end are in ClientThread.cpp.
+//
+//===----------------------------------------------------------------------===//
+#include "Remote/Client.h"
+
+#include "Remote/Transfer.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace quern::remote {
+namespace {
+
+constexpr int64_t nsPerMs = 1'000'000, secondsPerDay = 86400;
+constexpr int64_t commandNs = 10'000 * nsPerMs; // of what the command does at once
+constexpr int64_t storeNs = 1'000 * nsPerMs;    // of what nobody waits for
+constexpr int64_t leaseMs = 10'000;             // a compiler takes no longer, or another one takes over
+constexpr int64_t firstAwaitNs = 2 * nsPerMs, longestAwaitNs = 50 * nsPerMs;
+constexpr uint32_t mostMilliseconds = 600'000;
+
+} // namespace
+
+/// A thread that leaves when the scope ends.
+class Client::Busy {
+public:
+  explicit Busy(Client &client) : client(client), isIn(client.enter()) {}
+  Busy(const Busy &) = delete;
+  Busy &operator=(const Busy &) = delete;
+  ~Busy() {
+    if (isIn)
+      client.leave();
+  }
+  explicit operator bool() const { return isIn; }
+
+private:
+  Client &client;
+  bool isIn;
+};
+
+Result<void> Client::configure(const quern_remote_config &config) {
+  if (Result<void> prepared = prepareCryptography(); !prepared)
+    return prepared;
+  Result<std::vector<Address>> addresses = parseAddresses(config.servers);
+  if (!addresses)
+    return addresses.takeError();
+  if (addresses->empty())
+    return invalidArguments("no remote cache is named");
+  if (config.milliseconds > mostMilliseconds)
+    return invalidArguments("a remote cache is waited for ", config.milliseconds, " ms; at most ", mostMilliseconds);
+  Result<std::vector<PublicKey>> keys = readPublicKeys(config.public_keys);
+  if (!keys)
+    return keys.takeError();
+  readers = std::move(*keys);
+  if (config.signing_key[0]) {
+    Result<PrivateKey> key = readPrivateKey(config.signing_key);
+    if (!key)
+      return key.takeError();
+    signer = *key;
+    readers.push_back(signer->publicKey);
+  }
+  if (readers.empty())
+    return invalidArguments(
+        "a remote cache needs the public keys of those who may write it (QUERN_REMOTE_PUBLIC_KEYS), "
+        "or a key to sign with (QUERN_REMOTE_SIGNING_KEY)");
+  for (Address &address : *addresses) {
+    const bool isRedis = address.protocol == Address::Protocol::Redis;
+    std::string &own = isRedis ? address.passwordFile : address.tokenFile;
+    const std::string file = own.empty() ? (isRedis ? config.password_file : config.token_file) : own;
+    Result<std::string> secret = file.empty() ? Result<std::string>(std::string()) : readSecret(file);
+    if (!secret)
+      return secret.takeError();
+    isWriting = isWriting || (signer && !address.isReadOnly);
+    Secrets secrets;
+    (isRedis ? secrets.password : secrets.token) = std::move(*secret);
+    servers.push_back(std::make_unique<Server>(std::move(address), std::move(secrets)));
+  }
+  waitNs = static_cast<int64_t>(config.milliseconds) * nsPerMs;
+  reporter = config.report;
+  reporterContext = config.report_context;
+  return {};
+}
+
+Outcome Client::ask(Server &server, const Deadline &deadline, const Server::Question &question,
+                    std::vector<CircuitChange> &changes) {
+  // A server that had no time to answer, because others or a wait had taken it, has not failed.
+  const bool hadTime = deadline.leftNs() >= waitNs / 2;
+  const Outcome outcome = server.ask(
+      [&](Connection &connection) {
+        Outcome answer = question(connection);
+        if (answer.kind == Outcome::Late && !hadTime)
+          answer.kind = Outcome::Cut;
+        return answer;
+      },
+      changes);
+  counts.timeouts += outcome.kind == Outcome::Late ? 1 : 0;
+  counts.failures += outcome.kind == Outcome::Failed ? 1 : 0;
+  return outcome;
+}
+
+void Client::countRejected(Verdict verdict) {
+  std::atomic<uint64_t> *counters[] = {nullptr,         &counts.isUnsigned, &counts.foreign,
+                                       &counts.expired, &counts.mismatched, &counts.damaged};
+  if (std::atomic<uint64_t> *counter = counters[static_cast<size_t>(verdict)])
+    *counter += 1;
+}
+
+std::optional<std::string> Client::accept(const std::string &bytes, const StoredKey &key) {
+  const EntryKey entry = key.entry();
+  const OpenedEntry opened = openEntry(bytes, entry, time(nullptr), readers);
+  countRejected(opened.verdict);
+  if (opened.verdict != Verdict::Sound)
+    return std::nullopt;
+  Result<std::string> artifact = withNames(opened.artifact, key.bytes, key.descriptor, entry);
+  if (artifact)
+    return std::move(*artifact);
+  countRejected(Verdict::Damaged); // signed, so somebody has signed what is no artifact
+  return std::nullopt;
+}
+
+Client::Search Client::askFor(Server &server, const StoredKey &key, const Deadline &deadline, std::string &artifact,
+                              std::vector<CircuitChange> &changes) {
+  bool isProbeDue = false;
+  if (!server.isAsked(isProbeDue)) {
+    counts.skipped += 1;
+    if (isProbeDue)
+      requestProbe(server);
+    return Search::Uncertain;
+  }
+  std::string bytes;
+  const EntryName name = nameOfEntry(key.bytes);
+  const Outcome outcome =
+      ask(server, deadline, [&](Connection &connection) { return connection.get(name, bytes, deadline); }, changes);
+  if (outcome.kind == Outcome::Missing)
+    return Search::Missing;
+  if (outcome.kind != Outcome::Done)
+    return Search::Uncertain;
+  std::optional<std::string> accepted = accept(bytes, key);
+  if (!accepted)
+    return Search::Missing;
+  artifact = std::move(*accepted);
+  return Search::Found;
+}
+
+Client::Search Client::search(const StoredKey &key, const Deadline &deadline, std::string &artifact,
+                              std::vector<CircuitChange> &changes) {
+  Search result = Search::Missing;
+  for (const std::unique_ptr<Server> &server : servers) {
+    if (deadline.isOver())
+      return Search::Uncertain;
+    const Search found = askFor(*server, key, deadline, artifact, changes);
+    if (found == Search::Found)
+      return found;
+    result = found == Search::Uncertain ? found : result;
+  }
+  return result;
+}
+
+/// After a miss: whoever gets the lease compiles, others wait for what that stores, within their deadline.
+Client::Search Client::await(const StoredKey &key, const Deadline &deadline, std::string &artifact,
+                             std::vector<CircuitChange> &changes) {
+  const auto writable = std::find_if(servers.begin(), servers.end(), [](const auto &server) {
+    return !server->address().isReadOnly && server->address().protocol == Address::Protocol::Redis;
+  });
+  bool isProbeDue = false;
+  if (!signer || writable == servers.end() || deadline.isOver() || !(*writable)->isAsked(isProbeDue))
+    return Search::Missing;
+  const EntryName name = nameOfEntry(key.bytes);
+  for (int64_t pause = firstAwaitNs;; pause = std::min(2 * pause, longestAwaitNs)) {
+    const Outcome lease = ask(
+        **writable, deadline, [&](Connection &connection) { return connection.lease(name, leaseMs, deadline); },
+        changes);
+    if (lease.kind != Outcome::Missing)
+      return Search::Missing; // the caller's to compile, or there is no telling
+    std::unique_lock lock(mutex);
+    changed.wait_for(lock, std::chrono::nanoseconds(std::min(pause, deadline.leftNs())), [&] { return cut.load(); });
+    lock.unlock();
+    if (deadline.isOver())
+      return Search::Missing;
+    const Search found = askFor(**writable, key, deadline, artifact, changes);
+    if (found != Search::Missing)
+      return found;
+  }
+}
+
+std::optional<std::string> Client::get(const StoredKey &key) {
+  const EntryName name = nameOfEntry(key.bytes);
+  if (misses.has(name, steadyNs())) {
+    counts.remembered += 1;
+    return std::nullopt;
+  }
+  std::string artifact;
+  std::vector<CircuitChange> changes;
+  Search found = Search::Uncertain;
+  if (const Busy in(*this); in) {
+    const Deadline deadline(waitNs, &cut);
+    found = search(key, deadline, artifact, changes);
+    if (found == Search::Missing) {
+      found = await(key, deadline, artifact, changes);
+      if (found == Search::Missing)
+        misses.add(name, steadyNs());
+    }
+  }
+  (found == Search::Found ? counts.hits : counts.misses) += 1;
+  report(changes);
+  return found == Search::Found ? std::optional(std::move(artifact)) : std::nullopt;
+}
+
+std::string Client::seal(const Server &server, const StoredKey &key, std::string_view artifact) const {
+  const std::string stripped = server.address().hasNames ? std::string(artifact) : withoutNames(artifact);
+  return sealEntry(key.entry(), stripped, time(nullptr) + server.address().days * secondsPerDay, *signer);
+}
+
+void Client::storeAt(Server &server, const StoredKey &key, std::string_view artifact, bool &wasCut,
+                     std::vector<CircuitChange> &changes) {
+  bool isProbeDue = false;
+  const bool isAsked = server.isAsked(isProbeDue);
+  if (isProbeDue)
+    server.probe(Deadline(waitNs, &cut), changes);
+  const std::string entry = isAsked && !server.isFull() ? seal(server, key, artifact) : std::string();
+  if (entry.empty()) {
+    counts.storesDropped += 1;
+    return;
+  }
+  const Deadline deadline(storeNs, &cut);
+  const EntryName name = nameOfEntry(key.bytes);
+  const int64_t seconds = server.address().days * secondsPerDay;
+  const Outcome outcome = ask(
+      server, deadline, [&](Connection &connection) { return connection.put(name, entry, seconds, deadline); },
+      changes);
+  wasCut = outcome.kind == Outcome::Cut;
+  if (outcome.kind == Outcome::Done)
+    misses.remove(name);
+  if (!wasCut)
+    (outcome.kind == Outcome::Done ? counts.stores : counts.storeFailures) += 1;
+}
+
+void Client::report(const std::vector<CircuitChange> &changes) {
+  for (const CircuitChange &change : changes) {
+    counts.circuitsOpened += change.isOpen ? 1 : 0;
+    if (reporter)
+      reporter(reporterContext, change.isOpen, change.message.c_str());
+  }
+}
+
+quern_remote_counters Client::counters() const {
+  uint64_t received = 0, sent = 0;
+  for (const std::unique_ptr<Server> &server : servers) {
+    received += server->received;
+    sent += server->sent;
+  }
+  return {counts.hits,          counts.misses,        counts.remembered, counts.skipped,
+          counts.timeouts,      counts.failures,      counts.isUnsigned, counts.foreign,
+          counts.expired,       counts.mismatched,    counts.damaged,    counts.stores,
+          counts.storeFailures, counts.storesDropped, received,          sent,
+          counts.circuitsOpened};
+}
+
+Outcome Client::askFirst(const Server::Question &question) {
+  const Busy in(*this);
+  return in ? servers.front()->askAnyway(question) : Outcome{Outcome::Cut, "the process ends"};
+}
+
+Outcome Client::contains(const StoredKey &key) {
+  return askFirst(
+      [&](Connection &connection) { return connection.contains(nameOfEntry(key.bytes), Deadline(commandNs, &cut)); });
+}
+
+Outcome Client::fetch(const StoredKey &key, std::string &artifact) {
+  std::string bytes;
+  const EntryName name = nameOfEntry(key.bytes);
+  Outcome outcome =
+      askFirst([&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
+  if (outcome.kind != Outcome::Done)
+    return outcome;
+  std::optional<std::string> accepted = accept(bytes, key);
+  if (!accepted)
+    return {Outcome::Failed, concat("the entry ", name, " is not signed by a key that is known, or does not hold")};
+  artifact = std::move(*accepted);
+  return {};
+}
+
+Outcome Client::fetchNamed(const EntryName &name, std::string &artifact) {
+  std::string bytes;
+  Outcome outcome =
+      askFirst([&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
+  if (outcome.kind != Outcome::Done)
+    return outcome;
+  const OpenedEntry opened = openEntry(bytes, {name, {}, {}}, time(nullptr), readers);
+  countRejected(opened.verdict);
+  if (opened.verdict != Verdict::Sound)
+    return {Outcome::Failed, concat("the entry ", name, " is not signed by a key that is known, or does not hold")};
+  artifact = opened.artifact;
+  return {};
+}
+
+Outcome Client::store(const StoredKey &key, std::string_view artifact) {
+  const Server &server = *servers.front();
+  if (!signer || server.address().isReadOnly)
+    return {Outcome::Failed, "there is no key to sign with (QUERN_REMOTE_SIGNING_KEY), or the server is read-only"};
+  const std::string entry = seal(server, key, artifact);
+  if (entry.empty())
+    return {Outcome::Failed,
+            concat("an artifact of ", artifact.size(), " bytes is too large: an entry has at most ", mostEntryBytes)};
+  const int64_t seconds = server.address().days * secondsPerDay;
+  return askFirst([&](Connection &connection) {
+    return connection.put(nameOfEntry(key.bytes), entry, seconds, Deadline(commandNs, &cut));
+  });
+}
+
+Outcome Client::list(const std::function<void(const EntryName &)> &each) {
+  return askFirst(
+      [&](Connection &connection) { return connection.list(each, [&] { return Deadline(commandNs, &cut); }); });
+}
+
+} // namespace quern::remote

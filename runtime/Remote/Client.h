@@ -1,0 +1,131 @@
+//===- Client.h - Servers, keys and the thread that stores -------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Whoever looks something up asks the servers in order on its own thread, within one deadline. What is stored goes
+// through a bounded queue to one thread, which is there while it has something to do and for a moment after, and which
+// probes servers that were given up.
+//
+// A fork and the end of the process cut short what is under way, so that no lock of libcurl or of a TLS library is held
+// then; the child of a fork begins with neither thread nor queue nor connections.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_REMOTE_CLIENT_H
+#define QUERN_RUNTIME_REMOTE_CLIENT_H
+
+#include "Remote/Entry.h"
+#include "Remote/Interface.h"
+#include "Remote/Misses.h"
+#include "Remote/Server.h"
+
+#include <condition_variable>
+#include <deque>
+#include <optional>
+#include <thread>
+
+namespace quern::remote {
+
+/// What a kernel is known by, kept for the queue.
+struct StoredKey {
+  std::string bytes, target, buildId, descriptor;
+  EntryKey entry() const { return {nameOfEntry(bytes), target, buildId}; }
+};
+
+/// Counters of quern_remote_counters that only grow.
+struct Counts {
+  std::atomic<uint64_t> hits{0}, misses{0}, remembered{0}, skipped{0}, timeouts{0}, failures{0};
+  std::atomic<uint64_t> isUnsigned{0}, foreign{0}, expired{0}, mismatched{0}, damaged{0};
+  std::atomic<uint64_t> stores{0}, storeFailures{0}, storesDropped{0}, circuitsOpened{0};
+};
+
+/// Thread-safe. Made through open() and never destroyed.
+class Client {
+public:
+  static constexpr size_t mostJobs = 64, mostJobBytes = 32u << 20;
+  static constexpr int64_t exitMs = 100;
+
+  static Result<Client *> open(const quern_remote_config &config);
+
+  /// The artifact with its names, or nothing.
+  std::optional<std::string> get(const StoredKey &key);
+  void put(StoredKey key, std::string artifact);
+  bool canWrite() const { return isWriting; }
+  void flush(int64_t milliseconds);
+  quern_remote_counters counters() const;
+
+  // At once, of the first server, whatever its circuit says.
+  Outcome contains(const StoredKey &key);
+  Outcome fetch(const StoredKey &key, std::string &artifact);
+  Outcome fetchNamed(const EntryName &name, std::string &artifact);
+  Outcome store(const StoredKey &key, std::string_view artifact);
+  Outcome list(const std::function<void(const EntryName &)> &each);
+
+private:
+  struct Job {
+    StoredKey key;
+    std::string artifact;
+    Server *probed = nullptr; ///< a probe, not a store
+  };
+  class Busy; ///< a scope in which a thread may be in libcurl
+
+  Client() = default;
+  Result<void> configure(const quern_remote_config &config);
+  bool enter();
+  void leave();
+  bool isThread() const { return thread && thread->get_id() == std::this_thread::get_id(); }
+
+  enum class Search { Found, Missing, Uncertain };
+  Search search(const StoredKey &key, const Deadline &deadline, std::string &artifact,
+                std::vector<CircuitChange> &changes);
+  Search await(const StoredKey &key, const Deadline &deadline, std::string &artifact,
+               std::vector<CircuitChange> &changes);
+  Search askFor(Server &server, const StoredKey &key, const Deadline &deadline, std::string &artifact,
+                std::vector<CircuitChange> &changes);
+  /// Asks within a deadline, and counts.
+  Outcome ask(Server &server, const Deadline &deadline, const Server::Question &question,
+              std::vector<CircuitChange> &changes);
+  void countRejected(Verdict verdict);
+  /// Whether the entry is what was asked for; its artifact with names.
+  std::optional<std::string> accept(const std::string &bytes, const StoredKey &key);
+  std::string seal(const Server &server, const StoredKey &key, std::string_view artifact) const;
+  void storeAt(Server &server, const StoredKey &key, std::string_view artifact, bool &wasCut,
+               std::vector<CircuitChange> &changes);
+  void report(const std::vector<CircuitChange> &changes);
+  Outcome askFirst(const Server::Question &question);
+
+  void requestProbe(Server &server);
+  void ensureThread();
+  void run();
+  void doJob(std::unique_lock<std::mutex> &lock);
+
+  // Around forks, and at the end of the process.
+  static void registerHandlers();
+  void holdStill();
+  void release();
+  void forgetInFork();
+  void stop(int64_t milliseconds);
+
+  std::vector<std::unique_ptr<Server>> servers;
+  std::optional<PrivateKey> signer;
+  std::vector<PublicKey> readers;
+  bool isWriting = false;
+  int64_t waitNs = 0;
+  void (*reporter)(void *context, int isOpen, const char *message) = nullptr;
+  void *reporterContext = nullptr;
+  Counts counts;
+  Misses misses;
+
+  std::atomic<bool> cut{false}; ///< what is under way is to end
+  std::mutex mutex;             ///< guards what follows
+  std::condition_variable changed;
+  std::deque<Job> jobs;
+  size_t jobBytes = 0;
+  int busy = 0, holders = 0; ///< threads that may be in libcurl, and who waits for there to be none
+  bool isRunning = false, isStopping = false, hasJobInHand = false;
+  std::unique_ptr<std::thread> thread;
+};
+
+} // namespace quern::remote
+
+#endif // QUERN_RUNTIME_REMOTE_CLIENT_H

@@ -1,0 +1,242 @@
+//===- ClientThread.cpp - Storing, forks and the end -------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Remote/Client.h"
+
+#include "Remote/Transfer.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <new>
+#include <pthread.h>
+#include <system_error>
+
+namespace quern::remote {
+namespace {
+
+constexpr std::chrono::milliseconds idleTime{100};
+constexpr int64_t nsPerMs = 1'000'000;
+
+/// All of the process; they are never destroyed.
+struct Clients {
+  std::mutex mutex; ///< guards what follows
+  std::vector<Client *> all;
+  static Clients &process() {
+    static auto *clients = new Clients;
+    return *clients;
+  }
+};
+
+} // namespace
+
+Result<Client *> Client::open(const quern_remote_config &config) {
+  static std::once_flag once;
+  // The libraries' own handlers for the end are registered first, hence run after ours.
+  std::call_once(once, [] {
+    prepareTransfers();
+    registerHandlers();
+  });
+  std::unique_ptr<Client> client(new Client);
+  if (Result<void> configured = client->configure(config); !configured)
+    return configured.takeError();
+  Clients &clients = Clients::process();
+  std::lock_guard guard(clients.mutex);
+  clients.all.push_back(client.get());
+  return client.release();
+}
+
+void Client::registerHandlers() {
+  pthread_atfork(
+      [] {
+        Clients::process().mutex.lock();
+        for (Client *client : Clients::process().all)
+          client->holdStill();
+      },
+      [] {
+        for (Client *client : Clients::process().all)
+          client->release();
+        Clients::process().mutex.unlock();
+      },
+      [] {
+        for (Client *client : Clients::process().all)
+          client->forgetInFork();
+        Clients::process().mutex.unlock();
+      });
+  (void)std::atexit([] {
+    Clients &clients = Clients::process();
+    std::vector<Client *> all;
+    {
+      std::lock_guard guard(clients.mutex);
+      all = clients.all;
+    }
+    const Deadline deadline(exitMs * nsPerMs);
+    for (Client *client : all)
+      client->stop(deadline.leftNs() / nsPerMs);
+  });
+}
+
+/// Before a thread goes into libcurl. False at the end of the process.
+bool Client::enter() {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return holders == 0 || isStopping; });
+  busy += isStopping ? 0 : 1;
+  return !isStopping;
+}
+
+void Client::leave() {
+  std::lock_guard guard(mutex);
+  if (--busy == 0)
+    changed.notify_all();
+}
+
+/// Nobody is in libcurl from now on, and all locks are held.
+void Client::holdStill() {
+  std::unique_lock lock(mutex);
+  ++holders;
+  cut = true;
+  changed.notify_all();
+  changed.wait(lock, [&] { return busy == 0; });
+  misses.lock();
+  for (const std::unique_ptr<Server> &server : servers)
+    server->lock();
+  lock.release();
+}
+
+void Client::release() {
+  for (const std::unique_ptr<Server> &server : servers)
+    server->unlock();
+  misses.unlock();
+  cut = --holders > 0 || isStopping;
+  mutex.unlock();
+  changed.notify_all();
+}
+
+/// With the mutex held by the thread that forked, the only one that is here. What was to be stored, the parent stores.
+void Client::forgetInFork() {
+  for (const std::unique_ptr<Server> &server : servers) {
+    server->disownSockets();
+    server->unlock();
+  }
+  misses.unlock();
+  jobs.clear();
+  jobBytes = 0;
+  new (&thread) std::unique_ptr<std::thread>; // that of the parent is not here
+  new (&changed) std::condition_variable;
+  isRunning = hasJobInHand = false;
+  holders = 0;
+  cut = isStopping;
+  mutex.unlock();
+}
+
+void Client::put(StoredKey key, std::string artifact) {
+  if (!isWriting)
+    return;
+  std::lock_guard guard(mutex);
+  const size_t bytes = artifact.size() + key.bytes.size();
+  if (isStopping || jobs.size() >= mostJobs || jobBytes + bytes > mostJobBytes) {
+    counts.storesDropped += 1;
+    return;
+  }
+  jobs.push_back({std::move(key), std::move(artifact)});
+  jobBytes += bytes;
+  ensureThread();
+}
+
+void Client::requestProbe(Server &server) {
+  std::lock_guard guard(mutex);
+  if (isStopping)
+    return;
+  jobs.push_front({{}, {}, &server});
+  ensureThread();
+}
+
+/// With the mutex held.
+void Client::ensureThread() {
+  changed.notify_all();
+  if (isRunning)
+    return;
+  if (thread)
+    thread->join(); // which has nothing left to do
+  thread.reset();
+  try {
+    thread = std::make_unique<std::thread>([this] { run(); });
+    isRunning = true;
+  } catch (const std::system_error &) { // no thread is to be had
+    counts.storesDropped += jobs.size();
+    jobs.clear();
+    jobBytes = 0;
+  }
+}
+
+void Client::run() {
+  std::unique_lock lock(mutex);
+  const auto isWanted = [&] { return isStopping || (holders == 0 && !jobs.empty()); };
+  while (changed.wait_for(lock, idleTime, isWanted) || holders > 0) {
+    if (isStopping && (jobs.empty() || cut))
+      break;
+    if (holders == 0 && !jobs.empty())
+      doJob(lock);
+  }
+  isRunning = false;
+  changed.notify_all();
+}
+
+void Client::doJob(std::unique_lock<std::mutex> &lock) {
+  Job job = std::move(jobs.front());
+  jobs.pop_front();
+  hasJobInHand = true;
+  ++busy;
+  lock.unlock();
+  std::vector<CircuitChange> changes;
+  bool wasCut = false;
+  try {
+    if (job.probed)
+      job.probed->probe(Deadline(waitNs, &cut), changes);
+    else
+      for (const std::unique_ptr<Server> &server : servers)
+        if (!server->address().isReadOnly && !wasCut)
+          storeAt(*server, job.key, job.artifact, wasCut, changes);
+  } catch (const std::bad_alloc &) {
+    counts.storesDropped += 1;
+  }
+  lock.lock();
+  --busy;
+  hasJobInHand = false;
+  if (wasCut && !isStopping)
+    jobs.push_front(std::move(job)); // to be done again
+  else if (!job.probed)
+    jobBytes -= job.artifact.size() + job.key.bytes.size();
+  changed.notify_all();
+  lock.unlock();
+  report(changes);
+  lock.lock();
+}
+
+void Client::flush(int64_t milliseconds) {
+  std::unique_lock lock(mutex);
+  if (!isThread())
+    changed.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                     [&] { return !isRunning || (jobs.empty() && !hasJobInHand); });
+}
+
+/// At the end of the process: no thread of ours is in a library after it.
+void Client::stop(int64_t milliseconds) {
+  flush(milliseconds);
+  std::unique_lock lock(mutex);
+  if (isThread())
+    return; // a listener has ended the process
+  isStopping = true;
+  cut = true;
+  counts.storesDropped += jobs.size();
+  jobs.clear();
+  changed.notify_all();
+  std::unique_ptr<std::thread> last = std::move(thread);
+  lock.unlock();
+  if (last)
+    last->join();
+  lock.lock();
+  changed.wait_for(lock, idleTime, [&] { return busy == 0; });
+}
+
+} // namespace quern::remote

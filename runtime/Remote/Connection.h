@@ -1,0 +1,84 @@
+//===- Connection.h - One conversation with one server -----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What the protocols have in common. A connection is used by one thread at a time; after a failure it connects anew.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_REMOTE_CONNECTION_H
+#define QUERN_RUNTIME_REMOTE_CONNECTION_H
+
+#include "Remote/Address.h"
+#include "Remote/Keys.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+namespace quern::remote {
+
+/// Monotonic, in ns.
+int64_t steadyNs();
+
+/// When to give up: at a time, or as soon as somebody says so.
+class Deadline {
+public:
+  Deadline(int64_t fromNowNs, const std::atomic<bool> *isCut = nullptr) : end(steadyNs() + fromNowNs), cut(isCut) {}
+  bool isOver() const { return isCut() || steadyNs() >= end; }
+  bool isCut() const { return cut && cut->load(std::memory_order_relaxed); }
+  int64_t leftNs() const { return std::max<int64_t>(0, end - steadyNs()); }
+  /// How long to wait in poll() before isCut() is looked at again.
+  int pollMs() const { return static_cast<int>(std::min<int64_t>((leftNs() + 999999) / 1000000, longestPollMs)); }
+
+private:
+  static constexpr int64_t longestPollMs = 5;
+  int64_t end;
+  const std::atomic<bool> *cut;
+};
+
+struct Outcome {
+  enum Kind {
+    Done,
+    Missing,     ///< the server has no such entry; of a lease: another has it
+    Unsupported, ///< the protocol has no such thing
+    Full,        ///< the server works, but keeps nothing more
+    Failed,
+    Late, ///< the deadline has passed
+    Cut,  ///< whoever the deadline belongs to wants no more
+  };
+  Kind kind = Done;
+  std::string reason; ///< one line; of what is neither done nor missing
+  /// Whether the server is there and does what it is for.
+  bool isAnswer() const { return kind <= Full; }
+};
+
+/// What a connection needs besides its address.
+struct Secrets {
+  std::string password, token;
+};
+
+class Connection {
+public:
+  static std::unique_ptr<Connection> make(const Address &address, const Secrets &secrets);
+  virtual ~Connection() = default;
+
+  /// The bytes of an entry; none has more than mostEntryBytes.
+  virtual Outcome get(const EntryName &name, std::string &bytes, const Deadline &deadline) = 0;
+  virtual Outcome put(const EntryName &name, std::string_view bytes, int64_t seconds, const Deadline &deadline) = 0;
+  virtual Outcome contains(const EntryName &name, const Deadline &deadline) = 0;
+  /// Whether nobody else has it: for so long, or until the entry is put.
+  virtual Outcome lease(const EntryName &name, int64_t milliseconds, const Deadline &deadline) = 0;
+  virtual Outcome ping(const Deadline &deadline) = 0;
+  /// Deadlines are of each question that it takes.
+  virtual Outcome list(const std::function<void(const EntryName &)> &each,
+                       const std::function<Deadline()> &deadline) = 0;
+
+  /// In the child of a fork, whose sockets are the parent's as well: forgets them without a word to the server.
+  virtual void disownSockets() = 0;
+  uint64_t received = 0, sent = 0; ///< bytes, for statistics
+};
+
+} // namespace quern::remote
+
+#endif // QUERN_RUNTIME_REMOTE_CONNECTION_H

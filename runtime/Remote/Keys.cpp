@@ -1,0 +1,190 @@
+//===- Keys.cpp - Key files, names of entries, signatures --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Remote/Keys.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace quern::remote {
+namespace {
+
+static_assert(crypto_sign_PUBLICKEYBYTES == sizeof(PublicKey) && crypto_sign_BYTES == sizeof(Signature) &&
+              crypto_sign_SECRETKEYBYTES == 64 && crypto_sign_SEEDBYTES == 32);
+
+constexpr std::string_view privateTag = "quern-private-key-1 ", publicTag = "quern-public-key-1 ";
+constexpr size_t mostFileBytes = 4096;
+
+const unsigned char *bytesOf(std::string_view text) { return reinterpret_cast<const unsigned char *>(text.data()); }
+
+template <typename Bytes> std::string hexOf(const Bytes &bytes) {
+  std::string text(2 * bytes.size() + 1, '\0');
+  sodium_bin2hex(text.data(), text.size(), bytes.data(), bytes.size());
+  text.pop_back();
+  return text;
+}
+
+/// A descriptor that closes itself.
+class File {
+public:
+  explicit File(int descriptor) : fd(descriptor) {}
+  File(const File &) = delete;
+  File &operator=(const File &) = delete;
+  ~File() {
+    if (fd >= 0)
+      (void)::close(fd);
+  }
+  int get() const { return fd; }
+
+private:
+  int fd;
+};
+
+Error failureOf(const std::string &path, const char *what) {
+  return runtimeError(what, " ", path, ": ", std::strerror(errno));
+}
+
+/// The first line of a small file.
+Result<std::string> readLine(const std::string &path, bool isPrivate) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status;
+  if (file.get() < 0 || fstat(file.get(), &status) != 0)
+    return failureOf(path, "cannot read");
+  if (!S_ISREG(status.st_mode))
+    return runtimeError(path, " is no file");
+  if (isPrivate && ((status.st_mode & 077) != 0 || status.st_uid != geteuid()))
+    return runtimeError("the private key ", path, " is another user's or has mode 0", std::oct, status.st_mode & 0777,
+                        "; it must be this user's with mode 0600");
+  std::string text(mostFileBytes, '\0');
+  size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t count = ::read(file.get(), text.data() + size, text.size() - size);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      return failureOf(path, "cannot read");
+    if (count == 0)
+      break;
+    size += static_cast<size_t>(count);
+  }
+  text.resize(std::min(size, text.find('\n')));
+  while (!text.empty() && (text.back() == '\r' || text.back() == ' '))
+    text.pop_back();
+  return text;
+}
+
+/// The 32 bytes behind the tag of a line.
+Result<std::array<unsigned char, 32>> parseKey(const std::string &path, std::string_view line, std::string_view tag) {
+  std::array<unsigned char, 32> key;
+  size_t size = 0;
+  const char *end = nullptr;
+  const std::string_view digits = line.starts_with(tag) ? line.substr(tag.size()) : std::string_view();
+  if (digits.size() != 64 ||
+      sodium_hex2bin(key.data(), key.size(), digits.data(), digits.size(), nullptr, &size, &end) != 0 ||
+      size != key.size() || end != digits.data() + digits.size())
+    return invalidArguments(path, " is no key: it must be one line, \"", tag, "\" and 64 hexadecimal digits");
+  return key;
+}
+
+Result<void> writeNewFile(const std::string &path, const std::string &text, mode_t mode) {
+  const File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
+  if (file.get() < 0)
+    return failureOf(path, "cannot make");
+  if (::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(file.get()) == 0)
+    return {};
+  const Error failure = failureOf(path, "cannot write");
+  (void)::unlink(path.c_str());
+  return failure;
+}
+
+} // namespace
+
+PrivateKey::~PrivateKey() { sodium_memzero(secret.data(), secret.size()); }
+
+EntryName nameOfEntry(std::string_view keyBytes) {
+  std::array<unsigned char, crypto_hash_sha256_BYTES> hash;
+  crypto_hash_sha256(hash.data(), bytesOf(keyBytes), keyBytes.size());
+  return hexOf(hash);
+}
+
+bool isEntryName(std::string_view name) {
+  return name.size() == 64 && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+Result<void> prepareCryptography() {
+  return sodium_init() < 0 ? Result<void>(runtimeError("libsodium cannot be initialised")) : Result<void>();
+}
+
+Result<PrivateKey> readPrivateKey(const std::string &path) {
+  Result<std::string> line = readLine(path, /*isPrivate=*/true);
+  if (!line)
+    return line.takeError();
+  Result<std::array<unsigned char, 32>> seed = parseKey(path, *line, privateTag);
+  sodium_memzero(line->data(), line->size());
+  if (!seed)
+    return seed.takeError();
+  PrivateKey key;
+  crypto_sign_seed_keypair(key.publicKey.data(), key.secret.data(), seed->data());
+  sodium_memzero(seed->data(), seed->size());
+  return key;
+}
+
+Result<std::vector<PublicKey>> readPublicKeys(std::string_view paths) {
+  std::vector<PublicKey> keys;
+  while (!paths.empty()) {
+    const size_t end = std::min(paths.find(','), paths.size());
+    const std::string path(paths.substr(0, end));
+    paths.remove_prefix(std::min(end + 1, paths.size()));
+    if (path.empty())
+      continue;
+    Result<std::string> line = readLine(path, /*isPrivate=*/false);
+    if (!line)
+      return line.takeError();
+    Result<PublicKey> key = parseKey(path, *line, publicTag);
+    if (!key)
+      return key.takeError();
+    keys.push_back(*key);
+  }
+  return keys;
+}
+
+Result<void> generateKeys(const std::string &path) {
+  std::array<unsigned char, crypto_sign_SEEDBYTES> seed;
+  randombytes_buf(seed.data(), seed.size());
+  PrivateKey key;
+  crypto_sign_seed_keypair(key.publicKey.data(), key.secret.data(), seed.data());
+  std::string text = concat(privateTag, hexOf(seed), '\n');
+  Result<void> written = writeNewFile(path, text, 0600);
+  sodium_memzero(seed.data(), seed.size());
+  sodium_memzero(text.data(), text.size());
+  if (!written)
+    return written;
+  written = writeNewFile(path + ".pub", concat(publicTag, hexOf(key.publicKey), '\n'), 0644);
+  if (!written)
+    (void)::unlink(path.c_str());
+  return written;
+}
+
+Signature sign(std::string_view message, const PrivateKey &key) {
+  Signature signature;
+  crypto_sign_detached(signature.data(), nullptr, bytesOf(message), message.size(), key.secret.data());
+  return signature;
+}
+
+bool isSignedBy(std::string_view message, const Signature &signature, const PublicKey &key) {
+  return crypto_sign_verify_detached(signature.data(), bytesOf(message), message.size(), key.data()) == 0;
+}
+
+Result<std::string> readSecret(const std::string &path) {
+  Result<std::string> secret = readLine(path, /*isPrivate=*/false);
+  if (secret && secret->empty())
+    return invalidArguments(path, " is empty; it must have a password or token in its first line");
+  return secret;
+}
+
+} // namespace quern::remote

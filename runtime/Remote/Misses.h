@@ -1,0 +1,53 @@
+//===- Misses.h - What nobody has, remembered for a while --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_REMOTE_MISSES_H
+#define QUERN_RUNTIME_REMOTE_MISSES_H
+
+#include "Remote/Keys.h"
+
+#include <mutex>
+#include <unordered_map>
+
+namespace quern::remote {
+
+/// Names of entries that all servers were asked for in vain. Thread-safe, bounded.
+class Misses {
+public:
+  static constexpr int64_t rememberedNs = 60'000'000'000;
+  static constexpr size_t most = 4096;
+
+  bool has(const EntryName &name, int64_t now) {
+    std::lock_guard guard(mutex);
+    const auto found = until.find(name);
+    if (found == until.end())
+      return false;
+    if (found->second > now)
+      return true;
+    until.erase(found);
+    return false;
+  }
+  void add(const EntryName &name, int64_t now) {
+    std::lock_guard guard(mutex);
+    if (until.size() >= most)
+      std::erase_if(until, [&](const auto &one) { return one.second <= now; });
+    if (until.size() < most)
+      until[name] = now + rememberedNs;
+  }
+  void remove(const EntryName &name) {
+    std::lock_guard guard(mutex);
+    until.erase(name);
+  }
+  // Around a fork.
+  void lock() { mutex.lock(); }
+  void unlock() { mutex.unlock(); }
+
+private:
+  std::mutex mutex; ///< guards what follows
+  std::unordered_map<EntryName, int64_t> until;
+};
+
+} // namespace quern::remote
+
+#endif // QUERN_RUNTIME_REMOTE_MISSES_H

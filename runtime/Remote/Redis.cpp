@@ -1,0 +1,288 @@
+//===- Redis.cpp - The protocol of Redis -------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Commands are written and replies are read by hiredis; how bytes come and go is Transfer's.
+//
+//===----------------------------------------------------------------------===//
+#include "Remote/Redis.h"
+
+#include "Remote/Entry.h"
+
+#include <charconv>
+#include <hiredis/hiredis.h>
+#include <new>
+
+namespace quern::remote {
+namespace {
+
+constexpr std::string_view entryPrefix = "quern:1:", leasePrefix = "quern:1:lease:";
+constexpr size_t slackBytes = 1024, mostListBytes = 4u << 20;
+
+std::string keyOf(const EntryName &name) { return concat(entryPrefix, name); }
+std::string leaseOf(const EntryName &name) { return concat(leasePrefix, name); }
+
+/// Gives the new object to the array that it is in. Null where there is no memory: hiredis frees the whole then.
+void *place(const redisReadTask *task, std::unique_ptr<RedisReply> reply) {
+  RedisReply *placed = reply.get();
+  placed->type = task->type;
+  if (!task->parent)
+    return reply.release();
+  static_cast<RedisReply *>(task->parent->obj)->items.push_back(std::move(reply));
+  return placed;
+}
+
+template <typename Fill> void *makeReply(const redisReadTask *task, const Fill &fill) noexcept {
+  try {
+    auto reply = std::make_unique<RedisReply>();
+    fill(*reply);
+    return place(task, std::move(reply));
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
+}
+
+void *createString(const redisReadTask *task, char *text, size_t size) {
+  return makeReply(task, [&](RedisReply &reply) { reply.text.assign(text, size); });
+}
+template <typename Size> void *createArray(const redisReadTask *task, Size) {
+  const auto *arraysAllowed = static_cast<const bool *>(task->privdata);
+  return arraysAllowed && *arraysAllowed ? makeReply(task, [](RedisReply &) {}) : nullptr;
+}
+void *createInteger(const redisReadTask *task, long long number) {
+  return makeReply(task, [&](RedisReply &reply) { reply.number = number; });
+}
+void *createNil(const redisReadTask *task) {
+  return makeReply(task, [](RedisReply &) {});
+}
+void freeReply(void *reply) { delete static_cast<RedisReply *>(reply); }
+
+redisReplyObjectFunctions *replyFunctions() {
+  static redisReplyObjectFunctions functions = [] {
+    redisReplyObjectFunctions made{};
+    made.createString = createString;
+    made.createArray = createArray; // whose size is of another type in later versions
+    made.createInteger = createInteger;
+    made.createNil = createNil;
+    made.freeObject = freeReply;
+    return made;
+  }();
+  return &functions;
+}
+
+std::string commandOf(const std::vector<std::string_view> &words) {
+  std::vector<const char *> texts;
+  std::vector<size_t> sizes;
+  for (const std::string_view word : words) {
+    texts.push_back(word.data());
+    sizes.push_back(word.size());
+  }
+  char *command = nullptr;
+  const int size = redisFormatCommandArgv(&command, static_cast<int>(words.size()), texts.data(), sizes.data());
+  if (size < 0)
+    throw std::bad_alloc();
+  std::string text(command, static_cast<size_t>(size));
+  redisFreeCommand(command);
+  return text;
+}
+
+/// One line, without what could end a terminal's line.
+std::string lineOf(std::string_view text) {
+  std::string line(text.substr(0, 160));
+  for (char &character : line)
+    if (character < ' ' || character > '~')
+      character = '?';
+  return line;
+}
+
+Outcome refusalOf(const RedisReply &reply) {
+  if (reply.type != REDIS_REPLY_ERROR)
+    return {Outcome::Failed, "the server's reply is of an unexpected kind"};
+  return {reply.text.starts_with("OOM") ? Outcome::Full : Outcome::Failed, lineOf(reply.text)};
+}
+
+} // namespace
+
+RedisReader::RedisReader() : reader(redisReaderCreateWithFunctions(replyFunctions())) {
+  if (!reader)
+    throw std::bad_alloc();
+  reader->privdata = &arraysAllowed;
+}
+
+RedisReader::~RedisReader() { redisReaderFree(reader); }
+
+void RedisReader::expect(size_t mostBytes, bool takesArrays) {
+  left = mostBytes;
+  arraysAllowed = takesArrays;
+}
+
+Result<void> RedisReader::feed(std::string_view bytes) {
+  if (bytes.size() > left)
+    return runtimeError("the server's reply is too long");
+  left -= bytes.size();
+  if (redisReaderFeed(reader, bytes.data(), bytes.size()) != REDIS_OK)
+    return runtimeError("the server's reply cannot be read: ", reader->errstr);
+  return {};
+}
+
+Result<std::unique_ptr<RedisReply>> RedisReader::next() {
+  void *reply = nullptr;
+  if (redisReaderGetReply(reader, &reply) != REDIS_OK)
+    return runtimeError("the server's reply cannot be read: ", lineOf(reader->errstr));
+  return std::unique_ptr<RedisReply>(static_cast<RedisReply *>(reply));
+}
+
+Outcome RedisConnection::connect(const Deadline &deadline) {
+  reader = std::make_unique<RedisReader>();
+  transfer = Transfer::make(address);
+  if (!transfer)
+    return {Outcome::Failed, "no connection can be made: a file or library is missing, or memory"};
+  const std::string place =
+      concat(address.isEncrypted ? "https://" : "http://", address.socket.empty() ? address.host : "localhost");
+  curl_easy_setopt(transfer->handle(), CURLOPT_URL, place.c_str());
+  curl_easy_setopt(transfer->handle(), CURLOPT_CONNECT_ONLY, 1L);
+  if (address.isEncrypted)
+    curl_easy_setopt(transfer->handle(), CURLOPT_SSL_ENABLE_ALPN, 0L);
+  Outcome outcome = transfer->perform(deadline);
+  RedisReply reply;
+  if (outcome.kind == Outcome::Done && !secrets.password.empty()) {
+    Words words = {"AUTH"};
+    if (!address.user.empty())
+      words.push_back(address.user);
+    words.push_back(secrets.password);
+    outcome = converse(words, reply, deadline, /*takesArrays=*/false);
+    if (outcome.kind == Outcome::Done && reply.type != REDIS_REPLY_STATUS)
+      outcome = refusalOf(reply);
+  }
+  if (outcome.kind == Outcome::Done && address.database != 0) {
+    const std::string number = std::to_string(address.database);
+    outcome = converse({"SELECT", number}, reply, deadline, /*takesArrays=*/false);
+    if (outcome.kind == Outcome::Done && reply.type != REDIS_REPLY_STATUS)
+      outcome = refusalOf(reply);
+  }
+  return outcome;
+}
+
+/// Over the connection that there is.
+Outcome RedisConnection::converse(const Words &words, RedisReply &reply, const Deadline &deadline, bool takesArrays) {
+  const std::string command = commandOf(words);
+  Outcome outcome = transfer->send(command, deadline);
+  if (outcome.kind != Outcome::Done)
+    return outcome;
+  sent += command.size();
+  reader->expect(takesArrays ? mostListBytes : mostEntryBytes + slackBytes, takesArrays);
+  std::string bytes;
+  for (;;) {
+    outcome = transfer->receive(bytes, deadline);
+    if (outcome.kind != Outcome::Done)
+      return outcome;
+    received += bytes.size();
+    Result<void> fed = reader->feed(bytes);
+    Result<std::unique_ptr<RedisReply>> next =
+        fed ? reader->next() : Result<std::unique_ptr<RedisReply>>(fed.takeError());
+    if (!next)
+      return {Outcome::Failed, next.error().message};
+    if (*next) {
+      reply = std::move(**next);
+      return {};
+    }
+  }
+}
+
+Outcome RedisConnection::ask(const Words &words, RedisReply &reply, const Deadline &deadline, bool takesArrays) {
+  const bool isOld = transfer != nullptr;
+  Outcome outcome = isOld ? Outcome{} : connect(deadline);
+  if (outcome.kind == Outcome::Done)
+    outcome = converse(words, reply, deadline, takesArrays);
+  if (outcome.kind == Outcome::Failed && isOld) { // closed since it was used, as servers do with idle ones
+    outcome = connect(deadline);
+    if (outcome.kind == Outcome::Done)
+      outcome = converse(words, reply, deadline, takesArrays);
+  }
+  if (outcome.kind != Outcome::Done)
+    transfer.reset(); // whatever comes yet answers no later question
+  return outcome;
+}
+
+Outcome RedisConnection::get(const EntryName &name, std::string &bytes, const Deadline &deadline) {
+  RedisReply reply;
+  const std::string key = keyOf(name);
+  Outcome outcome = ask({"GET", key}, reply, deadline);
+  if (outcome.kind != Outcome::Done)
+    return outcome;
+  if (reply.type == REDIS_REPLY_NIL)
+    return {Outcome::Missing, ""};
+  if (reply.type != REDIS_REPLY_STRING)
+    return refusalOf(reply);
+  bytes = std::move(reply.text);
+  return {};
+}
+
+Outcome RedisConnection::put(const EntryName &name, std::string_view bytes, int64_t seconds, const Deadline &deadline) {
+  RedisReply reply;
+  const std::string key = keyOf(name), expiry = std::to_string(seconds), lease = leaseOf(name);
+  Outcome outcome = ask({"SET", key, bytes, "EX", expiry}, reply, deadline);
+  if (outcome.kind != Outcome::Done)
+    return outcome;
+  if (reply.type != REDIS_REPLY_STATUS)
+    return refusalOf(reply);
+  // A lease that cannot be given back ends by itself.
+  (void)ask({"DEL", lease}, reply, deadline);
+  return {};
+}
+
+Outcome RedisConnection::contains(const EntryName &name, const Deadline &deadline) {
+  RedisReply reply;
+  const std::string key = keyOf(name);
+  Outcome outcome = ask({"EXISTS", key}, reply, deadline);
+  if (outcome.kind != Outcome::Done)
+    return outcome;
+  if (reply.type != REDIS_REPLY_INTEGER)
+    return refusalOf(reply);
+  return {reply.number > 0 ? Outcome::Done : Outcome::Missing, ""};
+}
+
+Outcome RedisConnection::lease(const EntryName &name, int64_t milliseconds, const Deadline &deadline) {
+  RedisReply reply;
+  const std::string key = leaseOf(name), time = std::to_string(milliseconds);
+  Outcome outcome = ask({"SET", key, "1", "NX", "PX", time}, reply, deadline);
+  if (outcome.kind != Outcome::Done)
+    return outcome;
+  if (reply.type == REDIS_REPLY_NIL)
+    return {Outcome::Missing, ""};
+  return reply.type == REDIS_REPLY_STATUS ? Outcome{} : refusalOf(reply);
+}
+
+Outcome RedisConnection::ping(const Deadline &deadline) {
+  // What a reader may do; PING needs a permission of its own.
+  const Outcome outcome = contains(EntryName(64, '0'), deadline);
+  return outcome.isAnswer() ? Outcome{} : outcome;
+}
+
+Outcome RedisConnection::list(const std::function<void(const EntryName &)> &each,
+                              const std::function<Deadline()> &deadline) {
+  std::string cursor = "0";
+  const std::string pattern = concat(entryPrefix, "*");
+  do {
+    RedisReply reply;
+    Outcome outcome = ask({"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"}, reply, deadline(), /*takesArrays=*/true);
+    if (outcome.kind != Outcome::Done)
+      return outcome;
+    if (reply.type != REDIS_REPLY_ARRAY || reply.items.size() != 2 || reply.items[0]->type != REDIS_REPLY_STRING)
+      return refusalOf(reply);
+    for (const std::unique_ptr<RedisReply> &item : reply.items[1]->items)
+      if (const std::string_view key = item->text;
+          key.starts_with(entryPrefix) && isEntryName(key.substr(entryPrefix.size())))
+        each(EntryName(key.substr(entryPrefix.size())));
+    cursor = reply.items[0]->text;
+  } while (cursor != "0");
+  return {};
+}
+
+void RedisConnection::disownSockets() {
+  if (transfer)
+    transfer->disownSockets();
+}
+
+} // namespace quern::remote

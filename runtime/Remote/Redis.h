@@ -1,0 +1,69 @@
+//===- Redis.h - The protocol of Redis ---------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_REMOTE_REDIS_H
+#define QUERN_RUNTIME_REMOTE_REDIS_H
+
+#include "Remote/Transfer.h"
+
+struct redisReader;
+
+namespace quern::remote {
+
+/// One reply, whatever it is.
+struct RedisReply {
+  int type = 0; ///< REDIS_REPLY_*
+  std::string text;
+  int64_t number = 0;
+  std::vector<std::unique_ptr<RedisReply>> items;
+};
+
+/// Replies from a stream of bytes that anybody may have written. Holds no more than it was given.
+class RedisReader {
+public:
+  RedisReader();
+  ~RedisReader();
+  RedisReader(const RedisReader &) = delete;
+  RedisReader &operator=(const RedisReader &) = delete;
+
+  /// A reply of more bytes is an error, as is an array where `takesArrays` is false.
+  void expect(size_t mostBytes, bool takesArrays);
+  /// An error if that is no protocol.
+  Result<void> feed(std::string_view bytes);
+  /// Nothing if the reply is not complete yet.
+  Result<std::unique_ptr<RedisReply>> next();
+
+private:
+  redisReader *reader;
+  size_t left = 0;
+  bool arraysAllowed = false;
+};
+
+class RedisConnection : public Connection {
+public:
+  RedisConnection(const Address &address, const Secrets &secrets) : address(address), secrets(secrets) {}
+
+  Outcome get(const EntryName &name, std::string &bytes, const Deadline &deadline) override;
+  Outcome put(const EntryName &name, std::string_view bytes, int64_t seconds, const Deadline &deadline) override;
+  Outcome contains(const EntryName &name, const Deadline &deadline) override;
+  Outcome lease(const EntryName &name, int64_t milliseconds, const Deadline &deadline) override;
+  Outcome ping(const Deadline &deadline) override;
+  Outcome list(const std::function<void(const EntryName &)> &each, const std::function<Deadline()> &deadline) override;
+  void disownSockets() override;
+
+private:
+  using Words = std::vector<std::string_view>;
+  Outcome connect(const Deadline &deadline);
+  Outcome ask(const Words &words, RedisReply &reply, const Deadline &deadline, bool takesArrays = false);
+  Outcome converse(const Words &words, RedisReply &reply, const Deadline &deadline, bool takesArrays);
+
+  Address address;
+  Secrets secrets;
+  std::unique_ptr<Transfer> transfer; ///< null while there is no connection
+  std::unique_ptr<RedisReader> reader;
+};
+
+} // namespace quern::remote
+
+#endif // QUERN_RUNTIME_REMOTE_REDIS_H

@@ -51,7 +51,7 @@ private:
   const Remote::Report report;
   std::once_flag environmentRead;
   std::atomic<Remote *> current{nullptr};
-  std::mutex mutex; ///< guards what follows
+  std::mutex mutex;                         ///< guards what follows
   std::vector<std::unique_ptr<Remote>> all; // others may be in one that is no longer current
 };
 

@@ -86,9 +86,14 @@ Result<std::unique_ptr<Remote>> Remote::open(const std::string &path, const Remo
   Result<const quern_remote_api *> api = openLibrary(path);
   if (!api)
     return api.takeError();
-  const quern_remote_config given{config.servers.c_str(),      config.signingKey.c_str(), config.publicKeys.c_str(),
-                                  config.passwordFile.c_str(), config.tokenFile.c_str(),  config.milliseconds,
-                                  report,                      nullptr};
+  const quern_remote_config given{config.servers.c_str(),
+                                  config.signingKey.c_str(),
+                                  config.publicKeys.c_str(),
+                                  config.passwordFile.c_str(),
+                                  config.tokenFile.c_str(),
+                                  config.milliseconds,
+                                  report,
+                                  nullptr};
   TextSink error;
   quern_remote *remote = nullptr;
   if (Result<bool> opened = answerOf((*api)->open(&given, &remote, &error.sink), error); !opened)

@@ -39,9 +39,8 @@ struct Observers {
 
   /// With the mutex held alone.
   void update() {
-    constexpr unsigned ofLevel[] = {
-        0, EventExecute | EventRemote,
-        EventExecute | EventRemote | EventCreate | EventCompile | EventSpecialise};
+    constexpr unsigned ofLevel[] = {0, EventExecute | EventRemote,
+                                    EventExecute | EventRemote | EventCreate | EventCompile | EventSpecialise};
     unsigned wanted = verbose < 0 ? detail::verboseUnread : ofLevel[verbose];
     for (const Listener &listener : listeners)
       wanted |= listener.events;
@@ -106,8 +105,8 @@ void setVerboseLevel(int level) {
 }
 
 Result<void> setListener(quern_listener_t listener, void *context, unsigned events, EventDelivery deliver) {
-  constexpr unsigned known = quern_event_create | quern_event_execute | quern_event_fail | quern_event_specialise |
-                             quern_event_remote;
+  constexpr unsigned known =
+      quern_event_create | quern_event_execute | quern_event_fail | quern_event_specialise | quern_event_remote;
   if (events & ~known)
     return invalidArguments("events 0x", std::hex, events, " are not of quern_event_kind_t; all of those are 0x",
                             known);
@@ -161,9 +160,7 @@ void reportRemote(bool isGivenUp, const char *message) noexcept {
     std::printf("quern,remote,%s,%s\n", isGivenUp ? "off" : "on", message);
     std::fflush(stdout);
   }
-  tell({.kind = quern_event_remote,
-        .status = isGivenUp ? Status::RuntimeError : Status::Success,
-        .message = message});
+  tell({.kind = quern_event_remote, .status = isGivenUp ? Status::RuntimeError : Status::Success, .message = message});
 }
 
 void reportFailed(const char *function, Status status, const char *message) noexcept {

@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// QUERN_VERBOSE or quern_set_verbose() prints lines: 1 executions and servers that are given up, 2 creations and compilations as well. Fields are
-// separated by commas, the text form is the last but one, the time in ms the last. A listener (quern_set_listener) is
-// told the same things and failures, in structs. While nobody wants an event it costs one load.
+// QUERN_VERBOSE or quern_set_verbose() prints lines: 1 executions and servers that are given up, 2 creations and
+// compilations as well. Fields are separated by commas, the text form is the last but one, the time in ms the last. A
+// listener (quern_set_listener) is told the same things and failures, in structs. While nobody wants an event it costs
+// one load.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_EVENTS_H

@@ -13,9 +13,9 @@
 #include "Compilation/Compiler.h"
 #include "Compilation/Library.h"
 #include "Core/Events.h"
-#include "Core/Family.h"
 #include "Core/NativeCode.h"
 #include "Cpu/CpuExecutable.h"
+#include "Tiers/Family.h"
 
 #include "quern-compiler/Bridge.h"
 

@@ -37,9 +37,6 @@ struct AcquiredKernel {
   std::vector<int64_t> familySizes = {};
 };
 
-/// Which kernels a primitive may run; `Both` begins with that of the family.
-enum class Tiers { Both, Specialised, Family };
-
 /// Monotonic, in ns.
 int64_t nowNs();
 

@@ -43,10 +43,10 @@ Result<void> addOption(Address &address, std::string_view option) {
     (name == "days" ? address.days : address.database) = *number;
     return {};
   }
-  std::string *file = name == "ca"                        ? &address.caFile
+  std::string *file = name == "ca"                         ? &address.caFile
                       : name == "password-file" && isRedis ? &address.passwordFile
-                      : name == "token-file" && !isRedis  ? &address.tokenFile
-                                                          : nullptr;
+                      : name == "token-file" && !isRedis   ? &address.tokenFile
+                                                           : nullptr;
   if (!file || value.empty())
     return invalidArguments("the remote cache ", address.text, " has no option \"", option,
                             "\": there are read-only, names, days=N, ca=FILE, of Redis db=N and password-file=FILE, of "
@@ -60,7 +60,8 @@ Result<void> readPlace(Address &address, std::string_view place) {
     return invalidArguments("the remote cache ", address.text, " is no address");
   if (address.protocol == Address::Protocol::Http) {
     if (place.find('@') != std::string_view::npos)
-      return invalidArguments("the remote cache ", address.text, " has a user; give a token in a file, token-file=FILE");
+      return invalidArguments("the remote cache ", address.text,
+                              " has a user; give a token in a file, token-file=FILE");
     address.base = address.text;
     while (address.base.back() == '/')
       address.base.pop_back();

@@ -64,8 +64,9 @@ Result<void> Client::configure(const quern_remote_config &config) {
     readers.push_back(signer->publicKey);
   }
   if (readers.empty())
-    return invalidArguments("a remote cache needs the public keys of those who may write it (QUERN_REMOTE_PUBLIC_KEYS), "
-                            "or a key to sign with (QUERN_REMOTE_SIGNING_KEY)");
+    return invalidArguments(
+        "a remote cache needs the public keys of those who may write it (QUERN_REMOTE_PUBLIC_KEYS), "
+        "or a key to sign with (QUERN_REMOTE_SIGNING_KEY)");
   for (Address &address : *addresses) {
     const bool isRedis = address.protocol == Address::Protocol::Redis;
     std::string &own = isRedis ? address.passwordFile : address.tokenFile;
@@ -229,7 +230,8 @@ void Client::storeAt(Server &server, const StoredKey &key, std::string_view arti
   const EntryName name = nameOfEntry(key.bytes);
   const int64_t seconds = server.address().days * secondsPerDay;
   const Outcome outcome = ask(
-      server, deadline, [&](Connection &connection) { return connection.put(name, entry, seconds, deadline); }, changes);
+      server, deadline, [&](Connection &connection) { return connection.put(name, entry, seconds, deadline); },
+      changes);
   wasCut = outcome.kind == Outcome::Cut;
   if (outcome.kind == Outcome::Done)
     misses.remove(name);
@@ -251,10 +253,11 @@ quern_remote_counters Client::counters() const {
     received += server->received;
     sent += server->sent;
   }
-  return {counts.hits,     counts.misses,        counts.remembered,    counts.skipped,    counts.timeouts,
-          counts.failures, counts.isUnsigned,    counts.foreign,       counts.expired,    counts.mismatched,
-          counts.damaged,  counts.stores,        counts.storeFailures, counts.storesDropped, received,
-          sent,            counts.circuitsOpened};
+  return {counts.hits,          counts.misses,        counts.remembered, counts.skipped,
+          counts.timeouts,      counts.failures,      counts.isUnsigned, counts.foreign,
+          counts.expired,       counts.mismatched,    counts.damaged,    counts.stores,
+          counts.storeFailures, counts.storesDropped, received,          sent,
+          counts.circuitsOpened};
 }
 
 Outcome Client::askFirst(const Server::Question &question) {
@@ -263,16 +266,15 @@ Outcome Client::askFirst(const Server::Question &question) {
 }
 
 Outcome Client::contains(const StoredKey &key) {
-  return askFirst([&](Connection &connection) {
-    return connection.contains(nameOfEntry(key.bytes), Deadline(commandNs, &cut));
-  });
+  return askFirst(
+      [&](Connection &connection) { return connection.contains(nameOfEntry(key.bytes), Deadline(commandNs, &cut)); });
 }
 
 Outcome Client::fetch(const StoredKey &key, std::string &artifact) {
   std::string bytes;
   const EntryName name = nameOfEntry(key.bytes);
-  Outcome outcome = askFirst(
-      [&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
+  Outcome outcome =
+      askFirst([&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
   if (outcome.kind != Outcome::Done)
     return outcome;
   std::optional<std::string> accepted = accept(bytes, key);
@@ -284,8 +286,8 @@ Outcome Client::fetch(const StoredKey &key, std::string &artifact) {
 
 Outcome Client::fetchNamed(const EntryName &name, std::string &artifact) {
   std::string bytes;
-  Outcome outcome = askFirst(
-      [&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
+  Outcome outcome =
+      askFirst([&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
   if (outcome.kind != Outcome::Done)
     return outcome;
   const OpenedEntry opened = openEntry(bytes, {name, {}, {}}, time(nullptr), readers);
@@ -302,8 +304,8 @@ Outcome Client::store(const StoredKey &key, std::string_view artifact) {
     return {Outcome::Failed, "there is no key to sign with (QUERN_REMOTE_SIGNING_KEY), or the server is read-only"};
   const std::string entry = seal(server, key, artifact);
   if (entry.empty())
-    return {Outcome::Failed, concat("an artifact of ", artifact.size(), " bytes is too large: an entry has at most ",
-                                    mostEntryBytes)};
+    return {Outcome::Failed,
+            concat("an artifact of ", artifact.size(), " bytes is too large: an entry has at most ", mostEntryBytes)};
   const int64_t seconds = server.address().days * secondsPerDay;
   return askFirst([&](Connection &connection) {
     return connection.put(nameOfEntry(key.bytes), entry, seconds, Deadline(commandNs, &cut));

@@ -71,7 +71,8 @@ public:
   virtual Outcome lease(const EntryName &name, int64_t milliseconds, const Deadline &deadline) = 0;
   virtual Outcome ping(const Deadline &deadline) = 0;
   /// Deadlines are of each question that it takes.
-  virtual Outcome list(const std::function<void(const EntryName &)> &each, const std::function<Deadline()> &deadline) = 0;
+  virtual Outcome list(const std::function<void(const EntryName &)> &each,
+                       const std::function<Deadline()> &deadline) = 0;
 
   /// In the child of a fork, whose sockets are the parent's as well: forgets them without a word to the server.
   virtual void disownSockets() = 0;

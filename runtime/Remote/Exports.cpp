@@ -18,7 +18,9 @@ StoredKey storedKey(const quern_remote_key &key) {
   return {std::string(static_cast<const char *>(key.bytes), key.size), key.target, key.build_id, key.descriptor};
 }
 
-void give(const quern_remote_sink *sink, std::string_view bytes) { sink->write(sink->context, bytes.data(), bytes.size()); }
+void give(const quern_remote_sink *sink, std::string_view bytes) {
+  sink->write(sink->context, bytes.data(), bytes.size());
+}
 
 int statusOf(const Outcome &outcome, const quern_remote_sink *error) {
   switch (outcome.kind) {
@@ -101,8 +103,7 @@ int fetchNow(quern_remote *remote, const quern_remote_key *key, const quern_remo
   });
 }
 
-int fetchNamed(quern_remote *remote, const char *name, const quern_remote_sink *bytes,
-               const quern_remote_sink *error) {
+int fetchNamed(quern_remote *remote, const char *name, const quern_remote_sink *bytes, const quern_remote_sink *error) {
   return guarded(error, [&] {
     std::string artifact;
     const Outcome outcome = isEntryName(name) ? clientOf(remote)->fetchNamed(name, artifact)

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// GET, PUT and HEAD of <base>/ac/<name>, as bazel-remote, nginx with WebDAV and stores behind a signing proxy have them.
+// GET, PUT and HEAD of <base>/ac/<name>, as bazel-remote, nginx with WebDAV and stores behind a signing proxy have
+// them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_REMOTE_HTTP_H

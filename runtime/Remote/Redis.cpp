@@ -219,8 +219,7 @@ Outcome RedisConnection::get(const EntryName &name, std::string &bytes, const De
   return {};
 }
 
-Outcome RedisConnection::put(const EntryName &name, std::string_view bytes, int64_t seconds,
-                             const Deadline &deadline) {
+Outcome RedisConnection::put(const EntryName &name, std::string_view bytes, int64_t seconds, const Deadline &deadline) {
   RedisReply reply;
   const std::string key = keyOf(name), expiry = std::to_string(seconds), lease = leaseOf(name);
   Outcome outcome = ask({"SET", key, bytes, "EX", expiry}, reply, deadline);

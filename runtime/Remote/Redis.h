@@ -7,7 +7,6 @@
 
 #include "Remote/Transfer.h"
 
-
 struct redisReader;
 
 namespace quern::remote {

@@ -83,8 +83,11 @@ private:
 
   // Tiles (OpenTile.cpp).
   void emitTiles();
+  void emitInterleaved();
+  void interleave(const Place &place, Value at);
   void emitTile(const Place &place, Value rows, Value columns, bool isDirect);
   Value foldsRows();
+  bool mayShift() const;
   void transposeDirectly(const Place &place, Value rows, Value columns);
   void transposeSquare(const Place &place, Value row, Value column, llvm::function_ref<Value(Value, int64_t)> gather,
                        Value rows, Value columns);

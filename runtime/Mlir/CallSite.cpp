@@ -2,7 +2,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Core/CallSite.h"
+#include "Mlir/CallSite.h"
 
 #include "Cpu/Execute.h"
 
@@ -86,7 +86,7 @@ Result<std::unique_ptr<Primitive>> CallSite::make(const quern_mlir_function_t &f
             entries);
         loaded)
       return loaded;
-  return Primitive::create(std::move(*problem));
+  return Primitive::create({std::move(*problem)});
 }
 
 Result<const Primitive *> CallSite::prepare(const quern_mlir_function_t &function) {

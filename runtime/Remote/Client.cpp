@@ -16,7 +16,7 @@
 namespace quern::remote {
 namespace {
 
-constexpr int64_t nsPerMs = 1'000'000, secondsPerDay = 86400;
+constexpr int64_t secondsPerDay = 86400;
 constexpr int64_t commandNs = 10'000 * nsPerMs; // of what the command does at once
 constexpr int64_t storeNs = 1'000 * nsPerMs;    // of what nobody waits for
 constexpr int64_t leaseMs = 10'000;             // a compiler takes no longer, or another one takes over
@@ -174,8 +174,10 @@ Client::Search Client::await(const StoredKey &key, const Deadline &deadline, std
     const Outcome lease = ask(
         **writable, deadline, [&](Connection &connection) { return connection.lease(name, leaseMs, deadline); },
         changes);
+    if (lease.kind == Outcome::Done) // whoever had it may have stored, and given it back, since the last look
+      return askFor(**writable, key, deadline, artifact, changes);
     if (lease.kind != Outcome::Missing)
-      return Search::Missing; // the caller's to compile, or there is no telling
+      return Search::Missing; // there is no telling
     std::unique_lock lock(mutex);
     changed.wait_for(lock, std::chrono::nanoseconds(std::min(pause, deadline.leftNs())), [&] { return cut.load(); });
     lock.unlock();
@@ -189,14 +191,14 @@ Client::Search Client::await(const StoredKey &key, const Deadline &deadline, std
 
 std::optional<std::string> Client::get(const StoredKey &key) {
   const EntryName name = nameOfEntry(key.bytes);
-  if (misses.has(name, steadyNs())) {
-    counts.remembered += 1;
-    return std::nullopt;
-  }
   std::string artifact;
   std::vector<CircuitChange> changes;
   Search found = Search::Uncertain;
   if (const Busy in(*this); in) {
+    if (misses.has(name, steadyNs())) {
+      counts.remembered += 1;
+      return std::nullopt;
+    }
     const Deadline deadline(waitNs, &cut);
     found = search(key, deadline, artifact, changes);
     if (found == Search::Missing) {

@@ -71,6 +71,7 @@ private:
 
   Client() = default;
   Result<void> configure(const quern_remote_config &config);
+  bool lockOutsideForks(std::unique_lock<std::mutex> &lock);
   bool enter();
   void leave();
   bool isThread() const { return thread && thread->get_id() == std::this_thread::get_id(); }

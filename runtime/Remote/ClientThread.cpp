@@ -7,6 +7,7 @@
 #include "Remote/Transfer.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <new>
 #include <pthread.h>
@@ -16,7 +17,6 @@ namespace quern::remote {
 namespace {
 
 constexpr std::chrono::milliseconds idleTime{100};
-constexpr int64_t nsPerMs = 1'000'000;
 
 /// All of the process; they are never destroyed.
 struct Clients {
@@ -76,12 +76,24 @@ void Client::registerHandlers() {
   });
 }
 
-/// Before a thread goes into libcurl. False at the end of the process.
+/// Takes the lock, but for a fork that holds it or wants to, and the end of the process: another handler of that fork
+/// may wait for the very thread that is here, as for one that compiles in the background.
+bool Client::lockOutsideForks(std::unique_lock<std::mutex> &lock) {
+  while (!lock.try_lock()) {
+    if (cut)
+      return false;
+    std::this_thread::yield();
+  }
+  return holders == 0 && !isStopping;
+}
+
+/// Before a thread goes into libcurl, or takes any other lock of ours.
 bool Client::enter() {
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return holders == 0 || isStopping; });
-  busy += isStopping ? 0 : 1;
-  return !isStopping;
+  std::unique_lock lock(mutex, std::defer_lock);
+  if (!lockOutsideForks(lock))
+    return false;
+  ++busy;
+  return true;
 }
 
 void Client::leave() {
@@ -92,9 +104,10 @@ void Client::leave() {
 
 /// Nobody is in libcurl from now on, and all locks are held.
 void Client::holdStill() {
+  cut = true;
   std::unique_lock lock(mutex);
   ++holders;
-  cut = true;
+  cut = true; // the end of another fork may have been in between
   changed.notify_all();
   changed.wait(lock, [&] { return busy == 0; });
   misses.lock();
@@ -132,9 +145,9 @@ void Client::forgetInFork() {
 void Client::put(StoredKey key, std::string artifact) {
   if (!isWriting)
     return;
-  std::lock_guard guard(mutex);
+  std::unique_lock lock(mutex, std::defer_lock);
   const size_t bytes = artifact.size() + key.bytes.size();
-  if (isStopping || jobs.size() >= mostJobs || jobBytes + bytes > mostJobBytes) {
+  if (!lockOutsideForks(lock) || jobs.size() >= mostJobs || jobBytes + bytes > mostJobBytes) {
     counts.storesDropped += 1;
     return;
   }
@@ -170,6 +183,9 @@ void Client::ensureThread() {
 }
 
 void Client::run() {
+  sigset_t signals; // are the program's, and go to its threads
+  sigfillset(&signals);
+  (void)pthread_sigmask(SIG_SETMASK, &signals, nullptr);
   std::unique_lock lock(mutex);
   const auto isWanted = [&] { return isStopping || (holders == 0 && !jobs.empty()); };
   while (changed.wait_for(lock, idleTime, isWanted) || holders > 0) {

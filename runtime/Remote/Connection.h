@@ -18,6 +18,7 @@
 
 namespace quern::remote {
 
+inline constexpr int64_t nsPerMs = 1'000'000;
 /// Monotonic, in ns.
 int64_t steadyNs();
 

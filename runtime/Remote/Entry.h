@@ -44,10 +44,10 @@ struct OpenedEntry {
 OpenedEntry openEntry(std::string_view bytes, const EntryKey &key, int64_t now, std::span<const PublicKey> readers);
 
 /// The artifact without what names the problem; as it was if it is none.
-std::string withoutNames(std::string_view artifact);
+std::string withoutNames(std::string_view bytes);
 /// The artifact as the compiler made it, with its key and descriptor. An error if it is damaged, or of another target,
 /// build or problem.
-Result<std::string> withNames(std::string_view artifact, std::string_view keyBytes, std::string_view descriptor,
+Result<std::string> withNames(std::string_view bytes, std::string_view keyBytes, std::string_view descriptor,
                               const EntryKey &key);
 
 } // namespace quern::remote

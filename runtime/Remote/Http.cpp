@@ -12,16 +12,25 @@ namespace quern::remote {
 
 /// What is sent, and what comes.
 struct HttpConnection::Body {
-  std::string_view outgoing;
+  std::string_view outgoing; ///< all of it
+  size_t taken = 0;          ///< of that
   std::string incoming;
   bool isTooLong = false;
 
   static size_t read(char *to, size_t size, size_t count, void *self) noexcept {
-    std::string_view &rest = static_cast<Body *>(self)->outgoing;
-    const size_t taken = std::min(size * count, rest.size());
-    std::memcpy(to, rest.data(), taken);
-    rest.remove_prefix(taken);
-    return taken;
+    auto *body = static_cast<Body *>(self);
+    const size_t next = std::min(size * count, body->outgoing.size() - body->taken);
+    std::memcpy(to, body->outgoing.data() + body->taken, next);
+    body->taken += next;
+    return next;
+  }
+  /// To send it again over another connection, where the server has closed an old one.
+  static int seek(void *self, curl_off_t offset, int origin) noexcept {
+    auto *body = static_cast<Body *>(self);
+    if (origin != SEEK_SET || offset < 0 || static_cast<size_t>(offset) > body->outgoing.size())
+      return CURL_SEEKFUNC_FAIL;
+    body->taken = static_cast<size_t>(offset);
+    return CURL_SEEKFUNC_OK;
   }
   static size_t write(char *from, size_t size, size_t count, void *self) noexcept {
     auto *body = static_cast<Body *>(self);
@@ -85,6 +94,8 @@ Outcome HttpConnection::ask(Method method, const EntryName &name, Body &body, co
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(easy, CURLOPT_READFUNCTION, &Body::read);
   curl_easy_setopt(easy, CURLOPT_READDATA, &body);
+  curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, &Body::seek);
+  curl_easy_setopt(easy, CURLOPT_SEEKDATA, &body);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Body::write);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &body);
   curl_easy_setopt(easy, CURLOPT_NOBODY, 0L);
@@ -118,7 +129,8 @@ Outcome HttpConnection::get(const EntryName &name, std::string &bytes, const Dea
 
 /// How long entries are kept is the server's business; they say themselves how long they hold.
 Outcome HttpConnection::put(const EntryName &name, std::string_view bytes, int64_t, const Deadline &deadline) {
-  Body body{bytes, {}};
+  Body body;
+  body.outgoing = bytes;
   Outcome outcome = ask(Method::Put, name, body, deadline);
   return outcome.kind == Outcome::Missing ? Outcome{Outcome::Failed, "the server has no place for entries (404)"}
                                           : outcome;

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+// NOLINTBEGIN(readability-identifier-naming): a C interface
 extern "C" {
 
 #define QUERN_REMOTE_API_VERSION 1
@@ -91,5 +92,6 @@ struct quern_remote_api {
 __attribute__((visibility("default"))) const quern_remote_api *quern_remote_get_api(uint32_t version);
 
 } // extern "C"
+// NOLINTEND(readability-identifier-naming)
 
 #endif // QUERN_RUNTIME_REMOTE_INTERFACE_H

@@ -26,7 +26,6 @@ std::string leaseOf(const EntryName &name) { return concat(leasePrefix, name); }
 /// Gives the new object to the array that it is in. Null where there is no memory: hiredis frees the whole then.
 void *place(const redisReadTask *task, std::unique_ptr<RedisReply> reply) {
   RedisReply *placed = reply.get();
-  placed->type = task->type;
   if (!task->parent)
     return reply.release();
   static_cast<RedisReply *>(task->parent->obj)->items.push_back(std::move(reply));
@@ -36,6 +35,7 @@ void *place(const redisReadTask *task, std::unique_ptr<RedisReply> reply) {
 template <typename Fill> void *makeReply(const redisReadTask *task, const Fill &fill) noexcept {
   try {
     auto reply = std::make_unique<RedisReply>();
+    reply->type = task->type;
     fill(*reply);
     return place(task, std::move(reply));
   } catch (const std::bad_alloc &) {
@@ -54,7 +54,7 @@ void *createInteger(const redisReadTask *task, long long number) {
   return makeReply(task, [&](RedisReply &reply) { reply.number = number; });
 }
 void *createNil(const redisReadTask *task) {
-  return makeReply(task, [](RedisReply &) {});
+  return makeReply(task, [](RedisReply &reply) { reply.type = REDIS_REPLY_NIL; }); // the task is of a string or array
 }
 void freeReply(void *reply) { delete static_cast<RedisReply *>(reply); }
 

@@ -7,7 +7,7 @@
 
 #include "Remote/Transfer.h"
 
-struct redisReader;
+struct redisReader; // NOLINT(readability-identifier-naming): of hiredis
 
 namespace quern::remote {
 

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +19,32 @@ namespace quern::remote {
 namespace {
 
 constexpr size_t pieceBytes = 64u << 10;
+
+/// Writing to what the other side has closed is an error, whatever a TLS library writes with: no signal of this
+/// thread's while the scope lasts.
+class NoPipeSignal {
+public:
+  NoPipeSignal() {
+    sigset_t pending;
+    sigemptyset(&pending);
+    (void)sigpending(&pending);
+    wasPending = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  }
+  NoPipeSignal(const NoPipeSignal &) = delete;
+  NoPipeSignal &operator=(const NoPipeSignal &) = delete;
+  ~NoPipeSignal() {
+    const timespec now{};
+    while (!wasPending && sigtimedwait(&pipe, nullptr, &now) < 0 && errno == EINTR) {}
+    (void)pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+private:
+  sigset_t pipe, before;
+  bool wasPending;
+};
 
 Outcome overOutcome(const Deadline &deadline) {
   return deadline.isCut() ? Outcome{Outcome::Cut, "interrupted"} : Outcome{Outcome::Late, "no answer in time"};
@@ -63,6 +91,7 @@ std::unique_ptr<Transfer> Transfer::make(const Address &address) {
 }
 
 Transfer::~Transfer() {
+  const NoPipeSignal noSignal;
   if (isAdded)
     (void)curl_multi_remove_handle(multi, easy);
   if (easy)
@@ -106,6 +135,7 @@ Outcome Transfer::outcomeOf(CURLcode code) const {
 }
 
 Outcome Transfer::perform(const Deadline &deadline) {
+  const NoPipeSignal noSignal;
   if (isAdded)
     (void)curl_multi_remove_handle(multi, easy);
   isAdded = false;
@@ -143,6 +173,7 @@ Outcome Transfer::waitFor(short events, const Deadline &deadline) const {
 }
 
 Outcome Transfer::send(std::string_view bytes, const Deadline &deadline) {
+  const NoPipeSignal noSignal;
   while (!bytes.empty()) {
     size_t count = 0;
     const CURLcode code = curl_easy_send(easy, bytes.data(), bytes.size(), &count);

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Disk.h"
+#include "CacheRemote.h"
 #include "Command.h"
 #include "Json.h"
 #include "Kernel.h"
@@ -19,8 +20,10 @@
 namespace quern {
 namespace {
 
+constexpr int flushMs = 10'000; // of a command that was asked to fill caches
+
 struct CacheOptions {
-  std::string directory, name, file;
+  std::string directory, name, file, server;
   bool json = false, remove = false;
 };
 
@@ -52,6 +55,8 @@ std::string timeText(int64_t seconds) {
 }
 
 int list(const CacheOptions &options) {
+  if (!options.server.empty())
+    return listRemote(options.server, options.json);
   Result<std::string> directory = usableDirectory(options);
   if (!directory)
     return reportError(directory.error());
@@ -239,6 +244,19 @@ int clearFiles(const CacheOptions &options) {
   return exitOk;
 }
 
+/// One line, where there is a remote cache that was asked or given something.
+void printRemoteStatistics() {
+  quern_remote_statistics_t remote{};
+  if (quern_flush_remote_cache(flushMs) != quern_success || quern_get_remote_statistics(&remote) != quern_success)
+    return;
+  const uint64_t rejected = remote.rejected_unsigned + remote.rejected_foreign + remote.rejected_expired +
+                            remote.rejected_mismatched + remote.rejected_damaged;
+  if (remote.hits + remote.misses + remote.stores > 0)
+    std::cout << "remote cache: " << remote.hits << " hits, " << remote.misses << " misses, " << rejected
+              << " rejected, " << remote.timeouts << " late, " << remote.failures << " failed; " << remote.stores
+              << " stored, " << remote.store_failures + remote.stores_dropped << " not stored\n";
+}
+
 int prewarm(const CacheOptions &options) {
   Result<std::string> directory = usableDirectory(options);
   if (!directory)
@@ -270,6 +288,7 @@ int prewarm(const CacheOptions &options) {
                                                               " kernels could not be written to ", *directory)));
   std::cout << compiled << " compiled, " << present << " already there, " << refused << " refused in " << *directory
             << '\n';
+  printRemoteStatistics();
   return exitCode;
 }
 
@@ -286,7 +305,9 @@ void addCacheCommand(Command &program, int &exitCode) {
     sub.callback([options, action, &exitCode] { exitCode = action(*options); });
     return sub;
   };
-  add("list", "List the kernels", list).flag("--json", options->json, "Print JSON");
+  Command listCommand = add("list", "List the kernels, of the directory or of a server", list);
+  listCommand.option("REMOTE", options->server, "A server, as in QUERN_REMOTE_CACHE");
+  listCommand.flag("--json", options->json, "Print JSON");
   Command showCommand = add("show", "Show one kernel", show);
   showCommand.option("NAME", options->name, "Its file name, or the beginning of it").required();
   showCommand.flag("--json", options->json, "Print JSON");
@@ -297,6 +318,7 @@ void addCacheCommand(Command &program, int &exitCode) {
   add("prewarm", "Compile the problems of a file that are not there yet", prewarm)
       .option("-f,--file", options->file, "Problems, one a line; # begins a comment")
       .required();
+  addRemoteCommands(command, exitCode);
 }
 
 } // namespace quern

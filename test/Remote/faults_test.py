@@ -1,0 +1,202 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What goes wrong with servers of the remote cache: results stay right, and nothing waits beyond its bound.
+
+The bound is QUERN_REMOTE_MS for a kernel, and a tenth of a second at the end of the process; SLACK is what a busy
+machine may add to that.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+import threading
+import time
+import unittest
+
+from servers import Faulty, Host, Nginx, Redis, freePort, keygen, line
+
+BOUND_MS, SLACK_MS = 100, 400
+
+
+def http(status, body=b"", length=None):
+    size = len(body) if length is None else length
+    return f"HTTP/1.1 {status}\r\nContent-Length: {size}\r\n\r\n".encode() + body
+
+
+def answering(answer):
+    """Reads a request, then says that."""
+    def behave(connection, _):
+        connection.recv(1 << 16)
+        connection.sendall(answer)
+    return behave
+
+
+def silent(connection, _):
+    while connection.recv(1 << 16):
+        pass
+
+
+def dribbling(answer):
+    """Byte by byte."""
+    def behave(connection, _):
+        connection.recv(1 << 16)
+        for byte in answer:
+            connection.sendall(bytes([byte]))
+            time.sleep(0.02)
+    return behave
+
+
+class FaultTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="quern-remote-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.keys = keygen(self.folder)
+        self.hosts = 0
+
+    def host(self, url, **more):
+        self.hosts += 1
+        return Host(self.folder, f"host {self.hosts}", self.keys, url, **{"ms": BOUND_MS, **more})
+
+    def costsNoMoreThanItsBound(self, url, what, origin="compiled"):
+        host = self.host(url)
+        start = time.monotonic()
+        problem = json.loads(host.quern("run", line(32), "--check", "--json"))["problems"][0]
+        self.assertEqual((problem["status"], problem["origin"]), ("success", origin), what)
+        self.assertTrue(problem["check"]["ok"], what)
+        waited = (problem["create_ns"] - problem["compile_ns"]) / 1e6
+        self.assertLess(waited, BOUND_MS + SLACK_MS, what)
+        self.assertEqual(len([name for name in os.listdir(host.cache) if name.endswith(".qk")]), 1, "it is on disk")
+        return time.monotonic() - start
+
+
+class Faults(FaultTest):
+    def testNobodyIsThere(self):
+        for url in (f"redis://127.0.0.1:{freePort()}", f"https://127.0.0.1:{freePort()}", "redis:///nowhere/redis.sock",
+                    "redis://no-such-host.invalid", "http://no-such-host.invalid/cache",
+                    "redis://192.0.2.1", "http://192.0.2.1/"):  # the last two: nobody even refuses
+            self.costsNoMoreThanItsBound(url, url)
+
+    def testServersThatDoWrong(self):
+        body = bytes(1000)
+        faults = {
+            "silent": silent,
+            "closes": lambda connection, _: None,
+            "slow HTTP": dribbling(http("200 OK", body)),
+            "slow Redis": dribbling(b"$1000\r\n" + body),
+            "HTTP ends early": answering(http("200 OK", body, 2000)),
+            "Redis ends early": answering(b"$2000\r\n" + body),
+            "HTTP without end": answering(http("200 OK", bytes(17 << 20))),
+            "Redis without end": answering(b"$18000000\r\n" + bytes(18000000)),
+            "another protocol": answering(b"SSH-2.0-OpenSSH_9.2p1\r\n"),
+            "an array": answering(b"*2147483647\r\n" + b":1\r\n" * 100),
+            "nested": answering(b"*1\r\n" * 1000),
+            "500": answering(http("500 Internal Server Error")),
+            "moved": answering(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"),
+            "an error": answering(b"-ERR no\r\n"),
+            "garbage of HTTP": answering(http("200 OK", os.urandom(3000))),
+            "garbage of Redis": answering(b"$3000\r\n" + os.urandom(3000) + b"\r\n"),
+        }
+        for what, behaviour in faults.items():
+            with Faulty(behaviour) as server:
+                for scheme in ("redis", "http"):
+                    self.costsNoMoreThanItsBound(f"{scheme}://127.0.0.1:{server.port}", f"{what}, asked by {scheme}")
+
+    def testFull(self):
+        with Redis("--maxmemory", "100kb", "--maxmemory-policy", "noeviction") as server:
+            self.costsNoMoreThanItsBound(server.url, "no memory")
+            self.assertEqual(server.entries(), [])
+        with Nginx(more="if ($request_method = PUT) { return 507; }") as server:
+            self.costsNoMoreThanItsBound(server.url, "no storage")
+            self.assertEqual(server.entries(), [])
+
+    def testEvictsWhatWasUsedLongestAgo(self):
+        with Redis("--maxmemory", "3mb", "--maxmemory-policy", "allkeys-lru") as server:
+            for number in range(64):
+                server.ask("SET", f"filler {number}", bytes(100000))
+            self.costsNoMoreThanItsBound(server.url, "full of others' keys")
+            self.assertEqual(self.host(server.url).origin(line(32)), "remote")
+
+    def testTheEndOfTheProcessWaitsForATenthOfASecond(self):
+        with Faulty(silent) as server:
+            host = self.host(f"redis://127.0.0.1:{server.port}")
+            host.quern("run", line(32))  # what follows finds the compiler's pages in memory
+            beside = self.host("redis:///nowhere")
+            start = time.monotonic()
+            beside.quern("run", line(40))
+            alone = time.monotonic() - start
+            start = time.monotonic()
+            host.quern("run", line(40))
+            self.assertLess(time.monotonic() - start, alone + (BOUND_MS + 100 + SLACK_MS) / 1000)
+
+    def testTheCircuitSaysSoOnceInOneLine(self):
+        problems = os.path.join(self.folder, "problems.desc")
+        with open(problems, "w", encoding="utf-8") as file:
+            file.write("\n".join(line(columns) for columns in range(32, 52)) + "\n")
+        with Faulty(silent) as server:
+            host = self.host(f"redis://127.0.0.1:{server.port}", QUERN_VERBOSE="1")
+            text = host.quern("cache", "prewarm", "-f", problems)
+        lines = [one for one in text.splitlines() if one.startswith("quern,remote,")]
+        self.assertEqual(len(lines), 1, text)
+        self.assertIn(f"quern,remote,off,the remote cache redis://127.0.0.1:{server.port} is not asked", lines[0])
+        self.assertIn("20 compiled", text)
+
+    def testReplacedBetweenReads(self):
+        with Redis() as server:
+            self.host(server.url).origin(line(32))
+            entry = server.ask("GET", server.entries()[0])
+            stranger = Host(self.folder, "stranger", keygen(self.folder, "stranger"), server.url, ms=BOUND_MS)
+            key = server.entries()[0]
+            server.ask("DEL", key)
+            stranger.origin(line(32))
+            foreign = server.ask("GET", key)
+            isOver = threading.Event()
+
+            def replace():
+                number = 0
+                while not isOver.is_set():
+                    number += 1
+                    server.ask("SET", key, (entry, foreign, entry[:100], os.urandom(len(entry)))[number % 4])
+
+            thread = threading.Thread(target=replace)
+            thread.start()
+            try:
+                origins = [self.host(server.url, writes=False, ms=2000).origin(line(32)) for _ in range(8)]
+            finally:
+                isOver.set()
+                thread.join()
+            self.assertLessEqual(set(origins), {"remote", "compiled"})
+
+    def testKilledAndStartedAgainUnderLoad(self):
+        problems = os.path.join(self.folder, "problems.desc")
+        count = 200
+        with open(problems, "w", encoding="utf-8") as file:
+            file.write("\n".join(line(columns, 2) for columns in range(8, 8 + count)) + "\n")
+        kills = 0
+        with Redis() as server:
+            loads = []
+            for _ in range(2):
+                host = self.host(server.url)
+                loads.append((host, threading.Thread(target=lambda host=host: texts.append(
+                    host.quern("cache", "prewarm", "-f", problems)))))
+            texts = []
+            for _, thread in loads:
+                thread.start()
+            while kills < 50:
+                server.kill()
+                if os.path.exists(server.socket):
+                    os.remove(server.socket)
+                server.start()
+                kills += 1
+                time.sleep(0.02)
+            for _, thread in loads:
+                thread.join()
+            self.assertEqual(len(texts), 2)
+            for host, text in zip([host for host, _ in loads], texts):
+                self.assertIn(" 0 refused", text)
+                self.assertEqual(len([name for name in os.listdir(host.cache) if name.endswith(".qk")]), count)
+                self.assertIn(f"{count} sound, 0 damaged", host.quern("cache", "verify"))
+
+
+if __name__ == "__main__":
+    unittest.main()

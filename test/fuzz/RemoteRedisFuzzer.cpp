@@ -1,0 +1,30 @@
+//===- RemoteRedisFuzzer.cpp - Replies of a Redis server ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Remote/Redis.h"
+
+using namespace quern;
+using namespace quern::remote;
+
+/// The first byte says how large the pieces are that the rest comes in, and whether arrays are taken.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (size == 0)
+    return 0;
+  const size_t piece = 1 + (data[0] >> 1);
+  std::string_view rest(reinterpret_cast<const char *>(data) + 1, size - 1);
+  RedisReader reader;
+  reader.expect(1 << 20, data[0] & 1);
+  for (; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {
+    if (!reader.feed(rest.substr(0, piece)))
+      return 0;
+    for (;;) {
+      const Result<std::unique_ptr<RedisReply>> reply = reader.next();
+      if (!reply)
+        return 0;
+      if (!*reply)
+        break;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,69 @@
+//===- RedisReaderTest.cpp - Replies that anybody may have written -----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Remote/Redis.h"
+
+#include <gtest/gtest.h>
+#include <hiredis/hiredis.h>
+#include <random>
+
+using namespace quern;
+using namespace quern::remote;
+
+namespace {
+
+constexpr size_t most = 1u << 16;
+
+/// In pieces of so many bytes; null if it is incomplete, an error if it is refused.
+Result<std::unique_ptr<RedisReply>> readIn(std::string_view text, size_t piece, bool takesArrays = false) {
+  RedisReader reader;
+  reader.expect(most, takesArrays);
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
+    if (Result<void> fed = reader.feed(text.substr(0, piece)); !fed)
+      return fed.takeError();
+    Result<std::unique_ptr<RedisReply>> reply = reader.next();
+    if (!reply || *reply)
+      return reply;
+  }
+  return std::unique_ptr<RedisReply>();
+}
+
+TEST(RemoteRedisReader, ReadsRepliesInAnyPieces) {
+  for (size_t piece : {1, 2, 3, 100}) {
+    Result<std::unique_ptr<RedisReply>> text = readIn("$5\r\nab\r\nc\r\n", piece);
+    ASSERT_TRUE(text && *text);
+    EXPECT_EQ((*text)->text, "ab\r\nc");
+    Result<std::unique_ptr<RedisReply>> nothing = readIn("$-1\r\n", piece);
+    ASSERT_TRUE(nothing && *nothing);
+    EXPECT_EQ((*nothing)->type, REDIS_REPLY_NIL);
+    Result<std::unique_ptr<RedisReply>> list = readIn("*2\r\n$1\r\n0\r\n*2\r\n$1\r\na\r\n:7\r\n", piece, true);
+    ASSERT_TRUE(list && *list);
+    ASSERT_EQ((*list)->items.size(), 2);
+    EXPECT_EQ((*list)->items[1]->items[1]->number, 7);
+  }
+}
+
+TEST(RemoteRedisReader, HoldsNoMoreThanItIsGiven) {
+  EXPECT_FALSE(readIn("*2147483647\r\n", 100)) << "an array where none was asked for";
+  const Result<std::unique_ptr<RedisReply>> promised = readIn("*2147483647\r\n:1\r\n", 100, true);
+  EXPECT_TRUE(!promised || !*promised);
+  const Result<std::unique_ptr<RedisReply>> endless = readIn("$2000000000\r\nabc", 100);
+  EXPECT_TRUE(!endless || !*endless);
+  EXPECT_FALSE(readIn("$100000\r\n" + std::string(most, 'x'), 1000)) << "longer than what is taken";
+  EXPECT_FALSE(readIn("HTTP/1.1 400 Bad Request\r\n", 100));
+}
+
+TEST(RemoteRedisReader, GarbageIsRefusedOrIncomplete) {
+  constexpr unsigned seed = 1;
+  std::mt19937 random(seed);
+  constexpr std::string_view alphabet = "*$:+-0123456789\r\n\r\n\r\nab";
+  for (int round = 0; round < 20000; ++round) {
+    std::string text;
+    for (size_t size = random() % 40; text.size() < size;)
+      text += alphabet[random() % alphabet.size()];
+    (void)readIn(text, 1 + random() % 8, round % 2 == 0); // whatever it is, it ends, and nothing leaks
+  }
+}
+
+} // namespace

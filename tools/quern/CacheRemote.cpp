@@ -1,0 +1,273 @@
+//===- CacheRemote.cpp - quern cache and servers -----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Keys, and what moves kernels between the disk cache and a server of the remote cache (docs/fleet.md). What is already
+// there is passed over, so that a command that was interrupted goes on where it was.
+//
+//===----------------------------------------------------------------------===//
+#include "CacheRemote.h"
+
+#include "Cache/Disk.h"
+#include "Cache/RemoteLibrary.h"
+#include "Json.h"
+#include "Kernel.h"
+#include "Output.h"
+#include "Primitives/Registry.h"
+#include "Problem.h"
+
+#include <dlfcn.h>
+#include <iostream>
+#include <memory>
+
+namespace quern {
+namespace {
+
+struct RemoteOptions {
+  std::string server, directory, filter, problems, output;
+};
+
+/// Beside libquern, unless the environment names another one.
+std::string remoteLibrary() {
+  constexpr const char *name = "libquern-remote.so.0";
+  if (const char *path = secure_getenv("QUERN_REMOTE_LIBRARY"); path && *path)
+    return path;
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<const void *>(&quern_version), &info) || !info.dli_fname)
+    return name;
+  const std::string_view self = info.dli_fname;
+  return std::string(self.substr(0, self.rfind('/') + 1)) + name;
+}
+
+Result<std::unique_ptr<Remote>> openRemote(const std::string &server) {
+  Result<RemoteConfig> config = RemoteConfig::fromEnvironment();
+  if (!config)
+    return config.takeError();
+  config->servers = server;
+  return Remote::open(remoteLibrary(), *config);
+}
+
+Result<std::unique_ptr<DiskCache>> openDisk(const RemoteOptions &options) {
+  const char *inUse = "";
+  if (Result<void> got = checked(quern_get_disk_cache(&inUse)); !got)
+    return got.takeError();
+  auto cache = std::make_unique<DiskCache>(options.directory.empty() ? inUse : options.directory);
+  if (cache->isOff())
+    return invalidArguments("the disk cache is off (QUERN_CACHE_DIR); name a directory with --dir");
+  if (Result<void> safe = cache->check(); !safe)
+    return safe.takeError();
+  return cache;
+}
+
+RemoteKey keyOf(const Artifact &artifact) {
+  return {artifact.keyBytes, artifact.target, artifact.buildId, artifact.descriptor};
+}
+
+bool isWanted(const RemoteOptions &options, const Artifact &artifact) {
+  return artifact.descriptor.find(options.filter) != std::string::npos ||
+         artifact.target.find(options.filter) != std::string::npos;
+}
+
+/// What became of each kernel.
+struct Moved {
+  size_t moved = 0, present = 0, missing = 0, failed = 0;
+  std::string firstFailure;
+  void fail(const Error &error) {
+    if (failed++ == 0)
+      firstFailure = error.message;
+  }
+};
+
+int finish(const Moved &moved, const char *what, const std::string &where) {
+  std::cout << moved.moved << ' ' << what << ", " << moved.present << " already there";
+  if (moved.missing)
+    std::cout << ", " << moved.missing << " not there";
+  std::cout << ", " << moved.failed << " failed; " << where << '\n';
+  return moved.failed ? reportError(runtimeError(moved.firstFailure)) : exitOk;
+}
+
+Result<Moved> pushAll(const RemoteOptions &options, DiskCache &disk, Remote &remote) {
+  Result<std::vector<DiskCacheFile>> files = disk.list();
+  if (!files)
+    return files.takeError();
+  Moved moved;
+  ProgressBar progress("pushing", files->size());
+  for (const DiskCacheFile &file : *files) {
+    progress.advance();
+    Result<std::string> bytes = disk.read(file.name);
+    Result<Artifact> artifact = bytes ? Artifact::parse(*bytes) : Result<Artifact>(bytes.takeError());
+    const bool isKernel =
+        artifact && (artifact->codeKind == CodeKind::ElfObject || artifact->codeKind == CodeKind::SpirV);
+    if (!isKernel || !isWanted(options, *artifact)) // what is damaged, `quern cache verify` tells
+      continue;
+    const RemoteKey key = keyOf(*artifact);
+    Result<bool> isThere = remote.contains(key);
+    Result<void> stored = isThere ? Result<void>() : Result<void>(isThere.takeError());
+    if (stored && !*isThere)
+      stored = remote.store(key, *bytes);
+    if (!stored)
+      moved.fail(stored.error());
+    else
+      (*isThere ? moved.present : moved.moved) += 1;
+  }
+  return moved;
+}
+
+void keep(Moved &moved, DiskCache &disk, const KernelKey &key, const std::string &bytes) {
+  if (Result<void> stored = disk.store(key, bytes); !stored)
+    moved.fail(stored.error());
+  else
+    moved.moved += 1;
+}
+
+/// The problems of a file, for this machine.
+Result<Moved> pullProblems(const RemoteOptions &options, DiskCache &disk, Remote &remote) {
+  Result<std::vector<std::string>> lines = readProblemFile(options.problems);
+  if (!lines)
+    return lines.takeError();
+  Moved moved;
+  ProgressBar progress("pulling", lines->size());
+  const Target target = Target::host();
+  for (const std::string &line : *lines) {
+    progress.advance();
+    if (line.find(options.filter) == std::string::npos)
+      continue;
+    Result<Problem> problem = readProblem(line, target);
+    if (!problem) {
+      moved.fail(problem.error());
+      continue;
+    }
+    const KernelKey key = quern::keyOf(problem->desc(), target);
+    if (disk.lookup(key)) {
+      moved.present += 1;
+      continue;
+    }
+    Result<std::optional<std::string>> bytes =
+        remote.fetch({key.bytes, target.text(), std::string(compilerBuildId()), problem->desc().text()});
+    if (!bytes)
+      moved.fail(bytes.error());
+    else if (!*bytes)
+      moved.missing += 1;
+    else
+      keep(moved, disk, key, **bytes);
+  }
+  return moved;
+}
+
+/// All that was stored with names, of any target.
+Result<Moved> pullNamed(const RemoteOptions &options, DiskCache &disk, Remote &remote) {
+  std::vector<std::string> names;
+  if (Result<void> listed = remote.list([&](std::string_view name) { names.emplace_back(name); }); !listed)
+    return listed.takeError();
+  Moved moved;
+  ProgressBar progress("pulling", names.size());
+  for (const std::string &name : names) {
+    progress.advance();
+    Result<std::optional<std::string>> bytes = remote.fetchNamed(name);
+    if (!bytes) {
+      moved.fail(bytes.error());
+      continue;
+    }
+    Result<Artifact> artifact = *bytes ? Artifact::parse(**bytes) : Result<Artifact>(runtimeError("it has gone"));
+    if (!artifact || artifact->keyBytes.empty()) { // a problem that only who asks for it knows
+      moved.missing += 1;
+      continue;
+    }
+    const KernelKey key{artifact->keyBytes, digestOf(artifact->keyBytes)};
+    if (!isWanted(options, *artifact))
+      continue;
+    if (disk.lookup(key))
+      moved.present += 1;
+    else
+      keep(moved, disk, key, **bytes);
+  }
+  return moved;
+}
+
+enum Direction : unsigned { push = 1, pull = 2 };
+
+int move(const RemoteOptions &options, unsigned directions) {
+  Result<std::unique_ptr<DiskCache>> disk = openDisk(options);
+  if (!disk)
+    return reportError(disk.error());
+  Result<std::unique_ptr<Remote>> remote = openRemote(options.server);
+  if (!remote)
+    return reportError(remote.error());
+  int exitCode = exitOk;
+  if (directions & push) {
+    Result<Moved> moved = pushAll(options, **disk, **remote);
+    exitCode = moved ? finish(*moved, "pushed", options.server) : reportError(moved.error());
+  }
+  if (directions & pull) {
+    Result<Moved> moved =
+        options.problems.empty() ? pullNamed(options, **disk, **remote) : pullProblems(options, **disk, **remote);
+    exitCode =
+        moreSerious(exitCode, moved ? finish(*moved, "pulled", (*disk)->directory()) : reportError(moved.error()));
+  }
+  return exitCode;
+}
+
+int generateKeys(const RemoteOptions &options) {
+  if (Result<void> made = Remote::generateKeys(remoteLibrary(), options.output); !made)
+    return reportError(made.error());
+  std::cout << "the private key is " << options.output << " (mode 0600), the public one " << options.output << ".pub\n";
+  return exitOk;
+}
+
+} // namespace
+
+int listRemote(const std::string &server, bool json) {
+  Result<std::unique_ptr<Remote>> remote = openRemote(server);
+  if (!remote)
+    return reportError(remote.error());
+  std::vector<std::string> names;
+  if (Result<void> listed = (*remote)->list([&](std::string_view name) { names.emplace_back(name); }); !listed)
+    return reportError(listed.error());
+  Table table({"entry", ">size", "target", "problem"});
+  Json all = Json::array();
+  uint64_t total = 0;
+  for (const std::string &name : names) {
+    Result<std::optional<std::string>> bytes = (*remote)->fetchNamed(name);
+    Result<Artifact> artifact = bytes && *bytes ? Artifact::parse(**bytes)
+                                                : Result<Artifact>(bytes ? runtimeError("it has gone") : bytes.error());
+    const std::string problem = artifact ? artifact->descriptor : concat("(", artifact.error().message, ")");
+    const std::string target = artifact ? artifact->target : std::string();
+    const size_t size = bytes && *bytes ? (*bytes)->size() : 0;
+    total += size;
+    table.addRow({name.substr(0, 16), formatBytes(static_cast<int64_t>(size)), target, problem});
+    all.push_back({{"entry", name}, {"bytes", size}, {"target", target}, {"problem", problem}});
+  }
+  if (json) {
+    printJson(Json{{"server", server}, {"bytes", total}, {"entries", all}});
+    return exitOk;
+  }
+  if (!names.empty())
+    table.print(std::cout);
+  std::cout << names.size() << (names.size() == 1 ? " kernel, " : " kernels, ")
+            << formatBytes(static_cast<int64_t>(total)) << " at " << server << '\n';
+  return exitOk;
+}
+
+void addRemoteCommands(Command &cache, int &exitCode) {
+  auto options = std::make_shared<RemoteOptions>();
+  Command keys = cache.subcommand("keygen", "Make a pair of keys for a remote cache");
+  keys.option("-o,--output", options->output,
+              "The private key's file, which must not exist; the public one is FILE.pub")
+      .required();
+  keys.callback([options, &exitCode] { exitCode = generateKeys(*options); });
+  const auto add = [&](const char *name, const char *help, unsigned directions) {
+    Command sub = cache.subcommand(name, help);
+    sub.option("REMOTE", options->server, "A server, as in QUERN_REMOTE_CACHE").required();
+    sub.option("--dir", options->directory, "The disk cache's directory; default: the one in use");
+    sub.option("--filter", options->filter, "Only kernels with this in their problem or target");
+    if (directions & pull)
+      sub.option("-f,--file", options->problems, "Problems, one a line; default: what was stored with names");
+    sub.callback([options, directions, &exitCode] { exitCode = move(*options, directions); });
+  };
+  add("push", "Store what the disk cache has on a server", push);
+  add("pull", "Fetch kernels from a server into the disk cache", pull);
+  add("sync", "Push, then pull", push | pull);
+}
+
+} // namespace quern

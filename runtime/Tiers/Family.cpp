@@ -147,7 +147,7 @@ void reshape(PrimitiveDesc &desc, const std::vector<Loop> &loops, bool isOpen) {
 /// Of short rows of a softmax the length is not open, since several share a vector. Nor is that of a few lanes that are
 /// packed in one of result and first source, and apart in the other: as many vectors are interleaved.
 void markFew(std::vector<Loop> &loops) {
-  constexpr int64_t mostInRow = 16, mostLanes = 8;
+  constexpr int64_t mostInRow = 15, mostLanes = 8;
   const size_t result = loops.empty() ? 0 : loops.front().strides.size() - 1;
   const bool hasAxis = std::any_of(loops.begin(), loops.end(), [](const Loop &loop) { return loop.isAxis; });
   for (Loop &few : loops) {

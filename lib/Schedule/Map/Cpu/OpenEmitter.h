@@ -64,6 +64,7 @@ private:
   void moveElement(const Place &place, Value known = {});
   /// Whether so much is moved that it is written past the caches, by this call.
   Value movesMuch(int64_t least);
+  Value bytesMoved();
   Value scratch(int64_t elements, Type element);
 
   // Lines (OpenLine.cpp).
@@ -100,6 +101,7 @@ private:
 
   const OpenMapPlan &plan;
   Values flat;                    ///< by operand: the kernel's memref
+  Value isFar;                    ///< whether tiles move more than the second level of the cache keeps
   Value streams;                  ///< whether this call writes past the caches
   Value staged, between, spilled; ///< scratch of a tile: its rows, of the transposition, of a column
 };

@@ -20,6 +20,7 @@ using namespace quern::maps;
 void OpenEmitter::emitTiles() {
   if (plan.network != TileNetwork::Squares)
     return emitInterleaved();
+  isFar = less(index(plan.strategy.l2Bytes), bytesMoved());
   staged = scratch(plan.rows * plan.columns, plan.moved);
   if (const int64_t elements = transposeScratch(plan.moved, plan.tileLanes))
     between = scratch(elements, plan.moved);
@@ -134,8 +135,10 @@ void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value column
         [&](Value counted) {
           Value row = mayShift() ? least(counted, difference(rows, index(lanes))) : counted;
           const Place first = advance(place, plan.along, row);
-          for (int64_t lane = 0; lane < lanes; ++lane)
-            prefetch(add(advance(first, plan.along, index(lane))[source], add(begin, line)));
+          choose(isFar, [&] {
+            for (int64_t lane = 0; lane < lanes; ++lane)
+              prefetch(add(advance(first, plan.along, index(lane))[source], add(begin, line)));
+          });
           forRange(
               begin, end,
               [&](Value at) {
@@ -190,8 +193,10 @@ void OpenEmitter::stageRow(const Place &place, Value to, Value columns, bool isW
     create<vector::StoreOp>(moved, staged, ValueRange{add(to, at)});
   };
   const int64_t ahead = plan.columns, line = lineBytes / plan.source().bytes();
-  for (int64_t next = 0; next < plan.columns; next += line)
-    prefetch(add(place[source], ahead + next));
+  choose(isFar, [&] {
+    for (int64_t next = 0; next < plan.columns; next += line)
+      prefetch(add(place[source], ahead + next));
+  });
   if (isWhole) {
     for (int64_t at = 0; at < plan.columns; at += lanes)
       move(index(at), Value());

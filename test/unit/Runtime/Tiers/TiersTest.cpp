@@ -15,9 +15,11 @@
 #include "Runtime/TestSupport.h"
 
 #include <atomic>
+#include <csignal>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 
@@ -277,6 +279,24 @@ TEST_F(TiersTest, ForksWhileItCompiles) {
     EXPECT_EQ(status, 0) << i;
   }
   EXPECT_EQ(waitSpecialised(run.kernel), quern_success);
+}
+
+TEST_F(TiersTest, AFullDiskCostsTheFileAlone) {
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+#endif
+  const int status = inChild([&] {
+    signal(SIGXFSZ, SIG_IGN); // writes then fail
+    const rlimit none{0, 0};
+    if (setrlimit(RLIMIT_FSIZE, &none))
+      return 1;
+    test::Run run(device, test::lineOf(608));
+    if (waitSpecialised(run.kernel) != quern_success)
+      return 2;
+    run.execute(order);
+    return run.wrong() ? 3 : run.kernel.info().is_family ? 4 : 0;
+  });
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(TiersTest, ForksAreNotHeldUpByACompilerThatHangs) {

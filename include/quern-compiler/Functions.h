@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 #include <string>
+#include <vector>
 
 #ifndef QUERN_COMPILER_EXPORT
 #define QUERN_COMPILER_EXPORT __attribute__((visibility("default")))
@@ -41,6 +42,21 @@ struct CompiledFunction {
 /// Reports to the function's context where it is refused.
 QUERN_COMPILER_EXPORT mlir::FailureOr<CompiledFunction> compileAhead(
         mlir::func::FuncOp function, llvm::StringRef target, bool allowNaive);
+
+/// A kernel whose code lies in an object file of its own.
+struct LinkableFunction {
+  std::string artifact;             ///< without code
+  std::string object;               ///< ELF, relocatable, which refers to nothing outside
+  std::vector<std::string> entries; ///< the symbols of its functions, in the order of the artifact's
+};
+/// Takes what was compiled ahead apart. The symbols are the artifact's behind `prefix`. Reports to the function's
+/// context where that is not possible.
+QUERN_COMPILER_EXPORT mlir::FailureOr<LinkableFunction> makeLinkable(
+        mlir::func::FuncOp function, const CompiledFunction &compiled, llvm::StringRef prefix);
+
+/// Writes a static archive of such objects, by the names of their members; "" or why it cannot be written.
+QUERN_COMPILER_EXPORT std::string writeArchive(
+        llvm::StringRef path, llvm::ArrayRef<std::pair<std::string, std::string>> objects);
 
 } // namespace quern::compiler
 

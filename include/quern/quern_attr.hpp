@@ -11,6 +11,7 @@
 
 #include "quern/quern_memory.hpp"
 #include "quern/quern_mlir.h"
+#include "quern/quern_tiers.h"
 
 namespace quern {
 
@@ -76,6 +77,13 @@ enum class algorithm {
 };
 
 enum class scratchpad_mode { library = quern_scratchpad_mode_library, user = quern_scratchpad_mode_user };
+
+enum class tiers {
+  by_default = quern_tiers_default,
+  both = quern_tiers_both,
+  specialised = quern_tiers_specialised,
+  family = quern_tiers_family
+};
 
 enum class accumulation_mode {
   strict = quern_accumulation_mode_strict,
@@ -208,6 +216,13 @@ struct primitive_attr : public handle<quern_primitive_attr_t> {
     return value != 0;
   }
   void set_deterministic(bool value) { check(quern_primitive_attr_set_deterministic(get(), value)); }
+  tiers get_tiers() const {
+    quern_tiers_t value;
+    check(quern_primitive_attr_get_tiers(get(), &value));
+    return static_cast<tiers>(value);
+  }
+  /// Which kernels primitives may run (quern_tiers.h).
+  void set_tiers(tiers value) { check(quern_primitive_attr_set_tiers(get(), static_cast<quern_tiers_t>(value))); }
   /// Whether what no recipe takes of a function in MLIR is lowered loop by loop.
   bool get_mlir_allow_naive() const {
     int value = 0;

@@ -13,8 +13,8 @@
 #include "quern/quern_mlir.h"
 #include "quern/quern_mlir_call.h"
 #include "quern/quern_pack.h"
-#include "quern/quern_text.h"
 #include "quern/quern_remote.h"
+#include "quern/quern_text.h"
 #include "quern/quern_tiers.h"
 
 #endif /* QUERN_EXT_H */

@@ -18,6 +18,8 @@ extern "C" {
 
 /** quern_mlir_function_t::flags: quern_primitive_attr_set_mlir_allow_naive(). */
 #define QUERN_MLIR_ALLOW_NAIVE 1u
+/** quern_mlir_function_t::flags: the kernel's code is linked with the caller; `entries` are its addresses. */
+#define QUERN_MLIR_LINKED 2u
 
 /** A function and, where there is one, its kernel, compiled ahead. The caller keeps all of it as long as the site. */
 typedef struct {
@@ -32,6 +34,9 @@ typedef struct {
   /** Called, before a call that fails returns its status, on the same thread; may end the program, but not throw. Null:
    * nobody is told. */
   void (*on_failure)(quern_status_t status, const char *message);
+  /** Of QUERN_MLIR_LINKED alone: the functions of the kernel, in its order, of whose code `kernel` has none then. */
+  void *const *entries;
+  uint64_t entry_count;
 } quern_mlir_function_t;
 
 /** MLIR's unranked memref: `descriptor` points to {allocated, aligned, offset, sizes[rank], strides[rank]}. */

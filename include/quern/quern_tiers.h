@@ -19,14 +19,22 @@ extern "C" {
  * (as if there were no families) or family (no other kernel is made).
  */
 
-typedef enum QUERN_INT { quern_tiers_both = 1, quern_tiers_specialised = 2, quern_tiers_family = 3 } quern_tiers_t;
+typedef enum QUERN_INT {
+  quern_tiers_default = 0, /**< as QUERN_TIERS says */
+  quern_tiers_both = 1,
+  quern_tiers_specialised = 2,
+  quern_tiers_family = 3
+} quern_tiers_t;
 
 /**
- * As quern_primitive_create(), with a choice of this primitive's own in place of QUERN_TIERS. quern_tiers_both holds
- * for a problem with the deterministic attribute, too.
+ * Which kernels primitives with these attributes may run, in place of what QUERN_TIERS says. It belongs to the
+ * primitive: the problem, its text and its kernels are the same. With the deterministic attribute quern_tiers_both is
+ * quern_tiers_specialised, so that the kernel never changes.
  */
-QUERN_API quern_status_t quern_primitive_create_with_tiers(
-        quern_primitive_t *primitive, const_quern_primitive_desc_t primitive_desc, quern_tiers_t tiers) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_primitive_attr_get_tiers(
+        const_quern_primitive_attr_t attr, quern_tiers_t *tiers) QUERN_NOEXCEPT;
+QUERN_API quern_status_t quern_primitive_attr_set_tiers(
+        quern_primitive_attr_t attr, quern_tiers_t tiers) QUERN_NOEXCEPT;
 
 /**
  * Returns when executions of the primitive run its specialised kernel, which is at once if they always have. Fails as

@@ -56,6 +56,7 @@ struct Artifact {
   std::vector<LaunchLoop> loops;         ///< in the order in which they begin
   std::vector<Polynomial> regions;       ///< bytes of memory that steps share by name, of sizes
   std::vector<DerivedSize> derivedSizes; ///< sizes sizeCount, sizeCount + 1, …
+  std::vector<SizeCheck> checks;
   std::vector<ArtifactArgument> arguments;
   int64_t scratchBytesPerThread = 0;
   int64_t sharedScratchBytes = 0; ///< common to the threads and steps of one execution, besides regions
@@ -64,7 +65,7 @@ struct Artifact {
 
   /// Of the bytes: the version follows the magic, the checksum of the payload the version.
   static constexpr std::string_view magic = "QUERNART";
-  static constexpr uint32_t formatVersion = 5;
+  static constexpr uint32_t formatVersion = 6;
   static constexpr size_t headerBytes = magic.size() + sizeof(formatVersion) + 2 * sizeof(uint64_t);
 
   std::string serialize() const;

@@ -21,7 +21,7 @@ namespace quern {
 
 /// No launch comes near these limits; they bound what a hostile file makes its reader do.
 inline constexpr uint32_t maxStepBuffers = 64, maxLoopDepth = 8, maxLoops = 4096, maxRegions = 256,
-                          maxDerivedSizes = 16, maxTerms = 64, maxTermSymbols = 8;
+                          maxDerivedSizes = 128, maxChecks = 1024, maxTerms = 64, maxTermSymbols = 8;
 
 /// coefficient · the product of symbols. Symbol i < maxLoopDepth is the index of the loop at depth i around a step,
 /// from the outermost, 0; any other is size i - maxLoopDepth of the execution.
@@ -90,11 +90,24 @@ struct LaunchLoop {
   uint32_t first = 0, end = 0;
 };
 
-/// A size that an execution finds behind those it is given: the greatest of `count` s32 elements of an argument,
-/// `stride` elements apart, but in [0, limit]. The three are polynomials of the given sizes.
+/// A size that an execution finds behind those it is given. Polynomials are of the given sizes and of derived ones
+/// before it.
 struct DerivedSize {
-  uint32_t argument = 0; ///< index into `arguments`
+  enum class Kind : uint32_t {
+    Maximum, ///< the greatest of `count` s32 elements of an argument, `stride` elements apart, but in [0, limit]
+    Number,  ///< the s32 element that an argument has
+    Computed ///< `value`
+  };
+  uint32_t argument = 0; ///< index into `arguments`; of a computed one 0
   Polynomial limit, count, stride;
+  Kind kind = Kind::Maximum;
+  Polynomial value;
+};
+
+/// An execution is refused unless low <= value <= high, polynomials of all sizes.
+struct SizeCheck {
+  std::string what; ///< that the value is, for the message
+  Polynomial value, low, high;
 };
 
 } // namespace quern

@@ -50,6 +50,7 @@ public:
 
 private:
   Result<void> readSizes();
+  Result<void> readChecks();
   Result<void> readLoops();
   Result<void> checkLoops();
   Result<void> readRegions();
@@ -113,11 +114,29 @@ Result<void> ProgramReader::readSizes() {
     return count.takeError();
   for (uint32_t i = 0; i < *count && in.ok(); ++i) {
     DerivedSize size;
+    size.kind = in.get<DerivedSize::Kind>();
+    if (size.kind > DerivedSize::Kind::Computed)
+      return runtimeError("artifact derived size ", i, " is of kind ", static_cast<uint32_t>(size.kind),
+                          "; 0 to 2 are known");
     size.argument = in.get<uint32_t>();
-    for (Polynomial *polynomial : {&size.limit, &size.count, &size.stride})
-      if (Result<void> done = readPolynomial(*polynomial, 0, artifact.sizeCount, "derived size", i); !done)
+    for (Polynomial *polynomial : {&size.limit, &size.count, &size.stride, &size.value})
+      if (Result<void> done = readPolynomial(*polynomial, 0, artifact.sizeCount + i, "derived size", i); !done)
         return done;
     artifact.derivedSizes.push_back(std::move(size));
+  }
+  return readChecks();
+}
+
+Result<void> ProgramReader::readChecks() {
+  Result<uint32_t> count = readCount("checks", maxChecks);
+  if (!count)
+    return count.takeError();
+  for (uint32_t i = 0; i < *count && in.ok(); ++i) {
+    SizeCheck &check = artifact.checks.emplace_back();
+    check.what = in.getString();
+    for (Polynomial *polynomial : {&check.value, &check.low, &check.high})
+      if (Result<void> done = readPolynomial(*polynomial, 0, allSizes(), "check", i); !done)
+        return done;
   }
   return {};
 }
@@ -324,8 +343,15 @@ void writeProgram(const Artifact &artifact, ByteWriter &out) {
   out.put(artifact.sizeCount);
   out.put<uint32_t>(static_cast<uint32_t>(artifact.derivedSizes.size()));
   for (const DerivedSize &size : artifact.derivedSizes) {
+    out.put(size.kind);
     out.put(size.argument);
-    for (const Polynomial *polynomial : {&size.limit, &size.count, &size.stride})
+    for (const Polynomial *polynomial : {&size.limit, &size.count, &size.stride, &size.value})
+      write(*polynomial, out);
+  }
+  out.put<uint32_t>(static_cast<uint32_t>(artifact.checks.size()));
+  for (const SizeCheck &check : artifact.checks) {
+    out.putString(check.what);
+    for (const Polynomial *polynomial : {&check.value, &check.low, &check.high})
       write(*polynomial, out);
   }
   out.put<uint32_t>(static_cast<uint32_t>(artifact.loops.size()));

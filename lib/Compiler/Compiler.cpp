@@ -202,7 +202,7 @@ std::optional<uint32_t> Compilation::argumentNamed(StringRef name) const {
 
 int64_t Compilation::sizeCount() const {
   auto program = attrOf<ProgramAttr>(*module);
-  int64_t count = program ? llvm::count_if(program.getSteps(), llvm::IsaPred<MaximumAttr>) : 0;
+  int64_t count = program ? llvm::count_if(program.getSteps(), llvm::IsaPred<MaximumAttr, NumberAttr, SizeAttr>) : 0;
   for (const ArgumentInfo &argument : problem.arguments)
     count += argument.runtimeSizes();
   return count;
@@ -267,13 +267,15 @@ Result<void> Compilation::addLaunch(Artifact &artifact) {
   artifact.loops = std::move(launch->loops);
   for (Launch::Region &region : launch->regions)
     artifact.regions.push_back(std::move(region.bytes));
-  for (Launch::Maximum &maximum : launch->maxima) {
-    std::optional<uint32_t> argument = argumentNamed(maximum.argument);
+  artifact.checks = std::move(launch->checks);
+  for (Launch::Size &size : launch->sizes) {
+    const bool isComputed = size.kind == DerivedSize::Kind::Computed;
+    std::optional<uint32_t> argument = isComputed ? 0 : argumentNamed(size.argument);
     if (!argument)
       return failed(Stage::Codegen, Status::Internal,
-                    concat("a maximum is of '", maximum.argument.str(), "', which is no argument"));
-    artifact.derivedSizes.push_back(
-        {*argument, std::move(maximum.limit), std::move(maximum.count), std::move(maximum.stride)});
+                    concat("a size is of '", size.argument.str(), "', which is no argument"));
+    artifact.derivedSizes.push_back({*argument, std::move(size.limit), std::move(size.count), std::move(size.stride),
+                                     size.kind, std::move(size.value)});
   }
   for (const ArgumentInfo &argument : problem.arguments) {
     artifact.arguments.push_back(

@@ -94,6 +94,18 @@ Result<void> cutFor(ModuleOp module, const PrimitiveDesc &desc, const Backend &b
   return done;
 }
 
+/// Gives numbers the values that an oracle has for them.
+Result<void> fillNumbers(func::FuncOp function, const MlirDesc &mlir) {
+  const std::optional<std::vector<MlirNumber>> numbers = MlirNumber::parse(mlir.numbers);
+  for (const MlirNumber &number : numbers ? *numbers : std::vector<MlirNumber>()) {
+    if (number.value && !mlir.oracle)
+      return unimplemented("the number ", number.argument, " has a value, which an execution brings");
+    if (number.value && !functions::fillNumber(function, static_cast<unsigned>(number.argument), *number.value))
+      return invalidArguments("argument ", number.argument, " of the code is no number");
+  }
+  return {};
+}
+
 /// Gives the arguments the names that an execution knows, and sizes that the descriptor has where the code leaves them
 /// open; refuses code of other arguments than the descriptor's.
 Result<void> nameArguments(func::FuncOp function, const VerifiedProblem &problem) {
@@ -131,6 +143,7 @@ Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
   read.args = std::move(function->args);
   read.uses = std::move(function->uses);
   read.sizes = std::move(function->sizes);
+  read.numbers = std::move(function->numbers);
   read.oracle = mlir->oracle;
   if (!mlir->oracle)
     if (Result<void> taken = cutFor(*function->module, desc, backend, target); !taken)
@@ -154,6 +167,8 @@ Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Bac
   functions::addErrorArguments(only, written);
   if (Result<void> named = nameArguments(only, problem); !named)
     return named;
+  if (Result<void> filled = fillNumbers(only, mlir); !filled)
+    return filled;
   if (Result<void> folded = functions::foldSizes(only); !folded)
     return folded;
   if (mlir.oracle) {

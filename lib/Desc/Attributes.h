@@ -106,6 +106,9 @@ struct UncomputedAttributes {
   std::map<int32_t, QuantParams> precomputedReductions;
 };
 
+/// Which kernels a primitive may run; `Both` begins with that of the family. `Default`: as QUERN_TIERS says.
+enum class Tiers { Default, Both, Specialised, Family };
+
 inline constexpr size_t maxPostOps = 32;
 
 struct Attributes {
@@ -121,6 +124,8 @@ struct Attributes {
   Dropout dropout;
   bool naive = false; ///< what no recipe takes of a caller's function may be lowered loop by loop
   std::shared_ptr<const UncomputedAttributes> uncomputed; ///< null: none
+  /// Of the primitive, not of the problem: no part of its bytes and text, nor of comparisons.
+  Tiers tiers = Tiers::Default;
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("scratchpad", self.scratchpadMode), visit("fpmath", self.fpmathMode),
         visit("fpmath_int", self.fpmathApplyToInt), visit("accumulation", self.accumulationMode),

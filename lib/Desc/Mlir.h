@@ -13,10 +13,22 @@
 
 #include "Desc/Tensor/TensorDesc.h"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quern {
+
+/// An argument of one s32 element that sizes or places depend on.
+struct MlirNumber {
+  size_t argument = 0;
+  std::optional<int32_t> value; ///< nothing: executions bring it
+
+  /// "2,5:16": argument 2 and argument 5, which is 16; ascending; nothing of another text.
+  static std::optional<std::vector<MlirNumber>> parse(std::string_view text);
+  static std::string textOf(const std::vector<MlirNumber> &numbers);
+};
 
 struct MlirDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Mlir;
@@ -31,6 +43,8 @@ struct MlirDesc {
   /// For each open size of the arguments, in the order of an execution's list: the first of that list that it equals,
   /// or "=64" where it is a number. "" where none is open.
   std::string sizes;
+  /// MlirNumber::textOf(); in a problem whose sizes are known each has its value.
+  std::string numbers;
   /// Lowered loop by loop: what others are compared with. With two arguments of f64 behind the code's for each that is
   /// written, laid out as it, zeros before, what is f32 is computed in f64, and these get e and v, so that what
   /// arithmetic of the stated types gives is within oracleMargin (e + sqrt(v)) of the element beside. Without them the
@@ -40,7 +54,8 @@ struct MlirDesc {
   bool isRead() const { return !code.empty(); }
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("module", self.module), visit("function", self.function), visit("code", self.code), visit("args", self.args),
-        visit("uses", self.uses), visit("sizes", self.sizes), visit("oracle", self.oracle);
+        visit("uses", self.uses), visit("sizes", self.sizes), visit("numbers", self.numbers),
+        visit("oracle", self.oracle);
   }
   bool operator==(const MlirDesc &other) const;
 };

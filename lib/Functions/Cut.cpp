@@ -53,7 +53,7 @@ bool areEqual(func::FuncOp a, func::FuncOp b) {
 
 class Cutter {
 public:
-  Cutter(ModuleOp module, func::FuncOp function, const OpenSizes &sizes, Taker takes, bool allowNaive, Cuts &cuts)
+  Cutter(ModuleOp module, func::FuncOp function, OpenSizes &sizes, Taker takes, bool allowNaive, Cuts &cuts)
       : module(module), function(function), sizes(sizes), takes(takes), allowNaive(allowNaive && sizes.isEmpty()),
         cuts(cuts) {}
   Result<void> run();
@@ -62,17 +62,18 @@ public:
 private:
   void readSteps();
   Group makeGroup(size_t first, size_t end);
-  std::string giveSizes(Group &group) const;
+  std::string giveSizes(Group &group);
   bool tryGroup(size_t first, size_t end, std::string &whyNot);
   Result<void> findCut(size_t first);
   void addGroup(size_t first, const Cut &cut);
   std::string nameOf(Value buffer);
   bool isIndependent(const Group &group, ArrayRef<const Group *> running) const;
+  void writeSizes(SmallVectorImpl<Attribute> &program);
   void writeProgram();
 
   ModuleOp module;
   func::FuncOp function;
-  const OpenSizes &sizes;
+  OpenSizes &sizes;
   Taker takes;
   bool allowNaive;
   Cuts &cuts;
@@ -146,7 +147,7 @@ bool isUsedBy(Value buffer, const llvm::SmallDenseSet<Operation *> &operations) 
 }
 
 /// The size that entry `entry` of the execution's list is, of an argument of a problem.
-Value sizeOf(OpBuilder &builder, Location loc, int64_t entry, const OpenSizes &sizes, ArrayRef<Value> buffers,
+Value sizeOf(OpBuilder &builder, Location loc, int64_t entry, OpenSizes &sizes, ArrayRef<Value> buffers,
              const IRMapping &mapping) {
   for (Value buffer : buffers)
     for (int64_t d = 0; d < cast<MemRefType>(buffer.getType()).getRank(); ++d)
@@ -156,7 +157,7 @@ Value sizeOf(OpBuilder &builder, Location loc, int64_t entry, const OpenSizes &s
 }
 
 /// Memory of a problem's own.
-void makeOwn(OpBuilder &builder, Value buffer, const OpenSizes &sizes, ArrayRef<Value> buffers, IRMapping &mapping) {
+void makeOwn(OpBuilder &builder, Value buffer, OpenSizes &sizes, ArrayRef<Value> buffers, IRMapping &mapping) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<Value> open;
   for (int64_t d = 0; d < type.getRank(); ++d)
@@ -214,19 +215,27 @@ Group Cutter::makeGroup(size_t first, size_t end) {
     }
   llvm::SetVector<Value> own;
   SmallVector<Value> shared;
+  auto isPlaced = [&](Value root) { // where its views begin is the call's matter
+    return llvm::any_of(used, [&](Value memref) { return rootOf(memref) == root && sizes.startOf(memref); });
+  };
   for (Value memref : used)
     if (rootOf(memref).getDefiningOp<memref::GetGlobalOp>())
       continue; // copied with what reads it
-    else if (isUsedBy(rootOf(memref), members))
+    else if (isUsedBy(rootOf(memref), members) && !isPlaced(rootOf(memref)))
       own.insert(rootOf(memref));
     else
       shared.push_back(memref);
-  for (BlockArgument argument : function.getArguments()) // in their order, then views and regions
-    if (llvm::is_contained(shared, argument))
-      group.buffers.push_back(argument);
-  llvm::copy_if(shared, std::back_inserter(group.buffers), [](Value buffer) { return !isa<BlockArgument>(buffer); });
+  if (first == 0 && end == steps.size()) { // what executions bind by position: arguments in their order
+    SmallVector<Value> ordered;
+    llvm::copy_if(function.getArguments(), std::back_inserter(ordered),
+                  [&](Value argument) { return llvm::is_contained(shared, argument); });
+    llvm::copy_if(shared, std::back_inserter(ordered), [](Value buffer) { return !isa<BlockArgument>(buffer); });
+    shared = std::move(ordered);
+  }
+  group.buffers = std::move(shared); // else as they are used, so that equal problems are equal
   OpBuilder builder(function.getContext());
-  SmallVector<Type> types = llvm::map_to_vector(group.buffers, [](Value buffer) { return buffer.getType(); });
+  SmallVector<Type> types =
+      llvm::map_to_vector(group.buffers, [this](Value buffer) { return Type(sizes.typeOf(buffer)); });
   group.function =
       func::FuncOp::create(steps[first].back()->getLoc(), concat(function.getName().str(), "_", functions.size()),
                            builder.getFunctionType(types, {}));
@@ -247,7 +256,7 @@ Group Cutter::makeGroup(size_t first, size_t end) {
 }
 
 /// Says which of the execution's sizes are the problem's; why it cannot be, or nothing.
-std::string Cutter::giveSizes(Group &group) const {
+std::string Cutter::giveSizes(Group &group) {
   SmallVector<int64_t> all;
   for (Value buffer : group.buffers) {
     std::optional<SmallVector<int64_t>> own = sizes.indicesOf(buffer);
@@ -337,19 +346,50 @@ bool Cutter::isIndependent(const Group &group, ArrayRef<const Group *> running) 
   });
 }
 
+/// The sizes that problems ask for, numbered anew, and what executions are refused for.
+void Cutter::writeSizes(SmallVectorImpl<Attribute> &program) {
+  MLIRContext *context = module.getContext();
+  for (BlockArgument argument : sizes.numberArguments())
+    program.push_back(NumberAttr::get(context, nameOf(argument)));
+  llvm::DenseMap<int64_t, int64_t> places;
+  for (Group &group : groups) {
+    auto given = group.function->getAttrOfType<DenseI64ArrayAttr>(attr::sizeIndices);
+    SmallVector<int64_t> indices(given ? given.asArrayRef() : ArrayRef<int64_t>());
+    for (int64_t &index : indices) {
+      if (index < sizes.firstComputed())
+        continue;
+      auto [place, isNew] = places.try_emplace(index, sizes.firstComputed() + static_cast<int64_t>(places.size()));
+      if (isNew)
+        program.push_back(SizeAttr::get(context, sizes.computed(index)));
+      index = place->second;
+    }
+    if (given)
+      group.function->setAttr(attr::sizeIndices, DenseI64ArrayAttr::get(context, indices));
+  }
+  for (const OpenSizes::Check &check : sizes.checks()) {
+    auto argument = dyn_cast<BlockArgument>(rootOf(check.memory));
+    const std::string what = concat(check.what, " of ", argument ? nameOf(argument) : "a value");
+    program.push_back(CheckAttr::get(context, what, check.value, check.low, check.high));
+  }
+}
+
 void Cutter::writeProgram() {
   MLIRContext *context = module.getContext();
   SmallVector<Attribute> program;
   auto start = getAffineConstantExpr(0, context);
-  for (auto &[buffer, name] : regions) {
-    const unsigned bits = cast<MemRefType>(buffer.getType()).getElementTypeBitWidth();
-    program.push_back(RegionAttr::get(context, name, sizes.elementsOf(buffer) * std::max(1u, bits / 8)));
-  }
+  auto bytesIn = [](Value memref) {
+    return std::max(1u, cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8);
+  };
+  writeSizes(program);
+  for (auto &[buffer, name] : regions)
+    program.push_back(RegionAttr::get(context, name, sizes.elementsOf(buffer) * bytesIn(buffer)));
   SmallVector<const Group *> running;
   for (Group &group : groups) {
     SmallVector<BufferAttr> buffers;
-    for (Value buffer : group.buffers)
-      buffers.push_back(BufferAttr::get(context, nameOf(rootOf(buffer)), start));
+    for (Value buffer : group.buffers) {
+      AffineExpr begin = sizes.startOf(buffer);
+      buffers.push_back(BufferAttr::get(context, nameOf(rootOf(buffer)), begin ? begin * bytesIn(buffer) : start));
+    }
     const bool isBeside = isIndependent(group, running);
     if (!isBeside)
       running.clear();
@@ -373,10 +413,10 @@ Result<void> Cutter::run() {
     }
     addGroup(next, cuts[i]);
   }
-  if (groups.size() > 1)
-    writeProgram();
-  else
+  if (groups.size() == 1)
     groups.front().function.setName(function.getName());
+  if (groups.size() > 1 || sizes.decidesLaunch())
+    writeProgram();
   function.erase();
   for (func::FuncOp problem : functions)
     module.push_back(problem);

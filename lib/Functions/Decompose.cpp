@@ -205,10 +205,43 @@ LogicalResult fuseElementwise(func::FuncOp function) {
   return rewriteBy(function, std::move(patterns));
 }
 
+/// Upstream starts the maximum from NaN, which maxnumf passes over; the least value does the same but for a row of NaN
+/// alone, which is NaN either way.
+void startFromLeast(arith::ConstantOp constant) {
+  auto number = dyn_cast<FloatAttr>(constant.getValue());
+  if (number && number.getValue().isNaN())
+    constant.setValueAttr(
+        FloatAttr::get(number.getType(), APFloat::getInf(number.getValue().getSemantics(), /*Negative=*/true)));
+}
+
+/// Softmax divides by one sum in a row: its reciprocal is had once, as the primitive has it.
+void multiplyByReciprocals(linalg::GenericOp op) {
+  auto division = dyn_cast_or_null<arith::DivFOp>(op.getBlock()->getTerminator()->getOperand(0).getDefiningOp());
+  if (!division || division.getType().getIntOrFloatBitWidth() < 32 || op.getInputs().size() != 2 ||
+      division.getLhs() != op.getRegionInputArgs()[0] || division.getRhs() != op.getRegionInputArgs()[1])
+    return;
+  Value sums = op.getInputs()[1];
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  const auto rank = static_cast<unsigned>(cast<RankedTensorType>(sums.getType()).getRank());
+  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, sums), division.getType());
+  const SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(rank));
+  auto reciprocals = linalg::GenericOp::create(
+      builder, loc, empty.getType(), sums, empty, maps,
+      SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+      [](OpBuilder &inner, Location at, ValueRange elements) {
+        Value one = arith::ConstantOp::create(inner, at, inner.getFloatAttr(elements[0].getType(), 1));
+        linalg::YieldOp::create(inner, at, arith::DivFOp::create(inner, at, one, elements[0]).getResult());
+      });
+  op.getInputsMutable()[1].set(reciprocals.getResult(0));
+  builder.setInsertionPoint(division);
+  Value product = arith::MulFOp::create(builder, loc, division.getLhs(), division.getRhs());
+  division.replaceAllUsesWith(product);
+  division.erase();
+}
+
 } // namespace
 
-// Upstream starts the maximum from NaN, which maxnumf passes
-// over; the least value does the same but for a row of NaN alone, which is NaN either way.
 LogicalResult functions::decomposeSoftmax(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto softmax : llvm::to_vector(function.getOps<linalg::SoftmaxOp>())) {
@@ -217,11 +250,16 @@ LogicalResult functions::decomposeSoftmax(func::FuncOp function) {
     FailureOr<SmallVector<Value>> values = softmax.decomposeOperation(rewriter);
     if (failed(values))
       return softmax.emitError("a softmax that upstream does not decompose");
+    SmallVector<Operation *> made;
     for (Operation *op = softmax->getPrevNode(); op != before; op = op->getPrevNode())
+      made.push_back(op);
+    for (Operation *op : made) {
       if (auto constant = dyn_cast<arith::ConstantOp>(op))
-        if (auto number = dyn_cast<FloatAttr>(constant.getValue()); number && number.getValue().isNaN())
-          constant.setValueAttr(
-              FloatAttr::get(number.getType(), APFloat::getInf(number.getValue().getSemantics(), /*Negative=*/true)));
+        startFromLeast(constant);
+      op->walk([](math::ExpOp exp) { exp.setFastmath(arith::FastMathFlags::afn); }); // a few ULP are allowed
+      if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic.isAllParallelLoops())
+        multiplyByReciprocals(generic);
+    }
     rewriter.replaceOp(softmax, *values);
   }
   return success();

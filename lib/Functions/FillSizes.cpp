@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Functions/Functions.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/Pass/PassManager.h"
@@ -44,12 +45,28 @@ bool functions::fillSizes(func::FuncOp function, unsigned i, const TensorDesc &d
   return true;
 }
 
+bool functions::fillNumber(func::FuncOp function, unsigned i, int64_t value) {
+  bool isNumber = false;
+  OpBuilder builder(function.getContext());
+  for (Operation *user : llvm::to_vector(function.getArgument(i).getUsers()))
+    if (auto load = dyn_cast<memref::LoadOp>(user); load && load.getType().isInteger(32)) {
+      builder.setInsertionPoint(load);
+      Value number =
+          arith::ConstantOp::create(builder, load.getLoc(), builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+      load.replaceAllUsesWith(number);
+      load.erase();
+      isNumber = true;
+    }
+  return isNumber;
+}
+
 Result<void> functions::foldSizes(func::FuncOp function) {
-  if (function.getOps<memref::CastOp>().empty())
+  auto isView = [](Operation &op) { return isa<memref::CastOp, memref::SubViewOp, memref::ExpandShapeOp>(op); };
+  if (llvm::none_of(function.getBody().front(), isView))
     return {};
   PassManager passes(function.getContext(), func::FuncOp::getOperationName());
   passes.addPass(createCanonicalizerPass());
   if (failed(passes.run(function)))
-    return internalError("the sizes of a function could not be filled in");
+    return invalidArguments("the sizes and places of a function do not fit each other");
   return {};
 }

@@ -30,7 +30,7 @@ void registerDialects(mlir::DialectRegistry &registry);
 struct ReadFunction {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<TensorDesc> args; ///< as MlirDesc has them
-  std::string uses, sizes;
+  std::string uses, sizes, numbers;
 };
 
 /// Function `name` of a module, "" for the only public one. `invalid_arguments`: the bytes are no module, or have no
@@ -48,6 +48,8 @@ Result<TensorDesc> describe(mlir::Type type, const std::string &what);
 
 /// Gives argument `i` of a function that was read the open sizes that `desc` has. False if it is not such an argument.
 bool fillSizes(mlir::func::FuncOp function, unsigned i, const TensorDesc &desc);
+/// Gives the number that argument `i` is a value. False if it is no number.
+bool fillNumber(mlir::func::FuncOp function, unsigned i, int64_t value);
 /// Makes sizes that follow from those of the arguments numbers.
 Result<void> foldSizes(mlir::func::FuncOp function);
 

@@ -4,13 +4,74 @@
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms.h"
 
+#include "Functions/Check.h"
+#include "IR/QuernDialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
+using namespace quern;
+
+namespace {
+
+/// Whether a reduction leaves in `most` the greatest elements of `values`.
+bool isGreatestOf(linalg::GenericOp op, Value most, Value values) {
+  if (op.getInputs().size() != 1 || op.getInputs()[0] != values || op.getOutputs().size() != 1 ||
+      op.getOutputs()[0] != most || op.getNumReductionLoops() == 0)
+    return false;
+  Operation *combine = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  return isa_and_nonnull<arith::MaxNumFOp, arith::MaximumFOp>(combine) &&
+         llvm::is_contained(combine->getOperands(), op.getRegionInputArgs()[0]) &&
+         llvm::is_contained(combine->getOperands(), op.getRegionOutputArgs()[0]);
+}
+
+/// The operand of an operation that an element is of.
+OpOperand *operandOf(linalg::GenericOp op, Value element) {
+  auto argument = dyn_cast<BlockArgument>(element);
+  return argument && argument.getOwner() == op.getBlock() && argument.getArgNumber() < op.getInputs().size()
+             ? &op->getOpOperand(argument.getArgNumber())
+             : nullptr;
+}
+
+/// Whether what is subtracted is the greatest of the elements in a row, so that what is left is at most 0 or no number.
+bool isNonpositive(linalg::GenericOp op, Value number) {
+  auto difference = number.getDefiningOp<arith::SubFOp>();
+  OpOperand *element = difference ? operandOf(op, difference.getLhs()) : nullptr,
+            *most = difference ? operandOf(op, difference.getRhs()) : nullptr;
+  if (!element || !most)
+    return false;
+  auto placeIn = [](linalg::GenericOp reader, OpOperand &values, OpOperand &greatest) { // by place in the values
+    AffineMap from = reader.getMatchingIndexingMap(&values);
+    return from.isPermutation() ? reader.getMatchingIndexingMap(&greatest).compose(inversePermutation(from))
+                                : AffineMap();
+  };
+  auto isWritten = [&](Operation *from) { // since then
+    for (Operation *other = from->getNextNode(); other && other != op; other = other->getNextNode())
+      if (auto writer = dyn_cast<linalg::LinalgOp>(other))
+        for (Value init : writer.getDpsInits())
+          if (functions::rootOf(init) == functions::rootOf(element->get()))
+            return true;
+    return false;
+  };
+  AffineMap place = placeIn(op, *element, *most);
+  return place && llvm::any_of(most->get().getUsers(), [&](Operation *user) {
+           auto reduction = dyn_cast<linalg::GenericOp>(user);
+           return reduction && reduction->isBeforeInBlock(op) && !isWritten(reduction) &&
+                  isGreatestOf(reduction, most->get(), element->get()) &&
+                  placeIn(reduction, reduction->getOpOperand(0), reduction->getOpOperand(1)) == place;
+         });
+}
+
+} // namespace
 
 void quern::functions::grantLicences(func::FuncOp function) {
   using arith::FastMathFlags;
+  for (auto op : function.getOps<linalg::GenericOp>()) // each buffer is written once by now
+    for (auto exp : op.getBlock()->getOps<math::ExpOp>())
+      if (isNonpositive(op, exp.getOperand()))
+        addLicence(exp, Licence::Nonpositive);
   for (auto op : function.getOps<linalg::LinalgOp>()) {
     if (op.getNumReductionLoops() == 0)
       continue;

@@ -2,18 +2,30 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+//
+// Dims that are one size by the loops of operations are joined in classes first. Then each class gets its value: a
+// number, an entry of the list, or what operations define it as. What defines it beside that is checked by executions.
+//
+//===----------------------------------------------------------------------===//
 #include "Functions/OpenSizes.h"
 
+#include "Functions/Check.h"
 #include "Functions/Places.h"
+#include "IR/Polynomials.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace quern;
 using namespace quern::functions;
 
 namespace {
+
+/// More no size or offset is.
+constexpr int64_t largest = int64_t(1) << 40;
 
 /// For each dim of the larger shape of a reshape the dim of the smaller one, where it is that alone.
 template <typename Reshape, typename Visit> void forEachKept(Reshape reshape, MemRefType expanded, Visit visit) {
@@ -25,7 +37,33 @@ template <typename Reshape, typename Visit> void forEachKept(Reshape reshape, Me
   }
 }
 
+bool isSumOrProduct(Operation *op) { return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op); }
+
+/// The argument that an index is the number of; null if none.
+BlockArgument numberOf(Value index) {
+  auto cast = index.getDefiningOp<arith::IndexCastOp>();
+  auto load = cast && index.getType().isIndex() ? cast.getIn().getDefiningOp<memref::LoadOp>() : memref::LoadOp();
+  auto argument = load ? dyn_cast<BlockArgument>(load.getMemRef()) : BlockArgument();
+  const bool isNumber =
+      argument && load.getMemRefType() == MemRefType::get({}, IntegerType::get(index.getContext(), 32));
+  return isNumber ? argument : BlockArgument();
+}
+
 } // namespace
+
+bool functions::isSizeOrPlaceAlone(Value index) {
+  llvm::SetVector<Value> computed;
+  computed.insert(index);
+  for (size_t i = 0; i < computed.size(); ++i)
+    for (Operation *user : computed[i].getUsers())
+      if (isSumOrProduct(user) && user->getResult(0).getType().isIndex())
+        computed.insert(user->getResult(0));
+      else if (!isa<memref::AllocOp, memref::SubViewOp, memref::ExpandShapeOp>(user))
+        return false;
+  return true;
+}
+
+//===- Classes ------------------------------------------------------------===//
 
 unsigned OpenSizes::node(Value memref, int64_t dim) {
   auto [at, isNew] = nodes.try_emplace({memref, dim}, nodes.size());
@@ -38,33 +76,48 @@ void OpenSizes::join(Value memref, int64_t dim, Value other, int64_t otherDim) {
   joined.join(node(memref, dim), node(other, otherDim));
 }
 
-void OpenSizes::readOperation(Operation &op) {
-  auto joinSizes = [&](Value memref, ValueRange sizes) {
-    auto type = cast<MemRefType>(memref.getType());
-    for (int64_t d = 0, next = 0; d < type.getRank(); ++d)
-      if (type.isDynamicDim(d)) {
-        auto size = sizes[next++].getDefiningOp<memref::DimOp>();
-        if (std::optional<int64_t> of = size ? size.getConstantIndex() : std::nullopt)
-          join(memref, d, size.getSource(), *of);
-      }
-  };
-  if (auto alloc = dyn_cast<memref::AllocOp>(op))
-    joinSizes(alloc, alloc.getDynamicSizes());
-  else if (auto subview = dyn_cast<memref::SubViewOp>(op); subview && !subview.getDroppedDims().any())
-    joinSizes(subview, subview.getSizes());
-  else if (auto cast = dyn_cast<memref::CastOp>(op))
-    for (int64_t d = 0; d < mlir::cast<MemRefType>(cast.getType()).getRank(); ++d)
-      join(cast.getDest(), d, cast.getSource(), d);
-  else if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))
+/// A dim is as long as another or has a definition.
+void OpenSizes::define(Value memref, int64_t dim, OpFoldResult number, Operation *op) {
+  if (!cast<MemRefType>(memref.getType()).isDynamicDim(static_cast<unsigned>(dim)))
+    return;
+  auto size = isa<Value>(number) ? cast<Value>(number).getDefiningOp<memref::DimOp>() : memref::DimOp();
+  if (std::optional<int64_t> of = size ? size.getConstantIndex() : std::nullopt) {
+    join(memref, dim, size.getSource(), *of);
+    return;
+  }
+  (void)node(memref, dim);
+  definitions.push_back({{memref, dim}, number, {}, op});
+}
+
+void OpenSizes::readReshape(Operation &op) {
+  if (auto expand = dyn_cast<memref::ExpandShapeOp>(op)) {
     forEachKept(expand, expand.getResultType(),
                 [&](int64_t collapsed, int64_t d) { join(expand, d, expand.getSrc(), collapsed); });
-  else if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op))
-    forEachKept(collapse, collapse.getSrcType(),
-                [&](int64_t collapsed, int64_t d) { join(collapse, collapsed, collapse.getSrc(), d); });
+    for (auto [d, size] : llvm::enumerate(expand.getMixedOutputShape()))
+      define(expand, static_cast<int64_t>(d), size, expand);
+  }
+  auto collapse = dyn_cast<memref::CollapseShapeOp>(op);
+  if (!collapse)
+    return;
+  forEachKept(collapse, collapse.getSrcType(),
+              [&](int64_t collapsed, int64_t d) { join(collapse, collapsed, collapse.getSrc(), d); });
+  for (auto [d, group] : llvm::enumerate(collapse.getReassociationIndices()))
+    if (group.size() > 1 && collapse.getResultType().isDynamicDim(static_cast<unsigned>(d))) {
+      Definition product{{collapse, static_cast<int64_t>(d)}, {}, {}, collapse};
+      for (int64_t of : group) {
+        product.product.emplace_back(collapse.getSrc(), of);
+        (void)node(collapse.getSrc(), of);
+      }
+      (void)node(collapse, static_cast<int64_t>(d));
+      definitions.push_back(std::move(product));
+    }
+}
+
+void OpenSizes::readLoops(Operation &op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp)
     return;
-  SmallVector<std::optional<std::pair<Value, int64_t>>> loops(linalgOp.getNumLoops());
+  SmallVector<std::optional<Dim>> loops(linalgOp.getNumLoops());
   for (OpOperand &operand : op.getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
@@ -81,13 +134,36 @@ void OpenSizes::readOperation(Operation &op) {
   }
 }
 
+void OpenSizes::readOperation(Operation &op) {
+  if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+    for (auto [d, size] : llvm::enumerate(alloc.getMixedSizes()))
+      define(alloc, static_cast<int64_t>(d), size, alloc);
+  } else if (auto subview = dyn_cast<memref::SubViewOp>(op)) {
+    const llvm::SmallBitVector dropped = subview.getDroppedDims();
+    int64_t dim = 0;
+    for (auto [d, size] : llvm::enumerate(subview.getMixedSizes()))
+      if (!dropped.test(static_cast<unsigned>(d)))
+        define(subview, dim++, size, subview);
+    for (int64_t d = 0; d < subview.getSourceType().getRank(); ++d)
+      (void)node(subview.getSource(), d);
+  } else if (auto cast = dyn_cast<memref::CastOp>(op)) {
+    for (int64_t d = 0; d < mlir::cast<MemRefType>(cast.getType()).getRank(); ++d)
+      join(cast.getDest(), d, cast.getSource(), d);
+  } else if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    if (std::optional<int64_t> of = dim.getConstantIndex())
+      (void)node(dim.getSource(), *of);
+  }
+  readReshape(op);
+  readLoops(op);
+}
+
 void OpenSizes::readEntries(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments()) {
     auto type = cast<MemRefType>(argument.getType());
     auto [strides, offset] = type.getStridesAndOffset();
     firstEntry[argument] = static_cast<int64_t>(entries.size());
     for (int64_t d = 0; d < type.getRank(); ++d)
-      if (type.isDynamicDim(d))
+      if (type.isDynamicDim(static_cast<unsigned>(d)))
         entries.push_back({argument, static_cast<int>(d)});
     entries.append(llvm::count_if(strides, ShapedType::isDynamic) + (ShapedType::isDynamic(offset) ? 1 : 0),
                    Entry{argument, -1});
@@ -101,7 +177,7 @@ Result<void> OpenSizes::readClasses(func::FuncOp function) {
   joined.compress();
   classes.resize(joined.getNumClasses());
   for (auto [key, id] : nodes) {
-    const int64_t extent = cast<MemRefType>(key.first.getType()).getDimSize(key.second);
+    const int64_t extent = cast<MemRefType>(key.first.getType()).getDimSize(static_cast<unsigned>(key.second));
     if (ShapedType::isDynamic(extent))
       continue;
     std::optional<int64_t> &known = classes[joined[id]].extent;
@@ -113,36 +189,11 @@ Result<void> OpenSizes::readClasses(func::FuncOp function) {
     if (entry.dim >= 0)
       if (Class &own = classes[joined[nodes.at({entry.argument, entry.dim})]]; own.entry < 0)
         own.entry = static_cast<int64_t>(i);
+  for (Class &own : classes)
+    own.value = own.extent ? number(*own.extent) : own.entry >= 0 ? symbol(own.entry) : AffineExpr();
+  for (const Definition &definition : definitions)
+    classes[joined[nodes.at(definition.dim)]].definitions.push_back(&definition);
   return {};
-}
-
-/// What no loop tells the bounds of.
-static Result<void> checkBounds(Operation &op) {
-  if (auto subview = dyn_cast<memref::SubViewOp>(op))
-    return notTaken(subview, "takes a part of a buffer, which is taken where all sizes are known");
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp)
-    return {};
-  for (OpOperand &operand : op.getOpOperands())
-    for (AffineExpr expr : linalgOp.getMatchingIndexingMap(&operand).getResults())
-      if (!isa<AffineDimExpr, AffineConstantExpr>(expr) && !operand.get().getDefiningOp<memref::GetGlobalOp>())
-        return notTaken(&op, "computes with indices of open sizes");
-  return {};
-}
-
-Result<OpenSizes> OpenSizes::of(func::FuncOp function) {
-  OpenSizes sizes;
-  sizes.readEntries(function);
-  if (sizes.isEmpty())
-    return sizes;
-  for (Operation &op : function.getBody().front()) {
-    if (Result<void> ok = checkBounds(op); !ok)
-      return ok.takeError();
-    sizes.readOperation(op);
-  }
-  if (Result<void> ok = sizes.readClasses(function); !ok)
-    return ok.takeError();
-  return sizes;
 }
 
 const OpenSizes::Class *OpenSizes::classOf(Value memref, int64_t dim) const {
@@ -150,67 +201,250 @@ const OpenSizes::Class *OpenSizes::classOf(Value memref, int64_t dim) const {
   return found == nodes.end() ? nullptr : &classes[joined[found->second]];
 }
 
-std::string OpenSizes::text() const {
-  std::string text;
-  for (auto [i, entry] : llvm::enumerate(entries)) {
-    const Class *own = entry.dim < 0 ? nullptr : classOf(entry.argument, entry.dim);
-    text += i ? "," : "";
-    text += !own ? std::to_string(i) : own->extent ? concat("=", *own->extent) : std::to_string(own->entry);
-  }
-  return text;
+//===- Values -------------------------------------------------------------===//
+
+bool OpenSizes::areEqual(AffineExpr a, AffineExpr b) {
+  std::string why;
+  FailureOr<Polynomial> left = polynomialOf(a, 0, why), right = polynomialOf(b, 0, why);
+  return a == b || (succeeded(left) && succeeded(right) && *left == *right);
 }
 
-std::optional<SmallVector<int64_t>> OpenSizes::indicesOf(Value memref) const {
-  auto type = cast<MemRefType>(memref.getType());
-  auto [strides, offset] = type.getStridesAndOffset();
-  SmallVector<int64_t> indices;
-  SmallVector<int64_t> ofDims(type.getRank(), -1);
-  for (int64_t d = 0; d < type.getRank(); ++d)
-    if (type.isDynamicDim(d)) {
-      const Class *own = classOf(memref, d);
-      if (!own || own->entry < 0)
-        return std::nullopt;
-      indices.push_back(ofDims[d] = own->entry);
-    }
-  const int64_t open = llvm::count_if(strides, ShapedType::isDynamic) + (ShapedType::isDynamic(offset) ? 1 : 0);
-  if (!open)
-    return indices;
-  if (isa<BlockArgument>(memref)) {
-    const int64_t first = firstEntry.at(memref) + static_cast<int64_t>(indices.size());
-    for (int64_t i = 0; i < open; ++i)
-      indices.push_back(first + i);
-    return indices;
+/// The value of an expression that depends on no size.
+static std::optional<int64_t> constantOf(AffineExpr value) {
+  std::string why;
+  FailureOr<Polynomial> polynomial = polynomialOf(value, 0, why);
+  return succeeded(polynomial) ? polynomial->constant() : std::nullopt;
+}
+
+/// Whether a value is at least 1 if the first `dims` sizes are.
+static bool isSurelyPositive(AffineExpr value, size_t dims) {
+  std::string why;
+  FailureOr<Polynomial> polynomial = polynomialOf(value, 0, why);
+  if (failed(polynomial) || polynomial->terms.empty())
+    return false;
+  return llvm::all_of(polynomial->terms, [&](const Term &term) {
+    return term.coefficient > 0 && llvm::all_of(term.symbols, [&](uint32_t s) { return s - maxLoopDepth < dims; });
+  });
+}
+
+void OpenSizes::check(Value memory, std::string what, AffineExpr value, AffineExpr low, AffineExpr high) {
+  allChecks.push_back({memory, std::move(what), value, low, high});
+}
+
+Result<AffineExpr> OpenSizes::valueOf(OpFoldResult index) {
+  std::optional<int64_t> constant = getConstantIntValue(index);
+  return constant ? number(*constant) : valueOf(cast<Value>(index));
+}
+
+/// Null where nothing tells it.
+Result<AffineExpr> OpenSizes::valueOf(Dim dim) {
+  auto type = cast<MemRefType>(dim.first.getType());
+  if (!type.isDynamicDim(static_cast<unsigned>(dim.second)))
+    return number(type.getDimSize(static_cast<unsigned>(dim.second)));
+  auto found = nodes.find(dim);
+  if (found == nodes.end())
+    return AffineExpr();
+  Class &own = classes[joined[found->second]];
+  if (Result<void> read = readDefinition(own); !read)
+    return read.takeError();
+  return own.value;
+}
+
+Result<AffineExpr> OpenSizes::valueOf(Value index) {
+  if (BlockArgument argument = numberOf(index)) {
+    auto at = llvm::find(numbers, argument);
+    const auto position = at - numbers.begin();
+    if (at == numbers.end())
+      numbers.push_back(argument);
+    return symbol(static_cast<int64_t>(entries.size()) + position);
   }
-  if (!type.getLayout().isIdentity())
-    return std::nullopt;
-  for (int64_t d = 0; d < type.getRank(); ++d) { // a stride is the one open dim behind, or no size
-    if (!ShapedType::isDynamic(strides[d]))
-      continue;
-    int64_t behind = -1;
-    for (int64_t inner = d + 1; inner < type.getRank(); ++inner) {
-      if (type.getDimSize(inner) == 1)
+  Operation *op = index.getDefiningOp();
+  if (auto dim = dyn_cast_or_null<memref::DimOp>(op))
+    if (std::optional<int64_t> of = dim.getConstantIndex())
+      return valueOf(Dim(dim.getSource(), *of));
+  if (!op || !isSumOrProduct(op))
+    return op ? notTaken(op, "computes a size or a place; sums and products of sizes and of index arguments are taken")
+              : internalError("an index is neither computed nor a number");
+  if (auto known = computedValues.find(index); known != computedValues.end())
+    return known->second;
+  Result<AffineExpr> left = valueOf(OpFoldResult(op->getOperand(0)));
+  Result<AffineExpr> right = left ? valueOf(OpFoldResult(op->getOperand(1))) : left;
+  if (!right || !*left || !*right)
+    return right ? Result<AffineExpr>(AffineExpr()) : right;
+  AffineExpr value = isa<arith::AddIOp>(op) ? *left + *right : isa<arith::SubIOp>(op) ? *left - *right : *left * *right;
+  std::string why; // multiplied out, so that no chain of operations makes it long
+  FailureOr<Polynomial> polynomial = polynomialOf(value, 0, why);
+  if (failed(polynomial))
+    return notTaken(op, "computes a size or a place that ", why);
+  return computedValues[index] = valueOf(*polynomial);
+}
+
+AffineExpr OpenSizes::valueOf(const Polynomial &polynomial) const {
+  AffineExpr sum = number(0);
+  for (const Term &term : polynomial.terms) {
+    AffineExpr product = number(term.coefficient);
+    for (uint32_t s : term.symbols)
+      product = product * symbol(static_cast<int64_t>(s - maxLoopDepth));
+    sum = sum + product;
+  }
+  return sum;
+}
+
+Result<AffineExpr> OpenSizes::valueOf(const Definition &definition) {
+  if (definition.product.empty())
+    return valueOf(definition.number);
+  AffineExpr product = number(1);
+  for (Dim dim : definition.product) {
+    Result<AffineExpr> factor = valueOf(dim);
+    if (!factor || !*factor)
+      return factor;
+    product = product * *factor;
+  }
+  return product;
+}
+
+std::string OpenSizes::nameOf(const Definition &definition) {
+  const bool isPart = isa<memref::SubViewOp>(definition.op);
+  return concat(isPart ? "the size of a part in dim " : "dim ", definition.dim.second);
+}
+
+/// The first definition is the value of what is neither a number nor an entry.
+Result<void> OpenSizes::readDefinition(Class &own) {
+  if (own.value || own.definitions.empty() || own.state == Class::Read)
+    return {};
+  const Definition &first = *own.definitions.front();
+  if (std::exchange(own.state, Class::Reading) == Class::Reading)
+    return notTaken(first.op, "has a size that depends on itself");
+  Result<AffineExpr> value = valueOf(first);
+  if (!value)
+    return value.takeError();
+  own.state = Class::Read;
+  own.value = *value;
+  if (own.value && !isSurelyPositive(own.value, entries.size()))
+    check(first.dim.first, nameOf(first), own.value, number(1), number(largest));
+  return {};
+}
+
+/// An execution is refused where a size is defined in two ways that do not agree.
+Result<void> OpenSizes::readDefinitions() {
+  for (Class &own : classes) {
+    if (Result<void> read = readDefinition(own); !read)
+      return read;
+    for (const Definition *definition : own.definitions) {
+      Result<AffineExpr> value = valueOf(*definition);
+      if (!value)
+        return value.takeError();
+      if (!*value || areEqual(*value, own.value))
         continue;
-      if (!type.isDynamicDim(inner) || behind >= 0)
-        return std::nullopt;
-      behind = ofDims[inner];
+      if (constantOf(*value) && constantOf(own.value))
+        return notTaken(definition->op, "has a size that is ", *constantOf(*value), " and ", *constantOf(own.value));
+      check(definition->dim.first, nameOf(*definition), *value, own.value, own.value);
     }
-    indices.push_back(behind);
   }
-  return indices;
+  return {};
 }
 
-AffineExpr OpenSizes::elementsOf(Value alloc) const {
-  auto type = cast<MemRefType>(alloc.getType());
-  AffineExpr elements = getAffineConstantExpr(1, alloc.getContext());
-  for (int64_t d = 0; d < type.getRank(); ++d) {
-    if (!type.isDynamicDim(d)) {
-      elements = elements * type.getDimSize(d);
-      continue;
+/// One dim of a part lies within its memory, for certain or by a check.
+Result<void> OpenSizes::readPart(memref::SubViewOp subview, unsigned dim) {
+  Result<AffineExpr> offset = valueOf(subview.getMixedOffsets()[dim]), size = valueOf(subview.getMixedSizes()[dim]),
+                     step = valueOf(subview.getMixedStrides()[dim]), whole = valueOf(Dim(subview.getSource(), dim));
+  for (Result<AffineExpr> *value : {&offset, &size, &step, &whole})
+    if (!*value)
+      return value->takeError();
+    else if (!**value)
+      return notTaken(subview, "takes a part of a size that nothing tells");
+  AffineExpr reach = (*size - 1) * *step, last = *offset + reach, room = *whole - 1 - reach;
+  const std::optional<int64_t> begin = constantOf(*offset), left = constantOf(*whole - 1 - last);
+  auto isAtLeast = [](AffineExpr value, int64_t least) {
+    std::optional<int64_t> constant = constantOf(value);
+    return constant && *constant >= least;
+  };
+  Value memory = rootOf(subview);
+  if (!isAtLeast(*size, 1) && !isSurelyPositive(*size, entries.size()))
+    check(memory, concat("the size of a part in dim ", dim), *size, number(1), number(largest));
+  if (!isAtLeast(*step, 1))
+    check(memory, concat("the step of a part in dim ", dim), *step, number(1), number(largest));
+  if (begin && *begin >= 0 && left && *left >= 0)
+    return {};
+  if ((begin && *begin < 0) || (left && *left < 0))
+    return notTaken(subview, "reaches beyond its buffer in dim ", dim);
+  if (begin)
+    check(memory, concat("the last index of a part in dim ", dim), last, number(0), *whole - 1);
+  else
+    check(memory, concat("the offset of a part in dim ", dim), *offset, number(0), room);
+  return {};
+}
+
+Result<void> OpenSizes::readParts(Operation &op) {
+  if (auto subview = dyn_cast<memref::SubViewOp>(op))
+    for (unsigned d = 0; d < subview.getSourceType().getRank(); ++d)
+      if (Result<void> ok = readPart(subview, d); !ok)
+        return ok;
+  if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))
+    for (auto [d, group] : llvm::enumerate(expand.getReassociationIndices())) {
+      Definition product{{expand.getSrc(), static_cast<int64_t>(d)}, {}, {}, expand};
+      for (int64_t of : group)
+        product.product.emplace_back(expand.getResult(), of);
+      Result<AffineExpr> whole = valueOf(product.dim), parts = valueOf(product);
+      if (!whole || !parts)
+        return whole ? parts.takeError() : whole.takeError();
+      if (*whole && *parts && !areEqual(*whole, *parts))
+        check(rootOf(expand), concat("what dim ", d, " is taken apart into"), *parts, *whole, *whole);
     }
-    const Class *own = classOf(alloc, d);
-    if (!own || own->entry < 0)
-      return {};
-    elements = elements * getAffineSymbolExpr(static_cast<unsigned>(own->entry), alloc.getContext());
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp)
+    return {};
+  for (OpOperand &operand : op.getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type)
+      continue;
+    for (AffineExpr expr : linalgOp.getMatchingIndexingMap(&operand).getResults())
+      if (!isa<AffineDimExpr, AffineConstantExpr>(expr) && !type.hasStaticShape())
+        return notTaken(&op, "computes with indices of open sizes");
+    Result<Layout> layout = layoutOf(operand.get());
+    if (!layout)
+      return layout.takeError();
+    if (type.getElementTypeBitWidth() < 8 && startOf(operand.get()) && !constantOf(startOf(operand.get())))
+      return notTaken(&op, "takes a part of half bytes whose place an execution says");
   }
-  return elements;
+  return {};
+}
+
+/// Whether a function has sizes or places that are no numbers.
+static bool hasOpenTypes(func::FuncOp function) {
+  return function
+      .walk([](Operation *op) {
+        for (Value value : op->getResults())
+          if (auto type = dyn_cast<MemRefType>(value.getType())) {
+            auto [strides, offset] = type.getStridesAndOffset();
+            if (!type.hasStaticShape() || llvm::any_of(strides, ShapedType::isDynamic) || ShapedType::isDynamic(offset))
+              return WalkResult::interrupt();
+          }
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+Result<OpenSizes> OpenSizes::of(func::FuncOp function) {
+  OpenSizes sizes;
+  sizes.context = function.getContext();
+  sizes.readEntries(function);
+  if (sizes.entries.empty() && !hasOpenTypes(function))
+    return sizes;
+  Block &body = function.getBody().front();
+  for (Operation &op : body)
+    sizes.readOperation(op);
+  if (Result<void> ok = sizes.readClasses(function); !ok)
+    return ok.takeError();
+  if (Result<void> ok = sizes.readDefinitions(); !ok)
+    return ok.takeError();
+  for (Operation &op : body)
+    if (Result<void> ok = sizes.readParts(op); !ok)
+      return ok.takeError();
+  std::string why;
+  for (const Check &check : sizes.allChecks)
+    for (AffineExpr value : {check.value, check.low, check.high})
+      if (failed(polynomialOf(value, 0, why)))
+        return notTaken(function, "has a size or a place that ", why);
+  return sizes;
 }

@@ -167,6 +167,7 @@ Result<ReadFunction> functions::read(MLIRContext &context, std::string_view byte
   if (!sizes)
     return sizes.takeError();
   result.sizes = sizes->text();
+  result.numbers = sizes->numbersText();
   if (Result<void> ok = flattenTables(*chosen); !ok)
     return ok.takeError();
   if (Result<void> ok = check(*chosen, Form::Read); !ok)

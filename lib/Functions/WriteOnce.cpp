@@ -278,6 +278,32 @@ Result<std::string> WriteOnce::run(unsigned results) {
 
 } // namespace
 
+/// Memory that is had by views of all of it alone, which are of one shape, has that shape: recipes know no views.
+static void shapeMemory(func::FuncOp function) {
+  SmallVector<memref::AllocOp> memory(function.getOps<memref::AllocOp>());
+  for (size_t i = 0; i < memory.size(); ++i) {
+    memref::AllocOp alloc = memory[i];
+    auto typeOf = [](Operation *user) {
+      return isa<memref::CollapseShapeOp, memref::ExpandShapeOp>(user) ? cast<MemRefType>(user->getResult(0).getType())
+                                                                       : MemRefType();
+    };
+    MemRefType type = alloc->use_empty() ? MemRefType() : typeOf(*alloc->user_begin());
+    if (!type || !type.hasStaticShape() || !type.getLayout().isIdentity() ||
+        !llvm::all_of(alloc->getUsers(), [&](Operation *user) { return typeOf(user) == type; }))
+      continue;
+    OpBuilder builder(alloc);
+    memory.push_back(memref::AllocOp::create(builder, alloc.getLoc(), type));
+    for (Operation *view : llvm::to_vector(alloc->getUsers())) {
+      view->replaceAllUsesWith(memory.back());
+      view->erase();
+    }
+    alloc.erase();
+  }
+}
+
 Result<std::string> functions::writeOnce(func::FuncOp function, unsigned results) {
-  return WriteOnce(function).run(results);
+  Result<std::string> uses = WriteOnce(function).run(results);
+  if (uses)
+    shapeMemory(function);
+  return uses;
 }

@@ -64,7 +64,11 @@ private:
   LogicalResult collectProblems();
   LogicalResult readSteps(ArrayRef<Attribute> steps, unsigned depth);
   LogicalResult readRegion(RegionAttr region, unsigned depth);
+  FailureOr<Launch::Size *> addSize(DerivedSize::Kind kind, StringRef argument, unsigned depth, const Twine &what);
   LogicalResult readMaximum(MaximumAttr maximum, unsigned depth);
+  LogicalResult readNumber(NumberAttr number, unsigned depth);
+  LogicalResult readSize(SizeAttr size, unsigned depth);
+  LogicalResult readCheck(CheckAttr check, unsigned depth);
   LogicalResult readLoop(LoopAttr loop, unsigned depth);
   LogicalResult readCall(CallAttr call, unsigned depth, bool isFirst);
   LogicalResult readValue(Polynomial &value, AffineExpr expression, unsigned depth, const Twine &what);
@@ -109,14 +113,38 @@ LogicalResult ProgramReader::readRegion(RegionAttr region, unsigned depth) {
   return readValue(read.bytes, region.getBytes(), 0, "region '" + region.getName() + "'");
 }
 
+FailureOr<Launch::Size *> ProgramReader::addSize(DerivedSize::Kind kind, StringRef argument, unsigned depth,
+                                                 const Twine &what) {
+  if (depth || launch.sizes.size() == maxDerivedSizes)
+    return error() << what << " is in a loop or behind " << maxDerivedSizes << " others";
+  return &launch.sizes.emplace_back(Launch::Size{kind, argument, {}, {}, {}, {}});
+}
+
 LogicalResult ProgramReader::readMaximum(MaximumAttr maximum, unsigned depth) {
   const std::string what = ("the maximum of '" + maximum.getArgument() + "'").str();
-  if (depth || launch.maxima.size() == maxDerivedSizes)
-    return error() << what << " is in a loop or behind " << maxDerivedSizes << " others";
-  Launch::Maximum &read = launch.maxima.emplace_back(Launch::Maximum{maximum.getArgument(), {}, {}, {}});
-  return success(succeeded(readValue(read.limit, maximum.getLimit(), 0, what)) &&
-                 succeeded(readValue(read.count, maximum.getCount(), 0, what)) &&
-                 succeeded(readValue(read.stride, maximum.getStride(), 0, what)));
+  FailureOr<Launch::Size *> size = addSize(DerivedSize::Kind::Maximum, maximum.getArgument(), depth, what);
+  return success(succeeded(size) && succeeded(readValue((*size)->limit, maximum.getLimit(), 0, what)) &&
+                 succeeded(readValue((*size)->count, maximum.getCount(), 0, what)) &&
+                 succeeded(readValue((*size)->stride, maximum.getStride(), 0, what)));
+}
+
+LogicalResult ProgramReader::readNumber(NumberAttr number, unsigned depth) {
+  return addSize(DerivedSize::Kind::Number, number.getArgument(), depth, "the number '" + number.getArgument() + "'");
+}
+
+LogicalResult ProgramReader::readSize(SizeAttr size, unsigned depth) {
+  FailureOr<Launch::Size *> computed = addSize(DerivedSize::Kind::Computed, "", depth, "a computed size");
+  return success(succeeded(computed) && succeeded(readValue((*computed)->value, size.getValue(), 0, "a size")));
+}
+
+LogicalResult ProgramReader::readCheck(CheckAttr check, unsigned depth) {
+  const std::string what = ("the check of '" + check.getWhat() + "'").str();
+  if (depth || launch.checks.size() == maxChecks)
+    return error() << what << " is in a loop or behind " << maxChecks << " others";
+  SizeCheck &read = launch.checks.emplace_back(SizeCheck{check.getWhat().str(), {}, {}, {}});
+  return success(succeeded(readValue(read.value, check.getValue(), 0, what)) &&
+                 succeeded(readValue(read.low, check.getLow(), 0, what)) &&
+                 succeeded(readValue(read.high, check.getHigh(), 0, what)));
 }
 
 LogicalResult ProgramReader::readLoop(LoopAttr loop, unsigned depth) {
@@ -167,6 +195,9 @@ LogicalResult ProgramReader::readSteps(ArrayRef<Attribute> steps, unsigned depth
     auto read = llvm::TypeSwitch<Attribute, LogicalResult>(step)
                     .Case<RegionAttr>([&](auto region) { return readRegion(region, depth); })
                     .Case<MaximumAttr>([&](auto maximum) { return readMaximum(maximum, depth); })
+                    .Case<NumberAttr>([&](auto number) { return readNumber(number, depth); })
+                    .Case<SizeAttr>([&](auto size) { return readSize(size, depth); })
+                    .Case<CheckAttr>([&](auto check) { return readCheck(check, depth); })
                     .Case<LoopAttr>([&](auto loop) { return readLoop(loop, depth); })
                     .Default([&](Attribute call) { return readCall(cast<CallAttr>(call), depth, !followsCall); });
     if (failed(read))

@@ -31,14 +31,17 @@ struct Launch {
     llvm::StringRef name;
     Polynomial bytes;
   };
-  struct Maximum {
+  /// As DerivedSize has it, by name.
+  struct Size {
+    DerivedSize::Kind kind;
     llvm::StringRef argument;
-    Polynomial limit, count, stride;
+    Polynomial limit, count, stride, value;
   };
   std::vector<KernelCall> calls;
   std::vector<LaunchLoop> loops; ///< around ranges of `calls`, as an artifact has them
   std::vector<Region> regions;
-  std::vector<Maximum> maxima;
+  std::vector<Size> sizes; ///< behind the given ones
+  std::vector<SizeCheck> checks;
 };
 
 /// The launch of the scheduled or lowered kernels of `module`, and of those problems that its program calls and that

@@ -46,10 +46,14 @@ static void printBeside(AsmPrinter &printer, bool beside) { printer << (beside ?
 
 static ParseResult parseSteps(AsmParser &parser, SmallVector<Attribute> &steps) {
   StringRef kind;
-  while (succeeded(parser.parseOptionalKeyword(&kind, {"call", "loop", "region", "maximum"}))) {
+  while (
+      succeeded(parser.parseOptionalKeyword(&kind, {"call", "loop", "region", "maximum", "number", "size", "check"}))) {
     auto parse = kind == "call"     ? CallAttr::parse
                  : kind == "loop"   ? LoopAttr::parse
                  : kind == "region" ? RegionAttr::parse
+                 : kind == "number" ? NumberAttr::parse
+                 : kind == "size"   ? SizeAttr::parse
+                 : kind == "check"  ? CheckAttr::parse
                                     : MaximumAttr::parse;
     steps.push_back(parse(parser, Type()));
     if (!steps.back())
@@ -62,10 +66,11 @@ static void printSteps(AsmPrinter &printer, ArrayRef<Attribute> steps) {
   printer.increaseIndent();
   for (Attribute step : steps) {
     printer.printNewline();
-    llvm::TypeSwitch<Attribute>(step).Case<CallAttr, LoopAttr, RegionAttr, MaximumAttr>([&](auto known) {
-      printer << known.getMnemonic() << ' ';
-      known.print(printer);
-    });
+    llvm::TypeSwitch<Attribute>(step)
+        .Case<CallAttr, LoopAttr, RegionAttr, MaximumAttr, NumberAttr, SizeAttr, CheckAttr>([&](auto known) {
+          printer << known.getMnemonic() << ' ';
+          known.print(printer);
+        });
   }
   printer.decreaseIndent();
   printer.printNewline();

@@ -92,7 +92,7 @@ class Quern_Expr<string default = ""> : AttrParameter<"::mlir::AffineExpr", "an 
   let printer = "$_printer.getStream() << $_self";
   let defaultValue = default;
 }
-def Quern_Steps : ArrayRefParameter<"::mlir::Attribute", "regions, maxima, loops and calls">;
+def Quern_Steps : ArrayRefParameter<"::mlir::Attribute", "regions, sizes, checks, loops and calls">;
 
 def Quern_BufferAttr : Quern_Attr<"Buffer", "buffer"> {
   let summary = "a tensor argument of the primitive or a region, from a byte on";
@@ -126,6 +126,24 @@ def Quern_MaximumAttr : Quern_Attr<"Maximum", "maximum"> {
   let parameters = (ins StringRefParameter<"">:$argument, Quern_Expr<>:$limit, Quern_Expr<>:$count,
                         Quern_Expr<>:$stride);
   let assemblyFormat = "`` $argument `limit` $limit `count` $count `stride` $stride";
+}
+
+def Quern_NumberAttr : Quern_Attr<"Number", "number"> {
+  let summary = "a size behind those that are given: the s32 element that an argument has";
+  let parameters = (ins StringRefParameter<"">:$argument);
+  let assemblyFormat = "`` $argument";
+}
+
+def Quern_SizeAttr : Quern_Attr<"Size", "size"> {
+  let summary = "a size behind those that are given: what is computed of the sizes before it";
+  let parameters = (ins Quern_Expr<>:$value);
+  let assemblyFormat = "`` $value";
+}
+
+def Quern_CheckAttr : Quern_Attr<"Check", "check"> {
+  let summary = "an execution whose `value` is not in [low, high] is refused, and told what it is";
+  let parameters = (ins StringRefParameter<"">:$what, Quern_Expr<>:$value, Quern_Expr<>:$low, Quern_Expr<>:$high);
+  let assemblyFormat = "`` $what `value` $value `low` $low `high` $high";
 }
 
 def Quern_ProgramAttr : Quern_Attr<"Program", "program"> {

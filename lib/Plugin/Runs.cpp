@@ -31,8 +31,14 @@ bool isCopied(Value value) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
     return !isa<ShapedType>(constant.getType()) || (elements && elements.isSplat());
   }
-  auto empty = dyn_cast_or_null<tensor::EmptyOp>(op);
-  return empty && empty.getDynamicSizes().empty();
+  return isa_and_nonnull<tensor::EmptyOp>(op);
+}
+
+/// What is a function's argument where it comes from outside: a tensor, or a number of a type that kernels know.
+bool isArgument(Value value) {
+  Type type = value.getType();
+  return isa<RankedTensorType>(type) || type.isIndex() || type.isInteger(32) || type.isInteger(8) ||
+         isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
 }
 
 /// A tensor without values, of which a function may as well be given one.
@@ -45,10 +51,15 @@ llvm::SetVector<Value> valuesReadBy(Operation *op) {
   return values;
 }
 
-/// Numbers from outside are no arguments of a function.
-bool hasTensorsAlone(Operation *op) {
-  return llvm::all_of(valuesReadBy(op),
-                      [](Value value) { return isa<RankedTensorType>(value.getType()) || isCopied(value); });
+/// Whether a function can be given all that an operation reads.
+bool hasArgumentsAlone(Operation *op) {
+  return llvm::all_of(valuesReadBy(op), [](Value value) { return isArgument(value) || isCopied(value); });
+}
+
+/// The tensor and the dim that an index is the size of.
+tensor::DimOp dimOf(Value index) {
+  auto dim = index.getDefiningOp<tensor::DimOp>();
+  return dim && dim.getConstantIndex() ? dim : tensor::DimOp();
 }
 
 bool readsFrom(Operation *op, const Run &run) {
@@ -95,6 +106,29 @@ OpOperand *startOf(OpResult result, const Run &run) {
   return nullptr;
 }
 
+/// The tensor outside of the run that has a result's shape; null where it is a view's.
+Value shapeOf(Value result, const Run &run) {
+  while (run.contains(result.getDefiningOp())) {
+    OpOperand *target = targetOf(cast<OpResult>(result));
+    if (!target)
+      return {};
+    result = target->get();
+  }
+  return result;
+}
+
+/// A tensor for a result.
+Value makeTarget(OpBuilder &builder, Value result, const Run &run) {
+  auto type = cast<RankedTensorType>(result.getType());
+  if (type.hasStaticShape())
+    return tensor::EmptyOp::create(builder, result.getLoc(), type.getShape(), type.getElementType());
+  Value like = shapeOf(result, run);
+  auto empty = like.getDefiningOp<tensor::EmptyOp>();
+  return tensor::EmptyOp::create(builder, result.getLoc(),
+                                 empty ? empty.getMixedSizes() : tensor::getMixedSizes(builder, result.getLoc(), like),
+                                 type.getElementType());
+}
+
 /// Writes the function of a run.
 class Outliner {
 public:
@@ -105,6 +139,7 @@ private:
   void readInterface();
   void chooseTargets();
   void copyOperations(IRMapping &mapping);
+  bool isSizeInside(Value index) const;
   void copyOutside(Operation *op, IRMapping &mapping);
   Value put(Value value, Value target);
 
@@ -116,12 +151,28 @@ private:
   llvm::DenseMap<OpOperand *, unsigned> targetAt; ///< the position of the argument that stands for an operand
 };
 
+/// Whether a size of memory is that of a tensor which the function has.
+bool Outliner::isSizeInside(Value index) const {
+  tensor::DimOp dim = dimOf(index);
+  if (!dim)
+    return false;
+  return run.contains(dim.getSource().getDefiningOp()) || llvm::any_of(run.ops, [&](Operation *op) {
+           return !isCopied(dim.getSource()) && llvm::is_contained(op->getOperands(), dim.getSource());
+         });
+}
+
 void Outliner::readInterface() {
   llvm::SetVector<Value> inputs;
+  auto isOutside = [&](Value value) { return !run.contains(value.getDefiningOp()) && !isCopied(value); };
   for (Operation *op : run.ops) {
-    for (Value value : valuesReadBy(op))
-      if (!run.contains(value.getDefiningOp()) && !isCopied(value))
+    for (Value value : valuesReadBy(op)) {
+      if (isOutside(value))
         inputs.insert(value);
+      if (auto empty = value.getDefiningOp<tensor::EmptyOp>())
+        for (Value size : empty.getDynamicSizes())
+          if (isOutside(size) && !isSizeInside(size))
+            inputs.insert(size);
+    }
     if (!isView(op))
       for (Value result : op->getResults())
         if (isUsedOutside(result, run))
@@ -151,8 +202,19 @@ void Outliner::chooseTargets() {
 void Outliner::copyOutside(Operation *op, IRMapping &mapping) {
   for (Value value : valuesReadBy(op))
     if (!mapping.contains(value))
-      if (Operation *from = value.getDefiningOp(); from && !run.contains(from) && isCopied(value))
+      if (Operation *from = value.getDefiningOp(); from && !run.contains(from) && isCopied(value)) {
+        for (Value size : from->getOperands()) {
+          if (mapping.contains(size))
+            continue;
+          if (tensor::DimOp dim = dimOf(size)) // of what the function has: it comes before
+            mapping.map(size, tensor::DimOp::create(builder, dim.getLoc(), mapping.lookup(dim.getSource()),
+                                                    *dim.getConstantIndex())
+                                  .getResult());
+          else
+            builder.clone(*size.getDefiningOp(), mapping);
+        }
         builder.clone(*from, mapping);
+      }
 }
 
 void Outliner::copyOperations(IRMapping &mapping) {
@@ -176,7 +238,7 @@ FailureOr<OutlinedRun> Outliner::write() {
   if (outlined.results.empty())
     return failure();
   for (auto [result, target] : llvm::zip(outlined.results, outlined.targets))
-    if (!target && !cast<RankedTensorType>(result.getType()).hasStaticShape())
+    if (!target && !cast<RankedTensorType>(result.getType()).hasStaticShape() && !shapeOf(result, run))
       return failure();
   SmallVector<Type> arguments(ValueRange(outlined.inputs).getTypes());
   SmallVector<Type> results(ValueRange(outlined.results).getTypes());
@@ -224,8 +286,8 @@ std::string plugin::whyInNoRun(Operation *op) {
     return "it is no linalg";
   if ((linalgOp && !linalgOp.hasPureTensorSemantics()) || (softmax && !softmax.hasPureTensorSemantics()))
     return "it is on memrefs";
-  if (!hasTensorsAlone(op))
-    return "it reads a number that is no constant, or an empty tensor of an open size";
+  if (!hasArgumentsAlone(op))
+    return "it reads a number of another type than f32, f64, f16, bf16, i32, i8 and index";
   return compiler::whyNotTaken(op);
 }
 
@@ -257,12 +319,8 @@ void plugin::replaceByCall(const Run &run, const OutlinedRun &outlined) {
   OpBuilder builder(last->getContext());
   builder.setInsertionPointAfter(last);
   SmallVector<Value> operands(outlined.inputs);
-  for (auto [result, target] : llvm::zip(outlined.results, outlined.targets)) {
-    auto type = cast<RankedTensorType>(result.getType());
-    operands.push_back(
-        target ? target
-               : tensor::EmptyOp::create(builder, result.getLoc(), type.getShape(), type.getElementType()).getResult());
-  }
+  for (auto [result, target] : llvm::zip(outlined.results, outlined.targets))
+    operands.push_back(target ? target : makeTarget(builder, result, run));
   func::FuncOp function = outlined.function;
   auto call = func::CallOp::create(builder, last->getLoc(), function, operands);
   auto isOutside = [&](OpOperand &use) {

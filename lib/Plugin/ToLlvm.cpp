@@ -25,25 +25,32 @@ using namespace quern::plugin;
 
 namespace {
 
+/// What a function that was compiled ahead has beside its bytecode: the line of its problem, and an artifact with the
+/// code or without it, where `entries` are linked.
+struct Ahead {
+  std::string line, artifact;
+  std::vector<std::string> entries;
+};
+
 /// The runtime's functions and the types that they take, in one module.
 class RuntimeCalls {
 public:
   RuntimeCalls(ModuleOp module, StringRef onFailure)
       : module(module), onFailure(onFailure), builder(module.getBodyRegion()), converter(module.getContext()),
         pointer(LLVM::LLVMPointerType::get(module.getContext())), i32(builder.getI32Type()), i64(builder.getI64Type()),
-        functionType(LLVM::LLVMStructType::getLiteral(module.getContext(),
-                                                      {pointer, i64, pointer, pointer, pointer, i64, i64, pointer})),
+        functionType(LLVM::LLVMStructType::getLiteral(
+            module.getContext(), {pointer, i64, pointer, pointer, pointer, i64, i64, pointer, pointer, i64})),
         memrefType(LLVM::LLVMStructType::getLiteral(module.getContext(), {i64, pointer})) {}
 
   /// Gives `function` a body that calls libquern with `bytecode` as what it computes. `ahead` may be null.
-  LogicalResult writeBody(func::FuncOp function, StringRef bytecode, const compiler::CompiledFunction *ahead);
+  LogicalResult writeBody(func::FuncOp function, StringRef bytecode, const Ahead *ahead);
   /// The module's destructor, which releases what its sites remember.
   LogicalResult writeDestructor();
 
 private:
   std::string constant(StringRef name, StringRef bytes);
-  LLVM::GlobalOp writeRecord(func::FuncOp function, StringRef bytecode, const compiler::CompiledFunction *ahead,
-                             LLVM::LLVMFuncOp handler);
+  LLVM::GlobalOp writeRecord(func::FuncOp function, StringRef bytecode, const Ahead *ahead, LLVM::LLVMFuncOp handler);
+  std::string writeEntries(StringRef name, ArrayRef<std::string> entries);
   Value address(OpBuilder &at, Location loc, StringRef name) {
     return LLVM::AddressOfOp::create(at, loc, pointer, name);
   }
@@ -54,6 +61,7 @@ private:
     return LLVM::lookupOrCreateFn(builder, module, name, arguments, result);
   }
   FailureOr<LLVM::LLVMFuncOp> failureHandler();
+  Value inMemory(OpBuilder &at, Location loc, Value scalar);
   Value descriptors(OpBuilder &at, func::FuncOp function);
 
   ModuleOp module;
@@ -74,13 +82,34 @@ std::string RuntimeCalls::constant(StringRef name, StringRef bytes) {
   return name.str();
 }
 
-LLVM::GlobalOp RuntimeCalls::writeRecord(func::FuncOp function, StringRef bytecode,
-                                         const compiler::CompiledFunction *ahead, LLVM::LLVMFuncOp handler) {
+/// The addresses of functions that the program is linked with; the list's name.
+std::string RuntimeCalls::writeEntries(StringRef name, ArrayRef<std::string> entries) {
+  Location loc = module.getLoc();
+  auto type = LLVM::LLVMArrayType::get(pointer, entries.size());
+  auto functionType = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(module.getContext()), {pointer, i64, i64});
+  for (const std::string &entry : entries)
+    LLVM::LLVMFuncOp::create(builder, loc, entry, functionType, LLVM::Linkage::External);
+  auto list =
+      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name, Attribute());
+  OpBuilder at(list.getContext());
+  at.createBlock(&list.getInitializerRegion());
+  Value value = LLVM::UndefOp::create(at, loc, type);
+  for (auto [i, entry] : llvm::enumerate(entries))
+    value = LLVM::InsertValueOp::create(at, loc, value, address(at, loc, entry),
+                                        ArrayRef<int64_t>{static_cast<int64_t>(i)});
+  LLVM::ReturnOp::create(at, loc, value);
+  return name.str();
+}
+
+LLVM::GlobalOp RuntimeCalls::writeRecord(func::FuncOp function, StringRef bytecode, const Ahead *ahead,
+                                         LLVM::LLVMFuncOp handler) {
   const std::string name = function.getName().str();
   const std::string code = constant(name + "_module", bytecode);
   const std::string own = constant(name + "_name", StringRef(name.c_str(), name.size() + 1));
   const std::string line = ahead ? constant(name + "_line", {ahead->line.c_str(), ahead->line.size() + 1}) : "";
   const std::string kernel = ahead ? constant(name + "_kernel", ahead->artifact) : "";
+  const bool isLinked = ahead && !ahead->entries.empty();
+  const std::string entries = isLinked ? writeEntries(name + "_entries", ahead->entries) : "";
   Location loc = function.getLoc();
   auto record = LLVM::GlobalOp::create(builder, loc, functionType, true, LLVM::Linkage::Internal, name + "_function",
                                        Attribute());
@@ -88,19 +117,42 @@ LLVM::GlobalOp RuntimeCalls::writeRecord(func::FuncOp function, StringRef byteco
   at.createBlock(&record.getInitializerRegion());
   Value null = LLVM::ZeroOp::create(at, loc, pointer);
   const bool allowNaive = function->hasAttr(allowNaiveAttr);
-  const Value fields[] = {address(at, loc, code),
-                          number(at, loc, i64, static_cast<int64_t>(bytecode.size())),
-                          address(at, loc, own),
-                          ahead ? address(at, loc, line) : null,
-                          ahead ? address(at, loc, kernel) : null,
-                          number(at, loc, i64, ahead ? static_cast<int64_t>(ahead->artifact.size()) : 0),
-                          number(at, loc, i64, allowNaive ? QUERN_MLIR_ALLOW_NAIVE : 0),
-                          address(at, loc, handler.getName())};
+  const Value fields[] = {
+      address(at, loc, code),
+      number(at, loc, i64, static_cast<int64_t>(bytecode.size())),
+      address(at, loc, own),
+      ahead ? address(at, loc, line) : null,
+      ahead ? address(at, loc, kernel) : null,
+      number(at, loc, i64, ahead ? static_cast<int64_t>(ahead->artifact.size()) : 0),
+      number(at, loc, i64, (allowNaive ? QUERN_MLIR_ALLOW_NAIVE : 0) | (isLinked ? QUERN_MLIR_LINKED : 0)),
+      address(at, loc, handler.getName()),
+      isLinked ? address(at, loc, entries) : null,
+      number(at, loc, i64, isLinked ? static_cast<int64_t>(ahead->entries.size()) : 0)};
   Value value = LLVM::UndefOp::create(at, loc, functionType);
   for (auto [i, field] : llvm::enumerate(fields))
     value = LLVM::InsertValueOp::create(at, loc, value, field, ArrayRef<int64_t>{static_cast<int64_t>(i)});
   LLVM::ReturnOp::create(at, loc, value);
   return record;
+}
+
+/// The descriptor of a number in memory, as libquern takes one. An index is one of s32; what is none is less than any
+/// place or size.
+Value RuntimeCalls::inMemory(OpBuilder &at, Location loc, Value scalar) {
+  if (scalar.getType().isIndex()) {
+    Value wide = UnrealizedConversionCastOp::create(at, loc, i64, scalar).getResult(0);
+    Value narrow = LLVM::TruncOp::create(at, loc, i32, wide);
+    Value back = LLVM::SExtOp::create(at, loc, i64, narrow);
+    Value fits = LLVM::ICmpOp::create(at, loc, LLVM::ICmpPredicate::eq, back, wide);
+    scalar = LLVM::SelectOp::create(at, loc, fits, narrow, number(at, loc, i32, INT32_MIN));
+  }
+  Value one = number(at, loc, i64, 1);
+  Value place = LLVM::AllocaOp::create(at, loc, pointer, scalar.getType(), one, 0);
+  LLVM::StoreOp::create(at, loc, scalar, place);
+  auto type = LLVM::LLVMStructType::getLiteral(module.getContext(), {pointer, pointer, i64});
+  Value descriptor = LLVM::UndefOp::create(at, loc, type);
+  for (int64_t i = 0; i < 2; ++i)
+    descriptor = LLVM::InsertValueOp::create(at, loc, descriptor, place, ArrayRef<int64_t>{i});
+  return LLVM::InsertValueOp::create(at, loc, descriptor, number(at, loc, i64, 0), ArrayRef<int64_t>{2});
 }
 
 /// An array of quern_mlir_memref_t.
@@ -110,13 +162,15 @@ Value RuntimeCalls::descriptors(OpBuilder &at, func::FuncOp function) {
   auto listType = LLVM::LLVMArrayType::get(memrefType, function.getNumArguments());
   Value list = LLVM::AllocaOp::create(at, loc, pointer, listType, one, 0);
   for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
-    auto type = cast<MemRefType>(argument.getType());
-    Type descriptorType = converter.convertType(type);
-    Value descriptor = UnrealizedConversionCastOp::create(at, loc, descriptorType, argument).getResult(0);
-    Value place = LLVM::AllocaOp::create(at, loc, pointer, descriptorType, one, 0);
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    Value descriptor =
+        type ? UnrealizedConversionCastOp::create(at, loc, converter.convertType(type), argument).getResult(0)
+             : inMemory(at, loc, argument);
+    Value place = LLVM::AllocaOp::create(at, loc, pointer, descriptor.getType(), one, 0);
     LLVM::StoreOp::create(at, loc, descriptor, place);
     Value entry = LLVM::UndefOp::create(at, loc, memrefType);
-    entry = LLVM::InsertValueOp::create(at, loc, entry, number(at, loc, i64, type.getRank()), ArrayRef<int64_t>{0});
+    entry = LLVM::InsertValueOp::create(at, loc, entry, number(at, loc, i64, type ? type.getRank() : 0),
+                                        ArrayRef<int64_t>{0});
     entry = LLVM::InsertValueOp::create(at, loc, entry, place, ArrayRef<int64_t>{1});
     Value to =
         LLVM::GEPOp::create(at, loc, pointer, listType, list, ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
@@ -150,8 +204,7 @@ FailureOr<LLVM::LLVMFuncOp> RuntimeCalls::failureHandler() {
   return handler;
 }
 
-LogicalResult RuntimeCalls::writeBody(func::FuncOp function, StringRef bytecode,
-                                      const compiler::CompiledFunction *ahead) {
+LogicalResult RuntimeCalls::writeBody(func::FuncOp function, StringRef bytecode, const Ahead *ahead) {
   Location loc = function.getLoc();
   FailureOr<LLVM::LLVMFuncOp> call = declare("quern_mlir_call", {pointer, pointer, pointer, i32}, i32);
   FailureOr<LLVM::LLVMFuncOp> handler = failureHandler();
@@ -221,23 +274,29 @@ public:
 
 private:
   LogicalResult convert(func::FuncOp function, RuntimeCalls &calls);
+  FailureOr<Ahead> compile(func::FuncOp function);
 
   Option<std::string> onFailure{*this, "on-failure",
                                 llvm::cl::desc("void NAME(int status, const char *message) is called where a call "
                                                "fails; none: the message is printed and the program aborted")};
   Option<bool> ahead{*this, "ahead", llvm::cl::desc("compile now, for `target`, and embed the kernels"),
                      llvm::cl::init(false)};
+  Option<std::string> objects{*this, "objects",
+                              llvm::cl::desc("compile now, into a static archive of this name, which the program is "
+                                             "linked with")};
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("of kernels that are compiled ahead, and what functions must be taken for"),
                              llvm::cl::init("native")};
+  std::vector<std::pair<std::string, std::string>> members; ///< of the archive
 };
 
 /// Bufferization gives back the memory that it was told to put results into, as it is or as another layout.
 LogicalResult returnArguments(func::FuncOp function) {
   for (Type type : function.getArgumentTypes())
-    if (auto memref = dyn_cast<MemRefType>(type); !memref || memref.getMemorySpace())
+    if (auto memref = dyn_cast<MemRefType>(type); memref ? bool(memref.getMemorySpace()) : !type.isIntOrIndexOrFloat())
       return function.emitError("quern-to-llvm: an argument is ")
-             << type << "; memrefs in the default memory space are possible, so bufferization must come before";
+             << type
+             << "; numbers and memrefs in the default memory space are possible, so bufferization must come before";
   if (!function.getBody().hasOneBlock())
     return function.emitError("quern-to-llvm: there is more than one block");
   auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
@@ -258,16 +317,32 @@ func::FuncOp withoutResults(func::FuncOp function) {
   return copy;
 }
 
+FailureOr<Ahead> ToLlvmPass::compile(func::FuncOp function) {
+  FailureOr<compiler::CompiledFunction> compiled =
+      compiler::compileAhead(function, target, function->hasAttr(allowNaiveAttr));
+  if (failed(compiled))
+    return failure();
+  if (objects.empty())
+    return Ahead{std::move(compiled->line), std::move(compiled->artifact), {}};
+  const std::string prefix = (function.getName() + "_").str();
+  FailureOr<compiler::LinkableFunction> linkable = compiler::makeLinkable(function, *compiled, prefix);
+  if (failed(linkable))
+    return failure();
+  members.emplace_back(function.getName().str() + ".o", std::move(linkable->object));
+  return Ahead{std::move(compiled->line), std::move(linkable->artifact), std::move(linkable->entries)};
+}
+
 LogicalResult ToLlvmPass::convert(func::FuncOp function, RuntimeCalls &calls) {
   if (failed(returnArguments(function)))
     return failure();
   func::FuncOp given = withoutResults(function);
   const bool allowNaive = function->hasAttr(allowNaiveAttr);
   const std::string bytecode = compiler::bytecodeOf(given);
-  FailureOr<compiler::CompiledFunction> compiled = compiler::CompiledFunction();
+  FailureOr<Ahead> compiled = Ahead();
   std::string why;
-  if (ahead)
-    compiled = compiler::compileAhead(given, target, allowNaive);
+  const bool isAhead = ahead || !objects.empty();
+  if (isAhead)
+    compiled = compile(given);
   else // better now than when the program runs
     why = compiler::whyNoKernel(given, target, allowNaive);
   given.erase();
@@ -275,16 +350,23 @@ LogicalResult ToLlvmPass::convert(func::FuncOp function, RuntimeCalls &calls) {
     return function.emitError("quern-to-llvm: the function is not taken as it is on memrefs: ") << why;
   if (failed(compiled))
     return failure();
-  return calls.writeBody(function, bytecode, ahead ? &*compiled : nullptr);
+  return calls.writeBody(function, bytecode, isAhead ? &*compiled : nullptr);
 }
 
 void ToLlvmPass::runOnOperation() {
   RuntimeCalls calls(getOperation(), onFailure);
+  members.clear();
   for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
     if (function->hasAttr(outlinedAttr) && failed(convert(function, calls)))
       return signalPassFailure();
   if (failed(calls.writeDestructor()))
+    return signalPassFailure();
+  if (objects.empty())
+    return;
+  if (std::string why = compiler::writeArchive(objects, members); !why.empty()) {
+    getOperation().emitError("quern-to-llvm: ") << objects << ": " << why;
     signalPassFailure();
+  }
 }
 
 } // namespace

@@ -12,6 +12,7 @@
 //   C5  no scales, zero points, post-ops or quantization of an RNN
 //   C6  outputs are apart from all other arguments, unless they are updated
 //   C7  of at most 1000 open sizes each is a number or one of these; an execution brings sizes that agree, none 0
+//   C8  numbers that sizes or places depend on are arguments of one s32 element that is read, in order
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Registry.h"
@@ -112,6 +113,20 @@ Result<void> checkSizesText(const VerifiedProblem &problem) {
   return ok;
 }
 
+/// Whether the text names arguments that are numbers.
+Result<void> checkNumbers(const MlirDesc &mlir) {
+  const std::optional<std::vector<MlirNumber>> numbers = MlirNumber::parse(mlir.numbers);
+  if (!numbers)
+    return invalidArguments("numbers are '", mlir.numbers, "'; each is an argument, or one, a colon and its value");
+  for (const MlirNumber &number : *numbers) {
+    const TensorDesc *desc = number.argument < mlir.args.size() ? &mlir.args[number.argument] : nullptr;
+    if (!desc || desc->dataType != DataType::S32 || desc->ndims != 1 || desc->dims[0] != 1 || desc->offset0 != 0 ||
+        mlir.uses[number.argument] != 'r')
+      return invalidArguments("argument ", number.argument, " is no number: one element of s32 that is read");
+  }
+  return {};
+}
+
 Error refused(Error error, const char *constraint) {
   error.message += concat(" (mlir ", constraint, ")");
   return error;
@@ -179,6 +194,8 @@ Result<VerifiedProblem> verifyMlir(const PrimitiveDesc &desc, const Target &, co
   }
   if (Result<void> ok = checkSizesText(problem); !ok)
     return refused(ok.takeError(), "C7");
+  if (Result<void> ok = checkNumbers(mlir); !ok)
+    return refused(ok.takeError(), "C8");
   problem.checkSizes = checkGivenSizes;
   problem.citations.unfitting = " (mlir C7)";
   return problem;

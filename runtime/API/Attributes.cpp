@@ -188,6 +188,24 @@ quern_status_t quern_primitive_attr_set_deterministic(quern_primitive_attr_t att
   });
 }
 
+quern_status_t quern_primitive_attr_get_tiers(const_quern_primitive_attr_t attr, quern_tiers_t *tiers) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr, "tiers", tiers);
+    *tiers = static_cast<quern_tiers_t>(unwrap(attr)->tiers);
+    return {};
+  });
+}
+
+quern_status_t quern_primitive_attr_set_tiers(quern_primitive_attr_t attr, quern_tiers_t tiers) noexcept {
+  return guarded([&]() -> Result<void> {
+    QUERN_REQUIRE("attr", attr);
+    if (tiers < quern_tiers_default || tiers > quern_tiers_family)
+      return invalidArguments("tiers ", static_cast<int>(tiers), " is not one of quern_tiers_t (0 to 3)");
+    unwrap(attr)->tiers = static_cast<Tiers>(tiers);
+    return {};
+  });
+}
+
 quern_status_t quern_primitive_attr_get_accumulation_mode(const_quern_primitive_attr_t attr,
                                                           quern_accumulation_mode_t *mode) noexcept {
   return guarded([&]() -> Result<void> {

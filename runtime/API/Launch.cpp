@@ -54,7 +54,7 @@ public:
       return invalidArguments("buffers is null; sizes of the launch are read from them");
     LaunchNumbers numbers;
     numbers.sizes = data.sizes;
-    if (program.derivedSizeCount()) {
+    if (program.derivedSizeCount() || program.checksSizes()) {
       numbers.allSizes.resize(program.sizeCount() + program.derivedSizeCount());
       if (Result<void> done = program.deriveSizes(data.buffers, data.sizes, numbers.allSizes.data()); !done)
         return done.takeError();

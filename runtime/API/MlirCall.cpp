@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "API/Guard.h"
-#include "Core/CallSite.h"
+#include "Mlir/CallSite.h"
 
 #include "quern/quern_common.h"
 

@@ -11,7 +11,7 @@
 #include "API/Handles.h"
 #include "Cache/Problems.h"
 #include "Compilation/Compiler.h"
-#include "Core/Functions.h"
+#include "Mlir/Functions.h"
 
 using namespace quern;
 using namespace quern::api;
@@ -77,20 +77,7 @@ quern_status_t quern_primitive_create(quern_primitive_t *handle, const_quern_pri
     QUERN_REQUIRE("primitive", handle);
     *handle = nullptr;
     QUERN_REQUIRE("primitive_desc", desc);
-    return give(Primitive::create(unwrap(desc)->problem), handle);
-  });
-}
-
-quern_status_t quern_primitive_create_with_tiers(quern_primitive_t *handle, const_quern_primitive_desc_t desc,
-                                                 quern_tiers_t tiers) noexcept {
-  return guarded([&]() -> Result<void> {
-    QUERN_REQUIRE("primitive", handle);
-    *handle = nullptr;
-    QUERN_REQUIRE("primitive_desc", desc);
-    constexpr Tiers known[] = {Tiers::Both, Tiers::Specialised, Tiers::Family};
-    if (tiers < quern_tiers_both || tiers > quern_tiers_family)
-      return invalidArguments("tiers ", static_cast<int>(tiers), " is not one of quern_tiers_t (1 to 3)");
-    return give(Primitive::create(unwrap(desc)->problem, known[tiers - quern_tiers_both]), handle);
+    return give(Primitive::create(*unwrap(desc)), handle);
   });
 }
 

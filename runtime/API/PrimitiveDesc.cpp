@@ -31,7 +31,13 @@ Result<void> api::create(quern_primitive_desc_t *handle, quern_engine_t engine, 
   auto problem = Problem::create(unwrap(engine), desc, hint, sides);
   if (!problem)
     return problem.takeError();
-  wrap(new PrimitiveDescObject{std::move(*problem)}, handle);
+  auto object = std::make_unique<PrimitiveDescObject>(PrimitiveDescObject{std::move(*problem)});
+  if (desc.attr.tiers != Tiers::Default) {
+    Attributes given = object->problem->verified().desc.attr;
+    object->tiers = given.tiers = desc.attr.tiers;
+    object->attributes = std::make_shared<const Attributes>(std::move(given));
+  }
+  wrap(object.release(), handle);
   return {};
 }
 
@@ -300,7 +306,8 @@ quern_status_t quern_primitive_desc_get_attr(const_quern_primitive_desc_t handle
                                              const_quern_primitive_attr_t *attr) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("primitive_desc", handle, "attr", attr);
-    wrap(&unwrap(handle)->problem->verified().desc.attr, attr);
+    const PrimitiveDescObject &desc = *unwrap(handle);
+    wrap(desc.attributes ? desc.attributes.get() : &desc.problem->verified().desc.attr, attr);
     return {};
   });
 }

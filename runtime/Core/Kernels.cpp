@@ -13,9 +13,9 @@
 #include "Compilation/Compiler.h"
 #include "Compilation/Library.h"
 #include "Core/Events.h"
-#include "Core/Family.h"
 #include "Core/NativeCode.h"
 #include "Cpu/CpuExecutable.h"
+#include "Tiers/Family.h"
 
 #include "quern-compiler/Bridge.h"
 
@@ -326,7 +326,7 @@ Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request)
 }
 
 Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
-                                         const DeviceRef &device) {
+                                         const DeviceRef &device, std::span<void *const> entries) {
   const BlobParts parts = splitBlob(bytes);
   Result<Artifact> artifact = Artifact::parse(parts.artifact);
   if (!artifact)
@@ -340,6 +340,11 @@ Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedP
     return invalidArguments("the cache blob is for ", compiledFor->name(), "; the engine has ", target.name());
   if (device)
     return loadBlobOnDevice(std::move(*artifact), parts, problem, device);
+  if (!entries.empty()) {
+    auto linked = CpuExecutable::adopt(std::move(*artifact), std::string(bytes), problem, entries);
+    return linked ? AcquiredKernel{std::move(*linked), quern_origin_blob, 0, 0, nullptr}
+                  : Result<AcquiredKernel>(linked.takeError());
+  }
   Result<AcquiredKernel> loaded =
       loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob, nullptr, nullptr);
   if (!loaded && loaded.error().status == Status::RuntimeError)

@@ -23,6 +23,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 
 namespace quern {
 
@@ -35,9 +36,6 @@ struct AcquiredKernel {
   /// What the kernel of a family is given (Family.h); empty: it is the problem's own.
   std::vector<int64_t> familySizes = {};
 };
-
-/// Which kernels a primitive may run; `Both` begins with that of the family.
-enum class Tiers { Both, Specialised, Family };
 
 /// Monotonic, in ns.
 int64_t nowNs();
@@ -63,8 +61,9 @@ public:
   Result<AcquiredKernel> acquireApart(const VerifiedProblem &problem, const KernelKey &key, const Target &target);
   /// Loads an artifact given by the caller; `invalid_arguments` if it is damaged, of another problem or build, or for
   /// an instruction set that `target` does not include. Cache sizes may differ: they decide speed, not results.
+  /// `entries`, if there are any, are its functions, which are linked already; it has no code then.
   Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
-                                  const DeviceRef &device = nullptr);
+                                  const DeviceRef &device = nullptr, std::span<void *const> entries = {});
 
   /// What loadBlob() takes: of a device with what its driver has made of the code, which spares it the work
   /// if it is the same driver.

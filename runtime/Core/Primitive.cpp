@@ -11,8 +11,8 @@
 #include "Core/Device.h"
 #include "Core/Events.h"
 #include "Core/Overlap.h"
-#include "Core/Specialiser.h"
 #include "Desc/Text/TextForm.h"
+#include "Tiers/Specialiser.h"
 
 #include <algorithm>
 #include <numeric>
@@ -50,36 +50,35 @@ bool servesAs(const TensorDesc &given, const TensorDesc &declared, bool isOutput
 
 } // namespace
 
-Primitive::Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired)
-    : desc{std::move(problem)}, kernel(acquired.executable), origin(std::move(acquired)) {}
+Primitive::Primitive(PrimitiveDescObject desc, AcquiredKernel acquired)
+    : desc(std::move(desc)), kernel(acquired.executable), origin(std::move(acquired)) {}
 
-Result<std::unique_ptr<Primitive>> Primitive::create(std::shared_ptr<const Problem> problem,
-                                                     std::optional<Tiers> tiers) {
+Result<std::unique_ptr<Primitive>> Primitive::create(PrimitiveDescObject desc) {
   const int64_t start = nowNs();
-  const Result<Tiers> wanted = tiers ? Result<Tiers>(*tiers) : problem->tiers();
+  const Result<Tiers> wanted = desc.problem->tiers(desc.tiers);
   if (!wanted)
     return wanted.error();
-  Result<AcquiredKernel> acquired = problem->acquireTier(*wanted);
-  return make(std::move(problem), std::move(acquired), start, *wanted);
+  Result<AcquiredKernel> acquired = desc.problem->acquireTier(*wanted);
+  return make(std::move(desc), std::move(acquired), start, *wanted);
 }
 
 Result<std::unique_ptr<Primitive>> Primitive::createFromBlob(std::shared_ptr<const Problem> problem,
-                                                             std::string_view blob) {
+                                                             std::string_view blob, std::span<void *const> entries) {
   const int64_t start = nowNs();
   if (!problem->hasKernel())
-    return make(std::move(problem), AcquiredKernel{nullptr, quern_origin_none, 0, 0, nullptr}, start);
-  Result<AcquiredKernel> acquired =
-      Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target, problem->engine()->device);
+    return make({std::move(problem)}, AcquiredKernel{nullptr, quern_origin_none, 0, 0, nullptr}, start);
+  Result<AcquiredKernel> acquired = Kernels::process().loadBlob(blob, problem->verified(), problem->engine()->target,
+                                                                problem->engine()->device, entries);
   if (acquired && problem->usesCallerScratchpad())
     problem->adopt(acquired->executable);
-  return make(std::move(problem), std::move(acquired), start);
+  return make({std::move(problem)}, std::move(acquired), start);
 }
 
-Result<std::unique_ptr<Primitive>> Primitive::make(std::shared_ptr<const Problem> problem,
-                                                   Result<AcquiredKernel> acquired, int64_t start, Tiers tiers) {
+Result<std::unique_ptr<Primitive>> Primitive::make(PrimitiveDescObject desc, Result<AcquiredKernel> acquired,
+                                                   int64_t start, Tiers tiers) {
   if (!acquired)
     return acquired.takeError();
-  std::unique_ptr<Primitive> primitive(new Primitive(std::move(problem), std::move(*acquired)));
+  std::unique_ptr<Primitive> primitive(new Primitive(std::move(desc), std::move(*acquired)));
   if (Result<void> added = primitive->addSlots(); !added)
     return added.takeError();
   if (!primitive->origin.familySizes.empty()) {

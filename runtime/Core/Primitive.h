@@ -12,8 +12,8 @@
 #define QUERN_RUNTIME_CORE_PRIMITIVE_H
 
 #include "Core/Problem.h"
-#include "Core/Promotion.h"
 #include "Core/RuntimeSizes.h"
+#include "Tiers/Promotion.h"
 
 #include "quern/quern_primitive.h"
 
@@ -24,7 +24,10 @@ namespace quern {
 
 /// What a C primitive descriptor handle points to.
 struct PrimitiveDescObject {
-  std::shared_ptr<const Problem> problem;
+  std::shared_ptr<const Problem> problem; ///< others share it, so that it has no tiers
+  Tiers tiers = Tiers::Default;
+  /// The attributes that were given, where they are more than the problem's.
+  std::shared_ptr<const Attributes> attributes{};
 };
 
 class Primitive {
@@ -32,11 +35,10 @@ public:
   /// As many sources as a concat may have, each with a scale, the destination and the scratchpad.
   static constexpr size_t maxArguments = 2 * maxSources + 2;
 
-  /// Brings the kernel from a cache or compiles it. `tiers`: as Problem::acquireTier(); nothing: as Problem::tiers().
-  static Result<std::unique_ptr<Primitive>> create(std::shared_ptr<const Problem> problem,
-                                                   std::optional<Tiers> tiers = std::nullopt);
+  /// Brings the kernel from a cache or compiles it.
+  static Result<std::unique_ptr<Primitive>> create(PrimitiveDescObject desc);
   static Result<std::unique_ptr<Primitive>> createFromBlob(std::shared_ptr<const Problem> problem,
-                                                           std::string_view blob);
+                                                           std::string_view blob, std::span<void *const> entries = {});
 
   /// Checks the arguments, then runs the launch steps. Arguments that are not the primitive's are ignored. `links`, if
   /// not null, orders it among a device's events. Thread-safe.
@@ -81,10 +83,9 @@ private:
     int64_t sizes[maxRuntimeSizes]; ///< as quern_kernel_args::sizes
   };
 
-  static Result<std::unique_ptr<Primitive>> make(std::shared_ptr<const Problem> problem,
-                                                 Result<AcquiredKernel> acquired, int64_t start,
-                                                 Tiers tiers = Tiers::Specialised);
-  Primitive(std::shared_ptr<const Problem> problem, AcquiredKernel acquired);
+  static Result<std::unique_ptr<Primitive>> make(PrimitiveDescObject desc, Result<AcquiredKernel> acquired,
+                                                 int64_t start, Tiers tiers = Tiers::Specialised);
+  Primitive(PrimitiveDescObject desc, AcquiredKernel acquired);
   Result<void> addSlots();
   /// What an execution that begins now runs.
   const Executable *running() const {

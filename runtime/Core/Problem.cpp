@@ -9,10 +9,10 @@
 #include "Core/Problem.h"
 
 #include "Cache/Problems.h"
-#include "Core/Functions.h"
 #include "Core/Overlap.h"
 #include "Cpu/Threads.h"
 #include "Launch/Scratch.h"
+#include "Mlir/Functions.h"
 
 #include <cstdlib>
 
@@ -173,7 +173,7 @@ Result<AcquiredKernel> Problem::acquire() const {
   return Kernels::process().acquire(problem, kernelKey, device->target, device->device);
 }
 
-Result<Tiers> Problem::tiers() const {
+static Result<Tiers> tiersOfEnvironment() {
   const char *variable = std::getenv("QUERN_TIERS");
   const std::string_view choice = variable ? variable : "";
   if (choice == "family")
@@ -182,7 +182,14 @@ Result<Tiers> Problem::tiers() const {
     return Tiers::Specialised;
   if (!choice.empty() && choice != "both")
     return invalidArguments("QUERN_TIERS is '", choice, "'; it is both, specialised or family");
-  return problem.desc.attr.deterministic ? Tiers::Specialised : Tiers::Both;
+  return Tiers::Both;
+}
+
+Result<Tiers> Problem::tiers(Tiers asked) const {
+  Result<Tiers> wanted = asked == Tiers::Default ? tiersOfEnvironment() : Result<Tiers>(asked);
+  if (wanted && *wanted == Tiers::Both && problem.desc.attr.deterministic)
+    return Tiers::Specialised;
+  return wanted;
 }
 
 Result<AcquiredKernel> Problem::acquireApart() const {

@@ -52,9 +52,9 @@ public:
   Result<AcquiredKernel> acquireTier(Tiers wanted) const;
   /// As Kernels::acquireApart(). Only of problems that acquireTier() has given the kernel of a family.
   Result<AcquiredKernel> acquireApart() const;
-  /// What QUERN_TIERS says now, and for a problem that is to be deterministic `Specialised` in place of `Both`.
-  /// `invalid_arguments` if the variable is none of its values.
-  Result<Tiers> tiers() const;
+  /// What is asked for, by default what QUERN_TIERS says now, and for a problem that is to be deterministic
+  /// `Specialised` in place of `Both`. `invalid_arguments` if the variable is none of its values.
+  Result<Tiers> tiers(Tiers asked) const;
   /// The text form; made at the first call.
   const std::string &text() const;
   /// A kernel that the caller has brought: questions about the scratchpad need no other, if none was held yet.

@@ -46,4 +46,20 @@ Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact,
   return std::shared_ptr<const Executable>(std::move(executable));
 }
 
+Result<std::shared_ptr<const Executable>> CpuExecutable::adopt(Artifact artifact, std::string bytes,
+                                                               const VerifiedProblem &problem,
+                                                               std::span<void *const> entries) {
+  if (artifact.codeKind != CodeKind::ElfObject || !artifact.code.empty() || artifact.entries.size() != entries.size())
+    return runtimeError("the artifact has ", artifact.code.size(), " bytes of code of kind ",
+                        static_cast<uint32_t>(artifact.codeKind), " and ", artifact.entries.size(),
+                        " entries; the program has ", entries.size());
+  if (Result<void> checked = checkArguments(artifact, problem); !checked)
+    return checked.takeError();
+  std::shared_ptr<CpuExecutable> executable(new CpuExecutable());
+  const std::vector<void *> addresses(entries.begin(), entries.end());
+  if (Result<void> taken = executable->take(std::move(artifact), std::move(bytes), addresses); !taken)
+    return taken.takeError();
+  return std::shared_ptr<const Executable>(std::move(executable));
+}
+
 } // namespace quern

@@ -22,8 +22,11 @@ public:
   static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes,
                                                         const VerifiedProblem &problem, Linker linker,
                                                         const CompilerLibrary *compiler);
+  /// The same of an artifact without code, whose entries are part of the program.
+  static Result<std::shared_ptr<const Executable>>
+  adopt(Artifact artifact, std::string bytes, const VerifiedProblem &problem, std::span<void *const> entries);
 
-  const char *linkerName() const override { return linkedBy == Linker::Orc ? "orc" : "loader"; }
+  const char *linkerName() const override { return !owner ? "program" : linkedBy == Linker::Orc ? "orc" : "loader"; }
   size_t codeBytes() const override { return mappedBytes; }
 
 private:

@@ -113,15 +113,17 @@ Result<void> runBound(const Executable &executable, void *const *buffers, const 
 
 Result<void> bindAndRun(const Executable &executable, void *const *buffers, const ExecutionContext &context) {
   const Program &program = executable.program();
-  const size_t derived = program.derivedSizeCount(), count = derived ? program.sizeCount() + derived : 0;
+  const size_t derived = program.derivedSizeCount();
+  const bool copiesSizes = derived || program.checksSizes();
+  const size_t count = copiesSizes ? program.sizeCount() + derived : 0;
   Numbers numbers(count + program.numberCount());
   int64_t *sizes = numbers.data(), *bound = sizes + count;
   if (!sizes)
     return Error{Status::OutOfMemory, concat("no memory for ", count + program.numberCount(), " numbers of a launch")};
-  if (derived)
+  if (copiesSizes)
     if (Result<void> done = program.deriveSizes(buffers, context.sizes, sizes); !done)
       return done;
-  const int64_t *all = derived ? sizes : context.sizes;
+  const int64_t *all = copiesSizes ? sizes : context.sizes;
   if (Result<void> done = program.bind(all, context.bufferBytes, bound); !done)
     return done;
   return runBound(executable, buffers, bound, all, context);

@@ -61,7 +61,7 @@ CheckedInt evaluate(const Polynomial &polynomial, const int64_t *sizes) {
 /// One step that runs once on tensors, from where it is known that they have begun and not ended.
 bool isPlainLaunch(const Artifact &artifact) {
   if (artifact.steps.size() != 1 || !artifact.loops.empty() || !artifact.regions.empty() ||
-      !artifact.derivedSizes.empty())
+      !artifact.derivedSizes.empty() || !artifact.checks.empty())
     return false;
   return std::ranges::all_of(artifact.steps[0].buffers, [&](const StepBuffer &buffer) {
     const std::optional<int64_t> offset = buffer.byteOffset.constant();
@@ -174,6 +174,8 @@ Result<void> Program::take(const Artifact &artifact, std::span<const KernelStep>
   }
   arguments = artifact.arguments;
   derived = artifact.derivedSizes;
+  checks = artifact.checks;
+  open = !derived.empty() || !checks.empty();
   for (const LaunchLoop &loop : artifact.loops)
     add(loop.trips, numbers++);
   firstRegion = numbers;
@@ -344,15 +346,40 @@ Result<void> Program::deriveSizes(void *const *buffers, const int64_t *given, in
   std::copy(given, given + (given ? givenSizes : 0), sizes);
   for (size_t i = 0; i < derived.size(); ++i) {
     const DerivedSize &size = derived[i];
-    const CheckedInt limit = evaluate(size.limit, given), count = evaluate(size.count, given),
-                     stride = evaluate(size.stride, given);
-    if (limit.overflowed() || count.overflowed() || stride.overflowed())
+    const CheckedInt limit = evaluate(size.limit, sizes), count = evaluate(size.count, sizes),
+                     stride = evaluate(size.stride, sizes), value = evaluate(size.value, sizes);
+    if (limit.overflowed() || count.overflowed() || stride.overflowed() || value.overflowed())
       return beyondInt64("derived sizes");
+    if (size.kind == DerivedSize::Kind::Computed) {
+      sizes[givenSizes + i] = value.value();
+      continue;
+    }
     const auto *elements = static_cast<const int32_t *>(buffers[size.argument]);
+    if (size.kind == DerivedSize::Kind::Number) {
+      sizes[givenSizes + i] = *elements;
+      continue;
+    }
     int64_t greatest = 0;
     for (int64_t e = 0; e < count.value(); ++e)
       greatest = std::max<int64_t>(greatest, elements[e * stride.value()]);
     sizes[givenSizes + i] = std::clamp<int64_t>(greatest, 0, std::max<int64_t>(0, limit.value()));
+  }
+  return checkSizes(sizes);
+}
+
+Result<void> Program::checkSizes(const int64_t *sizes) const {
+  for (const SizeCheck &check : checks) {
+    const CheckedInt value = evaluate(check.value, sizes), low = evaluate(check.low, sizes),
+                     high = evaluate(check.high, sizes);
+    if (value.overflowed() || low.overflowed() || high.overflowed())
+      return beyondInt64("sizes and offsets");
+    if (value.value() < low.value() || value.value() > high.value())
+      return low.value() > high.value()
+                 ? invalidArguments(check.what, " is ", value.value(), "; by the other sizes none is possible")
+             : low.value() == high.value()
+                 ? invalidArguments(check.what, " is ", value.value(), "; by the other sizes it is ", low.value())
+                 : invalidArguments(check.what, " is ", value.value(), "; ", low.value(), " to ", high.value(),
+                                    " is possible");
   }
   return {};
 }

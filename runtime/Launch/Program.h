@@ -75,9 +75,11 @@ public:
   Result<void> bind(const int64_t *sizes, const int64_t *bufferBytes, int64_t *bound) const;
 
   /// Copies the given sizes and adds the derived ones. `buffers` are those of the arguments.
+  /// `invalid_arguments` if an execution of these is to be refused.
   Result<void> deriveSizes(void *const *buffers, const int64_t *given, int64_t *sizes) const;
   size_t derivedSizeCount() const { return derived.size(); }
   std::span<const DerivedSize> derivedSizes() const { return derived; }
+  bool checksSizes() const { return !checks.empty(); }
   size_t sizeCount() const { return givenSizes; } ///< without the derived ones
 
   std::span<const Instruction> instructions() const { return code; }
@@ -118,6 +120,7 @@ private:
   Result<void> placeRegions(int64_t *bound) const;
   Result<void> measureGroups(const int64_t *sizes, int64_t *bound) const;
   void countThreads(int64_t *bound) const;
+  Result<void> checkSizes(const int64_t *sizes) const;
   int64_t bytesOf(uint32_t place, const int64_t *bufferBytes, const int64_t *bound) const;
   Result<void> checkOffsets(const int64_t *bufferBytes, const int64_t *bound) const;
   Result<void> checkStep(const Step &step, const int64_t *bufferBytes, const int64_t *bound,
@@ -135,6 +138,7 @@ private:
   std::vector<Addend> addends;
   std::vector<ArtifactArgument> arguments;
   std::vector<DerivedSize> derived;
+  std::vector<SizeCheck> checks;
   std::vector<int64_t> fixed;
 };
 

@@ -223,11 +223,13 @@ Result<void> Stream::runPlain(const Call &call, bool isPart) {
 /// The given sizes and those that are found in tensors: what writes these is waited for.
 Result<std::vector<int64_t>> Stream::deriveSizes(const Call &call) {
   const Program &program = call.executable->program();
-  if (Result<void> done = finishLocked(); !done)
+  if (Result<void> done = program.derivedSizeCount() ? finishLocked() : Result<void>(); !done)
     return done.takeError();
   std::vector<void *> onHost(call.buffers.begin(), call.buffers.end());
   std::vector<std::unique_ptr<char[]>> copies;
   for (const DerivedSize &derived : program.derivedSizes()) {
+    if (derived.kind == DerivedSize::Kind::Computed || isScalarAt(call, derived.argument))
+      continue;
     const int64_t known = call.executable->arguments()[derived.argument].bytes;
     const int64_t bytes = known > 0 || !call.bufferBytes ? known : call.bufferBytes[derived.argument];
     copies.push_back(std::make_unique<char[]>(static_cast<size_t>(bytes)));
@@ -280,7 +282,7 @@ Result<void> Stream::runProgram(const Call &call, bool isPart) {
   const Program &program = call.executable->program();
   std::vector<int64_t> derived, numbers;
   const int64_t *sizes = call.sizes, *bound = program.fixedNumbers();
-  if (program.derivedSizeCount()) {
+  if (program.derivedSizeCount() || program.checksSizes()) {
     Result<std::vector<int64_t>> found = deriveSizes(call);
     if (!found)
       return found.takeError();

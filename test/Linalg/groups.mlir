@@ -1,5 +1,5 @@
 // Two products one after the other are two problems, with what is between them in a region of the launch program; bias and relu end the first.
-// A second function has two that do not depend on each other.
+// A second function has two that do not depend on each other. A third has three that are equal: one function, called with other buffers.
 // REQUIRES: compiler
 // RUN: quern dump --mlir=%s:mlp --stage=emit | FileCheck %s
 // RUN: quern explain --mlir=%s:mlp | FileCheck %s --check-prefix=PLAN
@@ -7,6 +7,8 @@
 // RUN: quern run --mlir=%s:mlp --check --repeat=1 --data=designed
 // RUN: quern dump --mlir=%s:both --stage=emit | FileCheck %s --check-prefix=BOTH
 // RUN: quern run --mlir=%s:both --check --repeat=1
+// RUN: quern dump --mlir=%s:thrice --stage=emit | FileCheck %s --check-prefix=THRICE --implicit-check-not=func.func
+// RUN: quern run --mlir=%s:thrice --check --repeat=1
 // CHECK: quern.program = #quern.program<
 // CHECK-NEXT: region "value0" :
 // CHECK-NEXT: call @function_0(
@@ -19,6 +21,15 @@
 // BOTH-NEXT: call @function_0("arg0", "result0")
 // BOTH-NEXT: call @function_1("arg1", "result1") beside
 // BOTH-NOT: call
+// A norm whose reductions keep a dim of 1, as torch-mlir writes them, is one problem.
+// RUN: quern explain --mlir=%S/Corpus/norms.mlir:layer_norm_residual | FileCheck %s --check-prefix=NORM --implicit-check-not=function_1
+// NORM: rows: 8 ops in 3 sweeps
+// THRICE: region "value0"
+// THRICE-NEXT: region "value1"
+// THRICE-NEXT: call @function_0("value0", "arg0", "arg1")
+// THRICE-NEXT: call @function_0("value1", "value0", "arg2")
+// THRICE-NEXT: call @function_0("result0", "value1", "arg3")
+// THRICE: func.func @function_0
 #id = affine_map<(r, c) -> (r, c)>
 #column = affine_map<(r, c) -> (c)>
 #turned = affine_map<(r, c) -> (c, r)>
@@ -45,4 +56,13 @@ func.func @both(%x: tensor<16x48xf32>, %y: tensor<48x20xf32>) -> (tensor<16x48xf
   %a = linalg.exp ins(%x : tensor<16x48xf32>) outs(%e : tensor<16x48xf32>) -> tensor<16x48xf32>
   %b = linalg.transpose ins(%y : tensor<48x20xf32>) outs(%f : tensor<20x48xf32>) permutation = [1, 0]
   return %a, %b : tensor<16x48xf32>, tensor<20x48xf32>
+}
+func.func @thrice(%x: tensor<16x16xf32>, %a: tensor<16x16xf32>, %b: tensor<16x16xf32>, %c: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %p = linalg.matmul ins(%x, %a : tensor<16x16xf32>, tensor<16x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %q = linalg.matmul ins(%p, %b : tensor<16x16xf32>, tensor<16x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %r = linalg.matmul ins(%q, %c : tensor<16x16xf32>, tensor<16x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %r : tensor<16x16xf32>
 }

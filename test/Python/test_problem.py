@@ -162,6 +162,21 @@ assert quern.num_threads() == 1 and quern.devices()[0].kind == "cpu"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_a_family_needs_no_compiler(tmp_path):
+    """A function of a shape that nothing has met runs the kernel of its family, and asks for no other."""
+    pack = str(tmp_path / "families.qpk")
+    quern.packs.build([SOFTMAX], pack, families=True)
+    program = """
+import numpy, quern
+for shape in [(3, 5), (123, 457)]:
+    quern.softmax(numpy.zeros(shape, numpy.float32))
+assert quern.cache.statistics()["compilations"] == 0
+"""
+    subprocess.run([sys.executable, "-c", program], check=True,
+                   env={**os.environ, "QUERN_PACKS": pack, "QUERN_CACHE_DIR": "off", "QUERN_TIERS": "family",
+                        "QUERN_COMPILER_LIBRARY": str(tmp_path / "none")})
+
+
 def test_command():
     done = subprocess.run([sys.executable, "-m", "quern", "devices"], capture_output=True, text=True, check=True)
     assert "cpu" in done.stdout

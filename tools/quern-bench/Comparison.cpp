@@ -53,8 +53,7 @@ Start startOf(const std::string &name, const Settings &settings) {
                        {"OMP_PROC_BIND", "true"},
                        {"DPCPP_CPU_NUM_CUS", threads},
                        {"QUERN_NUM_THREADS", threads}};
-  if (name == quernName || name == copyName || name == baselineName || name == primitiveName ||
-      name == familyName) {
+  if (name == quernName || name == copyName || name == baselineName || name == primitiveName || name == familyName) {
     self.push_back("--serve=" + (name == baselineName ? quernName : name));
     if (name == baselineName) {
       self.front() = settings.baseline;

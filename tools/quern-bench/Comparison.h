@@ -57,9 +57,8 @@ inline constexpr const char *primitiveName = "primitive";
 /// The kernel of the problem's family: every size is open.
 inline constexpr const char *familyName = "family";
 /// These, and what tools/peers.sh can install.
-inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2", "onnxruntime",  "jax",
-                                                   "torch",       "iree",       "intel-opencl", primitiveName,
-                                                   familyName};
+inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2",   "onnxruntime", "jax",     "torch",
+                                                   "iree",        "intel-opencl", primitiveName, familyName};
 /// Names of the contestant that is always there, and of the one that is unless it is a device that is measured.
 inline constexpr const char *quernName = "quern", *copyName = "copy";
 inline constexpr const char *openClName = "intel-opencl";

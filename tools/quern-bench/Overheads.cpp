@@ -12,8 +12,8 @@
 #include "Cache/Pack.h"
 #include "Child.h"
 #include "CodeSize.h"
-#include "Core/Family.h"
 #include "Problems/ProblemKind.h"
+#include "Tiers/Family.h"
 
 #include <algorithm>
 #include <chrono>

@@ -218,8 +218,8 @@ LogicalResult LaunchUnroller::unroll(uint32_t first, uint32_t end, size_t loop) 
 }
 
 LogicalResult LaunchUnroller::run() {
-  if (!launch.maxima.empty())
-    return module.emitError("run: the maximum of '") << launch.maxima.front().argument << "' depends on runtime sizes";
+  if (!launch.sizes.empty())
+    return module.emitError("run: a size of '") << launch.sizes.front().argument << "' depends on an execution";
   for (const Launch::Region &region : launch.regions) {
     FailureOr<int64_t> bytes = evaluate(region.bytes);
     if (failed(bytes))

@@ -148,10 +148,23 @@ Json describe(const Artifact &artifact) {
     json["regions"].push_back({{"bytes", bytes.text()}});
   json["derived_sizes"] = Json::array();
   for (const DerivedSize &size : artifact.derivedSizes)
-    json["derived_sizes"].push_back({{"argument", size.argument},
-                                     {"limit", size.limit.text()},
-                                     {"count", size.count.text()},
-                                     {"stride", size.stride.text()}});
+    switch (size.kind) {
+    case DerivedSize::Kind::Maximum:
+      json["derived_sizes"].push_back({{"argument", size.argument},
+                                       {"limit", size.limit.text()},
+                                       {"count", size.count.text()},
+                                       {"stride", size.stride.text()}});
+      break;
+    case DerivedSize::Kind::Number:
+      json["derived_sizes"].push_back({{"argument", size.argument}});
+      break;
+    case DerivedSize::Kind::Computed:
+      json["derived_sizes"].push_back({{"value", size.value.text()}});
+    }
+  json["checks"] = Json::array();
+  for (const SizeCheck &check : artifact.checks)
+    json["checks"].push_back(
+        {{"what", check.what}, {"value", check.value.text()}, {"low", check.low.text()}, {"high", check.high.text()}});
   json["arguments"] = Json::array();
   for (const ArtifactArgument &argument : artifact.arguments)
     json["arguments"].push_back(

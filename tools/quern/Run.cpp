@@ -120,6 +120,8 @@ private:
     report.pack = report.info.pack; // which belongs to the kernel
     DataOptions dataOptions{*fillFromName(options.data),    options.seed,  options.inPlace, options.misalignment,
                             options.guardedSides().front(), !options.check};
+    for (const std::string &input : options.inputs)
+      dataOptions.given.push_back(input.substr(0, input.find('=')));
     Result<ProblemData> data = ProblemData::create(*sized, dataOptions);
     if (!data)
       return data.takeError();

@@ -205,12 +205,27 @@ std::string oracleOf(const PrimitiveDesc &desc, bool hasErrors) {
   return oracle.text();
 }
 
+/// The line of a function with a value, `?`, of each number that an execution brings.
+static std::string withOpenNumbers(std::string_view line) {
+  std::string result(line);
+  for (const Word &word : wordsOf(line.starts_with("mlir ") ? line : std::string_view()))
+    if (const auto numbers = MlirNumber::parse(word.value); word.key == "numbers" && numbers) {
+      std::string open;
+      for (const MlirNumber &number : *numbers)
+        open +=
+            concat(open.empty() ? "" : ",", number.argument, ":", number.value ? std::to_string(*number.value) : "?");
+      result.replace(word.column + word.key.size() + 1, word.value.size(), open);
+    }
+  return result;
+}
+
 Result<std::string> withSizes(std::string_view line, const std::vector<int64_t> &sizes) {
-  size_t wanted = static_cast<size_t>(std::count(line.begin(), line.end(), '?')), used = 0;
+  const std::string open = withOpenNumbers(line);
+  size_t wanted = static_cast<size_t>(std::count(open.begin(), open.end(), '?')), used = 0;
   if (wanted == 0 || (sizes.size() != 1 && sizes.size() != wanted))
     return invalidArguments("the line has ", wanted, " sizes that are left open; ", sizes.size(), " are given");
   std::string result;
-  for (char c : line) {
+  for (char c : open) {
     if (c == '?')
       result += std::to_string(sizes[sizes.size() == 1 ? 0 : used++]);
     else

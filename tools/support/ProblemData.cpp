@@ -106,8 +106,38 @@ Result<ProblemData> ProblemData::create(const Problem &problem, const DataOption
     if (slot.isRead() && !data.liesOnInput(slot.info))
       fillInput(problem.desc(), slot.info.index, slot.info.desc, options.fill, options.seed,
                 data.storage[slot.buffer].data());
+  if (Result<void> filled = data.fillNumbers(); !filled)
+    return filled.takeError();
   data.keepInputs();
   return data;
+}
+
+/// Numbers that sizes and places depend on are none to be drawn.
+Result<void> ProblemData::fillNumbers() {
+  const auto *mlir = std::get_if<MlirDesc>(&problem->desc().op);
+  const auto numbers = mlir ? MlirNumber::parse(mlir->numbers) : std::nullopt;
+  for (const MlirNumber &number : numbers ? *numbers : std::vector<MlirNumber>()) {
+    const Slot &slot = slots[number.argument];
+    if (!number.value && std::ranges::find(options.given, slot.info.name) == options.given.end())
+      return unimplemented("the number ", slot.info.name, " is known only at execution; give it (--sizes)");
+    const int32_t value = number.value.value_or(0);
+    std::memcpy(storage[slot.buffer].data(), &value, sizeof value);
+  }
+  return {};
+}
+
+/// The problem with the numbers of this execution.
+PrimitiveDesc ProblemData::withNumbers() const {
+  PrimitiveDesc desc = problem->desc();
+  auto &mlir = std::get<MlirDesc>(desc.op);
+  std::vector<MlirNumber> numbers = MlirNumber::parse(mlir.numbers).value_or(std::vector<MlirNumber>());
+  for (MlirNumber &number : numbers) {
+    int32_t value = 0;
+    std::memcpy(&value, storage[slots[number.argument].buffer].data(), sizeof value);
+    number.value = value;
+  }
+  mlir.numbers = MlirNumber::textOf(numbers);
+  return desc;
 }
 
 std::map<int32_t, BoundBuffer> ProblemData::buffers() {
@@ -260,7 +290,7 @@ PossibleValues valuesWithin(const std::vector<double> &exact, const std::vector<
 Result<std::vector<ProblemData::OracleBuffer>> ProblemData::runOracle(bool hasErrors) const {
   Result<Device> cpu = Device::open(quern_cpu);
   Result<Kernel> kernel =
-      cpu ? Kernel::create(*cpu, oracleOf(problem->desc(), hasErrors)) : Result<Kernel>(cpu.takeError());
+      cpu ? Kernel::create(*cpu, oracleOf(withNumbers(), hasErrors)) : Result<Kernel>(cpu.takeError());
   if (!kernel)
     return kernel.takeError();
   std::vector<OracleBuffer> buffers;

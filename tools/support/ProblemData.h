@@ -32,6 +32,8 @@ struct DataOptions {
   /// Every buffer begins at a multiple of 64 bytes, as those that allocators give: for timing. At the end less
   /// than a line is unguarded.
   bool isTimed = false;
+  /// The arguments whose values come later.
+  std::vector<std::string> given = {};
 };
 
 class ProblemData {
@@ -79,6 +81,8 @@ private:
     TensorDesc desc;
     std::string bytes;
   };
+  Result<void> fillNumbers();
+  PrimitiveDesc withNumbers() const;
   Result<std::vector<OracleBuffer>> runOracle(bool hasErrors) const;
   Result<void> computeOracle();
   /// What the room for one element holds.

@@ -153,13 +153,23 @@ Kernel::Kernel(const Descriptor &descriptor)
   }
   check(status);
   handle.reset(made);
+}
+
+std::vector<Kernel::Argument> Kernel::arguments() const {
+  std::vector<Argument> taken;
   int count = 0;
-  check(quern_primitive_get_launch_counts(made, &count, nullptr, nullptr));
+  quern_status_t status = quern_success;
+  {
+    const nb::gil_scoped_release released;
+    status = quern_primitive_get_launch_counts(handle.get(), &count, nullptr, nullptr);
+  }
+  check(status);
   for (int position = 0; position < count; ++position) {
     int index = 0, isOutput = 0;
-    check(quern_primitive_get_launch_argument(made, position, &index, &isOutput, nullptr));
+    check(quern_primitive_get_launch_argument(handle.get(), position, &index, &isOutput, nullptr));
     taken.push_back({index, isOutput != 0});
   }
+  return taken;
 }
 
 nb::dict Kernel::info() const {

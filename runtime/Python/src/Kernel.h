@@ -61,7 +61,8 @@ public:
     int index;
     bool isOutput;
   };
-  const std::vector<Argument> &arguments() const { return taken; }
+  /// Asks for the problem's own kernel: a family's is not enough, and it may have to be compiled.
+  std::vector<Argument> arguments() const;
   const Descriptor &descriptor() const { return problem; }
   quern_primitive_t get() const { return handle.get(); }
   nanobind::dict info() const;
@@ -69,7 +70,6 @@ public:
 private:
   Descriptor problem;
   Owned<quern_primitive_t, quern_primitive_destroy> handle;
-  std::vector<Argument> taken;
 };
 
 /// One execution with descriptors of its own: those of arrays, or the kernel's where a buffer of bytes is given.

@@ -11,6 +11,7 @@ import argparse
 import concurrent.futures
 import os
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,7 @@ class Function:
     def __init__(self, seed, number):
         self.draw = random.Random(seed * 1000003 + number)
         self.lines, self.arguments, self.values, self.count = [], [], [], 0
+        self.places = []  # numbers that come as arguments, behind the others
 
     def name(self):
         self.count += 1
@@ -162,21 +164,31 @@ class Function:
                   f"{type_of(shape, value[2])}) permutation = {order}")
         return name, shape, value[2]
 
+    def place(self, number):
+        """A number of the module or of an execution."""
+        if self.draw.random() < 0.8:
+            return str(number)
+        self.places.append(number)
+        return f"%p{len(self.places) - 1}"
+
+    def placed(self, numbers):
+        return f"[{', '.join(self.place(n) for n in numbers)}]"
+
     def cut(self, value):
         step = [self.draw.choice([1, 1, 1, 2]) for _ in value[1]]
         size = [self.draw.randint(1, (d + s - 1) // s) for d, s in zip(value[1], step)]
         first = [self.draw.randint(0, d - 1 - (n - 1) * s) for d, s, n in zip(value[1], step, size)]
         name = self.name()
-        self.emit(f"{name} = tensor.extract_slice {value[0]}{first} {size} {step} : {type_of(value[1], value[2])} to "
-                  f"{type_of(size, value[2])}")
+        self.emit(f"{name} = tensor.extract_slice {value[0]}{self.placed(first)} {size} {step} : "
+                  f"{type_of(value[1], value[2])} to {type_of(size, value[2])}")
         return name, size, value[2]
 
     def inserted(self, value):
         shape = [d + self.draw.choice([0, 0, 1, 3]) for d in value[1]]
         first = [self.draw.randint(0, s - d) for d, s in zip(value[1], shape)]
         into, name = self.filled(shape, 0.25), self.name()
-        self.emit(f"{name} = tensor.insert_slice {value[0]} into {into}{first} {list(value[1])} {[1] * len(shape)} : "
-                  f"{type_of(value[1], 'f32')} into {type_of(shape, 'f32')}")
+        self.emit(f"{name} = tensor.insert_slice {value[0]} into {into}{self.placed(first)} {list(value[1])} "
+                  f"{[1] * len(shape)} : {type_of(value[1], 'f32')} into {type_of(shape, 'f32')}")
         return name, shape, "f32"
 
     def reshaped(self, value):
@@ -263,7 +275,8 @@ class Function:
             value = self.generic([value], [whole, whole], self.empty(value[1], element), value[1],
                                  ["parallel"] * len(value[1]), lambda text: "%i0", element)
         results = [value] + [v for v in self.values if v[2] == "f32" and v[0] != value[0] and self.draw.random() < 0.1]
-        arguments = ", ".join(f"{n}: {type_of(s, e)}" for n, s, e in self.arguments)
+        arguments = ", ".join([f"{n}: {type_of(s, e)}" for n, s, e in self.arguments] +
+                              [f"%p{i}: index" for i in range(len(self.places))])
         types = ", ".join(type_of(s, e) for _, s, e in results)
         return (f"func.func @{name}({arguments}) -> ({types}) {{\n" + "\n".join(self.lines) +
                 f"\n  return {', '.join(n for n, _, _ in results)} : {types}\n}}\n")
@@ -276,22 +289,37 @@ class Function:
         return count
 
 
-def run(program, path, names):
-    command = [program, "run", "--check", "--repeat=1"] + [f"--mlir={path}:{name}" for name in names]
+def number_files(folder, function, name):
+    """Options that give a function its numbers."""
+    for i, number in enumerate(function.places):
+        position = len(function.arguments) + i
+        path = os.path.join(folder, f"{name}-{position}.npy")
+        header = b"{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }"
+        header += b" " * (117 - len(header)) + b"\n"
+        with open(path, "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack("<i", number))
+        yield f"--arg=arg{position}={path}"
+
+
+def run(program, path, names, options=()):
+    command = [program, "run", "--check", "--repeat=1"] + [f"--mlir={path}:{name}" for name in names] + list(options)
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def check(given, folder, numbers):
     """Failures as text, and what was refused."""
-    texts = {f"f{n}": Function(given.seed, n).text(f"f{n}") for n in numbers}
+    functions = {f"f{n}": Function(given.seed, n) for n in numbers}
+    texts = {name: function.text(name) for name, function in functions.items()}
+    placed = [name for name, function in functions.items() if function.places]
     path = os.path.join(folder, f"functions{numbers[0]}.mlir")
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(texts.values()))
-    if run(given.quern, path, list(texts)).returncode == 0:
-        return [], []
+    closed = [name for name in texts if name not in placed]
+    is_right = run(given.quern, path, closed).returncode == 0
     failures, refused = [], []
-    for name, text in texts.items():
-        ran = run(given.quern, path, [name])
+    for name in placed if is_right else texts:
+        text = texts[name]
+        ran = run(given.quern, path, [name], number_files(folder, functions[name], name))
         where = f"seed {given.seed} function {name[1:]}"
         if ran.returncode == 3:
             refused.append(f"{where}: {ran.stderr.strip()[:600]}")

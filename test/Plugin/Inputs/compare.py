@@ -10,11 +10,15 @@ import sys
 
 
 def numbersIn(path):
-    """The sizes, and the elements behind 'data ='."""
+    """The sizes, and the elements behind each 'data ='."""
     with open(path, encoding="ascii") as file:
-        head, data = file.read().split("data =")
-    values = [float(number) for number in re.findall(r"[-+0-9.e]+|nan|inf", data)]
-    return re.search(r"sizes = \[[^]]*\]", head).group(), values
+        text = file.read()
+    sizes = re.findall(r"sizes = \[[^]]*\]", text)
+    values = []
+    for data in text.split("data =")[1:]:
+        data = data.split("Unranked")[0]
+        values += [float(number) for number in re.findall(r"[-+0-9.e]+|nan|inf", data)]
+    return ", ".join(sizes), values
 
 
 def main():

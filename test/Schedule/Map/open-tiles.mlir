@@ -3,7 +3,7 @@
 // is neither read nor stored.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.
-// RUN: quern-opt %s --schedule --target=avx2 | FileCheck %s --check-prefix=UNMASKED
+// RUN: quern-opt %s --schedule --target=sse42 | FileCheck %s --check-prefix=UNMASKED
 // RUN: quern-opt %s --check --sizes=256,192,192,192,256,256
 // RUN: quern-opt %s --check --sizes=272,80,1024,80,272,300
 // RUN: quern-opt %s --check --sizes=5,100,112,100,5,7

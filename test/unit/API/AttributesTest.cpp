@@ -46,6 +46,9 @@ TEST(Attributes, Modes) {
   EXPECT_EQ(attr.get_scratchpad_mode(), scratchpad_mode::user);
   attr.set_deterministic(true);
   EXPECT_TRUE(attr.get_deterministic());
+  EXPECT_EQ(attr.get_tiers(), tiers::by_default);
+  attr.set_tiers(tiers::family);
+  EXPECT_EQ(attr.get_tiers(), tiers::family);
 }
 
 TEST(Attributes, DefaultFpmathMode) {

@@ -290,6 +290,7 @@ TEST_F(BadInput, MemoryObjects) {
 TEST_F(BadInput, Attributes) {
   quern_fpmath_mode_t mode;
   quern_accumulation_mode_t accumulation;
+  quern_tiers_t tiers;
   quern_scratchpad_mode_t scratchpad;
   const_quern_post_ops_t constOps;
   quern_dims_t zeroGroup = {0, 1};
@@ -309,6 +310,10 @@ TEST_F(BadInput, Attributes) {
       BAD_NULL(quern_primitive_attr_get_deterministic(nullptr, &n), "attr"),
       BAD_NULL(quern_primitive_attr_get_deterministic(a, nullptr), "value"),
       BAD_NULL(quern_primitive_attr_set_deterministic(nullptr, 1), "attr"),
+      BAD_NULL(quern_primitive_attr_get_tiers(nullptr, &tiers), "attr"),
+      BAD_NULL(quern_primitive_attr_get_tiers(a, nullptr), "tiers"),
+      BAD_NULL(quern_primitive_attr_set_tiers(nullptr, quern_tiers_both), "attr"),
+      BAD(quern_primitive_attr_set_tiers(a, static_cast<quern_tiers_t>(4)), invalid_arguments, "tiers 4"),
       BAD_NULL(quern_primitive_attr_get_accumulation_mode(nullptr, &accumulation), "attr"),
       BAD_NULL(quern_primitive_attr_get_accumulation_mode(a, nullptr), "mode"),
       BAD_NULL(quern_primitive_attr_set_accumulation_mode(nullptr, quern_accumulation_mode_any), "attr"),

@@ -49,6 +49,7 @@ Artifact sample() {
   artifact.loops = {{3, 3, 5}, {2, 3, 5}};
   artifact.regions = {sum({{64, {size0, size3}}}), 1024};
   artifact.derivedSizes = {{0, sum({{1, {size0}}}), 16, sum({{2, {size1}}})}};
+  artifact.checks = {{"an offset", sum({{1, {size3}}}), 0, sum({{1, {size0}}})}};
   artifact.sizeCount = 3;
   artifact.arguments = {{1, 0, 288}, {17, 1, 288}};
   artifact.scratchBytesPerThread = 64;
@@ -129,6 +130,9 @@ TEST(Artifact, LeadsBack) {
   EXPECT_EQ(parsed->regions, artifact.regions);
   ASSERT_EQ(parsed->derivedSizes.size(), 1u);
   EXPECT_EQ(parsed->derivedSizes[0].stride.text(), "2*s1");
+  ASSERT_EQ(parsed->checks.size(), 1u);
+  EXPECT_EQ(parsed->checks[0].what, "an offset");
+  EXPECT_EQ(parsed->checks[0].value.text() + ", " + parsed->checks[0].high.text(), "s3, s0");
   EXPECT_EQ(parsed->launchText(),
             "softmax_kernel, second | softmax_kernel, loop 3 { loop 2 { second | softmax_kernel } }");
   EXPECT_EQ(parsed->arguments[1].index, 17);
@@ -210,7 +214,7 @@ TEST(Artifact, ForgedFieldsAreRefused) {
       {"step 4 says 1 of running beside", [](Artifact &a) { a.steps[3].buffers.clear(), a.loops[1].first = 4; }},
       {"has 5000 loops", [](Artifact &a) { a.loops.resize(5000); }},
       {"has 300 regions", [](Artifact &a) { a.regions.resize(300); }},
-      {"has 17 derived sizes", [](Artifact &a) { a.derivedSizes.resize(17); }},
+      {"has 129 derived sizes", [](Artifact &a) { a.derivedSizes.resize(129); }},
       {"loop 0 is around steps 5 to 5, of 0 to 5", [](Artifact &a) { a.loops[0].first = 5; }},
       {"loop 0 is around steps 3 to 6, of 0 to 5", [](Artifact &a) { a.loops[0].end = 6; }},
       {"loop 1 is around steps 3 to 5, of 3 to 4", [](Artifact &a) { a.loops[0].end = 4; }},
@@ -223,6 +227,10 @@ TEST(Artifact, ForgedFieldsAreRefused) {
       {"derived size 0 depends on size 3; it has 3 of them",
        [](Artifact &a) { a.derivedSizes[0].limit = sum({{1, {size3}}}); }},
       {"derived size 0 is of argument 2 of 2", [](Artifact &a) { a.derivedSizes[0].argument = 2; }},
+      {"derived size 0 is of kind 3", [](Artifact &a) { a.derivedSizes[0].kind = static_cast<DerivedSize::Kind>(3); }},
+      {"check 0 depends on size 4; it has 4 of them",
+       [](Artifact &a) { a.checks[0].high = sum({{1, {symbolOfSize(4)}}}); }},
+      {"has 1025 checks", [](Artifact &a) { a.checks.resize(1025); }},
       {"step 3 depends on loop 2; it has 2 of them",
        [](Artifact &a) { a.steps[3].buffers[0].byteOffset = sum({{1, {2}}}); }},
       {"step 3 has a sum of 65 terms", [](Artifact &a) { a.steps[3].buffers[0].byteOffset.terms.resize(65); }},
@@ -277,11 +285,11 @@ TEST(Artifact, ForeignFilesAreRefused) {
   expectRefused("hello, world, this is a text file of some length", "not an artifact");
   std::string bytes = sample().serialize();
   bytes[8] = 77;
-  expectRefused(bytes, "format 77; this library reads format 5");
+  expectRefused(bytes, "format 77; this library reads format 6");
 }
 
 TEST(Artifact, TheFuzzersStartFromArtifactsOfThisFormat) {
-  for (const char *name : {"whole", "whole-open-sizes", "whole-steps"}) {
+  for (const char *name : {"whole", "whole-numbers", "whole-open-sizes", "whole-steps"}) {
     std::ifstream file(std::string(QUERN_SOURCE_DIR "/test/fuzz/corpus/fuzz-artifact/") + name, std::ios::binary);
     const std::string bytes(std::istreambuf_iterator<char>(file), {});
     Result<Artifact> artifact = Artifact::parse(bytes);

@@ -77,6 +77,20 @@ StringRef nameOf(const KernelCall &call) { return SymbolTable::getSymbolName(cal
 
 } // namespace
 
+TEST_F(LaunchTest, ReadsNumbersSizesAndChecks) {
+  auto launch = read(moduleWith("number \"src\" size s0 * 2 check \"an offset\" value s1 low 0 high s0 - 4" +
+                                call("copy", "s1 * 4") + call("cell")));
+  ASSERT_TRUE(succeeded(launch)) << errors;
+  ASSERT_EQ(launch->sizes.size(), 2u);
+  EXPECT_EQ(launch->sizes[0].kind, DerivedSize::Kind::Number);
+  EXPECT_EQ(launch->sizes[0].argument, "src");
+  EXPECT_EQ(launch->sizes[1].kind, DerivedSize::Kind::Computed);
+  EXPECT_EQ(launch->sizes[1].value.text(), "2*s0");
+  ASSERT_EQ(launch->checks.size(), 1u);
+  EXPECT_EQ(launch->checks[0].what, "an offset");
+  EXPECT_EQ(launch->checks[0].high.text(), "-4 + s0");
+}
+
 TEST_F(LaunchTest, ReadsLoopsAndBuffers) {
   auto launch = read(moduleWith("region \"h\" : s0 * 64 maximum \"src\" limit s0 count 16 stride 1" + call("copy") +
                                 "loop s1 - 1 { loop 3 {" + call("cell", "(s1 - 1 - d0) * 4096 + d1 * s0 * 8") +
@@ -103,11 +117,11 @@ TEST_F(LaunchTest, ReadsLoopsAndBuffers) {
   ASSERT_EQ(launch->regions.size(), 1u);
   EXPECT_EQ(launch->regions[0].name, "h");
   EXPECT_EQ(launch->regions[0].bytes.text(), "64*s0");
-  ASSERT_EQ(launch->maxima.size(), 1u);
-  EXPECT_EQ(launch->maxima[0].argument, "src");
-  EXPECT_EQ(launch->maxima[0].limit.text(), "s0");
-  EXPECT_EQ(launch->maxima[0].count.constant(), 16);
-  EXPECT_EQ(launch->maxima[0].stride.constant(), 1);
+  ASSERT_EQ(launch->sizes.size(), 1u);
+  EXPECT_EQ(launch->sizes[0].argument, "src");
+  EXPECT_EQ(launch->sizes[0].limit.text(), "s0");
+  EXPECT_EQ(launch->sizes[0].count.constant(), 16);
+  EXPECT_EQ(launch->sizes[0].stride.constant(), 1);
 }
 
 TEST_F(LaunchTest, KernelsThatShareScratchRunAfterWhatIsBeforeThem) {
@@ -156,6 +170,7 @@ TEST_F(LaunchTest, WhatIsNoProgramIsNotParsed) {
   expectNotParsed(program("loop 2"), "expected '{'");
   expectNotParsed(program("loop { " + call("copy") + "}"), "failed to parse Quern_LoopAttr parameter 'trips'");
   expectNotParsed(program("region \"h\"" + call("copy")), "expected ':'");
+  expectNotParsed(program("check \"x\" value s0 low 0" + call("copy")), "expected 'high'");
   expectNotParsed(program("maximum \"src\" limit 3 stride 4" + call("copy")), "expected 'count'");
 }
 
@@ -184,7 +199,7 @@ TEST_F(LaunchTest, ProgramsThatMeanNothingAreRefused) {
   expectRefused(program(nest), "a loop lies within 8 others; the limit is 7");
   for (uint32_t i = 0; i <= maxDerivedSizes; ++i)
     maxima += " maximum \"src\" limit 1 count 1 stride 1";
-  expectRefused(program(maxima), "behind 16 others");
+  expectRefused(program(maxima), "behind 128 others");
 }
 
 TEST_F(LaunchTest, KernelsOfAProgramSayWhatTheyAreOf) {

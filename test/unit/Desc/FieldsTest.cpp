@@ -118,7 +118,7 @@ TEST(Fields, OfEveryOperation) {
   EXPECT_EQ(mutateAllOf<SumDesc>(), 3);
   EXPECT_EQ(mutateAllOf<ConcatDesc>(), 3);
   EXPECT_EQ(mutateAllOf<GemmDesc>(), 7);
-  EXPECT_EQ(mutateAllOf<MlirDesc>(), 7);
+  EXPECT_EQ(mutateAllOf<MlirDesc>(), 8);
   EXPECT_FALSE(PrimitiveDesc().setKind(PrimitiveKind::Undef));
 }
 
@@ -230,7 +230,7 @@ TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(SumDesc), 48 + sizeof(TensorDesc));
   EXPECT_EQ(sizeof(ConcatDesc), 32 + sizeof(TensorDesc));
   EXPECT_EQ(sizeof(GemmDesc), 8 + 3 * sizeof(TensorDesc));
-  EXPECT_EQ(sizeof(MlirDesc), 5 * sizeof(std::string) + sizeof(std::vector<TensorDesc>) + 8);
+  EXPECT_EQ(sizeof(MlirDesc), 6 * sizeof(std::string) + sizeof(std::vector<TensorDesc>) + 8);
 }
 
 // Copies are deep, and a problem without an RNN has not its size.

@@ -12,6 +12,7 @@ from jax_types import TYPES, store
 class Operations:
     exp, tanh, sqrt, matmul = jnp.exp, jnp.tanh, jnp.sqrt, jnp.matmul
     maximum, minimum, erf, rsqrt = jnp.maximum, jnp.minimum, jax.lax.erf, jax.lax.rsqrt
+    log, abs, concat, atLeast = jnp.log, jnp.abs, jnp.concatenate, jnp.maximum
     sigmoid, relu, softmax = jax.nn.sigmoid, jax.nn.relu, jax.nn.softmax
 
     @staticmethod

@@ -8,6 +8,7 @@ import torch
 class Operations:
     exp, tanh, erf, sqrt, rsqrt, matmul = torch.exp, torch.tanh, torch.erf, torch.sqrt, torch.rsqrt, torch.matmul
     sigmoid, relu, maximum, minimum = torch.sigmoid, torch.relu, torch.maximum, torch.minimum
+    log, abs, concat, atLeast = torch.log, torch.abs, torch.cat, torch.clamp_min
 
     @staticmethod
     def sum(x, axis):

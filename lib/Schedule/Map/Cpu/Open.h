@@ -36,9 +36,11 @@ struct OpenMapPlan {
   bool isMasked = false;     ///< vectors that are not whole are masked; else the last one is moved back, or single
   // Tiles: `rows` of the source, from `columns` elements of each to `rows` elements of the destination.
   int64_t rows = 1, columns = 1;
-  int64_t tileLanes = 1;            ///< of a register in the transposition
-  mlir::Type moved;                 ///< what is transposed
-  bool bodyIsLate = false;          ///< after the transposition, on lanes along the destination
+  int64_t tileLanes = 1;   ///< of a register in the transposition
+  mlir::Type moved;        ///< what is transposed
+  bool bodyIsLate = false; ///< after the transposition, on lanes along the destination
+  /// Of a known few rows or columns, packed in destination or source: `tileLanes` of the other at a time.
+  TileNetwork network = TileNetwork::Squares;
   llvm::SmallVector<Loop, 6> loops; ///< the iteration space, outermost first; the last one steps through a line or tile
 
   const Operand &source() const { return problem.operands[problem.source]; }

@@ -204,9 +204,9 @@ void OpenEmitter::moveElement(const Place &place, Value known) {
   create<memref::StoreOp>(emitBody(*this, plan.problem, elements), flat.back(), ValueRange{place.back()});
 }
 
-/// Several threads keep more in the caches than one: then each call is a part of the space.
-OpenEmitter::Value OpenEmitter::movesMuch(int64_t least) {
-  Value bytes = index(0), space = index(1);
+/// By the whole map.
+OpenEmitter::Value OpenEmitter::bytesMoved() {
+  Value bytes = index(0);
   for (const Operand &operand : plan.problem.operands) {
     Value own = index(operand.bytes());
     for (auto [a, axis] : llvm::enumerate(plan.problem.axes))
@@ -215,11 +215,17 @@ OpenEmitter::Value OpenEmitter::movesMuch(int64_t least) {
     // A destination that is read is in the caches as it is.
     bytes = plan.problem.readsOld ? own : add(bytes, own);
   }
+  return bytes;
+}
+
+/// Several threads keep more in the caches than one: then each call is a part of the space.
+OpenEmitter::Value OpenEmitter::movesMuch(int64_t least) {
+  Value space = index(1);
   for (const Loop &loop : plan.loops)
     space = create<arith::MulIOp>(space, tripOf(loop));
   Value isWhole = compare(arith::CmpIPredicate::eq, difference(kernel.end(), kernel.begin()), space);
   Value from = create<arith::SelectOp>(isWhole, index(least), index(std::max(least, plan.strategy.streamAlwaysBytes)));
-  return notMore(from, bytes);
+  return notMore(from, bytesMoved());
 }
 
 /// Into the second level: what is asked for often lies so far apart that little of it fits the first. Beyond the end

@@ -64,6 +64,7 @@ private:
   void moveElement(const Place &place, Value known = {});
   /// Whether so much is moved that it is written past the caches, by this call.
   Value movesMuch(int64_t least);
+  Value bytesMoved();
   Value scratch(int64_t elements, Type element);
 
   // Lines (OpenLine.cpp).
@@ -83,8 +84,11 @@ private:
 
   // Tiles (OpenTile.cpp).
   void emitTiles();
+  void emitInterleaved();
+  void interleave(const Place &place, Value at);
   void emitTile(const Place &place, Value rows, Value columns, bool isDirect);
   Value foldsRows();
+  bool mayShift() const;
   void transposeDirectly(const Place &place, Value rows, Value columns);
   void transposeSquare(const Place &place, Value row, Value column, llvm::function_ref<Value(Value, int64_t)> gather,
                        Value rows, Value columns);
@@ -97,6 +101,7 @@ private:
 
   const OpenMapPlan &plan;
   Values flat;                    ///< by operand: the kernel's memref
+  Value isFar;                    ///< whether tiles move more than the second level of the cache keeps
   Value streams;                  ///< whether this call writes past the caches
   Value staged, between, spilled; ///< scratch of a tile: its rows, of the transposition, of a column
 };

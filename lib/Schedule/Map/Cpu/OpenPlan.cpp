@@ -112,9 +112,37 @@ private:
     plan.columns = bytesOfColumns / std::max(bytes, plan.source().bytes());
     plan.rows = std::max(plan.tileLanes, std::min(mostRows, plan.strategy.l1Bytes / (plan.columns * bytes)));
     addLoopsAround({plan.along, plan.across});
+    if (interleaves())
+      return success();
     plan.loops.push_back({plan.along, plan.rows});
     plan.loops.push_back({plan.across, plan.columns});
     return success();
+  }
+
+  /// Colours of pixels: a few lanes that are packed in one of the two, with vectors along the other axis.
+  bool interleaves() {
+    constexpr int64_t most = 8, bytesOfIteration = 4 << 10;
+    auto isPacked = [&](const Operand &operand, unsigned few, unsigned many) {
+      const Size extent = problem.axes[few].extent;
+      return extent.isBelow(most + 1) && operand.strides[many] == extent;
+    };
+    auto isStill = [&](unsigned operand) {
+      const Operand &own = problem.operands[operand];
+      return operand == problem.source || operand + 1 == problem.operands.size() ||
+             (own.strides[plan.along] == 0 && own.strides[plan.across] == 0);
+    };
+    if (!llvm::all_of(llvm::seq<unsigned>(0, problem.operands.size()), isStill))
+      return false;
+    if (isPacked(plan.destination(), plan.along, plan.across))
+      plan.network = TileNetwork::Interleave;
+    else if (isPacked(plan.source(), plan.across, plan.along))
+      plan.network = TileNetwork::Deinterleave;
+    else
+      return false;
+    const unsigned many = plan.network == TileNetwork::Interleave ? plan.across : plan.along;
+    plan.tileLanes = problem.isCopy ? plan.tileLanes : std::min(plan.tileLanes, plan.lanes);
+    plan.loops.push_back({many, bytesOfIteration / bytesOf(plan.moved)});
+    return true;
   }
 
   OpenMapPlan &plan;
@@ -132,8 +160,11 @@ std::string OpenMapPlan::text() const {
   os << "map: " << (kind == MapKind::Line ? "lines" : "tiles") << " of open sizes";
   if (kind == MapKind::Line)
     os << ", " << lanes << " lanes, unroll " << unroll;
-  else
+  else if (network == TileNetwork::Squares)
     os << ", " << columns << " x " << rows << " of " << moved;
+  else
+    os << ", " << tileLanes << " lanes of " << moved
+       << (network == TileNetwork::Interleave ? " interleaved" : " deinterleaved");
   if (kind == MapKind::Tile && !problem.isCopy)
     os << ", body " << (bodyIsLate ? "after" : "before") << " the transposition";
   os << (isMasked ? ", masked ends" : ", ends without masks") << ", axes";

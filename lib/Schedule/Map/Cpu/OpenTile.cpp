@@ -18,6 +18,9 @@ using namespace quern;
 using namespace quern::maps;
 
 void OpenEmitter::emitTiles() {
+  if (plan.network != TileNetwork::Squares)
+    return emitInterleaved();
+  isFar = less(index(plan.strategy.l2Bytes), bytesMoved());
   staged = scratch(plan.rows * plan.columns, plan.moved);
   if (const int64_t elements = transposeScratch(plan.moved, plan.tileLanes))
     between = scratch(elements, plan.moved);
@@ -52,13 +55,52 @@ void OpenEmitter::emitTiles() {
       });
 }
 
+void OpenEmitter::emitInterleaved() {
+  const bool packs = plan.network == TileNetwork::Interleave;
+  const unsigned few = packs ? plan.along : plan.across, many = packs ? plan.across : plan.along;
+  forSpace(plan.loops, [&](ArrayRef<Place> places, ArrayRef<Value> at) {
+    Value left = leftOf(plan.loops.back(), at.back()), whole = wholeSteps(left, plan.tileLanes);
+    forRange(index(0), whole, [&](Value first) { interleave(places[0], first); }, plan.tileLanes);
+    forRange(whole, left, [&](Value element) {
+      const Place there = advance(places[0], many, element);
+      forRange(index(0), index(plan.problem.axes[few].extent),
+               [&](Value lane) { moveElement(advance(there, few, lane)); });
+    });
+  });
+}
+
+/// As many vectors as there are packed lanes; where they are packed, they lie side by side.
+void OpenEmitter::interleave(const Place &place, Value at) {
+  const bool packs = plan.network == TileNetwork::Interleave;
+  const unsigned few = packs ? plan.along : plan.across, many = packs ? plan.across : plan.along;
+  const int64_t count = plan.problem.axes[few].extent.known(), lanes = plan.tileLanes;
+  const Place first = advance(place, many, at);
+  auto placeOf = [&](bool isPacked, int64_t i) { return advance(first, few, index(isPacked ? i * lanes : i)); };
+  auto valueOf = [&](bool isPacked, int64_t i, Value known) {
+    return valueAt(placeOf(isPacked, i), isPacked ? few : many, lanes, Value(), known);
+  };
+  const bool isEarly = !plan.problem.isCopy && !plan.bodyIsLate;
+  Values in;
+  for (int64_t i = 0; i < count; ++i)
+    in.push_back(isEarly ? valueOf(!packs, i, Value())
+                         : load(flat[plan.problem.source], placeOf(!packs, i)[plan.problem.source], lanes));
+  const Values out = packs ? interleaveVectors(b, loc, in) : takeVectorsApart(b, loc, in);
+  for (int64_t i = 0; i < count; ++i)
+    store(plan.bodyIsLate ? valueOf(packs, i, out[i]) : out[i], placeOf(packs, i).back());
+}
+
 /// Whether rows of the source come to lie in a few sets of the first cache, so that they drive each other out before
 /// all of their pieces are read.
 OpenEmitter::Value OpenEmitter::foldsRows() {
   const int64_t few = (32 << 10) / plan.tileLanes;
   Value bytes = scaled(index(plan.source().strides[plan.along]), plan.source().bytes());
-  Value apart = create<arith::AndIOp>(bytes, index(few - 1));
-  return compare(arith::CmpIPredicate::eq, apart, index(0));
+  Value folds = compare(arith::CmpIPredicate::eq, create<arith::AndIOp>(bytes, index(few - 1)), index(0));
+  // Columns that begin within lines, neighbours of which come to lie in neighbouring sets.
+  Value ofColumns = scaled(index(plan.destination().strides[plan.across]), plan.destination().bytes());
+  Value near = create<arith::AndIOp>(add(ofColumns, lineBytes), index(pageBytes - 1));
+  Value within = create<arith::AndIOp>(ofColumns, index(lineBytes - 1));
+  Value crowds = both(notMore(near, index(2 * lineBytes)), compare(arith::CmpIPredicate::ne, within, index(0)));
+  return create<arith::OrIOp>(folds, crowds);
 }
 
 void OpenEmitter::emitTile(const Place &place, Value rows, Value columns, bool isDirect) {
@@ -68,10 +110,18 @@ void OpenEmitter::emitTile(const Place &place, Value rows, Value columns, bool i
   };
   if (!isDirect)
     return staged();
+  const int64_t unit = transposeUnit(plan.moved);
+  if (mayShift()) {
+    Value fits = both(notMore(index(plan.tileLanes), rows), notMore(index(unit), columns));
+    return choose(fits, [&] { transposeDirectly(place, rows, columns); }, staged);
+  }
   auto rest = [&](Value count, int64_t of) { return create<arith::RemUIOp>(count, index(of)).getResult(); };
-  Value left = create<arith::OrIOp>(rest(rows, plan.tileLanes), rest(columns, transposeUnit(plan.moved)));
+  Value left = create<arith::OrIOp>(rest(rows, plan.tileLanes), rest(columns, unit));
   choose(compare(arith::CmpIPredicate::eq, left, index(0)), [&] { transposeDirectly(place, rows, columns); }, staged);
 }
+
+/// Elements may be computed twice: the last squares of a tile then end with it.
+bool OpenEmitter::mayShift() const { return !plan.problem.readsOld && !plan.problem.mayBeInPlace; }
 
 /// Whole squares from the source itself, a cache line of each row at a time.
 void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value columns) {
@@ -82,13 +132,17 @@ void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value column
     Value end = least(add(begin, line), columns);
     forRange(
         index(0), rows,
-        [&](Value row) {
+        [&](Value counted) {
+          Value row = mayShift() ? least(counted, difference(rows, index(lanes))) : counted;
           const Place first = advance(place, plan.along, row);
-          for (int64_t lane = 0; lane < lanes; ++lane)
-            prefetch(add(advance(first, plan.along, index(lane))[source], add(begin, line)));
+          choose(isFar, [&] {
+            for (int64_t lane = 0; lane < lanes; ++lane)
+              prefetch(add(advance(first, plan.along, index(lane))[source], add(begin, line)));
+          });
           forRange(
               begin, end,
-              [&](Value column) {
+              [&](Value at) {
+                Value column = mayShift() ? least(at, difference(columns, index(unit))) : at;
                 auto gather = [&](Value from, int64_t at) {
                   const Place there = advance(from ? advance(first, plan.along, from) : first, plan.across, column);
                   Values pieces;
@@ -139,8 +193,10 @@ void OpenEmitter::stageRow(const Place &place, Value to, Value columns, bool isW
     create<vector::StoreOp>(moved, staged, ValueRange{add(to, at)});
   };
   const int64_t ahead = plan.columns, line = lineBytes / plan.source().bytes();
-  for (int64_t next = 0; next < plan.columns; next += line)
-    prefetch(add(place[source], ahead + next));
+  choose(isFar, [&] {
+    for (int64_t next = 0; next < plan.columns; next += line)
+      prefetch(add(place[source], ahead + next));
+  });
   if (isWhole) {
     for (int64_t at = 0; at < plan.columns; at += lanes)
       move(index(at), Value());

@@ -14,6 +14,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <numeric>
 
 using namespace mlir;
@@ -123,4 +125,103 @@ Value quern::maps::joinVectors(OpBuilder &b, Location loc, SmallVector<Value> ve
     vectors = std::move(wider);
   }
   return vectors[0];
+}
+
+namespace {
+
+/// Vectors as one run of elements, which permutations of that run make anew.
+class Run {
+public:
+  Run(OpBuilder &b, Location loc, SmallVector<Value> vectors)
+      : b(b), loc(loc), vectors(std::move(vectors)), count(this->vectors.size()),
+        lanes(cast<VectorType>(this->vectors[0].getType()).getNumElements()) {}
+
+  /// Element e of the result is element source(e).
+  SmallVector<Value> permuted(function_ref<int64_t(int64_t)> source) {
+    SmallVector<Value> result;
+    for (int64_t v = 0; v < count; ++v) {
+      SmallVector<int64_t> from;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        from.push_back(source(v * lanes + lane));
+      result.push_back(collected(from));
+    }
+    return result;
+  }
+
+  /// All elements of the first half of the run alternate with those of the second, log2(count) times.
+  SmallVector<Value> interleaved() {
+    return repeated([&](ArrayRef<Value> x, SmallVector<Value> &y) {
+      for (int64_t i = 0; i < count / 2; ++i)
+        for (int64_t half : {0, 1})
+          y[2 * i + half] =
+              pair(x[i], x[i + count / 2], [&](int64_t lane) { return (half * lanes + lane) / 2 + lane % 2 * lanes; });
+    });
+  }
+  SmallVector<Value> takenApart() {
+    return repeated([&](ArrayRef<Value> x, SmallVector<Value> &y) {
+      for (int64_t i = 0; i < count / 2; ++i)
+        for (int64_t odd : {0, 1})
+          y[i + odd * count / 2] = pair(x[2 * i], x[2 * i + 1], [&](int64_t lane) { return 2 * lane + odd; });
+    });
+  }
+
+private:
+  SmallVector<Value> repeated(function_ref<void(ArrayRef<Value>, SmallVector<Value> &)> stage) {
+    SmallVector<Value> x = vectors, y(count);
+    for (int64_t width = 1; width < count; width *= 2) {
+      stage(x, y);
+      std::swap(x, y);
+    }
+    return x;
+  }
+  Value pair(Value low, Value high, function_ref<int64_t(int64_t)> source) {
+    SmallVector<int64_t> from;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      from.push_back(source(lane));
+    return vector::ShuffleOp::create(b, loc, low, high, from);
+  }
+  /// One vector after the other adds its lanes.
+  Value collected(ArrayRef<int64_t> from) {
+    Value result;
+    int first = -1;
+    for (int64_t v = 0; v < count; ++v) {
+      if (llvm::none_of(from, [&](int64_t e) { return e / lanes == v; }))
+        continue;
+      if (first < 0) {
+        first = static_cast<int>(v);
+        continue;
+      }
+      Value before = result ? result : vectors[first];
+      result = pair(before, vectors[v], [&](int64_t lane) {
+        int64_t e = from[lane];
+        return e / lanes == v ? lanes + e % lanes : result || e / lanes != first ? lane : e % lanes;
+      });
+    }
+    return result ? result : vectors[first];
+  }
+
+  OpBuilder &b;
+  Location loc;
+  SmallVector<Value> vectors;
+  int64_t count, lanes;
+};
+
+} // namespace
+
+SmallVector<Value> quern::maps::interleaveVectors(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
+  const auto count = static_cast<int64_t>(vectors.size()),
+             lanes = static_cast<int64_t>(cast<VectorType>(vectors[0].getType()).getNumElements());
+  Run run(b, loc, std::move(vectors));
+  if (llvm::isPowerOf2_64(count))
+    return run.interleaved();
+  return run.permuted([&](int64_t e) { return e % count * lanes + e / count; });
+}
+
+SmallVector<Value> quern::maps::takeVectorsApart(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
+  const auto count = static_cast<int64_t>(vectors.size()),
+             lanes = static_cast<int64_t>(cast<VectorType>(vectors[0].getType()).getNumElements());
+  Run run(b, loc, std::move(vectors));
+  if (llvm::isPowerOf2_64(count))
+    return run.takenApart();
+  return run.permuted([&](int64_t e) { return e % lanes * count + e / lanes; });
 }

@@ -45,6 +45,12 @@ void transposeSquares(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element
 /// Vectors of one type side by side, a power of two of them, as one vector.
 mlir::Value joinVectors(mlir::OpBuilder &b, mlir::Location loc, llvm::SmallVector<mlir::Value> vectors);
 
+/// The elements of vectors of one type in turn: the first of each, then the second of each; and back.
+llvm::SmallVector<mlir::Value> interleaveVectors(mlir::OpBuilder &b, mlir::Location loc,
+                                                 llvm::SmallVector<mlir::Value> vectors);
+llvm::SmallVector<mlir::Value> takeVectorsApart(mlir::OpBuilder &b, mlir::Location loc,
+                                                llvm::SmallVector<mlir::Value> vectors);
+
 } // namespace quern::maps
 
 #endif // QUERN_SCHEDULE_MAP_CPU_TRANSPOSE_H

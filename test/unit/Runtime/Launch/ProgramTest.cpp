@@ -238,6 +238,40 @@ TEST_F(ProgramExecution, DerivesSizesAndPlacesRegions) {
       }
 }
 
+/// One step on src from where the number in dst says.
+TEST_F(ProgramExecution, RefusesNumbersThatLeadOutside) {
+  const uint32_t number = symbolOfSize(1), rows = symbolOfSize(2);
+  Polynomial begin, twice, value;
+  begin.terms = {{rowSize, {number}}};
+  twice.terms = {{2, {number}}};
+  value.terms = {{1, {rows}}};
+  artifact.derivedSizes = {{1, {}, {}, {}, DerivedSize::Kind::Number, {}},
+                           {0, {}, {}, {}, DerivedSize::Kind::Computed, twice}};
+  artifact.checks = {{"twice the row", value, 0, 120}};
+  artifact.regions.clear();
+  artifact.loops.clear();
+  artifact.steps = {{0, 16, 1000, {}, {{0, begin}, {1, 0}}}};
+  ASSERT_TRUE(Artifact::parse(artifact.serialize())) << Artifact::parse(artifact.serialize()).error().message;
+  auto executable = load();
+  ASSERT_TRUE(executable) << executable.error().message;
+  for (int32_t row : {0, 7, 60, 61, -1}) {
+    std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, 0.0f);
+    src[static_cast<size_t>(std::max(row, 0)) * 16] = 3.0f;
+    std::memcpy(dst.data(), &row, sizeof(row));
+    void *buffers[] = {src.data(), dst.data()};
+    ExecutionContext context;
+    const int64_t given = 64;
+    context.threads = 1;
+    context.sizes = &given;
+    Result<void> done = runSteps(**executable, buffers, context);
+    EXPECT_EQ(bool(done), row >= 0 && row <= 60) << row;
+    if (!done)
+      EXPECT_EQ(done.error().message, concat("twice the row is ", 2 * row, "; 0 to 120 is possible"));
+    else
+      EXPECT_EQ(dst[0], 6.0f);
+  }
+}
+
 TEST_F(ProgramExecution, RegionsOfKnownSizeArePartOfTheScratch) {
   artifact.regions[0] = 5 * rowSize - 7;
   artifact.sharedScratchBytes = 100;

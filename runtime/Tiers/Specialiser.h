@@ -12,10 +12,10 @@
 // compilation in hand, or cut it short where another process does it, and in the child of a fork there is no thread.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_RUNTIME_CORE_SPECIALISER_H
-#define QUERN_RUNTIME_CORE_SPECIALISER_H
+#ifndef QUERN_RUNTIME_TIERS_SPECIALISER_H
+#define QUERN_RUNTIME_TIERS_SPECIALISER_H
 
-#include "Core/Promotion.h"
+#include "Tiers/Promotion.h"
 
 #include <condition_variable>
 #include <list>
@@ -72,4 +72,4 @@ private:
 
 } // namespace quern
 
-#endif // QUERN_RUNTIME_CORE_SPECIALISER_H
+#endif // QUERN_RUNTIME_TIERS_SPECIALISER_H

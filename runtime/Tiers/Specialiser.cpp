@@ -6,7 +6,7 @@
 // While the thread has no job in hand it holds no lock and nothing half done. That is what a fork and the end wait for.
 //
 //===----------------------------------------------------------------------===//
-#include "Core/Specialiser.h"
+#include "Tiers/Specialiser.h"
 
 #include "Compilation/Compiler.h"
 #include "Compilation/Process.h"

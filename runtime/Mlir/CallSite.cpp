@@ -2,7 +2,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Core/CallSite.h"
+#include "Mlir/CallSite.h"
 
 #include "Cpu/Execute.h"
 
@@ -78,12 +78,15 @@ Result<std::unique_ptr<Primitive>> CallSite::make(const quern_mlir_function_t &f
   Result<std::shared_ptr<const Problem>> problem = Problem::create(engine.get(), desc, nullptr);
   if (!problem)
     return problem.takeError();
+  const bool isLinked = (function.flags & QUERN_MLIR_LINKED) != 0;
+  const std::span<void *const> entries(function.entries, isLinked ? function.entry_count : 0);
   if (isAhead)
     if (Result<std::unique_ptr<Primitive>> loaded = Primitive::createFromBlob(
-            *problem, {static_cast<const char *>(function.kernel), static_cast<size_t>(function.kernel_bytes)});
+            *problem, {static_cast<const char *>(function.kernel), static_cast<size_t>(function.kernel_bytes)},
+            entries);
         loaded)
       return loaded;
-  return Primitive::create(std::move(*problem));
+  return Primitive::create({std::move(*problem)});
 }
 
 Result<const Primitive *> CallSite::prepare(const quern_mlir_function_t &function) {

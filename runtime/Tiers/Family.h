@@ -10,8 +10,8 @@
 // the problem with the sizes that this one has, which are found once and for all.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_RUNTIME_CORE_FAMILY_H
-#define QUERN_RUNTIME_CORE_FAMILY_H
+#ifndef QUERN_RUNTIME_TIERS_FAMILY_H
+#define QUERN_RUNTIME_TIERS_FAMILY_H
 
 #include "Primitives/Registry.h"
 
@@ -32,4 +32,4 @@ std::optional<Family> familyOf(const VerifiedProblem &problem, const Target &tar
 
 } // namespace quern
 
-#endif // QUERN_RUNTIME_CORE_FAMILY_H
+#endif // QUERN_RUNTIME_TIERS_FAMILY_H

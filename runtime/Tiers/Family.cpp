@@ -8,7 +8,7 @@
 // be.
 //
 //===----------------------------------------------------------------------===//
-#include "Core/Family.h"
+#include "Tiers/Family.h"
 
 #include "Core/Overlap.h"
 #include "Core/RuntimeSizes.h"
@@ -44,6 +44,7 @@ struct Loop {
   bool isAxis = false;
   std::vector<int64_t> strides;    ///< of each tensor
   std::vector<bool> isBroadcast{}; ///< the tensor has one element along it, others have more
+  bool isFew = false;              ///< its size is not open
 };
 
 bool isRun(const Loop &outer, const Loop &inner) {
@@ -123,8 +124,10 @@ TensorDesc tensorOf(const TensorDesc &like, const std::vector<Loop> &loops, size
     const bool isInnermost = d + 1 == loops.size();
     // Of one element the stride is as it was, which says nothing: the innermost is told as contiguous.
     const int64_t stride = loop.isBroadcast[position] || (loop.size == 1 && isInnermost) ? 1 : loop.strides[position];
-    const bool isFixed = loop.isBroadcast[position] || (stride == 1 && (loop.size > 1 || isInnermost));
-    tensor.dims[d] = loop.isBroadcast[position] ? 1 : isOpen ? runtimeDim : loop.size;
+    bool isFixed = loop.isBroadcast[position] || (stride == 1 && (loop.size > 1 || isInnermost));
+    for (const Loop &few : loops) // what follows them is packed
+      isFixed |= few.isFew && few.strides[position] == 1 && stride == few.size;
+    tensor.dims[d] = loop.isBroadcast[position] ? 1 : isOpen && !loop.isFew ? runtimeDim : loop.size;
     tensor.paddedDims[d] = tensor.dims[d];
     tensor.strides[d] = isOpen && !isFixed ? runtimeDim : stride;
   }
@@ -139,6 +142,26 @@ void reshape(PrimitiveDesc &desc, const std::vector<Loop> &loops, bool isOpen) {
   const auto axis = std::find_if(loops.begin(), loops.end(), [](const Loop &loop) { return loop.isAxis; });
   if (auto *softmax = std::get_if<SoftmaxDesc>(&desc.op))
     softmax->axis = static_cast<int32_t>(axis - loops.begin());
+}
+
+/// Of short rows of a softmax the length is not open, since several share a vector. Nor is that of a few lanes that are
+/// packed in one of result and first source, and apart in the other: as many vectors are interleaved.
+void markFew(std::vector<Loop> &loops) {
+  constexpr int64_t mostInRow = 15, mostLanes = 8;
+  const size_t result = loops.empty() ? 0 : loops.front().strides.size() - 1;
+  const bool hasAxis = std::any_of(loops.begin(), loops.end(), [](const Loop &loop) { return loop.isAxis; });
+  for (Loop &few : loops) {
+    if (hasAxis) {
+      few.isFew = few.isAxis && few.size > 1 && few.size <= mostInRow &&
+                  std::all_of(few.strides.begin(), few.strides.end(), [](int64_t stride) { return stride == 1; });
+      continue;
+    }
+    for (auto [packed, other] : {std::pair(result, size_t(0)), std::pair(size_t(0), result)})
+      few.isFew |= few.size <= mostLanes && few.strides[packed] == 1 && few.strides[other] != 1 &&
+                   std::any_of(loops.begin(), loops.end(), [&](const Loop &many) {
+                     return many.strides[packed] == few.size && many.strides[other] == 1;
+                   });
+  }
 }
 
 /// The same problem in its canonical form, with its sizes and with them open.
@@ -158,6 +181,7 @@ std::optional<Forms> mergedForms(const PrimitiveDesc &desc) {
     loops->insert(loops->begin(), emptyLoop(*loops, tensors.size()));
   if (loops->size() > static_cast<size_t>(maxDims))
     return std::nullopt;
+  markFew(*loops);
   reshape(forms.sized, *loops, /*isOpen=*/false);
   reshape(forms.open, *loops, /*isOpen=*/true);
   return forms;

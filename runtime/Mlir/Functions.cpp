@@ -2,7 +2,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Core/Functions.h"
+#include "Mlir/Functions.h"
 
 #include "Compilation/Compiler.h"
 #include "Core/Kernels.h"

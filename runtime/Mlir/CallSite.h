@@ -7,8 +7,8 @@
 // be new, so that memory objects are kept, and made anew where sizes, strides or offsets are others than before.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_RUNTIME_CORE_CALLSITE_H
-#define QUERN_RUNTIME_CORE_CALLSITE_H
+#ifndef QUERN_RUNTIME_MLIR_CALLSITE_H
+#define QUERN_RUNTIME_MLIR_CALLSITE_H
 
 #include "Core/Primitive.h"
 
@@ -49,4 +49,4 @@ private:
 
 } // namespace quern
 
-#endif // QUERN_RUNTIME_CORE_CALLSITE_H
+#endif // QUERN_RUNTIME_MLIR_CALLSITE_H

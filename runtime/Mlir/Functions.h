@@ -7,8 +7,8 @@
 // build, as kernels are by what it found. A pack may have them, too. So a process that finds both never loads LLVM.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_RUNTIME_CORE_FUNCTIONS_H
-#define QUERN_RUNTIME_CORE_FUNCTIONS_H
+#ifndef QUERN_RUNTIME_MLIR_FUNCTIONS_H
+#define QUERN_RUNTIME_MLIR_FUNCTIONS_H
 
 #include "Primitives/Registry.h"
 
@@ -20,4 +20,4 @@ Result<VerifiedProblem> readAndVerify(const PrimitiveDesc &desc, const Target &t
 
 } // namespace quern
 
-#endif // QUERN_RUNTIME_CORE_FUNCTIONS_H
+#endif // QUERN_RUNTIME_MLIR_FUNCTIONS_H

@@ -8,8 +8,8 @@
 // go at any time.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_RUNTIME_CORE_PROMOTION_H
-#define QUERN_RUNTIME_CORE_PROMOTION_H
+#ifndef QUERN_RUNTIME_TIERS_PROMOTION_H
+#define QUERN_RUNTIME_TIERS_PROMOTION_H
 
 #include "Core/Problem.h"
 
@@ -57,4 +57,4 @@ private:
 
 } // namespace quern
 
-#endif // QUERN_RUNTIME_CORE_PROMOTION_H
+#endif // QUERN_RUNTIME_TIERS_PROMOTION_H

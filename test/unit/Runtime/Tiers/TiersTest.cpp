@@ -8,16 +8,18 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Pack.h"
-#include "Core/Family.h"
-#include "Core/Specialiser.h"
+#include "Tiers/Family.h"
+#include "Tiers/Specialiser.h"
 
 #include "Runtime/TestArtifacts.h"
 #include "Runtime/TestSupport.h"
 
 #include <atomic>
+#include <csignal>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 
@@ -124,11 +126,15 @@ TEST_F(TiersTest, WhatIsAskedFor) {
 }
 
 TEST_F(TiersTest, APrimitiveMayChooseForItself) {
-  const primitive_desc desc(device, test::lineOf(26));
-  const auto create = [&](quern_tiers_t tiers) {
-    quern_primitive_t made = nullptr;
-    EXPECT_EQ(quern_primitive_create_with_tiers(&made, desc.get(), tiers), quern_success);
-    return primitive(made);
+  const memory::desc md({26, 16}, memory::data_type::f32, "ab");
+  const auto create = [&](quern_tiers_t asked, bool deterministic = false) {
+    primitive_attr attr;
+    attr.set_tiers(static_cast<tiers>(asked));
+    attr.set_deterministic(deterministic);
+    const softmax_forward::primitive_desc desc(device, prop_kind::forward_inference, algorithm::softmax_accurate, md,
+                                               md, 1, attr);
+    EXPECT_EQ(desc.get_primitive_attr().get_tiers(), static_cast<tiers>(asked));
+    return primitive(desc);
   };
   const test::ScopedEnvironment other("QUERN_TIERS", "specialised");
   const primitive family = create(quern_tiers_family);
@@ -138,6 +144,11 @@ TEST_F(TiersTest, APrimitiveMayChooseForItself) {
   EXPECT_EQ(both.info().origin, quern_origin_family);
   EXPECT_EQ(waitSpecialised(both), quern_success);
   EXPECT_EQ(create(quern_tiers_specialised).info().origin, quern_origin_memory);
+  const test::ScopedEnvironment none("QUERN_TIERS", "family");
+  EXPECT_EQ(create(quern_tiers_default).info().origin, quern_origin_family);
+  EXPECT_EQ(create(quern_tiers_both).info().origin, quern_origin_memory) << "not the attributes asked for before";
+  EXPECT_EQ(create(quern_tiers_both, /*deterministic=*/true).info().origin, quern_origin_compiled);
+  EXPECT_EQ(create(quern_tiers_family, /*deterministic=*/true).info().origin, quern_origin_family);
 }
 
 TEST_F(TiersTest, TheDeterministicStayWithOne) {
@@ -268,6 +279,24 @@ TEST_F(TiersTest, ForksWhileItCompiles) {
     EXPECT_EQ(status, 0) << i;
   }
   EXPECT_EQ(waitSpecialised(run.kernel), quern_success);
+}
+
+TEST_F(TiersTest, AFullDiskCostsTheFileAlone) {
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+#endif
+  const int status = inChild([&] {
+    signal(SIGXFSZ, SIG_IGN); // writes then fail
+    const rlimit none{0, 0};
+    if (setrlimit(RLIMIT_FSIZE, &none))
+      return 1;
+    test::Run run(device, test::lineOf(608));
+    if (waitSpecialised(run.kernel) != quern_success)
+      return 2;
+    run.execute(order);
+    return run.wrong() ? 3 : run.kernel.info().is_family ? 4 : 0;
+  });
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(TiersTest, ForksAreNotHeldUpByACompilerThatHangs) {

@@ -6,7 +6,7 @@
 // Problems of many shapes and ranks with the line of their family and the sizes that bind it.
 //
 //===----------------------------------------------------------------------===//
-#include "Core/Family.h"
+#include "Tiers/Family.h"
 
 #include <gtest/gtest.h>
 
@@ -30,20 +30,20 @@ TEST(Family, DenseRowsAreOne) {
   const auto expectRows = [](const std::string &line, int64_t outer, int64_t inner) {
     const std::optional<Family> family = familyOfLine(line);
     ASSERT_TRUE(family) << line;
-    EXPECT_EQ(textOf(family), textOf(familyOfLine("softmax fwd_i src=f32:4x5:ab dst=f32:4x5:ab axis=1"))) << line;
+    EXPECT_EQ(textOf(family), textOf(familyOfLine("softmax fwd_i src=f32:4x50:ab dst=f32:4x50:ab axis=1"))) << line;
     EXPECT_EQ(family->sizes, (std::vector<int64_t>{outer, inner, inner, 0, outer, inner, inner, 0})) << line;
   };
   expectRows("softmax fwd_i src=f32:1024x1000:ab dst=f32:1024x1000:ab axis=1", 1024, 1000);
   expectRows("softmax fwd_i src=f32:8x12x384x384:abcd dst=f32:8x12x384x384:abcd axis=3", 8 * 12 * 384, 384);
-  expectRows("softmax fwd_i src=f32:8x3x1x7:abcd dst=f32:8x3x1x7:abcd axis=3", 24, 7);
+  expectRows("softmax fwd_i src=f32:8x3x1x17:abcd dst=f32:8x3x1x17:abcd axis=3", 24, 17);
   expectRows("softmax fwd_i src=f32:17x33:ba dst=f32:17x33:ba axis=0", 33, 17);
-  expectRows("softmax fwd_i src=f32:9:a dst=f32:9:a axis=0", 1, 9);
+  expectRows("softmax fwd_i src=f32:90:a dst=f32:90:a axis=0", 1, 90);
 }
 
 TEST(Family, AnAxisBetweenOthersIsAnother) {
   const std::string strided = textOf(familyOfLine("softmax fwd_i src=f32:3x4x5:abc dst=f32:3x4x5:abc axis=1"));
   EXPECT_NE(strided, "none");
-  EXPECT_NE(strided, textOf(familyOfLine("softmax fwd_i src=f32:4x5:ab dst=f32:4x5:ab axis=1")));
+  EXPECT_NE(strided, textOf(familyOfLine("softmax fwd_i src=f32:4x50:ab dst=f32:4x50:ab axis=1")));
   for (const char *line :
        {"softmax fwd_i src=f32:2x21x512x512:abcd dst=f32:2x21x512x512:abcd axis=1",
         "softmax fwd_i src=f32:10x7:ab dst=f32:10x7:ab axis=0", "softmax fwd_i src=f32:10x7:ba dst=f32:10x7:ba axis=1"})
@@ -53,14 +53,28 @@ TEST(Family, AnAxisBetweenOthersIsAnother) {
 TEST(Family, LayoutsOfTensorsMergeTogether) {
   const std::string copy = textOf(familyOfLine("reorder src=f32:7:a dst=bf16:7:a"));
   EXPECT_EQ(textOf(familyOfLine("reorder src=f32:2x3x4:cab dst=bf16:2x3x4:cab")), copy);
-  const std::string transposed = textOf(familyOfLine("reorder src=f32:8x9:ab dst=f32:8x9:ba"));
+  const std::string transposed = textOf(familyOfLine("reorder src=f32:80x90:ab dst=f32:80x90:ba"));
   EXPECT_NE(transposed, copy);
-  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:8x3x9:abc dst=f32:8x3x9:cab")), transposed);
+  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:80x3x9:abc dst=f32:80x3x9:bca")), transposed);
   EXPECT_EQ(textOf(familyOfLine("reorder src=f32:2x64x7x7:abcd dst=f32:2x64x7x7:acdb")),
-            textOf(familyOfLine("reorder src=f32:2x3x4:abc dst=f32:2x3x4:acb")));
+            textOf(familyOfLine("reorder src=f32:2x30x40:abc dst=f32:2x30x40:acb")));
   const std::optional<Family> strided = familyOfLine("reorder src=f32:4x5:ab dst=f32:4x5:s10x2");
   ASSERT_TRUE(strided);
   EXPECT_EQ(strided->problem.desc.text().find(":ab"), std::string::npos);
+}
+
+TEST(Family, ShortRowsAndPackedLanesKeepTheirNumber) {
+  const std::string rows = textOf(familyOfLine("softmax fwd_i src=f32:100x10:ab dst=f32:100x10:ab axis=1"));
+  EXPECT_NE(rows.find("src=f32:?x10"), std::string::npos) << rows;
+  EXPECT_EQ(textOf(familyOfLine("softmax fwd_i src=f32:4x5x10:abc dst=f32:4x5x10:abc axis=2")), rows);
+  EXPECT_NE(textOf(familyOfLine("softmax fwd_i src=f32:100x11:ab dst=f32:100x11:ab axis=1")), rows);
+  const std::string pixels = textOf(familyOfLine("reorder src=f32:2x3x50:abc dst=f32:2x3x50:acb"));
+  EXPECT_NE(pixels.find("x3"), std::string::npos) << pixels;
+  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:8x3x22x24:abcd dst=f32:8x3x22x24:acdb")), pixels);
+  EXPECT_NE(textOf(familyOfLine("reorder src=f32:2x4x50:abc dst=f32:2x4x50:acb")), pixels);
+  EXPECT_NE(textOf(familyOfLine("reorder src=f32:2x50x3:abc dst=f32:2x50x3:acb")), pixels) << "the way back";
+  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:2x3x50:abc dst=f32:2x3x50:s200x1x4")).find("x3"), std::string::npos)
+      << "not packed";
 }
 
 TEST(Family, BroadcastDimsStayOne) {

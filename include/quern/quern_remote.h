@@ -36,9 +36,9 @@ QUERN_API quern_status_t quern_set_remote_cache(const quern_remote_cache_t *remo
 
 /** Since the servers were set. */
 typedef struct {
-  uint64_t hits, misses;  /**< look-ups with servers; each ends as one of both */
-  uint64_t remembered;    /**< look-ups without: nobody had it a moment ago */
-  uint64_t skipped;       /**< servers not asked because they were given up for a while */
+  uint64_t hits, misses;       /**< look-ups with servers; each ends as one of both */
+  uint64_t remembered;         /**< look-ups without: nobody had it a moment ago */
+  uint64_t skipped;            /**< servers not asked because they were given up for a while */
   uint64_t timeouts, failures; /**< questions */
   uint64_t rejected_unsigned, rejected_foreign, rejected_expired; /**< entries that were not believed */
   uint64_t rejected_mismatched; /**< signed, but for another problem, target or build */

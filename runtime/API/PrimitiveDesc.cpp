@@ -22,17 +22,23 @@ Attributes api::attributesOf(const_quern_primitive_attr_t attr) {
   return defaults;
 }
 
+static PrimitiveDesc withoutTiers(PrimitiveDesc desc) {
+  desc.attr.tiers = Tiers::Default;
+  return desc;
+}
+
 Result<void> api::create(quern_primitive_desc_t *handle, quern_engine_t engine, const PrimitiveDesc &desc,
                          const PrimitiveDesc *hint, ReorderSides sides) {
   // What no primitive computes is not in the bytes of a problem: it is refused before anything is looked up by those.
   if (desc.attr.uncomputed)
     if (Result<void> refused = desc.attr.validate(); !refused)
       return refused;
-  auto problem = Problem::create(unwrap(engine), desc, hint, sides);
+  const bool hasTiers = desc.attr.tiers != Tiers::Default; // not of the problem, which others share
+  auto problem = Problem::create(unwrap(engine), hasTiers ? withoutTiers(desc) : desc, hint, sides);
   if (!problem)
     return problem.takeError();
   auto object = std::make_unique<PrimitiveDescObject>(PrimitiveDescObject{std::move(*problem)});
-  if (desc.attr.tiers != Tiers::Default) {
+  if (hasTiers) {
     Attributes given = object->problem->verified().desc.attr;
     object->tiers = given.tiers = desc.attr.tiers;
     object->attributes = std::make_shared<const Attributes>(std::move(given));

@@ -179,7 +179,7 @@ TEST_F(BadInput, Common) {
       BAD(quern_set_max_cpu_isa(static_cast<quern_cpu_isa_t>(0x2)), invalid_arguments, "0x2"),
       BAD(quern_set_verbose(3), invalid_arguments, "0 to 2"),
       BAD(quern_set_listener(nullptr, nullptr, quern_event_create), invalid_arguments, "listener is null"),
-      BAD(quern_set_listener([](void *, const quern_event_t *) {}, nullptr, 16), invalid_arguments, "0x10"),
+      BAD(quern_set_listener([](void *, const quern_event_t *) {}, nullptr, 32), invalid_arguments, "0x20"),
       BAD(quern_set_num_threads(0), invalid_arguments, "1 to 4096"),
       BAD(quern_set_num_threads(5000), invalid_arguments, "5000"),
       BAD_NULL(quern_get_num_threads(nullptr), "count"),

@@ -63,6 +63,21 @@ Result<void> checkLists(StringRef text) {
   return {};
 }
 
+/// The parser takes what stands in angle brackets behind a linalg operation for a dictionary, whatever it is.
+Result<void> checkProperties(StringRef text) {
+  constexpr StringRef prefix = "linalg.";
+  for (size_t at = text.find(prefix); at != StringRef::npos; at = text.find(prefix, at + 1)) {
+    if (at > 0 && (text[at - 1] == '#' || text[at - 1] == '!')) // an attribute or a type
+      continue;
+    StringRef behind = text.drop_front(at + prefix.size());
+    behind = behind.drop_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.' || c == '$'; });
+    if (takeCharacter(behind, '<') && !takeCharacter(behind, '{'))
+      return invalidArguments("the module is not valid MLIR at ", placeIn(text, at),
+                              ": '<' behind an operation begins ", "no dictionary");
+  }
+  return {};
+}
+
 /// It recurs where text is nested.
 Result<void> checkNesting(StringRef text) {
   constexpr int maxDepth = 200;
@@ -90,6 +105,8 @@ Result<void> checkNesting(StringRef text) {
 
 Result<void> functions::checkText(std::string_view text) {
   const StringRef given(text.data(), text.size());
-  Result<void> ok = checkNesting(given);
-  return ok ? checkLists(given) : ok;
+  for (auto check : {checkNesting, checkLists, checkProperties})
+    if (Result<void> ok = check(given); !ok)
+      return ok;
+  return {};
 }

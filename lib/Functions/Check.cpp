@@ -265,7 +265,24 @@ Result<TensorDesc> functions::describe(Type type, const std::string &what) {
   return desc;
 }
 
+/// Places, lengths and steps that are known: of larger ones the products that an execution checks leave 64 bits.
+static Result<void> checkPlaces(Operation &op) {
+  constexpr int64_t most = int64_t(1) << 40;
+  SmallVector<int64_t> numbers;
+  if (auto part = dyn_cast<OffsetSizeAndStrideOpInterface>(op))
+    for (ArrayRef<int64_t> all : {part.getStaticOffsets(), part.getStaticSizes(), part.getStaticStrides()})
+      llvm::append_range(numbers, all);
+  if (auto constant = dyn_cast<arith::ConstantIndexOp>(op))
+    numbers.push_back(constant.value());
+  for (int64_t number : numbers)
+    if (!ShapedType::isDynamic(number) && (number > most || number < -most))
+      return notTaken(&op, "has a place or a length of ", number, "; they go to ", most);
+  return {};
+}
+
 Result<void> functions::checkOperation(Operation &op, Form form) {
+  if (Result<void> ok = checkPlaces(op); !ok)
+    return ok;
   for (Type type : op.getResultTypes())
     if (std::string why = whyNotTaken(type); !why.empty())
       return notTaken(&op, "gives ", textOf(type), ", which ", why);

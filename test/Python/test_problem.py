@@ -168,7 +168,7 @@ def test_a_family_needs_no_compiler(tmp_path):
     quern.packs.build([SOFTMAX], pack, families=True)
     program = """
 import numpy, quern
-for shape in [(3, 5), (123, 457)]:
+for shape in [(3, 45), (123, 457)]:
     quern.softmax(numpy.zeros(shape, numpy.float32))
 assert quern.cache.statistics()["compilations"] == 0
 """

@@ -6,8 +6,8 @@
 // Transposes `lanes` rows of one piece each, with the real back end, and compares every byte.
 //
 //===----------------------------------------------------------------------===//
-#include "IR/QuernDialect.h"
 #include "Schedule/Build/Transpose.h"
+#include "IR/QuernDialect.h"
 
 #include "../Transforms/VectorKernel.h"
 
@@ -74,8 +74,7 @@ TEST_P(Transpose, EveryElementOnEveryRegister) {
        {Type(builder.getI8Type()), Type(builder.getI16Type()), Type(builder.getBF16Type()), Type(builder.getF16Type()),
         Type(builder.getF32Type()), Type(builder.getI32Type()), Type(builder.getF64Type())})
     for (int64_t registerBytes = 16; registerBytes <= GetParam().vectorBytes; registerBytes *= 2) {
-      int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = registerBytes / bytes,
-              unit = transposeUnit(element);
+      int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = registerBytes / bytes, unit = transposeUnit(element);
       OwningOpRef<ModuleOp> module = writeKernel(context, element, lanes);
       ASSERT_TRUE(succeeded(compiler::lower(*module, GetParam().target)));
       auto kernel = compiler::load(*module, GetParam().target, {"kernel"});

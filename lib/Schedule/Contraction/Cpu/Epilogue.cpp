@@ -108,7 +108,8 @@ void Emitter::turn(const Plan::Turned &turned, const Lanes &lanes, Value begin, 
           for (auto [i, own] : llvm::enumerate(columns))
             create<vector::StoreOp>(own, copy, ValueRange{turnedAt(turned, row, static_cast<int64_t>(i))});
         };
-        transposeSquares(b, loc, in.element(), plan.lanes, {gather, sink}, Value(), [&](int64_t i) { return index(i); });
+        transposeSquares(b, loc, in.element(), plan.lanes, {gather, sink}, Value(),
+                         [&](int64_t i) { return index(i); });
       },
       unit);
 }

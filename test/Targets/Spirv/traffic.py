@@ -23,7 +23,7 @@ PREDICATES = {"ult": "<", "slt": "<", "ule": "<=", "sle": "<=", "ugt": ">", "sgt
 
 
 def name(value):
-    return "v" + re.sub(r"\W", "_", value.strip()[1:])
+    return "v" + value.strip()[1:].replace("#", "__")
 
 
 class Translator:

@@ -61,10 +61,8 @@ void nameLoop(scf::ForOp loop) {
   for (auto around = loop->getParentOfType<scf::ForOp>(); around; around = around->getParentOfType<scf::ForOp>())
     ++depth;
   constexpr StringRef names[] = {"i", "j", "k", "l"};
-  BlockArgument at =
-      loop.getInductionVar().getType().isIndex() ? cast<BlockArgument>(loop.getInductionVar()) : BlockArgument();
-  if (at)
-    at.setLoc(named(depth < std::size(names) ? names[depth] : StringRef("at"), at.getLoc()));
+  Value at = loop.getInductionVar();
+  at.setLoc(named(depth < std::size(names) ? names[depth] : StringRef("at"), at.getLoc()));
   for (auto [carried, result] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults()))
     carried.setLoc(named(nameOf(result), carried.getLoc()));
 }

@@ -12,9 +12,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-framework=jax
+framework=jax torch=
 if [ "${1-}" = --torch ]; then
-  framework=torch
+  framework=torch torch=$PWD/build/peers/torch/lib/python3.11/site-packages/torch
   shift
 fi
 build=$1
@@ -25,7 +25,8 @@ python=$PWD/build/peers/python/bin/python
 cmake --install "$build" --prefix build/python/prefix > build/python-install.log
 "$python" -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --upgrade \
   --target build/python/site -C cmake.define.Quern_DIR="$PWD/build/python/prefix/lib/cmake/Quern" \
-  -C cmake.define.QUERN_XLA_INCLUDE="$(packages jax)/jaxlib/include" ./runtime/Python \
+  -C cmake.define.QUERN_XLA_INCLUDE="$(packages jax)/jaxlib/include" -C cmake.define.QUERN_TORCH="$torch" \
+  ./runtime/Python \
   > build/python-package.log 2>&1 || { cat build/python-package.log; echo "0 passed, 1 failed"; exit 1; }
 # One copy of NumPy: the framework's.
 export PYTHONPATH=$PWD/build/python/site:$(packages $framework):$(packages python)

@@ -95,6 +95,13 @@ def test_functions(draw, pair, axis):
     close(own(narrow), theirs(narrow), 0.03)
 
 
+def test_a_gradient_from_the_result():
+    x = jnp.asarray([-1.0, 0.5, 2.0])
+    for algorithm, function in [("elu", jax.nn.elu), ("tanh", jnp.tanh), ("logistic", jax.nn.sigmoid)]:
+        close(jax.grad(lambda x, a=algorithm: quern.jax.eltwise(x, a + "_use_dst_for_bwd", 1.0).sum())(x),
+              jax.grad(lambda x, f=function: f(x).sum())(x))
+
+
 def test_layouts_and_donation(draw):
     x = jnp.asarray(draw.standard_normal((5, 7)).astype("f"))
     close(jax.jit(lambda x: quern.jax.softmax(x.T, 0).T)(x), jax.nn.softmax(x, 1))

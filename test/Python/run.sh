@@ -6,8 +6,9 @@
 #
 #   test/Python/run.sh [--torch] BUILD [OPTION…]   BUILD: build/release; what follows is pytest's
 #
-# The interpreter and what the package is built with are build/peers/python, JAX is build/peers/jax; with --torch the
-# tests that need PyTorch run as well, and build/peers/torch is the interpreter's. The package is installed into
+# The interpreter and what the package is built with are build/peers/python, JAX is build/peers/jax, and an example is
+# tried where there is build/peers/flax; with --torch the tests that need PyTorch run instead of those that need JAX, and
+# build/peers/torch is the interpreter's. The package is installed into
 # build/python, and built again where a source has changed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -29,7 +30,7 @@ cmake --install "$build" --prefix build/python/prefix > build/python-install.log
   ./runtime/Python \
   > build/python-package.log 2>&1 || { cat build/python-package.log; echo "0 passed, 1 failed"; exit 1; }
 # One copy of NumPy: the framework's.
-export PYTHONPATH=$PWD/build/python/site:$(packages $framework):$(packages python)
+export PYTHONPATH=$PWD/build/python/site:$(packages $framework):$(packages python):$(packages flax)
 # Where kernels come from must not depend on whether the build that was installed had made its families.
 export QUERN_TIERS=specialised
 "$python" -m pytest -q -p no:cacheprovider --show-capture=no --framework=$framework "$@" test/Python

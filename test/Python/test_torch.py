@@ -11,7 +11,7 @@ import sys
 import numpy
 import pytest
 import torch
-from references import near, softmax
+from references import keeps_no_memory, near, softmax
 from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence
 from letters import TEXT, batches
 
@@ -366,3 +366,22 @@ def test_speech_as_a_stream():
             parts.append(y)
         close(torch.cat(parts), theirs(sound)[0])
     assert numpy.isfinite(parts[0].numpy()).all()
+
+
+@pytest.mark.parametrize("call", ["softmax", "recorded", "lstm", "lengths", "step"])
+def test_memory_over_ten_thousand_calls(call):
+    x, module = torch.randn(8, 64), quern.torch.LSTM(5, 8)
+    packed = ragged(5, 3, 1)
+    leaf = x.clone().requires_grad_()
+
+    def infer(given):
+        with torch.no_grad():
+            module(given)
+
+    def step():
+        module.zero_grad()
+        module(packed)[0].data.sum().backward()
+    keeps_no_memory({
+        "softmax": lambda: quern.torch.softmax(x, 1),
+        "recorded": lambda: torch.autograd.grad(quern.torch.softmax(leaf, 1).sum(), leaf),
+        "lstm": lambda: infer(packed.data[:, None]), "lengths": lambda: infer(packed), "step": step}[call])

@@ -235,8 +235,8 @@ at::Tensor softmaxBackward(const at::Tensor &givenY, const at::Tensor &givenGrad
                       " diff_src=" + textOf(dx) + " diff_dst=" + textOf(dy) + " axis=" + axis,
                   {dst, diffDst, diffSrc});
   };
-  kernels.find(key, make)
-      .run({const_cast<void *>(y.const_data_ptr()), const_cast<void *>(dy.const_data_ptr()), dx.mutable_data_ptr()});
+  kernels.find(key, make).run(
+      {const_cast<void *>(y.const_data_ptr()), const_cast<void *>(dy.const_data_ptr()), dx.mutable_data_ptr()});
   return dx;
 }
 
@@ -280,8 +280,8 @@ at::Tensor eltwiseBackward(const at::Tensor &givenData, const at::Tensor &givenG
                       " diff_src=" + textOf(dx) + " diff_dst=" + textOf(dy),
                   {isResult ? dst : src, diffDst, diffSrc});
   };
-  kernels.find(key, make)
-      .run({const_cast<void *>(data.const_data_ptr()), const_cast<void *>(dy.const_data_ptr()), dx.mutable_data_ptr()});
+  kernels.find(key, make).run(
+      {const_cast<void *>(data.const_data_ptr()), const_cast<void *>(dy.const_data_ptr()), dx.mutable_data_ptr()});
   return dx;
 }
 
@@ -365,7 +365,8 @@ at::Tensor record(const at::Tensor &x, bool keepsResult, Run run, Make makeGradi
 
 at::Tensor softmaxRecorded(const at::Tensor &x, int64_t dim, bool log) {
   return record(
-      x, true, [&] { return callSoftmax(x, dim, log); }, [&] { return c10::make_intrusive<SoftmaxGradient>(dim, log); });
+      x, true, [&] { return callSoftmax(x, dim, log); },
+      [&] { return c10::make_intrusive<SoftmaxGradient>(dim, log); });
 }
 
 at::Tensor eltwiseRecorded(const at::Tensor &x, c10::string_view algorithm, double alpha, double beta) {
@@ -383,7 +384,8 @@ PyObject *raise() {
   } catch (const Refusal &refusal) {
     PyObject *module = PyImport_ImportModule("quern._errors");
     PyObject *type = module ? PyObject_GetAttrString(module, "Error") : nullptr;
-    PyObject *error = type ? PyObject_CallFunction(type, "si", refusal.what(), static_cast<int>(refusal.status)) : nullptr;
+    PyObject *error =
+        type ? PyObject_CallFunction(type, "si", refusal.what(), static_cast<int>(refusal.status)) : nullptr;
     if (error)
       PyErr_SetObject(type, error);
     Py_XDECREF(error);

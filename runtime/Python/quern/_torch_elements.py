@@ -7,7 +7,7 @@ import torch
 
 from quern import _quern
 from quern._functions import _eltwise, _eltwise_backward, _softmax, _softmax_backward
-from quern._torch_operators import bare, built, define, library, use_threads
+from quern._torch_operators import bare, built, define, is_plain, library, use_threads
 
 
 def _like(x, *_):
@@ -56,19 +56,16 @@ def _keep_eltwise(ctx, inputs, output):
     ctx.save_for_backward(output if ctx.parameters[0].endswith("_use_dst_for_bwd") else inputs[0])
 
 
-def _is_plain(x):
-    """Whether a call may pass by PyTorch's dispatcher: nothing records, traces or transforms it."""
-    return (type(x) is torch.Tensor and not (x.requires_grad and torch.is_grad_enabled()) and x.is_cpu
-            and not torch._C._are_functorch_transforms_active() and not torch._C._len_torch_dispatch_stack()
-            and not torch._C._len_torch_function_stack() and not torch._C._get_tracing_state())
+def _is_bare(x):
+    return is_plain(x) and not (x.requires_grad and torch.is_grad_enabled())
 
 
 def _softmax_in_python(x, dim, log):
-    return _run_softmax(x, dim, log) if _is_plain(x) else NotImplemented
+    return _run_softmax(x, dim, log) if _is_bare(x) else NotImplemented
 
 
 def _eltwise_in_python(x, algorithm, alpha, beta):
-    return _run_eltwise(x, algorithm, alpha, beta) if _is_plain(x) else NotImplemented
+    return _run_eltwise(x, algorithm, alpha, beta) if _is_bare(x) else NotImplemented
 
 
 if built:

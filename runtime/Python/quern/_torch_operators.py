@@ -47,3 +47,10 @@ def define(schema, implementation, fake):
 def bare(tensor):
     """Without what autograd records."""
     return tensor.detach() if tensor is not None and tensor.requires_grad else tensor
+
+
+def is_plain(x):
+    """Whether a call may pass by PyTorch's dispatcher, but for autograd: nothing traces or transforms it."""
+    return (type(x) is torch.Tensor and x.is_cpu and not torch._C._are_functorch_transforms_active()
+            and not torch._C._len_torch_dispatch_stack() and not torch._C._len_torch_function_stack()
+            and not torch._C._get_tracing_state())

@@ -9,7 +9,7 @@ of an LSTM's weights are computed where PyTorch wants them.
 import torch
 
 from quern._rnn import GATES, NO_OUTS, OVERWRITE, _backward, _forward
-from quern._torch_operators import bare, define, library, use_threads
+from quern._torch_operators import bare, define, is_plain, library, use_threads
 from quern._torch_sequences import MOST_CHUNKS, Direction, chunks_of, clear_outside, workspace_bytes
 
 _OF_DIRECTION = ("w", "u", "b_ih", "b_hh", "p")
@@ -307,15 +307,39 @@ def _keep(ctx, inputs, output):
     ctx.save_for_backward(*(tensor for tensor in tensors if tensor is not None), *output)
 
 
-def _gradients(ctx, dy, dh, dc, _):
+def _gradients(ctx, dy, dh, dc, _, backward=rnn_backward):
     saved = list(ctx.saved_tensors)
     tensors = [saved.pop(0) if is_there else None for is_there in ctx.there]
     wanted = [bool(needed) and name != "lengths" for name, needed in zip(PLACES, ctx.needs_input_grad)]
     is_lstm = ctx.parameters[0] == "lstm"
     if dy is None:
         dy = torch.zeros(saved[0].shape)
-    made = rnn_backward(*tensors, *saved, dy, dh, dc if is_lstm else None, *ctx.parameters, wanted)
+    made = backward(*tensors, *saved, dy, dh, dc if is_lstm else None, *ctx.parameters, wanted)
     return (*(gradient if is_wanted else None for gradient, is_wanted in zip(made, wanted)), None, None, None)
 
 
 torch.library.register_autograd("quern::rnn", _gradients, setup_context=_keep, lib=library)
+
+
+class _Recorded(torch.autograd.Function):
+    """The same without the dispatcher, which takes longer than a small layer."""
+
+    @staticmethod
+    def forward(ctx, *arguments):  # pylint: disable=arguments-differ
+        output = _run(*arguments)
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(output[3])
+        _keep(ctx, arguments, output)
+        return output
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, *gradients):  # pylint: disable=arguments-differ
+        return _gradients(ctx, *gradients, backward=_run_backward)
+
+
+def call(*arguments):
+    """The operator, by the shortest way."""
+    if torch.compiler.is_compiling() or not is_plain(arguments[0]):
+        return rnn(*arguments)
+    return _Recorded.apply(*arguments) if arguments[-1] else _run(*arguments)

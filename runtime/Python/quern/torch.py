@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import PackedSequence
 import quern
 from quern._torch_elements import eltwise_op, plain_eltwise, plain_softmax, softmax_op
 from quern._torch_operators import bare, use_threads
-from quern._torch_rnn import canonical, falling, rnn, run_chunks, split
+from quern._torch_rnn import call, canonical, falling, run_chunks, split
 
 _is_traced = torch.compiler.is_dynamo_compiling
 
@@ -109,7 +109,7 @@ class _Layers:
         parameters = [parameter for some in self._parameters_of(layer) for parameter in some]
         parameters += [None] * (10 - len(parameters))
         training = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, h, c, *parameters))
-        y, h, c, _ = rnn(x, h, c, lengths, *parameters, self._cell, self._activation(), training)
+        y, h, c, _ = call(x, h, c, lengths, *parameters, self._cell, self._activation(), training)
         return y, h, c if self._cell == "lstm" else None
 
     def _infer(self, layer, x, h, c, lengths, steps):

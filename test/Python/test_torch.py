@@ -217,6 +217,19 @@ def test_packed_sequences(kind, options, worth, monkeypatch):
         close(results[0][2:], results[1][2:], 1e-3)
 
 
+@pytest.mark.parametrize("worth", [1, 1000])
+def test_results_behind_the_end_are_zero(worth, monkeypatch):
+    monkeypatch.setattr(_torch_sequences.Direction, "worth", lambda self, training: worth)
+    parameters = [parameter.detach() for parameter in quern.torch.LSTM(4, 6).parameters()]
+    lengths, x = torch.tensor([5, 3, 1], dtype=torch.int32), torch.randn(7, 3, 4)
+    for at, length in enumerate(lengths):
+        x[length:, at] = torch.nan  # is not read
+    y, h, c, _ = torch.ops.quern.rnn(x, None, None, lengths, *parameters, *[None] * 6, "lstm", "", False)
+    for at, length in enumerate(lengths):
+        assert (y[length:, at] == 0).all() and torch.equal(y[length - 1, at], h[0, at])
+    assert c.isfinite().all()
+
+
 def test_packed_sequences_of_bf16(monkeypatch):
     monkeypatch.setattr(_torch_sequences.Direction, "worth", lambda self, training: 3)
     theirs, own = torch.nn.LSTM(5, 8), quern.torch.LSTM(5, 8).bfloat16()

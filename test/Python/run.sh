@@ -7,8 +7,8 @@
 #   test/Python/run.sh [--torch] BUILD [OPTION…]   BUILD: build/release; what follows is pytest's
 #
 # The interpreter and what the package is built with are build/peers/python, JAX is build/peers/jax, and an example is
-# tried where there is build/peers/flax; with --torch the tests that need PyTorch run instead of those that need JAX, and
-# build/peers/torch is the interpreter's. The package is installed into
+# tried where there is build/peers/flax; with --torch the tests that need PyTorch, which is build/peers/torch, run
+# instead of those that need JAX. The package is installed into
 # build/python, and built again where a source has changed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -129,7 +129,7 @@ def test_operators():
     torch.library.opcheck(torch.ops.quern.softmax.default, (x, 1, False))
     torch.library.opcheck(torch.ops.quern.eltwise.default, (x, "tanh", 0.0, 0.0))
     module = quern.torch.LSTM(4, 6)
-    parameters = [parameter.detach() for some in module._parameters_of(0) for parameter in some if parameter is not None]
+    parameters = [parameter.detach() for parameter in module.parameters()]
     sample, lengths = torch.randn(5, 3, 4), torch.tensor([5, 3, 1], dtype=torch.int32)
     for training in (False, True):
         for given in (None, lengths):

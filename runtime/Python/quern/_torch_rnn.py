@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Operators of PyTorch for a layer of a recurrent network, with the parameters of PyTorch's own modules.
 
-What brings these into Quern's order is within the operators: it leaves nothing for autograd to record, and the gradients
-of an LSTM's weights are computed where PyTorch wants them.
+What brings these into Quern's order is within the operators: it leaves nothing for autograd to record, and the
+gradients of an LSTM's weights are computed where PyTorch wants them.
 """
 
 import torch

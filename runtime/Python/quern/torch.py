@@ -134,7 +134,8 @@ class _Layers:
             last_c.append(own_c)
             if self.dropout and self.training and layer + 1 < self.num_layers:
                 x = torch.nn.functional.dropout(x, self.dropout, True)
-        return x, torch.cat(last_h), torch.cat(last_c) if last_c[0] is not None else None
+        return x, *(None if states[0] is None else states[0] if len(states) == 1 else torch.cat(states)
+                    for states in (last_h, last_c))
 
     def forward(self, input, hx=None):  # pylint: disable=redefined-builtin
         """As PyTorch's: a tensor, batched or not, or a PackedSequence; states of all layers and directions."""
@@ -155,7 +156,8 @@ class _Layers:
         y, h, c = self._run_layers(x, h, None if c is None else c.float(), lengths)
         c = None if c is None else c.to(x.dtype)
         if packed:
-            y = PackedSequence(y.flatten(0, 1).index_select(0, places), input.batch_sizes, input.sorted_indices, input.unsorted_indices)
+            y = PackedSequence(y.flatten(0, 1).index_select(0, places), input.batch_sizes, input.sorted_indices,
+                               input.unsorted_indices)
             if input.unsorted_indices is not None:
                 h, c = (None if s is None else s.index_select(1, input.unsorted_indices) for s in (h, c))
         elif not is_batched:

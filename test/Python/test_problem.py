@@ -194,7 +194,8 @@ def test_arguments_compile_nothing():
         "binary alg=select src=f32:6x7:ab src1=f32:6x7:ab src2=s8:6x7:ab dst=f32:6x7:ab",
         "rnn fwd_t cell=lstm direction=left2right src_layer=f32:5x2x8:abc src_iter=f32:1x1x2x8:abcd "
         "src_iter_c=f32:1x1x2x8:abcd seq_lengths=s32:2:a weights_layer=f32:1x1x8x4x8:any "
-        "weights_iter=f32:1x1x8x4x8:any bias=f32:1x1x4x8:abcd dst_layer=f32:5x2x8:abc dst_iter=f32:1x1x2x8:abcd dst_iter_c=f32:1x1x2x8:abcd"]
+        "weights_iter=f32:1x1x8x4x8:any bias=f32:1x1x4x8:abcd dst_layer=f32:5x2x8:abc dst_iter=f32:1x1x2x8:abcd "
+        "dst_iter_c=f32:1x1x2x8:abcd"]
     for line in lines:
         problem = quern.Problem(line)
         before = quern.cache.statistics()

@@ -335,6 +335,20 @@ def test_threads():
             assert all(pool.map(run, range(100)))
 
 
+def test_operators_in_threads_that_end():
+    """Each thread has kernels of its own, which end with it."""
+    inputs = [torch.randn(4, size, requires_grad=True) for size in range(3, 11)]
+    expected = [torch.autograd.grad((torch.softmax(x, 1) ** 2).sum(), x)[0] for x in inputs]
+
+    def run(_):
+        for x, gradient in zip(inputs, expected):
+            close(torch.autograd.grad((quern.torch.softmax(x, 1) ** 2).sum(), x)[0], gradient)
+        return True
+    for _ in range(5):
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(run, range(16)))
+
+
 class Characters(torch.nn.Module):
     def __init__(self, kind, softmax):
         super().__init__()

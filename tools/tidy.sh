@@ -47,7 +47,7 @@ commands=build/release/compile_commands.json
 [ -f $commands ] || { echo "tools/tidy.sh: no $commands: configure the release first" >&2; exit 1; }
 # The latest build of the package; one for a wheel has the whole tree, and is no other's.
 packages=$(find build/python -maxdepth 2 -path '*/cp*/compile_commands.json' -printf '%T@ %h\n' 2> /dev/null |
-  sort -n | tail -1 | cut -d ' ' -f 2-)
+  sort -n | tail -1 | cut -d ' ' -f 2- || true)
 mapfile -t compiled < <(
   sed -n "s:^ *\"file\"\: \"$PWD/\(\(lib\|runtime\|tools\|test\)/.*\.cpp\)\".*:\1:p" $commands \
     ${packages:+"$packages/compile_commands.json"} | LC_ALL=C sort -u)

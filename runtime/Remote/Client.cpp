@@ -126,13 +126,18 @@ std::optional<std::string> Client::accept(const std::string &bytes, const Stored
   return std::nullopt;
 }
 
+bool Client::isAsked(Server &server) {
+  bool isProbeDue = false;
+  const bool isClosed = server.isAsked(isProbeDue);
+  if (isProbeDue)
+    requestProbe(server);
+  return isClosed;
+}
+
 Client::Search Client::askFor(Server &server, const StoredKey &key, const Deadline &deadline, std::string &artifact,
                               std::vector<CircuitChange> &changes) {
-  bool isProbeDue = false;
-  if (!server.isAsked(isProbeDue)) {
+  if (!isAsked(server)) {
     counts.skipped += 1;
-    if (isProbeDue)
-      requestProbe(server);
     return Search::Uncertain;
   }
   std::string bytes;
@@ -219,9 +224,8 @@ Client::Search Client::await(const StoredKey &key, const quern_remote_waiter &wa
                              std::vector<CircuitChange> &changes) {
   const auto writable =
       std::find_if(servers.begin(), servers.end(), [](const auto &server) { return !server->address().isReadOnly; });
-  bool isProbeDue = false;
   if (!signer || waiter.patience_milliseconds == quern_remote_never || writable == servers.end() ||
-      !(*writable)->isAsked(isProbeDue) || steadyNs() < noWaitsUntilNs)
+      !isAsked(**writable) || steadyNs() < noWaitsUntilNs)
     return Search::Missing;
   Server &server = **writable;
   const EntryName name = nameOfEntry(key.bytes);
@@ -251,7 +255,7 @@ Client::Search Client::await(const StoredKey &key, const quern_remote_waiter &wa
     if (!goesOn)
       return waiting.wasCut() ? Search::Uncertain : Search::Missing;
     const Search found = askFor(server, key, deadlines(), artifact, changes);
-    if (found == Search::Found || !server.isAsked(isProbeDue)) // what is late once may not be so again
+    if (found == Search::Found || !isAsked(server)) // what is late once may not be so again
       return found;
   }
 }

@@ -78,6 +78,8 @@ private:
   enum class Search { Found, Missing, Uncertain };
   Search search(const StoredKey &key, const Deadline &deadline, std::string &artifact,
                 std::vector<CircuitChange> &changes);
+  /// Whether to ask it; has it probed if that is due.
+  bool isAsked(Server &server);
   class Waiting; ///< for a host that compiles the same
   Search await(const StoredKey &key, const quern_remote_waiter &waiter, std::string &artifact,
                std::vector<CircuitChange> &changes);

@@ -62,7 +62,9 @@ std::map<std::string, std::string> locatedStages(const std::string &trace) {
     std::istringstream lines(stage["text"].get<std::string>());
     size_t number = 0;
     for (std::string line; std::getline(lines, line); ++number) {
-      const std::string about = placesOf(stage, number) + (number < steps.size() ? steps[number] : "");
+      std::string about = placesOf(stage, number) + (number < steps.size() ? steps[number] : "");
+      if (about.ends_with(' '))
+        about.pop_back();
       text += line + (about.empty() ? "" : "  " + (commentOf(stage["language"]) + about)) + "\n";
     }
   }

@@ -17,6 +17,11 @@ install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # libquern finds it in its own folder, where a remote cache is configured.
 install(TARGETS quern_remote LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+# ONNX Runtime is given its path.
+if(TARGET quern_onnxruntime)
+  install(TARGETS quern_onnxruntime LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 # The drop-in for oneDNN in its own folder, under both names.
 install(TARGETS quern_dnnl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/quern-dnnl)
 install(FILES $<TARGET_FILE_DIR:quern_dnnl>/libdnnl.so.3 DESTINATION ${CMAKE_INSTALL_LIBDIR}/quern-dnnl)

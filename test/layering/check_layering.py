@@ -77,6 +77,7 @@ LAYERS = [
     ("api-levelzero", ["runtime/API/LevelZero.cpp"], FREE + ["api", "runtime", "runtime-levelzero", "public"]),
     ("api", ["runtime/API/*", "runtime/Dnnl/*"], FREE + ["launch", "runtime", "runtime-threads", "bridge", "public"]),
     ("python", ["runtime/Python/*"], ["public"]),
+    ("onnxruntime", ["runtime/OnnxRuntime/*"], ["public"]),
     # Of libquern-remote, which is opened at run time: they share one header.
     ("remote-interface", ["runtime/Remote/Interface.h"], []),
     ("remote", ["runtime/Remote/*"], ["support", "artifact", "remote-interface", "net"]),

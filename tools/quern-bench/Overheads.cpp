@@ -13,6 +13,7 @@
 #include "Child.h"
 #include "CodeSize.h"
 #include "Problems/ProblemKind.h"
+#include "TemporaryFolder.h"
 #include "Tiers/Family.h"
 
 #include <algorithm>
@@ -65,22 +66,6 @@ void requireOrigin(const Primitive &primitive, quern_origin_t origin) {
     throw std::runtime_error("a kernel came from elsewhere than was to be measured: origin " +
                              std::to_string(info.origin));
 }
-
-/// A folder that goes with the object.
-class TemporaryFolder {
-public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "quern-bench-XXXXXX").string();
-    if (!mkdtemp(pattern.data()))
-      throw std::runtime_error("cannot make a temporary folder like " + pattern);
-    path = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::string path;
-};
 
 /// Evicts everything.
 void clearMemoryCache() {

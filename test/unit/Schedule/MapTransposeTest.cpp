@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
-#include "Schedule/Map/Cpu/Transpose.h"
+#include "Schedule/Build/Transpose.h"
 
 #include "../Transforms/VectorKernel.h"
 
@@ -23,7 +23,7 @@ namespace {
 OwningOpRef<ModuleOp> writeKernel(MLIRContext &context, Type element, int64_t lanes) {
   OpBuilder b(&context);
   Location loc = b.getUnknownLoc();
-  int64_t unit = maps::transposeUnit(element);
+  int64_t unit = transposeUnit(element);
   OwningOpRef<ModuleOp> module(ModuleOp::create(loc));
   b.setInsertionPointToEnd(module->getBody());
   auto memref = MemRefType::get({lanes * unit}, element);
@@ -32,7 +32,7 @@ OwningOpRef<ModuleOp> writeKernel(MLIRContext &context, Type element, int64_t la
   kernel->setAttr(KernelAttr::name, KernelAttr::get(&context, /*space=*/1, "", ""));
   b.setInsertionPointToEnd(kernel.addEntryBlock());
   Value src = kernel.getArgument(0), dst = kernel.getArgument(1), scratch;
-  if (int64_t elements = maps::transposeScratch(element, lanes))
+  if (int64_t elements = transposeScratch(element, lanes))
     scratch = memref::AllocaOp::create(b, loc, MemRefType::get({elements}, element), b.getI64IntegerAttr(64));
   auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
   auto placed = [&](Value from, int64_t at, int64_t scale) {
@@ -44,13 +44,13 @@ OwningOpRef<ModuleOp> writeKernel(MLIRContext &context, Type element, int64_t la
     for (int64_t square = 0; square < lanes / unit; ++square)
       pieces.push_back(vector::LoadOp::create(b, loc, VectorType::get({unit}, element), src,
                                               placed(from, row + square * unit, unit)));
-    return maps::joinVectors(b, loc, pieces);
+    return joinVectors(b, loc, pieces);
   };
   auto sink = [&](Value from, ArrayRef<Value> columns) {
     for (auto [j, column] : llvm::enumerate(columns))
       vector::StoreOp::create(b, loc, column, dst, placed(from, j, lanes));
   };
-  maps::transposeSquares(b, loc, element, lanes, {gather, sink}, scratch, index);
+  transposeSquares(b, loc, element, lanes, {gather, sink}, scratch, index);
   func::ReturnOp::create(b, loc);
   return module;
 }
@@ -75,7 +75,7 @@ TEST_P(MapTranspose, EveryElementOnEveryRegister) {
         Type(builder.getF32Type()), Type(builder.getI32Type()), Type(builder.getF64Type())})
     for (int64_t registerBytes = 16; registerBytes <= GetParam().vectorBytes; registerBytes *= 2) {
       int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = registerBytes / bytes,
-              unit = maps::transposeUnit(element);
+              unit = transposeUnit(element);
       OwningOpRef<ModuleOp> module = writeKernel(context, element, lanes);
       ASSERT_TRUE(succeeded(compiler::lower(*module, GetParam().target)));
       auto kernel = compiler::load(*module, GetParam().target, {"kernel"});

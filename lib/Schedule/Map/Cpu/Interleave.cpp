@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Emitter.h"
-#include "Schedule/Map/Cpu/Transpose.h"
+#include "Schedule/Build/Transpose.h"
 
 using namespace mlir;
 using namespace quern;

@@ -10,7 +10,7 @@
 #include "Schedule/Map/Cpu/Open.h"
 
 #include "Schedule/Build/CpuMemory.h"
-#include "Schedule/Map/Cpu/Transpose.h"
+#include "Schedule/Build/Transpose.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Map/Cpu/OpenEmitter.h"
-#include "Schedule/Map/Cpu/Transpose.h"
+#include "Schedule/Build/Transpose.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

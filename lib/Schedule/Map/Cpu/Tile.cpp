@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Map/Cpu/Emitter.h"
-#include "Schedule/Map/Cpu/Transpose.h"
+#include "Schedule/Build/Transpose.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

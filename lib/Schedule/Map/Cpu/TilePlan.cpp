@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Map/Cpu/Plan.h"
-#include "Schedule/Map/Cpu/Transpose.h"
+#include "Schedule/Build/Transpose.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"

@@ -8,7 +8,7 @@
 // others, so that the network of 16 registers is that of four, four times, twice.
 //
 //===----------------------------------------------------------------------===//
-#include "Schedule/Map/Cpu/Transpose.h"
+#include "Schedule/Build/Transpose.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,7 +19,7 @@
 #include <numeric>
 
 using namespace mlir;
-using namespace quern::maps;
+using namespace quern;
 
 namespace {
 
@@ -101,12 +101,12 @@ private:
 
 } // namespace
 
-int64_t quern::maps::transposeScratch(Type element, int64_t lanes) {
+int64_t quern::transposeScratch(Type element, int64_t lanes) {
   int64_t unit = transposeUnit(element);
   return unit > mostRegisters ? unit * lanes : 0;
 }
 
-void quern::maps::transposeSquares(OpBuilder &b, Location loc, Type element, int64_t lanes, const SquareAccess &access,
+void quern::transposeSquares(OpBuilder &b, Location loc, Type element, int64_t lanes, const SquareAccess &access,
                                    Value scratch, function_ref<Value(int64_t)> index) {
   Network network(b, loc, element, lanes, index);
   if (transposeScratch(element, lanes))
@@ -115,7 +115,7 @@ void quern::maps::transposeSquares(OpBuilder &b, Location loc, Type element, int
     network.direct(access);
 }
 
-Value quern::maps::joinVectors(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
+Value quern::joinVectors(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
   while (vectors.size() > 1) {
     SmallVector<int64_t> lanes(2 * cast<VectorType>(vectors[0].getType()).getNumElements());
     std::iota(lanes.begin(), lanes.end(), 0);
@@ -208,7 +208,7 @@ private:
 
 } // namespace
 
-SmallVector<Value> quern::maps::interleaveVectors(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
+SmallVector<Value> quern::interleaveVectors(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
   const auto count = static_cast<int64_t>(vectors.size()),
              lanes = static_cast<int64_t>(cast<VectorType>(vectors[0].getType()).getNumElements());
   Run run(b, loc, std::move(vectors));
@@ -217,7 +217,7 @@ SmallVector<Value> quern::maps::interleaveVectors(OpBuilder &b, Location loc, Sm
   return run.permuted([&](int64_t e) { return e % count * lanes + e / count; });
 }
 
-SmallVector<Value> quern::maps::takeVectorsApart(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
+SmallVector<Value> quern::takeVectorsApart(OpBuilder &b, Location loc, SmallVector<Value> vectors) {
   const auto count = static_cast<int64_t>(vectors.size()),
              lanes = static_cast<int64_t>(cast<VectorType>(vectors[0].getType()).getNumElements());
   Run run(b, loc, std::move(vectors));

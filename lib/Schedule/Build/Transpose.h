@@ -9,15 +9,15 @@
 // registers, log2(unit) times.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_SCHEDULE_MAP_CPU_TRANSPOSE_H
-#define QUERN_SCHEDULE_MAP_CPU_TRANSPOSE_H
+#ifndef QUERN_SCHEDULE_BUILD_TRANSPOSE_H
+#define QUERN_SCHEDULE_BUILD_TRANSPOSE_H
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 
 #include <cstdint>
 
-namespace quern::maps {
+namespace quern {
 
 inline constexpr int64_t pieceBytes = 16;
 
@@ -51,6 +51,6 @@ llvm::SmallVector<mlir::Value> interleaveVectors(mlir::OpBuilder &b, mlir::Locat
 llvm::SmallVector<mlir::Value> takeVectorsApart(mlir::OpBuilder &b, mlir::Location loc,
                                                 llvm::SmallVector<mlir::Value> vectors);
 
-} // namespace quern::maps
+} // namespace quern
 
-#endif // QUERN_SCHEDULE_MAP_CPU_TRANSPOSE_H
+#endif // QUERN_SCHEDULE_BUILD_TRANSPOSE_H

@@ -26,10 +26,17 @@ namespace quern {
 namespace {
 
 constexpr std::chrono::milliseconds idleTime{100}, interruptTime{20};
+/// Before the compiler is loaded, which holds up what else maps memory or touches it first: a program computes its
+/// first results meanwhile.
+constexpr std::chrono::milliseconds quietTime{5};
 constexpr int niceness = 5; // the end of a program and forks may wait for the thread
 
-/// On Linux of the calling thread alone.
-void lowerPriority() { (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), niceness); }
+/// On Linux of the calling thread alone. Nor has it the real-time priority of the one that began it.
+void lowerPriority() {
+  const sched_param none{};
+  (void)pthread_setschedparam(pthread_self(), SCHED_OTHER, &none);
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), niceness);
+}
 
 } // namespace
 
@@ -148,6 +155,8 @@ void Specialiser::run() {
   lowerPriority();
   const CompilerProcess::Interruptible interruptible;
   std::unique_lock lock(mutex);
+  if (stops < 2)
+    changed.wait_for(lock, quietTime, [&] { return isStopping; });
   const auto isWanted = [&] { return isStopping || (holders == 0 && !jobs.empty()); };
   while (changed.wait_for(lock, idleTime, isWanted) || holders > 0) {
     if (isStopping)

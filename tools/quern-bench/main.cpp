@@ -12,6 +12,7 @@
 #include "Comparison.h"
 #include "Contestants/Contestant.h"
 #include "Overheads.h"
+#include "Processes.h"
 #include "Report.h"
 #include "Streams.h"
 

@@ -28,8 +28,11 @@ struct OpenPlan {
   int64_t steps = 1;     ///< along K that are copied at a time
   int64_t chunkRows = 1; ///< rows of an iteration
   bool transposes = false; ///< rhs lies along K, and is transposed in registers on its way into the copy
-  /// Of blocks, which take what is left of a chunk in turn: for all vectors of a tile, and for a single one.
-  llvm::SmallVector<int64_t, 6> heights, singleHeights;
+  /// Up to so many rows in all rhs is not copied: `hasDots`, sums along K of `dotColumns` columns at a time.
+  int64_t fewRows = 8, dotColumns = 4;
+  bool hasDots = false;
+  /// Of blocks, which take what is left of a chunk in turn: for all vectors of a tile, for a single one, of few rows.
+  llvm::SmallVector<int64_t, 6> heights, singleHeights, fewHeights;
   int64_t copyBytes = 0, scratchBytes = 0; ///< where the copy begins, behind the sums of a chunk; and of both
 
   int64_t width() const { return lanes * vectors; }

@@ -4,7 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // An iteration is a chunk of rows of a tile of columns. Its sums wait in scratch while it takes one part of K after the
-// other; each is taken in the order of K. A tile that the columns do not fill is summed one vector at a time.
+// other; each is taken in the order of K. A tile that the columns do not fill is summed one vector at a time. For a few
+// rows rhs is not copied, being read once or little more: whole tiles are summed from where it lies, and of columns that
+// lie along K each sum is one of vectors along K, if sums may be taken in any order.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Open.h"
@@ -48,6 +50,9 @@ private:
     return create<memref::ViewOp>(type, kernel.scratch, index(bytes), ValueRange());
   }
   void emitIteration(Value iteration);
+  void emitParts();
+  void emitDots();
+  void emitDots(Value row, int64_t height, Value column, int64_t columns);
   void startSums();
   void copyPart(Range k);
   void copyRuns(Range k);
@@ -58,7 +63,7 @@ private:
   Value copyAt(Value k, Value partBegin, Value vector);
   void sumPart(Range k);
   void forBlocks(ArrayRef<int64_t> heights, function_ref<void(Value row, int64_t height)> body);
-  void emitBlock(Value row, int64_t height, Vectors of, Range k);
+  void emitBlock(Value row, int64_t height, Vectors of, Range k, bool fromCopy = true);
   Value sumsAt(Value row, Value column);
   void emitEpilogue();
   void emitPoint(Value row, Value column, int64_t lanes);
@@ -66,6 +71,10 @@ private:
   Value rhsAt(Value k, Value column) {
     return linear(own.sums[0].offset,
                   {{k, own.reduced[0].rhs}, {tileColumn, own.columns[0].stride}, {column, own.columns[0].stride}});
+  }
+  Value loadRhs(Value at) {
+    auto type = VectorType::get({plan.lanes}, own.rhs.element());
+    return convert(b, own.rhs, create<vector::LoadOp>(type, argument(own.rhs.base), ValueRange{at}));
   }
   Value argument(Value base) { return kernel.arguments.lookup(base); }
 
@@ -124,6 +133,26 @@ void OpenEmitter::emitIteration(Value iteration) {
   rows.begin = linear(0, {{chunk, plan.chunkRows}});
   rows.end = smaller(linear(plan.chunkRows, {{rows.begin, 1}}), index(chain.rows));
   startSums();
+  Value areFew = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rows), index(plan.fewRows));
+  if (plan.hasDots)
+    choose(b, loc, areFew, [&] { emitDots(); }, [&] { emitParts(); });
+  else if (!own.isStrided())
+    choose(
+        b, loc, both(areFew, create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.width()))),
+        [&] {
+          forBlocks(plan.fewHeights, [&](Value row, int64_t height) {
+            emitBlock(row, height, {index(0), plan.vectors}, {index(0), index(own.reduced[0].extent)},
+                      /*fromCopy=*/false);
+          });
+        },
+        [&] { emitParts(); });
+  else
+    emitParts();
+  emitEpilogue();
+}
+
+/// From copies of rhs.
+void OpenEmitter::emitParts() {
   Value depth = index(own.reduced[0].extent);
   forRange(
       index(0), depth,
@@ -133,7 +162,57 @@ void OpenEmitter::emitIteration(Value iteration) {
         sumPart(k);
       },
       plan.steps);
-  emitEpilogue();
+}
+
+/// Of few rows.
+void OpenEmitter::emitDots() {
+  Value end = difference(count, create<arith::RemUIOp>(count, index(plan.dotColumns)));
+  auto dots = [&](Value from, Value to, int64_t columns) {
+    forRange(
+        from, to,
+        [&](Value column) {
+          forBlocks(plan.fewHeights, [&](Value row, int64_t height) { emitDots(row, height, column, columns); });
+        },
+        columns);
+  };
+  dots(index(0), end, plan.dotColumns);
+  dots(end, count, 1);
+}
+
+/// The sums of some rows and columns: vectors along K, then what is left of K.
+void OpenEmitter::emitDots(Value row, int64_t height, Value column, int64_t columns) {
+  Value depth = index(own.reduced[0].extent);
+  Value whole = difference(depth, create<arith::RemUIOp>(depth, index(plan.lanes)));
+  auto sumAlong = [&](Value begin, Value end, int64_t lanes) {
+    auto load = [&](const Product::Factor &factor, Value at) {
+      auto type = VectorType::get({lanes}, factor.element());
+      return convert(b, factor, create<vector::LoadOp>(type, argument(factor.base), ValueRange{at}));
+    };
+    const Values before(height * columns, zeros(VectorType::get({lanes}, chain.sumType())));
+    return loop(begin, end, index(lanes), before, [&](Value step, Values carried) {
+      Values rhs;
+      for (int64_t j = 0; j < columns; ++j)
+        rhs.push_back(load(own.rhs, rhsAt(step, linear(j, {{column, 1}}))));
+      for (int64_t i = 0; i < height; ++i) {
+        Value lhs = load(
+            own.lhs, linear(own.lhs.offset, {{row, own.lhsRow}, {index(i), own.lhsRow}, {step, own.reduced[0].lhs}}));
+        for (int64_t j = 0; j < columns; ++j) {
+          Value &sum = carried[i * columns + j];
+          sum = accumulate(b, plan.product, plan.dot, lhs, rhs[j], sum);
+        }
+      }
+      return carried;
+    });
+  };
+  const Values wide = sumAlong(index(0), whole, plan.lanes), left = sumAlong(whole, depth, 1);
+  for (int64_t i = 0; i < height; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      Value at = sumsAt(row, linear(i * plan.width() + j, {{column, 1}}));
+      Value sum = create<memref::LoadOp>(sums, ValueRange{at});
+      for (Value part : {wide[i * columns + j], left[i * columns + j]})
+        sum = create<vector::ReductionOp>(vector::CombiningKind::ADD, part, sum, arith::FastMathFlags::reassoc);
+      create<memref::StoreOp>(sum, sums, ValueRange{at});
+    }
 }
 
 /// Where the sum of a row and a column of the tile waits.
@@ -164,11 +243,9 @@ void OpenEmitter::copyPart(Range k) {
 
 /// Of columns that lie side by side.
 void OpenEmitter::copyRuns(Range k) {
-  auto type = VectorType::get({plan.lanes}, own.rhs.element());
   auto move = [&](Value step, Value vector) {
-    Value loaded = create<vector::LoadOp>(type, argument(own.rhs.base),
-                                          ValueRange{rhsAt(step, linear(0, {{vector, plan.lanes}}))});
-    create<vector::StoreOp>(convert(b, own.rhs, loaded), copy, ValueRange{copyAt(step, k.begin, vector)});
+    create<vector::StoreOp>(loadRhs(rhsAt(step, linear(0, {{vector, plan.lanes}}))), copy,
+                            ValueRange{copyAt(step, k.begin, vector)});
   };
   Value isWhole = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.width()));
   choose(
@@ -268,7 +345,7 @@ void OpenEmitter::forBlocks(ArrayRef<int64_t> heights, function_ref<void(Value, 
 }
 
 /// The sums of some rows in one or all vectors of the tile, along a part of K.
-void OpenEmitter::emitBlock(Value row, int64_t height, Vectors of, Range k) {
+void OpenEmitter::emitBlock(Value row, int64_t height, Vectors of, Range k, bool fromCopy) {
   Values places, before, rowsOfLhs;
   for (int64_t i = 0; i < height; ++i) {
     Value at = sumsAt(row, linear(0, {{of.first, plan.lanes}}));
@@ -279,10 +356,12 @@ void OpenEmitter::emitBlock(Value row, int64_t height, Vectors of, Range k) {
     rowsOfLhs.push_back(linear(own.lhs.offset, {{row, own.lhsRow}, {index(i), own.lhsRow}}));
   }
   const Values after = loop(k.begin, k.end, index(1), before, [&](Value step, Values carried) {
-    Value at = copyAt(step, k.begin, of.first);
+    Value at = fromCopy ? copyAt(step, k.begin, of.first) : rhsAt(step, linear(0, {{of.first, plan.lanes}}));
     SmallVector<SmallVector<Value, 4>, 4> rhs;
     for (int64_t v = 0; v < of.count; ++v) {
-      Value loaded = create<vector::LoadOp>(sumType, copy, ValueRange{linear(v * plan.lanes, {{at, 1}})});
+      Value place = linear(v * plan.lanes, {{at, 1}});
+      Value loaded =
+          fromCopy ? create<vector::LoadOp>(sumType, copy, ValueRange{place}).getResult() : loadRhs(place);
       rhs.push_back(prepareRhs(b, plan.product, plan.dot, loaded, plan.lanes));
     }
     for (int64_t i = 0; i < height; ++i) {

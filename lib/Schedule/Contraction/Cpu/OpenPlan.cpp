@@ -72,6 +72,10 @@ LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot)
   plan.heights = heightsFrom(mostRows(plan, plan.vectors));
   constexpr int64_t tallestSingle = 8; // whose sums do not wait for each other
   plan.singleHeights = heightsFrom(std::min(tallestSingle, mostRows(plan, 1)));
+  constexpr int64_t tallestOfFew = 4;
+  plan.fewHeights = heightsFrom(std::min(tallestOfFew, plan.heights[0]));
+  plan.hasDots = chain.products[0].reduced[0].rhs == 1 && chain.products[0].reduced[0].lhs == 1 &&
+                 chain.products[0].mayReassociate;
   plan.transposes = chain.products[0].reduced[0].rhs == 1 && chain.products[0].isStrided() &&
                     transposeScratch(element, plan.lanes) == 0 && plan.lanes % transposeUnit(element) == 0;
   // Copying costs about two operations for a vector, transposing three times as much; all rows of a chunk share it.
@@ -89,7 +93,7 @@ std::string OpenPlan::text() const {
   os << "contraction: " << chain.rows.text() << 'x' << chain.columns.text() << ", 1 product by " << nameOf(dot)
      << " into 1 accumulator; blocks of up to " << heights[0] << 'x' << vectors << " vectors, tiles of " << width()
      << " columns x chunks of " << chunkRows << " rows, rhs " << (transposes ? "transposed" : "copied") << " by "
-     << steps << " steps along K";
+     << steps << " steps along K, of up to " << fewRows << " rows " << (hasDots ? "summed along K" : "read in place");
   if (!chain.epilogue.empty())
     os << ", " << chain.epilogueOps() << " operations after it over scratch";
   return out;

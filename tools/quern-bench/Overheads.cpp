@@ -362,7 +362,7 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
   found.push_back(summarize("process start to first result, disk cache warm", "ms", starts.onDisk, 8));
   found.push_back(summarize("process start to first result, installed families alone", "ms", starts.families, 4));
   found.push_back(summarize("process start, nothing computed", "ms", starts.nothing, 0));
-  found.push_back(summarize("memory of families beyond a kernel on disk", "KiB", starts.familiesKib, 2048));
+  found.push_back(summarize("private memory of families beyond a kernel on disk", "KiB", starts.familiesKib, 2048));
   for (const Compilation &one : compilations) {
     if (one.call)
       found.push_back(*one.call);

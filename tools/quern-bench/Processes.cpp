@@ -26,7 +26,7 @@ constexpr int processRuns = 31;
 /// What a process says when it has its first result.
 struct Report {
   bool hasCompiler = false; ///< mapped
-  double residentKib = 0;
+  double privateKib = 0;
   int origin = 0;
 };
 
@@ -36,7 +36,7 @@ Report parseReport(const std::string &reply) {
   Report report;
   if (in >> word; word != "ok")
     throw std::runtime_error(reply);
-  in >> report.hasCompiler >> report.residentKib >> report.origin;
+  in >> report.hasCompiler >> report.privateKib >> report.origin;
   return report;
 }
 
@@ -69,10 +69,10 @@ bool hasCompiler() {
   return false;
 }
 
-long residentKib() {
+long privateKib() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmRSS:"))
+    if (line.starts_with("RssAnon:"))
       return std::stol(line.substr(line.find(':') + 1));
   return 0;
 }
@@ -85,7 +85,7 @@ ProcessStarts measureProcessStarts(const std::string &cacheFolder, int cpu) {
   Samples ofDisk;
   starts.uncached = timeProcesses("first-result", {{"QUERN_CACHE_DIR", "off"}}, cpu);
   starts.onDisk = timeProcesses("first-result", {{"QUERN_CACHE_DIR", cacheFolder}}, cpu,
-                                [&](const Report &report) { ofDisk.push_back(report.residentKib); });
+                                [&](const Report &report) { ofDisk.push_back(report.privateKib); });
   const auto requireFamily = [&](const Report &report) {
     if (report.origin != quern_origin_family)
       throw std::runtime_error("the first result came from elsewhere than a family: origin " +
@@ -96,7 +96,7 @@ ProcessStarts measureProcessStarts(const std::string &cacheFolder, int cpu) {
   starts.families = timeProcesses("first-result", {{"QUERN_CACHE_DIR", "off"}, {"QUERN_PACKS", packs}}, cpu,
                                   [&](const Report &report) {
                                     requireFamily(report);
-                                    starts.familiesKib.push_back(report.residentKib);
+                                    starts.familiesKib.push_back(report.privateKib);
                                   });
   const double least = *std::min_element(ofDisk.begin(), ofDisk.end());
   for (double &sample : starts.familiesKib)
@@ -119,7 +119,7 @@ int serveFirstResult() {
     check(quern_primitive_execute(primitive.get(), stream.get(), 2, arguments));
     quern_primitive_info_t info{};
     check(quern_primitive_get_info(primitive.get(), &info));
-    std::printf("ok %d %ld %d\n", hasCompiler(), residentKib(), info.origin);
+    std::printf("ok %d %ld %d\n", hasCompiler(), privateKib(), info.origin);
   } catch (const std::exception &error) {
     std::puts(error.what());
   }

@@ -30,7 +30,8 @@ inline double elapsedNs(const std::function<void()> &action) {
 
 struct ProcessStarts {
   Samples uncached, onDisk, families, nothing; ///< in ns
-  /// Resident memory of a process that runs the kernel of a family beyond one that has its own from the disk, in KiB.
+  /// Private memory of a process that runs the kernel of a family beyond one that has its own from the disk, in KiB:
+  /// the pages of packs are those of the page cache, which all processes share.
   Samples familiesKib;
 };
 

@@ -80,6 +80,11 @@ struct RowPlan {
   bool isOnePerRow(const Access &access) const;
   /// Every iteration reads the same elements of this operand, and without a loop over lanes.
   bool isSameForGroups(const Access &access) const;
+  /// An iteration may have fewer vectors than fit, and has forms for that.
+  bool hasNarrowForms() const {
+    return !alongRow() && !isSplit() && columns > 1 && depth * runs == 1 && !inHalves && chain.dims[vectorDim].limit < 0 &&
+           vectorExtent().isOpen();
+  }
   /// Masked accesses are as fast as others, whatever the element.
   bool masksFreely() const { return strategy.narrowestMask && strategy.narrowestMask <= 8; }
   bool takesMask(mlir::Type element) const;

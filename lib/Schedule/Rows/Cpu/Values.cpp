@@ -57,7 +57,7 @@ Value SweepEmitter::keptPlace(int64_t slot) {
 
 Value SweepEmitter::keptView(int64_t offset, Type element) {
   int64_t length = chain.rowExtent.known();
-  return scratchView(offset, plan.alongRow() ? llvm::alignTo(length, plan.lanes) : length * columns * plan.lanes,
+  return scratchView(offset, plan.alongRow() ? llvm::alignTo(length, plan.lanes) : length * plan.columns * plan.lanes,
                      element);
 }
 

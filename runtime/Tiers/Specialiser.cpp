@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <new>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -36,6 +37,14 @@ void lowerPriority() {
   const sched_param none{};
   (void)pthread_setschedparam(pthread_self(), SCHED_OTHER, &none);
   (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), niceness);
+}
+
+/// Until the process ends: closing the library waited for the thread with the loader's lock held, which the thread
+/// wants where it loads the compiler. Of a program that has all of this linked in there is nothing to keep.
+void keepLoaded() {
+  Dl_info own;
+  if (dladdr(reinterpret_cast<void *>(&keepLoaded), &own) && own.dli_fname)
+    (void)dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 } // namespace
@@ -82,7 +91,7 @@ void Specialiser::forgetInFork() {
   mutex.unlock();
 }
 
-/// At the end of the process, or when the library is unloaded.
+/// At the end of the process.
 void Specialiser::stop() {
   std::unique_lock lock(mutex);
   if (isThread())
@@ -141,8 +150,10 @@ void Specialiser::ensureThread() {
   if (thread)
     thread->join(); // which has nothing left to do
   thread.reset();
-  if (stops == 0)
+  if (stops == 0) {
+    keepLoaded();
     registerStop();
+  }
   try {
     thread = std::make_unique<std::thread>([this] { run(); });
     isRunning = true;

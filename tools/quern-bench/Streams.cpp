@@ -108,13 +108,15 @@ std::vector<StreamRow> measureStreams(const StreamSettings &settings) {
 }
 
 std::string describeStreams(const std::vector<StreamRow> &rows) {
-  std::string text = "| stream | contestant | calls | median | 99 % below | worst | total |\n|---|---|---|---|---|---|---|\n";
+  std::string text = "| stream | contestant | calls | median | 99 % below | 99.9 % below | worst | total |\n"
+                     "|---|---|---|---|---|---|---|---|\n";
   for (const StreamRow &row : rows)
     for (const auto &[name, result] : row.results) {
       std::vector<double> sorted = result.ns;
       std::sort(sorted.begin(), sorted.end());
+      const auto below = [&](size_t thousandths) { return timeText(sorted[sorted.size() * thousandths / 1000]); };
       text += "| " + row.stream + " | " + name + " | " + std::to_string(sorted.size()) + " | " +
-              timeText(result.median()) + " | " + timeText(sorted[sorted.size() * 99 / 100]) + " | " +
+              timeText(result.median()) + " | " + below(990) + " | " + below(999) + " | " +
               timeText(sorted.back()) + " | " + timeText(std::accumulate(sorted.begin(), sorted.end(), 0.0)) + " |\n";
     }
   return text;

@@ -323,6 +323,8 @@ beside tests "an output on each other argument, device" onDevice conformance rel
   "$every" "$(pick --count=5 --count=20 --count=120)" --aliases --linker=orc
 beside tests "functions in MLIR, device" onDevice python3 test/Linalg/Inputs/check_functions.py \
   --quern=build/release/bin/quern --jobs=1 test/Linalg/Corpus/*.mlir
+beside tests "random functions in MLIR, device" onDevice python3 test/Linalg/Inputs/random_functions.py \
+  --quern=build/release/bin/quern --seed="$daySeed" "$(pick --count=20 --count=40 --count=600)"
 beside one "quern run, device" onDevice build/release/bin/quern run -f test/problems/device.desc \
   --check --repeat=1
 beside one "quern run, device as a GPU" onDeviceAsGpu build/release/bin/quern run -f test/problems/device.desc \

@@ -133,7 +133,7 @@ Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
   ContextLease lease(CompileContext::Use::Reading);
   Backend &backend = lease->backendFor(target.kind);
   ScopedDiagnosticHandler silence(&lease->context, [](Diagnostic &) { return success(); });
-  Result<functions::ReadFunction> function = functions::read(lease->context, mlir->module, mlir->function);
+  Result<functions::ReadFunction> function = functions::read(lease->upstream(), mlir->module, mlir->function);
   if (!function)
     return function.takeError();
   PrimitiveDesc desc;

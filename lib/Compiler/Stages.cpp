@@ -102,6 +102,12 @@ Backend &CompileContext::backendFor(TargetKind kind) {
   return *backend;
 }
 
+functions::Upstream &CompileContext::upstream() {
+  if (!own)
+    own = std::make_unique<functions::Upstream>(context);
+  return *own;
+}
+
 CompileContext::CompileContext(Use use) : context(registryFor(use), noThreads()), use(use) {
   context.loadAllAvailableDialects();
 }

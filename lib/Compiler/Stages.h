@@ -11,6 +11,7 @@
 #define QUERN_COMPILER_STAGES_H
 
 #include "Desc/Target.h"
+#include "Functions/Upstream.h"
 #include "Targets/Backend.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -47,9 +48,12 @@ public:
   int uses = 0;
   /// Made when a target of the kind is first compiled for.
   Backend &backendFor(TargetKind kind);
+  /// For Use::Reading; made when the first module is read.
+  functions::Upstream &upstream();
 
 private:
   std::map<TargetKind, std::unique_ptr<Backend>> backends;
+  std::unique_ptr<functions::Upstream> own;
 };
 
 /// A warm context for the caller alone, given back on destruction. Thread-safe: as many threads compile as ask.

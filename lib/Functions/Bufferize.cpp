@@ -8,20 +8,16 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms.h"
+#include "Functions/Upstream.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
-#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
+#include "mlir/IR/Verifier.h"
 
 using namespace mlir;
 using namespace quern;
@@ -79,30 +75,6 @@ void protectArguments(func::FuncOp function) {
       function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName, builder.getBoolAttr(false));
 }
 
-LogicalResult putTensorsOnMemrefs(ModuleOp module) {
-  PassManager passes(module.getContext(), ModuleOp::getOperationName());
-  passes.addPass(memref::createResolveShapedTypeResultDimsPass()); // those of results by those of arguments
-  bufferization::OneShotBufferizePassOptions options;
-  options.bufferizeFunctionBoundaries = true;
-  options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
-  passes.addPass(bufferization::createOneShotBufferizePass(options));
-  return passes.run(module);
-}
-
-/// Targets compute in f32 and f64; a result in f32, rounded, is what an operation on narrower floats gives.
-LogicalResult simplify(ModuleOp module) {
-  PassManager passes(module.getContext(), ModuleOp::getOperationName());
-  arith::ArithEmulateUnsupportedFloatsOptions emulate;
-  emulate.sourceTypeStrs = {"bf16", "f16"};
-  emulate.targetTypeStr = "f32";
-  passes.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
-  passes.addPass(math::createMathExtendToSupportedTypes());
-  passes.addPass(memref::createResolveShapedTypeResultDimsPass());
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
-  return passes.run(module);
-}
-
 /// Integers become numbers narrower than f32 by way of it, and the way back.
 void convertByWide(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
@@ -133,7 +105,7 @@ void lowerCopies(func::FuncOp function) {
 
 } // namespace
 
-LogicalResult functions::putOnMemrefs(func::FuncOp function) {
+LogicalResult functions::putOnMemrefs(func::FuncOp function, Upstream &upstream) {
   auto isTensor = [](Type type) { return isa<TensorType>(type); };
   const bool hasTensors =
       function
@@ -147,10 +119,10 @@ LogicalResult functions::putOnMemrefs(func::FuncOp function) {
   separateResults(function);
   protectArguments(function);
   auto module = function->getParentOfType<ModuleOp>();
-  if (hasTensors && failed(putTensorsOnMemrefs(module)))
+  if (hasTensors && failed(upstream.bufferize.run(module)))
     return failure();
   returnInArguments(function);
-  if (failed(simplify(module)))
+  if (failed(upstream.simplify.run(module)) || failed(verify(module)))
     return failure();
   convertByWide(function);
   lowerCopies(function);

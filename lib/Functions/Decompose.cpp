@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Functions/Forms.h"
+#include "Functions/Upstream.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -115,37 +116,10 @@ LogicalResult generalize(func::FuncOp function) {
   return success();
 }
 
-LogicalResult rewriteBy(func::FuncOp function, RewritePatternSet &&patterns) {
+LogicalResult rewriteBy(func::FuncOp function, const FrozenRewritePatternSet &patterns) {
   GreedyRewriteConfig config;
   config.enableFolding(true);
-  return applyPatternsGreedily(function, std::move(patterns), config);
-}
-
-/// Padding and joining as insertions, casts and sizes of what is known folded.
-LogicalResult insertParts(func::FuncOp function) {
-  MLIRContext *context = function.getContext();
-  RewritePatternSet patterns(context);
-  patterns.add<linalg::DecomposePadOpPattern>(context);
-  tensor::populateDecomposeTensorConcatPatterns(patterns);
-  for (Dialect *dialect : context->getLoadedDialects())
-    if (isa<tensor::TensorDialect, linalg::LinalgDialect, arith::ArithDialect>(dialect))
-      dialect->getCanonicalizationPatterns(patterns);
-  for (RegisteredOperationName op : context->getRegisteredOperations())
-    if (op.getDialectNamespace() == "tensor" || op.getStringRef() == "linalg.generic" ||
-        op.getStringRef() == "linalg.fill")
-      op.getCanonicalizationPatterns(patterns, context);
-  return rewriteBy(function, std::move(patterns));
-}
-
-/// Loops of one index, and dims that no more than one is read of, go.
-LogicalResult dropUnitDims(func::FuncOp function) {
-  MLIRContext *context = function.getContext();
-  RewritePatternSet patterns(context);
-  linalg::FillOp::getCanonicalizationPatterns(patterns, context); // of another shape
-  tensor::populateFoldTensorEmptyPatterns(patterns);
-  linalg::ControlDropUnitDims options;
-  linalg::populateFoldUnitExtentDimsPatterns(patterns, options);
-  return rewriteBy(function, std::move(patterns));
+  return applyPatternsGreedily(function, patterns, config);
 }
 
 /// The views that lead from `memory` to all of it as `view`, the last first; none where it is another's or a part.
@@ -179,30 +153,6 @@ void fillViews(func::FuncOp function) {
       fill.getOutputsMutable()[0].set(*init);
       break;
     }
-}
-
-/// Elementwise operations one after the other, the second the only one that reads the first, are one. An operation that
-/// reads a reduction stays in its order, in which whoever reduces may go on.
-bool belongsTogether(OpOperand *read) {
-  constexpr size_t mostOperations = 64;
-  auto first = read->get().getDefiningOp<linalg::GenericOp>();
-  auto second = dyn_cast<linalg::GenericOp>(read->getOwner());
-  if (!first || !second || first.getNumResults() != 1 || !first->hasOneUse() || !first.isAllParallelLoops() ||
-      !second.isAllParallelLoops() ||
-      first.getBlock()->getOperations().size() + second.getBlock()->getOperations().size() > mostOperations)
-    return false;
-  AffineMap map = second.getMatchingIndexingMap(read);
-  auto isReduced = [](Value input) {
-    auto op = input.getDefiningOp<linalg::LinalgOp>();
-    return op && op.getNumReductionLoops();
-  };
-  return map.isIdentity() || (map.isPermutation() && llvm::none_of(first.getInputs(), isReduced));
-}
-
-LogicalResult fuseElementwise(func::FuncOp function) {
-  RewritePatternSet patterns(function.getContext());
-  linalg::populateElementwiseOpsFusionPatterns(patterns, belongsTogether);
-  return rewriteBy(function, std::move(patterns));
 }
 
 /// Upstream starts the maximum from NaN, which maxnumf passes over; the least value does the same but for a row of NaN
@@ -265,11 +215,12 @@ LogicalResult functions::decomposeSoftmax(func::FuncOp function) {
   return success();
 }
 
-LogicalResult functions::decompose(func::FuncOp function) {
+LogicalResult functions::decompose(func::FuncOp function, const Upstream &upstream) {
   putSoftmaxOnTensors(function);
   reshapeByDims(function);
-  if (failed(unpackAndPack(function)) || failed(decomposeSoftmax(function)) || failed(insertParts(function)) ||
-      failed(generalize(function)) || failed(dropUnitDims(function)) || failed(fuseElementwise(function)))
+  if (failed(unpackAndPack(function)) || failed(decomposeSoftmax(function)) ||
+      failed(rewriteBy(function, upstream.insertParts)) || failed(generalize(function)) ||
+      failed(rewriteBy(function, upstream.dropUnitDims)) || failed(rewriteBy(function, upstream.fuseElementwise)))
     return failure();
   fillViews(function);
   expandRoots(function);

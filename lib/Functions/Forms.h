@@ -13,12 +13,14 @@
 
 namespace quern::functions {
 
+struct Upstream;
+
 /// Numbers among the arguments of a function become memrefs without dims, an index one of i32.
 void loadNumbers(mlir::func::FuncOp function);
 
 /// Operations for which compilers have names as generic ones, fills and insertions, those behind others included. Loops
 /// and dims of one index go. Diagnoses what upstream does not do.
-mlir::LogicalResult decompose(mlir::func::FuncOp function);
+mlir::LogicalResult decompose(mlir::func::FuncOp function, const Upstream &upstream);
 
 /// Of reductions on tensors: accumulators of bf16 and f16 become ones of f32, rounded once behind, and an extreme that
 /// is had with its place two reductions.
@@ -35,7 +37,7 @@ Result<void> flattenTables(mlir::func::FuncOp function);
 
 /// Puts a function that was checked, and that its module alone has, on memrefs, by upstream's passes: results become
 /// arguments behind its own. Named operations become generic, but for fills. Diagnoses what upstream does not do.
-mlir::LogicalResult putOnMemrefs(mlir::func::FuncOp function);
+mlir::LogicalResult putOnMemrefs(mlir::func::FuncOp function, Upstream &upstream);
 
 /// Softmax as the generic operations that it stands for.
 mlir::LogicalResult decomposeSoftmax(mlir::func::FuncOp function);

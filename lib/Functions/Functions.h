@@ -23,6 +23,8 @@
 
 namespace quern::functions {
 
+struct Upstream;
+
 /// The dialects of callers' modules that no stage has, and what puts tensors on memrefs.
 void registerDialects(mlir::DialectRegistry &registry);
 
@@ -36,7 +38,7 @@ struct ReadFunction {
 /// Function `name` of a module, "" for the only public one. `invalid_arguments`: the bytes are no module, or have no
 /// such function; `unimplemented`: the function is not taken, with the operation and its place. The context has the
 /// dialects above, and nothing is diagnosed.
-Result<ReadFunction> read(mlir::MLIRContext &context, std::string_view bytes, std::string_view name);
+Result<ReadFunction> read(Upstream &upstream, std::string_view bytes, std::string_view name);
 
 /// The text of a function that was read: without places and names, so that equal functions have equal texts.
 std::string canonicalText(const ReadFunction &function);

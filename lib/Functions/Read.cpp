@@ -9,6 +9,7 @@
 #include "Functions/OpenSizes.h"
 #include "Functions/Places.h"
 #include "Functions/Text.h"
+#include "Functions/Upstream.h"
 #include "IR/QuernDialect.h"
 
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
@@ -143,7 +144,8 @@ void functions::registerDialects(DialectRegistry &registry) {
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
 }
 
-Result<ReadFunction> functions::read(MLIRContext &context, std::string_view bytes, std::string_view name) {
+Result<ReadFunction> functions::read(Upstream &upstream, std::string_view bytes, std::string_view name) {
+  MLIRContext &context = *upstream.simplify.getContext();
   Result<OwningOpRef<ModuleOp>> parsed = parse(context, bytes);
   if (!parsed)
     return parsed.takeError();
@@ -158,10 +160,10 @@ Result<ReadFunction> functions::read(MLIRContext &context, std::string_view byte
   const unsigned results = chosen->getNumResults();
   eraseNotes(*chosen);
   loadNumbers(*chosen);
-  if (mlir::failed(decompose(*chosen)))
+  if (mlir::failed(decompose(*chosen, upstream)))
     return unimplemented(nameAndPlaceOf(*chosen), " has an operation that is not taken apart: ", error.take());
   simplifyReductions(*chosen);
-  if (mlir::failed(putOnMemrefs(*chosen)))
+  if (mlir::failed(putOnMemrefs(*chosen, upstream)))
     return unimplemented("the tensors of ", nameAndPlaceOf(*chosen), " cannot be put on memrefs: ", error.take());
   Result<OpenSizes> sizes = OpenSizes::of(*chosen);
   if (!sizes)

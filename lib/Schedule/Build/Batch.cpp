@@ -19,6 +19,7 @@
 
 using namespace mlir;
 using namespace quern;
+using rows::Size;
 
 namespace {
 
@@ -40,13 +41,25 @@ private:
   MemRefType without(Value memref) const;
   AffineMap without(AffineMap map, unsigned loop, int dim) const;
   void cloneWithout(OpBuilder &builder, linalg::LinalgOp op, IRMapping &mapping) const;
-  int64_t strideOf(Value argument) const;
+  void allocWithout(OpBuilder &builder, memref::AllocOp alloc, IRMapping &mapping) const;
+  Value dimWithout(OpBuilder &builder, memref::DimOp dim, const IRMapping &mapping) const;
+  Size strideOf(Value argument) const;
+  SmallVector<int64_t> sizesOfOne() const;
+  Value memoryFrom(OpBuilder &builder, Value memory, Value at, MemRefType type) const;
 
   const Problem &problem;
-  int64_t count = 0;
+  Size count;                                  ///< 0: no op's loop is known yet
   llvm::DenseMap<Value, int> dims;             ///< of buffers, or none
   llvm::DenseMap<Operation *, unsigned> loops; ///< of ops other than fills
 };
+
+SmallVector<int> openDims(MemRefType type) {
+  SmallVector<int> open;
+  for (int d = 0; d < type.getRank(); ++d)
+    if (type.isDynamicDim(d))
+      open.push_back(d);
+  return open;
+}
 
 /// The outermost loop that all operands of the first reduction go along.
 std::optional<unsigned> Batch::loopOfFirst() const {
@@ -108,8 +121,8 @@ std::optional<unsigned> Batch::loopBy(linalg::LinalgOp op) const {
 }
 
 bool Batch::read(std::string &whyNot) {
-  if (!problem.whyNot.empty() || problem.sizes.count()) {
-    whyNot = problem.whyNot.empty() ? "sizes of a batch are open" : problem.whyNot;
+  if (!problem.whyNot.empty()) {
+    whyNot = problem.whyNot;
     return false;
   }
   std::optional<unsigned> first = loopOfFirst();
@@ -123,13 +136,17 @@ bool Batch::read(std::string &whyNot) {
       if (loops.contains(own.op) || isa<linalg::FillOp>(own.op.getOperation()))
         continue;
       std::optional<unsigned> loop = loopBy(own.op);
-      if (!loop && !count && own.op.getNumReductionLoops())
+      if (!loop && count == 0 && own.op.getNumReductionLoops())
         loop = first;
       if (!loop)
         continue;
-      if (!count)
-        count = own.extents[*loop].known();
-      if (own.extents[*loop] != count || !spread(own.op, *loop, whyNot))
+      if (count == 0)
+        count = own.extents[*loop];
+      if (own.extents[*loop] != count || count.isUntold()) {
+        whyNot = "ops go along different numbers of a batch";
+        return false;
+      }
+      if (!spread(own.op, *loop, whyNot))
         return false;
       changed = true;
     }
@@ -211,39 +228,107 @@ func::FuncOp Batch::makeOne() const {
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (DictionaryAttr attributes = function.getArgAttrDict(i))
       one.setArgAttrs(i, attributes);
+  one->setAttr(attr::sizeIndices, builder.getDenseI64ArrayAttr(sizesOfOne()));
   builder.setInsertionPointToEnd(&one.getBody().front());
   for (Operation &op : function.getBody().front())
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
       cloneWithout(builder, linalgOp, mapping);
     else if (auto alloc = dyn_cast<memref::AllocOp>(op))
-      mapping.map(alloc.getResult(), memref::AllocOp::create(builder, op.getLoc(), without(alloc)).getResult());
+      allocWithout(builder, alloc, mapping);
+    else if (auto dim = dyn_cast<memref::DimOp>(op))
+      mapping.map(dim.getResult(), dimWithout(builder, dim, mapping));
     else
       builder.clone(op, mapping);
   return one;
 }
 
-int64_t Batch::strideOf(Value argument) const {
-  auto found = dims.find(argument);
-  if (found == dims.end() || found->second == none)
-    return 0;
-  return cast<MemRefType>(argument.getType()).getStridesAndOffset().first[found->second];
+void Batch::allocWithout(OpBuilder &builder, memref::AllocOp alloc, IRMapping &mapping) const {
+  const int without = dims.lookup_or(alloc.getResult(), none);
+  SmallVector<Value> open;
+  for (auto [d, value] : llvm::zip_equal(openDims(alloc.getType()), alloc.getDynamicSizes()))
+    if (d != without)
+      open.push_back(mapping.lookupOrDefault(value));
+  auto made = memref::AllocOp::create(builder, alloc.getLoc(), this->without(alloc.getResult()), open);
+  mapping.map(alloc.getResult(), made.getResult());
+}
+
+/// How long memory of the problem's own is along a dim: the size of one of a batch, along that which goes along it.
+Value Batch::dimWithout(OpBuilder &builder, memref::DimOp dim, const IRMapping &mapping) const {
+  std::optional<int64_t> at = dim.getConstantIndex();
+  const int without = dims.lookup_or(dim.getSource(), none);
+  auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, dim.getLoc(), value).getResult(); };
+  if (at && *at == without)
+    return number(1);
+  Value index = at && without != none && *at > without ? number(*at - 1) : mapping.lookupOrDefault(dim.getIndex());
+  return memref::DimOp::create(builder, dim.getLoc(), mapping.lookupOrDefault(dim.getSource()), index);
+}
+
+/// Which entries of the execution's list the open sizes of one are.
+SmallVector<int64_t> Batch::sizesOfOne() const {
+  SmallVector<int64_t> indices;
+  for (BlockArgument argument : problem.function.getArguments()) {
+    const auto layout = problem.sizes.layoutOf(argument);
+    const int without = dims.lookup_or(argument, none);
+    auto add = [&](Size size) {
+      if (size.isOpen())
+        indices.push_back(size.openIndex());
+    };
+    for (ArrayRef<Size> sizes : {ArrayRef<Size>(layout.shape), ArrayRef<Size>(layout.strides)})
+      for (auto [d, size] : llvm::enumerate(sizes))
+        if (static_cast<int>(d) != without)
+          add(size);
+    add(layout.offset);
+  }
+  return indices;
+}
+
+Size Batch::strideOf(Value argument) const {
+  const int dim = dims.lookup_or(argument, none);
+  return dim == none ? Size() : problem.sizes.layoutOf(argument).strides[dim];
+}
+
+/// What a kernel takes for an argument that begins at an element of another.
+Value Batch::memoryFrom(OpBuilder &builder, Value memory, Value at, MemRefType type) const {
+  const SmallVector<int64_t> unit(type.getRank(), 1);
+  auto layout = StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, unit);
+  SmallVector<OpFoldResult> shape;
+  for (auto [d, extent] : llvm::enumerate(type.getShape()))
+    shape.push_back(ShapedType::isDynamic(extent) ? memref::DimOp::create(builder, at.getLoc(), memory, d).getResult()
+                                                  : OpFoldResult(builder.getIndexAttr(extent)));
+  return memref::ReinterpretCastOp::create(builder, at.getLoc(),
+                                           MemRefType::get(type.getShape(), type.getElementType(), layout), memory,
+                                           OpFoldResult(at), shape, getAsIndexOpFoldResult(builder.getContext(), unit));
 }
 
 func::FuncOp Batch::wrap(func::FuncOp kernel) const {
   auto own = attrOf<KernelAttr>(kernel);
-  const int64_t space = own.getSpace();
   KernelTraits traits;
   traits.name = kernel.getName().str();
-  traits.plan = (Twine(count) + " times " + own.getPlan()).str();
-  traits.space = space * count;
+  traits.plan = (count.text() + " times " + own.getPlan()).str();
+  traits.space = own.getSpace() * (count.isOpen() ? 1 : count.known());
+  if (own.getFactors())
+    llvm::append_range(traits.factors, own.getFactors().asArrayRef());
+  if (count.isOpen())
+    traits.factors.append({count.openIndex(), 1});
   traits.nsPerIteration = static_cast<double>(own.getNsPerIteration());
   traits.scratchBytes = own.getScratchBytes();
   Kernel all = makeKernel(problem.function, problem.function, traits);
   Location loc = kernel.getLoc();
   OpBuilder builder(kernel.getContext());
   builder.setInsertionPointToEnd(&all.function.getBody().front());
-  auto index = [&](int64_t number) { return arith::ConstantIndexOp::create(builder, loc, number).getResult(); };
-  Value ofOne = index(space), last = index(space - 1), step = index(1), zero = index(0);
+  auto index = [&](Size size) -> Value {
+    auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value).getResult(); };
+    return size.isOpen() ? memref::LoadOp::create(builder, loc, all.sizes, number(size.openIndex())).getResult()
+                         : number(size.known());
+  };
+  Value ofOne = index(own.getSpace()), step = index(1), zero = index(0);
+  const ArrayRef<int64_t> factors = own.getFactors() ? own.getFactors().asArrayRef() : ArrayRef<int64_t>();
+  for (size_t i = 0; i < factors.size(); i += 2) {
+    Value up = arith::AddIOp::create(builder, loc, index(Size::open(factors[i])), index(factors[i + 1] - 1));
+    ofOne = arith::MulIOp::create(builder, loc, ofOne,
+                                  arith::DivUIOp::create(builder, loc, up, index(factors[i + 1])).getResult());
+  }
+  Value last = arith::SubIOp::create(builder, loc, ofOne, step);
   Value first = arith::DivUIOp::create(builder, loc, all.begin(), ofOne);
   Value end = arith::DivUIOp::create(builder, loc, arith::AddIOp::create(builder, loc, all.end(), last), ofOne);
   auto loop = scf::ForOp::create(builder, loc, first, end, step);
@@ -258,18 +343,11 @@ func::FuncOp Batch::wrap(func::FuncOp kernel) const {
   const unsigned count = kernel.getNumArguments();
   for (unsigned i = 0; i < count - 2; ++i) {
     Value memory = all.function.getArgument(i);
-    const int64_t stride = i < problem.function.getNumArguments() ? strideOf(problem.function.getArgument(i)) : 0;
-    if (stride) {
-      auto type = cast<MemRefType>(kernel.getArgument(i).getType());
+    const Size stride = i < problem.function.getNumArguments() ? strideOf(problem.function.getArgument(i)) : Size();
+    if (stride != 0) {
       Value at = arith::MulIOp::create(builder, loc, loop.getInductionVar(), index(stride));
-      const SmallVector<int64_t> unit(type.getRank(), 1);
-      auto layout = StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, unit);
-      auto cast = memref::ReinterpretCastOp::create(
-          builder, loc, MemRefType::get(type.getShape(), type.getElementType(), layout), memory, OpFoldResult(at),
-          getAsIndexOpFoldResult(builder.getContext(), type.getShape()),
-          getAsIndexOpFoldResult(builder.getContext(), unit));
-      begun.push_back({cast, at});
-      memory = cast;
+      memory = memoryFrom(builder, memory, at, cast<MemRefType>(kernel.getArgument(i).getType()));
+      begun.push_back({memory.getDefiningOp<memref::ReinterpretCastOp>(), at});
     }
     mapping.map(kernel.getArgument(i), memory);
   }
@@ -309,7 +387,7 @@ FailureOr<SmallVector<func::FuncOp>> quern::scheduleBatch(const Problem &problem
     return fail(reason);
   auto takesMore = [](func::FuncOp kernel) {
     auto own = attrOf<KernelAttr>(kernel);
-    return own.getSharedBytes() || own.getFactors() || own.getGroupSize();
+    return own.getSharedBytes() || own.getGroupSize();
   };
   SmallVector<func::FuncOp> wrapped;
   if (kernels->size() == 1 && !takesMore(kernels->front()))

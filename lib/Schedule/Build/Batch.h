@@ -19,7 +19,7 @@ namespace quern {
 using ScheduleOne =
     llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>(const Problem &, std::string *)>;
 
-/// Schedules a problem of known sizes whose ops have a loop in common that its first reduction goes along in every
+/// Schedules a problem whose ops have a loop in common that its first reduction goes along in every
 /// operand: `one` schedules the problem of one index of it, whose iterations come behind those of the index before.
 /// Fails with a reason where there is no such loop, or `one` refuses.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleBatch(const Problem &problem, ScheduleOne one,

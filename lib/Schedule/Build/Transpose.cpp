@@ -107,7 +107,7 @@ int64_t quern::transposeScratch(Type element, int64_t lanes) {
 }
 
 void quern::transposeSquares(OpBuilder &b, Location loc, Type element, int64_t lanes, const SquareAccess &access,
-                                   Value scratch, function_ref<Value(int64_t)> index) {
+                             Value scratch, function_ref<Value(int64_t)> index) {
   Network network(b, loc, element, lanes, index);
   if (transposeScratch(element, lanes))
     network.twice(access, scratch);

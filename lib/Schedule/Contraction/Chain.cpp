@@ -239,7 +239,7 @@ LogicalResult Reader::addPoints(const Elementwise &own) {
           rest /= extents[loop].known();
         }
       }
-      if (column != 0 && column != 1)
+      if (column.isOpen() || (column != 0 && column != 1 && (n >= inputs || !access.isArgument())))
         return fail("operand #" + Twine(n) + " of an elementwise op is strided along the columns");
       at.column = column.known();
       (n < inputs ? point.ins : point.outs).push_back(at);
@@ -339,9 +339,11 @@ bool Accumulator::startsAlike() const {
 }
 
 int64_t Chain::epilogueOps() const {
+  constexpr int64_t apartOps = 16; // elements that do not lie side by side are read one by one
   int64_t ops = 0;
   for (const PointOp &point : epilogue)
-    ops += point.isPerColumn ? 0 : opsOf(point.op);
+    if (!point.isPerColumn)
+      ops += opsOf(point.op) + apartOps * llvm::count_if(point.ins, [](const TileAccess &in) { return in.column > 1; });
   return ops;
 }
 

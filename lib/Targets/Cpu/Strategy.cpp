@@ -66,7 +66,7 @@ ContractionStrategy quern::contractionStrategyFor(const Target &target) {
     strategy.aheadBytes = strategy.farAheadBytes = 0;
   strategy.nearestBytes = int64_t(target.l1Kib) << 10;
   strategy.nearBytes = int64_t(target.l2Kib) << 9;
-  strategy.cutBytes = int64_t(target.l2Kib) << 8;
+  strategy.cutBytes = int64_t(target.l2Kib) << 7;
   return strategy;
 }
 

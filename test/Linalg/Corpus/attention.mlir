@@ -2,6 +2,9 @@
 // One wants to see two products and what is between them, and rotations as one problem for both halves.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:attention_values --target=avx2 | FileCheck %s --check-prefix=PARTS
+// RUN: quern explain --mlir=%s:projection_of_heads_open --target=avx2 | FileCheck %s --check-prefix=OPEN
+// OPEN: ? times contraction: ?x40
+// OPEN: {{^}}@function: 
 // PARTS: rows: {{.*}} | 6 times contraction: 
 #brc = affine_map<(b, r, c) -> (b, r, c)>
 #r_c = affine_map<(b, r, c) -> (r, c)>
@@ -162,4 +165,62 @@ func.func @rotary_pairs_bf16(%x: tensor<4x19x32xbf16>, %cosine: tensor<19x16xf32
   %j = tensor.insert_slice %turned#1 into %i[0, 0, 0, 1] [4, 19, 16, 1] [1, 1, 1, 1] : tensor<4x19x16xbf16> into tensor<4x19x16x2xbf16>
   %y = tensor.collapse_shape %j [[0], [1], [2, 3]] : tensor<4x19x16x2xbf16> into tensor<4x19x32xbf16>
   return %y : tensor<4x19x32xbf16>
+}
+
+// Decoding: any number of sequences, of queries and of keys that are known so far.
+// sizes: 6,25,6,37,6,25,37
+func.func @attention_scores_open(%q: tensor<?x?x32xf32>, %k: tensor<?x?x32xf32>) -> tensor<?x?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.176776692 : f32
+  %b = tensor.dim %q, %c0 : tensor<?x?x32xf32>
+  %m = tensor.dim %q, %c1 : tensor<?x?x32xf32>
+  %n = tensor.dim %k, %c1 : tensor<?x?x32xf32>
+  %e = tensor.empty(%b, %m, %n) : tensor<?x?x?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %p = linalg.batch_matmul indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, n, k)>, affine_map<(b, m, n, k) -> (b, m, n)>]
+      ins(%q, %k : tensor<?x?x32xf32>, tensor<?x?x32xf32>) outs(%f : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %y = linalg.generic {indexing_maps = [#brc, #brc], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p : tensor<?x?x?xf32>) outs(%e : tensor<?x?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.mulf %a, %scale : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?x?xf32>
+  return %y : tensor<?x?x?xf32>
+}
+
+// sizes: 6,25,37,6,37,6,25
+func.func @attention_values_open(%s: tensor<?x?x?xf32>, %v: tensor<?x?x32xf32>) -> tensor<?x?x32xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %b = tensor.dim %s, %c0 : tensor<?x?x?xf32>
+  %m = tensor.dim %s, %c1 : tensor<?x?x?xf32>
+  %n = tensor.dim %s, %c2 : tensor<?x?x?xf32>
+  %e = tensor.empty(%b, %m, %n) : tensor<?x?x?xf32>
+  %w = linalg.softmax dimension(2) ins(%s : tensor<?x?x?xf32>) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %e2 = tensor.empty(%b, %m) : tensor<?x?x32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e2 : tensor<?x?x32xf32>) -> tensor<?x?x32xf32>
+  %y = linalg.batch_matmul ins(%w, %v : tensor<?x?x?xf32>, tensor<?x?x32xf32>) outs(%f : tensor<?x?x32xf32>) -> tensor<?x?x32xf32>
+  return %y : tensor<?x?x32xf32>
+}
+
+// Projections of the heads: any batch and length.
+// sizes: 6,25,6,6,25
+func.func @projection_of_heads_open(%x: tensor<?x?x32xf32>, %w: tensor<?x32x40xf32>, %bias: tensor<40xf32>) -> tensor<?x?x40xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %b = tensor.dim %x, %c0 : tensor<?x?x32xf32>
+  %m = tensor.dim %x, %c1 : tensor<?x?x32xf32>
+  %e = tensor.empty(%b, %m) : tensor<?x?x40xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?x40xf32>) -> tensor<?x?x40xf32>
+  %p = linalg.batch_matmul ins(%x, %w : tensor<?x?x32xf32>, tensor<?x32x40xf32>) outs(%f : tensor<?x?x40xf32>) -> tensor<?x?x40xf32>
+  %y = linalg.generic {indexing_maps = [#brc, affine_map<(b, r, c) -> (c)>, #brc], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p, %bias : tensor<?x?x40xf32>, tensor<40xf32>) outs(%e : tensor<?x?x40xf32>) {
+  ^bb0(%a: f32, %v: f32, %o: f32):
+    %s = arith.addf %a, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?x40xf32>
+  return %y : tensor<?x?x40xf32>
 }

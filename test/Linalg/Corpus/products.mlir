@@ -1,5 +1,5 @@
 // Products with what follows them.
-// One wants to see a product and its epilogue as one contraction, also for each of a batch; what is read transposed, and a second product, apart.
+// One wants to see a product and its epilogue as one contraction, also for each of a batch and with what is read transposed; a second product apart.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:matmul_bias_relu --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // RUN: quern explain --mlir=%s:matmul_bias_gelu --target=avx2 | FileCheck %s --check-prefix=WHOLE
@@ -9,7 +9,7 @@
 // RUN: quern explain --mlir=%s:matmul_dynamic_rows --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // RUN: quern explain --mlir=%s:batch_matmul_bias --target=avx2 | FileCheck %s --check-prefix=BATCH
 // RUN: quern explain --mlir=%s:mlp --target=avx2 | FileCheck %s --check-prefix=TWO
-// RUN: quern explain --mlir=%s:matmul_transposed_residual --target=avx2 | FileCheck %s --check-prefix=TWO
+// RUN: quern explain --mlir=%s:matmul_transposed_residual --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // RUN: quern dump --mlir=%s:matmul_bias_relu --target=avx2 --stage=emit | FileCheck %s --check-prefix=MEMORY --implicit-check-not=memref.copy --implicit-check-not=tensor --implicit-check-not=quern.program
 // RUN: quern dump --mlir=%s:matmul_silu_gate --target=avx2 --stage=emit | FileCheck %s --check-prefix=MEMORY --implicit-check-not=memref.copy --implicit-check-not=tensor --implicit-check-not=quern.program
 // MEMORY: func.func @function(

@@ -315,11 +315,12 @@ def check(given, folder, numbers):
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(texts.values()))
     closed = [name for name in texts if name not in placed]
-    is_right = run(given.quern, path, closed).returncode == 0
+    engine = [f"--engine={given.engine}"]
+    is_right = run(given.quern, path, closed, engine).returncode == 0
     failures, refused = [], []
     for name in placed if is_right else texts:
         text = texts[name]
-        ran = run(given.quern, path, [name], number_files(folder, functions[name], name))
+        ran = run(given.quern, path, [name], engine + list(number_files(folder, functions[name], name)))
         where = f"seed {given.seed} function {name[1:]}"
         if ran.returncode == 3:
             refused.append(f"{where}: {ran.stderr.strip()[:600]}")
@@ -335,6 +336,7 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--engine", default="cpu")
     parser.add_argument("--print", action="store_true")
     given = parser.parse_args()
     last = given.first + given.count

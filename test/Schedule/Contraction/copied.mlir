@@ -11,10 +11,10 @@
 // RUN: quern-opt %t --schedule --target=avx512_core:l2=128 | FileCheck %s --check-prefix=APART
 // RUN: quern-opt %t --check --target=avx512_core:l2=128
 // RUN: quern-opt %t --check --target=avx2
-// CHECK: blocks of 13x2 vectors and of 12 rows, 11 tiles of 32 columns x 1 chunks, rhs copied by 150 steps along K, 1 operations after it over scratch, masked tail
+// CHECK: blocks of 13x2 vectors and of 12 rows, 11 tiles of 32 columns x 1 chunks, rhs copied by 100 steps along K, 1 operations after it over scratch, masked tail
 // CHECK: scf.for
 // CHECK: vector.store
-// CHECK: scf.for {{.*}} step %c150
+// CHECK: scf.for {{.*}} step %c100
 // CHECK: scf.for
 // CHECK: vector.maskedload
 // CHECK: vector.store
@@ -22,7 +22,7 @@
 // CHECK: %{{.*}}:26 = scf.for
 // CHECK-COUNT-26: math.fma
 // NEAR-NOT: rhs copied
-// APART: rhs copied by 150 steps along K
+// APART: rhs copied by 100 steps along K
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>

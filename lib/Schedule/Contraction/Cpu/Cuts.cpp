@@ -145,9 +145,9 @@ Value Emitter::copyOf(const Product::Factor &from, const Product::Factor &to, Ar
   return to.conversions.empty() ? convert(b, from, first) : first;
 }
 
-Value Emitter::copiesAt(int64_t bytes, int64_t elements, const Product::Factor &factor) {
+Value Emitter::copiesAt(int64_t bytes, int64_t elements, Type element) {
   return atEntry([&] {
-    auto type = MemRefType::get({elements}, plan.copied(factor));
+    auto type = MemRefType::get({elements}, element);
     return create<memref::ViewOp>(type, kernel.scratch, index(bytes), ValueRange()).getResult();
   });
 }
@@ -156,7 +156,7 @@ Value Emitter::copiesAt(int64_t bytes, int64_t elements, const Product::Factor &
 void Emitter::copyLhs(RowRange rows) {
   const Cuts &cuts = *plan.cuts;
   const Product &from = chain.products[0], &to = cuts.product;
-  Value copy = copiesAt(cuts.lhsCopy, cuts.steps * cuts.lhsStride, to.lhs),
+  Value copy = copiesAt(cuts.lhsCopy, cuts.steps * cuts.lhsStride, plan.copied(to.lhs)),
         source = kernel.arguments.lookup(from.lhs.base);
   Value lastRow = difference(rows.end, index(plan.lanes));
   forSteps([&](Value step, ArrayRef<Value> k) {
@@ -180,7 +180,7 @@ void Emitter::copyLhs(RowRange rows) {
 void Emitter::copyRhs() {
   const Cuts &cuts = *plan.cuts;
   const Product &from = chain.products[0];
-  Value copy = copiesAt(cuts.rhsCopy, cuts.steps * plan.elementsOfStep(cuts.product), cuts.product.rhs);
+  Value copy = copiesAt(cuts.rhsCopy, cuts.steps * plan.elementsOfStep(cuts.product), plan.copied(cuts.product.rhs));
   Value source = kernel.arguments.lookup(from.rhs.base);
   forSteps([&](Value step, ArrayRef<Value> k) {
     for (size_t sum = 0; sum < from.sums.size(); ++sum)

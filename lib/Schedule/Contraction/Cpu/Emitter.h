@@ -126,7 +126,7 @@ private:
   void forSteps(llvm::function_ref<void(Value step, llvm::ArrayRef<Value> k)> body);
   Value copyOf(const Product::Factor &from, const Product::Factor &to, llvm::ArrayRef<Value> k,
                llvm::function_ref<Value(Value k)> load);
-  Value copiesAt(int64_t bytes, int64_t elements, const Product::Factor &factor);
+  Value copiesAt(int64_t bytes, int64_t elements, Type element);
   Value copyAt(Value step, size_t sum, int64_t vector);
   Value loadCopy(Value step, size_t sum, int64_t vector);
 
@@ -144,7 +144,8 @@ private:
   Value rhsAt(unsigned number, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
   void prefetch(unsigned number, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows);
   void prefetchNext(Value buffer, Value at);
-  Value loadStrided(const Product &product, Value buffer, Value at, const Lanes &lanes);
+  Value loadStrided(Value buffer, Value at, const Lanes &lanes, Size stride, std::optional<int64_t> columns);
+  Value existing(int64_t lane, const Lanes &lanes, std::optional<int64_t> columns);
   Value tileAddress(unsigned product, Value at, Value firstColumn);
 
   // Registers of a matrix (ContractionMatrices.cpp).
@@ -165,6 +166,9 @@ private:
   void emitScratchVector(Value vector, const Lanes &lanes, Value begin, Value end);
   void emitPoint(const Row &row, const Lanes &lanes, llvm::function_ref<Value(unsigned)> sum, KnownValues known);
   Values evaluate(const PointOp &point, const Row &row, const Lanes &lanes, const KnownValues &known);
+  void turn(const Plan::Turned &turned, const Lanes &lanes, Value begin, Value end);
+  Value copyOf(const Plan::Turned &turned);
+  Value turnedAt(const Plan::Turned &turned, Value row, int64_t further);
   Value load(const TileAccess &access, const Row &row, const Lanes &lanes);
   void store(Value v, const TileAccess &access, const Row &row, const Lanes &lanes);
   Value address(const TileAccess &access, const Row &row, const Lanes &lanes);
@@ -182,6 +186,7 @@ private:
   Value scratch;              ///< sums of a chunk: [row][vector][accumulator][lane]
   Value openRows, openChunks; ///< numbers that execution tells, or null
   Value chunkRow;             ///< the row at which scratch begins
+  bool hasTurned = false;     ///< the copies of plan.turned are those of the vector that is written
   Cut cut;
   Group group;
   Value matrixHeight;          ///< rows of a matrix

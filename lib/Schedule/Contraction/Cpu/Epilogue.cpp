@@ -7,6 +7,7 @@
 // what no row changes is loaded and computed once.
 //
 //===----------------------------------------------------------------------===//
+#include "Schedule/Build/Transpose.h"
 #include "Schedule/Contraction/Cpu/Emitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,6 +53,9 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
   for (auto [start, accumulator] : llvm::zip_equal(starts, chain.accumulators))
     if (plan.matrices && accumulator.startsAlike())
       start = startOf(accumulator, {index(0)}, lanes);
+  for (const Plan::Turned &turned : plan.turned)
+    turn(turned, lanes, begin, end);
+  hasTurned = true;
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
   forRange(begin, end, [&](Value row) {
     Value at = linear(0, {{scratchAt(row), 1}, {vector, accumulators * plan.lanes}});
@@ -66,6 +70,48 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
     };
     emitPoint({row}, lanes, sum, hoisted);
   });
+  hasTurned = false;
+}
+
+Value Emitter::copyOf(const Plan::Turned &turned) {
+  const Type element = turned.input.element();
+  return copiesAt(turned.bytes, (plan.scratchRows + 2 * transposeUnit(element)) * plan.lanes, element);
+}
+
+/// Where a row of a copy is, and others so many rows further.
+Value Emitter::turnedAt(const Plan::Turned &turned, Value row, int64_t further) {
+  const int64_t unit = transposeUnit(turned.input.element());
+  return linear((unit + further) * plan.lanes, {{row, plan.lanes}, {chunkRow, -plan.lanes}});
+}
+
+/// Copies a vector of columns, a square's rows at a time; the last begin above their place.
+void Emitter::turn(const Plan::Turned &turned, const Lanes &lanes, Value begin, Value end) {
+  const TileAccess &in = turned.input;
+  const int64_t unit = transposeUnit(in.element());
+  Value memref = kernel.arguments.lookup(in.base), copy = copyOf(turned);
+  forRange(
+      begin, end,
+      [&](Value at) {
+        Value row = smaller(at, index(chain.rows.known() - unit));
+        auto gather = [&](Value, int64_t column) {
+          Values pieces;
+          for (; column < plan.lanes; column += unit) {
+            Value from = linear(in.offset, {{row, 1},
+                                            {lanes.first, in.column},
+                                            {index(lanes.offset), in.column},
+                                            {existing(column, lanes, plan.columns()), in.column}});
+            pieces.push_back(loadVector(memref, from, unit, Value(), unit));
+          }
+          return joinVectors(b, loc, std::move(pieces));
+        };
+        auto sink = [&](Value, ArrayRef<Value> columns) {
+          for (auto [i, own] : llvm::enumerate(columns))
+            create<vector::StoreOp>(own, copy, ValueRange{turnedAt(turned, row, static_cast<int64_t>(i))});
+        };
+        transposeSquares(b, loc, in.element(), plan.lanes, {gather, sink}, Value(),
+                         [&](int64_t i) { return index(i); });
+      },
+      unit);
 }
 
 void Emitter::emitPoint(const Row &row, const Lanes &lanes, function_ref<Value(unsigned)> sum, KnownValues known) {
@@ -108,6 +154,12 @@ Value Emitter::load(const TileAccess &access, const Row &row, const Lanes &lanes
   Value memref = kernel.arguments.lookup(access.base), at = address(access, row, lanes);
   if (!access.column)
     return create<vector::BroadcastOp>(vec(access.element()), loadScalar(memref, at));
+  auto *turned = llvm::find_if(plan.turned, [&](const Plan::Turned &own) { return own.input == access; });
+  if (hasTurned && turned != plan.turned.end())
+    return create<vector::LoadOp>(vec(access.element()), copyOf(*turned),
+                                  ValueRange{turnedAt(*turned, row.value, row.offset)});
+  if (access.column != 1)
+    return loadStrided(memref, at, lanes, access.column, plan.columns());
   return loadVector(memref, at, plan.lanes, lanes.mask, lanes.count);
 }
 

@@ -40,6 +40,10 @@ bool hasOpenSizes(const Chain &chain, const Product &product) {
   return false;
 }
 
+bool readsApart(const PointOp &point) {
+  return llvm::any_of(point.ins, [](const TileAccess &in) { return in.base && in.column > 1; });
+}
+
 const char *whyNotOpen(const Chain &chain, const ContractionStrategy &strategy) {
   if (chain.products.size() != 1 || chain.accumulators.size() != 1)
     return "several products or accumulators have open sizes other than their rows'";
@@ -50,6 +54,8 @@ const char *whyNotOpen(const Chain &chain, const ContractionStrategy &strategy) 
     return "a product of open sizes rounds its factors, or has them packed";
   if (!hasOpenSizes(chain, product))
     return "a product has no open sizes but its rows";
+  if (llvm::any_of(chain.epilogue, readsApart))
+    return "an elementwise op behind a product of open sizes reads columns that lie apart";
   return chain.accumulators[0].fill ? nullptr : "sums of open sizes start from memory";
 }
 

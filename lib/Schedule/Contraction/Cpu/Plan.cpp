@@ -10,6 +10,8 @@
 #include "Schedule/Contraction/Cpu/Plan.h"
 
 #include "Schedule/Build/Bodies.h"
+#include "Schedule/Build/CpuMemory.h"
+#include "Schedule/Build/Transpose.h"
 #include "Schedule/Contraction/Cpu/RowSplit.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -39,6 +41,7 @@ private:
   bool takesMatrices();
   void placeCopies();
   void placeCuts(Cuts &cuts);
+  void placeTurned();
   void chooseTail();
   void groupProducts();
 
@@ -155,6 +158,24 @@ void Planner::placeCopies() {
   plan.scratchBytes += matrices::configurationBytes;
 }
 
+/// Where squares fit the vectors and the rows; others are read element by element.
+void Planner::placeTurned() {
+  if (!plan.scratchRows || chain.rows.isOpen())
+    return;
+  for (const PointOp &point : chain.epilogue)
+    for (const TileAccess &in : point.ins) {
+      if (point.isPerColumn || !in.base || !in.isArgument() || in.column <= 1 || in.row != 1)
+        continue;
+      const int64_t unit = transposeUnit(in.element()), bytes = bytesOf(in.element());
+      auto isSame = [&](const Plan::Turned &other) { return other.input == in; };
+      if (plan.lanes % unit || chain.rows.isBelow(unit) || transposeScratch(in.element(), plan.lanes) ||
+          llvm::any_of(plan.turned, isSame))
+        continue;
+      plan.turned.push_back({in, plan.scratchBytes});
+      plan.scratchBytes += llvm::alignTo((plan.scratchRows + 2 * unit) * plan.lanes * bytes, lineBytes);
+    }
+}
+
 void Planner::chooseTail() {
   bool isPartial = plan.tiles * plan.width() != plan.columns();
   if (!isPartial)
@@ -163,7 +184,7 @@ void Planner::chooseTail() {
   auto look = [&](Type element) { narrowest = std::min<int64_t>(narrowest, element.getIntOrFloatBitWidth()); };
   auto lookAt = [&](ArrayRef<TileAccess> accesses) {
     for (const TileAccess &access : accesses)
-      if (access.base && access.column && access.isArgument())
+      if (access.base && access.column == 1 && access.isArgument())
         look(access.element());
   };
   for (const Product &product : chain.products)
@@ -262,6 +283,7 @@ LogicalResult Planner::run() {
     placeCuts(*plan.cuts);
   if (plan.matrices)
     placeCopies();
+  placeTurned();
   return success();
 }
 

@@ -83,8 +83,15 @@ struct Plan {
   std::optional<Matrices> matrices;      ///< sums are in registers of a matrix rather than of a vector
   llvm::SmallVector<int64_t, 6> heights; ///< of blocks, which then take what is left of a chunk in turn
   int64_t scratchRows = 0;               ///< of sums; 0: the epilogue works in registers
-  int64_t scratchBytes = 0;              ///< of sums, and what matrices need beside them
-  bool prefetches = false; ///< for vectors of rhs, which several blocks of rows read again from beyond the first level
+  /// Inputs of the epilogue whose rows lie side by side rather than their columns: copies of a vector of columns,
+  /// turned over, and where these begin in scratch. Before and behind the chunk's rows there is room for a square's.
+  struct Turned {
+    TileAccess input;
+    int64_t bytes;
+  };
+  llvm::SmallVector<Turned, 1> turned;
+  int64_t scratchBytes = 0; ///< of sums, and what matrices and copies need beside them
+  bool prefetches = false;  ///< for vectors of rhs, which several blocks of rows read again from beyond the first level
   /// What shifted dots add is summed once for all blocks of an iteration, not beside the only one.
   bool sumsShiftOnce = false;
   Tail tail = Tail::None;

@@ -39,9 +39,9 @@ int64_t RowSplit::mostRows() const {
                              strategy.maxRows);
 }
 
-/// More where rhs is copied for them, and four times as many where a copy of lhs serves several tiles.
+/// More where rhs is copied for them, and twice as many where a copy of lhs serves several tiles.
 int64_t RowSplit::rowsOfChunk() const {
-  return plan.cuts && plan.cuts->hasRhs ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 4 : 1), strategy.chunkRows)
+  return plan.cuts && plan.cuts->hasRhs ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 2 : 1), strategy.chunkRows)
                                         : strategy.chunkRows;
 }
 
@@ -165,10 +165,11 @@ void RowSplit::splitCuts() {
   const int64_t steps = product.steps();
   constexpr int64_t fewBlocks = 4; // the first of which waits for memory as long as the others compute
   cuts.fetchesNext = !cuts.hasRhs && !cuts.isTransposed && plan.blocksPerChunk <= fewBlocks;
-  const int64_t bytesOfPart = cuts.fetchesNext ? strategy.nearestBytes * 2 / 3 : strategy.cutBytes;
+  const int64_t bytesOfPart =
+      cuts.fetchesNext ? strategy.nearestBytes * 2 / 3 : strategy.cutBytes * (cuts.hasRhs && !cuts.hasLhs ? 1 : 2);
   int64_t most = bytesOfPart / bytes;
   if (cuts.hasLhs)
-    most = std::min(most, 8 * strategy.cutBytes / placeLhs(rows));
+    most = std::min(most, 16 * strategy.cutBytes / placeLhs(rows));
   cuts.parts = ceilDiv(steps, std::max<int64_t>(16, most));
   cuts.steps = ceilDiv(steps, cuts.parts);
   cuts.parts = ceilDiv(steps, cuts.steps);

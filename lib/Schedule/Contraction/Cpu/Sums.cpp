@@ -230,7 +230,8 @@ Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
   const Lanes &lanes = place.lanes;
   int64_t wide = plan.lanes * product.packed;
   if (product.isStrided())
-    return loadStrided(product, buffer, at, lanes);
+    return loadStrided(buffer, at, lanes, product.columnStride,
+                       plan.readsPastEnd(product) ? std::optional(product.readable.known()) : std::nullopt);
   if (!plan.masksRhs(product))
     return loadVector(buffer, at, wide, Value(), wide);
   Value mask = lanes.mask && product.packed > 1 ? columnMask(linear(lanes.offset, {{lanes.first, 1}}), product.packed)
@@ -238,16 +239,19 @@ Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
   return loadVector(buffer, at, wide, mask, lanes.count * product.packed);
 }
 
-/// Columns that do not exist repeat the last one.
-Value Emitter::loadStrided(const Product &product, Value buffer, Value at, const Lanes &lanes) {
+/// A lane, or the last that has a column; `columns`: how many exist, where masks leave some out.
+Value Emitter::existing(int64_t lane, const Lanes &lanes, std::optional<int64_t> columns) {
+  Value own = index(std::min(lane, lanes.count - 1));
+  return lanes.mask && columns
+             ? create<arith::MinSIOp>(own, linear(*columns - 1 - lanes.offset, {{lanes.first, -1}})).getResult()
+             : own;
+}
+
+/// Elements that lie apart, one by one.
+Value Emitter::loadStrided(Value buffer, Value at, const Lanes &lanes, Size stride, std::optional<int64_t> columns) {
   Values elements;
-  for (int64_t lane = 0; lane < plan.lanes; ++lane) {
-    Value step = index(std::min(lane, lanes.count - 1));
-    if (lanes.mask && plan.readsPastEnd(product)) {
-      Value last = create<arith::SubIOp>(index(product.readable.known() - 1 - lanes.offset), lanes.first);
-      step = create<arith::MinSIOp>(step, last);
-    }
-    elements.push_back(loadScalar(buffer, linear(0, {{at, 1}, {step, product.columnStride}})));
-  }
-  return create<vector::FromElementsOp>(VectorType::get({plan.lanes}, product.rhs.element()), elements);
+  for (int64_t lane = 0; lane < plan.lanes; ++lane)
+    elements.push_back(loadScalar(buffer, linear(0, {{at, 1}, {existing(lane, lanes, columns), stride}})));
+  return create<vector::FromElementsOp>(
+      VectorType::get({plan.lanes}, cast<MemRefType>(buffer.getType()).getElementType()), elements);
 }

@@ -8,8 +8,8 @@
 // whole ones, before or after.
 //
 //===----------------------------------------------------------------------===//
-#include "Schedule/Map/Cpu/Emitter.h"
 #include "Schedule/Build/Transpose.h"
+#include "Schedule/Map/Cpu/Emitter.h"
 
 using namespace mlir;
 using namespace quern;

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
-#include "Schedule/Map/Cpu/OpenEmitter.h"
 #include "Schedule/Build/Transpose.h"
+#include "Schedule/Map/Cpu/OpenEmitter.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
-#include "Schedule/Map/Cpu/Emitter.h"
 #include "Schedule/Build/Transpose.h"
+#include "Schedule/Map/Cpu/Emitter.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

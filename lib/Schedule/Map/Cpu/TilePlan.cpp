@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
-#include "Schedule/Map/Cpu/Plan.h"
 #include "Schedule/Build/Transpose.h"
+#include "Schedule/Map/Cpu/Plan.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"

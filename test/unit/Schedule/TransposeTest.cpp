@@ -1,4 +1,4 @@
-//===- MapTransposeTest.cpp - Squares of every element on every register --===//
+//===- TransposeTest.cpp - Squares of every element on every register --===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -6,8 +6,8 @@
 // Transposes `lanes` rows of one piece each, with the real back end, and compares every byte.
 //
 //===----------------------------------------------------------------------===//
-#include "IR/QuernDialect.h"
 #include "Schedule/Build/Transpose.h"
+#include "IR/QuernDialect.h"
 
 #include "../Transforms/VectorKernel.h"
 
@@ -60,9 +60,9 @@ struct TransposeCase {
   int64_t vectorBytes;
 };
 
-class MapTranspose : public testing::TestWithParam<TransposeCase> {};
+class Transpose : public testing::TestWithParam<TransposeCase> {};
 
-TEST_P(MapTranspose, EveryElementOnEveryRegister) {
+TEST_P(Transpose, EveryElementOnEveryRegister) {
   if (!canRun(GetParam().target))
     GTEST_SKIP() << "this machine has no " << GetParam().target;
   DialectRegistry registry;
@@ -74,8 +74,7 @@ TEST_P(MapTranspose, EveryElementOnEveryRegister) {
        {Type(builder.getI8Type()), Type(builder.getI16Type()), Type(builder.getBF16Type()), Type(builder.getF16Type()),
         Type(builder.getF32Type()), Type(builder.getI32Type()), Type(builder.getF64Type())})
     for (int64_t registerBytes = 16; registerBytes <= GetParam().vectorBytes; registerBytes *= 2) {
-      int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = registerBytes / bytes,
-              unit = transposeUnit(element);
+      int64_t bytes = element.getIntOrFloatBitWidth() / 8, lanes = registerBytes / bytes, unit = transposeUnit(element);
       OwningOpRef<ModuleOp> module = writeKernel(context, element, lanes);
       ASSERT_TRUE(succeeded(compiler::lower(*module, GetParam().target)));
       auto kernel = compiler::load(*module, GetParam().target, {"kernel"});
@@ -94,7 +93,7 @@ TEST_P(MapTranspose, EveryElementOnEveryRegister) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, MapTranspose,
+INSTANTIATE_TEST_SUITE_P(Targets, Transpose,
                          testing::Values(TransposeCase{"sse42", 16}, TransposeCase{"avx2", 32},
                                          TransposeCase{"avx512_core", 64}),
                          [](const auto &info) { return info.param.target; });

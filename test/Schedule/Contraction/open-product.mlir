@@ -11,7 +11,7 @@
 // RUN: quern-opt %s --check --sizes=13,17,20,63,17,18,13,63,65 --target=avx2
 // CHECK: func.func @product_kernel
 // CHECK-SAME: factors = [3, 64, 0, 192]
-// CHECK-SAME: plan = "contraction: ?x?, 1 product by fma into 1 accumulator; blocks of up to 6x4 vectors, tiles of 64 columns x chunks of 192 rows, rhs transposed by {{[0-9]+}} steps along K, of up to 8 rows summed along K, 1 operations after it over scratch"
+// CHECK-SAME: plan = "contraction: ?x?, 1 product by fma into 1 accumulator; blocks of up to 6x4 vectors, tiles of 64 columns x chunks of 192 rows, rhs transposed by {{[0-9]+}} steps along K, of up to 8 rows summed along K, parts added in f64, 1 operations after it over scratch"
 // CHECK-COUNT-16: vector.load {{.*}} vector<4xf32>
 // CHECK-COUNT-4: vector.store {{.*}} vector<16xf32>
 // CHECK-COUNT-24: math.fma

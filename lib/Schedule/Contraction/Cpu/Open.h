@@ -27,6 +27,8 @@ struct OpenPlan {
   int64_t vectors = 1;   ///< of a tile
   int64_t steps = 1;     ///< along K that are copied at a time
   int64_t chunkRows = 1; ///< rows of an iteration
+  /// Of parts of K, if sums may be taken in any order: they are added in f64, so that a long K loses nothing.
+  bool addsWide = false;
   bool transposes = false; ///< rhs lies along K, and is transposed in registers on its way into the copy
   /// Up to so many rows in all rhs is not copied: `hasDots`, sums along K of `dotColumns` columns at a time.
   int64_t fewRows = 8, dotColumns = 4;
@@ -36,6 +38,9 @@ struct OpenPlan {
   int64_t copyBytes = 0, scratchBytes = 0; ///< where the copy begins, behind the sums of a chunk; and of both
 
   int64_t width() const { return lanes * vectors; }
+  mlir::Type waitingType() const { ///< of sums in scratch
+    return addsWide ? mlir::Float64Type::get(chain.sumType().getContext()) : chain.sumType();
+  }
   std::string text() const; ///< one line
 };
 

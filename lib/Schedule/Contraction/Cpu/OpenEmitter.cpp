@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // An iteration is a chunk of rows of a tile of columns. Its sums wait in scratch while it takes one part of K after the
-// other; each is taken in the order of K. A tile that the columns do not fill is summed one vector at a time. For a few
+// other: of f32 in f64, if the order of sums is free, and else each is taken in the order of K. A tile that the columns do not fill is summed one vector at a time. For a few
 // rows rhs is not copied, being read once or little more: whole tiles are summed from where it lies, and of columns that
 // lie along K each sum is one of vectors along K, if sums may be taken in any order.
 //
@@ -30,7 +30,8 @@ class OpenEmitter : NumberEmitter {
 public:
   explicit OpenEmitter(const OpenPlan &plan)
       : NumberEmitter(plan.chain.problem), plan(plan), chain(plan.chain), problem(chain.problem),
-        own(chain.products[0]), sumType(VectorType::get({plan.lanes}, chain.sumType())) {}
+        own(chain.products[0]), sumType(VectorType::get({plan.lanes}, chain.sumType())),
+        waitingType(VectorType::get({plan.lanes}, plan.waitingType())) {}
   func::FuncOp emit();
 
 private:
@@ -45,14 +46,14 @@ private:
   Value ceilDiv(Size size, int64_t by) {
     return create<arith::DivUIOp>(linear(by - 1, {{index(size), 1}}), index(by));
   }
-  Value view(int64_t bytes, int64_t elements) {
-    auto type = MemRefType::get({elements}, chain.sumType());
+  Value view(int64_t bytes, int64_t elements, Type element) {
+    auto type = MemRefType::get({elements}, element);
     return create<memref::ViewOp>(type, kernel.scratch, index(bytes), ValueRange());
   }
   void emitIteration(Value iteration);
-  void emitParts();
-  void emitDots();
-  void emitDots(Value row, int64_t height, Value column, int64_t columns);
+  void emitDots(Range k);
+  Value addTo(Value waiting, Value sum);
+  void emitDots(Range k, Value row, int64_t height, Value column, int64_t columns);
   void startSums();
   void copyPart(Range k);
   void copyRuns(Range k);
@@ -82,7 +83,7 @@ private:
   const Chain &chain;
   func::FuncOp problem;
   const Product &own; ///< as it lies in memory
-  VectorType sumType;
+  VectorType sumType, waitingType; ///< of a sum in a register, and in scratch
   Value sums, copy;     ///< scratch
   Value tileColumn;     ///< the first of the tile
   Value count;          ///< columns of the tile
@@ -113,8 +114,8 @@ func::FuncOp OpenEmitter::emit() {
   entry = loop;
   create<func::ReturnOp>();
   atEntry([&] {
-    sums = view(0, plan.copyBytes / bytesOf(chain.sumType()));
-    copy = view(plan.copyBytes, plan.steps * plan.width());
+    sums = view(0, plan.chunkRows * plan.width(), plan.waitingType());
+    copy = view(plan.copyBytes, plan.steps * plan.width(), chain.sumType());
     return sums;
   });
   b.setInsertionPointToStart(loop.getBody());
@@ -133,45 +134,45 @@ void OpenEmitter::emitIteration(Value iteration) {
   rows.begin = linear(0, {{chunk, plan.chunkRows}});
   rows.end = smaller(linear(plan.chunkRows, {{rows.begin, 1}}), index(chain.rows));
   startSums();
+  auto forParts = [&](int64_t length, function_ref<void(Range)> body) {
+    Value depth = index(own.reduced[0].extent);
+    forRange(
+        index(0), depth, [&](Value begin) { body({begin, smaller(linear(length, {{begin, 1}}), depth)}); }, length);
+  };
+  auto emitParts = [&] {
+    forParts(plan.steps, [&](Range k) {
+      copyPart(k);
+      sumPart(k);
+    });
+  };
   Value areFew = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rows), index(plan.fewRows));
   if (plan.hasDots)
-    choose(b, loc, areFew, [&] { emitDots(); }, [&] { emitParts(); });
+    choose(
+        b, loc, areFew, [&] { forParts(plan.steps * plan.lanes, [&](Range k) { emitDots(k); }); }, emitParts);
   else if (!own.isStrided())
     choose(
         b, loc, both(areFew, create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.width()))),
         [&] {
-          forBlocks(plan.fewHeights, [&](Value row, int64_t height) {
-            emitBlock(row, height, {index(0), plan.vectors}, {index(0), index(own.reduced[0].extent)},
-                      /*fromCopy=*/false);
+          forParts(plan.steps, [&](Range k) {
+            forBlocks(plan.fewHeights, [&](Value row, int64_t height) {
+              emitBlock(row, height, {index(0), plan.vectors}, k, /*fromCopy=*/false);
+            });
           });
         },
-        [&] { emitParts(); });
+        emitParts);
   else
     emitParts();
   emitEpilogue();
 }
 
-/// From copies of rhs.
-void OpenEmitter::emitParts() {
-  Value depth = index(own.reduced[0].extent);
-  forRange(
-      index(0), depth,
-      [&](Value begin) {
-        const Range k{begin, smaller(linear(plan.steps, {{begin, 1}}), depth)};
-        copyPart(k);
-        sumPart(k);
-      },
-      plan.steps);
-}
-
 /// Of few rows.
-void OpenEmitter::emitDots() {
+void OpenEmitter::emitDots(Range k) {
   Value end = difference(count, create<arith::RemUIOp>(count, index(plan.dotColumns)));
   auto dots = [&](Value from, Value to, int64_t columns) {
     forRange(
         from, to,
         [&](Value column) {
-          forBlocks(plan.fewHeights, [&](Value row, int64_t height) { emitDots(row, height, column, columns); });
+          forBlocks(plan.fewHeights, [&](Value row, int64_t height) { emitDots(k, row, height, column, columns); });
         },
         columns);
   };
@@ -179,10 +180,18 @@ void OpenEmitter::emitDots() {
   dots(end, count, 1);
 }
 
+/// What a part of K adds to what waits in scratch.
+Value OpenEmitter::addTo(Value waiting, Value sum) {
+  if (plan.addsWide)
+    sum = create<arith::ExtFOp>(waiting.getType(), sum);
+  return isa<FloatType>(plan.waitingType()) ? create<arith::AddFOp>(waiting, sum).getResult()
+                                            : create<arith::AddIOp>(waiting, sum).getResult();
+}
+
 /// The sums of some rows and columns: vectors along K, then what is left of K.
-void OpenEmitter::emitDots(Value row, int64_t height, Value column, int64_t columns) {
-  Value depth = index(own.reduced[0].extent);
-  Value whole = difference(depth, create<arith::RemUIOp>(depth, index(plan.lanes)));
+void OpenEmitter::emitDots(Range k, Value row, int64_t height, Value column, int64_t columns) {
+  Value whole =
+      difference(k.end, create<arith::RemUIOp>(difference(k.end, k.begin), index(plan.lanes)));
   auto sumAlong = [&](Value begin, Value end, int64_t lanes) {
     auto load = [&](const Product::Factor &factor, Value at) {
       auto type = VectorType::get({lanes}, factor.element());
@@ -204,14 +213,15 @@ void OpenEmitter::emitDots(Value row, int64_t height, Value column, int64_t colu
       return carried;
     });
   };
-  const Values wide = sumAlong(index(0), whole, plan.lanes), left = sumAlong(whole, depth, 1);
+  const Values wide = sumAlong(k.begin, whole, plan.lanes), left = sumAlong(whole, k.end, 1);
   for (int64_t i = 0; i < height; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       Value at = sumsAt(row, linear(i * plan.width() + j, {{column, 1}}));
-      Value sum = create<memref::LoadOp>(sums, ValueRange{at});
-      for (Value part : {wide[i * columns + j], left[i * columns + j]})
-        sum = create<vector::ReductionOp>(vector::CombiningKind::ADD, part, sum, arith::FastMathFlags::reassoc);
-      create<memref::StoreOp>(sum, sums, ValueRange{at});
+      Value sum = create<vector::ExtractOp>(left[i * columns + j], 0);
+      sum = create<vector::ReductionOp>(vector::CombiningKind::ADD, wide[i * columns + j], sum,
+                                        arith::FastMathFlags::reassoc);
+      Value before = create<memref::LoadOp>(sums, ValueRange{at});
+      create<memref::StoreOp>(addTo(before, sum), sums, ValueRange{at});
     }
 }
 
@@ -221,7 +231,10 @@ Value OpenEmitter::sumsAt(Value row, Value column) {
 }
 
 void OpenEmitter::startSums() {
-  Value start = splat(chain.accumulators[0].fill, plan.lanes);
+  TypedAttr fill = chain.accumulators[0].fill;
+  if (plan.addsWide)
+    fill = b.getF64FloatAttr(cast<FloatAttr>(fill).getValueAsDouble());
+  Value start = splat(fill, plan.lanes);
   forRange(rows.begin, rows.end, [&](Value row) {
     for (int64_t v = 0; v < plan.vectors; ++v)
       create<vector::StoreOp>(start, sums, ValueRange{sumsAt(row, index(v * plan.lanes))});
@@ -351,7 +364,8 @@ void OpenEmitter::emitBlock(Value row, int64_t height, Vectors of, Range k, bool
     Value at = sumsAt(row, linear(0, {{of.first, plan.lanes}}));
     for (int64_t v = 0; v < of.count; ++v) {
       places.push_back(linear(i * plan.width() + v * plan.lanes, {{at, 1}}));
-      before.push_back(create<vector::LoadOp>(sumType, sums, ValueRange{places.back()}));
+      before.push_back(plan.addsWide ? zeros(sumType)
+                                     : create<vector::LoadOp>(sumType, sums, ValueRange{places.back()}).getResult());
     }
     rowsOfLhs.push_back(linear(own.lhs.offset, {{row, own.lhsRow}, {index(i), own.lhsRow}}));
   }
@@ -375,8 +389,12 @@ void OpenEmitter::emitBlock(Value row, int64_t height, Vectors of, Range k, bool
     }
     return carried;
   });
-  for (auto [place, sum] : llvm::zip_equal(places, after))
-    create<vector::StoreOp>(sum, sums, ValueRange{place});
+  for (auto [place, sum] : llvm::zip_equal(places, after)) {
+    Value all = sum;
+    if (plan.addsWide)
+      all = addTo(create<vector::LoadOp>(waitingType, sums, ValueRange{place}), sum);
+    create<vector::StoreOp>(all, sums, ValueRange{place});
+  }
 }
 
 /// Whole vectors of columns, then one column at a time.
@@ -401,8 +419,10 @@ void OpenEmitter::emitPoint(Value row, Value column, int64_t lanes) {
   KnownValues known;
   const Accumulator &accumulator = chain.accumulators[0];
   Value at = sumsAt(row, column);
-  Value sum = lanes ? create<vector::LoadOp>(sumType, sums, ValueRange{at}).getResult()
+  Value sum = lanes ? create<vector::LoadOp>(waitingType, sums, ValueRange{at}).getResult()
                     : create<memref::LoadOp>(sums, ValueRange{at}).getResult();
+  if (plan.addsWide)
+    sum = create<arith::TruncFOp>(lanes ? Type(sumType) : chain.sumType(), sum);
   known.set(accumulator.at, sum);
   if (accumulator.isStored)
     store(sum, accumulator.at);

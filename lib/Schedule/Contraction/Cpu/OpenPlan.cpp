@@ -88,7 +88,8 @@ LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot)
   constexpr int64_t rowsOfCopy = 96;
   plan.chunkRows = rowsOfCopy * (chain.products[0].isStrided() ? 2 : 1) / plan.heights[0] * plan.heights[0];
   plan.steps = std::max<int64_t>(64, strategy.nearestBytes / (plan.width() * bytes));
-  plan.copyBytes = plan.chunkRows * plan.width() * bytes;
+  plan.addsWide = chain.sumType().isF32() && chain.products[0].mayReassociate;
+  plan.copyBytes = plan.chunkRows * plan.width() * bytesOf(plan.waitingType());
   plan.scratchBytes = plan.copyBytes + plan.steps * plan.width() * bytes;
   return success();
 }
@@ -100,6 +101,8 @@ std::string OpenPlan::text() const {
      << " into 1 accumulator; blocks of up to " << heights[0] << 'x' << vectors << " vectors, tiles of " << width()
      << " columns x chunks of " << chunkRows << " rows, rhs " << (transposes ? "transposed" : "copied") << " by "
      << steps << " steps along K, of up to " << fewRows << " rows " << (hasDots ? "summed along K" : "read in place");
+  if (addsWide)
+    os << ", parts added in f64";
   if (!chain.epilogue.empty())
     os << ", " << chain.epilogueOps() << " operations after it over scratch";
   return out;

@@ -159,16 +159,6 @@ Samples timeDiskHits(const Engine &engine, const TemporaryFolder &folder) {
   return samples;
 }
 
-std::string compileFor(const std::string &line, const std::string &target) {
-  quern_blob_t blob = nullptr;
-  check(quern_compile(line.c_str(), target.c_str(), quern_form_artifact, &blob));
-  const Owner<quern_blob_t, quern_blob_destroy> owner(blob);
-  const void *bytes = nullptr;
-  size_t size = 0;
-  check(quern_blob_get_data(blob, &bytes, &size));
-  return std::string(static_cast<const char *>(bytes), size);
-}
-
 /// The kernel of a problem for a machine with this one's instruction set and other caches.
 std::string artifactForOtherCaches(const char *line) {
   return compileFor(line, std::string(Target::host().name()) + ":l1=31,l2=1000,l3=30000");
@@ -324,8 +314,7 @@ Samples timeExecution(const Engine &engine, std::optional<quern_origin_t> origin
 
 /// The same of a primitive that began with the kernel of its family.
 Samples timePromotedExecution(const Engine &engine) {
-  const Result<std::unique_ptr<FamilyPack>> pack =
-      FamilyPack::of(Problem::parse(tinyProblem).verified, Target::host());
+  const Result<std::unique_ptr<FamilyPack>> pack = FamilyPack::of(Problem::parse(tinyProblem).verified, Target::host());
   if (!pack || !*pack)
     throw std::runtime_error("the tiny problem has no family");
   clearMemoryCache();
@@ -355,8 +344,8 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
   found.push_back(summarize("memory hit of a function in MLIR, 0.3 KiB", "µs", timeFunctionHits(engine, 0), 1));
   found.push_back(summarize("memory hit of a function in MLIR, 64 KiB", "µs", timeFunctionHits(engine, 65536), 33));
   found.push_back(summarize("execute, beyond the kernel", "ns", timeExecution(engine), 150));
-  found.push_back(summarize("execute, beyond the kernel, specialised after its family's", "ns",
-                            timePromotedExecution(engine), 60));
+  found.push_back(
+      summarize("execute, beyond the kernel, specialised after its family's", "ns", timePromotedExecution(engine), 60));
   const ProcessStarts starts = measureProcessStarts(folder.path, cpu);
   found.push_back(summarize("process start to first result, nothing cached", "ms", starts.uncached, 60));
   found.push_back(summarize("process start to first result, disk cache warm", "ms", starts.onDisk, 8));

@@ -19,8 +19,7 @@ namespace quern::bench {
 using Samples = std::vector<double>;
 
 /// What the processes compute first.
-inline constexpr const char *firstProblem =
-    "softmax fwd_i alg=accurate src=f32:256x1000:ab dst=f32:256x1000:ab axis=1";
+inline constexpr const char *firstProblem = "softmax fwd_i alg=accurate src=f32:256x1000:ab dst=f32:256x1000:ab axis=1";
 
 inline double elapsedNs(const std::function<void()> &action) {
   auto start = std::chrono::steady_clock::now();

@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "Streams.h"
 
+#include "Api.h"
 #include "Cache/Pack.h"
 #include "Child.h"
-#include "Kernel.h"
 #include "TemporaryFolder.h"
 #include "Tiers/Family.h"
 
@@ -37,9 +37,8 @@ std::string writeFamily(const std::string &line, const TemporaryFolder &folder) 
   const std::optional<Family> family = familyOf(Problem::parse(line).verified, host);
   if (!family)
     throw std::runtime_error("it has no family: " + line);
-  const Result<std::string> artifact =
-      compileTo(family->problem.desc.text(), host.text(), quern_form_artifact);
-  const Result<std::string> pack = artifact ? writePack({*artifact}) : artifact.error();
+  const std::string artifact = compileFor(family->problem.desc.text(), host.text());
+  const Result<std::string> pack = writePack({artifact});
   if (!pack)
     throw std::runtime_error(pack.error().message);
   const std::string path = folder.path + "/family.qpk";
@@ -116,8 +115,8 @@ std::string describeStreams(const std::vector<StreamRow> &rows) {
       std::sort(sorted.begin(), sorted.end());
       const auto below = [&](size_t thousandths) { return timeText(sorted[sorted.size() * thousandths / 1000]); };
       text += "| " + row.stream + " | " + name + " | " + std::to_string(sorted.size()) + " | " +
-              timeText(result.median()) + " | " + below(990) + " | " + below(999) + " | " +
-              timeText(sorted.back()) + " | " + timeText(std::accumulate(sorted.begin(), sorted.end(), 0.0)) + " |\n";
+              timeText(result.median()) + " | " + below(990) + " | " + below(999) + " | " + timeText(sorted.back()) +
+              " | " + timeText(std::accumulate(sorted.begin(), sorted.end(), 0.0)) + " |\n";
     }
   return text;
 }

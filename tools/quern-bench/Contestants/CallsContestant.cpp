@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A call is timed as a program makes it: what it creates it destroys. Everything that is found in a cache has been there
-// since prepare().
+// A call is timed as a program makes it: what it creates it destroys. Everything that is found in a cache has been
+// there since prepare().
 //
 //===----------------------------------------------------------------------===//
 #include "Calls.h"

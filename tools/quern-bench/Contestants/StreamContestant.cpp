@@ -158,9 +158,8 @@ void StreamOfCalls::softmax(const Dims &dims, int axis, float *data) {
   compute({{QUERN_ARG_SRC, dims, {}, quern_f32, data}, {QUERN_ARG_DST, dims, {}, quern_f32, data}},
           [&](const Descs &descs) {
             quern_primitive_desc_t desc = nullptr;
-            require(api.softmax_forward_primitive_desc_create(&desc, engine, quern_forward_inference,
-                                                              quern_softmax_accurate, descs[0], descs[1], axis,
-                                                              nullptr));
+            require(api.softmax_forward_primitive_desc_create(
+                &desc, engine, quern_forward_inference, quern_softmax_accurate, descs[0], descs[1], axis, nullptr));
             return desc;
           });
 }
@@ -172,8 +171,8 @@ void StreamOfCalls::add(const Dims &dims, const Dims &other, float *data) {
            {QUERN_ARG_DST, dims, {}, quern_f32, data}},
           [&](const Descs &descs) {
             quern_primitive_desc_t desc = nullptr;
-            require(
-                api.binary_primitive_desc_create(&desc, engine, quern_binary_add, descs[0], descs[1], descs[2], nullptr));
+            require(api.binary_primitive_desc_create(&desc, engine, quern_binary_add, descs[0], descs[1], descs[2],
+                                                     nullptr));
             return desc;
           });
 }
@@ -181,8 +180,7 @@ void StreamOfCalls::add(const Dims &dims, const Dims &other, float *data) {
 /// What the kinds are, see drawShape().
 void StreamOfCalls::newShape(int kind, const Dims &dims) {
   const auto reorder = [&](const Dims &strides, quern_data_type_t type) {
-    compute({{QUERN_ARG_SRC, dims, strides, quern_f32, floats(keys)},
-             {QUERN_ARG_DST, dims, {}, type, floats(values)}},
+    compute({{QUERN_ARG_SRC, dims, strides, quern_f32, floats(keys)}, {QUERN_ARG_DST, dims, {}, type, floats(values)}},
             [&](const Descs &descs) {
               quern_primitive_desc_t desc = nullptr;
               require(api.reorder_primitive_desc_create(&desc, descs[0], engine, descs[1], engine, nullptr));
@@ -198,15 +196,14 @@ void StreamOfCalls::newShape(int kind, const Dims &dims) {
   case 3:
     return reorder({}, quern_bf16);
   case 4:
-    return compute({{QUERN_ARG_SRC, dims, {}, quern_f32, floats(keys)},
-                    {QUERN_ARG_DST, dims, {}, quern_f32, floats(values)}},
-                   [&](const Descs &descs) {
-                     quern_primitive_desc_t desc = nullptr;
-                     require(api.eltwise_forward_primitive_desc_create(&desc, engine, quern_forward_inference,
-                                                                       quern_eltwise_gelu_tanh, descs[0], descs[1], 0,
-                                                                       0, nullptr));
-                     return desc;
-                   });
+    return compute(
+        {{QUERN_ARG_SRC, dims, {}, quern_f32, floats(keys)}, {QUERN_ARG_DST, dims, {}, quern_f32, floats(values)}},
+        [&](const Descs &descs) {
+          quern_primitive_desc_t desc = nullptr;
+          require(api.eltwise_forward_primitive_desc_create(
+              &desc, engine, quern_forward_inference, quern_eltwise_gelu_tanh, descs[0], descs[1], 0, 0, nullptr));
+          return desc;
+        });
   default:
     return add(dims, {1, dims[1]}, floats(scores));
   }
@@ -261,10 +258,9 @@ void StreamOfCalls::recur(int64_t steps, int64_t sequences) {
            tensor(QUERN_ARG_DST_LAYER, {steps, sequences, channels}, values)},
           [&](const Descs &d) {
             quern_primitive_desc_t desc = nullptr;
-            require(api.lstm_forward_primitive_desc_create(&desc, engine, quern_forward_inference,
-                                                           quern_unidirectional_left2right, d[0], nullptr, nullptr,
-                                                           d[1], d[2], nullptr, nullptr, d[3], d[4], nullptr, nullptr,
-                                                           0, nullptr));
+            require(api.lstm_forward_primitive_desc_create(
+                &desc, engine, quern_forward_inference, quern_unidirectional_left2right, d[0], nullptr, nullptr, d[1],
+                d[2], nullptr, nullptr, d[3], d[4], nullptr, nullptr, 0, nullptr));
             return desc;
           });
 }

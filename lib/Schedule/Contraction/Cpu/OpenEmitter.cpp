@@ -4,9 +4,10 @@
 //===----------------------------------------------------------------------===//
 //
 // An iteration is a chunk of rows of a tile of columns. Its sums wait in scratch while it takes one part of K after the
-// other: of f32 in f64, if the order of sums is free, and else each is taken in the order of K. A tile that the columns do not fill is summed one vector at a time. For a few
-// rows rhs is not copied, being read once or little more: whole tiles are summed from where it lies, and of columns that
-// lie along K each sum is one of vectors along K, if sums may be taken in any order.
+// other: of f32 in f64, if the order of sums is free, and else each is taken in the order of K. A tile that the columns
+// do not fill is summed one vector at a time. For a few rows rhs is not copied, being read once or little more: whole
+// tiles are summed from where it lies, and of columns that lie along K each sum is one of vectors along K, if sums may
+// be taken in any order.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Open.h"
@@ -43,9 +44,7 @@ private:
     Value first;
     int64_t count;
   };
-  Value ceilDiv(Size size, int64_t by) {
-    return create<arith::DivUIOp>(linear(by - 1, {{index(size), 1}}), index(by));
-  }
+  Value ceilDiv(Size size, int64_t by) { return create<arith::DivUIOp>(linear(by - 1, {{index(size), 1}}), index(by)); }
   Value view(int64_t bytes, int64_t elements, Type element) {
     auto type = MemRefType::get({elements}, element);
     return create<memref::ViewOp>(type, kernel.scratch, index(bytes), ValueRange());
@@ -82,13 +81,13 @@ private:
   const OpenPlan &plan;
   const Chain &chain;
   func::FuncOp problem;
-  const Product &own; ///< as it lies in memory
+  const Product &own;              ///< as it lies in memory
   VectorType sumType, waitingType; ///< of a sum in a register, and in scratch
-  Value sums, copy;     ///< scratch
-  Value tileColumn;     ///< the first of the tile
-  Value count;          ///< columns of the tile
-  Value whole, started; ///< its whole vectors, and all
-  Range rows;           ///< of the chunk
+  Value sums, copy;                ///< scratch
+  Value tileColumn;                ///< the first of the tile
+  Value count;                     ///< columns of the tile
+  Value whole, started;            ///< its whole vectors, and all
+  Range rows;                      ///< of the chunk
 };
 
 func::FuncOp OpenEmitter::emit() {
@@ -105,8 +104,7 @@ func::FuncOp OpenEmitter::emit() {
   count(chain.columns, plan.width());
   count(chain.rows, plan.chunkRows);
   constexpr double usualRows = 32, usualSteps = 256;
-  traits.nsPerIteration =
-      usualRows * usualSteps * static_cast<double>(plan.vectors) * plan.strategy.nsPerOperation;
+  traits.nsPerIteration = usualRows * usualSteps * static_cast<double>(plan.vectors) * plan.strategy.nsPerOperation;
   kernel = makeKernel(problem, problem, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
   clonePrologue(b, kernel, problem, chain.prologue, [&](Size size) { return index(size); });
@@ -147,8 +145,7 @@ void OpenEmitter::emitIteration(Value iteration) {
   };
   Value areFew = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rows), index(plan.fewRows));
   if (plan.hasDots)
-    choose(
-        b, loc, areFew, [&] { forParts(plan.steps * plan.lanes, [&](Range k) { emitDots(k); }); }, emitParts);
+    choose(b, loc, areFew, [&] { forParts(plan.steps * plan.lanes, [&](Range k) { emitDots(k); }); }, emitParts);
   else if (!own.isStrided())
     choose(
         b, loc, both(areFew, create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.width()))),
@@ -190,8 +187,7 @@ Value OpenEmitter::addTo(Value waiting, Value sum) {
 
 /// The sums of some rows and columns: vectors along K, then what is left of K.
 void OpenEmitter::emitDots(Range k, Value row, int64_t height, Value column, int64_t columns) {
-  Value whole =
-      difference(k.end, create<arith::RemUIOp>(difference(k.end, k.begin), index(plan.lanes)));
+  Value whole = difference(k.end, create<arith::RemUIOp>(difference(k.end, k.begin), index(plan.lanes)));
   auto sumAlong = [&](Value begin, Value end, int64_t lanes) {
     auto load = [&](const Product::Factor &factor, Value at) {
       auto type = VectorType::get({lanes}, factor.element());
@@ -297,9 +293,8 @@ void OpenEmitter::copySquare(Value vector, Value k, Value partBegin) {
   auto gather = [&](Value, int64_t row) {
     SmallVector<Value> pieces;
     for (int64_t lane = row; lane < plan.lanes; lane += unit)
-      pieces.push_back(
-          create<vector::LoadOp>(type, argument(own.rhs.base),
-                                 ValueRange{linear(0, {{first, 1}, {index(lane), own.columns[0].stride}})}));
+      pieces.push_back(create<vector::LoadOp>(
+          type, argument(own.rhs.base), ValueRange{linear(0, {{first, 1}, {index(lane), own.columns[0].stride}})}));
     return joinVectors(b, loc, pieces);
   };
   auto sink = [&](Value, ArrayRef<Value> columns) {
@@ -339,8 +334,7 @@ void OpenEmitter::sumPart(Range k) {
       },
       [&] {
         forRange(index(0), started, [&](Value vector) {
-          forBlocks(plan.singleHeights,
-                    [&](Value row, int64_t height) { emitBlock(row, height, {vector, 1}, k); });
+          forBlocks(plan.singleHeights, [&](Value row, int64_t height) { emitBlock(row, height, {vector, 1}, k); });
         });
       });
 }
@@ -374,8 +368,7 @@ void OpenEmitter::emitBlock(Value row, int64_t height, Vectors of, Range k, bool
     SmallVector<SmallVector<Value, 4>, 4> rhs;
     for (int64_t v = 0; v < of.count; ++v) {
       Value place = linear(v * plan.lanes, {{at, 1}});
-      Value loaded =
-          fromCopy ? create<vector::LoadOp>(sumType, copy, ValueRange{place}).getResult() : loadRhs(place);
+      Value loaded = fromCopy ? create<vector::LoadOp>(sumType, copy, ValueRange{place}).getResult() : loadRhs(place);
       rhs.push_back(prepareRhs(b, plan.product, plan.dot, loaded, plan.lanes));
     }
     for (int64_t i = 0; i < height; ++i) {
@@ -431,11 +424,11 @@ void OpenEmitter::emitPoint(Value row, Value column, int64_t lanes) {
       if (lanes)
         clone->getResult(0).setType(VectorType::get({lanes}, clone->getResult(0).getType()));
     };
-    const auto results = contractions::evaluate(
-        b, point, known,
-        {.captured = [&](Value scalar) { return captured(scalar, lanes); },
-         .load = [&](const TileAccess &access) { return load(access, row, column, lanes); },
-         .adapt = adapt});
+    const auto results =
+        contractions::evaluate(b, point, known,
+                               {.captured = [&](Value scalar) { return captured(scalar, lanes); },
+                                .load = [&](const TileAccess &access) { return load(access, row, column, lanes); },
+                                .adapt = adapt});
     for (auto [out, value] : llvm::zip_equal(point.outs, results)) {
       known.set(out, value);
       if (out.isArgument())

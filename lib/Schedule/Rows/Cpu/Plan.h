@@ -82,8 +82,8 @@ struct RowPlan {
   bool isSameForGroups(const Access &access) const;
   /// An iteration may have fewer vectors than fit, and has forms for that.
   bool hasNarrowForms() const {
-    return !alongRow() && !isSplit() && columns > 1 && depth * runs == 1 && !inHalves && chain.dims[vectorDim].limit < 0 &&
-           vectorExtent().isOpen();
+    return !alongRow() && !isSplit() && columns > 1 && depth * runs == 1 && !inHalves &&
+           chain.dims[vectorDim].limit < 0 && vectorExtent().isOpen();
   }
   /// Masked accesses are as fast as others, whatever the element.
   bool masksFreely() const { return strategy.narrowestMask && strategy.narrowestMask <= 8; }

@@ -281,7 +281,18 @@ void SweepEmitter::emitIteration(Value iteration) {
     return emitWidths();
   if (!plan.alongRow())
     limitLanes();
-  emitSweeps();
+  if (!plan.shortRow)
+    return emitSweeps();
+  const RowCache known = ofRow;
+  Value isShort = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(plan.shortRow));
+  auto emitLong = [&] {
+    ofRow = known;
+    sweep = 0;
+    std::swap(plan.stages, plan.longStages);
+    emitSweeps();
+    std::swap(plan.stages, plan.longStages);
+  };
+  choose(b, loc, isShort, [&] { emitSweeps(); }, emitLong);
 }
 
 /// Across rows of an open number: as many vectors side by side as an iteration needs, or twice as many, each in code of

@@ -57,6 +57,10 @@ struct RowPlan {
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> factors;
   int sweeps = 0;
   llvm::SmallVector<StagePlan, 8> stages;
+  /// Of rows of open length that are longer than `shortRow`, for which scratch has no room: what of `stages` is kept
+  /// there is computed again. 0: all rows are alike.
+  llvm::SmallVector<StagePlan, 8> longStages;
+  int64_t shortRow = 0;
   llvm::SmallVector<KeptRead, 2> keptReads;
   int64_t scratchBytes = 0;
   RowSplit split;

@@ -3,19 +3,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What one server of the remote cache sees when a fleet starts a model that nobody has compiled (docs/fleet.md).
 
-  tools/fleet-simulation.py --hosts=10000 --kernels=60 --spread=10
+  tools/fleet-simulation.py --hosts=10000 --processes=8 --kernels=60 --spread=10
 
-Each host starts at a random moment of the spread and asks for its kernels one after the other, once each (one flight in
-a process). The server answers in order of arrival, one request at a time, as Redis does. Whoever is the first to miss
-gets a lease and compiles; the others ask again after 2, 4, … 50 ms, within the bound, and then compile themselves. An
-answer later than the bound is lost, and after three of them in a row the host does not ask for a second, then two, …
-Prints the most requests and bytes of any second, compilations, and how long hosts took beyond what a fleet with warm
-disks takes. Times are of the simulation, and the same for the same seed.
+Each host starts at a random moment of the spread, with all its processes at once, and asks for its kernels one after
+the other. One process of a host asks and the others wait for it; with --apart each asks on its own. The server answers
+in order of arrival, one request at a time, as Redis does. Whoever is the first to miss gets a lease and compiles; the
+others look again after pauses of 4 to 50 ms, a quarter more or less, for as long as they have patience; after a quarter
+of that there is a second lease. Whoever has no answer within the bound compiles, unless the answer comes before that
+has ended; after three such in a row it does not ask for a second, then two, ... Prints the most requests and bytes of
+any second, compilations, and how long a process took until it had all kernels. Times are of the simulation, and the
+same for the same seed.
 """
 
 import argparse
 import heapq
 import random
+
+FIRST_PAUSE, LONGEST_PAUSE, LEASE = 0.004, 0.05, 10.0
+NO_WAITS = 60.0  # after a wait in vain
+FAILURES, LONGEST_BACKOFF = 3, 60.0
 
 
 class Server:
@@ -36,83 +42,111 @@ class Server:
         return self.free
 
 
-class Host:
+class Asker:
+    """A process that asks, for itself or for all of its host."""
+
     def __init__(self, start):
         self.start, self.kernel = start, 0
-        self.asked = None  # when the look-up of this kernel began
-        self.pause = 0.002
-        self.failures, self.backoff, self.closedUntil = 0, 1.0, 0.0
+        self.failures, self.backoff, self.closedUntil, self.noWaitsUntil = 0, 1.0, 0.0, 0.0
+        self.begin()
+
+    def begin(self):
+        """The next look-up."""
+        self.waitsSince, self.pause, self.tried = None, FIRST_PAUSE, -1
 
 
-def simulate(options):
-    draw = random.Random(options.seed)
-    bound, compileTime = options.bound / 1e3, options.compile / 1e3
-    server = Server(options)
-    stored, leases = {}, {}  # kernel -> when
-    compilations = [0] * options.kernels
-    events = []
-    for number in range(options.hosts):
-        host = Host(draw.uniform(0, options.spread))
-        heapq.heappush(events, (host.start, number, host))
-    times = []
+class Fleet:
+    def __init__(self, options):
+        self.options = options
+        self.draw = random.Random(options.seed)
+        self.bound, self.patience = options.bound / 1e3, options.patience / 1e3
+        self.server = Server(options)
+        self.stored, self.leases = {}, {}  # of a kernel: when
+        self.compilations = [0] * options.kernels
+        self.times, self.events = [], []
+        count = options.hosts * (options.processes if options.apart else 1)
+        starts = [self.draw.uniform(0, options.spread) for _ in range(options.hosts)]
+        for number in range(count):
+            asker = Asker(starts[number % options.hosts])
+            heapq.heappush(self.events, (asker.start, number, asker))
 
-    def compileIt(host, now, number):
-        """Compiles and stores; then the next kernel."""
-        done = now + compileTime * draw.uniform(0.8, 1.6)
-        compilations[host.kernel] += 1
-        if host.closedUntil <= done:
-            there = server.ask(done, options.bytes)
-            stored[host.kernel] = min(stored.get(host.kernel, there), there)
-        advance(host, done, number)
+    def run(self):
+        while self.events:
+            now, number, asker = heapq.heappop(self.events)
+            after = self.step(now, asker)
+            if after is not None:
+                heapq.heappush(self.events, (after, number, asker))
+        self.times.sort()
 
-    def advance(host, now, number):
-        host.kernel, host.asked, host.pause = host.kernel + 1, None, 0.002
-        if host.kernel == options.kernels:
-            times.append(now - host.start)
-        else:
-            heapq.heappush(events, (now + options.between / 1e3, number, host))
-
-    while events:
-        now, number, host = heapq.heappop(events)
-        if now < host.closedUntil:
-            compileIt(host, now, number)
-            continue
-        if host.asked is None:
-            host.asked = now
-        isThere = stored.get(host.kernel, float("inf")) <= now
-        answer = server.ask(now, options.bytes if isThere else 100)
-        end = host.asked + bound
-        if answer > end:
-            hadTime = end - now >= bound / 2
-            host.failures += hadTime
-            if host.failures >= 3:
-                host.closedUntil = end + host.backoff * draw.uniform(0.75, 1.25)
-                host.backoff, host.failures = min(2 * host.backoff, 60), 0
-            compileIt(host, end, number)
-            continue
-        host.failures = 0
+    def step(self, now, asker):
+        """One look of one process; when the next is due, if there is one."""
+        if now < asker.closedUntil:
+            return self.compile(asker, now)
+        isThere = self.stored.get(asker.kernel, float("inf")) <= now
+        answer = self.server.ask(now, self.options.bytes if isThere else 100)
+        isFirst = asker.waitsSince is None
+        if isFirst and answer > now + self.bound:
+            return self.compileMeanwhile(asker, now + self.bound, answer if isThere else float("inf"))
+        asker.failures = 0
         if isThere:
-            advance(host, answer, number)
-            continue
-        leaseAnswer = server.ask(answer, 100)
-        if leases.get(host.kernel, 0) <= now and host.kernel not in stored:
-            leases[host.kernel] = now + 10
-            compileIt(host, leaseAnswer, number)
-        elif leaseAnswer + host.pause >= end:
-            compileIt(host, end, number)
-        else:
-            heapq.heappush(events, (leaseAnswer + host.pause, number, host))
-            host.pause = min(2 * host.pause, 0.05)
-    times.sort()
-    return server, compilations, times
+            return self.advance(asker, answer)
+        if isFirst:
+            asker.waitsSince = answer
+        waited = answer - asker.waitsSince
+        which = int(waited >= self.patience / 4)
+        if which != asker.tried:
+            asker.tried = which
+            answer = self.server.ask(answer, 300)
+            if self.leases.get((asker.kernel, which), 0) <= now and asker.kernel not in self.stored:
+                self.leases[asker.kernel, which] = now + LEASE
+                return self.compile(asker, answer)
+        if now < asker.noWaitsUntil:
+            return self.compile(asker, answer)
+        if waited >= self.patience:
+            asker.noWaitsUntil = answer + NO_WAITS
+            return self.compile(asker, answer)
+        pause = asker.pause * self.draw.uniform(0.75, 1.25)
+        asker.pause = min(2 * asker.pause, LONGEST_PAUSE)
+        return answer + pause
+
+    def compile(self, asker, now):
+        """Compiles and stores; then the next kernel."""
+        done = now + self.options.compile / 1e3 * self.draw.uniform(0.8, 1.6)
+        self.compilations[asker.kernel] += 1
+        if asker.closedUntil <= done:
+            there = self.server.ask(done, self.options.bytes)
+            self.stored[asker.kernel] = min(self.stored.get(asker.kernel, there), there)
+        return self.advance(asker, done)
+
+    def compileMeanwhile(self, asker, end, answer):
+        """The bound has passed: what comes first, the compiler or the answer."""
+        asker.failures += 1
+        if asker.failures >= FAILURES:
+            asker.closedUntil = end + asker.backoff * self.draw.uniform(0.75, 1.25)
+            asker.backoff, asker.failures = min(2 * asker.backoff, LONGEST_BACKOFF), 0
+        if answer > end + self.options.compile / 1e3:
+            return self.compile(asker, end)
+        self.compilations[asker.kernel] += 1  # in vain
+        return self.advance(asker, answer)
+
+    def advance(self, asker, now):
+        asker.kernel += 1
+        asker.begin()
+        if asker.kernel < self.options.kernels:
+            return now + self.options.between / 1e3
+        self.times.append(now - asker.start)
+        return None
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=10000)
+    parser.add_argument("--processes", type=int, default=8, help="of each host")
+    parser.add_argument("--apart", action="store_true", help="each process asks on its own")
     parser.add_argument("--kernels", type=int, default=60, help="of the model")
     parser.add_argument("--spread", type=float, default=10, help="seconds that the starts are spread over")
     parser.add_argument("--bound", type=float, default=30, help="QUERN_REMOTE_MS")
+    parser.add_argument("--patience", type=float, default=2000, help="QUERN_REMOTE_WAIT_MS")
     parser.add_argument("--bytes", type=int, default=5000, help="of an entry")
     parser.add_argument("--compile", type=float, default=8, help="ms of compiling a kernel")
     parser.add_argument("--between", type=float, default=1, help="ms between a kernel and the next look-up")
@@ -120,16 +154,20 @@ def main():
     parser.add_argument("--gbit", type=float, default=10, help="of its network")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    server, compilations, times = simulate(options)
+    fleet = Fleet(options)
+    fleet.run()
+    times = fleet.times
     at = lambda share: 1e3 * times[min(len(times) - 1, int(share * len(times)))]
     cold = options.kernels * options.compile * 1.2
-    print(f"{options.hosts} hosts, {options.kernels} kernels of {options.bytes} bytes, {options.spread:g} s of starts, "
-          f"bound {options.bound:g} ms, seed {options.seed}")
-    print(f"most requests in a second  {max(server.requests.values())}")
-    print(f"most bytes in a second     {max(server.bytes.values()) / 1e6:.1f} MB")
-    print(f"compilations in the fleet  {sum(compilations)} of {options.hosts * options.kernels}, "
-          f"at most {max(compilations)} of one kernel")
-    print(f"start of a host            median {at(0.5):.0f} ms, 99th percentile {at(0.99):.0f} ms; "
+    print(f"{options.hosts} hosts of {options.processes} processes{' apart' if options.apart else ''}, "
+          f"{options.kernels} kernels of {options.bytes} bytes, {options.spread:g} s of starts, "
+          f"bound {options.bound:g} ms, patience {options.patience:g} ms, seed {options.seed}")
+    print(f"most requests in a second  {max(fleet.server.requests.values())}")
+    print(f"most bytes in a second     {max(fleet.server.bytes.values()) / 1e6:.1f} MB")
+    most = options.hosts * options.processes * options.kernels
+    print(f"compilations in the fleet  {sum(fleet.compilations)} of {most}, "
+          f"at most {max(fleet.compilations)} of one kernel")
+    print(f"start of a process         median {at(0.5):.0f} ms, 99th percentile {at(0.99):.0f} ms; "
           f"without a server {cold + options.kernels * options.between:.0f} ms")
 
 

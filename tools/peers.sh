@@ -8,8 +8,9 @@
 #   tools/peers.sh NAME…      these only; besides the two: onnxruntime, jax, torch (5 GB: its
 #                             package brings CUDA), iree, and intel-opencl (700 MB), the OpenCL
 #                             runtime under the Level Zero driver of the tests;
-#                             python, what the Python package is built and tested with
-#   tools/peers.sh --all      all eight
+#                             python, what the Python package is built and tested with; flax,
+#                             for an example of docs/jax.md
+#   tools/peers.sh --all      all nine
 #
 # One that is there already is left alone. None is needed to build or to use Quern.
 set -euo pipefail
@@ -40,7 +41,7 @@ installOpenMp() {
 
 case "${1-}" in
   "") set -- onednn-3.2 onednn-3.13 ;;
-  --all) set -- onednn-3.2 onednn-3.13 onnxruntime jax torch iree intel-opencl python ;;
+  --all) set -- onednn-3.2 onednn-3.13 onnxruntime jax torch iree intel-opencl python flax ;;
 esac
 for peer in "$@"; do
   case "$peer" in
@@ -58,9 +59,13 @@ for peer in "$@"; do
       install python nanobind==3.1.0 scikit-build-core==1.1.2 pytest==9.2.0 build==1.6.1 numpy==2.4.6 \
         ml_dtypes==0.6.0 apache-tvm-ffi==0.1.15.post2
       ;;
+    flax) # beside jax; of what they need the rest is not used here
+      install flax --no-deps flax==0.12.8 optax==0.2.8 absl-py==2.5.1 chex==0.1.92 toolz==1.2.0 msgpack \
+        typing_extensions treescope rich pygments markdown-it-py mdurl PyYAML
+      ;;
     *)
-      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime, jax, torch, iree, intel-opencl and python" \
-        "are known" >&2
+      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime, jax, torch, iree, intel-opencl, python and" \
+        "flax are known" >&2
       exit 2
       ;;
   esac

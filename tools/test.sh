@@ -237,7 +237,7 @@ rnnsOfModels() {
 # written for oneDNN where its headers are.
 peers=(intel-opencl python jax)
 [ $mode = quick ] || peers+=(onednn-3.13 onednn-3.2)
-[ $mode != full ] || peers+=(torch)
+[ $mode != full ] || peers+=(torch flax)
 step one "install what is missing" tools/deps.sh "$(pick "" --spirv-check --spirv-check)"
 beside one "install peers" tools/peers.sh "${peers[@]}"
 step one "build release" build release all

@@ -2,7 +2,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Checks the sources that build/release compiles, and our headers in them, as .clang-tidy says.
+# Checks the sources that build/release compiles, and our headers in them, as .clang-tidy says; those of the Python
+# package where test/Python/run.sh has built it.
 #
 #   tools/tidy.sh [FILE…]             these, or all
 #   tools/tidy.sh --changed=N         what the last N commits of sources changed, the latest
@@ -44,8 +45,12 @@ done
 # What has no command, as programs that lit compiles, could only be guessed at.
 commands=build/release/compile_commands.json
 [ -f $commands ] || { echo "tools/tidy.sh: no $commands: configure the release first" >&2; exit 1; }
+# The latest build of the package; one for a wheel has the whole tree, and is no other's.
+packages=$(find build/python -maxdepth 2 -path '*/cp*/compile_commands.json' -printf '%T@ %h\n' 2> /dev/null |
+  sort -n | tail -1 | cut -d ' ' -f 2- || true)
 mapfile -t compiled < <(
-  sed -n "s:^ *\"file\"\: \"$PWD/\(\(lib\|runtime\|tools\|test\)/.*\.cpp\)\".*:\1:p" $commands | LC_ALL=C sort -u)
+  sed -n "s:^ *\"file\"\: \"$PWD/\(\(lib\|runtime\|tools\|test\)/.*\.cpp\)\".*:\1:p" $commands \
+    ${packages:+"$packages/compile_commands.json"} | LC_ALL=C sort -u)
 declare -A isLeft
 for file in "${compiled[@]}"; do
   isLeft[$file]=1
@@ -68,10 +73,14 @@ logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 # check FILE: what is found in it goes to a log of its own; prints a line if anything is.
 check() {
-  clang-tidy-22 --quiet -p build/release "$1" > "$logs/${1//\//-}" 2>&1 || echo "$1"
+  case "$1" in
+    runtime/Python/*) commands=$packages ;;
+    *) commands=build/release ;;
+  esac
+  clang-tidy-22 --quiet -p "$commands" "$1" > "$logs/${1//\//-}" 2>&1 || echo "$1"
 }
 export -f check
-export logs
+export logs packages
 failed=$(echo "${chosen[@]}" | xargs -r -n 1 -P "$(nproc)" bash -c 'check "$1"' check | wc -l)
 # A finding reaches from the line with its place to the next such line.
 [ "$failed" = 0 ] || awk -v root="$PWD/" '

@@ -25,7 +25,10 @@ typedef struct {
   const char *signing_key;   /**< a file with mode 0600, "" where nothing is stored (QUERN_REMOTE_SIGNING_KEY) */
   const char *password_file; /**< for Redis (QUERN_REMOTE_PASSWORD_FILE) */
   const char *token_file;    /**< for HTTP (QUERN_REMOTE_TOKEN_FILE) */
-  int milliseconds;          /**< the most that creating a primitive waits; 0: QUERN_REMOTE_MS, which is 30 if unset */
+  int milliseconds;          /**< the most that creating a primitive waits for answers before it is compiled; 0:
+                                  QUERN_REMOTE_MS, which is 30 if unset */
+  int wait_milliseconds;     /**< and beyond that for another who compiles the same; -1: not at all; 0:
+                                  QUERN_REMOTE_WAIT_MS, which is 2000 if unset */
 } quern_remote_cache_t;
 
 /**
@@ -46,7 +49,10 @@ typedef struct {
   uint64_t stores, store_failures;
   uint64_t stores_dropped; /**< too many at once, too large, a server full or given up, the end of the program */
   uint64_t bytes_received, bytes_sent;
-  uint64_t circuits_opened; /**< how often a server was given up */
+  uint64_t circuits_opened;      /**< how often a server was given up */
+  uint64_t leases;               /**< kernels that this process was to compile for others */
+  uint64_t waits, waits_in_vain; /**< for others who compile; those that ended without a kernel */
+  uint64_t late_hits;            /**< of the hits, those that came while the compiler was at work */
 } quern_remote_statistics_t;
 
 /** Zeros where there are no servers. */

@@ -16,6 +16,7 @@
 #include "Desc/Key.h"
 #include "IR/Launch.h"
 #include "IR/QuernDialect.h"
+#include "IR/ValueNames.h"
 #include "Primitives/Emitters.h"
 #include "Primitives/Registry.h"
 #include "Support/Stage.h"
@@ -185,12 +186,7 @@ std::string Compilation::plan() {
   return text;
 }
 
-std::string Compilation::moduleText() {
-  std::string text = heading("// ");
-  llvm::raw_string_ostream os(text);
-  module->print(os);
-  return text;
-}
+std::string Compilation::moduleText() { return heading("// ") + namedText(*module); }
 
 /// The position of an argument, or nothing.
 std::optional<uint32_t> Compilation::argumentNamed(StringRef name) const {

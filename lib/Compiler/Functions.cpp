@@ -159,6 +159,7 @@ Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Bac
     return function.takeError();
   ModuleOp own = *function->module;
   auto only = *own.getOps<func::FuncOp>().begin();
+  functions::nameSteps(only);
   const bool hasErrors = mlir.oracle && mlir.uses.size() > only.getNumArguments();
   SmallVector<unsigned> written;
   for (unsigned i = 0; hasErrors && i < only.getNumArguments(); ++i)

@@ -9,6 +9,7 @@
 #include "Compiler/Trace.h"
 
 #include "IR/Steps.h"
+#include "IR/ValueNames.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
@@ -95,11 +96,9 @@ llvm::json::Array asJson(const std::vector<Lines> &origins) {
 
 Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string &name, const std::string &heading,
                                 const std::string &of) {
-  TracedStage stage{name, "mlir", heading, of, {}, {}};
-  llvm::raw_string_ostream os(stage.text);
-  module->print(os);
+  TracedStage stage{name, "mlir", heading + namedText(*module), of, {}, {}};
   if (!StringRef(stage.text).ends_with("\n"))
-    os << '\n';
+    stage.text += '\n';
   OwningOpRef<ModuleOp> read = parseSourceString<ModuleOp>(stage.text, module->getContext(), name);
   if (!read)
     return internalError("the text of stage ", name, " does not read back");
@@ -111,6 +110,8 @@ Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string
   (of.empty() ? stage.steps.resize(lines) : stage.origins.resize(lines));
   for (auto [made, placed] : llvm::zip_equal(before, after)) {
     const int64_t line = lineOf(placed);
+    if (auto own = made->getLoc()->findInstanceOf<NameLoc>()) // what is made of it is called so, too
+      placed->setLoc(NameLoc::get(own.getName(), placed->getLoc()));
     if (line <= 0)
       continue;
     if (of.empty()) {

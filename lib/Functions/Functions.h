@@ -55,6 +55,9 @@ bool fillNumber(mlir::func::FuncOp function, unsigned i, int64_t value);
 /// Makes sizes that follow from those of the arguments numbers.
 Result<void> foldSizes(mlir::func::FuncOp function);
 
+/// Gives the operations of a function that was read locations that say which they are and what they compute.
+void nameSteps(mlir::func::FuncOp function);
+
 /// Adds two arguments for each of those that are written, of f64 and laid out as it: what computeErrors() writes.
 void addErrorArguments(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> written);
 /// Has a function with these arguments compute, beside each element that it writes, how far arithmetic in the types

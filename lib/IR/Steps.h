@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What emission makes comes from no file: its location is the mathematical step, as "exp(x - max)", the metadata of a
-// fused location. Schedules and lowering keep locations, so that each instruction leads back to a step.
+// fused location, and what its values are called, as "exp". Schedules and lowering keep locations, so that each
+// instruction leads back to a step.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_IR_STEPS_H
@@ -15,8 +16,12 @@
 
 namespace quern {
 
-inline mlir::Location locationOfStep(mlir::MLIRContext *context, const llvm::Twine &step) {
-  return mlir::FusedLoc::get(context, {mlir::UnknownLoc::get(context)}, mlir::StringAttr::get(context, step));
+/// `name`: of the values that the step makes; "" where there is nothing to say.
+inline mlir::Location locationOfStep(mlir::MLIRContext *context, llvm::StringRef name, const llvm::Twine &step) {
+  mlir::Location place = mlir::UnknownLoc::get(context);
+  if (!name.empty())
+    place = mlir::NameLoc::get(mlir::StringAttr::get(context, name), place);
+  return mlir::FusedLoc::get(context, {place}, mlir::StringAttr::get(context, step));
 }
 
 /// The step that a location names, or nothing.

@@ -11,6 +11,8 @@
 
 #include "quern/quern_remote.h"
 
+#include <algorithm>
+
 using namespace quern;
 
 extern "C" {
@@ -20,6 +22,9 @@ quern_status_t quern_set_remote_cache(const quern_remote_cache_t *remote) noexce
     QUERN_REQUIRE("remote", remote);
     if (remote->milliseconds < 0)
       return invalidArguments("milliseconds is ", remote->milliseconds, "; it must be at least 0");
+    constexpr int most = RemoteConfig::mostMilliseconds;
+    if (remote->wait_milliseconds < -1 || remote->wait_milliseconds > most)
+      return invalidArguments("wait_milliseconds is ", remote->wait_milliseconds, "; it must be -1 to ", most);
     Result<RemoteConfig> config = RemoteConfig::fromEnvironment();
     if (!config)
       return config.takeError();
@@ -31,6 +36,8 @@ quern_status_t quern_set_remote_cache(const quern_remote_cache_t *remote) noexce
     take(config->tokenFile, remote->token_file);
     if (remote->milliseconds > 0)
       config->milliseconds = static_cast<uint32_t>(remote->milliseconds);
+    if (remote->wait_milliseconds != 0)
+      config->waitMilliseconds = static_cast<uint32_t>(std::max(0, remote->wait_milliseconds));
     return Kernels::process().remote().configure(*config);
   });
 }
@@ -55,7 +62,11 @@ quern_status_t quern_get_remote_statistics(quern_remote_statistics_t *statistics
                    counted.stores_dropped,
                    counted.bytes_received,
                    counted.bytes_sent,
-                   counted.circuits_opened};
+                   counted.circuits_opened,
+                   counted.leases,
+                   counted.waits,
+                   counted.waits_in_vain,
+                   counted.late_hits};
     return {};
   });
 }

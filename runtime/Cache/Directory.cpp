@@ -176,6 +176,14 @@ Result<void> OpenDirectory::rename(const std::string &from, const std::string &t
   return runtimeError("cannot rename ", from, " to ", to, ": ", errorText(failure));
 }
 
+bool OpenDirectory::contains(const std::string &name) const {
+  return faccessat(fd, name.c_str(), R_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+int OpenDirectory::openEmpty(const std::string &name) const {
+  return openat(fd, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+}
+
 bool OpenDirectory::remove(const std::string &name) const { return unlinkat(fd, name.c_str(), 0) == 0; }
 
 } // namespace quern

@@ -45,6 +45,9 @@ public:
   Result<void> writeNew(const std::string &name, std::string_view bytes) const;
   Result<void> rename(const std::string &from, const std::string &to) const;
   bool remove(const std::string &name) const;
+  bool contains(const std::string &name) const;
+  /// The descriptor of a file that nothing is in, made if it is not there; negative where that cannot be.
+  int openEmpty(const std::string &name) const;
 
 private:
   explicit OpenDirectory(int descriptor) : fd(descriptor) {}

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view suffix = ".qk";
 constexpr std::string_view temporaryPrefix = ".tmp-";
+constexpr const char *lockName = ".lock";
 constexpr uint64_t maxFileBytes = 256ull << 20;
 constexpr int64_t touchAfterSeconds = 600;
 constexpr int64_t staleTemporarySeconds = 3600;
@@ -139,6 +140,16 @@ Result<void> DiskCache::store(const KernelKey &key, std::string_view artifactByt
   if (written)
     account(**directory, artifactBytes.size());
   return written;
+}
+
+bool DiskCache::contains(const KernelKey &key) const {
+  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
+  return directory && *directory && (*directory)->contains(nameOf(key));
+}
+
+KeyLock DiskCache::lock(const KernelKey &key, const std::function<bool()> &goesOn) {
+  Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/true);
+  return directory && *directory ? KeyLock((*directory)->openEmpty(lockName), key, goesOn) : KeyLock();
 }
 
 Result<void> DiskCache::writeFile(const OpenDirectory &directory, const std::string &name, std::string_view bytes) {

@@ -14,7 +14,7 @@
 #define QUERN_RUNTIME_CACHE_DISK_H
 
 #include "Artifact/Artifact.h"
-#include "Desc/Key.h"
+#include "Cache/KeyLock.h"
 
 #include <atomic>
 #include <memory>
@@ -76,6 +76,12 @@ public:
   void reject(const KernelKey &key);
   /// Makes the directory (mode 0700) if needed, writes the file, evicts the files used longest ago beyond the capacity.
   Result<void> store(const KernelKey &key, std::string_view artifactBytes);
+
+  /// Whether there is a file for the key, good or not; counts as nothing.
+  bool contains(const KernelKey &key) const;
+  /// Keeps out other processes, and threads, that would make the same kernel; waits for as long as they have the lock
+  /// and `goesOn`.
+  KeyLock lock(const KernelKey &key, const std::function<bool()> &goesOn);
 
   /// Most recently used first. An absent directory is empty.
   Result<std::vector<DiskCacheFile>> list() const;

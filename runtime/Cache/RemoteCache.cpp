@@ -20,6 +20,7 @@ Result<void> RemoteCache::configure(const RemoteConfig &config) {
     return opened.takeError();
   std::lock_guard lock(mutex);
   all.push_back(std::move(*opened));
+  patienceMs = config.waitMilliseconds;
   current = all.back().get();
   return {};
 }
@@ -39,6 +40,7 @@ Remote *RemoteCache::get() {
     }
     std::lock_guard lock(mutex);
     all.push_back(std::move(*opened));
+    patienceMs = config->waitMilliseconds;
     current = all.back().get();
   });
   if (refusal && report)
@@ -46,13 +48,15 @@ Remote *RemoteCache::get() {
   return current.load(std::memory_order_acquire);
 }
 
-std::optional<RemoteCache::Hit> RemoteCache::lookup(const PrimitiveDesc &desc, const KernelKey &key,
-                                                    const Target &target) {
+std::optional<uint32_t> RemoteCache::patience() { return get() ? std::optional<uint32_t>(patienceMs) : std::nullopt; }
+
+std::optional<RemoteCache::Hit> RemoteCache::lookup(const KernelKey &key, const std::string &target,
+                                                    const std::string &descriptor, const quern_remote_waiter &waiter) {
   Remote *remote = get();
   if (!remote)
     return std::nullopt;
   std::optional<std::string> bytes =
-      remote->get({key.bytes, target.text(), std::string(compilerBuildId()), desc.text()});
+      remote->get({key.bytes, target, std::string(compilerBuildId()), descriptor}, waiter);
   if (!bytes)
     return std::nullopt;
   Result<Artifact> artifact = Artifact::parse(*bytes);
@@ -61,11 +65,17 @@ std::optional<RemoteCache::Hit> RemoteCache::lookup(const PrimitiveDesc &desc, c
   return Hit{std::move(*bytes), std::move(*artifact)};
 }
 
-void RemoteCache::store(const PrimitiveDesc &desc, const KernelKey &key, const Target &target,
+std::optional<RemoteCache::Hit> RemoteCache::lookup(const KernelKey &key, const std::string &target,
+                                                    const std::string &descriptor) {
+  const auto no = [](void *) { return 0; };
+  return lookup(key, target, descriptor, {quern_remote_never, no, no, nullptr});
+}
+
+void RemoteCache::store(const KernelKey &key, const std::string &target, const std::string &descriptor,
                         std::string_view artifact) {
   Remote *remote = get();
   if (remote && remote->canWrite())
-    remote->put({key.bytes, target.text(), std::string(compilerBuildId()), desc.text()}, artifact);
+    remote->put({key.bytes, target, std::string(compilerBuildId()), descriptor}, artifact);
 }
 
 quern_remote_counters RemoteCache::counters() {

@@ -34,10 +34,15 @@ public:
     std::string bytes;
     Artifact artifact;
   };
-  /// Of exactly that key.
-  std::optional<Hit> lookup(const PrimitiveDesc &desc, const KernelKey &key, const Target &target);
+  /// Whether there are servers; and if so, the most that is waited for another who compiles the same.
+  std::optional<uint32_t> patience();
+  /// An artifact of exactly that key and target, of this build, with that descriptor.
+  std::optional<Hit> lookup(const KernelKey &key, const std::string &target, const std::string &descriptor,
+                            const quern_remote_waiter &waiter);
+  /// The same, but nobody who makes it is waited for.
+  std::optional<Hit> lookup(const KernelKey &key, const std::string &target, const std::string &descriptor);
   /// Later, on another thread, if there is room.
-  void store(const PrimitiveDesc &desc, const KernelKey &key, const Target &target, std::string_view artifact);
+  void store(const KernelKey &key, const std::string &target, const std::string &descriptor, std::string_view artifact);
 
   /// Zeros where there is none.
   quern_remote_counters counters();
@@ -51,6 +56,7 @@ private:
   const Remote::Report report;
   std::once_flag environmentRead;
   std::atomic<Remote *> current{nullptr};
+  std::atomic<uint32_t> patienceMs{0};
   std::mutex mutex;                         ///< guards what follows
   std::vector<std::unique_ptr<Remote>> all; // others may be in one that is no longer current
 };

@@ -4,40 +4,21 @@
 //===----------------------------------------------------------------------===//
 #include "Cache/RemoteLibrary.h"
 
+#include "Support/LibraryApi.h"
+
 #include <charconv>
 #include <cstdlib>
-#include <dlfcn.h>
+#include <vector>
 
 namespace quern {
 namespace {
 
-/// A sink that appends to a string. What it throws must not pass through the library.
-struct TextSink {
-  std::string text;
-  bool failed = false;
-  quern_remote_sink sink{&TextSink::write, this};
-  static void write(void *context, const void *bytes, size_t size) noexcept {
-    auto *self = static_cast<TextSink *>(context);
-    try {
-      self->text.append(static_cast<const char *>(bytes), size);
-    } catch (...) {
-      self->failed = true;
-    }
-  }
-};
+using TextSink = StringSink<quern_remote_sink>;
 
 Result<const quern_remote_api *> openLibrary(const std::string &path) {
-  void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    const char *reason = dlerror();
-    return runtimeError("a remote cache is configured, but its library cannot be loaded: ",
-                        reason ? reason : "unknown error");
-  }
-  auto getApi = reinterpret_cast<decltype(&quern_remote_get_api)>(dlsym(handle, "quern_remote_get_api"));
-  if (const quern_remote_api *api = getApi ? getApi(QUERN_REMOTE_API_VERSION) : nullptr)
-    return api;
-  dlclose(handle); // nothing of it has run but the look-up
-  return runtimeError(path, " is no libquern-remote of interface version ", QUERN_REMOTE_API_VERSION);
+  return openApi<quern_remote_api>(path, "quern_remote_get_api", QUERN_REMOTE_API_VERSION,
+                                   "a remote cache is configured, but its library", "libquern-remote",
+                                   [](const quern_remote_api &) { return std::optional<Error>(); });
 }
 
 quern_remote_key keyFor(const RemoteKey &key) {
@@ -67,18 +48,29 @@ std::string variable(const char *name) {
   return text ? text : "";
 }
 
+/// Nothing changes where the variable is not set.
+Result<void> readMilliseconds(const char *name, uint32_t &value) {
+  const std::string text = variable(name);
+  const char *end = text.data() + text.size();
+  if (text.empty())
+    return {};
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec != std::errc() || read.ptr != end || value > RemoteConfig::mostMilliseconds)
+    return invalidArguments(name, " is \"", text, "\"; it must be a number of milliseconds, at most ",
+                            RemoteConfig::mostMilliseconds);
+  return {};
+}
+
 } // namespace
 
 Result<RemoteConfig> RemoteConfig::fromEnvironment() {
   RemoteConfig config{variable("QUERN_REMOTE_CACHE"), variable("QUERN_REMOTE_SIGNING_KEY"),
                       variable("QUERN_REMOTE_PUBLIC_KEYS"), variable("QUERN_REMOTE_PASSWORD_FILE"),
                       variable("QUERN_REMOTE_TOKEN_FILE")};
-  const std::string text = variable("QUERN_REMOTE_MS");
-  const char *end = text.data() + text.size();
-  if (!text.empty())
-    if (const auto read = std::from_chars(text.data(), end, config.milliseconds);
-        read.ec != std::errc() || read.ptr != end)
-      return invalidArguments("QUERN_REMOTE_MS is \"", text, "\"; it must be a number of milliseconds");
+  for (const auto &[name, value] : {std::pair("QUERN_REMOTE_MS", &config.milliseconds),
+                                    std::pair("QUERN_REMOTE_WAIT_MS", &config.waitMilliseconds)})
+    if (Result<void> read = readMilliseconds(name, *value); !read)
+      return read.takeError();
   return config;
 }
 
@@ -110,10 +102,10 @@ Result<void> Remote::generateKeys(const std::string &libraryPath, const std::str
   return made ? Result<void>() : Result<void>(made.takeError());
 }
 
-std::optional<std::string> Remote::get(const RemoteKey &key) {
+std::optional<std::string> Remote::get(const RemoteKey &key, const quern_remote_waiter &waiter) {
   TextSink bytes;
   const quern_remote_key given = keyFor(key);
-  const int status = api->get(remote, &given, &bytes.sink);
+  const int status = api->get(remote, &given, &bytes.sink, &waiter);
   return status == static_cast<int>(Status::Success) && !bytes.failed ? std::optional(std::move(bytes.text))
                                                                       : std::nullopt;
 }

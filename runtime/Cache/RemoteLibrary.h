@@ -23,10 +23,12 @@ namespace quern {
 /// What a remote cache is configured with; texts as in the environment.
 struct RemoteConfig {
   std::string servers, signingKey, publicKeys, passwordFile, tokenFile;
-  uint32_t milliseconds = 30;
+  uint32_t milliseconds = 30;       ///< the most that a look-up waits for answers
+  uint32_t waitMilliseconds = 2000; ///< and beyond that for others that compile the same
+  static constexpr uint32_t mostMilliseconds = 600'000;
 
-  /// What QUERN_REMOTE_CACHE, …_SIGNING_KEY, …_PUBLIC_KEYS, …_PASSWORD_FILE, …_TOKEN_FILE and …_MS say; nothing in a
-  /// program with set-user-ID. An error if the last is no number.
+  /// What QUERN_REMOTE_CACHE, …_SIGNING_KEY, …_PUBLIC_KEYS, …_PASSWORD_FILE, …_TOKEN_FILE, …_MS and …_WAIT_MS say;
+  /// nothing in a program with set-user-ID. An error if one of the last two is no number.
   static Result<RemoteConfig> fromEnvironment();
 };
 
@@ -47,7 +49,7 @@ public:
   /// As quern_remote_api::generate_keys.
   static Result<void> generateKeys(const std::string &libraryPath, const std::string &path);
 
-  std::optional<std::string> get(const RemoteKey &key);
+  std::optional<std::string> get(const RemoteKey &key, const quern_remote_waiter &waiter);
   void put(const RemoteKey &key, std::string_view artifact);
   bool canWrite() const;
   void flush(uint32_t milliseconds);

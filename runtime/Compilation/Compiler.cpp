@@ -11,10 +11,20 @@
 
 namespace quern {
 
-Result<Compiler> Compiler::get() {
+namespace {
+
+std::string_view choiceOfEnvironment() {
   const char *variable = std::getenv("QUERN_COMPILER");
-  const std::string_view choice = variable ? variable : "";
-  if (choice == "process")
+  return variable ? variable : "";
+}
+
+} // namespace
+
+bool Compiler::isApart() { return choiceOfEnvironment() == "process"; }
+
+Result<Compiler> Compiler::get() {
+  const std::string_view choice = choiceOfEnvironment();
+  if (isApart())
     return Compiler(nullptr);
   if (!choice.empty() && choice != "library")
     return invalidArguments("QUERN_COMPILER is '", choice, "'; it is library or process");

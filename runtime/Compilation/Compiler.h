@@ -25,6 +25,8 @@ public:
   /// library cannot be opened.
   static Result<Compiler> get();
 
+  /// Whether QUERN_COMPILER asks for another process, so that nothing is compiled in this one.
+  static bool isApart();
   /// Null if another process compiles.
   const CompilerLibrary *linkingLibrary() const { return library; }
 

@@ -9,6 +9,7 @@
 #include "Compilation/Library.h"
 
 #include "Desc/Key.h"
+#include "Support/LibraryApi.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -20,46 +21,23 @@ namespace {
 
 constexpr const char *libraryName = "libquern-compiler.so.0";
 
-/// A sink that appends to a string. What it throws must not pass through the compiler, which is
-/// built without exceptions.
-struct StringSink {
-  std::string text;
-  bool failed = false;
-  quern_byte_sink sink{&StringSink::write, this};
-  static void write(void *context, const void *bytes, size_t size) noexcept {
-    auto *self = static_cast<StringSink *>(context);
-    try {
-      self->text.append(static_cast<const char *>(bytes), size);
-    } catch (...) {
-      self->failed = true;
-    }
-  }
-};
+using ByteSink = StringSink<quern_byte_sink>;
 
 Result<const quern_compiler_api *> openLibrary() {
   Result<std::string> path = CompilerLibrary::path();
   if (!path)
     return path.takeError();
-  void *handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    const char *reason = dlerror();
-    return runtimeError("a kernel must be compiled, but the compiler cannot be loaded: ",
-                        reason ? reason : "unknown error");
-  }
-  auto getApi = reinterpret_cast<decltype(&quern_compiler_get_api)>(dlsym(handle, "quern_compiler_get_api"));
-  const quern_compiler_api *api = getApi ? getApi(QUERN_COMPILER_API_VERSION) : nullptr;
-  std::optional<Error> refusal;
-  if (!api)
-    refusal = runtimeError(*path, " is not a Quern compiler of interface version ", QUERN_COMPILER_API_VERSION);
-  else if (compilerBuildId() != api->build_id)
-    refusal = runtimeError(*path, " is of build ", api->build_id, "; this libquern is of build ", compilerBuildId());
-  if (!refusal)
-    return api;
-  dlclose(handle); // nothing of it has run but the look-up
-  return std::move(*refusal);
+  return openApi<quern_compiler_api>(*path, "quern_compiler_get_api", QUERN_COMPILER_API_VERSION,
+                                     "a kernel must be compiled, but the compiler", "Quern compiler",
+                                     [&](const quern_compiler_api &api) {
+                                       return compilerBuildId() == api.build_id
+                                                  ? std::optional<Error>()
+                                                  : runtimeError(*path, " is of build ", api.build_id,
+                                                                 "; this libquern is of build ", compilerBuildId());
+                                     });
 }
 
-Result<std::string> finish(int status, StringSink &result, StringSink &error) {
+Result<std::string> finish(int status, ByteSink &result, ByteSink &error) {
   if (result.failed || error.failed)
     return Error{Status::OutOfMemory, "out of memory while receiving the compiler's result"};
   if (status == 0)
@@ -116,31 +94,31 @@ Result<const CompilerLibrary *> CompilerLibrary::get() {
 }
 
 Result<std::string> CompilerLibrary::compile(std::string_view descriptor, const std::string &target, int form) const {
-  StringSink result, error;
+  ByteSink result, error;
   const quern_compile_request request = requestFor(descriptor, target, form);
   return finish(api->compile(&request, &result.sink, &error.sink), result, error);
 }
 
 Result<std::string> CompilerLibrary::explain(std::string_view descriptor, const std::string &target) const {
-  StringSink result, error;
+  ByteSink result, error;
   const quern_compile_request request = requestFor(descriptor, target, QUERN_COMPILER_SCHEDULE);
   return finish(api->explain(&request, &result.sink, &error.sink), result, error);
 }
 
 Result<std::string> CompilerLibrary::read(std::string_view descriptor, const std::string &target) const {
-  StringSink result, error;
+  ByteSink result, error;
   const quern_compile_request request = requestFor(descriptor, target, QUERN_COMPILER_EMIT);
   return finish(api->read(&request, &result.sink, &error.sink), result, error);
 }
 
 std::string CompilerLibrary::stageTimes() const {
-  StringSink result;
+  ByteSink result;
   api->stage_times(&result.sink);
   return std::move(result.text);
 }
 
 Result<CompilerLibrary::Linked> CompilerLibrary::link(std::string_view artifact, size_t entryCount) const {
-  StringSink none, error;
+  ByteSink none, error;
   Linked linked;
   linked.entries.resize(entryCount);
   void *owner = nullptr;

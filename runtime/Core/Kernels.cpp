@@ -52,31 +52,40 @@ Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::str
                              compiler ? compiler->linkingLibrary() : nullptr);
 }
 
-/// For a device. With a disk cache the driver's own binary is taken from there, or put there if there is
-/// none that the driver takes.
+/// For a device. With a disk cache the driver's own binary is taken from there, or from the remote cache, and put there
+/// if there is none that the driver takes.
 Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::string bytes,
                                                        const VerifiedProblem &problem, const Kernels::DeviceRef &device,
-                                                       DiskCache *disk) {
+                                                       const Kernels::Stores &stores) {
+  DiskCache *disk = stores.disk;
   if (!disk || disk->isOff())
     return device->load(std::move(artifact), std::move(bytes), problem, {});
   const KernelKey key = nativeKeyOf(artifact.keyBytes, *device);
+  const std::string target = artifact.target, descriptor = artifact.descriptor;
   std::optional<DiskCache::Hit> kept = disk->lookup(key);
-  auto loaded = device->load(std::move(artifact), std::move(bytes), problem,
-                             kept ? std::string_view(kept->artifact.code) : std::string_view());
+  std::string binary = kept ? std::move(kept->artifact.code) : std::string();
+  std::optional<RemoteCache::Hit> fetched = kept ? std::nullopt : stores.remote->lookup(key, target, descriptor);
+  if (fetched && fetched->artifact.codeKind == CodeKind::DeviceBinary) {
+    (void)disk->store(key, fetched->bytes); // counted there
+    binary = std::move(fetched->artifact.code);
+  }
+  auto loaded = device->load(std::move(artifact), std::move(bytes), problem, binary);
   if (!loaded || (*loaded)->isFromNative())
     return loaded;
-  if (kept)
+  if (!binary.empty())
     disk->reject(key);
-  if (const Result<std::string> native = nativeArtifactOf(**loaded))
-    (void)disk->store(key, *native); // counted there
+  if (const Result<std::string> native = nativeArtifactOf(**loaded)) {
+    (void)disk->store(key, *native);
+    stores.remote->store(key, target, descriptor, *native);
+  }
   return loaded;
 }
 
 Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const VerifiedProblem &problem,
-                                  quern_origin_t origin, const Kernels::DeviceRef &device, DiskCache *disk,
-                                  std::optional<Compiler> compiler = std::nullopt) {
+                                  quern_origin_t origin, const Kernels::DeviceRef &device,
+                                  const Kernels::Stores &stores, std::optional<Compiler> compiler = std::nullopt) {
   const int64_t start = nowNs();
-  auto executable = device ? loadOnDevice(std::move(artifact), std::move(bytes), problem, device, disk)
+  auto executable = device ? loadOnDevice(std::move(artifact), std::move(bytes), problem, device, stores)
                            : loadOnHost(std::move(artifact), std::move(bytes), problem, compiler);
   if (!executable)
     return executable.takeError();
@@ -201,10 +210,10 @@ Result<AcquiredKernel> Kernels::acquireTier(const VerifiedProblem &problem, cons
   return family.executable ? Result<AcquiredKernel>(std::move(family)) : acquired;
 }
 
-Result<AcquiredKernel> Kernels::acquireApart(const VerifiedProblem &problem, const KernelKey &key,
-                                             const Target &target) {
+Result<AcquiredKernel> Kernels::acquireApart(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
+                                             const std::atomic<bool> *isCut) {
   const DeviceRef onHost;
-  const Request request{problem, key, target, onHost};
+  const Request request{problem, key, target, onHost, isCut};
   const std::shared_ptr<DiskCache> disk = this->disk();
   Result<AcquiredKernel> known = acquire(request, [&]() -> Result<AcquiredKernel> {
     Result<AcquiredKernel> found = find(*disk, request);
@@ -256,7 +265,7 @@ Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const Request &request
   if (!hit)
     return AcquiredKernel{};
   Result<AcquiredKernel> loaded = loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem,
-                                             quern_origin_disk, request.device, &disk);
+                                             quern_origin_disk, request.device, {&disk, &remoteCache});
   if (!loaded && loaded.error().status != Status::OutOfMemory)
     disk.reject(request.key);
   return loaded;
@@ -267,7 +276,7 @@ Result<AcquiredKernel> Kernels::fromPacks(DiskCache &disk, const Request &reques
   AcquiredKernel acquired;
   packSet.lookup(request.problem.desc, request.key, request.target, [&](Packs::Hit &&hit) -> Result<void> {
     Result<AcquiredKernel> loaded = loadKernel(std::move(hit.artifact), std::move(hit.bytes), request.problem,
-                                               quern_origin_pack, request.device, &disk);
+                                               quern_origin_pack, request.device, {&disk, &remoteCache});
     if (!loaded)
       return loaded.takeError();
     acquired = std::move(*loaded);
@@ -277,51 +286,124 @@ Result<AcquiredKernel> Kernels::fromPacks(DiskCache &disk, const Request &reques
   return acquired;
 }
 
+/// For servers, and for others who make the same kernel. Where an answer is late the compiler races with it.
+class Kernels::Waiter {
+public:
+  Waiter(Kernels &kernels, const Request &request, uint32_t patienceMs)
+      : kernels(kernels), request(request), end(nowNs() + patienceMs * nsPerMs) {}
+
+  bool isCut() const { return request.isCut && *request.isCut; }
+  /// Whether there is patience yet.
+  bool goesOn() const { return !isCut() && nowNs() < end; }
+  /// As libquern-remote asks. Neither throws.
+  quern_remote_waiter onServers() {
+    const int64_t left = std::max<int64_t>(0, end - nowNs()) / nsPerMs;
+    return {static_cast<uint32_t>(left), isOver, begin, this};
+  }
+  /// Null: the compiler was not begun.
+  const std::shared_ptr<Race> &race() const { return begun; }
+
+private:
+  static constexpr int64_t nsPerMs = 1'000'000;
+
+  static int isOver(void *self) noexcept {
+    const auto *waiter = static_cast<const Waiter *>(self);
+    return waiter->isCut() || (waiter->begun && waiter->begun->isOver());
+  }
+  static int begin(void *self) noexcept {
+    auto *waiter = static_cast<Waiter *>(self);
+    if (waiter->begun)
+      return 1;
+    try {
+      waiter->begun =
+          Race::begin([&kernels = waiter->kernels, descriptor = waiter->request.problem.desc.canonicalBytes(),
+                       target = waiter->request.target.text()] {
+            return kernels.runCompiler(descriptor, target); // kernels are the process's
+          });
+    } catch (...) { // then it is compiled when nobody is waited for any more
+      return 0;
+    }
+    return waiter->begun != nullptr;
+  }
+
+  Kernels &kernels;
+  const Request &request;
+  const int64_t end;
+  std::shared_ptr<Race> begun;
+};
+
 /// Without an executable on a miss. A hit goes to the disk, where the next process finds it.
-Result<AcquiredKernel> Kernels::fromRemote(DiskCache &disk, const Request &request) {
-  std::optional<RemoteCache::Hit> hit = remoteCache.lookup(request.problem.desc, request.key, request.target);
+Result<AcquiredKernel> Kernels::fromRemote(DiskCache &disk, const Request &request, Waiter &waiter) {
+  std::optional<RemoteCache::Hit> hit =
+      remoteCache.lookup(request.key, request.target.text(), request.problem.desc.text(), waiter.onServers());
   if (!hit)
     return AcquiredKernel{};
   (void)disk.store(request.key, hit->bytes); // counted there
   Result<AcquiredKernel> loaded = loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem,
-                                             quern_origin_remote, request.device, &disk);
+                                             quern_origin_remote, request.device, {&disk, &remoteCache});
   if (!loaded && loaded.error().status != Status::OutOfMemory)
     disk.reject(request.key);
   return loaded;
 }
 
+/// Of the processes of this host one asks and compiles, and of those of a fleet one or two.
 Result<AcquiredKernel> Kernels::fetchOrCompile(DiskCache &disk, const Request &request) {
-  if (Result<AcquiredKernel> found = fromRemote(disk, request); found && found->executable)
+  const std::optional<uint32_t> patience = remoteCache.patience();
+  if (!patience)
+    return compile(disk, request);
+  Waiter waiter(*this, request, *patience);
+  const KeyLock lock = disk.lock(request.key, [&] { return waiter.goesOn(); });
+  if (disk.contains(request.key)) // made since this process looked
+    if (Result<AcquiredKernel> found = fromDisk(disk, request); found && found->executable)
+      return found;
+  if (Result<AcquiredKernel> found = fromRemote(disk, request, waiter); found && found->executable)
     return found;
-  return compile(disk, request);
+  if (waiter.isCut())
+    return Error{Status::NotRequired, "nobody wants the kernel any more"};
+  Result<Compiled> raced = waiter.race() ? waiter.race()->wait() : Result<Compiled>(Error{Status::NotRequired, ""});
+  // What another thread did may have been cut short, by a fork.
+  return raced ? keep(disk, request, std::move(*raced)) : compile(disk, request);
 }
 
 Result<AcquiredKernel> Kernels::compile(DiskCache &disk, const Request &request) {
+  Result<Compiled> compiled = runCompiler(request.problem.desc.canonicalBytes(), request.target.text());
+  return compiled ? keep(disk, request, std::move(*compiled)) : compiled.takeError();
+}
+
+Result<Compiled> Kernels::runCompiler(std::string_view descriptor, const std::string &target) {
   Result<Compiler> compiler = Compiler::get();
   if (!compiler)
     return Error{compiler.error().status, compiler.error().message + packSet.refusals()};
-  const bool isReported = isWanted(EventCompile);
-  std::string stageTimes;
+  Compiled compiled;
   const int64_t start = nowNs();
-  Result<std::string> bytes = compiler->compile(request.problem.desc.canonicalBytes(), request.target.text(),
-                                                QUERN_COMPILER_ARTIFACT, isReported ? &stageTimes : nullptr);
-  const int64_t compileNs = nowNs() - start;
+  Result<std::string> bytes = compiler->compile(descriptor, target, QUERN_COMPILER_ARTIFACT,
+                                                isWanted(EventCompile) ? &compiled.stageTimes : nullptr);
+  compiled.ns = nowNs() - start;
   if (!bytes)
     return bytes.takeError();
   compilations += 1;
-  if (isReported)
-    reportCompiled(request.problem, stageTimes, compileNs);
-  Result<Artifact> artifact = Artifact::parse(*bytes);
+  compiled.artifact = std::move(*bytes);
+  return compiled;
+}
+
+/// Stores and loads what the compiler has made.
+Result<AcquiredKernel> Kernels::keep(DiskCache &disk, const Request &request, Compiled &&compiled) {
+  Result<Compiler> compiler = Compiler::get(); // which links it
+  if (!compiler)
+    return compiler.takeError();
+  if (isWanted(EventCompile))
+    reportCompiled(request.problem, compiled.stageTimes, compiled.ns);
+  Result<Artifact> artifact = Artifact::parse(compiled.artifact);
   if (!artifact)
     return internalError("the compiler gave an artifact that is not one: ", artifact.error().message);
   if (artifact->keyBytes != request.key.bytes)
     return internalError("the compiler gave an artifact of another key");
-  (void)disk.store(request.key, *bytes); // counted there; a full disk costs the cache, not the result
-  remoteCache.store(request.problem.desc, request.key, request.target, *bytes);
-  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::move(*bytes), request.problem,
-                                             quern_origin_compiled, request.device, &disk, *compiler);
+  (void)disk.store(request.key, compiled.artifact); // counted there; a full disk costs the cache, not the result
+  remoteCache.store(request.key, request.target.text(), request.problem.desc.text(), compiled.artifact);
+  Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::move(compiled.artifact), request.problem,
+                                             quern_origin_compiled, request.device, {&disk, &remoteCache}, *compiler);
   if (loaded)
-    loaded->compileNs = compileNs;
+    loaded->compileNs = compiled.ns;
   return loaded;
 }
 
@@ -346,7 +428,7 @@ Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedP
                   : Result<AcquiredKernel>(linked.takeError());
   }
   Result<AcquiredKernel> loaded =
-      loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob, nullptr, nullptr);
+      loadKernel(std::move(*artifact), std::string(bytes), problem, quern_origin_blob, nullptr, {});
   if (!loaded && loaded.error().status == Status::RuntimeError)
     return invalidArguments("the cache blob cannot be used: ", loaded.error().message);
   return loaded;

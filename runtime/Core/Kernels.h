@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The stages lookup, compile and load: the memory cache, the disk cache, packs, the remote cache, the compiler, in this
-// order. The one place that holds state of the whole process besides the default threads.
+// The stages lookup, compile and load: the memory cache, the disk cache, packs, families, the remote cache, the
+// compiler, in this order. The one place that holds state of the whole process besides the default threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_KERNELS_H
@@ -14,6 +14,7 @@
 #include "Cache/Memory.h"
 #include "Cache/Packs.h"
 #include "Cache/RemoteCache.h"
+#include "Compilation/Race.h"
 #include "Core/Executable.h"
 
 #include "quern/quern_cache.h"
@@ -45,6 +46,12 @@ public:
   /// The device of a `target` that is none of a CPU.
   using DeviceRef = std::shared_ptr<Device>;
 
+  /// Where what a driver makes is kept; null: nowhere.
+  struct Stores {
+    DiskCache *disk = nullptr;
+    RemoteCache *remote = nullptr;
+  };
+
   /// The process's. Made at its first use.
   static Kernels &process();
 
@@ -57,8 +64,10 @@ public:
   /// and with `Family` wherever there is one. Families are those of packs.
   Result<AcquiredKernel> acquireTier(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                      Tiers tiers);
-  /// As acquire() on the host, but nobody who asks for the same key waits for what is compiled here.
-  Result<AcquiredKernel> acquireApart(const VerifiedProblem &problem, const KernelKey &key, const Target &target);
+  /// As acquire() on the host, but nobody who asks for the same key waits for what is compiled here. NotRequired if
+  /// `isCut`, which may be null, has become true while others were waited for.
+  Result<AcquiredKernel> acquireApart(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
+                                      const std::atomic<bool> *isCut);
   /// Loads an artifact given by the caller; `invalid_arguments` if it is damaged, of another problem or build, or for
   /// an instruction set that `target` does not include. Cache sizes may differ: they decide speed, not results.
   /// `entries`, if there are any, are its functions, which are linked already; it has no code then.
@@ -88,16 +97,20 @@ private:
     const KernelKey &key;
     const Target &target;
     const DeviceRef &device;
+    const std::atomic<bool> *isCut = nullptr; ///< nobody wants it any more
   };
+  class Waiter; ///< for servers and for others who make the same
   Result<AcquiredKernel> acquire(const Request &request, const std::function<Result<AcquiredKernel>()> &make);
   Result<AcquiredKernel> make(const Request &request);
   Result<AcquiredKernel> fromFamily(const VerifiedProblem &problem, const Target &target);
   Result<AcquiredKernel> find(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> fromDisk(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> fromPacks(DiskCache &disk, const Request &request);
-  Result<AcquiredKernel> fromRemote(DiskCache &disk, const Request &request);
+  Result<AcquiredKernel> fromRemote(DiskCache &disk, const Request &request, Waiter &waiter);
   Result<AcquiredKernel> fetchOrCompile(DiskCache &disk, const Request &request);
   Result<AcquiredKernel> compile(DiskCache &disk, const Request &request);
+  Result<Compiled> runCompiler(std::string_view descriptor, const std::string &target);
+  Result<AcquiredKernel> keep(DiskCache &disk, const Request &request, Compiled &&compiled);
 
   MemoryCache memoryCache;
   Packs packSet;

@@ -192,8 +192,8 @@ Result<Tiers> Problem::tiers(Tiers asked) const {
   return wanted;
 }
 
-Result<AcquiredKernel> Problem::acquireApart() const {
-  return Kernels::process().acquireApart(problem, kernelKey, device->target);
+Result<AcquiredKernel> Problem::acquireApart(const std::atomic<bool> *isCut) const {
+  return Kernels::process().acquireApart(problem, kernelKey, device->target, isCut);
 }
 
 Result<AcquiredKernel> Problem::acquireTier(Tiers wanted) const {

@@ -51,7 +51,7 @@ public:
   /// The same, or the kernel of the family. A problem with memory of the caller's, or on a device, has its own.
   Result<AcquiredKernel> acquireTier(Tiers wanted) const;
   /// As Kernels::acquireApart(). Only of problems that acquireTier() has given the kernel of a family.
-  Result<AcquiredKernel> acquireApart() const;
+  Result<AcquiredKernel> acquireApart(const std::atomic<bool> *isCut) const;
   /// What is asked for, by default what QUERN_TIERS says now, and for a problem that is to be deterministic
   /// `Specialised` in place of `Both`. `invalid_arguments` if the variable is none of its values.
   Result<Tiers> tiers(Tiers asked) const;

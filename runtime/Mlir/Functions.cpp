@@ -49,6 +49,17 @@ Result<PrimitiveDesc> fromDisk(DiskCache &disk, const KernelKey &key, const Attr
   return desc;
 }
 
+Result<PrimitiveDesc> fromRemote(DiskCache &disk, const KernelKey &key, const PrimitiveDesc &given,
+                                 const Target &target) {
+  std::optional<RemoteCache::Hit> hit = Kernels::process().remote().lookup(key, target.text(), given.title());
+  if (!hit)
+    return Error{Status::NotRequired, ""};
+  Result<PrimitiveDesc> desc = functionIn(hit->artifact, given.attr);
+  if (desc)
+    (void)disk.store(key, hit->bytes); // counted there
+  return desc;
+}
+
 void keep(DiskCache &disk, const KernelKey &key, const PrimitiveDesc &given, const Target &target, std::string &&code) {
   Artifact artifact;
   artifact.codeKind = CodeKind::Function;
@@ -57,7 +68,9 @@ void keep(DiskCache &disk, const KernelKey &key, const PrimitiveDesc &given, con
   artifact.buildId = compilerBuildId();
   artifact.keyBytes = key.bytes;
   artifact.code = std::move(code);
-  (void)disk.store(key, artifact.serialize()); // counted there
+  const std::string bytes = artifact.serialize();
+  (void)disk.store(key, bytes);
+  Kernels::process().remote().store(key, artifact.target, artifact.descriptor, bytes);
 }
 
 Result<PrimitiveDesc> readFunction(const PrimitiveDesc &given, const Target &target) {
@@ -70,6 +83,8 @@ Result<PrimitiveDesc> readFunction(const PrimitiveDesc &given, const Target &tar
     return known;
   if (std::optional<PrimitiveDesc> known = fromPacks(key, given, target))
     return std::move(*known);
+  if (Result<PrimitiveDesc> known = fromRemote(*disk, key, given, target))
+    return known;
   Result<Compiler> compiler = Compiler::get();
   if (!compiler)
     return Error{compiler.error().status, compiler.error().message + Kernels::process().packs().refusals()};

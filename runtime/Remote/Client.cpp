@@ -20,8 +20,12 @@ constexpr int64_t secondsPerDay = 86400;
 constexpr int64_t commandNs = 10'000 * nsPerMs; // of what the command does at once
 constexpr int64_t storeNs = 1'000 * nsPerMs;    // of what nobody waits for
 constexpr int64_t leaseMs = 10'000;             // a compiler takes no longer, or another one takes over
-constexpr int64_t firstAwaitNs = 2 * nsPerMs, longestAwaitNs = 50 * nsPerMs;
+constexpr int64_t firstPauseNs = 4 * nsPerMs, longestPauseNs = 50 * nsPerMs; // between looks at what another stores
+constexpr int64_t leaseAgainNs = 1'000 * nsPerMs;                            // one that was lost may have ended
+constexpr int64_t noWaitsNs = 60'000 * nsPerMs;                              // after one in vain
+constexpr int64_t secondLeaseShare = 4; // of the patience, until somebody else compiles it once more
 constexpr uint32_t mostMilliseconds = 600'000;
+constexpr int mostLosses = 2;
 
 } // namespace
 
@@ -122,13 +126,18 @@ std::optional<std::string> Client::accept(const std::string &bytes, const Stored
   return std::nullopt;
 }
 
+bool Client::isAsked(Server &server) {
+  bool isProbeDue = false;
+  const bool isClosed = server.isAsked(isProbeDue);
+  if (isProbeDue)
+    requestProbe(server);
+  return isClosed;
+}
+
 Client::Search Client::askFor(Server &server, const StoredKey &key, const Deadline &deadline, std::string &artifact,
                               std::vector<CircuitChange> &changes) {
-  bool isProbeDue = false;
-  if (!server.isAsked(isProbeDue)) {
+  if (!isAsked(server)) {
     counts.skipped += 1;
-    if (isProbeDue)
-      requestProbe(server);
     return Search::Uncertain;
   }
   std::string bytes;
@@ -160,36 +169,98 @@ Client::Search Client::search(const StoredKey &key, const Deadline &deadline, st
   return result;
 }
 
-/// After a miss: whoever gets the lease compiles, others wait for what that stores, within their deadline.
-Client::Search Client::await(const StoredKey &key, const Deadline &deadline, std::string &artifact,
+/// A look-up that waits for a host that compiles the same. After a quarter of its patience there is a second lease: so
+/// one that holds the first and does not come to an end costs little, and two hosts compile at most.
+class Client::Waiting {
+public:
+  Waiting(const Client &client, const quern_remote_waiter &waiter)
+      : client(client), unhurried{0, waiter.is_over, [](void *) { return 0; }, waiter.context},
+        patience(waiter.patience_milliseconds * nsPerMs), start(steadyNs()), deadline(patience, &client.cut, &waiter) {}
+
+  /// Whether to try for a lease now, and for which.
+  std::optional<int> nextLease() {
+    const int64_t now = steadyNs();
+    const int which = patience > 0 && now - start >= patience / secondLeaseShare ? 1 : 0;
+    if (which == tried && now < again)
+      return std::nullopt;
+    tried = which;
+    again = now + leaseAgainNs;
+    ++attempts;
+    return which;
+  }
+  bool isFirst() const { return attempts == 1; }
+  /// Who has the lease is not known: another try at once, and whether there were enough.
+  bool isAtLoss() {
+    again = 0;
+    return ++losses > mostLosses;
+  }
+  /// Waits a little longer each time. False: no more.
+  bool pauses() {
+    const Deadline end(std::min(jittered(pause), deadline.hasPassed() ? firstPauseNs : deadline.leftNs()));
+    pause = std::min(2 * pause, longestPauseNs);
+    while (!end.isOver() && !deadline.isOver())
+      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(end.leftNs(), nsPerMs)));
+    return !deadline.isOver();
+  }
+  /// Of one question meanwhile, which need not be answered as soon as the first.
+  Deadline question() const {
+    const int64_t time = std::min(deadline.leftNs(), patience / secondLeaseShare);
+    return Deadline(std::max(client.waitNs, time), &client.cut, &unhurried);
+  }
+  bool wasInVain() const { return patience > 0 && deadline.hasPassed(); }
+  bool wasCut() const { return deadline.isCut(); }
+
+private:
+  const Client &client;
+  const quern_remote_waiter unhurried; ///< which begins nothing
+  const int64_t patience, start;
+  const Deadline deadline;
+  int64_t pause = firstPauseNs, again = 0;
+  int tried = -1, attempts = 0, losses = 0;
+};
+
+/// After a miss: whoever gets a lease compiles, others wait for what that stores.
+Client::Search Client::await(const StoredKey &key, const quern_remote_waiter &waiter, std::string &artifact,
                              std::vector<CircuitChange> &changes) {
-  const auto writable = std::find_if(servers.begin(), servers.end(), [](const auto &server) {
-    return !server->address().isReadOnly && server->address().protocol == Address::Protocol::Redis;
-  });
-  bool isProbeDue = false;
-  if (!signer || writable == servers.end() || deadline.isOver() || !(*writable)->isAsked(isProbeDue))
+  const auto writable =
+      std::find_if(servers.begin(), servers.end(), [](const auto &server) { return !server->address().isReadOnly; });
+  if (!signer || waiter.patience_milliseconds == quern_remote_never || writable == servers.end() ||
+      !isAsked(**writable) || steadyNs() < noWaitsUntilNs)
     return Search::Missing;
+  Server &server = **writable;
   const EntryName name = nameOfEntry(key.bytes);
-  for (int64_t pause = firstAwaitNs;; pause = std::min(2 * pause, longestAwaitNs)) {
-    const Outcome lease = ask(
-        **writable, deadline, [&](Connection &connection) { return connection.lease(name, leaseMs, deadline); },
-        changes);
-    if (lease.kind == Outcome::Done) // whoever had it may have stored, and given it back, since the last look
-      return askFor(**writable, key, deadline, artifact, changes);
-    if (lease.kind != Outcome::Missing)
-      return Search::Missing; // there is no telling
-    std::unique_lock lock(mutex);
-    changed.wait_for(lock, std::chrono::nanoseconds(std::min(pause, deadline.leftNs())), [&] { return cut.load(); });
-    lock.unlock();
-    if (deadline.isOver())
-      return Search::Missing;
-    const Search found = askFor(**writable, key, deadline, artifact, changes);
-    if (found != Search::Missing)
+  const std::string own = sealLease(name, time(nullptr), *signer);
+  Waiting waiting(*this, waiter);
+  const Deadlines deadlines = [&] { return waiting.question(); };
+  for (;;) {
+    if (const std::optional<int> which = waiting.nextLease()) {
+      Lease lease{own, leaseMs};
+      const Outcome outcome = ask(
+          server, deadlines(), [&](Connection &connection) { return connection.lease(name, *which, lease, deadlines); },
+          changes);
+      counts.leases += outcome.kind == Outcome::Done ? 1 : 0;
+      if (outcome.kind == Outcome::Done) // whoever had it may have stored, and given it back, since the last look
+        return askFor(server, key, deadlines(), artifact, changes);
+      const bool isHeld = outcome.kind == Outcome::Missing && isLeaseOf(lease.held, name, time(nullptr), readers);
+      const bool mayBe = outcome.kind == Outcome::Late || (outcome.kind == Outcome::Missing && lease.held.empty());
+      if (!isHeld && (!mayBe || waiting.isAtLoss()))
+        return Search::Missing; // there is no telling
+      counts.waits += waiting.isFirst() ? 1 : 0;
+    }
+    const bool goesOn = waiting.pauses();
+    if (!goesOn && waiting.wasInVain()) {
+      counts.waitsInVain += 1;
+      noWaitsUntilNs = steadyNs() + noWaitsNs;
+    }
+    if (!goesOn)
+      return waiting.wasCut() ? Search::Uncertain : Search::Missing;
+    const Search found = askFor(server, key, deadlines(), artifact, changes);
+    if (found == Search::Found || !isAsked(server)) // what is late once may not be so again
       return found;
   }
 }
 
-std::optional<std::string> Client::get(const StoredKey &key) {
+std::optional<std::string> Client::get(const StoredKey &key, const quern_remote_waiter &waiter) {
   const EntryName name = nameOfEntry(key.bytes);
   std::string artifact;
   std::vector<CircuitChange> changes;
@@ -199,10 +270,13 @@ std::optional<std::string> Client::get(const StoredKey &key) {
       counts.remembered += 1;
       return std::nullopt;
     }
-    const Deadline deadline(waitNs, &cut);
+    const Deadline deadline(waitNs, &cut, &waiter);
     found = search(key, deadline, artifact, changes);
+    const bool isLate = deadline.hasPassed() && found != Search::Uncertain; // which ask() has counted otherwise
+    counts.timeouts += isLate ? 1 : 0;
+    counts.lateHits += isLate && found == Search::Found ? 1 : 0;
     if (found == Search::Missing) {
-      found = await(key, deadline, artifact, changes);
+      found = await(key, waiter, artifact, changes);
       if (found == Search::Missing)
         misses.add(name, steadyNs());
     }
@@ -255,11 +329,12 @@ quern_remote_counters Client::counters() const {
     received += server->received;
     sent += server->sent;
   }
-  return {counts.hits,          counts.misses,        counts.remembered, counts.skipped,
-          counts.timeouts,      counts.failures,      counts.isUnsigned, counts.foreign,
-          counts.expired,       counts.mismatched,    counts.damaged,    counts.stores,
-          counts.storeFailures, counts.storesDropped, received,          sent,
-          counts.circuitsOpened};
+  return {counts.hits,           counts.misses,        counts.remembered, counts.skipped,
+          counts.timeouts,       counts.failures,      counts.isUnsigned, counts.foreign,
+          counts.expired,        counts.mismatched,    counts.damaged,    counts.stores,
+          counts.storeFailures,  counts.storesDropped, received,          sent,
+          counts.circuitsOpened, counts.leases,        counts.waits,      counts.waitsInVain,
+          counts.lateHits};
 }
 
 Outcome Client::askFirst(const Server::Question &question) {
@@ -292,6 +367,8 @@ Outcome Client::fetchNamed(const EntryName &name, std::string &artifact) {
       askFirst([&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
   if (outcome.kind != Outcome::Done)
     return outcome;
+  if (isLease(bytes))
+    return {Outcome::Missing, ""};
   const OpenedEntry opened = openEntry(bytes, {name, {}, {}}, time(nullptr), readers);
   countRejected(opened.verdict);
   if (opened.verdict != Verdict::Sound)

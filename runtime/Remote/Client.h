@@ -18,11 +18,10 @@
 #include "Remote/Interface.h"
 #include "Remote/Misses.h"
 #include "Remote/Server.h"
+#include "Support/IdleThread.h"
 
-#include <condition_variable>
 #include <deque>
 #include <optional>
-#include <thread>
 
 namespace quern::remote {
 
@@ -37,6 +36,7 @@ struct Counts {
   std::atomic<uint64_t> hits{0}, misses{0}, remembered{0}, skipped{0}, timeouts{0}, failures{0};
   std::atomic<uint64_t> isUnsigned{0}, foreign{0}, expired{0}, mismatched{0}, damaged{0};
   std::atomic<uint64_t> stores{0}, storeFailures{0}, storesDropped{0}, circuitsOpened{0};
+  std::atomic<uint64_t> leases{0}, waits{0}, waitsInVain{0}, lateHits{0};
 };
 
 /// Thread-safe. Made through open() and never destroyed.
@@ -48,7 +48,7 @@ public:
   static Result<Client *> open(const quern_remote_config &config);
 
   /// The artifact with its names, or nothing.
-  std::optional<std::string> get(const StoredKey &key);
+  std::optional<std::string> get(const StoredKey &key, const quern_remote_waiter &waiter);
   void put(StoredKey key, std::string artifact);
   bool canWrite() const { return isWriting; }
   void flush(int64_t milliseconds);
@@ -71,15 +71,17 @@ private:
 
   Client() = default;
   Result<void> configure(const quern_remote_config &config);
-  bool lockOutsideForks(std::unique_lock<std::mutex> &lock);
+  bool lockOutsideForks(IdleThread::Lock &lock);
   bool enter();
   void leave();
-  bool isThread() const { return thread && thread->get_id() == std::this_thread::get_id(); }
 
   enum class Search { Found, Missing, Uncertain };
   Search search(const StoredKey &key, const Deadline &deadline, std::string &artifact,
                 std::vector<CircuitChange> &changes);
-  Search await(const StoredKey &key, const Deadline &deadline, std::string &artifact,
+  /// Whether to ask it; has it probed if that is due.
+  bool isAsked(Server &server);
+  class Waiting; ///< for a host that compiles the same
+  Search await(const StoredKey &key, const quern_remote_waiter &waiter, std::string &artifact,
                std::vector<CircuitChange> &changes);
   Search askFor(Server &server, const StoredKey &key, const Deadline &deadline, std::string &artifact,
                 std::vector<CircuitChange> &changes);
@@ -98,7 +100,7 @@ private:
   void requestProbe(Server &server);
   void ensureThread();
   void run();
-  void doJob(std::unique_lock<std::mutex> &lock);
+  void doJob(IdleThread::Lock &lock);
 
   // Around forks, and at the end of the process.
   static void registerHandlers();
@@ -117,14 +119,13 @@ private:
   Counts counts;
   Misses misses;
 
-  std::atomic<bool> cut{false}; ///< what is under way is to end
-  std::mutex mutex;             ///< guards what follows
-  std::condition_variable changed;
+  std::atomic<bool> cut{false};           ///< what is under way is to end
+  std::atomic<int64_t> noWaitsUntilNs{0}; ///< others that compile are not waited for
+  IdleThread idle;                        ///< stores; its mutex guards what follows
   std::deque<Job> jobs;
   size_t jobBytes = 0;
-  int busy = 0, holders = 0; ///< threads that may be in libcurl, and who waits for there to be none
-  bool isRunning = false, isStopping = false, hasJobInHand = false;
-  std::unique_ptr<std::thread> thread;
+  int busy = 0; ///< threads that may be in libcurl
+  bool hasJobInHand = false;
 };
 
 } // namespace quern::remote

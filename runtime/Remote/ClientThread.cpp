@@ -9,14 +9,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <new>
 #include <pthread.h>
-#include <system_error>
 
 namespace quern::remote {
 namespace {
-
-constexpr std::chrono::milliseconds idleTime{100};
 
 /// All of the process; they are never destroyed.
 struct Clients {
@@ -78,18 +74,18 @@ void Client::registerHandlers() {
 
 /// Takes the lock, but for a fork that holds it or wants to, and the end of the process: another handler of that fork
 /// may wait for the very thread that is here, as for one that compiles in the background.
-bool Client::lockOutsideForks(std::unique_lock<std::mutex> &lock) {
+bool Client::lockOutsideForks(IdleThread::Lock &lock) {
   while (!lock.try_lock()) {
     if (cut)
       return false;
     std::this_thread::yield();
   }
-  return holders == 0 && !isStopping;
+  return idle.holders == 0 && !idle.isStopping;
 }
 
 /// Before a thread goes into libcurl, or takes any other lock of ours.
 bool Client::enter() {
-  std::unique_lock lock(mutex, std::defer_lock);
+  IdleThread::Lock lock(idle.mutex, std::defer_lock);
   if (!lockOutsideForks(lock))
     return false;
   ++busy;
@@ -97,19 +93,19 @@ bool Client::enter() {
 }
 
 void Client::leave() {
-  std::lock_guard guard(mutex);
+  std::lock_guard guard(idle.mutex);
   if (--busy == 0)
-    changed.notify_all();
+    idle.changed.notify_all();
 }
 
 /// Nobody is in libcurl from now on, and all locks are held.
 void Client::holdStill() {
   cut = true;
-  std::unique_lock lock(mutex);
-  ++holders;
+  IdleThread::Lock lock(idle.mutex);
+  ++idle.holders;
   cut = true; // the end of another fork may have been in between
-  changed.notify_all();
-  changed.wait(lock, [&] { return busy == 0; });
+  idle.changed.notify_all();
+  idle.changed.wait(lock, [&] { return busy == 0; });
   misses.lock();
   for (const std::unique_ptr<Server> &server : servers)
     server->lock();
@@ -120,9 +116,9 @@ void Client::release() {
   for (const std::unique_ptr<Server> &server : servers)
     server->unlock();
   misses.unlock();
-  cut = --holders > 0 || isStopping;
-  mutex.unlock();
-  changed.notify_all();
+  cut = --idle.holders > 0 || idle.isStopping;
+  idle.mutex.unlock();
+  idle.changed.notify_all();
 }
 
 /// With the mutex held by the thread that forked, the only one that is here. What was to be stored, the parent stores.
@@ -134,18 +130,15 @@ void Client::forgetInFork() {
   misses.unlock();
   jobs.clear();
   jobBytes = 0;
-  new (&thread) std::unique_ptr<std::thread>; // that of the parent is not here
-  new (&changed) std::condition_variable;
-  isRunning = hasJobInHand = false;
-  holders = 0;
-  cut = isStopping;
-  mutex.unlock();
+  hasJobInHand = false;
+  cut = idle.isStopping;
+  idle.forgetInFork();
 }
 
 void Client::put(StoredKey key, std::string artifact) {
   if (!isWriting)
     return;
-  std::unique_lock lock(mutex, std::defer_lock);
+  IdleThread::Lock lock(idle.mutex, std::defer_lock);
   const size_t bytes = artifact.size() + key.bytes.size();
   if (!lockOutsideForks(lock) || jobs.size() >= mostJobs || jobBytes + bytes > mostJobBytes) {
     counts.storesDropped += 1;
@@ -157,8 +150,8 @@ void Client::put(StoredKey key, std::string artifact) {
 }
 
 void Client::requestProbe(Server &server) {
-  std::lock_guard guard(mutex);
-  if (isStopping)
+  std::lock_guard guard(idle.mutex);
+  if (idle.isStopping)
     return;
   jobs.push_front({{}, {}, &server});
   ensureThread();
@@ -166,39 +159,21 @@ void Client::requestProbe(Server &server) {
 
 /// With the mutex held.
 void Client::ensureThread() {
-  changed.notify_all();
-  if (isRunning)
+  if (idle.ensure([this] { run(); }))
     return;
-  if (thread)
-    thread->join(); // which has nothing left to do
-  thread.reset();
-  try {
-    thread = std::make_unique<std::thread>([this] { run(); });
-    isRunning = true;
-  } catch (const std::system_error &) { // no thread is to be had
-    counts.storesDropped += jobs.size();
-    jobs.clear();
-    jobBytes = 0;
-  }
+  counts.storesDropped += jobs.size();
+  jobs.clear();
+  jobBytes = 0;
 }
 
 void Client::run() {
   sigset_t signals; // are the program's, and go to its threads
   sigfillset(&signals);
   (void)pthread_sigmask(SIG_SETMASK, &signals, nullptr);
-  std::unique_lock lock(mutex);
-  const auto isWanted = [&] { return isStopping || (holders == 0 && !jobs.empty()); };
-  while (changed.wait_for(lock, idleTime, isWanted) || holders > 0) {
-    if (isStopping && (jobs.empty() || cut))
-      break;
-    if (holders == 0 && !jobs.empty())
-      doJob(lock);
-  }
-  isRunning = false;
-  changed.notify_all();
+  idle.serve([&] { return !jobs.empty(); }, [&](IdleThread::Lock &lock) { doJob(lock); });
 }
 
-void Client::doJob(std::unique_lock<std::mutex> &lock) {
+void Client::doJob(IdleThread::Lock &lock) {
   Job job = std::move(jobs.front());
   jobs.pop_front();
   hasJobInHand = true;
@@ -219,40 +194,35 @@ void Client::doJob(std::unique_lock<std::mutex> &lock) {
   lock.lock();
   --busy;
   hasJobInHand = false;
-  if (wasCut && !isStopping)
+  if (wasCut && !idle.isStopping)
     jobs.push_front(std::move(job)); // to be done again
   else if (!job.probed)
     jobBytes -= job.artifact.size() + job.key.bytes.size();
-  changed.notify_all();
+  idle.changed.notify_all();
   lock.unlock();
   report(changes);
   lock.lock();
 }
 
 void Client::flush(int64_t milliseconds) {
-  std::unique_lock lock(mutex);
-  if (!isThread())
-    changed.wait_for(lock, std::chrono::milliseconds(milliseconds),
-                     [&] { return !isRunning || (jobs.empty() && !hasJobInHand); });
+  IdleThread::Lock lock(idle.mutex);
+  if (!idle.isSelf())
+    idle.changed.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                          [&] { return !idle.isRunning() || (jobs.empty() && !hasJobInHand); });
 }
 
 /// At the end of the process: no thread of ours is in a library after it.
 void Client::stop(int64_t milliseconds) {
   flush(milliseconds);
-  std::unique_lock lock(mutex);
-  if (isThread())
+  IdleThread::Lock lock(idle.mutex);
+  if (idle.isSelf())
     return; // a listener has ended the process
-  isStopping = true;
   cut = true;
   counts.storesDropped += jobs.size();
   jobs.clear();
-  changed.notify_all();
-  std::unique_ptr<std::thread> last = std::move(thread);
-  lock.unlock();
-  if (last)
-    last->join();
+  idle.end(lock);
   lock.lock();
-  changed.wait_for(lock, idleTime, [&] { return busy == 0; });
+  idle.changed.wait_for(lock, IdleThread::idleTime, [&] { return busy == 0; });
 }
 
 } // namespace quern::remote

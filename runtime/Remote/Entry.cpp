@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sodium.h>
 
 namespace quern::remote {
 namespace {
@@ -16,6 +17,8 @@ namespace {
 constexpr std::string_view magic = "QUERNENT";
 constexpr uint32_t formatVersion = 1;
 constexpr size_t nameBytes = 64;
+constexpr std::string_view leaseTarget = "a lease";
+constexpr int64_t leaseSeconds = 600; // clocks differ
 
 std::string_view textOf(const PublicKey &key) { return {reinterpret_cast<const char *>(key.data()), key.size()}; }
 
@@ -64,6 +67,16 @@ OpenedEntry openEntry(std::string_view bytes, const EntryKey &key, int64_t now, 
   if (expiry <= now)
     return {Verdict::Expired, {}};
   return {Verdict::Sound, artifact};
+}
+
+std::string sealLease(const EntryName &name, int64_t now, const PrivateKey &signer) {
+  const std::string number = concat(std::hex, randombytes_random(), '-', randombytes_random());
+  return concat(leaseText, sealEntry({name, leaseTarget, {}}, number, now + leaseSeconds, signer));
+}
+
+bool isLeaseOf(std::string_view bytes, const EntryName &name, int64_t now, std::span<const PublicKey> readers) {
+  return isLease(bytes) &&
+         openEntry(bytes.substr(leaseText.size()), {name, leaseTarget, {}}, now, readers).verdict == Verdict::Sound;
 }
 
 std::string withoutNames(std::string_view bytes) {

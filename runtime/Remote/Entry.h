@@ -43,6 +43,14 @@ struct OpenedEntry {
 /// `now` in seconds since the epoch. Without a target and build in `key` any will do.
 OpenedEntry openEntry(std::string_view bytes, const EntryKey &key, int64_t now, std::span<const PublicKey> readers);
 
+// What says that somebody compiles an entry, signed as entries are, so that nobody waits because a server says so. How
+// long it holds is the server's business; it is not believed beyond some minutes.
+inline constexpr std::string_view leaseText = "quern lease ";
+inline bool isLease(std::string_view bytes) { return bytes.starts_with(leaseText); }
+/// A new one, unlike all others.
+std::string sealLease(const EntryName &name, int64_t now, const PrivateKey &signer);
+bool isLeaseOf(std::string_view bytes, const EntryName &name, int64_t now, std::span<const PublicKey> readers);
+
 /// The artifact without what names the problem; as it was if it is none.
 std::string withoutNames(std::string_view bytes);
 /// The artifact as the compiler made it, with its key and descriptor. An error if it is damaged, or of another target,

@@ -61,9 +61,10 @@ int openRemote(const quern_remote_config *config, quern_remote **remote, const q
   });
 }
 
-int getRemote(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes) {
+int getRemote(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
+              const quern_remote_waiter *waiter) {
   return guarded(nullptr, [&] {
-    const std::optional<std::string> artifact = clientOf(remote)->get(storedKey(*key));
+    const std::optional<std::string> artifact = clientOf(remote)->get(storedKey(*key), *waiter);
     if (artifact)
       give(bytes, *artifact);
     return static_cast<int>(artifact ? Status::Success : Status::NotRequired);

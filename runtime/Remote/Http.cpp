@@ -2,11 +2,21 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
+//
+// A lease is an object whose name says which span of the server's time it is for, so that none needs to be given back
+// or to be thought old. Who creates it has the lease.
+//
+//===----------------------------------------------------------------------===//
 #include "Remote/Http.h"
 
 #include "Remote/Entry.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstring>
+#include <ctime>
+#include <thread>
+#include <unordered_set>
 
 namespace quern::remote {
 
@@ -16,6 +26,8 @@ struct HttpConnection::Body {
   size_t taken = 0;          ///< of that
   std::string incoming;
   bool isTooLong = false;
+  long status = 0;
+  time_t date = -1; ///< the server's, if it has told
 
   static size_t read(char *to, size_t size, size_t count, void *self) noexcept {
     auto *body = static_cast<Body *>(self);
@@ -43,12 +55,27 @@ struct HttpConnection::Body {
       return 0;
     }
   }
+  static size_t readHeader(char *from, size_t size, size_t count, void *self) noexcept {
+    constexpr std::string_view name = "date:";
+    const std::string_view line(from, size * count);
+    char text[64] = "";
+    if (line.size() > name.size() && line.size() < sizeof text &&
+        strncasecmp(line.data(), name.data(), name.size()) == 0) {
+      line.copy(text, line.size());
+      static_cast<Body *>(self)->date = curl_getdate(text + name.size(), nullptr);
+    }
+    return size * count;
+  }
 };
 
 namespace {
 
-constexpr long statusOk = 200, statusNoContent = 204, statusNotFound = 404, statusGone = 410, statusTooLarge = 413,
-               statusInsufficientStorage = 507;
+constexpr long statusOk = 200, statusCreated = 201, statusNoContent = 204, statusNotFound = 404, statusConflict = 409,
+               statusGone = 410, statusPreconditionFailed = 412, statusTooLarge = 413, statusInsufficientStorage = 507;
+
+/// How long to wait before reading again what others may have written over: longer than these need from seeing nothing
+/// to having written, which is taken to be a few times what it took here.
+constexpr int64_t leastSettleNs = 20 * nsPerMs, mostSettleNs = 200 * nsPerMs, settleTimes = 4;
 
 /// Lines of a request.
 class HeaderList {
@@ -78,7 +105,7 @@ Outcome outcomeOfStatus(long status) {
 
 } // namespace
 
-Outcome HttpConnection::ask(Method method, const EntryName &name, Body &body, const Deadline &deadline) {
+Outcome HttpConnection::ask(Method method, std::string_view name, Body &body, const Deadline &deadline) {
   if (!transfer)
     transfer = Transfer::make(address);
   if (!transfer)
@@ -87,6 +114,8 @@ Outcome HttpConnection::ask(Method method, const EntryName &name, Body &body, co
   HeaderList headers;
   headers.add("Expect:"); // a body of some KiB needs no asking before
   headers.add("Content-Type: application/octet-stream");
+  if (method == Method::Create)
+    headers.add("If-None-Match: *");
   if (!secrets.token.empty())
     headers.add("Authorization: Bearer " + secrets.token);
   const std::string place = concat(address.base, "/ac/", name);
@@ -98,9 +127,11 @@ Outcome HttpConnection::ask(Method method, const EntryName &name, Body &body, co
   curl_easy_setopt(easy, CURLOPT_SEEKDATA, &body);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Body::write);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &body);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &Body::readHeader);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &body);
   curl_easy_setopt(easy, CURLOPT_NOBODY, 0L);
   curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
-  if (method == Method::Put) {
+  if (method == Method::Put || method == Method::Create) {
     curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
     curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(body.outgoing.size()));
   }
@@ -110,13 +141,16 @@ Outcome HttpConnection::ask(Method method, const EntryName &name, Body &body, co
   Outcome outcome = transfer->perform(deadline);
   received += body.incoming.size();
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, nullptr);
-  long status = 0;
-  (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &body.status);
+  if (body.date >= 0) {
+    serverAheadSeconds = body.date - steadyNs() / nsPerSecond;
+    hasServerTime = true;
+  }
   if (body.isTooLong)
     outcome = {Outcome::Failed, "the server's answer is too long"};
   if (outcome.kind != Outcome::Done)
     transfer.reset();
-  return outcome.kind == Outcome::Done ? outcomeOfStatus(status) : outcome;
+  return outcome.kind == Outcome::Done ? outcomeOfStatus(body.status) : outcome;
 }
 
 Outcome HttpConnection::get(const EntryName &name, std::string &bytes, const Deadline &deadline) {
@@ -141,20 +175,59 @@ Outcome HttpConnection::contains(const EntryName &name, const Deadline &deadline
   return ask(Method::Head, name, body, deadline);
 }
 
-Outcome HttpConnection::lease(const EntryName &, int64_t, const Deadline &) { return {Outcome::Unsupported, ""}; }
-
-Outcome HttpConnection::ping(const Deadline &deadline) {
-  const Outcome outcome = contains(EntryName(64, '0'), deadline);
-  return outcome.isAnswer() ? Outcome{} : outcome;
+int64_t HttpConnection::serverSeconds() const {
+  return hasServerTime ? serverAheadSeconds + steadyNs() / nsPerSecond : static_cast<int64_t>(time(nullptr));
 }
 
-Outcome HttpConnection::list(const std::function<void(const EntryName &)> &, const std::function<Deadline()> &) {
-  return {Outcome::Unsupported, "HTTP has no listing of what a server keeps; give the problems"};
+Outcome HttpConnection::lease(const EntryName &name, int which, Lease &lease, const Deadlines &deadlines) {
+  const int64_t span = serverSeconds() * 1000 / lease.milliseconds;
+  const auto nameIn = [&](int64_t number) { return nameOfEntry(concat(leaseText, name, ' ', which, ' ', number)); };
+  const auto isHeld = [](const Outcome &read) {
+    return read.kind == Outcome::Done ? Outcome{Outcome::Missing, ""} : read;
+  };
+  for (const int64_t number : {span - 1, span})
+    if (Outcome read = get(nameIn(number), lease.held, deadlines()); read.kind != Outcome::Missing)
+      return isHeld(read);
+  Body body;
+  body.outgoing = lease.own;
+  const int64_t start = steadyNs();
+  Outcome put = ask(Method::Create, nameIn(span), body, deadlines());
+  const bool wasThere =
+      body.status == statusPreconditionFailed || body.status == statusConflict || body.status == statusNoContent;
+  if (put.kind == Outcome::Missing)
+    return {Outcome::Failed, "the server has no place for entries (404)"};
+  if (!wasThere && (put.kind != Outcome::Done || body.status == statusCreated))
+    return put;
+  if (!wasThere) // it does not say: the last to write has it
+    std::this_thread::sleep_for(
+        std::chrono::nanoseconds(std::clamp(settleTimes * (steadyNs() - start), leastSettleNs, mostSettleNs)));
+  Outcome read = get(nameIn(span), lease.held, deadlines());
+  if (read.kind == Outcome::Done && !wasThere && lease.held == lease.own)
+    return {};
+  return isHeld(read);
 }
 
-void HttpConnection::disownSockets() {
-  if (transfer)
-    transfer->disownSockets();
+/// Whatever the server shows of the folder, as nginx' autoindex does: each name in it that is one of an entry.
+Outcome HttpConnection::list(const std::function<void(const EntryName &)> &each, const Deadlines &deadlines) {
+  Body body;
+  Outcome outcome = ask(Method::Get, "", body, deadlines());
+  if (outcome.kind == Outcome::Missing || (outcome.kind == Outcome::Failed && body.status != 0))
+    return {Outcome::Unsupported,
+            concat("the server gives no list of ", address.base, "/ac/ (status ", body.status,
+                   "); have it show the folder, as nginx does with autoindex, or give the problems in a file")};
+  if (outcome.kind != Outcome::Done)
+    return outcome;
+  std::unordered_set<EntryName> listed;
+  const std::string_view text = body.incoming;
+  const auto isInWord = [](char character) { return std::isalnum(static_cast<unsigned char>(character)) != 0; };
+  for (size_t start = 0, end = 0; start < text.size(); start = end + 1) {
+    end = start;
+    while (end < text.size() && isInWord(text[end]))
+      ++end;
+    if (EntryName name(text.substr(start, end - start)); isEntryName(name) && listed.insert(name).second)
+      each(name);
+  }
+  return {};
 }
 
 } // namespace quern::remote

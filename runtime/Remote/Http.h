@@ -14,26 +14,24 @@
 
 namespace quern::remote {
 
-class HttpConnection : public Connection {
+class HttpConnection : public TransferConnection {
 public:
-  HttpConnection(const Address &address, const Secrets &secrets) : address(address), secrets(secrets) {}
+  using TransferConnection::TransferConnection;
 
   Outcome get(const EntryName &name, std::string &bytes, const Deadline &deadline) override;
   Outcome put(const EntryName &name, std::string_view bytes, int64_t seconds, const Deadline &deadline) override;
   Outcome contains(const EntryName &name, const Deadline &deadline) override;
-  Outcome lease(const EntryName &name, int64_t milliseconds, const Deadline &deadline) override;
-  Outcome ping(const Deadline &deadline) override;
-  Outcome list(const std::function<void(const EntryName &)> &each, const std::function<Deadline()> &deadline) override;
-  void disownSockets() override;
+  Outcome lease(const EntryName &name, int which, Lease &lease, const Deadlines &deadlines) override;
+  Outcome list(const std::function<void(const EntryName &)> &each, const Deadlines &deadlines) override;
 
 private:
-  enum class Method { Get, Put, Head };
+  enum class Method { Get, Put, Create, Head };
   struct Body;
-  Outcome ask(Method method, const EntryName &name, Body &body, const Deadline &deadline);
+  Outcome ask(Method method, std::string_view name, Body &body, const Deadline &deadline);
+  int64_t serverSeconds() const;
 
-  Address address;
-  Secrets secrets;
-  std::unique_ptr<Transfer> transfer; ///< null while there is no connection
+  int64_t serverAheadSeconds = 0; ///< of the steady clock, as its answers say
+  bool hasServerTime = false;
 };
 
 } // namespace quern::remote

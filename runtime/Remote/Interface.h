@@ -16,7 +16,7 @@
 // NOLINTBEGIN(readability-identifier-naming): a C interface
 extern "C" {
 
-#define QUERN_REMOTE_API_VERSION 1
+#define QUERN_REMOTE_API_VERSION 2
 
 /// Servers and keys of one configuration. Thread-safe.
 struct quern_remote;
@@ -34,7 +34,7 @@ struct quern_remote_config {
   const char *public_keys;   ///< files, separated by commas, or ""
   const char *password_file; ///< for Redis servers that name none of their own
   const char *token_file;    ///< likewise, for HTTP
-  uint32_t milliseconds;     ///< the most that get() waits
+  uint32_t milliseconds;     ///< the most that a look-up waits for answers
   /// Told when a server is given up for a while (`is_open`) and when it answers again, on the thread where that
   /// happens. May be null.
   void (*report)(void *context, int is_open, const char *message);
@@ -49,11 +49,27 @@ struct quern_remote_key {
   const char *descriptor; ///< PrimitiveDesc::text(), which the artifact is given back
 };
 
+/// Of a waiter who makes nothing that others would wait for.
+inline constexpr uint32_t quern_remote_never = UINT32_MAX;
+
+/// Whoever looks something up, while that takes time.
+struct quern_remote_waiter {
+  /// The most that is waited, beyond answers, for another host that is compiling the same; or quern_remote_never.
+  uint32_t patience_milliseconds;
+  /// Asked every few milliseconds: whether the answer is wanted no more.
+  int (*is_over)(void *context);
+  /// The time is over without an answer. Whoever gives 1 has begun to compile, and the question goes on until
+  /// is_over().
+  int (*begin)(void *context);
+  void *context;
+};
+
 struct quern_remote_counters {
   uint64_t hits, misses, remembered, skipped, timeouts, failures;
   uint64_t rejected_unsigned, rejected_foreign, rejected_expired, rejected_mismatched, rejected_damaged;
   uint64_t stores, store_failures, stores_dropped;
   uint64_t bytes_received, bytes_sent, circuits_opened;
+  uint64_t leases, waits, waits_in_vain, late_hits;
 };
 
 struct quern_remote_api {
@@ -61,8 +77,10 @@ struct quern_remote_api {
   /// Reads keys and secrets; connects to nobody. A configuration lives until the process ends.
   int (*open)(const quern_remote_config *config, quern_remote **remote, const quern_remote_sink *error);
   /// Success with the artifact's bytes, whose signature, key, target and build hold; 6 (not_required) for a miss, for
-  /// whatever reason. Takes no longer than `milliseconds` of the configuration.
-  int (*get)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes);
+  /// whatever reason. Takes no longer than `milliseconds` of the configuration and the waiter's patience, but where
+  /// that has begun something else.
+  int (*get)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
+             const quern_remote_waiter *waiter);
   /// Puts an artifact into the queue of what is stored, if there is room. Not of one that cannot write.
   void (*put)(quern_remote *remote, const quern_remote_key *key, const void *bytes, size_t size);
   /// Whether there is somebody who is to be given what was compiled.
@@ -78,7 +96,7 @@ struct quern_remote_api {
                const quern_remote_sink *error);
   int (*store)(quern_remote *remote, const quern_remote_key *key, const void *bytes, size_t size,
                const quern_remote_sink *error);
-  /// The name of each entry (64 hexadecimal digits), in no order. `unimplemented` over HTTP.
+  /// The name of each entry (64 hexadecimal digits), in no order. `unimplemented` where a server gives no list.
   int (*list)(quern_remote *remote, const quern_remote_sink *name, const quern_remote_sink *error);
   /// The artifact of a name, as it is stored (without its descriptor, unless it was stored with names), if the entry's
   /// signature holds.

@@ -21,7 +21,7 @@ constexpr std::string_view entryPrefix = "quern:1:", leasePrefix = "quern:1:leas
 constexpr size_t slackBytes = 1024, mostListBytes = 4u << 20;
 
 std::string keyOf(const EntryName &name) { return concat(entryPrefix, name); }
-std::string leaseOf(const EntryName &name) { return concat(leasePrefix, name); }
+std::string leaseOf(const EntryName &name, int which) { return concat(leasePrefix, which, ':', name); }
 
 /// Gives the new object to the array that it is in. Null where there is no memory: hiredis frees the whole then.
 void *place(const redisReadTask *task, std::unique_ptr<RedisReply> reply) {
@@ -221,14 +221,16 @@ Outcome RedisConnection::get(const EntryName &name, std::string &bytes, const De
 
 Outcome RedisConnection::put(const EntryName &name, std::string_view bytes, int64_t seconds, const Deadline &deadline) {
   RedisReply reply;
-  const std::string key = keyOf(name), expiry = std::to_string(seconds), lease = leaseOf(name);
+  const std::string key = keyOf(name), expiry = std::to_string(seconds);
   Outcome outcome = ask({"SET", key, bytes, "EX", expiry}, reply, deadline);
   if (outcome.kind != Outcome::Done)
     return outcome;
   if (reply.type != REDIS_REPLY_STATUS)
     return refusalOf(reply);
-  // A lease that cannot be given back ends by itself.
-  (void)ask({"DEL", lease}, reply, deadline);
+  // Leases that cannot be given back end by themselves.
+  const std::string first = leaseOf(name, 0), second = leaseOf(name, 1);
+  static_assert(leaseCount == 2);
+  (void)ask({"DEL", first, second}, reply, deadline);
   return {};
 }
 
@@ -243,30 +245,28 @@ Outcome RedisConnection::contains(const EntryName &name, const Deadline &deadlin
   return {reply.number > 0 ? Outcome::Done : Outcome::Missing, ""};
 }
 
-Outcome RedisConnection::lease(const EntryName &name, int64_t milliseconds, const Deadline &deadline) {
+Outcome RedisConnection::lease(const EntryName &name, int which, Lease &lease, const Deadlines &deadlines) {
   RedisReply reply;
-  const std::string key = leaseOf(name), time = std::to_string(milliseconds);
-  Outcome outcome = ask({"SET", key, "1", "NX", "PX", time}, reply, deadline);
+  const std::string key = leaseOf(name, which), time = std::to_string(lease.milliseconds);
+  Outcome outcome = ask({"SET", key, lease.own, "NX", "PX", time}, reply, deadlines());
   if (outcome.kind != Outcome::Done)
     return outcome;
-  if (reply.type == REDIS_REPLY_NIL)
-    return {Outcome::Missing, ""};
-  return reply.type == REDIS_REPLY_STATUS ? Outcome{} : refusalOf(reply);
+  if (reply.type != REDIS_REPLY_NIL)
+    return reply.type == REDIS_REPLY_STATUS ? Outcome{} : refusalOf(reply);
+  outcome = ask({"GET", key}, reply, deadlines());
+  if (outcome.kind != Outcome::Done)
+    return outcome;
+  lease.held = reply.text; // none if it was given back meanwhile
+  return {Outcome::Missing, ""};
 }
 
-Outcome RedisConnection::ping(const Deadline &deadline) {
-  // What a reader may do; PING needs a permission of its own.
-  const Outcome outcome = contains(EntryName(64, '0'), deadline);
-  return outcome.isAnswer() ? Outcome{} : outcome;
-}
-
-Outcome RedisConnection::list(const std::function<void(const EntryName &)> &each,
-                              const std::function<Deadline()> &deadline) {
+Outcome RedisConnection::list(const std::function<void(const EntryName &)> &each, const Deadlines &deadlines) {
   std::string cursor = "0";
   const std::string pattern = concat(entryPrefix, "*");
   do {
     RedisReply reply;
-    Outcome outcome = ask({"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"}, reply, deadline(), /*takesArrays=*/true);
+    Outcome outcome =
+        ask({"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"}, reply, deadlines(), /*takesArrays=*/true);
     if (outcome.kind != Outcome::Done)
       return outcome;
     if (reply.type != REDIS_REPLY_ARRAY || reply.items.size() != 2 || reply.items[0]->type != REDIS_REPLY_STRING)
@@ -278,11 +278,6 @@ Outcome RedisConnection::list(const std::function<void(const EntryName &)> &each
     cursor = reply.items[0]->text;
   } while (cursor != "0");
   return {};
-}
-
-void RedisConnection::disownSockets() {
-  if (transfer)
-    transfer->disownSockets();
 }
 
 } // namespace quern::remote

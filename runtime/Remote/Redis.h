@@ -40,17 +40,15 @@ private:
   bool arraysAllowed = false;
 };
 
-class RedisConnection : public Connection {
+class RedisConnection : public TransferConnection {
 public:
-  RedisConnection(const Address &address, const Secrets &secrets) : address(address), secrets(secrets) {}
+  using TransferConnection::TransferConnection;
 
   Outcome get(const EntryName &name, std::string &bytes, const Deadline &deadline) override;
   Outcome put(const EntryName &name, std::string_view bytes, int64_t seconds, const Deadline &deadline) override;
   Outcome contains(const EntryName &name, const Deadline &deadline) override;
-  Outcome lease(const EntryName &name, int64_t milliseconds, const Deadline &deadline) override;
-  Outcome ping(const Deadline &deadline) override;
-  Outcome list(const std::function<void(const EntryName &)> &each, const std::function<Deadline()> &deadline) override;
-  void disownSockets() override;
+  Outcome lease(const EntryName &name, int which, Lease &lease, const Deadlines &deadlines) override;
+  Outcome list(const std::function<void(const EntryName &)> &each, const Deadlines &deadlines) override;
 
 private:
   using Words = std::vector<std::string_view>;
@@ -58,9 +56,6 @@ private:
   Outcome ask(const Words &words, RedisReply &reply, const Deadline &deadline, bool takesArrays = false);
   Outcome converse(const Words &words, RedisReply &reply, const Deadline &deadline, bool takesArrays);
 
-  Address address;
-  Secrets secrets;
-  std::unique_ptr<Transfer> transfer; ///< null while there is no connection
   std::unique_ptr<RedisReader> reader;
 };
 

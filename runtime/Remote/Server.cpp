@@ -16,12 +16,11 @@ namespace {
 constexpr size_t mostIdle = 8;
 constexpr int64_t fullPauseNs = 10'000'000'000;
 
-/// Three quarters to five quarters of it, so that a fleet does not come back in one moment.
+} // namespace
+
 int64_t jittered(int64_t ns) {
   return ns / 4 * 3 + static_cast<int64_t>(randombytes_uniform(1 << 16)) * (ns / 2 >> 16);
 }
-
-} // namespace
 
 std::unique_ptr<Connection> Connection::make(const Address &address, const Secrets &secrets) {
   if (address.protocol == Address::Protocol::Http)

@@ -39,6 +39,9 @@ private:
   int64_t pause = 0, nextProbe = 0;
 };
 
+/// Three quarters to five quarters of it, so that a fleet does not do the same in one moment.
+int64_t jittered(int64_t ns);
+
 /// What becomes known of a server, to be reported.
 struct CircuitChange {
   bool isOpen;

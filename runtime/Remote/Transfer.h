@@ -52,6 +52,21 @@ private:
   char message[CURL_ERROR_SIZE] = "";
 };
 
+/// What both protocols have: whom they speak to, and over what.
+class TransferConnection : public Connection {
+public:
+  TransferConnection(const Address &address, const Secrets &secrets) : address(address), secrets(secrets) {}
+  void disownSockets() override {
+    if (transfer)
+      transfer->disownSockets();
+  }
+
+protected:
+  Address address;
+  Secrets secrets;
+  std::unique_ptr<Transfer> transfer; ///< null while there is no connection
+};
+
 } // namespace quern::remote
 
 #endif // QUERN_RUNTIME_REMOTE_TRANSFER_H

@@ -26,7 +26,7 @@
 namespace quern {
 namespace {
 
-constexpr std::chrono::milliseconds idleTime{100}, interruptTime{20};
+constexpr std::chrono::milliseconds interruptTime{20};
 /// Before the compiler is loaded, which holds up what else maps memory or touches it first: a program computes its
 /// first results meanwhile.
 constexpr std::chrono::milliseconds quietTime{5};
@@ -58,68 +58,57 @@ Specialiser::Specialiser() {
   CompilerProcess::prepareForForks(); // whose handler is to run after this one, which waits for it
   pthread_atfork(
       [] {
-        std::unique_lock lock(process().mutex);
+        IdleThread::Lock lock(process().thread.mutex);
         process().holdStill(lock);
         lock.release();
       },
       [] {
-        --process().holders;
-        process().mutex.unlock();
-        process().changed.notify_all();
+        --process().thread.holders;
+        process().thread.mutex.unlock();
+        process().thread.changed.notify_all();
       },
       [] { process().forgetInFork(); });
 }
 
 /// Waits until the thread has no job in hand, and keeps it so while the mutex is held, and after that until `holders`
 /// is one less.
-void Specialiser::holdStill(std::unique_lock<std::mutex> &lock) {
-  ++holders;
-  while (inHand && !isThread()) {
+void Specialiser::holdStill(IdleThread::Lock &lock) {
+  ++thread.holders;
+  while (inHand && !thread.isSelf()) {
     wasCutShort = true;
     CompilerProcess::interrupt();
-    changed.wait_for(lock, interruptTime);
+    thread.changed.wait_for(lock, interruptTime);
   }
 }
 
 /// With the mutex held by the thread that forked, the only one that is here.
 void Specialiser::forgetInFork() {
   jobs.clear();
-  new (&thread) std::unique_ptr<std::thread>; // that of the parent is not here
-  isRunning = false;
-  holders = 0;
-  new (&changed) std::condition_variable;
-  mutex.unlock();
+  thread.forgetInFork();
 }
 
 /// At the end of the process.
 void Specialiser::stop() {
-  std::unique_lock lock(mutex);
-  if (isThread())
+  IdleThread::Lock lock(thread.mutex);
+  if (thread.isSelf())
     return; // a listener has ended the process
-  isStopping = true;
+  thread.isStopping = true;
   holdStill(lock);
   jobs.clear();
-  changed.notify_all();
-  std::unique_ptr<std::thread> last = std::move(thread);
-  lock.unlock();
-  if (last)
-    last->join();
+  thread.end(lock);
 }
 
 bool Specialiser::isLessWanted(const Job &a, const Job &b) {
   return std::tie(a.requests, a.lastRequest) < std::tie(b.requests, b.lastRequest);
 }
 
-/// Whether the caller is the thread: in a listener.
-bool Specialiser::isThread() const { return thread && thread->get_id() == std::this_thread::get_id(); }
-
 Specialiser::Jobs::iterator Specialiser::find(const KernelKey &key) {
   return std::find_if(jobs.begin(), jobs.end(), [&](const Job &job) { return job.problem->key() == key; });
 }
 
 void Specialiser::request(const std::shared_ptr<Promotion> &promotion) {
-  std::lock_guard lock(mutex);
-  if (isStopping)
+  std::lock_guard lock(thread.mutex);
+  if (thread.isStopping)
     return;
   auto job = find(promotion->problem()->key());
   if (job == jobs.end()) {
@@ -132,7 +121,6 @@ void Specialiser::request(const std::shared_ptr<Promotion> &promotion) {
   ++job->requests;
   job->lastRequest = ++requests;
   ensureThread();
-  changed.notify_all();
 }
 
 /// Stops the thread at the end of the process. What was registered last runs first: the compiler's own statics, of
@@ -145,41 +133,26 @@ void Specialiser::registerStop() {
 
 /// With the mutex held.
 void Specialiser::ensureThread() {
-  if (isRunning)
-    return;
-  if (thread)
-    thread->join(); // which has nothing left to do
-  thread.reset();
   if (stops == 0) {
     keepLoaded();
     registerStop();
   }
-  try {
-    thread = std::make_unique<std::thread>([this] { run(); });
-    isRunning = true;
-  } catch (const std::system_error &) { // no thread is to be had: primitives keep what they have
+  if (!thread.ensure([this] { run(); })) // primitives keep what they have
     jobs.clear();
-  }
 }
 
 void Specialiser::run() {
   lowerPriority();
   const CompilerProcess::Interruptible interruptible;
-  std::unique_lock lock(mutex);
-  if (stops < 2)
-    changed.wait_for(lock, quietTime, [&] { return isStopping; });
-  const auto isWanted = [&] { return isStopping || (holders == 0 && !jobs.empty()); };
-  while (changed.wait_for(lock, idleTime, isWanted) || holders > 0) {
-    if (isStopping)
-      break;
-    if (holders == 0)
-      doJob(lock);
+  if (stops < 2) {
+    IdleThread::Lock lock(thread.mutex);
+    thread.changed.wait_for(lock, quietTime, [&] { return thread.isStopping; });
   }
-  isRunning = false;
+  thread.serve([&] { return !jobs.empty(); }, [&](IdleThread::Lock &lock) { doJob(lock); });
 }
 
 /// The most wanted one.
-void Specialiser::doJob(std::unique_lock<std::mutex> &lock) {
+void Specialiser::doJob(IdleThread::Lock &lock) {
   Jobs job;
   job.splice(job.end(), jobs, std::max_element(jobs.begin(), jobs.end(), isLessWanted));
   inHand = &job.front().problem->key();
@@ -188,7 +161,7 @@ void Specialiser::doJob(std::unique_lock<std::mutex> &lock) {
   if (stops < 3 && Compiler::get())
     registerStop();
   const int64_t start = nowNs();
-  const Result<AcquiredKernel> made = compile(job.front());
+  const Result<AcquiredKernel> made = compile(job.front(), &wasCutShort);
   lock.lock();
   if (made || !wasCutShort) {
     lock.unlock();
@@ -198,12 +171,12 @@ void Specialiser::doJob(std::unique_lock<std::mutex> &lock) {
     jobs.splice(jobs.end(), job); // to be done again
   }
   inHand = nullptr;
-  changed.notify_all();
+  thread.changed.notify_all();
 }
 
-Result<AcquiredKernel> Specialiser::compile(const Job &job) {
+Result<AcquiredKernel> Specialiser::compile(const Job &job, const std::atomic<bool> *isCut) {
   try {
-    return job.problem->acquireApart();
+    return job.problem->acquireApart(isCut);
   } catch (const std::bad_alloc &) {
     return Error{Status::OutOfMemory, "out of memory while a kernel was specialised"};
   }
@@ -224,8 +197,8 @@ void Specialiser::settle(const Job &job, const Result<AcquiredKernel> &made, int
 
 Result<void> Specialiser::wait(const std::shared_ptr<Promotion> &promotion) {
   const KernelKey &key = promotion->problem()->key();
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return !inHand || !(*inHand == key); });
+  IdleThread::Lock lock(thread.mutex);
+  thread.changed.wait(lock, [&] { return !inHand || !(*inHand == key); });
   Jobs own;
   if (const auto job = find(key); job != jobs.end())
     own.splice(own.end(), jobs, job);
@@ -236,7 +209,7 @@ Result<void> Specialiser::wait(const std::shared_ptr<Promotion> &promotion) {
     own.push_back({promotion->problem(), {}});
   own.front().promotions.push_back(promotion);
   const int64_t start = nowNs();
-  settle(own.front(), compile(own.front()), nowNs() - start);
+  settle(own.front(), compile(own.front(), nullptr), nowNs() - start);
   return promotion->promoted() ? Result<void>() : promotion->failed();
 }
 

@@ -16,11 +16,10 @@
 #ifndef QUERN_RUNTIME_TIERS_SPECIALISER_H
 #define QUERN_RUNTIME_TIERS_SPECIALISER_H
 
+#include "Support/IdleThread.h"
 #include "Tiers/Promotion.h"
 
-#include <condition_variable>
 #include <list>
-#include <thread>
 
 namespace quern {
 
@@ -47,27 +46,22 @@ private:
 
   Specialiser();
   static bool isLessWanted(const Job &a, const Job &b);
-  bool isThread() const;
   Jobs::iterator find(const KernelKey &key);
   void ensureThread();
   void run();
-  void doJob(std::unique_lock<std::mutex> &lock);
-  static Result<AcquiredKernel> compile(const Job &job);
+  void doJob(IdleThread::Lock &lock);
+  static Result<AcquiredKernel> compile(const Job &job, const std::atomic<bool> *isCut);
   static void settle(const Job &job, const Result<AcquiredKernel> &made, int64_t ns);
   void registerStop();
-  void holdStill(std::unique_lock<std::mutex> &lock);
+  void holdStill(IdleThread::Lock &lock);
   void stop();
   void forgetInFork();
 
-  std::mutex mutex; ///< guards what follows, and forks
-  std::condition_variable changed;
+  IdleThread thread; ///< whose mutex guards what follows
   Jobs jobs;
-  const KernelKey *inHand = nullptr; ///< of the job that the thread works on
-  std::unique_ptr<std::thread> thread;
-  bool isRunning = false, isStopping = false;
-  bool wasCutShort = false;  ///< what the thread has in hand
-  std::atomic<int> stops{0}; ///< how often stop() is registered
-  int holders = 0;           ///< who wait for the thread to do nothing
+  const KernelKey *inHand = nullptr;    ///< of the job that the thread works on
+  std::atomic<bool> wasCutShort{false}; ///< what the thread has in hand
+  std::atomic<int> stops{0};            ///< how often stop() is registered
   uint64_t requests = 0;
 };
 

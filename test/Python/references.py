@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What functions compute, in NumPy and double precision, and how near a result has to be."""
 
+import gc
+import os
+
 import ml_dtypes
 import numpy
 
@@ -98,3 +101,20 @@ def rnn(cell, x, w, u, bias=None, h0=None, c0=None, lengths=None, direction="lef
     if direction == "bidirectional_sum":
         return results[0] + results[1], h, c
     return numpy.concatenate(results, axis=2), h, c
+
+
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def keeps_no_memory(call, count=10000):
+    """Calls it so often that what each keeps would show in the resident set."""
+    for _ in range(count // 20):
+        call()
+    gc.collect()
+    before = resident()
+    for _ in range(count):
+        call()
+    gc.collect()
+    assert resident() - before < 3 << 20, f"{resident() - before} bytes more"

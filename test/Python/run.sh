@@ -6,15 +6,16 @@
 #
 #   test/Python/run.sh [--torch] BUILD [OPTION…]   BUILD: build/release; what follows is pytest's
 #
-# The interpreter and what the package is built with are build/peers/python, JAX is build/peers/jax; with --torch the
-# tests that need PyTorch run as well, and build/peers/torch is the interpreter's. The package is installed into
+# The interpreter and what the package is built with are build/peers/python, JAX is build/peers/jax, and an example is
+# tried where there is build/peers/flax; with --torch the tests that need PyTorch, which is build/peers/torch, run
+# instead of those that need JAX. The package is installed into
 # build/python, and built again where a source has changed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-framework=jax
+framework=jax torch=
 if [ "${1-}" = --torch ]; then
-  framework=torch
+  framework=torch torch=$PWD/build/peers/torch/lib/python3.11/site-packages/torch
   shift
 fi
 build=$1
@@ -25,10 +26,11 @@ python=$PWD/build/peers/python/bin/python
 cmake --install "$build" --prefix build/python/prefix > build/python-install.log
 "$python" -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --upgrade \
   --target build/python/site -C cmake.define.Quern_DIR="$PWD/build/python/prefix/lib/cmake/Quern" \
-  -C cmake.define.QUERN_XLA_INCLUDE="$(packages jax)/jaxlib/include" ./runtime/Python \
+  -C cmake.define.QUERN_XLA_INCLUDE="$(packages jax)/jaxlib/include" -C cmake.define.QUERN_TORCH="$torch" \
+  ./runtime/Python \
   > build/python-package.log 2>&1 || { cat build/python-package.log; echo "0 passed, 1 failed"; exit 1; }
 # One copy of NumPy: the framework's.
-export PYTHONPATH=$PWD/build/python/site:$(packages $framework):$(packages python)
+export PYTHONPATH=$PWD/build/python/site:$(packages $framework):$(packages python):$(packages flax)
 # Where kernels come from must not depend on whether the build that was installed had made its families.
 export QUERN_TIERS=specialised
 "$python" -m pytest -q -p no:cacheprovider --show-capture=no --framework=$framework "$@" test/Python

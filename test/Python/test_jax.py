@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy
 import pytest
 import references
-from references import near
+from references import keeps_no_memory, near
 from test_problem import SCALE
 from test_rnn import make
 
@@ -93,6 +93,13 @@ def test_functions(draw, pair, axis):
         close(inner[0](x, weight), inner[1](x, weight))
     narrow = x.astype(jnp.bfloat16)
     close(own(narrow), theirs(narrow), 0.03)
+
+
+def test_a_gradient_from_the_result():
+    x = jnp.asarray([-1.0, 0.5, 2.0])
+    for algorithm, function in [("elu", jax.nn.elu), ("tanh", jnp.tanh), ("logistic", jax.nn.sigmoid)]:
+        close(jax.grad(lambda x, a=algorithm: quern.jax.eltwise(x, a + "_use_dst_for_bwd", 1.0).sum())(x),
+              jax.grad(lambda x, f=function: f(x).sum())(x))
 
 
 def test_layouts_and_donation(draw):
@@ -242,3 +249,12 @@ y = jax.ffi.ffi_call("quern", x)(x, line="softmax fwd_i src=f32:2x3:ab dst=f32:2
 assert abs(y - jax.nn.softmax(x)).max() < 1e-6
 """
     subprocess.run([sys.executable, "-c", program, os.path.dirname(quern.__file__)], check=True)
+
+
+def test_memory_over_ten_thousand_calls(draw):
+    x = jnp.asarray(draw.standard_normal((8, 64)).astype("f"))
+    function = jax.jit(jax.value_and_grad(lambda x: (quern.jax.softmax(x) ** 2).sum()))
+    keeps_no_memory(lambda: jax.block_until_ready(function(x)))
+    arrays = [jnp.asarray(a) for a in make(draw, "lstm", sizes=(5, 3, 8, 8))]
+    network = jax.jit(lambda *a: ours("lstm", *a))
+    keeps_no_memory(lambda: jax.block_until_ready(network(*arrays)))

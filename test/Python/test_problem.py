@@ -181,3 +181,24 @@ def test_command():
     done = subprocess.run([sys.executable, "-m", "quern", "devices"], capture_output=True, text=True, check=True)
     assert "cpu" in done.stdout
     assert os.path.exists(os.path.join(quern.get_include(), "quern", "quern.h"))
+
+
+def test_arguments_compile_nothing():
+    """Those of the text are those of the kernel, in its order; they are known before there is a kernel."""
+    lines = [
+        "softmax fwd_i src=f32:6x7:ab dst=f32:6x7:ab axis=1", "softmax fwd_t src=f32:6x7:ab dst=f32:6x7:ab axis=1",
+        "reorder src=f32:6x7:ab dst=s8:6x7:ba", "binary alg=add src=f32:6x7:ab src1=f32:1x7:ab dst=f32:6x7:ab",
+        "sum scales=1,2 srcs=f32:6x7:ab,f32:6x7:ab dst=f32:6x7:ab",
+        "concat axis=0 srcs=f32:6x7:ab,f32:1x7:ab dst=f32:7x7:ab",
+        "gemm src=f32:6x7:ab weights=f32:7x5:ab dst=f32:6x5:ab",
+        "binary alg=select src=f32:6x7:ab src1=f32:6x7:ab src2=s8:6x7:ab dst=f32:6x7:ab",
+        "rnn fwd_t cell=lstm direction=left2right src_layer=f32:5x2x8:abc src_iter=f32:1x1x2x8:abcd "
+        "src_iter_c=f32:1x1x2x8:abcd seq_lengths=s32:2:a weights_layer=f32:1x1x8x4x8:any "
+        "weights_iter=f32:1x1x8x4x8:any bias=f32:1x1x4x8:abcd dst_layer=f32:5x2x8:abc dst_iter=f32:1x1x2x8:abcd "
+        "dst_iter_c=f32:1x1x2x8:abcd"]
+    for line in lines:
+        problem = quern.Problem(line)
+        before = quern.cache.statistics()
+        taken = [(argument.index, argument.is_output) for argument in problem.arguments]
+        assert quern.cache.statistics() == before
+        assert taken == [(index, bool(out)) for index, out in problem.kernel.arguments], line

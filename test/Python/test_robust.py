@@ -15,7 +15,7 @@ import weakref
 import numpy
 import pytest
 import references
-from references import near
+from references import keeps_no_memory, near
 
 import quern
 
@@ -142,11 +142,6 @@ def test_the_interpreter_is_released():
     assert counted[0] - before > 20
 
 
-def resident():
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 @pytest.mark.parametrize("call", ["softmax", "copy", "dlpack", "lstm", "problem", "error"])
 def test_memory_over_ten_thousand_calls(call, draw):
     x = draw.standard_normal((8, 64)).astype("f")
@@ -159,14 +154,7 @@ def test_memory_over_ten_thousand_calls(call, draw):
     calls = {"softmax": lambda: quern.softmax(x), "copy": lambda: quern.softmax(x[:, ::-1], out=x[:, ::-1]),
              "dlpack": lambda: quern.softmax(Exporter(x)), "lstm": lambda: quern.lstm(sequence, w, w),
              "problem": lambda: problem.run(x), "error": refused}[call]
-    for _ in range(500):
-        calls()
-    gc.collect()
-    before = resident()
-    for _ in range(10000):
-        calls()
-    gc.collect()
-    assert resident() - before < 3 << 20, f"{resident() - before} bytes more"
+    keeps_no_memory(calls)
 
 
 def test_an_interrupt_ends_a_list_of_problems():

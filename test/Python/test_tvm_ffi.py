@@ -75,3 +75,23 @@ def test_names():
     from quern import tvm_ffi as maker
     with pytest.raises(quern.Error, match="no name"):
         maker.source({"a b": "softmax fwd_i src=f32:8x100:ab dst=f32:8x100:ab axis=1"})
+
+
+def test_the_command(tmp_path, draw):
+    path, module = tmp_path / "made.so", tmp_path / "scale.mlir"
+    module.write_text(SCALE)
+    line = "softmax fwd_i src=f32:4x10{0}:ab dst=f32:4x10{0}:ab axis=1"
+    command = [sys.executable, "-m", "quern", "compile", "--emit=tvm-ffi", "-o", str(path)]
+    subprocess.run([*command, line.format(0), line.format(1), "--name=first", f"--mlir={module}:scale"], check=True)
+    made = tvm_ffi.load_module(str(path))
+    for function, size in ((made.first, 100), (made.softmax, 101)):
+        x, y = draw.standard_normal((4, size)).astype("f"), numpy.empty((4, size), "f")
+        function(x, y)
+        near(y, references.softmax(x, 1))
+    x, by, z = (draw.standard_normal(shape).astype("f") for shape in ((8, 16), 16, (8, 16)))
+    made.scale(x, by, z)
+    assert numpy.array_equal(z, x * by)
+    for arguments, code, part in [([], 2, "no problem"), (["softmax"], 2, "softmax"),
+                                  ([line.format(0), line.format(1)], 2, "one name")]:
+        done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == code and part in done.stderr, done

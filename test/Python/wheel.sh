@@ -12,7 +12,7 @@ rm -rf build/python/wheel build/python/empty
 "$python" -m build --wheel --no-isolation --outdir build/python/wheel \
   -C cmake.define.CMAKE_DISABLE_FIND_PACKAGE_Quern=ON \
   -C cmake.define.QUERN_XLA_INCLUDE="$PWD/build/peers/jax/lib/python3.11/site-packages/jaxlib/include" \
-  -C build-dir="$PWD/build/python/wheel-build" runtime/Python
+  -C cmake.define.QUERN_TORCH= -C build-dir="$PWD/build/python/wheel-build" runtime/Python
 ls -l build/python/wheel
 size=$(stat -c %s build/python/wheel/quern-*.whl)
 [ "$size" -le $((60 << 20)) ] || { echo "the wheel has $size bytes"; exit 1; }
@@ -28,12 +28,18 @@ problem = quern.Problem("rnn fwd_i cell=lstm direction=left2right src_layer=f32:
                         "weights_layer=f32:1x1x64x4x96:any weights_iter=f32:1x1x96x4x96:any dst_layer=f32:12x8x96:tnc")
 assert problem.info["origin"] == "compiled" and problem.check().ok
 assert quern.Problem("softmax fwd_i src=f32:37x41:ab dst=f32:37x41:ab axis=1").info["origin"] == "family"
+lib = os.path.join(os.path.dirname(quern.__file__), "lib")
+assert {"libquern-remote.so.0", "libhiredis.so.0.14", "libsodium.so.23"} <= set(os.listdir(lib))
+if any(sys.argv[1:]):  # where libcurl is
+    import ctypes
+    ctypes.CDLL(os.path.join(lib, "libquern-remote.so.0"))
 for line in open("/proc/self/maps"):
     path = line.split(maxsplit=5)[5].strip() if len(line.split()) > 5 else ""
     if any(name in path for name in ("quern", "LLVM", "MLIR", "tbb", "xxhash")):
         assert path.startswith(os.path.dirname(quern.__file__)), path
 EOF
 use() { QUERN_CACHE_DIR=off "$@" build/python/empty/bin/python build/python/use-wheel.py; }
+QUERN_CACHE_DIR=off build/python/empty/bin/python build/python/use-wheel.py "$(ldconfig -p | grep libcurl.so.4)"
 use env
 if unshare --mount true 2> /dev/null; then
   # Neither LLVM nor TBB is there.

@@ -6,11 +6,15 @@
 //   quern-cold-start FILE THREADS
 //
 // Each thread makes and runs all problems of the file, beginning at another one, and compares with the reference.
-// Prints "compiled LINE" for what was compiled here; exits with 1 if a result is wrong or missing.
+// Prints "compiled LINE" for what was compiled here, and last how often the compiler ran and how many answers of
+// servers were late; exits with 1 if a result is wrong or missing.
 //
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"
 #include "ProblemData.h"
+
+#include "quern/quern_cache.h"
+#include "quern/quern_remote.h"
 
 #include <atomic>
 #include <cstdio>
@@ -73,5 +77,11 @@ int main(int argc, char **argv) {
     });
   for (std::thread &thread : threads)
     thread.join();
+  quern_cache_statistics_t caches{};
+  quern_remote_statistics_t remote{};
+  if (quern_get_cache_statistics(&caches) != quern_success || quern_get_remote_statistics(&remote) != quern_success)
+    return EXIT_FAILURE;
+  std::printf("ran %llu late %llu\n", static_cast<unsigned long long>(caches.compilations),
+              static_cast<unsigned long long>(remote.timeouts));
   return allRight ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -9,6 +9,7 @@ machine may add to that.
 import json
 import os
 import shutil
+import socket
 import tempfile
 import threading
 import time
@@ -140,6 +141,100 @@ class Faults(FaultTest):
         self.assertEqual(len(lines), 1, text)
         self.assertIn(f"quern,remote,off,the remote cache redis://127.0.0.1:{server.port} is not asked", lines[0])
         self.assertIn("20 compiled", text)
+
+    def testClocksThatAreWrongOrJump(self):
+        """Expiry looks at the clock of the day; nothing else does. An entry holds for 30 days."""
+        day = 86400
+        clock = os.environ["QUERN_TEST_CLOCK_LIBRARY"]
+
+        def origin(url, days, **more):
+            return self.host(url, LD_PRELOAD=clock, QUERN_TEST_CLOCK=str(days * day), **more).origin(line(32))
+
+        with Redis() as server:
+            self.assertEqual(self.host(server.url).origin(line(32)), "compiled")
+            for days in (29, -3650):
+                self.assertEqual(origin(server.url, days), "remote", f"{days} days ahead")
+            self.assertEqual(origin(server.url, 31, writes=False), "compiled", "it has expired there")
+            self.assertEqual(origin(server.url, 31), "compiled", "who stores it anew")
+            self.assertEqual(origin(server.url, 31), "remote")
+            self.assertEqual(origin(server.url, 1, QUERN_TEST_CLOCK_JUMPS="1"), "remote")
+        for server in (Redis(), Nginx()):
+            with server:
+                self.assertEqual(origin(server.url, -400), "compiled", "whose clock is more than a year behind")
+                # Whose entry has expired long ago for all others, and whose lease nobody waits for.
+                start = time.monotonic()
+                self.assertEqual(self.host(server.url).origin(line(32)), "compiled")
+                self.assertLess(time.monotonic() - start, 10)
+        with Faulty(silent) as server:
+            host = self.host(f"redis://127.0.0.1:{server.port}", LD_PRELOAD=clock, QUERN_TEST_CLOCK=str(day),
+                             QUERN_TEST_CLOCK_JUMPS="1")
+            problem = json.loads(host.quern("run", line(32), "--check", "--json"))["problems"][0]
+            self.assertLess((problem["create_ns"] - problem["compile_ns"]) / 1e6, BOUND_MS + SLACK_MS, "bounds hold")
+
+    def testAnothersEntryOverHttp(self):
+        with Nginx() as server:
+            for columns in (32, 40):
+                self.host(server.url).origin(line(columns))
+            first, second = (os.path.join(server.path("files/cache/ac"), name) for name in server.entries())
+            with open(second, "rb") as file:
+                other = file.read()
+            with open(first, "wb") as file:
+                file.write(other)
+            origins = sorted(self.host(server.url, writes=False).origin(line(columns)) for columns in (32, 40))
+            self.assertEqual(origins, ["compiled", "remote"])
+            with open(first, "wb") as file:
+                file.write(other[:-1])
+            origins = sorted(self.host(server.url, writes=False).origin(line(columns)) for columns in (32, 40))
+            self.assertEqual(origins, ["compiled", "remote"])
+
+    def testAnAnswerThatIsLateComesBeforeTheCompiler(self):
+        """At 60 ms, of a bound of 30: a process that has yet to load the compiler and to compile takes longer."""
+        problem = ("rnn fwd_i cell=lstm direction=left2right src_layer=f32:4x16x512:abc "
+                   "weights_layer=f32:1x1x512x4x512:any weights_iter=f32:1x1x512x4x512:any "
+                   "bias=f32:1x1x4x512:abcd dst_layer=f32:4x16x512:abc")
+        with Redis() as server:
+            self.host(server.url, ms=5000).quern("run", problem, "--repeat=1")
+
+            def late(connection, _):
+                with socket.socket(socket.AF_UNIX) as behind:
+                    behind.connect(server.socket)
+                    while request := connection.recv(1 << 16):
+                        time.sleep(0.06)
+                        behind.sendall(request)
+                        connection.sendall(behind.recv(1 << 20))
+
+            with Faulty(late) as slow:
+                for more in ({}, {"QUERN_COMPILER": "process"}):
+                    host = self.host(f"redis://127.0.0.1:{slow.port}", ms=None, writes=False, **more)
+                    found = json.loads(host.quern("run", problem, "--repeat=1", "--json"))["problems"][0]
+                    self.assertEqual(found["origin"], "remote")
+                    self.assertGreater(found["create_ns"], 55e6)
+                    self.assertEqual(json.loads(host.quern("run", problem, "--repeat=1", "--json"))["problems"][0]
+                                     ["origin"], "disk")
+
+    def testTheCompilerOfAnotherProcessComesBeforeTheAnswer(self):
+        with Faulty(silent) as server:
+            host = self.host(f"redis://127.0.0.1:{server.port}", ms=None, QUERN_COMPILER="process")
+            self.assertEqual(host.origin(line(32)), "compiled")
+
+    def testAServerThatSaysThatAllIsBeingCompiled(self):
+        """Replies as Redis does to whoever has lost a lease, and nothing else: nobody waits without the lease."""
+        def behave(connection, _):
+            while request := connection.recv(1 << 16):
+                connection.sendall(b"$-1\r\n" * request.count(b"*"))
+
+        with Faulty(behave) as server:
+            self.costsNoMoreThanItsBound(f"redis://127.0.0.1:{server.port}", "all is being compiled")
+
+    def testProcessesThatForkWhileServersAreAsked(self):
+        """The command forks a child for each compilation of a pack; children ask as well."""
+        problems = os.path.join(self.folder, "problems.desc")
+        with open(problems, "w", encoding="utf-8") as file:
+            file.write("\n".join(line(columns) for columns in range(32, 40)) + "\n")
+        with Redis() as server:
+            host = self.host(server.url)
+            host.quern("pack", "build", problems, "-o", os.path.join(self.folder, "pack.qpk"))
+            self.assertIn("8 artifacts", host.quern("pack", "list", os.path.join(self.folder, "pack.qpk")))
 
     def testReplacedBetweenReads(self):
         with Redis() as server:

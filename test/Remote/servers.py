@@ -137,7 +137,7 @@ class Redis(Server):
 class Nginx(Server):
     """WebDAV below /cache, as docs/fleet.md sets it up; with a token, only who shows it may write."""
 
-    def __init__(self, tls=False, token=None, more=""):
+    def __init__(self, tls=False, token=None, more="", workers=1, autoindex="on"):
         super().__init__()
         self.port, self.tls = freePort(), tls
         os.makedirs(self.path("files/cache/ac"))
@@ -147,7 +147,7 @@ class Nginx(Server):
         listen = f"listen 127.0.0.1:{self.port}" + (" ssl" if tls else "")
         keys = f"ssl_certificate {certificate}; ssl_certificate_key {key};" if tls else ""
         self.write("nginx.conf", f"""
-daemon off; pid {self.path('pid')}; error_log {self.path('error.log')}; worker_processes 1; user root;
+daemon off; pid {self.path('pid')}; error_log {self.path('error.log')}; worker_processes {workers}; user root;
 events {{ worker_connections 512; }}
 http {{
   access_log off; client_body_temp_path {self.path('body')}; proxy_temp_path {self.path('t1')};
@@ -156,7 +156,7 @@ http {{
   server {{
     {listen}; {keys}
     root {self.path('files')};
-    location /cache/ac/ {{ {guard} dav_methods PUT; create_full_put_path on; {more} }}
+    location /cache/ac/ {{ {guard} dav_methods PUT; create_full_put_path on; autoindex {autoindex}; {more} }}
   }}
 }}
 """)
@@ -179,7 +179,14 @@ http {{
             else f"http://127.0.0.1:{self.port}/cache"
 
     def entries(self):
-        return os.listdir(self.path("files/cache/ac"))
+        """Without leases."""
+        folder = self.path("files/cache/ac")
+
+        def isEntry(name):
+            with open(os.path.join(folder, name), "rb") as file:
+                return not file.read(11) == b"quern lease"
+
+        return [name for name in os.listdir(folder) if isEntry(name)]
 
 
 class Faulty(Server):
@@ -222,7 +229,9 @@ class Host:
         self.cache = os.path.join(folder, name)
         self.environment = dict(os.environ, QUERN_CACHE_DIR=self.cache, QUERN_REMOTE_CACHE=url,
                                 QUERN_TIERS="specialised", QUERN_REMOTE_PUBLIC_KEYS=keys + ".pub",
-                                QUERN_REMOTE_MS=str(ms), QUERN_NUM_THREADS="1", **more)
+                                QUERN_NUM_THREADS="1", **more)
+        if ms is not None:  # the default
+            self.environment["QUERN_REMOTE_MS"] = str(ms)
         if writes:
             self.environment["QUERN_REMOTE_SIGNING_KEY"] = keys
 

@@ -5,13 +5,17 @@
 import ctypes
 import os
 import shutil
+import socket
 import stat
 import subprocess
 import tempfile
 import unittest
 
-from servers import Host, Nginx, QUERN, Redis, keygen, line
+from servers import Host, Nginx, QUERN, Redis, answers, keygen, line, waitFor
 
+
+# The driver of the tests for devices, and the OpenCL that it is above (`tools/peers.sh intel-opencl`).
+DRIVER, OPENCL = (os.environ.get(name, "") for name in ("QUERN_TEST_DRIVER", "QUERN_TEST_OPENCL"))
 
 # As docs/fleet.md has them.
 USERS = """
@@ -111,6 +115,97 @@ class Servers(RemoteTest):
             self.assertTrue(any(b"4x40" in server.ask("GET", key) for key in server.entries()))
 
 
+MODULE = """
+func.func @scaled(%x: tensor<16x48xf32>) -> tensor<16x48xf32> {
+  %e = tensor.empty() : tensor<16x48xf32>
+  %y = linalg.softmax dimension(1) ins(%x : tensor<16x48xf32>) outs(%e : tensor<16x48xf32>) -> tensor<16x48xf32>
+  return %y : tensor<16x48xf32>
+}
+"""
+
+
+class WhatIsShared(RemoteTest):
+    def testFunctionsInMlir(self):
+        """A host without a compiler finds what was read of the function, and its kernel."""
+        module = os.path.join(self.folder, "module.mlir")
+        with open(module, "w", encoding="utf-8") as file:
+            file.write(MODULE)
+        with Redis() as server:
+            self.assertIn("from compiled", self.host("writer", server.url).quern("run", "--mlir", module))
+            self.assertEqual(len(server.entries()), 2, "what was read, and the kernel")
+            reader = self.host("reader", server.url, writes=False, QUERN_COMPILER_LIBRARY="/nowhere")
+            self.assertIn("from remote", reader.quern("run", "--mlir", module))
+            self.assertIn("from disk", reader.quern("run", "--mlir", module))
+
+    @unittest.skipUnless(os.path.exists(DRIVER) and os.path.exists(OPENCL), "there is no device")
+    def testWhatADriverHasMade(self):
+        device = {"ZE_ENABLE_ALT_DRIVERS": DRIVER, "ZE_OPENCL_LIBRARY": OPENCL,
+                  "LD_LIBRARY_PATH": os.path.dirname(OPENCL) + ":" + os.environ.get("LD_LIBRARY_PATH", "")}
+        run = ("run", line(20, 3), "--engine=gpu", "--check")
+        with Redis() as server:
+            self.assertIn("from compiled", self.host("writer", server.url, **device).quern(*run))
+            self.assertEqual(len(server.entries()), 2, "the code, and what the driver made of it")
+            reader = self.host("reader", server.url, writes=False, QUERN_COMPILER_LIBRARY="/nowhere", **device)
+            self.assertIn("from remote", reader.quern(*run))
+            writer = self.host("writer", server.url)
+            for name in os.listdir(writer.cache):
+                with open(os.path.join(writer.cache, name), "rb") as there, \
+                        open(os.path.join(reader.cache, name), "rb") as here:
+                    self.assertEqual(there.read(), here.read(), "the driver of the reader has made nothing of its own")
+
+
+class Documentation(RemoteTest):
+    """The servers of docs/fleet.md, with the paths and ports of this machine in place of its own."""
+
+    def block(self, first, last):
+        path = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "fleet.md")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        return text.split(first, 1)[1].split(last, 1)[0]
+
+    def roles(self, ci, host):
+        """CI writes, hosts read, and nobody else does either."""
+        self.assertEqual(self.host("ci", ci).origin(line(32)), "compiled")
+        reader = self.host("host", host, writes=False, QUERN_COMPILER_LIBRARY="/nowhere")
+        self.assertEqual(reader.origin(line(32)), "remote")
+        self.assertIn("1 kernel, ", self.host("lister", "").quern("cache", "list", ci))
+        self.host("host that writes", host).origin(line(40))
+        self.assertEqual(self.host("late", ci, writes=False).origin(line(40)), "compiled", "hosts store nothing")
+
+    def testRedis(self):
+        config = self.block("cat >> /etc/redis/redis.conf <<END\n", "\nEND\n")
+        with Redis(tls=True) as server:
+            key, certificate = server.certificate()
+            passwords = {user: server.write(user, user + "-password\n") for user in ("ci", "hosts")}
+            for old, new in (("/etc/redis/cert.pem", certificate), ("/etc/redis/key.pem", key),
+                             ("tls-port 6379", f"tls-port {server.port}")):
+                self.assertIn(old, config)
+                config = config.replace(old, new)
+            server.kill()
+            server.launch(["redis-server", server.write("redis.conf", config), "--bind", "127.0.0.1", "--save", "",
+                           "--dir", server.folder])
+            waitFor(lambda: answers(socket.AF_INET, ("127.0.0.1", server.port)))
+            place = f"localhost:{server.port},ca={certificate},password-file="
+            self.roles(f"rediss://ci@{place}{passwords['ci']}", f"rediss://host@{place}{passwords['hosts']}")
+
+    def testNginx(self):
+        config = self.block("/etc/nginx/sites-enabled/quern:\n", "\n```")
+        with Nginx(tls=True) as server:
+            key, certificate = server.certificate()
+            for old, new in (("listen 443 ssl", f"listen 127.0.0.1:{server.port} ssl"),
+                             ("/etc/nginx/cert.pem", certificate), ("/etc/nginx/key.pem", key),
+                             ("/var/cache/quern", server.path("files"))):
+                self.assertIn(old, config)
+                config = config.replace(old, new)
+            with open(server.path("nginx.conf"), encoding="utf-8") as file:
+                frame = file.read()
+            server.kill()
+            server.write("nginx.conf", frame[:frame.index("  server {")] + config + "\n}\n")
+            server.start()
+            token = server.write("token", "the-token-of-ci\n")
+            self.roles(f"{server.url},token-file={token}", server.url)
+
+
 class Trust(RemoteTest):
     def testKeysAreMadeOnceAndPrivate(self):
         self.assertEqual(stat.S_IMODE(os.stat(self.keys).st_mode), 0o600)
@@ -170,7 +265,8 @@ class Trust(RemoteTest):
 class Settings(ctypes.Structure):
     """quern_remote_cache_t."""
     _fields_ = [(name, ctypes.c_char_p) for name in ("servers", "public_keys", "signing_key", "password_file",
-                                                     "token_file")] + [("milliseconds", ctypes.c_int)]
+                                                     "token_file")] + [("milliseconds", ctypes.c_int),
+                                                                        ("wait_milliseconds", ctypes.c_int)]
 
 
 class InterfaceTest(RemoteTest):
@@ -185,14 +281,15 @@ class InterfaceTest(RemoteTest):
         self.assertEqual(library.quern_set_remote_cache(None), invalid)
         self.assertEqual(set(b"redis:///nowhere", public, b"", b"", b"", 5), success)
         for values in ((b"ftp://host", public), (b"redis://host", b""), (b"redis://host", key),
-                       (b"redis://host,x", public), (b"redis://host", public, b"", b"", b"", -1)):
+                       (b"redis://host,x", public), (b"redis://host", public, b"", b"", b"", -1),
+                       (b"redis://host", public, b"", b"", b"", 5, -2)):
             self.assertEqual(set(*values), invalid, values)
         self.assertEqual(set(b"redis://host", b"/nowhere"), failed)
         self.assertEqual(set(b"redis://host", public, b"", b"/nowhere"), failed)
         self.assertEqual(library.quern_get_remote_statistics(None), invalid)
-        statistics = (ctypes.c_uint64 * 17)(*[7] * 17)
+        statistics = (ctypes.c_uint64 * 21)(*[7] * 21)
         self.assertEqual(library.quern_get_remote_statistics(statistics), success)
-        self.assertEqual(list(statistics), [0] * 17)
+        self.assertEqual(list(statistics), [0] * 21)
         self.assertEqual(library.quern_flush_remote_cache(-1), invalid)
         self.assertEqual(library.quern_flush_remote_cache(10), success)
         self.assertEqual(set(b""), success)
@@ -230,7 +327,42 @@ class CommandTest(RemoteTest):
             other = self.host("other", server.url)
             self.assertIn("1 pulled", other.quern("cache", "sync", server.url + ",db=1"))
             self.assertIn("4x64", other.quern("cache", "list", server.url + ",db=1"))
-            self.assertIn("no listing", self.host("x", "").quern("cache", "list", "http://127.0.0.1:1/", check=False))
+
+    def testListAndPullOverHttp(self):
+        with Nginx() as server:
+            self.host("writer", server.url + ",names", ms=2000).origin(line(32))
+            listed = self.host("x", "").quern("cache", "list", server.url)
+            self.assertIn("1 kernel, ", listed, "leases are none")
+            self.assertIn("4x32", listed)
+            self.assertIn("1 pulled", self.host("reader", "").quern("cache", "pull", server.url))
+        with Nginx(autoindex="off") as server:
+            text = self.host("x", "").quern("cache", "list", server.url, check=False)
+            self.assertIn("gives no list of", text)
+            self.assertIn("autoindex", text)
+
+    def testPullOfAPackListAndOfTargets(self):
+        problems = os.path.join(self.folder, "problems.desc")
+        with open(problems, "w", encoding="utf-8") as file:
+            file.write("\n".join(line(columns) for columns in (32, 40)) + "\n")
+        pack, pack_list = os.path.join(self.folder, "pack.qpk"), os.path.join(self.folder, "pack.json")
+        with Redis() as server:
+            writer = self.host("writer", server.url)
+            writer.quern("pack", "build", problems, "-o", pack, "--target=avx2", "--target=sse42")
+            with open(pack_list, "w", encoding="utf-8") as file:
+                file.write(writer.quern("pack", "list", pack, "--json"))
+            writer.quern("pack", "extract", pack, "-o", writer.cache)
+            self.assertIn("4 pushed", writer.quern("cache", "push", server.url))
+            reader = self.host("reader", server.url, writes=False)
+            self.assertIn("4 pulled, 0 already there, 0 failed",
+                          reader.quern("cache", "pull", server.url, "-f", pack_list))
+            narrow = self.host("narrow", server.url, writes=False)
+            self.assertIn("2 pulled, 0 already there, 2 not there", narrow.quern(
+                "cache", "pull", server.url, "-f", problems, "--target=avx2", "--target=native"))
+            damaged = os.path.join(self.folder, "damaged.json")
+            with open(damaged, "w", encoding="utf-8") as file:
+                file.write('{"artifacts": [{"problem": "x"}]}')
+            self.assertIn("without a problem or target",
+                          reader.quern("cache", "pull", server.url, "-f", damaged, check=False))
 
     def testStatisticsOfPrewarming(self):
         with Redis() as server:

@@ -27,6 +27,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const EntryKey key{nameOfEntry("key"), "avx2", "build"};
   if (openEntry(input, key, 0, {&writer.publicKey, 1}).verdict == Verdict::Sound)
     std::abort();
+  if (isLeaseOf(input, key.name, 0, {&writer.publicKey, 1}) ||
+      isLeaseOf(concat(leaseText, input), key.name, 0, {&writer.publicKey, 1}))
+    std::abort();
   const std::string entry = sealEntry(key, input, 1, writer);
   const OpenedEntry opened = openEntry(entry, key, 0, {&writer.publicKey, 1});
   if (!entry.empty() && (opened.verdict != Verdict::Sound || opened.artifact != input))

@@ -43,13 +43,14 @@ int listenSomewhere(uint16_t &port) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static uint16_t port = 0;
   static const int listener = (prepareTransfers(), listenSomewhere(port));
-  std::thread server([&] {
+  const auto answer = [&] {
     const int fd = ::accept(listener, nullptr, nullptr);
     char request[4096];
     (void)!::read(fd, request, sizeof request);
     (void)!::send(fd, data, size, MSG_NOSIGNAL);
     ::close(fd);
-  });
+  };
+  std::thread server(answer);
   Address address;
   address.protocol = Address::Protocol::Http;
   address.base = concat("http://127.0.0.1:", port);
@@ -60,5 +61,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (bytes.size() > mostEntryBytes || steadyNs() - start > deadlineNs + bitLaterNs ||
       (outcome.kind != Outcome::Done && !bytes.empty()))
     std::abort();
+  std::thread again(answer); // as a list of what there is
+  (void)HttpConnection(address, {})
+      .list(
+          [](const EntryName &name) {
+            if (!isEntryName(name))
+              std::abort();
+          },
+          [] { return Deadline(deadlineNs); });
+  again.join();
   return 0;
 }

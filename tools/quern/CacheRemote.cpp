@@ -26,6 +26,7 @@ namespace {
 
 struct RemoteOptions {
   std::string server, directory, filter, problems, output;
+  std::vector<std::string> targets;
 };
 
 /// Beside libquern, unless the environment names another one.
@@ -97,9 +98,7 @@ Result<Moved> pushAll(const RemoteOptions &options, DiskCache &disk, Remote &rem
     progress.advance();
     Result<std::string> bytes = disk.read(file.name);
     Result<Artifact> artifact = bytes ? Artifact::parse(*bytes) : Result<Artifact>(bytes.takeError());
-    const bool isKernel =
-        artifact && (artifact->codeKind == CodeKind::ElfObject || artifact->codeKind == CodeKind::SpirV);
-    if (!isKernel || !isWanted(options, *artifact)) // what is damaged, `quern cache verify` tells
+    if (!artifact || !isWanted(options, *artifact)) // what is damaged, `quern cache verify` tells
       continue;
     const RemoteKey key = keyOf(*artifact);
     Result<bool> isThere = remote.contains(key);
@@ -121,36 +120,75 @@ void keep(Moved &moved, DiskCache &disk, const KernelKey &key, const std::string
     moved.moved += 1;
 }
 
-/// The problems of a file, for this machine.
-Result<Moved> pullProblems(const RemoteOptions &options, DiskCache &disk, Remote &remote) {
+/// What is to be fetched.
+struct WantedProblem {
+  std::string line, target; ///< as Target::parse() reads it
+};
+
+/// What `quern pack list --json` prints: problems, each with its target.
+Result<std::vector<WantedProblem>> readPackList(const std::string &text) {
+  const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json *artifacts = list.is_object() && list.contains("artifacts") ? &list["artifacts"] : nullptr;
+  if (!artifacts || !artifacts->is_array())
+    return invalidArguments("the file is no list of a pack (`quern pack list --json`)");
+  std::vector<WantedProblem> wanted;
+  for (const Json &artifact : *artifacts) {
+    const std::string problem = artifact.value("problem", ""), target = artifact.value("target", "");
+    if (problem.empty() || target.empty())
+      return invalidArguments("the list of a pack has an artifact without a problem or target");
+    wanted.push_back({problem, target});
+  }
+  return wanted;
+}
+
+/// Those of a problem file for the targets that were asked for, or those of a pack's list.
+Result<std::vector<WantedProblem>> wantedProblems(const RemoteOptions &options) {
+  Result<std::string> text = readFile(options.problems);
+  if (!text)
+    return text.takeError();
+  if (const size_t first = text->find_first_not_of(" \t\r\n"); first != std::string::npos && (*text)[first] == '{')
+    return readPackList(*text);
   Result<std::vector<std::string>> lines = readProblemFile(options.problems);
   if (!lines)
     return lines.takeError();
+  std::vector<WantedProblem> wanted;
+  for (const std::string &target : options.targets.empty() ? std::vector<std::string>{"native"} : options.targets)
+    for (const std::string &line : *lines)
+      wanted.push_back({line, target});
+  return wanted;
+}
+
+/// Whether the disk has it already, or has it now, is counted.
+void pullOne(Moved &moved, const WantedProblem &wanted, DiskCache &disk, Remote &remote) {
+  Result<Target> target = Target::parse(wanted.target);
+  Result<Problem> problem = target ? readProblem(wanted.line, *target) : Result<Problem>(target.takeError());
+  if (!problem)
+    return moved.fail(problem.error());
+  const KernelKey key = quern::keyOf(problem->desc(), *target);
+  if (disk.lookup(key)) {
+    moved.present += 1;
+    return;
+  }
+  Result<std::optional<std::string>> bytes =
+      remote.fetch({key.bytes, target->text(), std::string(compilerBuildId()), problem->desc().text()});
+  if (!bytes)
+    moved.fail(bytes.error());
+  else if (!*bytes)
+    moved.missing += 1;
+  else
+    keep(moved, disk, key, **bytes);
+}
+
+Result<Moved> pullProblems(const RemoteOptions &options, DiskCache &disk, Remote &remote) {
+  Result<std::vector<WantedProblem>> wanted = wantedProblems(options);
+  if (!wanted)
+    return wanted.takeError();
   Moved moved;
-  ProgressBar progress("pulling", lines->size());
-  const Target target = Target::host();
-  for (const std::string &line : *lines) {
+  ProgressBar progress("pulling", wanted->size());
+  for (const WantedProblem &one : *wanted) {
     progress.advance();
-    if (line.find(options.filter) == std::string::npos)
-      continue;
-    Result<Problem> problem = readProblem(line, target);
-    if (!problem) {
-      moved.fail(problem.error());
-      continue;
-    }
-    const KernelKey key = quern::keyOf(problem->desc(), target);
-    if (disk.lookup(key)) {
-      moved.present += 1;
-      continue;
-    }
-    Result<std::optional<std::string>> bytes =
-        remote.fetch({key.bytes, target.text(), std::string(compilerBuildId()), problem->desc().text()});
-    if (!bytes)
-      moved.fail(bytes.error());
-    else if (!*bytes)
-      moved.missing += 1;
-    else
-      keep(moved, disk, key, **bytes);
+    if ((one.target + ' ' + one.line).find(options.filter) != std::string::npos)
+      pullOne(moved, one, disk, remote);
   }
   return moved;
 }
@@ -169,7 +207,9 @@ Result<Moved> pullNamed(const RemoteOptions &options, DiskCache &disk, Remote &r
       moved.fail(bytes.error());
       continue;
     }
-    Result<Artifact> artifact = *bytes ? Artifact::parse(**bytes) : Result<Artifact>(runtimeError("it has gone"));
+    if (!*bytes) // it has gone, or is no kernel's
+      continue;
+    Result<Artifact> artifact = Artifact::parse(**bytes);
     if (!artifact || artifact->keyBytes.empty()) { // a problem that only who asks for it knows
       moved.missing += 1;
       continue;
@@ -226,14 +266,16 @@ int listRemote(const std::string &server, bool json) {
     return reportError(listed.error());
   Table table({"entry", ">size", "target", "problem"});
   Json all = Json::array();
-  uint64_t total = 0;
+  uint64_t total = 0, count = 0;
   for (const std::string &name : names) {
     Result<std::optional<std::string>> bytes = (*remote)->fetchNamed(name);
-    Result<Artifact> artifact = bytes && *bytes ? Artifact::parse(**bytes)
-                                                : Result<Artifact>(bytes ? runtimeError("it has gone") : bytes.error());
+    if (bytes && !*bytes) // it has gone, or is no kernel's
+      continue;
+    Result<Artifact> artifact = bytes ? Artifact::parse(**bytes) : Result<Artifact>(bytes.error());
+    ++count;
     const std::string problem = artifact ? artifact->descriptor : concat("(", artifact.error().message, ")");
     const std::string target = artifact ? artifact->target : std::string();
-    const size_t size = bytes && *bytes ? (*bytes)->size() : 0;
+    const size_t size = bytes ? (*bytes)->size() : 0;
     total += size;
     table.addRow({name.substr(0, 16), formatBytes(static_cast<int64_t>(size)), target, problem});
     all.push_back({{"entry", name}, {"bytes", size}, {"target", target}, {"problem", problem}});
@@ -242,10 +284,10 @@ int listRemote(const std::string &server, bool json) {
     printJson(Json{{"server", server}, {"bytes", total}, {"entries", all}});
     return exitOk;
   }
-  if (!names.empty())
+  if (count > 0)
     table.print(std::cout);
-  std::cout << names.size() << (names.size() == 1 ? " kernel, " : " kernels, ")
-            << formatBytes(static_cast<int64_t>(total)) << " at " << server << '\n';
+  std::cout << count << (count == 1 ? " kernel, " : " kernels, ") << formatBytes(static_cast<int64_t>(total)) << " at "
+            << server << '\n';
   return exitOk;
 }
 
@@ -261,8 +303,14 @@ void addRemoteCommands(Command &cache, int &exitCode) {
     sub.option("REMOTE", options->server, "A server, as in QUERN_REMOTE_CACHE").required();
     sub.option("--dir", options->directory, "The disk cache's directory; default: the one in use");
     sub.option("--filter", options->filter, "Only kernels with this in their problem or target");
-    if (directions & pull)
-      sub.option("-f,--file", options->problems, "Problems, one a line; default: what was stored with names");
+    if (directions & pull) {
+      sub.option(
+          "-f,--file", options->problems,
+          "Problems, one a line, or the list of a pack (`quern pack list --json`); default: what was stored with "
+          "names");
+      sub.option("--target", options->targets,
+                 "An instruction set, as for `compile`, of the problems; may be repeated. Default: native");
+    }
     sub.callback([options, directions, &exitCode] { exitCode = move(*options, directions); });
   };
   add("push", "Store what the disk cache has on a server", push);

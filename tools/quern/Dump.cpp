@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Command.h"
 #include "Kernel.h"
+#include "Locations.h"
 #include "Page.h"
 #include "Problem.h"
 
@@ -22,7 +23,7 @@ struct DumpOptions {
   GivenProblem given;
   std::string stage = "all", target = "native", output;
   std::vector<std::string> others; ///< targets beside which the page shows it
-  bool isPage = false, isJson = false;
+  bool isPage = false, isJson = false, hasLocations = false;
   bool isTrace() const { return isPage || isJson; }
 };
 
@@ -32,22 +33,26 @@ struct StageOutput {
   const char *file;
   bool isText; ///< what is not text goes to files only
   bool isForCpu = true, isForDevice = true;
+  const char *traced = ""; ///< what a trace calls it; "": it has none
 };
 
 constexpr StageOutput stageOutputs[] = {
-    {"emit", quern_form_emit, "1-emit.mlir", true},
-    {"schedule", quern_form_schedule, "2-schedule.mlir", true},
+    {"emit", quern_form_emit, "1-emit.mlir", true, true, true, "emit"},
+    {"schedule", quern_form_schedule, "2-schedule.mlir", true, true, true, "schedule"},
     {"lower", quern_form_lower, "3-lower.mlir", true},
-    {"codegen", quern_form_llvm, "4-codegen.ll", true},
-    {"codegen", quern_form_asm, "4-codegen.s", true, true, false},
+    {"codegen", quern_form_llvm, "4-codegen.ll", true, true, true, "llvm"},
+    {"codegen", quern_form_asm, "4-codegen.s", true, true, false, "assembly"},
     {"codegen", quern_form_object, "4-codegen.o", false, true, false},
     {"codegen", quern_form_asm, "4-codegen.spvasm", true, false, true},
     {"codegen", quern_form_spirv, "4-codegen.spv", false, false, true},
 };
 
+/// `located`: what a trace has of the stages, if that is wanted.
 Result<void> dumpOne(const StageOutput &output, const DumpOptions &options, const Problem &problem,
-                     const std::string &target) {
-  Result<std::string> bytes = compileTo(problem.text, target, output.form);
+                     const std::map<std::string, std::string> &located) {
+  auto traced = located.find(output.traced);
+  Result<std::string> bytes = traced != located.end() ? Result<std::string>(traced->second)
+                                                      : compileTo(problem.text, problem.target.text(), output.form);
   if (!bytes)
     return bytes.takeError();
   if (!options.output.empty())
@@ -121,9 +126,16 @@ int dump(const DumpOptions &options) {
         !written)
       return reportError(written.error());
   }
+  std::map<std::string, std::string> located;
+  if (options.hasLocations) {
+    Result<std::string> trace = compileTo(problem->text, problem->target.text(), quern_form_trace);
+    if (!trace)
+      return reportError(trace.error());
+    located = locatedStages(*trace);
+  }
   for (const StageOutput &output : stageOutputs)
     if (isWanted(output, options, problem->target))
-      if (Result<void> done = dumpOne(output, options, *problem, problem->target.text()); !done)
+      if (Result<void> done = dumpOne(output, options, *problem, located); !done)
         return reportError(done.error());
   return exitOk;
 }
@@ -143,6 +155,9 @@ void addDumpCommand(Command &program, int &exitCode) {
       .option("--target", options->target,
               "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
       .showDefault();
+  command.flag(
+      "--locations", options->hasLocations,
+      "A comment behind each line: the step that it computes, and the lines of the stage before that it is of");
   command.flag("--html", options->isPage, "One page: all stages side by side, and which line comes from which");
   command.flag("--json", options->isJson, "The same as data: docs/command.md has the fields");
   command.option("--beside", options->others, "Of the page: further targets to compare with");

@@ -86,7 +86,7 @@ Value BinaryPrimitiveEmitter::element(OpBuilder &b, Location at, ValueRange in, 
 void BinaryPrimitiveEmitter::emit() {
   SmallVector<Operand> all(inputs);
   llvm::append_range(all, postOps.operands());
-  function.step(Twine(nameOf(desc.alg)) + " of src and src1, post-ops");
+  function.step("y", Twine(nameOf(desc.alg)) + " of src and src1, post-ops");
   function.elementwise(space, all, filledOutput(function, arg::dst, space),
                        [&](OpBuilder &b, Location at, ValueRange in, Value old) { return element(b, at, in, old); });
   function.finish();

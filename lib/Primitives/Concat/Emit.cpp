@@ -83,7 +83,7 @@ void ConcatEmitter::emitCopy(FunctionEmitter &function, const Place &place) {
   AffineMap map = mapOf(viewOf(concat, place), space, module.getContext());
   map = map.replace(along, along + place.inBlock, map.getNumDims(), 0);
   Value scale = function.loadScalar(arg::scalesOf(index), compute);
-  function.step("copy of a source to its place");
+  function.step("copy", "copy of a source to its place");
   function.elementwise(space, function.tensor(index, space), {function.find(arg::dst), map},
                        [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
                          if (!scale)

@@ -37,7 +37,8 @@ public:
 
 private:
   void elementwise(ArrayRef<int64_t> space, ArrayRef<Operand> inputs, Body body) {
-    function.step(Twine(nameOf(desc.alg)) + (isForward(desc.prop) ? ", post-ops" : ": its derivative times diff_dst"));
+    function.step("y",
+                  Twine(nameOf(desc.alg)) + (isForward(desc.prop) ? ", post-ops" : ": its derivative times diff_dst"));
     function.elementwise(space, inputs, filledOutput(function, isForward(desc.prop) ? arg::dst : arg::diffSrc, space),
                          body);
     function.finish();

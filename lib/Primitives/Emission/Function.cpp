@@ -150,7 +150,9 @@ std::optional<Operand> FunctionEmitter::pinOf(ArrayRef<int64_t> space, ArrayRef<
   return pins.back();
 }
 
-void FunctionEmitter::step(const Twine &what) { loc = locationOfStep(builder.getContext(), what); }
+void FunctionEmitter::step(StringRef name, const Twine &what) {
+  loc = locationOfStep(builder.getContext(), name, what);
+}
 
 void FunctionEmitter::elementwise(ArrayRef<int64_t> space, ArrayRef<Operand> inputs, Operand output, Body body) {
   const SmallVector<utils::IteratorType> kinds(space.size(), utils::IteratorType::parallel);

@@ -71,8 +71,8 @@ public:
   /// Likewise with parallel dims alone.
   void elementwise(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<Operand> inputs, Operand output, Body body);
 
-  /// What the operations that follow compute: their location.
-  void step(const llvm::Twine &what);
+  /// What the operations that follow compute, and what their values are called: their location.
+  void step(llvm::StringRef name, const llvm::Twine &what);
 
   mlir::OpBuilder builder;
   mlir::Location loc;

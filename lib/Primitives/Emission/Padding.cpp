@@ -122,7 +122,7 @@ void emitBox(ModuleOp module, const VerifiedProblem &problem, const Twine &name,
   types[position] = box;
   FunctionEmitter function(module, problem, name.str(), types);
   OpBuilder &builder = function.builder;
-  function.step("zeros of the padding");
+  function.step("zero", "zeros of the padding");
   Value zero = arith::ConstantOp::create(builder, function.loc, builder.getZeroAttr(box.getElementType()));
   SmallVector<utils::IteratorType> kinds(box.getRank(), utils::IteratorType::parallel);
   linalg::GenericOp::create(builder, function.loc, ValueRange(), ValueRange{function.argument(position)},

@@ -72,7 +72,7 @@ FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> binding
     StepEmitter step(function, bindings);
     std::string words = kind.str();
     llvm::replace(words, '_', ' ');
-    step.loc = locationOfStep(builder.getContext(), words);
+    step.loc = locationOfStep(builder.getContext(), "", words);
     emitBody(step);
     func::ReturnOp::create(step.builder, step.loc);
   }

@@ -85,7 +85,7 @@ Operand GemmEmitter::emitSums() {
   bool isTransposed = gemm.dst.strides[0] == 1 && gemm.dst.strides[1] != 1 && m != 1 && n != 1;
   unsigned outer = isTransposed ? 1 : 0, inner = 1 - outer;
   SmallVector<int64_t, 2> shape{gemm.dst.dims[outer], gemm.dst.dims[inner]};
-  function.step("sum of src * weights over k");
+  function.step("sum", "sum of src * weights over k");
   Operand sums{function.alloc(shape, type, function.find(arg::dst), {outer, inner}), mapOf({outer, inner}, 3)};
   Value zero = arith::ConstantOp::create(b, function.loc, b.getZeroAttr(type));
   linalg::FillOp::create(b, function.loc, zero, sums.memref);
@@ -139,7 +139,7 @@ void GemmEmitter::emitResults(Operand sums) {
   alpha = function.loadScalar(arg::gemmAlpha, scaling);
   beta = function.loadScalar(arg::gemmBeta, scaling);
   Value fixed = gemm.dstOffset == GemmOffset::Fixed ? load(arg::gemmDstOffset) : Value();
-  function.step("alpha * sum + beta * dst, and its offset");
+  function.step("y", "alpha * sum + beta * dst, and its offset");
   SmallVector<Operand> inputs = {sums};
   if (gemm.dstOffset == GemmOffset::Column || gemm.dstOffset == GemmOffset::Row)
     inputs.push_back({function.find(arg::gemmDstOffset), mapOf({gemm.dstOffset == GemmOffset::Column ? 0u : 1u}, 2)});

@@ -41,12 +41,12 @@ private:
 };
 
 void BackwardEmitter::emitAccurate() {
-  function.step("sum of dst * diff_dst");
+  function.step("sum", "sum of dst * diff_dst");
   Operand dot = reduce({dst, diffDst}, constant(0), [&](OpBuilder &b, Location at, ValueRange in, Value old) {
     Value y = wide(b, at, in[0], arg::dst), gradient = wide(b, at, in[1], arg::diffDst);
     return accumulate(b, at, arith::MulFOp::create(b, at, y, gradient, contract), old, contract);
   });
-  function.step("dst * (diff_dst - sum)");
+  function.step("diff", "dst * (diff_dst - sum)");
   elementwise({dst, diffDst, dot}, diffSrc, [&](OpBuilder &b, Location at, ValueRange in, Value) {
     Value y = wide(b, at, in[0], arg::dst), gradient = wide(b, at, in[1], arg::diffDst);
     Value centred = arith::SubFOp::create(b, at, gradient, in[2]);
@@ -55,11 +55,11 @@ void BackwardEmitter::emitAccurate() {
 }
 
 void BackwardEmitter::emitLog() {
-  function.step("sum of diff_dst");
+  function.step("sum", "sum of diff_dst");
   Operand sum = reduce(diffDst, constant(0), [&](OpBuilder &b, Location at, ValueRange in, Value old) {
     return accumulate(b, at, wide(b, at, in[0], arg::diffDst), old);
   });
-  function.step("diff_dst - exp(dst) * sum");
+  function.step("diff", "diff_dst - exp(dst) * sum");
   elementwise({dst, diffDst, sum}, diffSrc, [&](OpBuilder &b, Location at, ValueRange in, Value) {
     Value probability = math::ExpOp::create(b, at, wide(b, at, in[0], arg::dst), arith::FastMathFlags::afn);
     Value share = arith::MulFOp::create(b, at, probability, in[2], contract);

@@ -53,14 +53,14 @@ private:
 };
 
 SoftmaxEmitter::Operand ForwardEmitter::emitMax() {
-  function.step("max of the row");
+  function.step("max", "max of the row");
   Value lowest = constant(-std::numeric_limits<double>::infinity());
   Operand max = reduce(src, lowest, [&](OpBuilder &b, Location at, ValueRange in, Value old) -> Value {
     return arith::MaxNumFOp::create(b, at, source(b, at, in[0]), old);
   });
   if (desc.alg != Alg::SoftmaxAccurateInfAsZero)
     return max;
-  function.step("0 for the max of an empty row");
+  function.step("max", "0 for the max of an empty row");
   Value zero = constant(0);
   return perRow(max, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
     Value empty = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, in[0], lowest);
@@ -78,7 +78,7 @@ Value emitExp(OpBuilder &b, Location at, Value shifted) {
 
 SoftmaxEmitter::Operand ForwardEmitter::emitInverse(Operand sum) {
   bool emptyIsZero = desc.alg == Alg::SoftmaxAccurateInfAsZero;
-  function.step("1 / sum, with scales");
+  function.step("inverse", "1 / sum, with scales");
   Value one = constant(1), zero = emptyIsZero ? constant(0) : Value();
   return perRow(sum, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
     Value factor = arith::DivFOp::create(b, at, one, in[0]);
@@ -97,8 +97,8 @@ SoftmaxEmitter::Operand ForwardEmitter::emitInverse(Operand sum) {
 void ForwardEmitter::emitResult(ArrayRef<Operand> inputs, Value lastFactor, Body body) {
   SmallVector<Operand> all(inputs);
   llvm::append_range(all, postOps.operands());
-  function.step(desc.alg == Alg::SoftmaxLog ? "x - max - log(sum), scales and post-ops"
-                                            : "exp(x - max) / sum, scales and post-ops");
+  function.step("y", desc.alg == Alg::SoftmaxLog ? "x - max - log(sum), scales and post-ops"
+                                                 : "exp(x - max) / sum, scales and post-ops");
   elementwise(all, tensor(arg::dst), [&](OpBuilder &b, Location at, ValueRange in, Value old) -> Value {
     Value y = postOps.apply(b, at, body(b, at, in, old), in.drop_front(inputs.size()));
     if (lastFactor)
@@ -114,12 +114,12 @@ Value ForwardEmitter::emitLastFactor() {
 }
 
 void ForwardEmitter::emitAccurate(Operand max) {
-  function.step("exp(x - max)");
+  function.step("exp", "exp(x - max)");
   Operand exp = allocFull();
   elementwise({src, max}, exp, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
     return emitExp(b, at, arith::SubFOp::create(b, at, source(b, at, in[0]), in[1]));
   });
-  function.step("sum of exp(x - max)");
+  function.step("sum", "sum of exp(x - max)");
   Operand sum = reduce(exp, constant(0), [&](OpBuilder &b, Location at, ValueRange in, Value old) {
     return accumulate(b, at, in[0], old);
   });
@@ -134,16 +134,16 @@ void ForwardEmitter::emitLog(Operand max) {
   Value factor = srcScale, lastFactor = emitLastFactor();
   if (dstScale && postOps.empty())
     factor = arith::DivFOp::create(function.builder, function.loc, srcScale ? srcScale : constant(1), dstScale);
-  function.step("x - max");
+  function.step("shifted", "x - max");
   Operand shifted = allocFull();
   elementwise({src, max}, shifted, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {
     return arith::SubFOp::create(b, at, source(b, at, in[0]), in[1]);
   });
-  function.step("sum of exp(x - max)");
+  function.step("sum", "sum of exp(x - max)");
   Operand sum = reduce(shifted, constant(0), [&](OpBuilder &b, Location at, ValueRange in, Value old) {
     return accumulate(b, at, emitExp(b, at, in[0]), old);
   });
-  function.step("log(sum)");
+  function.step("log", "log(sum)");
   Operand log = perRow(
       sum, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value { return math::LogOp::create(b, at, in[0]); });
   emitResult({shifted, log}, lastFactor, [&](OpBuilder &b, Location at, ValueRange in, Value) -> Value {

@@ -67,7 +67,7 @@ void SumEmitter::emitWhole() {
   SmallVector<Operand> inputs;
   for (size_t i = 0; i < sum.srcs.size(); ++i)
     inputs.push_back(function.tensor(arg::sourceAt(i), space));
-  function.step("sum of the sources times their scales");
+  function.step("sum", "sum of the sources times their scales");
   function.elementwise(space, inputs, filledOutput(function, arg::dst, space),
                        [&](OpBuilder &b, Location at, ValueRange in, Value) {
                          return narrowed(b, at, added(b, at, Value(), 0, in), sum.dst.dataType);
@@ -102,7 +102,7 @@ void SumEmitter::emitPart(size_t first, size_t end) {
   Operand partial{function.argument(types.size() - 1), builder.getMultiDimIdentityMap(space.size())};
   if (isLast)
     inputs.push_back(partial);
-  function.step("sum of sources " + Twine(first) + " to " + Twine(end - 1) + " times their scales");
+  function.step("sum", "sum of sources " + Twine(first) + " to " + Twine(end - 1) + " times their scales");
   function.elementwise(space, inputs, isLast ? function.tensor(arg::dst, space) : partial,
                        [&](OpBuilder &b, Location at, ValueRange in, Value old) {
                          Value before = !first ? Value() : isLast ? in.back() : old;

@@ -15,6 +15,8 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 
+#include <utility>
+
 namespace quern {
 
 class KernelBuilder {
@@ -73,6 +75,19 @@ public:
     return f();
   }
   template <typename F> auto atEntry(F f) { return before(entry, f); }
+
+  /// While it lives, what is made belongs to an operation of the problem: has its location.
+  class AtOperation {
+  public:
+    AtOperation(KernelBuilder &builder, mlir::Location of) : builder(builder), around(std::exchange(builder.loc, of)) {}
+    ~AtOperation() { builder.loc = around; }
+    AtOperation(const AtOperation &) = delete;
+    AtOperation &operator=(const AtOperation &) = delete;
+
+  private:
+    KernelBuilder &builder;
+    mlir::Location around;
+  };
 
   mlir::OpBuilder b;
   mlir::Location loc;

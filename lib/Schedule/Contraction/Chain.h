@@ -46,6 +46,8 @@ struct PointOp {
   bool isPerColumn = false; ///< an intermediate that no row changes
 };
 
+inline mlir::Location locationOf(const PointOp &point) { return mlir::linalg::LinalgOp(point.op).getLoc(); }
+
 /// The sums of one gate, one for each point of the tile space. They start as a constant, as an elementwise op, or
 /// (neither) as what the argument holds.
 struct Accumulator {

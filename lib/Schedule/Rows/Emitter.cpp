@@ -14,6 +14,7 @@ using namespace quern::rows;
 /// The results of a stage for one slot: found in a cache or emitted here.
 RowEmitter::Values RowEmitter::values(int i, int64_t slot) {
   bool isOfRow = !chain.stages[i].isElementwise();
+  const AtOperation scope(*this, chain.stages[i].op.getLoc());
   StageKey key{i, isOfRow ? slot % rowsOfStep : slot};
   auto &cache = isOfRow ? ofRow.values : ofStep.values;
   if (auto hit = cache.find(key); hit != cache.end())
@@ -94,6 +95,7 @@ RowEmitter::Values RowEmitter::freshAccumulators() {
 /// Adds the terms of a slot to the accumulators of a reduction, and leaves those behind. Lanes that the row
 /// has not keep what they had.
 void RowEmitter::accumulate(Stage &stage, int64_t slot, MutableArrayRef<Value> &accumulators) {
+  const AtOperation scope(*this, stage.op.getLoc());
   for (auto [k, term] : llvm::enumerate(emitBody(stage, slot))) {
     Operation *like = stage.combiner(k);
     MutableArrayRef<Value> own = keepsLost(like) ? accumulators.take_front(2) : accumulators.slice(slot % columns, 1);

@@ -72,8 +72,10 @@ protected:
   template <typename F> void forEachReduction(F f) {
     for (auto [i, stage] : llvm::enumerate(chain.stages))
       if (stage.reduces && stage.sweep == sweep)
-        for (unsigned k = 0; k < stage.outs.size(); ++k)
+        for (unsigned k = 0; k < stage.outs.size(); ++k) {
+          const AtOperation scope(*this, stage.op.getLoc());
           f(static_cast<int>(i), stage, k);
+        }
   }
   /// A maxnumf or minnumf whose accumulator cannot be NaN is one compare-and-select (one instruction);
   /// NaN terms lose, as required.

@@ -141,6 +141,7 @@ bool PlaceConstants::place(MachineInstr &constant) {
       ++at;
     MachineInstr *copy = constant.getMF()->CloneMachineInstr(&constant);
     block->insert(at, copy);
+    copy->setDebugLoc(own.front()->getParent()->getDebugLoc()); // it is there for that one
     Register fresh = registers->cloneVirtualRegister(old);
     copy->getOperand(0).setReg(fresh);
     for (MachineOperand *use : own)

@@ -12,7 +12,7 @@ DIFF_DST = 145
 MULTIPLE_SRC, MULTIPLE_DST = 1024, 2048
 SCALES, ZERO_POINTS, POST_OP = 4096, 8192, 32768
 
-_PLAIN = {
+PLAIN = {
     SRC: "src", SRC_1: "src_1", SRC_2: "src_2", DST: "dst", DST_1: "dst_1", DST_2: "dst_2", WEIGHTS: "weights",
     34: "weights_1", 35: "weights_2", 36: "weights_3", BIAS: "bias", DIFF_SRC: "diff_src", 130: "diff_src_1",
     DIFF_DST: "diff_dst", 146: "diff_dst_1", 161: "diff_weights", 162: "diff_weights_1", 169: "diff_bias",
@@ -45,4 +45,4 @@ def name_of(index, primitive):
         return f"post{index // POST_OP - 1}." + name_of(index % POST_OP, primitive)
     if index >= MULTIPLE_SRC:
         return f"srcs.{index - MULTIPLE_SRC}"
-    return _PLAIN.get(index, str(index))
+    return PLAIN.get(index, str(index))

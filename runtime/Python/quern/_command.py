@@ -22,7 +22,10 @@ def run(arguments, may_fail=False):
 
 
 def main():
-    """`python -m quern` is the command."""
+    """`python -m quern` is the command; `--emit=tvm-ffi` of its `compile`, which needs a C compiler, is here."""
+    if sys.argv[1:2] == ["compile"] and "--emit=tvm-ffi" in sys.argv:
+        from quern import tvm_ffi
+        sys.exit(tvm_ffi.main(sys.argv[2:]))
     if not os.path.exists(PATH):
         sys.exit(f"this package was built without the command quern: there is no {PATH}")
     os.execv(PATH, ["quern", *sys.argv[1:]])

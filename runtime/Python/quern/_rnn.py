@@ -95,9 +95,9 @@ def _plan_backward(tensors, outs, *parameters):
     *parameters, wanted = parameters
     given = dict(zip(BACKWARD_INPUTS, tensors))
     results = []
-    for name in GRADIENTS:
+    for name, out in zip(GRADIENTS, outs):
         source = given[name.removeprefix("diff_")]
-        results.append(Tensor("f32", source.dims) if name in wanted and source else None)
+        results.append((out or Tensor("f32", source.dims)) if name in wanted and source else None)
     texts = {name: _text(tensor) for name, tensor in given.items() if name != "workspace"}
     texts |= zip(GRADIENTS, map(_text, results))
     inputs = [RNN_INDEX[name] if tensor else -1 for name, tensor in given.items()]

@@ -122,6 +122,8 @@ def log_softmax(x, axis=-1, *, donate=False):
 @functools.cache
 def _eltwise(algorithm, alpha, beta):
     head = f"alg={algorithm} alpha={alpha} beta={beta}"
+    is_result = algorithm.endswith("_use_dst_for_bwd")
+    data, index = ("dst", DST) if is_result else ("src", SRC)
 
     @_elementwise
     def forward(x):
@@ -132,11 +134,15 @@ def _eltwise(algorithm, alpha, beta):
     @_elementwise
     def gradient(x, dy):
         text = _text(x)
-        return _call(f"eltwise bwd_d {head} src={text} diff_src={text} diff_dst={text}", [SRC, DIFF_DST, DIFF_SRC],
-                     [x, dy], [(type_name(x.dtype), x.shape)])[0]
+        return _call(f"eltwise bwd_d {head} {data}={text} diff_src={text} diff_dst={text}",
+                     [index, DIFF_DST, DIFF_SRC], [x, dy], [(type_name(x.dtype), x.shape)])[0]
 
     function = jax.custom_vjp(forward)
-    function.defvjp(lambda x: (forward(x), x), lambda x, dy: (gradient(x, dy),))
+
+    def keep(x):
+        y = forward(x)
+        return y, y if is_result else x
+    function.defvjp(keep, lambda kept, dy: (gradient(kept, dy),))
     return function
 
 

@@ -4,6 +4,7 @@
 
 import collections
 import html
+import itertools
 import json
 import re
 import statistics
@@ -12,7 +13,7 @@ import time
 import numpy
 
 from quern import _command, _quern
-from quern._arguments import name_of
+from quern._arguments import MULTIPLE_SRC, PLAIN, RNN, SCRATCHPAD, WORKSPACE, name_of
 from quern._errors import Error
 from quern._frameworks import NUMPY, numpy_dtype
 
@@ -144,14 +145,30 @@ class Problem:
 
     @property
     def arguments(self):
-        """What the kernel takes: a list of Argument."""
+        """What the kernel takes: a list of Argument, inputs first."""
         primitive, found = self.primitive, []
-        for index, is_output in self.kernel.arguments:
+        for index, is_output in self._taken():
             layout = self._descriptor.layout(index)
             plain = layout.plain
             found.append(Argument(name_of(index, primitive), index, is_output, layout.type, layout.dims,
                                   plain.text.rpartition(":")[2] if plain else "blocked"))
         return found
+
+    def _taken(self):
+        """(index, whether it is written) of each argument.
+
+        Forward and without attributes they are the tensors of the problem: to ask the kernel, which may be that of a
+        family, would compile its own.
+        """
+        head = self.text.split(" ", 2)
+        if head[0] == "mlir" or head[1].startswith("bwd") or " attr." in self.text:
+            return self.kernel.arguments
+        known = RNN if head[0] == "rnn" else PLAIN
+        several = range(MULTIPLE_SRC, MULTIPLE_SRC + 1024) if head[0] in ("sum", "concat") else ()
+        there = [*itertools.takewhile(self._descriptor.layout, several),
+                 *(index for index in known if index != SCRATCHPAD and self._descriptor.layout(index))]
+        taken = [(index, known.get(index, "src").startswith("dst") or index == WORKSPACE) for index in there]
+        return sorted(taken, key=lambda argument: argument[1])
 
     # --- Its executions ---
 

@@ -59,31 +59,24 @@ static quern_status_t openKernel(Function *function) {
   return status;
 }
 
+static const struct {
+  uint8_t code, bits;
+  quern_data_type_t type;
+} types[] = {{kDLFloat, 64, quern_f64},
+             {kDLFloat, 32, quern_f32},
+             {kDLFloat, 16, quern_f16},
+             {kDLBfloat, 16, quern_bf16},
+             {kDLInt, 32, quern_s32},
+             {kDLInt, 8, quern_s8},
+             {kDLUInt, 8, quern_u8},
+             {kDLFloat8_e5m2, 8, quern_f8_e5m2},
+             {kDLFloat8_e4m3fn, 8, quern_f8_e4m3}};
+
 static quern_data_type_t typeOf(DLDataType type) {
-  if (type.lanes != 1)
-    return quern_data_type_undef;
-  switch (type.code * 256 + type.bits) {
-  case kDLFloat * 256 + 64:
-    return quern_f64;
-  case kDLFloat * 256 + 32:
-    return quern_f32;
-  case kDLFloat * 256 + 16:
-    return quern_f16;
-  case kDLBfloat * 256 + 16:
-    return quern_bf16;
-  case kDLInt * 256 + 32:
-    return quern_s32;
-  case kDLInt * 256 + 8:
-    return quern_s8;
-  case kDLUInt * 256 + 8:
-    return quern_u8;
-  case kDLFloat8_e5m2 * 256 + 8:
-    return quern_f8_e5m2;
-  case kDLFloat8_e4m3fn * 256 + 8:
-    return quern_f8_e4m3;
-  default:
-    return quern_data_type_undef;
-  }
+  for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
+    if (type.lanes == 1 && type.code == types[i].code && type.bits == types[i].bits)
+      return types[i].type;
+  return quern_data_type_undef;
 }
 
 /* A memory of the tensor as it is; the execution refuses it if the kernel takes another. */

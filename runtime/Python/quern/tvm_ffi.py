@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiled problems as a library of functions that any holder of TVM's FFI calls: TVM, PyTorch, JAX, C++, Rust."""
 
+import argparse
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 
 from quern._errors import Error
@@ -76,3 +78,35 @@ def export(problems, path, *, target=None, include=None, compiler=None):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Error(f"{compiler} failed: {done.stderr[-2000:]}", 5)
+
+
+def main(arguments):
+    """`quern compile 'LINE'… --emit=tvm-ffi --name=N… -o FILE.so`; the exit code."""
+    parser = argparse.ArgumentParser(prog="quern compile", description="A library of functions for TVM's FFI.")
+    parser.add_argument("line", nargs="*", help="a problem")
+    parser.add_argument("--emit", choices=["tvm-ffi"])
+    parser.add_argument("--name", action="append", default=[],
+                        help="of the function of each line, in their order; by default its primitive")
+    parser.add_argument("--mlir", metavar="FILE[:function]", action="append", default=[],
+                        help="a function in MLIR, whose name the function has; behind the lines")
+    parser.add_argument("--target", help="by default this machine")
+    parser.add_argument("--include", help="folder of tvm/ffi/c_api.h; by default that of apache-tvm-ffi")
+    parser.add_argument("--compiler", help="of C; by default $CC or cc")
+    parser.add_argument("-o", dest="output", required=True)
+    options = parser.parse_args(arguments)
+    try:
+        problems = [Problem(line) for line in options.line]
+        names = options.name + [problem.primitive for problem in problems[len(options.name):]]
+        for given in options.mlir:
+            path, _, function = given.partition(":")
+            with open(path, "rb") as file:
+                problems.append(Problem.from_mlir(file.read(), function or None))
+            names.append(function or os.path.basename(path).partition(".")[0])
+        if not problems or len(set(names)) != len(names):
+            raise Error("no problem is given" if not problems else f"two functions have one name: {', '.join(names)}")
+        export(dict(zip(names, problems)), options.output, target=options.target, include=options.include,
+               compiler=options.compiler)
+    except (Error, OSError) as error:
+        print(f"quern: {error}", file=sys.stderr)
+        return {"invalid_arguments": 2, "unimplemented": 3}.get(getattr(error, "status", ""), 4)
+    return 0

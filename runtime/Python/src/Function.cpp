@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Function.h"
 
+#include "TorchPool.h"
+
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -163,7 +165,7 @@ nb::object Function::call(const nb::args &arguments) {
   data.reserve(plan->positions.size());
   for (size_t position : plan->positions)
     data.push_back(arrays[position].data());
-  plan->frames.execute(data.data());
+  plan->frames.execute(data.data(), framework == Framework::Torch ? torchStream() : cpuStream());
 
   for (size_t i = 0; i < outputs; ++i) {
     arrays[inputs + i].finish();

@@ -8,8 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"
 
-#include <tuple>
-
 namespace nb = nanobind;
 
 namespace quern::python {
@@ -211,11 +209,11 @@ void Execution::bindBytes(int index, void *data, size_t bytes) {
   add(index, desc, data);
 }
 
-void Execution::run() {
+void Execution::run(quern_stream_t stream) {
   quern_status_t status = quern_success;
   {
     const nb::gil_scoped_release released;
-    status = quern_primitive_execute(kernel.get(), cpuStream(), static_cast<int>(arguments.size()), arguments.data());
+    status = quern_primitive_execute(kernel.get(), stream, static_cast<int>(arguments.size()), arguments.data());
   }
   check(status);
 }
@@ -223,13 +221,7 @@ void Execution::run() {
 Frames::Frames(const Kernel &kernel, std::vector<int> indices)
     : primitive(kernel.get()), problem(kernel.descriptor()), indices(std::move(indices)) {}
 
-Frames::~Frames() {
-  for (const Frame &frame : idle)
-    for (const quern_exec_arg_t &argument : frame)
-      quern_memory_destroy(argument.memory);
-}
-
-Frames::Frame Frames::take() {
+Frame Frames::take() {
   {
     const std::scoped_lock lock(mutex);
     if (!idle.empty()) {
@@ -239,15 +231,8 @@ Frames::Frame Frames::take() {
     }
   }
   Frame frame;
-  std::vector<OwnedMemory> made; // destroyed if one cannot be made
-  for (int index : indices) {
-    quern_memory_t memory = nullptr;
-    check(quern_memory_create(&memory, problem.tensor(index), cpuEngine(), QUERN_MEMORY_NONE));
-    made.emplace_back(memory);
-    frame.push_back({index, memory});
-  }
-  for (OwnedMemory &memory : made)
-    std::ignore = memory.release();
+  for (int index : indices)
+    check(frame.add(cpuEngine(), problem.get(), index));
   return frame;
 }
 
@@ -256,14 +241,14 @@ void Frames::give(Frame frame) {
   idle.push_back(std::move(frame));
 }
 
-void Frames::execute(void *const *data) {
+void Frames::execute(void *const *data, quern_stream_t stream) {
   Frame frame = take();
   quern_status_t status = quern_success;
-  for (size_t i = 0; i < frame.size() && status == quern_success; ++i)
-    status = quern_memory_set_data_handle(frame[i].memory, data[i]);
+  for (size_t i = 0; i < indices.size() && status == quern_success; ++i)
+    status = frame.set(i, data[i]);
   if (status == quern_success) {
     const nb::gil_scoped_release released;
-    status = quern_primitive_execute(primitive, cpuStream(), static_cast<int>(frame.size()), frame.data());
+    status = frame.execute(primitive, stream);
   }
   give(std::move(frame));
   check(status);

@@ -9,6 +9,7 @@
 #ifndef QUERN_PYTHON_KERNEL_H
 #define QUERN_PYTHON_KERNEL_H
 
+#include "Frame.h"
 #include "Tensor.h"
 
 #include <mutex>
@@ -80,7 +81,7 @@ public:
   /// A buffer of `bytes`, in the layout that the kernel has.
   void bindBytes(int index, void *data, size_t bytes);
   /// Releases the interpreter.
-  void run();
+  void run(quern_stream_t stream);
 
 private:
   void add(int index, const_quern_memory_desc_t desc, void *data);
@@ -94,13 +95,11 @@ class Frames {
 public:
   /// Each argument has the kernel's own descriptor.
   Frames(const Kernel &kernel, std::vector<int> indices);
-  ~Frames();
 
   /// `data` has a buffer for each index. Releases the interpreter.
-  void execute(void *const *data);
+  void execute(void *const *data, quern_stream_t stream);
 
 private:
-  using Frame = std::vector<quern_exec_arg_t>;
   Frame take();
   void give(Frame frame);
 

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Function.h"
+#include "TorchPool.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -120,6 +121,10 @@ void bindModule(nb::module_ &module) {
   module.def("explain", explain);
   module.def("statistics", statistics);
   module.def("devices", devices);
+  module.def("torch_handles", [] {
+    return nb::make_tuple(reinterpret_cast<uintptr_t>(cpuEngine()), reinterpret_cast<uintptr_t>(torchStream()));
+  });
+  module.def("has_torch_threads", [] { return torchStream() != cpuStream(); });
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Array.h"
 #include "Kernel.h"
+#include "TorchPool.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -64,11 +65,14 @@ Tensor makeTensor(const std::string &type, const std::vector<int64_t> &dims,
 void execute(const Kernel &kernel, const nb::list &given) {
   std::vector<Array> arrays(given.size());
   Execution execution(kernel);
+  quern_stream_t stream = cpuStream();
   for (size_t i = 0; i < arrays.size(); ++i) {
     const auto argument = nb::cast<nb::tuple>(given[i]);
     const auto index = nb::cast<int>(argument[0]);
     arrays[i].take(argument[1], nb::cast<bool>(argument[2]) ? Array::Access::Write : Array::Access::Read);
     const Tensor &tensor = arrays[i].tensor();
+    if (arrays[i].framework() == Framework::Torch)
+      stream = torchStream();
     if (!nb::cast<bool>(argument[3]))
       execution.bind(index, tensor, arrays[i].data());
     else if (tensor.type == quern_u8 && tensor.rank == 1 && (tensor.strides[0] == 1 || tensor.dims[0] <= 1))
@@ -76,7 +80,7 @@ void execute(const Kernel &kernel, const nb::list &given) {
     else
       fail(quern_invalid_arguments, "a buffer of bytes is " + tensor.text());
   }
-  execution.run();
+  execution.run(stream);
   for (Array &array : arrays)
     array.finish();
 }

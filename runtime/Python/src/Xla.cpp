@@ -6,6 +6,8 @@
 // The library behind quern.jax and quern/quern_xla.h. It needs no Python.
 //
 //===----------------------------------------------------------------------===//
+#include "Frame.h"
+
 #include "quern/quern.h"
 #include "quern/quern_threadpool.h"
 #include "quern/quern_threadpool_iface.hpp"
@@ -87,37 +89,28 @@ template <auto Destroy> struct Destroyer {
 };
 
 /// What an execution needs besides buffers; one for each that runs at the same time.
-class Frame {
+class Call {
 public:
   /// False: quern_get_last_error_message() says why.
   bool open(quern_engine_t engine, const_quern_primitive_desc_t problem, ffi::Span<const int32_t> indices) {
     for (const int32_t index : indices) {
-      const_quern_memory_desc_t desc = quern_primitive_desc_query_md(problem, quern_query_exec_arg_md, index);
-      quern_memory_t memory = nullptr;
-      if (quern_memory_create(&memory, desc, engine, QUERN_MEMORY_NONE) != quern_success)
+      if (frame.add(engine, problem, index) != quern_success)
         return false;
-      arguments.push_back({index, memory});
-      bytes.push_back(quern_memory_desc_get_size(desc));
+      bytes.push_back(
+          quern_memory_desc_get_size(quern_primitive_desc_query_md(problem, quern_query_exec_arg_md, index)));
     }
     quern_stream_t made = nullptr;
     const bool isMade = quern_threadpool_interop_stream_create(&made, engine, &pool) == quern_success;
     stream.reset(made);
     return isMade;
   }
-  Frame() = default;
-  Frame(const Frame &) = delete;
-  Frame &operator=(const Frame &) = delete;
-  ~Frame() {
-    for (const quern_exec_arg_t &argument : arguments)
-      quern_memory_destroy(argument.memory);
-  }
 
   ffi::Error execute(const_quern_primitive_t primitive, ffi::ThreadPool &threads, ffi::RemainingArgs operands,
                      ffi::RemainingRets results) {
-    if (operands.size() + results.size() != arguments.size())
+    if (operands.size() + results.size() != bytes.size())
       return ffi::Error::InvalidArgument("quern: the call has " + std::to_string(operands.size() + results.size()) +
-                                         " buffers and " + std::to_string(arguments.size()) + " arguments");
-    for (size_t i = 0; i < arguments.size(); ++i) {
+                                         " buffers and " + std::to_string(bytes.size()) + " arguments");
+    for (size_t i = 0; i < bytes.size(); ++i) {
       const bool isOperand = i < operands.size();
       void *data = nullptr;
       size_t size = 0;
@@ -132,14 +125,13 @@ public:
       }
       if (size != bytes[i])
         return ffi::Error::InvalidArgument("quern: buffer " + std::to_string(i) + " has " + std::to_string(size) +
-                                           " bytes; argument " + std::to_string(arguments[i].arg) + " has " +
+                                           " bytes; argument " + std::to_string(frame.arguments()[i].arg) + " has " +
                                            std::to_string(bytes[i]));
-      if (quern_memory_set_data_handle(arguments[i].memory, data) != quern_success)
+      if (frame.set(i, data) != quern_success)
         return ffi::Error::Internal("quern: " + lastMessage());
     }
     pool.use(&threads);
-    const quern_status_t status =
-        quern_primitive_execute(primitive, stream.get(), static_cast<int>(arguments.size()), arguments.data());
+    const quern_status_t status = frame.execute(primitive, stream.get());
     pool.use(nullptr);
     return status == quern_success ? ffi::Error::Success() : ffi::Error::Internal("quern: " + lastMessage());
   }
@@ -147,7 +139,7 @@ public:
 private:
   Pool pool;
   std::unique_ptr<quern_stream, Destroyer<quern_stream_destroy>> stream;
-  std::vector<quern_exec_arg_t> arguments;
+  python::Frame frame;
   std::vector<size_t> bytes;
 };
 
@@ -172,7 +164,7 @@ public:
     if (status != quern_success)
       return ffi::Unexpected(ffi::Error::InvalidArgument("quern: " + lastMessage()));
     kernel->indices.assign(indices.begin(), indices.end());
-    std::unique_ptr<Frame> first = kernel->take();
+    std::unique_ptr<Call> first = kernel->take();
     if (!first)
       return ffi::Unexpected(ffi::Error::InvalidArgument("quern: " + lastMessage()));
     kernel->idle.push_back(std::move(first));
@@ -180,27 +172,27 @@ public:
   }
 
   ffi::Error execute(ffi::ThreadPool &threads, ffi::RemainingArgs operands, ffi::RemainingRets results) {
-    std::unique_ptr<Frame> frame = take();
-    if (!frame)
+    std::unique_ptr<Call> call = take();
+    if (!call)
       return ffi::Error::Internal("quern: " + lastMessage());
-    ffi::Error error = frame->execute(primitive.get(), threads, operands, results);
+    ffi::Error error = call->execute(primitive.get(), threads, operands, results);
     const std::scoped_lock lock(mutex);
-    idle.push_back(std::move(frame));
+    idle.push_back(std::move(call));
     return error;
   }
 
 private:
-  std::unique_ptr<Frame> take() {
+  std::unique_ptr<Call> take() {
     {
       const std::scoped_lock lock(mutex);
       if (!idle.empty()) {
-        std::unique_ptr<Frame> frame = std::move(idle.back());
+        std::unique_ptr<Call> call = std::move(idle.back());
         idle.pop_back();
-        return frame;
+        return call;
       }
     }
-    auto frame = std::make_unique<Frame>();
-    return frame->open(engine.get(), problem.get(), {indices.data(), indices.size()}) ? std::move(frame) : nullptr;
+    auto call = std::make_unique<Call>();
+    return call->open(engine.get(), problem.get(), {indices.data(), indices.size()}) ? std::move(call) : nullptr;
   }
 
   std::unique_ptr<quern_engine, Destroyer<quern_engine_destroy>> engine;
@@ -208,7 +200,7 @@ private:
   std::unique_ptr<quern_primitive, Destroyer<quern_primitive_destroy>> primitive;
   std::vector<int32_t> indices;
   std::mutex mutex;
-  std::vector<std::unique_ptr<Frame>> idle;
+  std::vector<std::unique_ptr<Call>> idle;
 };
 ffi::TypeId Kernel::id = XLA_FFI_UNKNOWN_TYPE_ID;
 

@@ -23,7 +23,7 @@ PREDICATES = {"ult": "<", "slt": "<", "ule": "<=", "sle": "<=", "ugt": ">", "sgt
 
 
 def name(value):
-    return "v" + re.sub(r"\W", "_", value.strip()[1:])
+    return "v" + value.strip()[1:].replace("#", "__")
 
 
 class Translator:
@@ -136,6 +136,7 @@ class Translator:
         for inner, start in carried: # an accumulator of data
             self.unknown.add(inner)
             self.emit(f"{inner} = None")
+        self.unknown.discard(name(variable))
         self.emit(f"for {name(variable)} in range({name(begin)}, {name(end)}, {name(step)}):")
         self.blocks.append(("for", results, carried))
         self.depth += 1

@@ -38,6 +38,7 @@ func::FuncOp Emitter::emit() {
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
   clonePrologue(b, kernel, problem, chain.prologue,
                 [&](Size size) { return create<arith::ConstantIndexOp>(size.known()); });
+  const AtOperation scope(*this, chain.products[0].loc());
   const bool takesSeveral = plan.cuts && plan.cuts->tiles > 1;
   scf::ForOp loop = takesSeveral ? makeCutLoop() : create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   entry = loop;

@@ -39,6 +39,7 @@ void Emitter::emitScratchRows(Value begin, Value end) {
 
 /// One vector of columns in all rows of a chunk.
 void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, Value end) {
+  const AtOperation scope(*this, chain.epilogue.empty() ? loc : locationOf(chain.epilogue.back()));
   KnownValues hoisted;
   for (const PointOp &point : chain.epilogue) {
     for (auto [in, element] : llvm::zip_equal(point.ins, linalg::LinalgOp(point.op).getRegionInputArgs()))
@@ -124,6 +125,7 @@ void Emitter::emitPoint(const Row &row, const Lanes &lanes, function_ref<Value(u
       store(own, accumulator.at, row, lanes);
   }
   for (const PointOp &point : chain.epilogue) {
+    const AtOperation scope(*this, locationOf(point));
     if (point.isPerColumn && known.find(point.outs[0]))
       continue;
     for (auto [out, value] : llvm::zip_equal(point.outs, evaluate(point, row, lanes, known))) {

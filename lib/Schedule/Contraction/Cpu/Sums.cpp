@@ -55,6 +55,7 @@ void Emitter::emitShift() {
 
 void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums) {
   const Plan::Step &step = turns.front();
+  const AtOperation scope(*this, chain.products[step.front()].loc());
   SmallVector<unsigned> live;
   for (unsigned accumulator = group.first; accumulator < group.end; ++accumulator) {
     auto sumsInto = [&](unsigned product) {

@@ -172,12 +172,14 @@ void DeviceEmitter::emitPoint(const Point &point, function_ref<Value(unsigned)> 
     if (accumulator.isStored)
       store(own, accumulator.at, point);
   }
-  for (const PointOp &op : chain.epilogue)
+  for (const PointOp &op : chain.epilogue) {
+    const AtOperation scope(*this, locationOf(op));
     for (auto [out, value] : llvm::zip_equal(op.outs, evaluate(op, point, known))) {
       known.set(out, value);
       if (out.isArgument())
         store(value, out, point);
     }
+  }
 }
 
 Value DeviceEmitter::startOf(const Accumulator &accumulator, const Point &point) {

@@ -46,6 +46,7 @@ static Size stepOf(const Product &product, bool isLhs) {
 
 void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
   const Product &product = chain.products[number];
+  const AtOperation scope(*this, product.loc());
   Current own{product, plan.products[number], {}, {}, {}, {}, {}, {}, index(0)};
   const Size steps = innerSteps(product);
   own.length = index(steps.isOpen() ? steps : own.plan.length);

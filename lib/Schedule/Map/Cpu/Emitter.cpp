@@ -24,7 +24,9 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-MapEmitter::MapEmitter(MapPlan &plan) : KernelBuilder(plan.problem.function), plan(plan), problem(plan.problem) {}
+MapEmitter::MapEmitter(MapPlan &plan) : KernelBuilder(plan.problem.function), plan(plan), problem(plan.problem) {
+  loc = problem.op->getLoc();
+}
 
 func::FuncOp MapEmitter::emit() {
   KernelTraits traits;

@@ -19,7 +19,9 @@ using namespace quern::maps;
 
 func::FuncOp quern::maps::emitOpen(const OpenMapPlan &plan) { return OpenEmitter(plan).emit(); }
 
-OpenEmitter::OpenEmitter(const OpenMapPlan &plan) : KernelBuilder(plan.problem.function), plan(plan) {}
+OpenEmitter::OpenEmitter(const OpenMapPlan &plan) : KernelBuilder(plan.problem.function), plan(plan) {
+  loc = plan.problem.op->getLoc();
+}
 
 static double nsOf(const OpenMapPlan &plan) {
   constexpr int64_t typical = 1024;

@@ -19,7 +19,9 @@ namespace quern::maps {
 class DeviceMapEmitter : KernelBuilder {
 public:
   explicit DeviceMapEmitter(DeviceMapPlan &plan)
-      : KernelBuilder(plan.problem.function), plan(plan), problem(plan.problem) {}
+      : KernelBuilder(plan.problem.function), plan(plan), problem(plan.problem) {
+    loc = problem.op->getLoc();
+  }
   /// Writes the kernel behind the problem.
   mlir::func::FuncOp emit();
 

@@ -148,9 +148,19 @@ void SweepEmitter::emitKnownSweep(int64_t stepLength, Values &accumulators) {
     emitTail(main, accumulators);
 }
 
+/// Of the last operation that the sweep is for.
+Location SweepEmitter::locationOfSweep() {
+  Location last = loc;
+  for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
+    if (own.keptIn == sweep || (stage.reduces && stage.sweep == sweep))
+      last = stage.op.getLoc();
+  return last;
+}
+
 /// One sweep over the row. Along the row: a main loop of `columns` vectors, then the tail.
 /// Across: one loop over the row.
 void SweepEmitter::emitSweep() {
+  const AtOperation scope(*this, locationOfSweep());
   columns = plan.alongRow() ? plan.columnsIn(sweep) : rowsOfStep;
   depth = plan.depth;
   int64_t stepLength = plan.alongRow() ? columns * plan.lanes * depth : depth * plan.runs;
@@ -215,6 +225,7 @@ void SweepEmitter::emitSlot(int64_t slot, MutableArrayRef<Value> accumulators, K
       accumulate(stage, slot, accumulators);
       continue;
     }
+    const AtOperation scope(*this, stage.op.getLoc());
     accumulators[slot] =
         depth > 1 ? addNeighbours(stage, slot, accumulators[slot]) : addHalves(stage, slot, accumulators[slot]);
     accumulators = accumulators.drop_front(columns);
@@ -224,6 +235,7 @@ void SweepEmitter::emitSlot(int64_t slot, MutableArrayRef<Value> accumulators, K
 void SweepEmitter::writeKept(KeptValues &kept) {
   for (auto &[i, slot, results] : kept) {
     const StagePlan &own = plan.stages[i];
+    const AtOperation scope(*this, chain.stages[i].op.getLoc());
     if (own.storage)
       store(*own.storage, slot, results[0]);
     else if (own.scratch >= 0)

@@ -110,6 +110,7 @@ private:
   void emitSweeps();
   void emitStreamedSweep();
   Value mayStream();
+  mlir::Location locationOfSweep();
   void emitSweep();
   Values emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators);
   Values emitMainLoop(Value first, Value last, int64_t steps, bool isWhole, int64_t stepLength);

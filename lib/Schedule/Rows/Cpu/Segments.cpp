@@ -83,6 +83,7 @@ Value WholeRowEmitter::sumToFirstLanes(Operation *like, Value v) {
 
 void WholeRowEmitter::reduceRows(int i) {
   Stage &stage = chain.stages[i];
+  const AtOperation scope(*this, stage.op.getLoc());
   Values results = llvm::map_to_vector(stage.inits, [&](TypedAttr init) { return splat(init); });
   MutableArrayRef<Value> accumulators(results);
   accumulate(stage, 0, accumulators);
@@ -134,6 +135,8 @@ void WholeRowEmitter::changeForm() {
 
 /// Everything is computed before anything is written: the rows may be overwritten in place.
 void WholeRowEmitter::emitIteration(Value iteration) {
+  // Rows move as wholes, which is for the last operation.
+  const AtOperation scope(*this, chain.stages.back().op.getLoc());
   emitParallelIndices(iteration);
   position = index(0);
   limitRows();

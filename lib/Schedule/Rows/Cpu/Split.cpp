@@ -180,6 +180,7 @@ void SweepEmitter::storePartials() {
 /// The results of a reduction of an earlier sweep, from its chunks in their order.
 SweepEmitter::Values SweepEmitter::combinePartials(int i, int64_t slot) {
   Stage &stage = chain.stages[i];
+  const AtOperation scope(*this, stage.op.getLoc());
   SmallVector<WideSum> sums;
   Values carried;
   for (unsigned k = 0; k < stage.outs.size(); ++k) {

@@ -302,5 +302,58 @@ TEST(DiskCacheDirectory, FollowsTheEnvironment) {
   setenv("QUERN_CACHE_DIR", saved.c_str(), 1);
 }
 
+/// While one has a key's lock, others wait for as long as they want to.
+TEST_F(DiskCacheTest, OneMakesAKernelAtATime) {
+  DiskCache cache(temporary.path), other(temporary.path);
+  const KernelKey first = makeStored(3).key, second = makeStored(4).key;
+  int waits = 0;
+  const auto few = [&] { return ++waits < 5; };
+  std::optional<KeyLock> lock(cache.lock(first, few));
+  EXPECT_TRUE(lock->isHeld());
+  EXPECT_EQ(waits, 0);
+  EXPECT_FALSE(other.lock(first, few).isHeld());
+  EXPECT_EQ(waits, 5);
+  EXPECT_TRUE(other.lock(second, few).isHeld()) << "another key";
+  const pid_t child = fork(); // has the same open file
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  lock.reset();
+  EXPECT_TRUE(other.lock(first, few).isHeld());
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(DiskCache(temporary.path).list()->empty()) << "the lock is no kernel";
+}
+
+TEST_F(DiskCacheTest, ALockEndsWithItsProcess) {
+  DiskCache cache(temporary.path);
+  const KernelKey key = makeStored(3).key;
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const KeyLock lock = cache.lock(key, [] { return true; });
+    (void)!write(ready[1], "x", 1);
+    pause();
+    _exit(0);
+  }
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_FALSE(cache.lock(key, [] { return false; }).isHeld());
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(cache.lock(key, [] { return false; }).isHeld());
+  close(ready[0]);
+  close(ready[1]);
+}
+
+TEST_F(DiskCacheTest, NobodyIsKeptOutWhereThereAreNoLocks) {
+  EXPECT_FALSE(DiskCache("").lock(makeStored(3).key, [] { return true; }).isHeld());
+  chmod(temporary.path.c_str(), 0777); // refused
+  EXPECT_FALSE(DiskCache(temporary.path).lock(makeStored(3).key, [] { return true; }).isHeld());
+  chmod(temporary.path.c_str(), 0700);
+}
+
 } // namespace
 } // namespace quern

@@ -1,0 +1,56 @@
+//===- LibraryApi.h - A library that is opened for its table of functions ----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SUPPORT_LIBRARYAPI_H
+#define QUERN_SUPPORT_LIBRARYAPI_H
+
+#include "Support/Error.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <dlfcn.h>
+
+namespace quern {
+
+/// A sink, in C, that appends to a string. What that throws must not pass through the library that writes.
+template <typename Sink> struct StringSink {
+  std::string text;
+  bool failed = false;
+  Sink sink{&StringSink::write, this};
+  StringSink() = default;
+  StringSink(const StringSink &) = delete;
+  StringSink &operator=(const StringSink &) = delete;
+  static void write(void *context, const void *bytes, size_t size) noexcept {
+    auto *self = static_cast<StringSink *>(context);
+    try {
+      self->text.append(static_cast<const char *>(bytes), size);
+    } catch (...) {
+      self->failed = true;
+    }
+  }
+};
+
+/// What a library's function `symbol` gives for a version; the library stays open unless `refuse` gives an error.
+/// `wanted` and `is` begin other errors: why it is opened, and what it is to be.
+template <typename Api, typename Refuse>
+Result<const Api *> openApi(const std::string &path, const char *symbol, uint32_t version, const char *wanted,
+                            const char *is, const Refuse &refuse) {
+  void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char *reason = dlerror();
+    return runtimeError(wanted, " cannot be loaded: ", reason ? reason : "unknown error");
+  }
+  const auto getApi = reinterpret_cast<const Api *(*)(uint32_t)>(dlsym(handle, symbol));
+  const Api *api = getApi ? getApi(version) : nullptr;
+  std::optional<Error> refusal =
+      api ? refuse(*api) : runtimeError(path, " is no ", is, " of interface version ", version);
+  if (!refusal)
+    return api;
+  dlclose(handle); // nothing of it has run but the look-up
+  return std::move(*refusal);
+}
+
+} // namespace quern
+
+#endif // QUERN_SUPPORT_LIBRARYAPI_H

@@ -1,0 +1,50 @@
+//===- KeyLock.cpp - One process of a host makes a kernel --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Cache/KeyLock.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <thread>
+#include <unistd.h>
+
+namespace quern {
+namespace {
+
+constexpr std::chrono::microseconds firstPause{200}, longestPause{4000};
+
+/// Of an open file, not of a process: threads keep each other out as well.
+bool setLock(int fd, short type, int64_t offset) {
+  struct flock lock{};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = offset;
+  lock.l_len = 1;
+  return fcntl(fd, F_OFD_SETLK, &lock) == 0;
+}
+
+} // namespace
+
+KeyLock::KeyLock(int descriptor, const KernelKey &key, const std::function<bool()> &goesOn)
+    : fd(descriptor), offset(static_cast<int64_t>(key.digest.low >> 2)) {
+  for (std::chrono::microseconds pause = firstPause; fd >= 0; pause = std::min(2 * pause, longestPause)) {
+    held = setLock(fd, F_WRLCK, offset);
+    if (held || (errno != EAGAIN && errno != EACCES && errno != EINTR))
+      return;
+    if (!goesOn())
+      return;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+KeyLock::~KeyLock() {
+  if (held) // a child of a fork has the same open file, so that closing is not enough
+    (void)setLock(fd, F_UNLCK, offset);
+  if (fd >= 0)
+    (void)close(fd);
+}
+
+} // namespace quern

@@ -1,0 +1,345 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Operators of PyTorch for a layer of a recurrent network, with the parameters of PyTorch's own modules.
+
+What brings these into Quern's order is within the operators: it leaves nothing for autograd to record, and the
+gradients of an LSTM's weights are computed where PyTorch wants them.
+"""
+
+import torch
+
+from quern._rnn import GATES, NO_OUTS, OVERWRITE, _backward, _forward
+from quern._torch_operators import bare, define, is_plain, library, use_threads
+from quern._torch_sequences import MOST_CHUNKS, Direction, chunks_of, clear_outside, workspace_bytes
+
+_OF_DIRECTION = ("w", "u", "b_ih", "b_hh", "p")
+PLACES = ("x", "h", "c", "lengths", *_OF_DIRECTION, *(name + "_reverse" for name in _OF_DIRECTION))
+_ALWAYS = ("x", "w", "u")
+_TENSORS = ", ".join(("Tensor " if name in _ALWAYS else "Tensor? ") + name for name in PLACES)
+_ORDER = {"lbr_gru": [1, 0, 2]}  # PyTorch's gates r, z, n are Quern's u, r, o
+
+
+def _stacked(parts):
+    """Of each direction, as one array [1, D, …]; a view of the one."""
+    if parts[0] is None:
+        return None
+    return (parts[0][None] if len(parts) == 1 else torch.stack(parts))[None]
+
+
+def canonical(cell, parameters):
+    """(w, u, bias, projection) as quern.lstm takes them, of lists (w, u, b_ih, b_hh, p) of each direction.
+
+    They are views where the order of gates allows it and there is one direction.
+    """
+    gates, order = GATES[cell], _ORDER.get(cell)
+
+    def in_order(array):
+        array = array.unflatten(0, (gates, -1))
+        return array if order is None else array[order]
+    made = []
+    for w, u, b_ih, b_hh, p in parameters:
+        bias = None
+        if b_ih is not None and cell == "lbr_gru":
+            inputs, states = in_order(b_ih), in_order(b_hh)
+            bias = torch.cat([inputs[:2] + states[:2], inputs[2:], states[2:]])
+        elif b_ih is not None:
+            bias = (b_ih + b_hh).view(gates, -1)
+        made.append((in_order(w), in_order(u), bias, None if p is None else p.T))
+    w, u, bias, projection = map(_stacked, zip(*made))
+    return w.permute(0, 1, 4, 2, 3), u.permute(0, 1, 4, 2, 3), bias, projection
+
+
+def directions_of(parameters):
+    """The lists of each direction, of the tensors in their places."""
+    first, second = parameters[:len(_OF_DIRECTION)], parameters[len(_OF_DIRECTION):]
+    return [first] if second[0] is None else [first, second]
+
+
+def _weights_of(arrays, at):
+    """(w, u, bias, projection) of one direction."""
+    return [None if array is None else array[:, at:at + 1] for array in arrays]
+
+
+def split(cell, activation, arrays):
+    """A Direction for each direction of (w, u, bias, projection)."""
+    names = ("left2right", "right2left")[:arrays[0].shape[1]]
+    return [Direction((cell, name, activation), *_weights_of(arrays, at)) for at, name in enumerate(names)]
+
+
+def falling(lengths):
+    """The lengths as a list if they fall, so that time can be cut into chunks."""
+    if lengths is None:
+        return None
+    steps = lengths.tolist()
+    return steps if all(a >= b for a, b in zip(steps, steps[1:])) and steps and steps[-1] != steps[0] else None
+
+
+def _states(x, h, c, count, is_lstm, size, hidden):
+    """[D, N, P] and [D, N, H] that are written: what is given, or zeros."""
+    batch = x.shape[1]
+    h = x.new_zeros(count, batch, size) if h is None else h.clone(memory_format=torch.contiguous_format)
+    if not is_lstm:
+        return h, None
+    return h, (x.new_zeros(count, batch, hidden, dtype=torch.float32) if c is None else
+               c.to(torch.float32, copy=True, memory_format=torch.contiguous_format))
+
+
+def run_chunks(directions, x, h, c, lengths, steps, workspace=None):
+    """(y, h, c) of sequences whose lengths fall."""
+    if x.stride(2) != 1:
+        x = x.contiguous()
+    size, hidden = directions[0].states, directions[0].hidden
+    y = x.new_empty(x.shape[0], x.shape[1], size * len(directions))
+    h, c = _states(x, h, c, len(directions), directions[0].is_lstm, size, hidden)
+    chunks = chunks_of(steps, x.shape[0], directions[0].worth(workspace is not None))
+    clear_outside(chunks, y)
+    for at, direction in enumerate(directions):
+        own = None if workspace is None else workspace.chunk(len(directions))[at]
+        direction.forward(chunks, x, h[at], None if c is None else c[at], lengths,
+                          y[:, :, at * size:(at + 1) * size], own)
+    return y, h, c
+
+
+# --- Forward ---
+
+
+def _room(cell, x, parameters):
+    """Bytes that hold any workspace of a problem: of all steps at once, or of each direction its chunks'."""
+    count = len(directions_of(parameters))
+    w, p = parameters[0], parameters[4]
+    gates = GATES[cell]
+    projected = () if p is None else (p.shape[0], x.element_size())
+    steps, batch, _ = x.shape
+    whole = workspace_bytes(cell, steps, batch, gates, w.shape[0] // gates, *projected)
+    return (whole + MOST_CHUNKS * 5 * 64) * count
+
+
+def _parts(arguments):
+    *tensors, cell, activation = arguments
+    return [bare(tensor) for tensor in tensors[:4]], [bare(tensor) for tensor in tensors[4:]], cell, activation or None
+
+
+def _kind(directions):
+    return "bidirectional_concat" if directions == 2 else "left2right"
+
+
+def _run(*arguments):
+    *arguments, training = arguments
+    (x, h, c, lengths), parameters, cell, activation = _parts(arguments)
+    use_threads()
+    arrays = canonical(cell, directions_of(parameters))
+    steps = falling(lengths)
+    workspace = x.new_empty(_room(cell, x, parameters), dtype=torch.uint8) if training else None
+    if steps:
+        y, h, c = run_chunks(split(cell, activation, arrays), x, h, c, lengths, steps, workspace)
+    else:
+        w, u, bias, projection = arrays
+        needed = None if workspace is None else workspace[:_whole_bytes(cell, x, w, projection)]
+        y, h, c, _ = _forward(x, *(None if s is None else s[None] for s in (h, c)), None, lengths, w, u, None,
+                              projection, bias, None, None, None, needed, cell, _kind(w.shape[1]), activation, 0.0, 0,
+                              training)
+        h, c = h[0], None if c is None else c[0]
+    empty = x.new_empty(0)
+    return y, h, empty if c is None else c, empty if workspace is None else workspace
+
+
+def _whole_bytes(cell, x, w, projection):
+    count = w.shape[1]
+    projected = () if projection is None else (projection.shape[3], x.element_size())
+    # Sections of several directions lie beside each other: as of so many times the steps.
+    return workspace_bytes(cell, x.shape[0] * count, x.shape[1], w.shape[3], w.shape[4], *projected)
+
+
+def _fake(*arguments):
+    *tensors, cell, _, training = arguments
+    x, h, c, _, *parameters = tensors
+    directions = len(directions_of(parameters))
+    hidden = parameters[0].shape[0] // GATES[cell]
+    size = hidden if parameters[4] is None else parameters[4].shape[0]
+    steps, batch, _ = x.shape
+    empty = x.new_empty(0)
+    cells = x.new_empty((directions, batch, hidden), dtype=torch.float32) if cell == "lstm" else empty
+    return (x.new_empty(steps, batch, directions * size), x.new_empty(directions, batch, size), cells,
+            x.new_empty(_room(cell, x, parameters), dtype=torch.uint8) if training else empty)
+
+
+rnn = define(f"rnn({_TENSORS}, str cell, str activation, bool training) -> (Tensor, Tensor, Tensor, Tensor)", _run,
+             _fake)
+
+
+# --- Backward ---
+
+_NAMES = {"x": "src_layer", "h": "src_iter", "c": "src_iter_c", "w": "weights_layer", "u": "weights_iter",
+          "p": "weights_projection", "b_ih": "bias", "b_hh": "bias"}
+
+
+def _zeros(name, cell, parameters):
+    """(what a gradient of one direction is added to as Quern has it, the same memory as PyTorch has it)."""
+    w, u, b_ih, _, p = parameters
+    gates = GATES[cell]
+    if name == "bias":
+        memory = torch.zeros(4 if cell == "lbr_gru" else gates, b_ih.shape[0] // gates)
+        return memory[None, None], memory
+    if name == "weights_projection":
+        memory = torch.zeros(p.shape[1], p.shape[0])
+        return memory[None, None], memory
+    memory = torch.zeros((w if name == "weights_layer" else u).shape)
+    return memory.unflatten(0, (gates, -1)).permute(2, 0, 1)[None, None], memory
+
+
+def _of_pytorch(cell, made):
+    """Gradients (w, u, b_ih, b_hh, p) of memories by name of Quern."""
+    order, bias = _ORDER.get(cell), made.get("bias")
+
+    def in_order(array, gates=None):
+        if array is None or order is None:
+            return array
+        return array.unflatten(0, (3, -1))[gates or order].flatten(0, 1)
+    first = second = None
+    if bias is not None:
+        first = bias.flatten() if order is None else bias[order].flatten()
+        second = first.clone() if order is None else bias[[1, 0, 3]].flatten()
+    projection = made.get("weights_projection")
+    return [in_order(made.get("weights_layer")), in_order(made.get("weights_iter")), first, second,
+            None if projection is None else projection.T.contiguous()]
+
+
+def _chunk_gradients(cell, activation, inputs, arrays, parameters, forward, given, names, steps):
+    """(gradients of x, h and c, memories by name of each direction)."""
+    x, h, c, lengths = inputs
+    y, workspace = forward
+    dy, dh, dc = given
+    if x.stride(2) != 1:
+        x = x.contiguous()
+    if dy.stride(2) != 1:
+        dy = dy.contiguous()
+    directions = split(cell, activation, arrays)
+    size = directions[0].states
+    h, c = _states(x, h, c, len(directions), cell == "lstm", size, directions[0].hidden)
+    dh = torch.zeros(h.shape) if dh is None else dh.clone(memory_format=torch.contiguous_format)
+    if c is not None:
+        dc = torch.zeros(c.shape) if dc is None else dc.clone(memory_format=torch.contiguous_format)
+    dx, made = [], []
+    chunks = chunks_of(steps, x.shape[0], directions[0].worth(True))
+    for at, direction in enumerate(directions):
+        pairs = {name: _zeros(name, cell, parameters[at]) for name in names if name.startswith(("w", "b"))}
+        gradients = {name: pair[0] for name, pair in pairs.items()}
+        if "src_layer" in names:
+            dx.append(torch.empty(x.shape))
+            clear_outside(chunks, dx[-1])
+            gradients["src_layer"] = dx[-1]
+        part = slice(at * size, (at + 1) * size)
+        direction.backward(chunks, x, h[at], None if c is None else c[at], lengths, y[:, :, part],
+                           workspace.chunk(len(directions))[at], dy[:, :, part], dh[at],
+                           None if c is None else dc[at], gradients)
+        made.append({name: pair[1] for name, pair in pairs.items()})
+    dx = None if not dx else dx[0] if len(dx) == 1 else dx[0] + dx[1]
+    return dx, dh, dc, made
+
+
+def _whole_gradients(cell, activation, inputs, arrays, parameters, forward, given, names):
+    """As `_chunk_gradients`, of all steps at once."""
+    x, h, c, lengths = inputs
+    w, u, bias, projection = arrays
+    y, last_h, last_c, workspace = forward
+    is_one = len(parameters) == 1
+    pairs = {name: _zeros(name, cell, parameters[0]) for name in names if name.startswith(("w", "b"))} if is_one else {}
+    outs = [pairs[name][0] if name in pairs else None
+            for name in ("src_layer", "src_iter", "src_iter_c", "attention", "weights_layer", "weights_iter",
+                         "weights_peephole", "weights_projection", "bias")]
+    states = [None if s is None else s[None] for s in (h, c, last_h, last_c, given[1], given[2])]
+    dx, dh, dc, _, dw, du, _, dp, db = _backward(
+        x, *states[:2], None, lengths, w, u, None, projection, bias, y, *states[2:4],
+        workspace[:_whole_bytes(cell, x, w, projection)], given[0], *states[4:], *outs, cell, _kind(w.shape[1]),
+        activation, 0.0, OVERWRITE, tuple("diff_" + name for name in names))
+    if is_one:
+        made = [{name: pair[1] for name, pair in pairs.items()}]
+    else:
+        made = [{name: _as_rows(name, array[0, at]) for name, array in
+                 (("weights_layer", dw), ("weights_iter", du), ("weights_projection", dp), ("bias", db))
+                 if array is not None} for at in range(2)]
+    return dx, dh if dh is None else dh[0], dc if dc is None else dc[0], made
+
+
+def _as_rows(name, array):
+    return array.permute(1, 2, 0).flatten(0, 1) if name in ("weights_layer", "weights_iter") else array
+
+
+def _run_backward(*arguments):
+    *tensors, cell, activation, wanted = arguments
+    inputs, parameters = tensors[:4], directions_of(list(map(bare, tensors[4:len(PLACES)])))
+    inputs = list(map(bare, inputs))
+    y, last_h, last_c, workspace, dy, dh, dc = map(bare, tensors[len(PLACES):])
+    use_threads()
+    is_wanted = dict(zip(PLACES, wanted))
+    names = tuple(name for name in dict.fromkeys(_NAMES.values())
+                  if any(is_wanted[place] for place in PLACES if _NAMES.get(place.removesuffix("_reverse")) == name))
+    arrays = canonical(cell, parameters)
+    steps = falling(inputs[3])
+    rest = (cell, activation or None, inputs, arrays, parameters)
+    dy, dh, dc = (None if array is None else array.float() for array in (dy, dh, dc))
+    if steps:
+        dx, dh, dc, made = _chunk_gradients(*rest, (y, workspace), (dy, dh, dc), names, steps)
+    else:
+        last_c = last_c if cell == "lstm" else None
+        dx, dh, dc, made = _whole_gradients(*rest, (y, last_h, last_c, workspace), (dy, dh, dc), names)
+    results = dict(zip(PLACES, (dx, dh, dc, None)))
+    for suffix, memories in zip(("", "_reverse"), made):
+        results |= zip((name + suffix for name in _OF_DIRECTION), _of_pytorch(cell, memories))
+    empty = y.new_empty(0)
+    return [results[name].to(tensors[at].dtype) if is_wanted[name] else empty for at, name in enumerate(PLACES)]
+
+
+def _fake_backward(*arguments):
+    *tensors, _, _, wanted = arguments
+    return [torch.empty_like(tensor, memory_format=torch.contiguous_format) if is_wanted else tensors[0].new_empty(0)
+            for tensor, is_wanted in zip(tensors, wanted)]
+
+
+rnn_backward = define(
+    f"rnn_backward({_TENSORS}, Tensor y, Tensor last_h, Tensor last_c, Tensor workspace, Tensor dy, Tensor? dh, "
+    "Tensor? dc, str cell, str activation, bool[] wanted) -> Tensor[]", _run_backward, _fake_backward)
+
+
+def _keep(ctx, inputs, output):
+    tensors, ctx.parameters = inputs[:len(PLACES)], inputs[len(PLACES):-1]
+    ctx.there = [tensor is not None for tensor in tensors]
+    ctx.save_for_backward(*(tensor for tensor in tensors if tensor is not None), *output)
+
+
+def _gradients(ctx, dy, dh, dc, _, backward=rnn_backward):
+    saved = list(ctx.saved_tensors)
+    tensors = [saved.pop(0) if is_there else None for is_there in ctx.there]
+    wanted = [bool(needed) and name != "lengths" for name, needed in zip(PLACES, ctx.needs_input_grad)]
+    is_lstm = ctx.parameters[0] == "lstm"
+    if dy is None:
+        dy = torch.zeros(saved[0].shape)
+    made = backward(*tensors, *saved, dy, dh, dc if is_lstm else None, *ctx.parameters, wanted)
+    return (*(gradient if is_wanted else None for gradient, is_wanted in zip(made, wanted)), None, None, None)
+
+
+torch.library.register_autograd("quern::rnn", _gradients, setup_context=_keep, lib=library)
+
+
+class _Recorded(torch.autograd.Function):
+    """The same without the dispatcher, which takes longer than a small layer."""
+
+    @staticmethod
+    def forward(ctx, *arguments):  # pylint: disable=arguments-differ
+        output = _run(*arguments)
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(output[3])
+        _keep(ctx, arguments, output)
+        return output
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, *gradients):  # pylint: disable=arguments-differ
+        return _gradients(ctx, *gradients, backward=_run_backward)
+
+
+def call(*arguments):
+    """The operator, by the shortest way."""
+    if torch.compiler.is_compiling() or not is_plain(arguments[0]):
+        return rnn(*arguments)
+    return _Recorded.apply(*arguments) if arguments[-1] else _run(*arguments)

@@ -1,0 +1,150 @@
+//===- WaitingTest.cpp - Who waits for whom, and for how long ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Late answers that race with a compiler, and hosts that wait for others that compile the same. Upper bounds of times
+// are wide, since other programs may have the cores.
+//
+//===----------------------------------------------------------------------===//
+#include "TestServers.h"
+
+using namespace quern;
+using namespace quern::remote;
+using namespace quern::remote::test;
+
+namespace {
+
+/// A caller who compiles for `compileMs` from when it is told to begin.
+struct Caller {
+  explicit Caller(int64_t compileMs) : compileMs(compileMs) {}
+  int64_t compileMs, begunAt = 0;
+  int begins = 0;
+  quern_remote_waiter waiter(uint32_t patience) { return {patience, isOver, begin, this}; }
+  static int isOver(void *self) {
+    const auto *caller = static_cast<const Caller *>(self);
+    return caller->begins > 0 && steadyNs() >= caller->begunAt + caller->compileMs * nsPerMs;
+  }
+  static int begin(void *self) {
+    auto *caller = static_cast<Caller *>(self);
+    caller->begunAt = caller->begunAt ? caller->begunAt : steadyNs();
+    ++caller->begins;
+    return 1;
+  }
+};
+
+int64_t msSince(int64_t start) { return (steadyNs() - start) / nsPerMs; }
+
+TEST(RemoteWaiting, AnAnswerThatIsLateMayComeBeforeTheCompiler) {
+  const Folder folder;
+  const RedisProcess server(folder);
+  Client &client = openClient(folder, server.url(), 50);
+  client.put(keyOf(1), artifactOf(1));
+  client.flush(5000);
+  ASSERT_EQ(server.say("CLIENT PAUSE 300 ALL\r\n"), "+OK\r\n");
+  Caller caller(60'000);
+  const int64_t start = steadyNs();
+  const std::optional<std::string> found = client.get(keyOf(1), caller.waiter(1000));
+  ASSERT_TRUE(found) << "the compiler was to take a minute";
+  EXPECT_EQ(*found, artifactOf(1));
+  EXPECT_EQ(caller.begins, 1);
+  EXPECT_GE((caller.begunAt - start) / nsPerMs, 50) << "the server had its time";
+  EXPECT_LT(msSince(start), 30'000);
+  EXPECT_EQ(client.counters().late_hits, 1u);
+}
+
+TEST(RemoteWaiting, TheCompilerMayComeBeforeTheAnswer) {
+  const Folder folder;
+  const SilentServer server;
+  for (const char *scheme : {"redis", "http"}) {
+    Client &client = openClient(folder, server.url(scheme), 50);
+    Caller caller(200);
+    const int64_t start = steadyNs();
+    EXPECT_FALSE(client.get(keyOf(1), caller.waiter(1000)));
+    EXPECT_EQ(caller.begins, 1);
+    EXPECT_GE(msSince(start), 250);
+    EXPECT_LT(msSince(start), 250 + 500) << "it is not waited for the answer";
+    EXPECT_EQ(client.counters().timeouts, 1u);
+  }
+}
+
+TEST(RemoteWaiting, WhoeverIsTakenBackWaitsNoLonger) {
+  const Folder folder;
+  const SilentServer silent;
+  const RedisProcess server(folder);
+  Client &other = openClient(folder, server.url(), 5000);
+  EXPECT_FALSE(get(other, keyOf(1))) << "which has the lease now";
+  const quern_remote_waiter unwanted{60'000, [](void *) { return 1; }, no, nullptr};
+  const int64_t start = steadyNs();
+  Client &late = openClient(folder, silent.url("redis"), 60'000);
+  EXPECT_FALSE(late.get(keyOf(1), unwanted));
+  EXPECT_EQ(late.counters().timeouts, 0u) << "that is no failure of the server's";
+  EXPECT_FALSE(openClient(folder, server.url(), 5000).get(keyOf(1), unwanted));
+  EXPECT_LT(msSince(start), 2000);
+}
+
+TEST(RemoteWaiting, AHolderThatNeverStoresCostsThePatienceOnce) {
+  const Folder folder;
+  const RedisProcess server(folder);
+  Client &first = openClient(folder, server.url(), 2000), &second = openClient(folder, server.url(), 2000),
+         &third = openClient(folder, server.url(), 2000);
+  for (int i = 1; i <= 2; ++i)
+    EXPECT_FALSE(get(first, keyOf(i)));
+  const int64_t start = steadyNs();
+  EXPECT_FALSE(get(second, keyOf(1), 800)) << "after a quarter of that it is to compile it as well";
+  EXPECT_GE(msSince(start), 200);
+  EXPECT_LT(msSince(start), 700) << "a quarter, and what the machine adds";
+  EXPECT_EQ(second.counters().leases, 1u);
+  EXPECT_EQ(second.counters().waits_in_vain, 0u);
+  const int64_t next = steadyNs();
+  EXPECT_FALSE(get(third, keyOf(1), 800)) << "both leases are taken";
+  EXPECT_GE(msSince(next), 800);
+  EXPECT_LT(msSince(next), 800 + 500);
+  EXPECT_EQ(third.counters().waits_in_vain, 1u);
+  const int64_t last = steadyNs();
+  EXPECT_FALSE(get(third, keyOf(2), 800)) << "it waits for nobody for a while";
+  EXPECT_LT(msSince(last), 500);
+}
+
+TEST(RemoteWaiting, ThePatienceMayBeNothing) {
+  const Folder folder;
+  const RedisProcess server(folder);
+  Client &first = openClient(folder, server.url(), 2000), &second = openClient(folder, server.url(), 2000);
+  EXPECT_FALSE(get(first, keyOf(1)));
+  Caller caller(100);
+  EXPECT_FALSE(second.get(keyOf(1), caller.waiter(0)));
+  EXPECT_EQ(caller.begins, 1) << "though it goes on looking while it compiles";
+  EXPECT_EQ(second.counters().waits_in_vain, 0u);
+  Caller slow(60'000);
+  std::thread holder([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    first.put(keyOf(2), artifactOf(2));
+  });
+  EXPECT_FALSE(get(first, keyOf(2)));
+  EXPECT_TRUE(second.get(keyOf(2), slow.waiter(0)));
+  holder.join();
+}
+
+/// Whoever has no key cannot make others wait.
+TEST(RemoteWaiting, NobodyWaitsForALeaseThatIsNotSigned) {
+  const Folder folder, stranger;
+  const RedisProcess server(folder);
+  Client &client = openClient(folder, server.url(), 2000);
+  const Result<PrivateKey> key = readPrivateKey(stranger.file("key"));
+  ASSERT_TRUE(key);
+  const EntryName name = nameOfEntry(keyOf(1).bytes), other = nameOfEntry(keyOf(2).bytes);
+  const std::vector<PublicKey> known = {key->publicKey};
+  const int64_t now = time(nullptr);
+  const std::string lease = sealLease(name, now, *key);
+  EXPECT_TRUE(isLeaseOf(lease, name, now, known));
+  EXPECT_FALSE(isLeaseOf(lease, other, now, known));
+  EXPECT_FALSE(isLeaseOf(lease, name, now + 3600, known)) << "not one of long ago";
+  EXPECT_FALSE(isLeaseOf(lease, name, now, {}));
+  EXPECT_FALSE(isLeaseOf("quern lease 1", name, now, known));
+  ASSERT_EQ(server.say(concat("SET quern:1:lease:0:", name, " 1\r\n")), "+OK\r\n");
+  const int64_t start = steadyNs();
+  EXPECT_FALSE(get(client, keyOf(1), 60'000));
+  EXPECT_LT(msSince(start), 2000);
+}
+
+} // namespace

@@ -24,16 +24,16 @@ namespace {
 constexpr int processRuns = 31;
 
 /// What a process says when it has its first result.
-struct Report {
+struct ProcessReport {
   bool hasCompiler = false; ///< mapped
   double privateKib = 0;
   int origin = 0;
 };
 
-Report parseReport(const std::string &reply) {
+ProcessReport parseReport(const std::string &reply) {
   std::istringstream in(reply);
   std::string word;
-  Report report;
+  ProcessReport report;
   if (in >> word; word != "ok")
     throw std::runtime_error(reply);
   in >> report.hasCompiler >> report.privateKib >> report.origin;
@@ -43,7 +43,7 @@ Report parseReport(const std::string &reply) {
 using Environment = std::map<std::string, std::string>;
 
 Samples timeProcesses(const std::string &what, Environment environment, int cpu,
-                      const std::function<void(const Report &)> &look = nullptr) {
+                      const std::function<void(const ProcessReport &)> &look = nullptr) {
   environment["QUERN_NUM_THREADS"] = "1";
   Samples samples;
   for (int run = 0; run < processRuns; ++run) {
@@ -54,7 +54,7 @@ Samples timeProcesses(const std::string &what, Environment environment, int cpu,
                                       std::vector<int>{cpu}, environment);
       reply = child->readLine();
     }));
-    const Report report = parseReport(reply);
+    const ProcessReport report = parseReport(reply);
     if (look)
       look(report);
   }
@@ -85,8 +85,8 @@ ProcessStarts measureProcessStarts(const std::string &cacheFolder, int cpu) {
   Samples ofDisk;
   starts.uncached = timeProcesses("first-result", {{"QUERN_CACHE_DIR", "off"}}, cpu);
   starts.onDisk = timeProcesses("first-result", {{"QUERN_CACHE_DIR", cacheFolder}}, cpu,
-                                [&](const Report &report) { ofDisk.push_back(report.privateKib); });
-  const auto requireFamily = [&](const Report &report) {
+                                [&](const ProcessReport &report) { ofDisk.push_back(report.privateKib); });
+  const auto requireFamily = [&](const ProcessReport &report) {
     if (report.origin != quern_origin_family)
       throw std::runtime_error("the first result came from elsewhere than a family: origin " +
                                std::to_string(report.origin));
@@ -94,7 +94,7 @@ ProcessStarts measureProcessStarts(const std::string &cacheFolder, int cpu) {
       throw std::runtime_error("the compiler was mapped before the first result");
   };
   starts.families = timeProcesses("first-result", {{"QUERN_CACHE_DIR", "off"}, {"QUERN_PACKS", packs}}, cpu,
-                                  [&](const Report &report) {
+                                  [&](const ProcessReport &report) {
                                     requireFamily(report);
                                     starts.familiesKib.push_back(report.privateKib);
                                   });

@@ -92,11 +92,31 @@ llvm::json::Array asJson(const std::vector<Lines> &origins) {
   return all;
 }
 
+llvm::json::Array asJson(const std::vector<LoopNode> &loops) {
+  llvm::json::Array all;
+  for (const LoopNode &loop : loops) {
+    llvm::json::Object object{{"line", loop.line},
+                              {"depth", loop.depth},
+                              {"loads", loop.loads},
+                              {"stores", loop.stores},
+                              {"bytesRead", loop.bytesRead},
+                              {"bytesWritten", loop.bytesWritten},
+                              {"operations", loop.operations},
+                              {"flops", loop.flops}};
+    if (!loop.name.empty())
+      object["kernel"] = loop.name;
+    if (loop.trips)
+      object["trips"] = *loop.trips;
+    all.push_back(std::move(object));
+  }
+  return all;
+}
+
 } // namespace
 
 Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string &name, const std::string &heading,
                                 const std::string &of) {
-  TracedStage stage{name, "mlir", heading + namedText(*module), of, {}, {}};
+  TracedStage stage{name, "mlir", heading + namedText(*module), of, {}, {}, {}};
   if (!StringRef(stage.text).ends_with("\n"))
     stage.text += '\n';
   OwningOpRef<ModuleOp> read = parseSourceString<ModuleOp>(stage.text, module->getContext(), name);
@@ -124,6 +144,7 @@ Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string
         origins.push_back(origin);
   }
   module = std::move(read);
+  stage.loops = loopsOf(*module);
   return stage;
 }
 
@@ -144,7 +165,7 @@ LogicalResult addDebugScopes(ModuleOp module, const std::string &of) {
 }
 
 TracedStage traceLlvm(StringRef text, const std::string &of) {
-  TracedStage stage{"llvm", "llvm", "", of, {}, {}};
+  TracedStage stage{"llvm", "llvm", "", of, {}, {}, {}};
   llvm::StringMap<int64_t> lines;
   SmallVector<StringRef> all;
   text.split(all, '\n');
@@ -166,7 +187,7 @@ TracedStage traceLlvm(StringRef text, const std::string &of) {
 }
 
 TracedStage traceAssembly(StringRef text, const std::string &of) {
-  TracedStage stage{"assembly", "asm", "", of, {}, {}};
+  TracedStage stage{"assembly", "asm", "", of, {}, {}, {}};
   int64_t origin = 0;
   bool isDebugSection = false;
   SmallVector<StringRef> all;
@@ -196,6 +217,8 @@ std::string traceAsJson(const std::string &problem, const std::string &target, c
     llvm::json::Object object{{"name", stage.name}, {"language", stage.language}, {"text", stage.text}};
     if (!stage.steps.empty())
       object["steps"] = llvm::json::Array(stage.steps);
+    if (!stage.loops.empty())
+      object["loops"] = asJson(stage.loops);
     if (!stage.of.empty()) {
       object["of"] = stage.of;
       object["origins"] = asJson(stage.origins);

@@ -12,6 +12,7 @@
 #ifndef QUERN_COMPILER_TRACE_H
 #define QUERN_COMPILER_TRACE_H
 
+#include "Compiler/LoopTree.h"
 #include "Support/Error.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -32,6 +33,7 @@ struct TracedStage {
   std::vector<Lines> origins; ///< of each line of `text`
   /// Of each line the mathematical step that it is of (Steps.h), or nothing; empty but for emit.
   std::vector<std::string> steps;
+  std::vector<LoopNode> loops; ///< of the schedule
 };
 
 /// The module as text, and the module that it reads as, whose locations are the lines of that text. Origins are the
@@ -46,7 +48,8 @@ mlir::LogicalResult addDebugScopes(mlir::ModuleOp module, const std::string &of)
 TracedStage traceLlvm(llvm::StringRef text, const std::string &of);
 TracedStage traceAssembly(llvm::StringRef text, const std::string &of);
 
-/// {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "steps", "of", "origins"}]}
+/// {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "steps", "loops", "of",
+/// "origins"}]}
 std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
                         llvm::ArrayRef<TracedStage> stages);
 

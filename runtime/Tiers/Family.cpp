@@ -214,6 +214,24 @@ std::optional<Forms> recurrentForms(const PrimitiveDesc &desc) {
   return forms;
 }
 
+/// The problem of a call of the function: every size and leading dimension is open, and where a row or column is
+/// contiguous is not. The dims of a product do not merge.
+std::optional<Forms> productForms(const PrimitiveDesc &desc) {
+  Forms forms{desc, desc};
+  const std::vector<TensorDesc *> tensors = tensorsOf(forms.open);
+  for (TensorDesc *tensor : tensors) {
+    if (!isOrdinary(*tensor, 2) || tensor->offset0 != 0)
+      return std::nullopt;
+    const int32_t row = tensor->strides[1] == 1 ? 0 : 1; // whose stride is the leading dimension
+    if (tensor->strides[1 - row] != 1 || (tensor == tensors.back() && row == 1))
+      return std::nullopt;
+    for (int32_t d = 0; d < 2; ++d)
+      tensor->dims[d] = tensor->paddedDims[d] = runtimeDim;
+    tensor->strides[row] = runtimeDim;
+  }
+  return forms;
+}
+
 /// Attributes whose values do not tell indices apart, and that leave memory to the library.
 bool isUniform(const Attributes &attr) {
   const auto hasMask = [](const auto &one) { return one.second.mask != 0 || !one.second.groups.empty(); };
@@ -236,6 +254,8 @@ std::optional<Forms> formsOf(const PrimitiveDesc &desc) {
     return mergedForms(desc);
   case PrimitiveKind::Rnn:
     return recurrentForms(desc);
+  case PrimitiveKind::Gemm:
+    return productForms(desc);
   default:
     return std::nullopt;
   }

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <new>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -26,10 +27,25 @@ namespace quern {
 namespace {
 
 constexpr std::chrono::milliseconds interruptTime{20};
+/// Before the compiler is loaded, which holds up what else maps memory or touches it first: a program computes its
+/// first results meanwhile.
+constexpr std::chrono::milliseconds quietTime{5};
 constexpr int niceness = 5; // the end of a program and forks may wait for the thread
 
-/// On Linux of the calling thread alone.
-void lowerPriority() { (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), niceness); }
+/// On Linux of the calling thread alone. Nor has it the real-time priority of the one that began it.
+void lowerPriority() {
+  const sched_param none{};
+  (void)pthread_setschedparam(pthread_self(), SCHED_OTHER, &none);
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), niceness);
+}
+
+/// Until the process ends: closing the library waited for the thread with the loader's lock held, which the thread
+/// wants where it loads the compiler. Of a program that has all of this linked in there is nothing to keep.
+void keepLoaded() {
+  Dl_info own;
+  if (dladdr(reinterpret_cast<void *>(&keepLoaded), &own) && own.dli_fname)
+    (void)dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
 
 } // namespace
 
@@ -71,7 +87,7 @@ void Specialiser::forgetInFork() {
   thread.forgetInFork();
 }
 
-/// At the end of the process, or when the library is unloaded.
+/// At the end of the process.
 void Specialiser::stop() {
   IdleThread::Lock lock(thread.mutex);
   if (thread.isSelf())
@@ -117,8 +133,10 @@ void Specialiser::registerStop() {
 
 /// With the mutex held.
 void Specialiser::ensureThread() {
-  if (stops == 0)
+  if (stops == 0) {
+    keepLoaded();
     registerStop();
+  }
   if (!thread.ensure([this] { run(); })) // primitives keep what they have
     jobs.clear();
 }
@@ -126,6 +144,10 @@ void Specialiser::ensureThread() {
 void Specialiser::run() {
   lowerPriority();
   const CompilerProcess::Interruptible interruptible;
+  if (stops < 2) {
+    IdleThread::Lock lock(thread.mutex);
+    thread.changed.wait_for(lock, quietTime, [&] { return thread.isStopping; });
+  }
   thread.serve([&] { return !jobs.empty(); }, [&](IdleThread::Lock &lock) { doJob(lock); });
 }
 

@@ -8,8 +8,9 @@
 // newest; beyond a number of problems the least wanted are forgotten, and their primitives stay as they are until
 // somebody asks again.
 //
-// Nothing of the thread is seen by a fork, by the end of the process or by unloading the library: they wait for the
-// compilation in hand, or cut it short where another process does it, and in the child of a fork there is no thread.
+// Nothing of the thread is seen by a fork or by the end of the process: they wait for the compilation in hand, or cut
+// it short where another process does it, and in the child of a fork there is no thread. A library that has had one
+// stays in memory when it is closed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_TIERS_SPECIALISER_H

@@ -39,6 +39,16 @@ Primitive createPrimitive(const PrimitiveDesc &desc) {
   return Primitive(primitive);
 }
 
+std::string compileFor(const std::string &line, const std::string &target) {
+  quern_blob_t blob = nullptr;
+  check(quern_compile(line.c_str(), target.c_str(), quern_form_artifact, &blob));
+  const Owner<quern_blob_t, quern_blob_destroy> owner(blob);
+  const void *bytes = nullptr;
+  size_t size = 0;
+  check(quern_blob_get_data(blob, &bytes, &size));
+  return std::string(static_cast<const char *>(bytes), size);
+}
+
 char *dataOf(const Memory &memory) {
   void *data = nullptr;
   check(quern_memory_get_data_handle(memory.get(), &data));

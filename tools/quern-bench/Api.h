@@ -41,6 +41,8 @@ Engine createEngine(quern_engine_kind_t kind = quern_cpu);
 Stream createStream(const Engine &engine, unsigned flags = quern_stream_default_flags);
 PrimitiveDesc createPrimitiveDesc(const Engine &engine, const std::string &line);
 Primitive createPrimitive(const PrimitiveDesc &desc);
+/// The artifact of a problem.
+std::string compileFor(const std::string &line, const std::string &target);
 /// Of an engine of the CPU.
 char *dataOf(const Memory &memory);
 

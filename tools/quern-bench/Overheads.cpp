@@ -12,7 +12,10 @@
 #include "Cache/Pack.h"
 #include "Child.h"
 #include "CodeSize.h"
+#include "FamilyPack.h"
 #include "Problems/ProblemKind.h"
+#include "Processes.h"
+#include "TemporaryFolder.h"
 #include "Tiers/Family.h"
 
 #include <algorithm>
@@ -27,17 +30,7 @@ namespace quern::bench {
 
 namespace {
 
-constexpr const char *firstProblem = "softmax fwd_i alg=accurate src=f32:256x1000:ab dst=f32:256x1000:ab axis=1";
 constexpr const char *tinyProblem = "softmax fwd_i alg=accurate src=f32:1x16:ab dst=f32:1x16:ab axis=1";
-constexpr int processRuns = 31;
-
-using Samples = std::vector<double>;
-
-double elapsedNs(const std::function<void()> &action) {
-  auto start = std::chrono::steady_clock::now();
-  action();
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// Nanoseconds a call, each sample the mean of a thousand.
 Samples timeCalls(const std::function<void()> &action) {
@@ -65,22 +58,6 @@ void requireOrigin(const Primitive &primitive, quern_origin_t origin) {
     throw std::runtime_error("a kernel came from elsewhere than was to be measured: origin " +
                              std::to_string(info.origin));
 }
-
-/// A folder that goes with the object.
-class TemporaryFolder {
-public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "quern-bench-XXXXXX").string();
-    if (!mkdtemp(pattern.data()))
-      throw std::runtime_error("cannot make a temporary folder like " + pattern);
-    path = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::string path;
-};
 
 /// Evicts everything.
 void clearMemoryCache() {
@@ -180,16 +157,6 @@ Samples timeDiskHits(const Engine &engine, const TemporaryFolder &folder) {
   Samples samples = timeCreation(desc, quern_origin_disk, 101);
   check(quern_set_disk_cache(nullptr));
   return samples;
-}
-
-std::string compileFor(const std::string &line, const std::string &target) {
-  quern_blob_t blob = nullptr;
-  check(quern_compile(line.c_str(), target.c_str(), quern_form_artifact, &blob));
-  const Owner<quern_blob_t, quern_blob_destroy> owner(blob);
-  const void *bytes = nullptr;
-  size_t size = 0;
-  check(quern_blob_get_data(blob, &bytes, &size));
-  return std::string(static_cast<const char *>(bytes), size);
 }
 
 /// The kernel of a problem for a machine with this one's instruction set and other caches.
@@ -317,10 +284,12 @@ Samples timeFunctionHits(const Engine &engine, size_t bytes) {
 }
 
 /// quern_primitive_execute() less the same kernel called as a function.
-Samples timeExecution(const Engine &engine) {
+Samples timeExecution(const Engine &engine, std::optional<quern_origin_t> origin = std::nullopt) {
   check(quern_set_num_threads(1));
   Stream stream = createStream(engine);
   Kernel kernel(engine, Problem::parse(tinyProblem));
+  if (origin)
+    requireOrigin(kernel.primitive, *origin);
   void *buffers[2];
   for (int i = 0; i < 2; ++i)
     buffers[i] = dataOf(kernel.memories[i]);
@@ -343,21 +312,13 @@ Samples timeExecution(const Engine &engine) {
   return executed;
 }
 
-Samples timeProcesses(const std::string &what, const std::string &cacheFolder, int cpu, int count) {
-  Samples samples;
-  for (int run = 0; run < count; ++run) {
-    std::unique_ptr<Child> child; // its end is not part of the time
-    std::string reply;
-    samples.push_back(elapsedNs([&] {
-      child = std::make_unique<Child>(
-          std::vector<std::string>{"/proc/self/exe", "--serve=" + what}, std::vector<int>{cpu},
-          std::map<std::string, std::string>{{"QUERN_CACHE_DIR", cacheFolder}, {"QUERN_NUM_THREADS", "1"}});
-      reply = child->readLine();
-    }));
-    if (reply != "ok")
-      throw std::runtime_error(reply);
-  }
-  return samples;
+/// The same of a primitive that began with the kernel of its family.
+Samples timePromotedExecution(const Engine &engine) {
+  const Result<std::unique_ptr<FamilyPack>> pack = FamilyPack::of(Problem::parse(tinyProblem).verified, Target::host());
+  if (!pack || !*pack)
+    throw std::runtime_error("the tiny problem has no family");
+  clearMemoryCache();
+  return timeExecution(engine, quern_origin_family);
 }
 
 } // namespace
@@ -383,12 +344,14 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
   found.push_back(summarize("memory hit of a function in MLIR, 0.3 KiB", "µs", timeFunctionHits(engine, 0), 1));
   found.push_back(summarize("memory hit of a function in MLIR, 64 KiB", "µs", timeFunctionHits(engine, 65536), 33));
   found.push_back(summarize("execute, beyond the kernel", "ns", timeExecution(engine), 150));
-  found.push_back(summarize("process start to first result, nothing cached", "ms",
-                            timeProcesses("first-result", "off", cpu, processRuns), 60));
-  found.push_back(summarize("process start to first result, disk cache warm", "ms",
-                            timeProcesses("first-result", folder.path, cpu, processRuns), 8));
   found.push_back(
-      summarize("process start, nothing computed", "ms", timeProcesses("nothing", "off", cpu, processRuns), 0));
+      summarize("execute, beyond the kernel, specialised after its family's", "ns", timePromotedExecution(engine), 60));
+  const ProcessStarts starts = measureProcessStarts(folder.path, cpu);
+  found.push_back(summarize("process start to first result, nothing cached", "ms", starts.uncached, 60));
+  found.push_back(summarize("process start to first result, disk cache warm", "ms", starts.onDisk, 8));
+  found.push_back(summarize("process start to first result, installed families alone", "ms", starts.families, 4));
+  found.push_back(summarize("process start, nothing computed", "ms", starts.nothing, 0));
+  found.push_back(summarize("private memory of families beyond a kernel on disk", "KiB", starts.familiesKib, 2048));
   for (const Compilation &one : compilations) {
     if (one.call)
       found.push_back(*one.call);
@@ -409,25 +372,6 @@ std::string describeOverheads(const std::vector<Overhead> &overheads) {
     text += overhead.bound > 0 ? line : " – |\n";
   }
   return text;
-}
-
-int serveFirstResult() {
-  try {
-    Engine engine = createEngine();
-    Stream stream = createStream(engine);
-    Kernel(engine, Problem::parse(firstProblem)).run(stream);
-    std::puts("ok");
-  } catch (const std::exception &error) {
-    std::puts(error.what());
-  }
-  std::fflush(stdout);
-  return 0;
-}
-
-int serveNothing() {
-  std::puts("ok");
-  std::fflush(stdout);
-  return 0;
 }
 
 } // namespace quern::bench

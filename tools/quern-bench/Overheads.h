@@ -27,10 +27,6 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
 
 std::string describeOverheads(const std::vector<Overhead> &overheads);
 
-/// The child processes whose start is timed: the first computes a small softmax, the second nothing.
-int serveFirstResult();
-int serveNothing();
-
 } // namespace quern::bench
 
 #endif // QUERN_BENCH_OVERHEADS_H

@@ -12,7 +12,9 @@
 #include "Comparison.h"
 #include "Contestants/Contestant.h"
 #include "Overheads.h"
+#include "Processes.h"
 #include "Report.h"
+#include "Streams.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -36,7 +38,8 @@ struct Options {
   std::string filter, json, serveAs, library, baseline;
   int runs = 40;
   bool onDevice = false;
-  bool overheads = false, calls = false;
+  int streamCalls = 20000;
+  bool overheads = false, calls = false, streams = false;
 };
 
 void declare(CLI::App &app, Options &options) {
@@ -68,6 +71,11 @@ void declare(CLI::App &app, Options &options) {
   app.add_flag("--overheads", options.overheads, "Instead measure compiling, the caches, calls and process start");
   app.add_flag("--calls", options.calls,
                "Instead measure single calls: Quern's interface, the drop-in's, and oneDNN's");
+  app.add_flag("--streams", options.streams,
+               "Instead measure calls of shapes that are new: with tiers, specialised kernels alone, and oneDNN's; "
+               "--filter selects 'STREAM, CONTESTANT'");
+  app.add_option("--stream-calls", options.streamCalls, "Calls of a stream; of new shapes at most 10000")
+      ->check(CLI::Range(1, 1000000));
   app.add_option("--serve", options.serveAs, "Be one contestant (internal)")->group("");
   app.add_option("--library", options.library, "Path of libdnnl.so.3 or of OpenCL (internal)")->group("");
 }
@@ -88,6 +96,8 @@ int serveContestant(const Options &options) {
     return serve(*createCopy(threads));
   if (options.serveAs == "calls")
     return serve(*createCalls(options.library));
+  if (options.serveAs == "stream")
+    return serve(*createStreamOfCalls(options.library));
   if (options.serveAs == "onednn")
     return serve(*createOneDnn(options.library));
   if (options.serveAs == "opencl")
@@ -173,6 +183,13 @@ int runCalls(const Options &options) {
   return 0;
 }
 
+int runStreams(const Options &options) {
+  StreamSettings settings{settingsFor(options, 1), options.streamCalls, options.filter};
+  settings.common.cpus = options.cpus;
+  std::cout << describeMachine() << "\n" << describeStreams(measureStreams(settings));
+  return 0;
+}
+
 int runComparison(const Options &options) {
   std::vector<Problem> problems;
   for (const std::string &line : selectedLines(options))
@@ -214,7 +231,10 @@ int main(int argc, char **argv) {
   try {
     if (!options.serveAs.empty())
       return serveContestant(options);
-    return options.overheads ? runOverheads(options) : options.calls ? runCalls(options) : runComparison(options);
+    return options.overheads ? runOverheads(options)
+           : options.calls   ? runCalls(options)
+           : options.streams ? runStreams(options)
+                             : runComparison(options);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "quern-bench: %s\n", error.what());
     return 2;

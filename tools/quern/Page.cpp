@@ -72,12 +72,53 @@ std::string linksOf(const std::vector<Column> &columns) {
   return links.dump(); // numbers, and names that are ours: nothing that ends a script
 }
 
+/// "20 times: reads 192 bytes by 3 loads, 3 operations (48 flops)".
+std::string turnOf(const nlohmann::json &loop) {
+  auto number = [&](const char *key) { return loop[key].get<int64_t>(); };
+  std::string text;
+  auto add = [&](const std::string &what) { text += (text.empty() ? "" : ", ") + what; };
+  if (number("loads"))
+    add("reads " + std::to_string(number("bytesRead")) + " bytes by " + std::to_string(number("loads")) + " loads");
+  if (number("operations"))
+    add(std::to_string(number("operations")) + " operations (" + std::to_string(number("flops")) + " flops)");
+  if (number("stores"))
+    add("writes " + std::to_string(number("bytesWritten")) + " bytes by " + std::to_string(number("stores")) +
+        " stores");
+  return text;
+}
+
+std::string nameOfLoop(const nlohmann::json &loop) {
+  if (loop.contains("kernel"))
+    return loop["kernel"];
+  return loop.contains("trips") ? std::to_string(loop["trips"].get<int64_t>()) + " times" : "counted at run time";
+}
+
+/// The loops of a schedule as a tree in words, each a link to its line.
+void addLoops(std::string &html, const nlohmann::json &trace, size_t kernel) {
+  for (const nlohmann::json &stage : trace["stages"]) {
+    if (!stage.contains("loops"))
+      continue;
+    const std::string place = stage["name"].get<std::string>() + (kernel ? "." + std::to_string(kernel) : "") + "-";
+    html += "<details><summary>Loops, and what a turn of each does: " + escaped(trace["target"].get<std::string>()) +
+            "</summary><div class=\"loops\">";
+    for (const nlohmann::json &loop : stage["loops"]) {
+      const std::string turn = turnOf(loop);
+      html += "<a style=\"padding-left:" + std::to_string(2 * loop["depth"].get<int64_t>()) + "em\" href=\"#" + place +
+              std::to_string(loop["line"].get<int64_t>()) + "\">" + escaped(nameOfLoop(loop)) +
+              (turn.empty() ? "" : ": " + turn) + "</a>";
+    }
+    html += "</div></details>";
+  }
+}
+
 void addHeader(std::string &html, const std::vector<nlohmann::json> &traces, const std::vector<PageKernel> &kernels,
                const std::vector<Column> &columns) {
   html += "<header>";
   for (size_t i = 0; i < traces.size(); ++i)
     html += "<h1>" + escaped(traces[i]["problem"].get<std::string>()) + "</h1><p>" +
             escaped(traces[i]["target"].get<std::string>()) + "\n" + escaped(kernels[i].explanation) + "</p>";
+  for (size_t i = 0; i < traces.size(); ++i)
+    addLoops(html, traces[i], i);
   html += "<nav><input id=\"search\" type=\"search\" placeholder=\"Search: /\" aria-label=\"Search\">"
           "<span id=\"said\" role=\"status\"></span>";
   for (const Column &column : columns)

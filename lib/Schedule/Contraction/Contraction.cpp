@@ -9,6 +9,7 @@
 #include "Schedule/Contraction/Contraction.h"
 
 #include "Schedule/Contraction/Cpu/Emitter.h"
+#include "Schedule/Contraction/Cpu/Open.h"
 
 using namespace mlir;
 using namespace quern;
@@ -27,6 +28,11 @@ quern::scheduleContraction(const Problem &problem, const ContractionStrategy &st
     if (first.empty())
       first = reason;
   }
+  contractions::Chain chain;
+  contractions::OpenPlan plan(chain, strategy);
+  if (succeeded(contractions::readChain(problem, chain, {.strided = true, .open = true}, reason)) &&
+      succeeded(contractions::planOpen(plan, reason)))
+    return SmallVector<func::FuncOp>{contractions::emitOpen(plan)};
   if (whyNot)
     *whyNot = first;
   return failure();

@@ -3,69 +3,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// oneDNN's functions have the signatures of Quern's, so that one table of pointers serves every library. A
-// call is timed as a program makes it: what it creates it destroys. Everything that is found in a cache has
-// been there since prepare().
+// A call is timed as a program makes it: what it creates it destroys. Everything that is found in a cache has been
+// there since prepare().
 //
 //===----------------------------------------------------------------------===//
 #include "Calls.h"
 
-#include "quern/quern.h"
+#include "Functions.h"
 
 #include <cstring>
-#include <dlfcn.h>
 #include <functional>
 #include <stdexcept>
 
 namespace quern::bench {
 
 namespace {
-
-#define QUERN_CALLS(X)                                                                                                 \
-  X(engine_create)                                                                                                     \
-  X(engine_destroy)                                                                                                    \
-  X(stream_create)                                                                                                     \
-  X(stream_wait)                                                                                                       \
-  X(stream_destroy)                                                                                                    \
-  X(memory_desc_create_with_strides)                                                                                   \
-  X(memory_desc_destroy)                                                                                               \
-  X(memory_create)                                                                                                     \
-  X(memory_get_data_handle)                                                                                            \
-  X(memory_destroy)                                                                                                    \
-  X(softmax_forward_primitive_desc_create)                                                                             \
-  X(reorder_primitive_desc_create)                                                                                     \
-  X(primitive_desc_destroy)                                                                                            \
-  X(primitive_create)                                                                                                  \
-  X(primitive_execute)                                                                                                 \
-  X(primitive_destroy)
-
-struct Functions {
-#define QUERN_POINTER(NAME) decltype(&quern_##NAME) NAME;
-  QUERN_CALLS(QUERN_POINTER) // NOLINT(readability-identifier-naming): called as the functions
-#undef QUERN_POINTER
-
-  /// Of the library, which is never closed; of this program's Quern if the path is empty.
-  explicit Functions(const std::string &libraryPath) {
-    const std::string prefix = libraryPath.empty() ? "quern_" : "dnnl_";
-    void *library = dlopen(libraryPath.empty() ? nullptr : libraryPath.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-      throw std::runtime_error(dlerror());
-    const auto find = [&](const char *name) {
-      void *address = dlsym(library, (prefix + name).c_str());
-      if (!address)
-        throw std::runtime_error(libraryPath + " has no " + prefix + name);
-      return address;
-    };
-#define QUERN_FIND(NAME) NAME = reinterpret_cast<decltype(NAME)>(find(#NAME));
-    QUERN_CALLS(QUERN_FIND)
-#undef QUERN_FIND
-  }
-};
-
-void require(quern_status_t status) {
-  if (status != quern_success)
-    throw std::runtime_error("a call failed with status " + std::to_string(static_cast<int>(status)));
-}
 
 class Calls : public Contestant {
 public:

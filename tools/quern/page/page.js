@@ -244,7 +244,7 @@
 
   // --- Comparison -----------------------------------------------------------------------------------------------------
   // Lines that the same stage of the other kernel does not have, whatever its values are numbered.
-  const plain = (line) => line.textContent.replace(/%\d+|%[a-z]+_\d+/g, "%").trim();
+  const plain = (line) => line.textContent.replace(/%\d+/g, "%").replace(/(%[A-Za-z]\w*?)_\d+\b/g, "$1").trim();
   for (const column of columns) {
     const others = columns.filter((other) => other.stage === column.stage && other !== column);
     if (!others.length)
@@ -258,11 +258,15 @@
     column.lines.forEach(highlight);
     toggle(column, !column.section.hasAttribute("data-folded"));
   }
-  const [stage, kernel, at] = location.hash.slice(1).split(/[.-]/).length === 3
-    ? location.hash.slice(1).split(/[.-]/)
-    : [location.hash.slice(1).split("-")[0], 0, location.hash.split("-")[1]];
-  const linked = columns.find((column) => column.stage === stage && column.kernel === +kernel);
-  if (linked && linked.lines[at - 1])
-    pin({ column: linked, at: at - 1 });
+  // "#schedule-62" or, of the second kernel, "#schedule.1-62": from the address, and from the list of loops.
+  const follow = () => {
+    const parts = location.hash.slice(1).split(/[.-]/);
+    const [stage, kernel, at] = parts.length === 3 ? parts : [parts[0], 0, parts[1]];
+    const linked = columns.find((column) => column.stage === stage && column.kernel === +kernel);
+    if (linked && linked.lines[at - 1])
+      pin({ column: linked, at: at - 1 });
+  };
+  follow();
+  addEventListener("hashchange", follow);
   document.body.dataset.ready = "yes";
 })();

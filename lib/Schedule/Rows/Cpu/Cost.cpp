@@ -161,6 +161,8 @@ std::string RowPlan::text() const {
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
     if (own.keptIn >= 0 && !stage.writesArgument)
       os << ", sweep " << own.keptIn << " keeps a value in " << (own.storage ? "the destination" : "scratch");
+  if (shortRow)
+    os << " of rows up to " << shortRow;
   for (const KeptRead &read : keptReads)
     os << ", sweep " << read.keptIn << " keeps an operand in scratch";
   if (streams)

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
+#include <functional>
 #include <limits>
 #include <set>
 
@@ -160,7 +161,7 @@ Location SweepEmitter::locationOfSweep() {
 /// Across: one loop over the row.
 void SweepEmitter::emitSweep() {
   const AtOperation scope(*this, locationOfSweep());
-  columns = plan.columnsIn(sweep);
+  columns = plan.alongRow() ? plan.columnsIn(sweep) : rowsOfStep;
   depth = plan.depth;
   int64_t stepLength = plan.alongRow() ? columns * plan.lanes * depth : depth * plan.runs;
   if (plan.isSplit())
@@ -288,8 +289,51 @@ void SweepEmitter::emitStreamedSweep() {
 
 void SweepEmitter::emitIteration(Value iteration) {
   emitParallelIndices(plan.isSplit() ? emitChunkIndex(iteration) : iteration);
+  if (plan.hasNarrowForms())
+    return emitWidths();
   if (!plan.alongRow())
     limitLanes();
+  if (!plan.shortRow)
+    return emitSweeps();
+  const RowCache known = ofRow;
+  Value isShort = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(plan.shortRow));
+  auto emitLong = [&] {
+    ofRow = known;
+    sweep = 0;
+    std::swap(plan.stages, plan.longStages);
+    emitSweeps();
+    std::swap(plan.stages, plan.longStages);
+  };
+  choose(b, loc, isShort, [&] { emitSweeps(); }, emitLong);
+}
+
+/// Across rows of an open number: as many vectors side by side as an iteration needs, or twice as many, each in code of
+/// its own. What one pulls to the level of the row must not be found by another.
+void SweepEmitter::emitWidths() {
+  const RowCache known = ofRow;
+  const auto places = parallel;
+  Value left = lanesLeft(0);
+  auto emit = [&](int64_t width, int64_t whole) {
+    ofRow = known;
+    parallel = places;
+    sweep = 0;
+    rowsOfStep = width;
+    limitLanes();
+    std::fill_n(partial.begin(), whole, Lanes());
+    emitSweeps();
+    partial.clear();
+  };
+  std::function<void(int64_t, int64_t)> narrower = [&](int64_t width, int64_t whole) {
+    if (width >= plan.columns)
+      return emit(plan.columns, whole);
+    Value fits = create<arith::CmpIOp>(arith::CmpIPredicate::sle, left, index(width * plan.lanes));
+    choose(b, loc, fits, [&] { emit(width, whole); }, [&] { narrower(2 * width, width); });
+  };
+  Value isWhole = create<arith::CmpIOp>(arith::CmpIPredicate::sge, left, index(plan.columns * plan.lanes));
+  choose(b, loc, isWhole, [&] { emit(plan.columns, plan.columns); }, [&] { narrower(1, 0); });
+}
+
+void SweepEmitter::emitSweeps() {
   for (int end = plan.isSplit() ? sweep + 1 : plan.sweeps; sweep < end; ++sweep) {
     if (plan.streams && sweep == plan.sweeps - 1)
       emitStreamedSweep();

@@ -106,6 +106,8 @@ private:
 
   // Loops.
   void emitIteration(Value iteration) override;
+  void emitWidths();
+  void emitSweeps();
   void emitStreamedSweep();
   Value mayStream();
   mlir::Location locationOfSweep();

@@ -34,6 +34,7 @@ private:
   double costAlong(int dim);
   void markUses();
   bool placeKept();
+  void placeAll();
   bool isShortRow() const;
   const Access *findDestination(unsigned kept);
   bool isFree(const Access &destination, unsigned kept);
@@ -209,11 +210,11 @@ const Access *Planner::findDestination(unsigned kept) {
   return nullptr;
 }
 
-/// More than any scratch for a row whose length is open.
+/// More than any scratch for a row whose length is open, unless it is planned for short ones.
 int64_t Planner::bytesOfKept(Type element, int64_t columns) const {
-  if (chain.rowExtent.isOpen())
+  if (chain.rowExtent.isOpen() && !plan.shortRow)
     return endOfNumbers;
-  int64_t length = chain.rowExtent.known(),
+  int64_t length = chain.rowExtent.isOpen() ? plan.shortRow : chain.rowExtent.known(),
           count = plan.alongRow() ? llvm::alignTo(length, plan.lanes) : length * columns * plan.lanes;
   return llvm::alignTo(count * bytesOf(element), 64);
 }
@@ -239,7 +240,7 @@ bool Planner::placeKept() {
 }
 
 void Planner::keepDearReads() {
-  if (plan.split.wanted)
+  if (plan.split.wanted || plan.shortRow)
     return;
   SmallVector<std::pair<const Access *, uint64_t>, 4> reads;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
@@ -347,11 +348,21 @@ void Planner::countSpace() {
       plan.space *= plan.countOf(d).known();
 }
 
-LogicalResult Planner::planSweeps() {
+void Planner::placeAll() {
   recomputed.assign(chain.stages.size(), false);
   do
     markUses();
   while (!placeKept());
+}
+
+LogicalResult Planner::planSweeps() {
+  placeAll();
+  if (plan.alongRow() && chain.rowExtent.isOpen() && !plan.split.wanted && llvm::is_contained(recomputed, true)) {
+    constexpr int64_t shortRow = 8192;
+    plan.longStages = plan.stages;
+    plan.shortRow = shortRow;
+    placeAll();
+  }
   if (losesResult) {
     whyNot = "a result beside one in an argument is read in a later sweep";
     return failure();

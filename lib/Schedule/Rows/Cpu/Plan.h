@@ -57,6 +57,10 @@ struct RowPlan {
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> factors;
   int sweeps = 0;
   llvm::SmallVector<StagePlan, 8> stages;
+  /// Of rows of open length that are longer than `shortRow`, for which scratch has no room: what of `stages` is kept
+  /// there is computed again. 0: all rows are alike.
+  llvm::SmallVector<StagePlan, 8> longStages;
+  int64_t shortRow = 0;
   llvm::SmallVector<KeptRead, 2> keptReads;
   int64_t scratchBytes = 0;
   RowSplit split;
@@ -80,6 +84,11 @@ struct RowPlan {
   bool isOnePerRow(const Access &access) const;
   /// Every iteration reads the same elements of this operand, and without a loop over lanes.
   bool isSameForGroups(const Access &access) const;
+  /// An iteration may have fewer vectors than fit, and has forms for that.
+  bool hasNarrowForms() const {
+    return !alongRow() && !isSplit() && columns > 1 && depth * runs == 1 && !inHalves &&
+           chain.dims[vectorDim].limit < 0 && vectorExtent().isOpen();
+  }
   /// Masked accesses are as fast as others, whatever the element.
   bool masksFreely() const { return strategy.narrowestMask && strategy.narrowestMask <= 8; }
   bool takesMask(mlir::Type element) const;

@@ -56,8 +56,8 @@ Value SweepEmitter::keptPlace(int64_t slot) {
 }
 
 Value SweepEmitter::keptView(int64_t offset, Type element) {
-  int64_t length = chain.rowExtent.known();
-  return scratchView(offset, plan.alongRow() ? llvm::alignTo(length, plan.lanes) : length * columns * plan.lanes,
+  int64_t length = chain.rowExtent.isOpen() ? plan.shortRow : chain.rowExtent.known();
+  return scratchView(offset, plan.alongRow() ? llvm::alignTo(length, plan.lanes) : length * plan.columns * plan.lanes,
                      element);
 }
 

@@ -51,3 +51,8 @@ box.click();
 const dark = getComputedStyle(document.body).backgroundColor;
 key("d");
 check("a key changes dark and light", getComputedStyle(document.body).backgroundColor !== dark);
+
+const loop = [...document.querySelectorAll(".loops a")].find((link) => link.textContent.includes("times"));
+location.hash = loop.getAttribute("href");
+dispatchEvent(new HashChangeEvent("hashchange"));
+check("a loop of the list leads to its line", marked("schedule", "pinned").some((line) => line.textContent.includes("scf.for")));

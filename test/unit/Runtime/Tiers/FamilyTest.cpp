@@ -40,6 +40,18 @@ TEST(Family, DenseRowsAreOne) {
   expectRows("softmax fwd_i src=f32:90:a dst=f32:90:a axis=0", 1, 90);
 }
 
+TEST(Family, ProductsAreTheFunctions) {
+  const std::optional<Family> family =
+      familyOfLine("gemm src=f32:20x30:s32x1 weights=f32:30x40:ba dst=f32:20x40:ab alpha=true");
+  EXPECT_EQ(textOf(family), "gemm src=f32:?x?:ab weights=f32:?x?:ba dst=f32:?x?:ab alpha=true");
+  ASSERT_TRUE(family);
+  EXPECT_EQ(family->sizes, (std::vector<int64_t>{20, 30, 32, 30, 40, 30, 20, 40, 40}));
+  for (const char *line : {"gemm src=f32:20x30:s64x2 weights=f32:30x40:ab dst=f32:20x40:ab",
+                           "gemm src=f32:20x30:ab weights=f32:30x40:ab dst=f32:20x40:ba",
+                           "gemm src=f32:20x30:ab:off4 weights=f32:30x40:ab dst=f32:20x40:ab"})
+    EXPECT_EQ(textOf(familyOfLine(line)), "none") << line;
+}
+
 TEST(Family, AnAxisBetweenOthersIsAnother) {
   const std::string strided = textOf(familyOfLine("softmax fwd_i src=f32:3x4x5:abc dst=f32:3x4x5:abc axis=1"));
   EXPECT_NE(strided, "none");

@@ -249,6 +249,20 @@ TEST_F(TiersTest, ACrashInTheBackgroundLeavesTheFamily) {
   EXPECT_EQ(run.kernel.info().is_family, 1);
 }
 
+/// The time that a compiler in a process of its own has is up in the background, too, and an event says so.
+TEST_F(TiersTest, AHangInTheBackgroundLeavesTheFamily) {
+  const test::ScopedEnvironment apart("QUERN_COMPILER", "process"), hangs("QUERN_FAKE", "hang");
+  const test::ScopedEnvironment seconds("QUERN_COMPILER_SECONDS", "1");
+  Heard heard;
+  test::Run run(device, test::lineOf(609));
+  heard.waitFor(1);
+  EXPECT_EQ(heard.lastStatus, quern_internal_error);
+  EXPECT_NE(heard.lastMessage.find("longer than 1 s"), std::string::npos) << heard.lastMessage;
+  run.execute(order);
+  EXPECT_EQ(run.wrong(), 0u);
+  EXPECT_EQ(run.kernel.info().is_family, 1);
+}
+
 /// Forks; the child's exit status is what `body` gives.
 template <typename Body> int inChild(Body body) {
   const pid_t child = fork();
@@ -281,6 +295,36 @@ TEST_F(TiersTest, ForksWhileItCompiles) {
     EXPECT_EQ(status, 0) << i;
   }
   EXPECT_EQ(waitSpecialised(run.kernel), quern_success);
+}
+
+TEST_F(TiersTest, HundredsPromotedWhileItForks) {
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+#endif
+  std::vector<std::unique_ptr<test::Run>> runs;
+  for (int64_t rows = 700; rows < 900; ++rows) {
+    test::Run &run = *runs.emplace_back(std::make_unique<test::Run>(device, test::lineOf(rows)));
+    run.execute(order);
+    EXPECT_EQ(run.wrong(), 0u);
+    if (rows % 3 == 0)
+      runs.erase(runs.begin(), runs.begin() + static_cast<ptrdiff_t>(runs.size() / 2));
+    if (rows % 8)
+      continue;
+    const int status = inChild([&] {
+      for (const auto &each : runs) {
+        each->dst.assign(each->dst.size(), -7.0f);
+        each->execute(order);
+        if (each->wrong())
+          return 1;
+      }
+      test::Run own(device, test::lineOf(rows + 1000));
+      own.execute(order);
+      return own.wrong() || waitSpecialised(own.kernel) != quern_success ? 2 : 0;
+    });
+    EXPECT_EQ(status, 0) << rows;
+  }
+  for (const auto &run : runs)
+    EXPECT_EQ(waitSpecialised(run->kernel), quern_success);
 }
 
 TEST_F(TiersTest, AFullDiskCostsTheFileAlone) {

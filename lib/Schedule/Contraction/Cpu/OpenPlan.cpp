@@ -1,0 +1,109 @@
+//===- OpenPlan.cpp - What a product of open sizes decides ----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Schedule/Contraction/Cpu/Open.h"
+
+#include "Schedule/Build/Bodies.h"
+#include "Schedule/Build/Transpose.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::contractions;
+
+namespace {
+
+/// Sums, the vectors of a step, one element of lhs, and where multiplying is an instruction of its own its result.
+int64_t mostRows(const OpenPlan &plan, int64_t vectors) {
+  const int64_t others = vectors + (plan.dot == Dot::Fma ? 1 : 2);
+  return std::clamp<int64_t>((plan.strategy.registers - others) / vectors, 1, plan.strategy.maxRows);
+}
+
+/// The tallest, then powers of two below.
+SmallVector<int64_t, 6> heightsFrom(int64_t tallest) {
+  SmallVector<int64_t, 6> heights{tallest};
+  for (int64_t height = 8; height; height /= 2)
+    if (height < tallest)
+      heights.push_back(height);
+  return heights;
+}
+
+bool hasOpenSizes(const Chain &chain, const Product &product) {
+  const Product::Reduced &k = product.reduced[0];
+  for (const Size size : {chain.columns, k.extent, k.lhs, k.rhs, product.columnStride})
+    if (size.isOpen())
+      return true;
+  return false;
+}
+
+bool readsApart(const PointOp &point) {
+  return llvm::any_of(point.ins, [](const TileAccess &in) { return in.base && in.column > 1; });
+}
+
+const char *whyNotOpen(const Chain &chain, const ContractionStrategy &strategy) {
+  if (chain.products.size() != 1 || chain.accumulators.size() != 1)
+    return "several products or accumulators have open sizes other than their rows'";
+  const Product &product = chain.products[0];
+  if (product.reduced.size() != 1 || product.columns.size() != 1 || product.sums.size() != 1)
+    return "a product of open sizes has several loops over K or along its columns";
+  if (product.packed != 1 || chooseDot(product, strategy) > Dot::Fma)
+    return "a product of open sizes rounds its factors, or has them packed";
+  if (!hasOpenSizes(chain, product))
+    return "a product has no open sizes but its rows";
+  if (llvm::any_of(chain.epilogue, readsApart))
+    return "an elementwise op behind a product of open sizes reads columns that lie apart";
+  return chain.accumulators[0].fill ? nullptr : "sums of open sizes start from memory";
+}
+
+} // namespace
+
+LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot) {
+  const Chain &chain = plan.chain;
+  const ContractionStrategy &strategy = plan.strategy;
+  if (const char *reason = whyNotOpen(chain, strategy)) {
+    whyNot = reason;
+    return failure();
+  }
+  plan.product = chain.products[0];
+  plan.product.rhs.conversions.clear();
+  plan.dot = chooseDot(plan.product, strategy);
+  const int64_t bytes = bytesOf(chain.sumType());
+  const Type element = chain.products[0].rhs.element();
+  plan.lanes = strategy.vectorBytes / bytes;
+  plan.vectors = strategy.vectors;
+  plan.heights = heightsFrom(mostRows(plan, plan.vectors));
+  constexpr int64_t tallestSingle = 8; // whose sums do not wait for each other
+  plan.singleHeights = heightsFrom(std::min(tallestSingle, mostRows(plan, 1)));
+  constexpr int64_t tallestOfFew = 4;
+  plan.fewHeights = heightsFrom(std::min(tallestOfFew, plan.heights[0]));
+  plan.hasDots = chain.products[0].reduced[0].rhs == 1 && chain.products[0].reduced[0].lhs == 1 &&
+                 chain.products[0].mayReassociate;
+  plan.transposes = chain.products[0].reduced[0].rhs == 1 && chain.products[0].isStrided() &&
+                    transposeScratch(element, plan.lanes) == 0 && plan.lanes % transposeUnit(element) == 0;
+  // Copying costs about two operations for a vector, transposing three times as much; all rows of a chunk share it.
+  constexpr int64_t rowsOfCopy = 96;
+  plan.chunkRows = rowsOfCopy * (chain.products[0].isStrided() ? 2 : 1) / plan.heights[0] * plan.heights[0];
+  plan.steps = std::max<int64_t>(64, strategy.nearestBytes / (plan.width() * bytes));
+  plan.addsWide = chain.sumType().isF32() && chain.products[0].mayReassociate;
+  plan.copyBytes = plan.chunkRows * plan.width() * bytesOf(plan.waitingType());
+  plan.scratchBytes = plan.copyBytes + plan.steps * plan.width() * bytes;
+  return success();
+}
+
+std::string OpenPlan::text() const {
+  std::string out;
+  llvm::raw_string_ostream os(out);
+  os << "contraction: " << chain.rows.text() << 'x' << chain.columns.text() << ", 1 product by " << nameOf(dot)
+     << " into 1 accumulator; blocks of up to " << heights[0] << 'x' << vectors << " vectors, tiles of " << width()
+     << " columns x chunks of " << chunkRows << " rows, rhs " << (transposes ? "transposed" : "copied") << " by "
+     << steps << " steps along K, of up to " << fewRows << " rows " << (hasDots ? "summed along K" : "read in place");
+  if (addsWide)
+    os << ", parts added in f64";
+  if (!chain.epilogue.empty())
+    os << ", " << chain.epilogueOps() << " operations after it over scratch";
+  return out;
+}

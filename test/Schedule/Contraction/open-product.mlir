@@ -1,0 +1,47 @@
+// A product of which every size is known at execution only, with weights whose columns lie along K and begin at an offset. One wants to see
+// chunks of rows and tiles of columns that multiply the space, and in a part of K: pieces of four columns' rows loaded, unpacked twice and
+// stored into a copy; blocks of six rows from it; and in a tile that is not filled blocks of one vector. Nothing is masked, and no vector is
+// read beyond a factor.
+// REQUIRES: compiler
+// RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=mask
+// RUN: quern-opt %s --check --sizes=61,3,6,35,3,4,61,35,37
+// RUN: quern-opt %s --check --sizes=200,300,303,130,300,301,200,130,132
+// RUN: quern-opt %s --check --sizes=1,1,4,1,1,2,1,1,3
+// RUN: quern-opt %s --check --sizes=200,300,303,130,300,301,200,130,132 --target=sse42
+// RUN: quern-opt %s --check --sizes=13,17,20,63,17,18,13,63,65 --target=avx2
+// CHECK: func.func @product_kernel
+// CHECK-SAME: factors = [3, 64, 0, 192]
+// CHECK-SAME: plan = "contraction: ?x?, 1 product by fma into 1 accumulator; blocks of up to 6x4 vectors, tiles of 64 columns x chunks of 192 rows, rhs transposed by {{[0-9]+}} steps along K, of up to 8 rows summed along K, parts added in f64, 1 operations after it over scratch"
+// CHECK-COUNT-16: vector.load {{.*}} vector<4xf32>
+// CHECK-COUNT-4: vector.store {{.*}} vector<16xf32>
+// CHECK-COUNT-24: math.fma
+// CHECK: scf.for {{.*}} step %c4
+// CHECK-COUNT-16: math.fma
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+!any = memref<?x?xf32, strided<[?, 1]>>
+#id = affine_map<(m, n) -> (m, n)>
+func.func @product(%a: !any, %b: memref<?x?xf32, strided<[?, 1], offset: 5>>, %dst: !any) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %m = memref.dim %dst, %c0 : !any
+  %n = memref.dim %dst, %c1 : !any
+  %sums = memref.alloc(%m, %n) : memref<?x?xf32>
+  linalg.fill ins(%zero : f32) outs(%sums : memref<?x?xf32>)
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : !any, memref<?x?xf32, strided<[?, 1], offset: 5>>) outs(%sums : memref<?x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %p = arith.mulf %x, %y fastmath<reassoc,contract> : f32
+    %r = arith.addf %s, %p fastmath<reassoc,contract> : f32
+    linalg.yield %r : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%sums : memref<?x?xf32>) outs(%dst : !any) {
+  ^bb0(%x: f32, %old: f32):
+    %r = arith.addf %x, %old : f32
+    linalg.yield %r : f32
+  }
+  return
+}

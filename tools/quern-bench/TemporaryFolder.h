@@ -1,0 +1,35 @@
+//===- TemporaryFolder.h - A folder that goes with the object -------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_BENCH_TEMPORARYFOLDER_H
+#define QUERN_BENCH_TEMPORARYFOLDER_H
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace quern::bench {
+
+class TemporaryFolder {
+public:
+  /// Throws std::runtime_error.
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "quern-bench-XXXXXX").string();
+    if (!mkdtemp(pattern.data()))
+      throw std::runtime_error("cannot make a temporary folder like " + pattern);
+    path = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+  std::string path;
+};
+
+} // namespace quern::bench
+
+#endif // QUERN_BENCH_TEMPORARYFOLDER_H

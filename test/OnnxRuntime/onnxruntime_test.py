@@ -203,6 +203,32 @@ class OperatorsTest(unittest.TestCase):
         numpy.testing.assert_array_equal(b, -y)
         numpy.testing.assert_array_equal(a, abs(y))
 
+    def test_function_of_numbers(self):
+        """A number is a tensor of one element, with a dim or none; here one scales a part that another chooses."""
+        module = """func.func @f(%x: tensor<100xf16>, %by: f32, %at: index) -> tensor<8xf16> {
+          %part = tensor.extract_slice %x[%at] [8] [1] : tensor<100xf16> to tensor<8xf16>
+          %empty = tensor.empty() : tensor<8xf16>
+          %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>],
+                               iterator_types = ["parallel"]}
+              ins(%part, %by : tensor<8xf16>, f32) outs(%empty : tensor<8xf16>) {
+          ^bb0(%a: f16, %b: f32, %old: f16):
+            %wide = arith.extf %a : f16 to f32
+            %product = arith.mulf %wide, %b : f32
+            %c = arith.truncf %product : f32 to f16
+            linalg.yield %c : f16
+          } -> tensor<8xf16>
+          return %y : tensor<8xf16>
+        }"""
+        x = draw(numpy.random.default_rng(6), HALF, (100,))
+        for shape in ([], [1]):
+            made = rows(module=module, inputs=[value("x", HALF, [100]), value("by", FLOAT, shape),
+                                               value("at", INT, shape)], outputs=[value("y", HALF, [8])])
+            by, at = numpy.full(shape, 0.5, numpy.float32), numpy.full(shape, 17, numpy.int32)
+            numpy.testing.assert_array_equal(made.run(None, {"x": x, "by": by, "at": at})[0],
+                                             (x[17:25].astype(numpy.float32) * 0.5).astype(numpy.float16))
+            with self.assertRaisesRegex(Exception, "quern: .*93"):
+                made.run(None, {"x": x, "by": by, "at": numpy.full(shape, 93, numpy.int32)})
+
     def test_threads(self):
         """Eight threads, one session, more shapes than a kernel keeps; and sessions that come and go beside them."""
         made = unary("Softmax", FLOAT, [None, None])

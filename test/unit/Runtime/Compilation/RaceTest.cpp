@@ -59,6 +59,9 @@ TEST(Race, AThreadEndsAfterWhatItHasBegun) {
 
 /// A fork waits for what compiles in this process, and the child has no thread to wait for.
 TEST(Race, ForksWaitForTheCompiler) {
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+#endif
   Held held;
   ASSERT_TRUE(Race::begin(held.work()));
   std::thread later([&] {
@@ -68,12 +71,8 @@ TEST(Race, ForksWaitForTheCompiler) {
   const pid_t child = fork();
   if (child == 0) {
     const bool isWhole = held.isDone;
-#if !__has_feature(thread_sanitizer)
     const std::shared_ptr<Race> own = Race::begin([]() -> Result<Compiled> { return Compiled{}; });
     _exit(isWhole && own && own->wait() ? 0 : 1);
-#else
-    _exit(isWhole ? 0 : 1);
-#endif
   }
   later.join();
   int status = -1;

@@ -12,7 +12,7 @@
 #include "Compiler/Compiler.h"
 #include "Compiler/Functions.h"
 #include "Functions/Check.h"
-#include "Functions/Forms.h"
+#include "Functions/Forms/Forms.h"
 #include "quern-compiler/Bridge.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"

@@ -76,7 +76,7 @@ std::string whyNotTaken(Type type) {
   return memref.getMemorySpace() ? "is in a memory space" : "";
 }
 
-/// What some target has an instruction or an expansion for (Transforms/Math), or Bufferize.cpp writes otherwise.
+/// What some target has an instruction or an expansion for (Transforms/Math), or Forms/Bufferize.cpp writes otherwise.
 bool isComputed(Operation &op) {
   return !isa<math::MathDialect>(op.getDialect()) ||
          isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::ErfOp, math::ErfcOp, math::Exp2Op,

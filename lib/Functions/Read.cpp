@@ -5,11 +5,11 @@
 #include "Functions/Functions.h"
 
 #include "Functions/Check.h"
-#include "Functions/Forms.h"
+#include "Functions/Forms/Forms.h"
+#include "Functions/Forms/Upstream.h"
 #include "Functions/OpenSizes.h"
 #include "Functions/Places.h"
 #include "Functions/Text.h"
-#include "Functions/Upstream.h"
 #include "IR/QuernDialect.h"
 
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"

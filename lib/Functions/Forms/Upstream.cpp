@@ -6,7 +6,7 @@
 // See Upstream.h.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Upstream.h"
+#include "Functions/Forms/Upstream.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"

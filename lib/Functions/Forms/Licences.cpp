@@ -2,7 +2,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms.h"
+#include "Functions/Forms/Forms.h"
 
 #include "Functions/Check.h"
 #include "IR/QuernDialect.h"

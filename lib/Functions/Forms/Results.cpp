@@ -6,7 +6,7 @@
 // A kernel has buffers and nothing else: a number is memory of one element, and a result an argument more.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms.h"
+#include "Functions/Forms/Forms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -9,7 +9,7 @@
 // Writing a part of a buffer goes on with the value that is there, or begins one of which more parts may follow.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms.h"
+#include "Functions/Forms/Forms.h"
 
 #include "Functions/Check.h"
 #include "Functions/Places.h"

@@ -7,7 +7,7 @@
 // enough that no sum of theirs leaves 32 bits, bodies compute in these.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms.h"
+#include "Functions/Forms/Forms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -7,8 +7,8 @@
 // the caller's tensors are never written. What they leave (a buffer used twice) WriteOnce.cpp takes apart.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms.h"
-#include "Functions/Upstream.h"
+#include "Functions/Forms/Forms.h"
+#include "Functions/Forms/Upstream.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"

@@ -7,7 +7,7 @@
 // rounded once, and where the greatest element is found is the least index among those equal to it.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms.h"
+#include "Functions/Forms/Forms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

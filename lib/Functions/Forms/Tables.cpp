@@ -6,7 +6,7 @@
 // A table of constants is data of the kernel. Recipes take it as flat memory, which the map of each operand leads into.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms.h"
+#include "Functions/Forms/Forms.h"
 
 #include "Functions/Places.h"
 

@@ -8,8 +8,8 @@
 // operation, which takes the same way.
 //
 //===----------------------------------------------------------------------===//
-#include "Functions/Forms.h"
-#include "Functions/Upstream.h"
+#include "Functions/Forms/Forms.h"
+#include "Functions/Forms/Upstream.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

@@ -108,6 +108,7 @@ func::FuncOp OpenEmitter::emit() {
   kernel = makeKernel(problem, problem, traits);
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
   clonePrologue(b, kernel, problem, chain.prologue, [&](Size size) { return index(size); });
+  const AtOperation scope(*this, own.loc());
   auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   entry = loop;
   create<func::ReturnOp>();
@@ -420,6 +421,7 @@ void OpenEmitter::emitPoint(Value row, Value column, int64_t lanes) {
   if (accumulator.isStored)
     store(sum, accumulator.at);
   for (const PointOp &point : chain.epilogue) {
+    const AtOperation scope(*this, locationOf(point));
     auto adapt = [&](Operation *clone) {
       if (lanes)
         clone->getResult(0).setType(VectorType::get({lanes}, clone->getResult(0).getType()));

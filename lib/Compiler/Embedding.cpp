@@ -109,7 +109,8 @@ FailureOr<LoadedKernel> load(ModuleOp module, StringRef target, ArrayRef<StringR
   FailureOr<Target> parsed = parseTarget(module.getLoc(), target);
   if (failed(parsed))
     return failure();
-  if (!parsed->isCpu() || parsed->isa > detectedIsa())
+  if (!parsed->isCpu() || !includesIsa(detectedIsa(), parsed->isa) ||
+      (isSve(parsed->isa) && parsed->vectorBits != Target::host().vectorBits))
     return module.emitError() << "load: this machine is " << StringRef(nameOfIsa(detectedIsa())) << " and cannot run "
                               << target;
   FailureOr<std::string> object = codegen(module, target, CodeForm::Object);

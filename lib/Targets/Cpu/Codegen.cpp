@@ -47,6 +47,12 @@ std::pair<const char *, const char *> cpuAndFeatures(CpuIsa isa) {
     return {"x86-64-v4", "+avx512vnni,+avx512bf16,+avx512fp16"};
   case CpuIsa::Avx512Amx:
     return {"x86-64-v4", "+avx512vnni,+avx512bf16,+avx512fp16,+amx-tile,+amx-int8,+amx-bf16"};
+  case CpuIsa::Neon:
+  case CpuIsa::NeonDotprod:
+  case CpuIsa::NeonBf16:
+  case CpuIsa::Sve:
+  case CpuIsa::SveBf16:
+    break; // another architecture
   }
   return {"x86-64-v2", ""};
 }
@@ -161,6 +167,8 @@ Result<void> checkSelfContained(llvm::StringRef object) {
 }
 
 Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) {
+  if (!target.isX86())
+    return unimplemented("codegen: no code is generated for ", target.text(), " yet");
   Result<llvm::TargetMachine *> machine = machineFor(target.isa);
   if (!machine)
     return machine.takeError();

@@ -30,11 +30,11 @@ using namespace mlir;
 namespace quern {
 
 VectorIsa vectorIsaFor(const Target &target) {
-  if (target.isa >= CpuIsa::Avx512Bf16)
+  if (target.has(CpuIsa::Avx512Bf16))
     return VectorIsa::Avx512Bf16;
-  if (target.isa >= CpuIsa::Avx512)
-    return target.isa >= CpuIsa::Avx512Vnni ? VectorIsa::Avx512Vnni : VectorIsa::Avx512;
-  return target.isa >= CpuIsa::Avx2 ? VectorIsa::Avx2 : VectorIsa::Sse42;
+  if (target.has(CpuIsa::Avx512))
+    return target.has(CpuIsa::Avx512Vnni) ? VectorIsa::Avx512Vnni : VectorIsa::Avx512;
+  return target.has(CpuIsa::Avx2) ? VectorIsa::Avx2 : VectorIsa::Sse42;
 }
 
 MathOptions mathOptionsFor(const Target &target) {

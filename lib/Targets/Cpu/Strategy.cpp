@@ -22,9 +22,9 @@ struct Registers {
 };
 
 Registers registersOf(const Target &target) {
-  if (target.isa >= CpuIsa::Avx512)
+  if (target.has(CpuIsa::Avx512))
     return {64, 32, 8}; // masks of bytes by AVX-512 BW
-  if (target.isa >= CpuIsa::Avx2)
+  if (target.has(CpuIsa::Avx2))
     return {32, 16, 32}; // vmaskmovps and vmaskmovpd
   return {16, 16, 0};
 }
@@ -56,12 +56,12 @@ ContractionStrategy quern::contractionStrategyFor(const Target &target) {
   strategy.vectorBytes = registers.vectorBytes;
   strategy.registers = registers.count;
   strategy.narrowestMask = registers.narrowestMask;
-  strategy.hasFma = target.isa >= CpuIsa::Avx2;
+  strategy.hasFma = target.has(CpuIsa::Avx2);
   strategy.vectors = target.isa == CpuIsa::Avx2 ? 2 : 4;
   strategy.leastRestSums = registers.count > 16 ? 12 : 8; // two dots of pairs begin in a cycle and take six
-  strategy.hasQuadDots = target.isa >= CpuIsa::Avx512Vnni;
+  strategy.hasQuadDots = target.has(CpuIsa::Avx512Vnni);
   strategy.hasPairDots = target.hasPairDots();
-  strategy.hasMatrices = target.isa >= CpuIsa::Avx512Amx;
+  strategy.hasMatrices = target.has(CpuIsa::Avx512Amx);
   if (target.hasPairDots()) // cores that are this new fetch ahead across pages: asking takes 2 to 15 % of the time
     strategy.aheadBytes = strategy.farAheadBytes = 0;
   strategy.nearestBytes = int64_t(target.l1Kib) << 10;

@@ -55,6 +55,36 @@ TEST(Target, TextLeadsBack) {
   EXPECT_EQ(*Target::parse("native"), Target::host());
 }
 
+TEST(Target, TextOfArmLeadsBack) {
+  for (std::string_view text : {"neon", "neon_dotprod", "neon_bf16:l2=512", "neon:l1=32", "sve:vl=128", "sve:vl=256",
+                                "sve_bf16:vl=512,l1=32,l3=65536"}) {
+    Result<Target> target = Target::parse(text);
+    ASSERT_TRUE(target) << target.error().message;
+    EXPECT_TRUE(target->isAArch64());
+    EXPECT_EQ(target->text(), text);
+    EXPECT_EQ(*Target::parse(target->text()), *target);
+  }
+  EXPECT_EQ(Target::parse("sve:l1=64,vl=256")->text(), "sve:vl=256");
+  EXPECT_EQ(Target::parse("neon")->lanes32(), 4);
+  EXPECT_EQ(Target::parse("sve:vl=512")->lanes32(), 16);
+  EXPECT_TRUE(Target::parse("sve_bf16:vl=128")->hasPairDots());
+  EXPECT_FALSE(Target::parse("sve:vl=128")->hasPairDots());
+}
+
+TEST(Target, LevelsIncludeWhatTheirMachinesRun) {
+  for (CpuArch arch : {CpuArch::X86_64, CpuArch::AArch64})
+    for (CpuIsa isa : isasOf(arch)) {
+      EXPECT_TRUE(includesIsa(isa, isa));
+      EXPECT_TRUE(includesIsa(isa, isasOf(arch).front()));
+      EXPECT_TRUE(includesIsa(isasOf(arch).back(), isa));
+      EXPECT_FALSE(includesIsa(isa, isasOf(arch == CpuArch::X86_64 ? CpuArch::AArch64 : CpuArch::X86_64).front()));
+    }
+  EXPECT_FALSE(includesIsa(CpuIsa::Sve, CpuIsa::NeonDotprod)) << "the first machines with SVE have no dot products";
+  EXPECT_FALSE(includesIsa(CpuIsa::Sve, CpuIsa::NeonBf16));
+  EXPECT_FALSE(Target::parse("neon_bf16")->has(CpuIsa::Sve));
+  EXPECT_FALSE(Target::parse("neon")->has(CpuIsa::Sse42));
+}
+
 TEST(Target, TextOfADeviceLeadsBack) {
   for (std::string_view text :
        {"spirv64:sg=16+32,group=1024,slm=65536", "spirv64:sg=8+16+32,group=512,slm=131072,f16,f64",
@@ -97,6 +127,12 @@ TEST(Target, RefusesTheRestWithTheValue) {
       {"native:l2=5", "native takes no cache sizes"},
       {"avx2:l2=5k", "l2 is '5k'"},
       {"avx2:sg=16", "'sg' is not one of l1"},
+      {"avx2:vl=256", "which this level has not"},
+      {"neon:vl=128", "which this level has not"},
+      {"sve", "lacks the length of its vectors"},
+      {"sve_bf16:l2=512", "lacks the length of its vectors"},
+      {"sve:vl=1024", "vl is '1024'; it is 128, 256 or 512"},
+      {"sve:v=1", "'v' is not one of l1, l2, l3 and vl"},
       {"spirv32", "target 'spirv32' is unknown"},
       {"spirv64:", "'' is not one of sg"},
       {"spirv64:l2=5", "'l2' is not one of sg"},

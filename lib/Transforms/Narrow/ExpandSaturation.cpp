@@ -74,7 +74,7 @@ StringRef conversionOf(VectorType type, VectorIsa isa) {
     return isDouble ? "llvm.x86.avx512.mask.cvtpd2dq.512" : "llvm.x86.avx512.mask.cvtps2dq.512";
   if (isa >= VectorIsa::Avx2 && lanes * (isDouble ? 8 : 4) == 32)
     return isDouble ? "llvm.x86.avx.cvt.pd2dq.256" : "llvm.x86.avx.cvt.ps2dq.256";
-  return !isDouble && lanes == 4 ? "llvm.x86.sse2.cvtps2dq" : "";
+  return isa >= VectorIsa::Sse42 && !isDouble && lanes == 4 ? "llvm.x86.sse2.cvtps2dq" : "";
 }
 
 class Expansion {

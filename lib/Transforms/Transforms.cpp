@@ -109,6 +109,10 @@ llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
     return "neon_dotprod";
   case VectorIsa::NeonBf16:
     return "neon_bf16";
+  case VectorIsa::Sve:
+    return "sve";
+  case VectorIsa::SveBf16:
+    return "sve_bf16";
   case VectorIsa::Sse42:
     return "sse42";
   case VectorIsa::Avx2:
@@ -124,9 +128,9 @@ llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
 }
 
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name) {
-  for (VectorIsa isa :
-       {VectorIsa::Device, VectorIsa::Neon, VectorIsa::NeonDotprod, VectorIsa::NeonBf16, VectorIsa::Sse42,
-        VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Vnni, VectorIsa::Avx512Bf16})
+  for (VectorIsa isa : {VectorIsa::Device, VectorIsa::Neon, VectorIsa::NeonDotprod, VectorIsa::NeonBf16, VectorIsa::Sve,
+                        VectorIsa::SveBf16, VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Vnni,
+                        VectorIsa::Avx512Bf16})
     if (name == nameOfVectorIsa(isa))
       return isa;
   return std::nullopt;

@@ -130,9 +130,9 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
     if (!areBytes || !areExtended)
       return Dot::MulAdd;
     bool areUnsigned = isExtended<arith::ExtUIOp>(lhs) && isExtended<arith::ExtUIOp>(rhs);
-    if (!strategy.hasQuadDots || areUnsigned)
-      return Dot::Halves;
-    return areMixed ? Dot::Quads : Dot::Shifted;
+    if (areMixed ? strategy.hasQuadDots : strategy.hasSameSignDots)
+      return Dot::Quads;
+    return areMixed || areUnsigned || !strategy.hasQuadDots ? Dot::Halves : Dot::Shifted;
   }
   bool arePairs = product.packed == 2 && lhs.element().isBF16() && rhs.element().isBF16() &&
                   isExtended<arith::ExtFOp>(lhs) && isExtended<arith::ExtFOp>(rhs) && product.sumType().isF32();

@@ -27,16 +27,16 @@ VectorRegisters registersOf(const Target &target) {
 
 void refine(ContractionStrategy &strategy, const Target &target) {
   strategy.hasFma = true;
-  strategy.hasQuadDots = false;
-  strategy.hasPairDots = false;
+  strategy.hasQuadDots = target.has(CpuIsa::NeonBf16); // I8MM's
+  strategy.hasSameSignDots = target.has(CpuIsa::NeonDotprod) || target.has(CpuIsa::Sve);
   strategy.hasMatrices = false;
 }
 
 MathOptions mathOptionsOf(const Target &target) {
-  return {target.has(CpuIsa::NeonBf16)      ? VectorIsa::NeonBf16
-          : target.has(CpuIsa::NeonDotprod) ? VectorIsa::NeonDotprod
-                                            : VectorIsa::Neon,
-          ExpMethod::Polynomial};
+  constexpr VectorIsa levels[] = {VectorIsa::Neon, VectorIsa::NeonDotprod, VectorIsa::NeonBf16, VectorIsa::Sve,
+                                  VectorIsa::SveBf16};
+  const int level = static_cast<int>(target.isa) - static_cast<int>(CpuIsa::Neon);
+  return {levels[level], ExpMethod::Polynomial};
 }
 
 LlvmCpu llvmCpuOf(const Target &target) {

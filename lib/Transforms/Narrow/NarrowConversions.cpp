@@ -156,7 +156,7 @@ Value NarrowConverter::widenBf16(Value narrow) {
 }
 
 Value NarrowConverter::narrowToBf16(Value wide) {
-  if (isa == VectorIsa::NeonBf16) // keeps denormals, and a NaN's upper half
+  if (hasArmBf16(isa)) // keeps denormals, and a NaN's upper half
     return arith::BitcastOp::create(builder, loc, i16(),
                                     arith::TruncFOp::create(builder, loc, shaped(builder.getBF16Type()), wide));
   auto type = dyn_cast<VectorType>(wide.getType());

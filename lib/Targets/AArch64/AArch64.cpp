@@ -10,11 +10,10 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/AArch64/AArch64.h"
 
+#include "Targets/AArch64/ScalableVectors.h"
+
 #include "llvm-c/Target.h"
 #include "llvm/IR/Attributes.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/Instructions.h"
 
 namespace quern {
 namespace {
@@ -53,45 +52,13 @@ LlvmCpu llvmCpuOf(const Target &target) {
   return {"generic", features};
 }
 
-/// Makes a choice by a comparison, of whole registers of SVE, one of scalable vectors. A comparison of a fixed length
-/// is a vector of integers for LLVM, and three instructions make a predicate of it again.
-void chooseByPredicates(llvm::Function &function, const Target &target) {
-  using namespace llvm;
-  auto isRegister = [&](const Value *value) {
-    return isa<FixedVectorType>(value->getType()) &&
-           value->getType()->getPrimitiveSizeInBits() == static_cast<uint64_t>(target.vectorBits) &&
-           !value->getType()->getScalarType()->isPointerTy();
-  };
-  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
-    auto *choice = dyn_cast<SelectInst>(&instruction);
-    auto *compare = choice && isRegister(choice) ? dyn_cast<CmpInst>(choice->getCondition()) : nullptr;
-    if (!compare || !isRegister(compare->getOperand(0)))
-      continue;
-    IRBuilder<> builder(choice);
-    auto scalable = [&](Value *value) -> Value * {
-      auto *fixed = cast<FixedVectorType>(value->getType());
-      const unsigned granules = static_cast<unsigned>(target.vectorBits / granuleBits);
-      auto *type = ScalableVectorType::get(fixed->getElementType(), fixed->getNumElements() / granules);
-      return builder.CreateInsertVector(type, PoisonValue::get(type), value, uint64_t(0));
-    };
-    Value *condition =
-        builder.CreateCmp(compare->getPredicate(), scalable(compare->getOperand(0)), scalable(compare->getOperand(1)));
-    Value *chosen =
-        builder.CreateSelect(condition, scalable(choice->getTrueValue()), scalable(choice->getFalseValue()));
-    choice->replaceAllUsesWith(builder.CreateExtractVector(choice->getType(), chosen, uint64_t(0)));
-    choice->eraseFromParent();
-    if (compare->use_empty())
-      compare->eraseFromParent();
-  }
-}
-
 void prepare(llvm::Function &function, const Target &target) {
   if (!isSve(target.isa))
     return;
   const auto granules = static_cast<unsigned>(target.vectorBits / granuleBits);
   function.addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(function.getContext(), granules, granules));
   if (granules > 1) // NEON's are used where they are as long
-    chooseByPredicates(function, target);
+    useScalableVectors(function, granules);
 }
 
 void initializeLlvm() {

@@ -2,23 +2,15 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// NEON's instructions are on registers of 128 bits; SVE's are on registers of any length, of which a vector of fixed
-// length is a part for LLVM.
-//
-//===----------------------------------------------------------------------===//
+#include "Transforms/AArch64/Instructions.h"
 #include "Transforms/Dots/PackedDot.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
-#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 
 namespace quern {
 namespace {
-
-constexpr int64_t neonLanes = 4; ///< of 32 bits
 
 class Expansion : DotBuilder {
 public:
@@ -26,7 +18,7 @@ public:
 
   Value expand(VectorIsa isa) {
     const Type sum = getElementTypeOrSelf(op.getResultType());
-    const bool fits = dot.lanes == neonLanes || (isSve(isa) && dot.lanes % neonLanes == 0);
+    const bool fits = aarch64::hasDots(isa, dot.lanes);
     if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && fits && hasArmBf16(isa))
       return dotOf(isa, "bfdot", first(), flat(dot.second));
     if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && fits && hasArmDotprod(isa)) {
@@ -49,18 +41,7 @@ private:
   }
 
   Value dotOf(VectorIsa isa, StringRef name, Value first, Value second) {
-    if (dot.lanes == neonLanes && isa != VectorIsa::Sve) // whose machines may have none of NEON's
-      return call(("llvm.aarch64.neon." + name).str(), op.getResultType(), {op.getAcc(), first, second});
-    // The register of a fixed length that is known from the function is all of SVE's.
-    auto scalable = [&](Value v) -> Value {
-      auto fixed = cast<VectorType>(v.getType());
-      auto type = VectorType::get({fixed.getNumElements() * neonLanes / dot.lanes}, fixed.getElementType(), {true});
-      Value poison = ub::PoisonOp::create(b, loc, type);
-      return vector::ScalableInsertOp::create(b, loc, v, poison, 0);
-    };
-    Value acc = scalable(op.getAcc());
-    Value result = call(("llvm.aarch64.sve." + name).str(), acc.getType(), {acc, scalable(first), scalable(second)});
-    return vector::ScalableExtractOp::create(b, loc, cast<VectorType>(op.getResultType()), result, 0);
+    return aarch64::dot(b, loc, isa, name, op.getAcc(), first, second);
   }
 
   /// Products of the first and of the second elements of all lanes, which widen as they are made.

@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/AArch64/AArch64.h"
 
+#include "Targets/AArch64/ScalableVectors.h"
+
 #include "llvm-c/Target.h"
 #include "llvm/IR/Attributes.h"
 
@@ -55,6 +57,8 @@ void prepare(llvm::Function &function, const Target &target) {
     return;
   const auto granules = static_cast<unsigned>(target.vectorBits / granuleBits);
   function.addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(function.getContext(), granules, granules));
+  if (granules > 1) // NEON's are used where they are as long
+    useScalableVectors(function, granules);
 }
 
 void initializeLlvm() {

@@ -65,11 +65,17 @@ public:
   }
 
 private:
+  /// A scalable vector's least size is known, which is that of a register.
+  static bool fillsRegister(const Type *vector) {
+    constexpr uint64_t registerBits = 128;
+    return vector->getPrimitiveSizeInBits().getKnownMinValue() >= registerBits;
+  }
+
   /// A shuffle of two vectors of its own type.
   static bool mixes(const Instruction &instruction) {
     auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
     return shuffle && shuffle->getType() == shuffle->getOperand(0)->getType() &&
-           !isa<UndefValue>(shuffle->getOperand(1)) && shuffle->getType()->getPrimitiveSizeInBits() >= 128;
+           !isa<UndefValue>(shuffle->getOperand(1)) && fillsRegister(shuffle->getType());
   }
 
   /// The first shuffle whose operand is one of the same block; null if there is none.
@@ -118,7 +124,7 @@ private:
   static bool crossesInRegisters(Instruction &border) {
     for (Instruction &before : make_range(border.getParent()->begin(), border.getIterator())) {
       Type *type = before.getType();
-      bool fits = type->isVectorTy() ? type->getPrimitiveSizeInBits() >= 128 && !type->getScalarType()->isIntegerTy(1)
+      bool fits = type->isVectorTy() ? fillsRegister(type) && !type->getScalarType()->isIntegerTy(1)
                                      : type->isPointerTy() || type->isIntegerTy(64) || type->isFloatTy();
       if (!fits && isUsedBehind(before, border))
         return false;

@@ -44,23 +44,21 @@ private:
     return aarch64::dot(b, loc, isa, name, op.getAcc(), first, second);
   }
 
-  /// Products of the first and of the second elements of all lanes, which widen as they are made.
+  /// Products that widen as they are made; neighbours are added.
   Value halves(bool areSigned) {
-    Value sum = op.getAcc();
-    for (int64_t which : {0, 1}) {
-      auto element = [&](Value shaped) {
-        Value all = flat(shaped);
-        SmallVector<int64_t> lanes;
-        for (int64_t lane = 0; lane < dot.lanes; ++lane)
-          lanes.push_back(2 * lane + which);
-        Value narrow = vector::ShuffleOp::create(b, loc, all, all, lanes);
-        auto wide = cast<VectorType>(op.getResultType());
-        return areSigned ? arith::ExtSIOp::create(b, loc, wide, narrow).getResult()
-                         : arith::ExtUIOp::create(b, loc, wide, narrow).getResult();
-      };
-      sum = arith::AddIOp::create(b, loc, sum, arith::MulIOp::create(b, loc, element(dot.first), element(dot.second)));
-    }
-    return sum;
+    const auto wide = VectorType::get({2 * dot.lanes}, b.getI32Type());
+    auto widened = [&](Value shaped) -> Value {
+      return areSigned ? arith::ExtSIOp::create(b, loc, wide, flat(shaped)).getResult()
+                       : arith::ExtUIOp::create(b, loc, wide, flat(shaped)).getResult();
+    };
+    Value products = arith::MulIOp::create(b, loc, widened(dot.first), widened(dot.second));
+    auto every = [&](int64_t which) -> Value {
+      SmallVector<int64_t> lanes;
+      for (int64_t lane = 0; lane < dot.lanes; ++lane)
+        lanes.push_back(2 * lane + which);
+      return vector::ShuffleOp::create(b, loc, products, products, lanes);
+    };
+    return arith::AddIOp::create(b, loc, op.getAcc(), arith::AddIOp::create(b, loc, every(0), every(1)));
   }
 };
 

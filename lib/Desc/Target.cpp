@@ -133,6 +133,11 @@ CpuIsa detectedIsa() {
 }
 
 bool Target::has(CpuIsa level) const { return isCpu() && includesIsa(isa, level); }
+bool Target::runs(const Target &code) const {
+  if (!isCpu() || !code.isCpu())
+    return *this == code;
+  return includesIsa(isa, code.isa) && (!isSve(code.isa) || vectorBits == code.vectorBits);
+}
 bool Target::isX86() const { return isCpu() && archOf(isa) == CpuArch::X86_64; }
 bool Target::isAArch64() const { return isCpu() && archOf(isa) == CpuArch::AArch64; }
 

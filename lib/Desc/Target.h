@@ -86,6 +86,9 @@ struct Target {
   std::string_view name() const;
   /// A CPU that has all of `level`.
   bool has(CpuIsa level) const;
+  /// Whether a machine of this target runs what was compiled for `code`: a device only its own, a CPU what its level
+  /// includes, whatever the caches, with SVE's vectors of the same length.
+  bool runs(const Target &code) const;
   bool isX86() const;
   bool isAArch64() const;
   /// 32-bit elements that are computed as one: 4, 8 or 16 in a CPU's vector, 16 in what a device is taken to have.

@@ -30,9 +30,8 @@ namespace {
 /// adds products of bytes only.
 std::vector<std::string> availableIsas() {
   std::vector<std::string> names;
-  for (CpuIsa isa :
-       {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx})
-    if (isa <= detectedIsa())
+  for (CpuIsa isa : isasOf(archOf(detectedIsa())))
+    if (includesIsa(detectedIsa(), isa) && isa != CpuIsa::Avx512Vnni)
       names.emplace_back(nameOfIsa(isa));
   return names;
 }

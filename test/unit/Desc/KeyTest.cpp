@@ -97,6 +97,23 @@ TEST(Target, LevelsIncludeWhatTheirMachinesRun) {
   EXPECT_FALSE(Target::parse("neon")->has(CpuIsa::Sse42));
 }
 
+TEST(Target, RunsWhatItsLevelIncludes) {
+  const auto runs = [](std::string_view machine, std::string_view code) {
+    return Target::parse(machine)->runs(*Target::parse(code));
+  };
+  for (std::string_view code : {"sse42", "avx2:l2=256", "avx512_core_bf16", "avx512_core_bf16:l1=16"})
+    EXPECT_TRUE(runs("avx512_core_bf16", code)) << code;
+  for (std::string_view code : {"avx512_core_fp16", "neon", "sve:vl=512", "spirv64"})
+    EXPECT_FALSE(runs("avx512_core_bf16", code)) << code;
+  for (std::string_view code : {"neon", "neon_bf16", "sve:vl=256", "sve_bf16:vl=256,l2=512"})
+    EXPECT_TRUE(runs("sve_bf16:vl=256", code)) << code;
+  for (std::string_view code : {"sse42", "avx512_core_amx", "sve:vl=128", "sve:vl=512", "sve_bf16:vl=512", "spirv64"})
+    EXPECT_FALSE(runs("sve_bf16:vl=256", code)) << code;
+  EXPECT_FALSE(runs("sve:vl=256", "neon_dotprod"));
+  EXPECT_TRUE(runs("spirv64", "spirv64"));
+  EXPECT_FALSE(runs("spirv64", "spirv64:sg=8"));
+}
+
 TEST(Target, TextOfADeviceLeadsBack) {
   for (std::string_view text :
        {"spirv64:sg=16+32,group=1024,slm=65536", "spirv64:sg=8+16+32,group=512,slm=131072,f16,f64",

@@ -41,9 +41,9 @@ for option in "$@"; do
   esac
 done
 
-# arm64Root: Debian's packages for arm64 and all that they need, unpacked below build/peers/arm64, which is complete once it
-# holds the file `installed`. apt keeps its state there, too: the system's packages and architectures stay as they are, and
-# no rights are needed.
+# arm64Root: Debian's packages for arm64 and all that they need, unpacked below build/peers/arm64, which is complete
+# once it holds the file `installed`. apt keeps its state there, too: the system's packages and architectures stay as
+# they are, and no rights are needed.
 arm64Root() {
   local root=build/peers/arm64 new=build/peers/arm64.new package link
   [ "$(cat $root/installed 2>/dev/null)" != "${arm64Packages[*]}" ] || return 0
@@ -62,7 +62,8 @@ END
   apt-get install -qy --download-only --no-install-recommends "${arm64Packages[@]}"
   unset APT_CONFIG
   for package in "$new"/apt/archives/*.deb; do
-    dpkg-deb --fsys-tarfile "$package" | tar -x -C $new --no-same-owner --exclude=./usr/share/doc --exclude=./usr/share/man
+    dpkg-deb --fsys-tarfile "$package" |
+      tar -x -C $new --no-same-owner --exclude=./usr/share/doc --exclude=./usr/share/man
   done
   # A link that begins at the root would leave this one.
   find $new -lname '/*' | while read -r link; do

@@ -11,9 +11,9 @@
 #                           primitives the quarter whose turn it is by the day of the commit: two hours on two cores
 #   tools/test.sh --whole   as --full with all cells
 #
-#   --arm64                 only what is built for 64-bit Arm and runs in QEMU, all of it: libquern, its unit tests, first
-#                           rounds on every level with kernels of the host's compiler, then the compiler for
-#                           arm64 itself. The other runs have a short form of it
+#   tools/test.sh --arm64   only what is built for 64-bit Arm and runs in QEMU, all of it: libquern, its unit tests,
+#                           first rounds on every level with kernels of the host's compiler, then the compiler
+#                           for arm64 itself; the default and --full have a short form of it
 #
 #   --only=TEXT             only steps whose name contains TEXT, and what installs and builds the
 #                           release; to go on, or to repeat one
@@ -262,8 +262,10 @@ sve() {
 # shortOfArm64: libquern and the conformance program for arm64, on NEON and on SVE.
 shortOfArm64() {
   step one "build arm64" build arm64 quern-conformance
-  step tests "conformance, arm64, NEON" conformanceArm64 max,sve=off "$every" --count="$(pick 0 8 30)" --damaged=0
-  step tests "conformance, arm64, SVE of 256 bits" conformanceArm64 "$(sve 256)" "$every" --count="$(pick 0 8 30)" --damaged=0
+  step tests "conformance, arm64, NEON" conformanceArm64 max,sve=off "$every" \
+    --count="$(pick 0 8 30)" --damaged=0
+  step tests "conformance, arm64, SVE of 256 bits" conformanceArm64 "$(sve 256)" "$every" \
+    --count="$(pick 0 8 30)" --damaged=0
 }
 
 # allOfArm64: first rounds on each level and length, and what is compiled by LLVM for arm64, whose kernels ORC links.
@@ -274,7 +276,8 @@ allOfArm64() {
   step tests "programs of oneDNN, arm64" "$lit" -v --order=lexical build/arm64/test --filter=Dnnl/
   step tests "conformance, arm64, every level of NEON" conformanceArm64 max,sve=off "$every" --count=0 --isa=all
   for bits in 128 256 512; do
-    step tests "conformance, arm64, SVE of $bits bits" conformanceArm64 "$(sve $bits)" "$every" --count=0 --isa=sve,sve_bf16
+    step tests "conformance, arm64, SVE of $bits bits" conformanceArm64 "$(sve $bits)" "$every" \
+      --count=0 --isa=sve,sve_bf16
   done
   step one "build arm64, the compiler" build arm64 quern_compiler quern_tool
   step tests "conformance, arm64, compiled there" compiledOnArm64 "$every" --count=6 --damaged=0

@@ -6,7 +6,8 @@
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES QUERN_ARM64_ROOT)
-set(QUERN_ARM64_ROOT ${CMAKE_CURRENT_LIST_DIR}/../../build/peers/arm64 CACHE PATH "Debian's packages for arm64, unpacked")
+set(QUERN_ARM64_ROOT ${CMAKE_CURRENT_LIST_DIR}/../../build/peers/arm64
+  CACHE PATH "Debian's packages for arm64, unpacked")
 get_filename_component(root "${QUERN_ARM64_ROOT}" REALPATH)
 if(NOT EXISTS ${root}/installed)
   message(FATAL_ERROR "no libraries for arm64 in ${root}: run tools/deps.sh --arm64")

@@ -7,10 +7,11 @@ drop-in, and compares what it prints.
       [--sysroot=FOLDER --emulator=COMMAND] SOURCE OUT
 
 With --sysroot the drop-in's program is another, for 64-bit Arm. Else it is the same: linked with the genuine library
-(with the drop-in where only that runs), and run with another LD_LIBRARY_PATH. Lines must be equal word by word, words that are numbers with a point within T + T * |value|; a
-line that begins with ~T has a T of its own. A genuine line that ends in ": refused" says that the genuine library has
-no such thing: ours may. With --verbose only the lines about created and executed primitives are compared, and of those
-neither time nor implementation. Prints the drop-in's output, then a summary for FileCheck.
+(with the drop-in where only that runs), and run with another LD_LIBRARY_PATH. Lines must be equal word by word, words
+that are numbers with a point within T + T * |value|; a line that begins with ~T has a T of its own. A genuine line that
+ends in ": refused" says that the genuine library has no such thing: ours may. With --verbose only the lines about
+created and executed primitives are compared, and of those neither time nor implementation. Prints the drop-in's output,
+then a summary for FileCheck.
 """
 
 import argparse

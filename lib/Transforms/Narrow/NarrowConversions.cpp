@@ -19,6 +19,8 @@ using namespace quern;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
+static constexpr int64_t neonWords = 8; ///< of 16 bits in a register of NEON
+
 bool quern::isNarrow(Type type) {
   Type element = getElementTypeOrSelf(type);
   return element.isBF16() || element.isF16() || element.isInteger(4) ||
@@ -155,11 +157,37 @@ Value NarrowConverter::widenBf16(Value narrow) {
       vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), select(mask, spread, zero)));
 }
 
+/// Keeps denormals, and a NaN's upper half.
+Value NarrowConverter::narrowToBf16OnArm(Value wide) {
+  Type narrow = builder.getBF16Type(), held = builder.getI16Type();
+  if (auto type = dyn_cast<VectorType>(wide.getType())) {
+    narrow = type.clone(narrow);
+    held = type.clone(held);
+  }
+  return arith::BitcastOp::create(builder, loc, held, arith::TruncFOp::create(builder, loc, narrow, wide));
+}
+
+/// LLVM 22 takes no element out of a vector of bf16 that is longer than NEON's, and ends the process.
+Value NarrowConverter::narrowPartsToBf16(Value wide) {
+  SmallVector<Value> parts;
+  for (int64_t begin = 0, end = cast<VectorType>(wide.getType()).getNumElements(); begin < end; begin += neonWords)
+    parts.push_back(narrowToBf16OnArm(vector::ShuffleOp::create(
+        builder, loc, wide, wide, llvm::to_vector<16>(llvm::seq<int64_t>(begin, begin + neonWords)))));
+  for (int64_t lanes = 2 * neonWords; parts.size() > 1; lanes *= 2) {
+    for (size_t i = 0; 2 * i < parts.size(); ++i)
+      parts[i] = vector::ShuffleOp::create(builder, loc, parts[2 * i], parts[2 * i + 1],
+                                           llvm::to_vector<32>(llvm::seq<int64_t>(0, lanes)));
+    parts.resize(parts.size() / 2);
+  }
+  return parts.front();
+}
+
 Value NarrowConverter::narrowToBf16(Value wide) {
-  if (hasArmBf16(isa)) // keeps denormals, and a NaN's upper half
-    return arith::BitcastOp::create(builder, loc, i16(),
-                                    arith::TruncFOp::create(builder, loc, shaped(builder.getBF16Type()), wide));
   auto type = dyn_cast<VectorType>(wide.getType());
+  if (hasArmBf16(isa) && (!isSve(isa) || !type || type.getNumElements() <= neonWords))
+    return narrowToBf16OnArm(wide);
+  if (hasArmBf16(isa) && llvm::isPowerOf2_64(static_cast<uint64_t>(type.getNumElements())))
+    return narrowPartsToBf16(wide);
   bool hasInstruction = isa >= VectorIsa::Avx512Bf16 && type && type.getNumElements() == 16;
   if (!hasInstruction || origin == Origin::ShortDenormals)
     return origin >= Origin::Short ? truncate(shiftRight(asWord(wide), 16), 16) : narrowToBf16ByIntegers(wide);

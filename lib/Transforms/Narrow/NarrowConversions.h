@@ -97,6 +97,8 @@ private:
   mlir::Value patchDenormals(mlir::ValueRange wide, mlir::ValueRange denormal, mlir::Value converted);
   mlir::Value halfOfLastPlace(mlir::Value bits);
   mlir::Value narrowToBf16(mlir::Value wide);
+  mlir::Value narrowToBf16OnArm(mlir::Value wide);
+  mlir::Value narrowPartsToBf16(mlir::Value wide);
   mlir::Value narrowToBf16ByIntegers(mlir::Value wide);
   mlir::Value narrowByF16c(mlir::Value wide);
   mlir::Value narrowByBits(mlir::Value wide, const NarrowFormat &format);

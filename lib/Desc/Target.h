@@ -22,7 +22,7 @@
 
 namespace quern {
 
-enum class CpuArch : int32_t { X86_64, AArch64 };
+enum class CpuArch : int32_t { X86_64, AArch64 }; // NOLINT(readability-identifier-naming): as they are called
 
 /// Levels of each architecture, a higher one with a higher number; names follow oneDNN's (`sse41` is accepted for
 /// sse42). What includes what is includesIsa()'s to say.

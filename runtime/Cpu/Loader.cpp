@@ -11,11 +11,12 @@
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
 
+#include "Cpu/Relocations.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <elf.h>
-#include <limits>
 #include <optional>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,7 +32,8 @@ uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment
 
 class ObjectLoader {
 public:
-  explicit ObjectLoader(std::string_view object) : file(object) {}
+  ObjectLoader(std::string_view object, uint16_t machine)
+      : file(object), machine(machine), relocations(*relocationsOf(machine)) {}
 
   Result<void> readSections();
   Result<void> layOut();
@@ -74,6 +76,8 @@ private:
   Result<void> relocateSection(char *image, const Section &table) const;
 
   std::string_view file;
+  uint16_t machine;
+  const Relocations &relocations;
   std::vector<Section> sections;
   std::vector<Elf64_Sym> symbols;
   std::string_view symbolNames;
@@ -86,8 +90,8 @@ Result<void> ObjectLoader::readSections() {
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
     return runtimeError("the object is not an ELF file");
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-      header->e_machine != EM_X86_64 || header->e_type != ET_REL)
-    return runtimeError("the object is not a relocatable x86-64 ELF file");
+      header->e_machine != machine || header->e_type != ET_REL)
+    return runtimeError("the object is not a relocatable ", relocations.machine, " ELF file");
   if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum == 0)
     return runtimeError("the object's section table is malformed: ", header->e_shnum, " entries of ",
                         header->e_shentsize, " bytes");
@@ -188,37 +192,6 @@ Result<uint64_t> ObjectLoader::addressOf(const Elf64_Sym &symbol, std::string_vi
   return section.offset + symbol.st_value;
 }
 
-/// Writes the relocated field; false for an unknown type or a value out of its range.
-bool applyRelocation(char *place, uint64_t type, uint64_t target, int64_t addend) {
-  const uint64_t value = target + static_cast<uint64_t>(addend);
-  const uint64_t distance = value - reinterpret_cast<uint64_t>(place);
-  const auto fits32 = [](uint64_t bits) { return static_cast<int64_t>(bits) == static_cast<int32_t>(bits); };
-  const auto put32 = [place](uint64_t bits) {
-    const uint32_t narrow = static_cast<uint32_t>(bits);
-    std::memcpy(place, &narrow, sizeof(narrow));
-  };
-  switch (type) {
-  case R_X86_64_64:
-    std::memcpy(place, &value, sizeof(value));
-    return true;
-  case R_X86_64_PC64:
-    std::memcpy(place, &distance, sizeof(distance));
-    return true;
-  case R_X86_64_PC32:
-  case R_X86_64_PLT32:
-    put32(distance);
-    return fits32(distance);
-  case R_X86_64_32S:
-    put32(value);
-    return fits32(value);
-  case R_X86_64_32:
-    put32(value);
-    return value <= std::numeric_limits<uint32_t>::max();
-  default:
-    return false;
-  }
-}
-
 Result<void> ObjectLoader::relocateSection(char *image, const Section &table) const {
   const Section &section = sections[table.header.sh_info];
   if (table.header.sh_entsize != sizeof(Elf64_Rela) || table.header.sh_size % sizeof(Elf64_Rela))
@@ -226,9 +199,9 @@ Result<void> ObjectLoader::relocateSection(char *image, const Section &table) co
   for (uint64_t offset = 0; offset < table.header.sh_size; offset += sizeof(Elf64_Rela)) {
     const Elf64_Rela relocation = *at<Elf64_Rela>(table.header.sh_offset + offset);
     const uint64_t type = ELF64_R_TYPE(relocation.r_info), symbol = ELF64_R_SYM(relocation.r_info);
-    if (type == R_X86_64_NONE)
+    const uint64_t width = relocations.width(type);
+    if (width == 0)
       continue;
-    const uint64_t width = type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4;
     if (section.header.sh_size < width || relocation.r_offset > section.header.sh_size - width)
       return runtimeError("a relocation lies outside section ", section.name);
     if (symbol >= symbols.size())
@@ -238,7 +211,8 @@ Result<void> ObjectLoader::relocateSection(char *image, const Section &table) co
     if (!target)
       return target.takeError();
     char *place = image + section.offset + relocation.r_offset;
-    if (!applyRelocation(place, type, reinterpret_cast<uint64_t>(image) + *target, relocation.r_addend))
+    const uint64_t value = reinterpret_cast<uint64_t>(image) + *target + static_cast<uint64_t>(relocation.r_addend);
+    if (!relocations.apply(place, type, value))
       return runtimeError("a relocation of ", section.name, " against \"", name, "\" has type ", type,
                           " or is out of range");
   }
@@ -255,7 +229,7 @@ Result<void> ObjectLoader::relocate(char *image) const {
     if (sections[table.header.sh_info].offset == notLoaded)
       continue;
     if (table.header.sh_type == SHT_REL)
-      return runtimeError("relocations ", table.name, " have no addends, which x86-64 requires");
+      return runtimeError("relocations ", table.name, " have no addends");
     if (Result<void> done = relocateSection(image, table); !done)
       return done;
   }
@@ -266,6 +240,8 @@ Result<void> ObjectLoader::protect(char *image) const {
   if (mprotect(image, codeBytes, PROT_READ | PROT_EXEC) != 0 ||
       (imageBytes > codeBytes && mprotect(image + codeBytes, imageBytes - codeBytes, PROT_READ) != 0))
     return runtimeError("cannot protect the pages of a kernel: error ", errno);
+  // Where fetching of instructions does not see what was stored; on x86 it does, and this is nothing.
+  __builtin___clear_cache(image, image + codeBytes);
   return {};
 }
 
@@ -285,8 +261,9 @@ Result<void *> ObjectLoader::findEntry(char *image, const std::string &name) con
 
 } // namespace
 
-Result<LoadedObject> LoadedObject::load(std::string_view object, std::span<const std::string> entries) {
-  ObjectLoader loader(object);
+Result<LoadedObject> LoadedObject::load(std::string_view object, std::span<const std::string> entries,
+                                        uint16_t machine) {
+  ObjectLoader loader(object, machine);
   for (auto step : {&ObjectLoader::readSections, &ObjectLoader::layOut, &ObjectLoader::readSymbols})
     if (Result<void> done = (loader.*step)(); !done)
       return done.takeError();

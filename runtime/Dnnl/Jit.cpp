@@ -10,13 +10,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"
+#include "Support/ElfMachine.h"
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <elf.h>
 #include <mutex>
 #include <string>
 #include <sys/mman.h>
@@ -94,7 +94,7 @@ public:
     if (!file)
       return;
     struct {
-      uint32_t magic = 0x4A695444, version = 1, bytes = 40, machine = EM_X86_64, pad = 0,
+      uint32_t magic = 0x4A695444, version = 1, bytes = 40, machine = quern::hostElfMachine, pad = 0,
                pid = static_cast<uint32_t>(getpid());
       uint64_t time = now(), flags = 0;
     } header;

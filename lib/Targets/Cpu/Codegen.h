@@ -40,7 +40,7 @@ public:
   Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
 
 private:
-  Result<llvm::TargetMachine *> machineFor(CpuIsa isa);
+  Result<llvm::TargetMachine *> machineFor(const Target &target);
   std::unique_ptr<llvm::LLVMContext> context;
   std::map<CpuIsa, std::unique_ptr<llvm::TargetMachine>> machines;
 };

@@ -65,11 +65,17 @@ public:
   }
 
 private:
+  /// A scalable vector's least size is known, which is that of a register.
+  static bool fillsRegister(const Type *vector) {
+    constexpr uint64_t registerBits = 128;
+    return vector->getPrimitiveSizeInBits().getKnownMinValue() >= registerBits;
+  }
+
   /// A shuffle of two vectors of its own type.
   static bool mixes(const Instruction &instruction) {
     auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
     return shuffle && shuffle->getType() == shuffle->getOperand(0)->getType() &&
-           !isa<UndefValue>(shuffle->getOperand(1)) && shuffle->getType()->getPrimitiveSizeInBits() >= 128;
+           !isa<UndefValue>(shuffle->getOperand(1)) && fillsRegister(shuffle->getType());
   }
 
   /// The first shuffle whose operand is one of the same block; null if there is none.
@@ -118,7 +124,7 @@ private:
   static bool crossesInRegisters(Instruction &border) {
     for (Instruction &before : make_range(border.getParent()->begin(), border.getIterator())) {
       Type *type = before.getType();
-      bool fits = type->isVectorTy() ? type->getPrimitiveSizeInBits() >= 128 && !type->getScalarType()->isIntegerTy(1)
+      bool fits = type->isVectorTy() ? fillsRegister(type) && !type->getScalarType()->isIntegerTy(1)
                                      : type->isPointerTy() || type->isIntegerTy(64) || type->isFloatTy();
       if (!fits && isUsedBehind(before, border))
         return false;
@@ -129,18 +135,24 @@ private:
 char SplitShuffleStages::ID = 0;
 
 /// From selected instructions to final ones, by the names of LLVM's registry, which has those of the target too. First
-/// those for registers that are virtual and written once each; selection may copy the flags, which no instruction can.
-constexpr StringLiteral virtualPasses[] = {"dead-mi-elimination", "early-machinelicm",   "machine-cse",
-                                           "peephole-opt",        "dead-mi-elimination", "x86-flags-copy-lowering"};
-constexpr StringLiteral machinePasses[] = {
-    // Registers.
-    "processimpdefs", "unreachable-mbb-elimination", "livevars", "phi-node-elimination", "twoaddressinstruction",
-    "register-coalescer", "greedy", "virtregrewriter", "machinelicm",
-    // What stands for several instructions, and the order of blocks.
-    "prologepilog", "postrapseudos", "x86-expand-pseudo", "block-placement"};
+/// those for registers that are virtual and written once each, then those that give them registers.
+constexpr StringLiteral virtualPasses[] = {"dead-mi-elimination", "early-machinelicm", "machine-cse", "peephole-opt",
+                                           "dead-mi-elimination"};
+constexpr StringLiteral registerPasses[] = {"processimpdefs",
+                                            "unreachable-mbb-elimination",
+                                            "livevars",
+                                            "phi-node-elimination",
+                                            "twoaddressinstruction",
+                                            "register-coalescer",
+                                            "greedy",
+                                            "virtregrewriter",
+                                            "machinelicm",
+                                            "prologepilog",
+                                            "postrapseudos"}; // what stands for several instructions
+constexpr StringLiteral lastPasses[] = {"block-placement"};
 
 /// False, with nothing added, if this LLVM has no pass of one of the names.
-bool addMachinePasses(TargetPassConfig &config) {
+bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture) {
   SmallVector<Pass *> passes;
   auto append = [&](ArrayRef<StringLiteral> names) {
     for (StringRef name : names) {
@@ -151,9 +163,9 @@ bool addMachinePasses(TargetPassConfig &config) {
     }
     return true;
   };
-  bool isComplete = append(virtualPasses);
+  bool isComplete = append(virtualPasses) && append(architecture.virtualPasses);
   passes.push_back(createPlaceConstantsPass());
-  if (!isComplete || !append(machinePasses)) {
+  if (!isComplete || !append(registerPasses) || !append(architecture.physicalPasses) || !append(lastPasses)) {
     for (Pass *pass : passes)
       delete pass;
     return false;
@@ -166,8 +178,8 @@ bool addMachinePasses(TargetPassConfig &config) {
 }
 
 /// False if this back end does not offer the steps.
-bool addPasses(TargetMachine &machine, legacy::PassManager &passes, raw_pwrite_stream &os, CodeGenFileType kind,
-               bool verifyIr) {
+bool addPasses(TargetMachine &machine, const Architecture &architecture, legacy::PassManager &passes,
+               raw_pwrite_stream &os, CodeGenFileType kind, bool verifyIr) {
   auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);
   TargetPassConfig *config = target.createPassConfig(passes);
   config->setDisableVerify(!verifyIr);
@@ -181,7 +193,7 @@ bool addPasses(TargetMachine &machine, legacy::PassManager &passes, raw_pwrite_s
   PassSteps::add(*config, createScalarizeMaskedMemIntrinLegacyPass());
   config->addCodeGenPrepare();
   PassSteps::add(*config, new SplitShuffleStages);
-  if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config))
+  if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config, architecture))
     return false;
   config->setInitialized();
   return !target.addAsmPrinter(passes, os, nullptr, kind, context);
@@ -198,13 +210,13 @@ bool usesAtomics(const Module &module) {
 } // namespace
 
 /// A pass manager serves one module: reused for another, LLVM's machine passes keep state of the one before.
-bool generateCode(TargetMachine &machine, Module &module, SmallVectorImpl<char> &bytes, CodeGenFileType kind,
-                  bool verifyIr) {
+bool generateCode(TargetMachine &machine, const Architecture &architecture, Module &module,
+                  SmallVectorImpl<char> &bytes, CodeGenFileType kind, bool verifyIr) {
   foldConstants(module);
   if (!usesAtomics(module)) {
     raw_svector_ostream os(bytes);
     legacy::PassManager passes;
-    if (addPasses(machine, passes, os, kind, verifyIr)) {
+    if (addPasses(machine, architecture, passes, os, kind, verifyIr)) {
       passes.run(module);
       return true;
     }

@@ -271,7 +271,7 @@ shortOfArm64() {
 # allOfArm64: first rounds on each level and length, and what is compiled by LLVM for arm64, whose kernels ORC links.
 allOfArm64() {
   local bits
-  step one "build arm64" build arm64 quern-conformance quern_dnnl quern-core-test quern-runtime-test quern-api-test
+  step one "build arm64" build arm64 quern-conformance quern_dnnl quern_tool quern-core-test quern-runtime-test quern-api-test
   step tests "unit tests, arm64" unitArm64
   step tests "programs of oneDNN, arm64" "$lit" -v --order=lexical build/arm64/test --filter=Dnnl/
   step tests "conformance, arm64, every level of NEON" conformanceArm64 max,sve=off "$every" --count=0 --isa=all
@@ -279,8 +279,20 @@ allOfArm64() {
     step tests "conformance, arm64, SVE of $bits bits" conformanceArm64 "$(sve $bits)" "$every" \
       --count=0 --isa=sve,sve_bf16
   done
-  step one "build arm64, the compiler" build arm64 quern_compiler quern_tool
+  step one "a pack of this machine, arm64" packOnArm64
+  step one "build arm64, the compiler" build arm64 quern_compiler
   step tests "conformance, arm64, compiled there" compiledOnArm64 "$every" --count=6 --damaged=0
+}
+
+# packOnArm64: kernels of a pack that was built here, where no compiler is found.
+packOnArm64() {
+  local target
+  for target in neon sve:vl=256; do
+    build/release/bin/quern pack build test/problems/smoke.desc -o build/arm64/smoke.qpk --target=$target &&
+      QEMU_CPU=$(sve 256) QUERN_PACKS=build/arm64/smoke.qpk QUERN_CACHE_DIR=off QUERN_COMPILER_LIBRARY=none \
+        qemu-aarch64-static -L build/peers/arm64 \
+        build/arm64/bin/quern run -f test/problems/smoke.desc --check --repeat=1 || return
+  done
 }
 
 # finish: the sum of all, and the status.

@@ -21,7 +21,13 @@ constexpr CpuIsa allIsas[] = {CpuIsa::Sse42,      CpuIsa::Avx2,       CpuIsa::Av
                               CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx};
 
 /// A process of its own, begun anew where programs can start themselves without an emulator.
-void startAlone() { GTEST_FLAG_SET(death_test_style, sizeof(QUERN_EMULATOR) > 1 ? "fast" : "threadsafe"); }
+void startAlone() {
+#ifdef QUERN_EMULATOR
+  GTEST_FLAG_SET(death_test_style, "fast");
+#else
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+#endif
+}
 
 [[noreturn]] void exitWithCap(const char *variable) {
   setenv("QUERN_MAX_CPU_ISA", variable, 1);

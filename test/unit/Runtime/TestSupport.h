@@ -22,6 +22,11 @@
 #include <unistd.h>
 #include <vector>
 
+// What programs are started with in a cross-build, with a space behind it.
+#ifndef QUERN_EMULATOR
+#define QUERN_EMULATOR ""
+#endif
+
 namespace quern::test {
 
 /// A directory of mode 0700, removed with everything in it.

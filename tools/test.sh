@@ -271,7 +271,8 @@ shortOfArm64() {
 # allOfArm64: first rounds on each level and length, and what is compiled by LLVM for arm64, whose kernels ORC links.
 allOfArm64() {
   local bits
-  step one "build arm64" build arm64 quern-conformance quern_dnnl quern_tool quern-core-test quern-runtime-test quern-api-test
+  step one "build arm64" build arm64 quern-conformance quern_dnnl quern_tool \
+    quern-core-test quern-runtime-test quern-api-test
   step tests "unit tests, arm64" unitArm64
   step tests "programs of oneDNN, arm64" "$lit" -v --order=lexical build/arm64/test --filter=Dnnl/
   step tests "conformance, arm64, every level of NEON" conformanceArm64 max,sve=off "$every" --count=0 --isa=all

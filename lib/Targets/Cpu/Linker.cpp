@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Linker.h"
 
+#include "Targets/Cpu/Architecture.h"
+
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
 #include "llvm/ExecutionEngine/Orc/Debugging/PerfSupportPlugin.h"
@@ -61,8 +63,9 @@ Expected<std::unique_ptr<orc::ObjectLayer>> createLayer(orc::ExecutionSession &s
 Expected<std::unique_ptr<orc::LLJIT>> createJit() {
   orc::LLJITBuilder builder;
   builder.setNumCompileThreads(0).setPlatformSetUp(orc::setUpInactivePlatform).setLinkProcessSymbolsByDefault(false);
-  builder.setJITTargetMachineBuilder(orc::JITTargetMachineBuilder(Triple("x86_64-unknown-linux-gnu")));
-  builder.setDataLayout(DataLayout("e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"));
+  const Triple triple(architectureOf(quern::Target::host()).triple);
+  builder.setJITTargetMachineBuilder(orc::JITTargetMachineBuilder(triple));
+  builder.setDataLayout(DataLayout(triple.computeDataLayout()));
   builder.setObjectLinkingLayerCreator(createLayer);
   return builder.create();
 }

@@ -148,7 +148,7 @@ Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string
   return stage;
 }
 
-LogicalResult addDebugScopes(ModuleOp module, const std::string &of) {
+void keepOneLine(ModuleOp module, const std::string &of) {
   MLIRContext *context = module.getContext();
   const auto placeAt = [&](int64_t line) -> Location {
     return FileLineColLoc::get(context, of, static_cast<unsigned>(line), 1);
@@ -159,7 +159,11 @@ LogicalResult addDebugScopes(ModuleOp module, const std::string &of) {
                : isa<LLVM::LLVMFuncOp>(op) ? placeAt(1)
                                            : UnknownLoc::get(context));
   });
-  PassManager passes(context);
+}
+
+LogicalResult addDebugScopes(ModuleOp module, const std::string &of) {
+  keepOneLine(module, of);
+  PassManager passes(module.getContext());
   passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   return passes.run(module);
 }
@@ -210,8 +214,8 @@ TracedStage traceAssembly(StringRef text, const std::string &of) {
   return stage;
 }
 
-std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
-                        ArrayRef<TracedStage> stages) {
+std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &key,
+                        const std::string &plan, ArrayRef<TracedStage> stages) {
   llvm::json::Array all;
   for (const TracedStage &stage : stages) {
     llvm::json::Object object{{"name", stage.name}, {"language", stage.language}, {"text", stage.text}};
@@ -226,7 +230,8 @@ std::string traceAsJson(const std::string &problem, const std::string &target, c
     all.push_back(std::move(object));
   }
   const llvm::json::Value trace = llvm::json::Object{
-      {"version", traceVersion}, {"problem", problem}, {"target", target}, {"plan", plan}, {"stages", std::move(all)}};
+      {"version", traceVersion}, {"problem", problem}, {"target", target}, {"key", key}, {"plan", plan},
+      {"stages", std::move(all)}};
   std::string text;
   llvm::raw_string_ostream os(text);
   os << trace << "\n";

@@ -41,17 +41,20 @@ struct TracedStage {
 Result<TracedStage> traceModule(mlir::OwningOpRef<mlir::ModuleOp> &module, const std::string &name,
                                 const std::string &heading, const std::string &of);
 
-/// Leaves each operation of a lowered module the one line that a line table has room for, and gives functions a scope.
+/// Leaves each operation of a lowered module the one line of the stage `of` that a line table has room for.
+void keepOneLine(mlir::ModuleOp module, const std::string &of);
+
+/// The same, and gives functions a scope, as a line table needs it.
 mlir::LogicalResult addDebugScopes(mlir::ModuleOp module, const std::string &of);
 
 /// LLVM IR and x86 assembly with a line table: taken apart into lines without it, and what it says of them.
 TracedStage traceLlvm(llvm::StringRef text, const std::string &of);
 TracedStage traceAssembly(llvm::StringRef text, const std::string &of);
 
-/// {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "steps", "loops", "of",
+/// {"version": 1, "problem", "target", "key", "plan", "stages": [{"name", "language", "text", "steps", "loops", "of",
 /// "origins"}]}
-std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
-                        llvm::ArrayRef<TracedStage> stages);
+std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &key,
+                        const std::string &plan, llvm::ArrayRef<TracedStage> stages);
 
 } // namespace quern
 

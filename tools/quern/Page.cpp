@@ -116,7 +116,8 @@ void addHeader(std::string &html, const std::vector<nlohmann::json> &traces, con
   html += "<header>";
   for (size_t i = 0; i < traces.size(); ++i)
     html += "<h1>" + escaped(traces[i]["problem"].get<std::string>()) + "</h1><p>" +
-            escaped(traces[i]["target"].get<std::string>()) + "\n" + escaped(kernels[i].explanation) + "</p>";
+            escaped(traces[i]["target"].get<std::string>()) + "  key " + escaped(traces[i]["key"].get<std::string>()) +
+            "\n" + escaped(kernels[i].explanation) + "</p>";
   for (size_t i = 0; i < traces.size(); ++i)
     addLoops(html, traces[i], i);
   html += "<nav><input id=\"search\" type=\"search\" placeholder=\"Search: /\" aria-label=\"Search\">"

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What is left out: schedulers (kernels arrive scheduled), late cleanups that change nothing here, debug and unwinding
-// information, tile registers, the x87 stack, speculation hardening, thunks. The default code generation is the
-// fallback for what the list leaves out (atomics).
+// What is left out: schedulers (kernels arrive scheduled), late cleanups that change nothing here, unwinding
+// information, and debug information but where a module has it, tile registers, the x87 stack, speculation hardening,
+// thunks. The default code generation is the fallback for what the list leaves out (atomics).
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/CodegenPasses.h"
@@ -139,8 +139,9 @@ constexpr StringLiteral machinePasses[] = {
     // What stands for several instructions, and the order of blocks.
     "prologepilog", "postrapseudos", "x86-expand-pseudo", "block-placement"};
 
-/// False, with nothing added, if this LLVM has no pass of one of the names.
-bool addMachinePasses(TargetPassConfig &config) {
+/// False, with nothing added, if this LLVM has no pass of one of the names. `hasVariables`: debug information says
+/// where variables are, which is followed from block to block.
+bool addMachinePasses(TargetPassConfig &config, bool hasVariables) {
   SmallVector<Pass *> passes;
   auto append = [&](ArrayRef<StringLiteral> names) {
     for (StringRef name : names) {
@@ -162,12 +163,14 @@ bool addMachinePasses(TargetPassConfig &config) {
     PassSteps::add(config, pass);
   // Domains of vector instructions, false dependencies, upper halves, short encodings.
   PassSteps::addPreEmit(config);
+  if (hasVariables)
+    PassSteps::add(config, Pass::createPass(&LiveDebugValuesID));
   return true;
 }
 
 /// False if this back end does not offer the steps.
 bool addPasses(TargetMachine &machine, legacy::PassManager &passes, raw_pwrite_stream &os, CodeGenFileType kind,
-               bool verifyIr) {
+               bool verifyIr, bool hasVariables) {
   auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);
   TargetPassConfig *config = target.createPassConfig(passes);
   config->setDisableVerify(!verifyIr);
@@ -181,7 +184,7 @@ bool addPasses(TargetMachine &machine, legacy::PassManager &passes, raw_pwrite_s
   PassSteps::add(*config, createScalarizeMaskedMemIntrinLegacyPass());
   config->addCodeGenPrepare();
   PassSteps::add(*config, new SplitShuffleStages);
-  if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config))
+  if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config, hasVariables))
     return false;
   config->setInitialized();
   return !target.addAsmPrinter(passes, os, nullptr, kind, context);
@@ -204,7 +207,10 @@ bool generateCode(TargetMachine &machine, Module &module, SmallVectorImpl<char> 
   if (!usesAtomics(module)) {
     raw_svector_ostream os(bytes);
     legacy::PassManager passes;
-    if (addPasses(machine, passes, os, kind, verifyIr)) {
+    const bool hasVariables = any_of(module.debug_compile_units(), [](const DICompileUnit *unit) {
+      return unit->getEmissionKind() == DICompileUnit::FullDebug;
+    });
+    if (addPasses(machine, passes, os, kind, verifyIr, hasVariables)) {
       passes.run(module);
       return true;
     }

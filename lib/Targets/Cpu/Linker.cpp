@@ -11,14 +11,11 @@
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
-#include "llvm/ExecutionEngine/Orc/Debugging/PerfSupportPlugin.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
-#include "llvm/ExecutionEngine/Orc/TargetProcess/JITLoaderPerf.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <atomic>
-#include <cstdlib>
 
 using namespace llvm;
 
@@ -27,20 +24,6 @@ namespace {
 
 Error firstLine(llvm::Error error) {
   return internalError("load: ", StringRef(llvm::toString(std::move(error))).split('\n').first.str());
-}
-
-bool perfIsWanted() {
-  const char *quern = std::getenv("QUERN_PERF");
-  return (quern && *quern && StringRef(quern) != "0") || std::getenv("JITDUMPDIR");
-}
-
-/// perf's writer lives in libLLVM; its functions are given by address, since process symbols are not searched.
-void addPerfPlugin(orc::ObjectLinkingLayer &layer, orc::ExecutionSession &session) {
-  auto address = [](auto *function) { return orc::ExecutorAddr::fromPtr(function); };
-  layer.addPlugin(std::make_shared<orc::PerfSupportPlugin>(
-      session.getExecutorProcessControl(), address(&llvm_orc_registerJITLoaderPerfStart),
-      address(&llvm_orc_registerJITLoaderPerfEnd), address(&llvm_orc_registerJITLoaderPerfImpl), /*EmitDebugInfo=*/true,
-      /*EmitUnwindInfo=*/true));
 }
 
 Expected<std::unique_ptr<orc::ObjectLayer>> createLayer(orc::ExecutionSession &session) {
@@ -53,8 +36,6 @@ Expected<std::unique_ptr<orc::ObjectLayer>> createLayer(orc::ExecutionSession &s
     consumeError(std::move(failed)); // no debugger support is no reason not to run
   else
     layer->addPlugin(std::move(debugger));
-  if (perfIsWanted())
-    addPerfPlugin(*layer, session);
   return layer;
 }
 

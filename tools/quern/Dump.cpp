@@ -121,7 +121,8 @@ int dump(const DumpOptions &options) {
     std::filesystem::create_directories(options.output, failure);
     if (failure)
       return reportError(runtimeError("cannot make directory '", options.output, "': ", failure.message()));
-    std::string about = concat(problem->text, "\n# target ", problem->target.text(), "\n");
+    std::string about = concat(problem->text, "\n# target ", problem->target.text(), "  key ",
+                               keyOf(problem->verified.desc, problem->target).digest.hex(), "\n");
     if (Result<void> written = writeOutput((std::filesystem::path(options.output) / "problem.desc").string(), about);
         !written)
       return reportError(written.error());

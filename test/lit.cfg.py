@@ -8,10 +8,23 @@ outcome depends on nothing but the tree.
 
 import os
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from quern_lit import QuernTest  # noqa: E402
+
+
+
+def canTrace():
+    """Whether gdb can run a program here."""
+    try:
+        done = subprocess.run(["gdb", "-q", "-nx", "-batch", "-ex", "run", "/bin/true"], capture_output=True, text=True,
+                              timeout=60)
+        return "exited normally" in done.stdout
+    except (OSError, subprocess.SubprocessError):
+        return False
+
 
 config.name = "Quern"
 config.test_format = QuernTest(execute_external=False)
@@ -42,6 +55,9 @@ if config.enable_compiler and not config.sanitizers and shutil.which("mlir-runne
     config.available_features.add("mlir-plugin")
 if os.path.exists(os.path.join(config.quern_binary_dir, "build.ninja")) and shutil.which("ninja"):
     config.available_features.add("ninja-build")
+# Where a process may not be traced, as in some containers, gdb starts none.
+if shutil.which("gdb") and canTrace():
+    config.available_features.add("gdb")
 # Pages are opened in it.
 if shutil.which("chromium"):
     config.available_features.add("browser")

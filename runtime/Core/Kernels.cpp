@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // QUERN_LINKER=orc or loader forces who links: tests run every kernel with each. Without it a kernel just compiled is
-// linked by ORC, for its debugger and profiler registrations, and one from a cache, or compiled by another process, by
+// linked by ORC, unless QUERN_DEBUG has debuggers told of it, and one from a cache, or compiled by another process, by
 // the loader, which needs no LLVM.
 //
 //===----------------------------------------------------------------------===//
@@ -15,6 +15,8 @@
 #include "Core/Events.h"
 #include "Core/NativeCode.h"
 #include "Cpu/CpuExecutable.h"
+#include "Debug/Announce.h"
+#include "Debug/Wanted.h"
 #include "Tiers/Family.h"
 
 #include "quern-compiler/Bridge.h"
@@ -33,7 +35,7 @@ Linker linkerFor(bool wasCompiledHere) {
     return Linker::Orc;
   if (choice == "loader")
     return Linker::Loader;
-  return wasCompiledHere ? Linker::Orc : Linker::Loader;
+  return wasCompiledHere && !debugWanted().any() ? Linker::Orc : Linker::Loader;
 }
 
 /// For the host. `compiler` is who has compiled it, if that was now.
@@ -48,8 +50,9 @@ Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::str
   }
   if (linker == Linker::Orc && !compiler->linkingLibrary())
     return invalidArguments("QUERN_LINKER is orc; with QUERN_COMPILER=process kernels are linked by the loader");
+  const std::optional<DebugObject> debug = debugObjectOf(artifact, problem);
   return CpuExecutable::load(std::move(artifact), std::move(bytes), problem, linker,
-                             compiler ? compiler->linkingLibrary() : nullptr);
+                             compiler ? compiler->linkingLibrary() : nullptr, debug ? &*debug : nullptr);
 }
 
 /// For a device. With a disk cache the driver's own binary is taken from there, or from the remote cache, and put there
@@ -392,7 +395,7 @@ Result<AcquiredKernel> Kernels::keep(DiskCache &disk, const Request &request, Co
   if (!compiler)
     return compiler.takeError();
   if (isWanted(EventCompile))
-    reportCompiled(request.problem, compiled.stageTimes, compiled.ns);
+    reportCompiled(request.problem, request.key, compiled.stageTimes, compiled.ns);
   Result<Artifact> artifact = Artifact::parse(compiled.artifact);
   if (!artifact)
     return internalError("the compiler gave an artifact that is not one: ", artifact.error().message);

@@ -325,7 +325,14 @@ Result<std::string> Compilation::trace() {
       return text.takeError();
     const std::string of = hasLines ? "schedule" : "";
     text->insert(0, heading(form == CodeForm::LlvmIr ? "; " : traits().assemblyComment));
-    stages.push_back(form == CodeForm::LlvmIr ? traceLlvm(*text, of) : traceAssembly(*text, of));
+    if (form == CodeForm::LlvmIr) {
+      stages.push_back(traceLlvm(*text, of));
+      continue;
+    }
+    Result<CodeListing> listing = backend.list(*module, target);
+    if (!listing)
+      return listing.takeError();
+    stages.push_back(traceAssembly(*text, of, std::move(*listing)));
   }
   if (!hasLines)
     stages.back().language = "spirv";

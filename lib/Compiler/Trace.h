@@ -14,6 +14,7 @@
 
 #include "Compiler/LoopTree.h"
 #include "Support/Error.h"
+#include "Targets/CodeListing.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -34,6 +35,8 @@ struct TracedStage {
   /// Of each line the mathematical step that it is of (Steps.h), or nothing; empty but for emit.
   std::vector<std::string> steps;
   std::vector<LoopNode> loops; ///< of the schedule
+  CodeListing listing;         ///< of assembly; empty where nothing is known
+  std::vector<int64_t> instructionLines; ///< of assembly, in the order of the listing
 };
 
 /// The module as text, and the module that it reads as, whose locations are the lines of that text. Origins are the
@@ -46,10 +49,10 @@ mlir::LogicalResult addDebugScopes(mlir::ModuleOp module, const std::string &of)
 
 /// LLVM IR and x86 assembly with a line table: taken apart into lines without it, and what it says of them.
 TracedStage traceLlvm(llvm::StringRef text, const std::string &of);
-TracedStage traceAssembly(llvm::StringRef text, const std::string &of);
+TracedStage traceAssembly(llvm::StringRef text, const std::string &of, CodeListing listing);
 
 /// {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "steps", "loops", "of",
-/// "origins"}]}
+/// "origins", "offsets", "marks", "innermost"}]}
 std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
                         llvm::ArrayRef<TracedStage> stages);
 

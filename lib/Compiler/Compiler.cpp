@@ -13,6 +13,7 @@
 #include "Compiler/Functions.h"
 #include "Compiler/Stages.h"
 #include "Compiler/Trace.h"
+#include "Compiler/TraceParts.h"
 #include "Desc/Key.h"
 #include "IR/Launch.h"
 #include "IR/QuernDialect.h"
@@ -312,9 +313,16 @@ Result<std::string> Compilation::trace() {
   };
   if (Result<void> done = add(emit(), "emit", ""); !done)
     return done.takeError();
+  llvm::json::Object beside;
+  beside["recipes"] = opinionsAsJson(*module, backend, target);
   if (Result<void> done = add(schedule(), "schedule", "emit"); !done)
     return done.takeError();
   const std::string plan = this->plan();
+  Artifact artifact;
+  FailureOr<Launch> launch = launchOf(*module);
+  if (Result<void> added = addLaunch(artifact); !added)
+    return added.takeError();
+  beside["program"] = programAsJson(artifact, problem.arguments, launch->regions);
   if (Result<void> done = lower(); !done)
     return done.takeError();
   if (hasLines && mlir::failed(addDebugScopes(*module, "schedule")))
@@ -336,7 +344,7 @@ Result<std::string> Compilation::trace() {
   }
   if (!hasLines)
     stages.back().language = "spirv";
-  return traceAsJson(problem.desc.title(), target.text(), plan, stages);
+  return traceAsJson(problem.desc.title(), target.text(), plan, stages, std::move(beside));
 }
 
 Result<VerifiedProblem> verifyForCode(const PrimitiveDesc &desc, const Target &target) {

@@ -16,7 +16,6 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 
 #include <cmath>
 #include <map>
@@ -106,8 +105,18 @@ llvm::json::Array asJson(const std::vector<LoopNode> &loops) {
                               {"bytesWritten", loop.bytesWritten},
                               {"operations", loop.operations},
                               {"flops", loop.flops}};
-    if (!loop.name.empty())
+    if (!loop.name.empty()) {
       object["kernel"] = loop.name;
+      object["space"] = loop.space;
+    }
+    if (loop.ofSpace)
+      object["ofSpace"] = loop.ofSpace;
+    if (loop.carried)
+      object["carried"] = loop.carried;
+    if (!loop.read.empty())
+      object["read"] = llvm::json::Array(loop.read);
+    if (!loop.written.empty())
+      object["written"] = llvm::json::Array(loop.written);
     if (loop.trips)
       object["trips"] = *loop.trips;
     all.push_back(std::move(object));
@@ -265,7 +274,7 @@ TracedStage traceAssembly(StringRef text, const std::string &of, CodeListing lis
 }
 
 std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
-                        ArrayRef<TracedStage> stages) {
+                        ArrayRef<TracedStage> stages, llvm::json::Object beside) {
   llvm::json::Array all;
   for (const TracedStage &stage : stages) {
     llvm::json::Object object{{"name", stage.name}, {"language", stage.language}, {"text", stage.text}};
@@ -281,8 +290,12 @@ std::string traceAsJson(const std::string &problem, const std::string &target, c
     }
     all.push_back(std::move(object));
   }
-  const llvm::json::Value trace = llvm::json::Object{
-      {"version", traceVersion}, {"problem", problem}, {"target", target}, {"plan", plan}, {"stages", std::move(all)}};
+  beside["version"] = traceVersion;
+  beside["problem"] = problem;
+  beside["target"] = target;
+  beside["plan"] = plan;
+  beside["stages"] = std::move(all);
+  const llvm::json::Value trace = std::move(beside);
   std::string text;
   llvm::raw_string_ostream os(text);
   os << trace << "\n";

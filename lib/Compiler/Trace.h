@@ -18,6 +18,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/JSON.h"
 
 #include <string>
 #include <vector>
@@ -52,9 +53,9 @@ TracedStage traceLlvm(llvm::StringRef text, const std::string &of);
 TracedStage traceAssembly(llvm::StringRef text, const std::string &of, CodeListing listing);
 
 /// {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "steps", "loops", "of",
-/// "origins", "offsets", "marks", "innermost"}]}
+/// "origins", "offsets", "marks", "innermost"}]}, and whatever is in `beside`.
 std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
-                        llvm::ArrayRef<TracedStage> stages);
+                        llvm::ArrayRef<TracedStage> stages, llvm::json::Object beside);
 
 } // namespace quern
 

@@ -44,6 +44,7 @@ config.substitutions.append(("%root", config.quern_source_dir))
 config.substitutions.append(("%build", config.quern_binary_dir))
 config.substitutions.append(("%problems", os.path.join(config.test_source_root, "problems")))
 config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%llvm_bin", config.llvm_tools_dir))
 config.substitutions.append(("%mlir_libs", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")))
 
 # REQUIRES: and UNSUPPORTED: may name the halves, the build's kind, the sanitizers, peers and

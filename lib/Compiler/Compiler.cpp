@@ -14,6 +14,7 @@
 #include "Compiler/Functions.h"
 #include "Compiler/Stages.h"
 #include "Compiler/Trace.h"
+#include "Compiler/TraceParts.h"
 #include "Desc/Key.h"
 #include "IR/Launch.h"
 #include "IR/QuernDialect.h"
@@ -120,8 +121,8 @@ private:
   /// has.
   bool isOfCaller() const { return problem.desc.kind() == PrimitiveKind::Mlir; }
   std::optional<uint32_t> argumentNamed(StringRef name) const;
-  /// Emits and schedules with locations.
-  Result<std::vector<TracedStage>> traceSchedule();
+  /// Emits and schedules with locations; `beside`, if not null, gets what each recipe said.
+  Result<std::vector<TracedStage>> traceSchedule(llvm::json::Object *beside = nullptr);
   /// Runtime sizes of an execution, those that it derives included.
   int64_t sizeCount() const;
   Result<void> addStep(Artifact &artifact, const KernelCall &call, ArrayRef<Launch::Region> regions);
@@ -307,7 +308,7 @@ Result<std::string> Compilation::artifact() {
   return artifact.serialize();
 }
 
-Result<std::vector<TracedStage>> Compilation::traceSchedule() {
+Result<std::vector<TracedStage>> Compilation::traceSchedule(llvm::json::Object *beside) {
   std::vector<TracedStage> stages;
   const auto add = [&](Result<void> done, const char *name, const char *of) -> Result<void> {
     if (!done)
@@ -320,6 +321,8 @@ Result<std::vector<TracedStage>> Compilation::traceSchedule() {
   };
   if (Result<void> done = add(emit(), "emit", ""); !done)
     return done.takeError();
+  if (beside)
+    (*beside)["recipes"] = opinionsAsJson(*module, backend, target);
   if (Result<void> done = add(schedule(), "schedule", "emit"); !done)
     return done.takeError();
   return stages;
@@ -340,11 +343,17 @@ Result<std::string> Compilation::debugObject(const std::string &path) {
 
 Result<std::string> Compilation::trace() {
   const bool hasLines = traits().codeKind == CodeKind::ElfObject;
-  Result<std::vector<TracedStage>> traced = traceSchedule();
+  llvm::json::Object beside;
+  Result<std::vector<TracedStage>> traced = traceSchedule(&beside);
   if (!traced)
     return traced.takeError();
   std::vector<TracedStage> stages = std::move(*traced);
   const std::string plan = this->plan();
+  Artifact artifact;
+  FailureOr<Launch> launch = launchOf(*module);
+  if (Result<void> added = addLaunch(artifact); !added)
+    return added.takeError();
+  beside["program"] = programAsJson(artifact, problem.arguments, launch->regions);
   if (Result<void> done = lower(); !done)
     return done.takeError();
   if (hasLines && mlir::failed(addDebugScopes(*module, "schedule")))
@@ -355,11 +364,19 @@ Result<std::string> Compilation::trace() {
       return text.takeError();
     const std::string of = hasLines ? "schedule" : "";
     text->insert(0, heading(form == CodeForm::LlvmIr ? "; " : traits().assemblyComment));
-    stages.push_back(form == CodeForm::LlvmIr ? traceLlvm(*text, of) : traceAssembly(*text, of));
+    if (form == CodeForm::LlvmIr) {
+      stages.push_back(traceLlvm(*text, of));
+      continue;
+    }
+    Result<CodeListing> listing = backend.list(*module, target);
+    if (!listing)
+      return listing.takeError();
+    stages.push_back(traceAssembly(*text, of, std::move(*listing)));
   }
   if (!hasLines)
     stages.back().language = "spirv";
-  return traceAsJson(problem.desc.title(), target.text(), key(), plan, stages);
+  beside["key"] = key();
+  return traceAsJson(problem.desc.title(), target.text(), plan, stages, std::move(beside));
 }
 
 Result<VerifiedProblem> verifyForCode(const PrimitiveDesc &desc, const Target &target) {

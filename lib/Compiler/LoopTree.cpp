@@ -15,7 +15,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 
@@ -35,14 +37,43 @@ int64_t bytesOf(Type type) {
 /// Arithmetic on places is none.
 bool isOfData(Type type) { return isa<VectorType>(type) || isa<FloatType>(type); }
 
+/// What a view is of: an argument of the kernel by name, scratch, or memory of the stack.
+StringRef nameOfMemory(Value memory) {
+  while (Operation *op = memory.getDefiningOp()) {
+    auto view = dyn_cast<ViewLikeOpInterface>(op);
+    if (!view)
+      return "stack";
+    memory = view.getViewSource();
+  }
+  auto argument = cast<BlockArgument>(memory);
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (!function)
+    return "memory";
+  if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attr::arg))
+    return name.getValue();
+  return function.getArgAttr(argument.getArgNumber(), attr::scratch) ? "scratch" : "shared";
+}
+
+/// The memory that an operation accesses.
+Value memoryOf(Operation &op) {
+  for (Value operand : op.getOperands())
+    if (isa<MemRefType>(operand.getType()))
+      return operand;
+  return nullptr;
+}
+
 void count(Operation &op, LoopNode &node) {
   auto read = [&](Type type) {
     ++node.loads;
     node.bytesRead += bytesOf(type);
+    if (Value memory = memoryOf(op))
+      node.read.insert(nameOfMemory(memory));
   };
   auto write = [&](Type type) {
     ++node.stores;
     node.bytesWritten += bytesOf(type);
+    if (Value memory = memoryOf(op))
+      node.written.insert(nameOfMemory(memory));
   };
   if (isa<vector::LoadOp, vector::MaskedLoadOp, memref::LoadOp, vector::GatherOp>(op)) {
     if (!op.getResult(0).getType().isIndex()) // a size is no data
@@ -72,6 +103,7 @@ public:
   void readFunction(func::FuncOp function) {
     const size_t at = add(function, 0);
     nodes[at].name = function.getName().str();
+    nodes[at].space = attrOf<KernelAttr>(function).getSpace();
     readRegion(function.getBody(), at);
   }
 
@@ -83,6 +115,16 @@ private:
       node.line = place.getLine();
     nodes.push_back(std::move(node));
     return nodes.size() - 1;
+  }
+
+  /// The last two arguments of a kernel are where the iterations of a call begin and end.
+  static int64_t ofSpace(scf::ForOp loop) {
+    auto begin = dyn_cast<BlockArgument>(loop.getLowerBound()), end = dyn_cast<BlockArgument>(loop.getUpperBound());
+    auto function = dyn_cast<func::FuncOp>(loop->getParentOp());
+    const std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+    const bool isWhole = function && begin && end && step && end == function.getArguments().back() &&
+                         begin.getArgNumber() + 1 == end.getArgNumber();
+    return isWhole ? *step : 0;
   }
 
   void readRegion(Region &region, size_t at) {
@@ -102,6 +144,9 @@ private:
     const size_t own = add(loop, nodes[at].depth + 1);
     if (std::optional<APInt> trips = loop.getStaticTripCount())
       nodes[own].trips = trips->getSExtValue();
+    else
+      nodes[own].ofSpace = ofSpace(loop);
+    nodes[own].carried = static_cast<int64_t>(loop.getInitArgs().size());
     readRegion(loop.getRegion(), own);
   }
 };

@@ -14,9 +14,11 @@
 
 #include "Compiler/LoopTree.h"
 #include "Support/Error.h"
+#include "Targets/CodeListing.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/JSON.h"
 
 #include <string>
 #include <vector>
@@ -34,6 +36,8 @@ struct TracedStage {
   /// Of each line the mathematical step that it is of (Steps.h), or nothing; empty but for emit.
   std::vector<std::string> steps;
   std::vector<LoopNode> loops; ///< of the schedule
+  CodeListing listing;         ///< of assembly; empty where nothing is known
+  std::vector<int64_t> instructionLines; ///< of assembly, in the order of the listing
 };
 
 /// The module as text, and the module that it reads as, whose locations are the lines of that text. Origins are the
@@ -49,12 +53,12 @@ mlir::LogicalResult addDebugScopes(mlir::ModuleOp module, const std::string &of)
 
 /// LLVM IR and x86 assembly with a line table: taken apart into lines without it, and what it says of them.
 TracedStage traceLlvm(llvm::StringRef text, const std::string &of);
-TracedStage traceAssembly(llvm::StringRef text, const std::string &of);
+TracedStage traceAssembly(llvm::StringRef text, const std::string &of, CodeListing listing);
 
-/// {"version": 1, "problem", "target", "key", "plan", "stages": [{"name", "language", "text", "steps", "loops", "of",
-/// "origins"}]}
-std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &key,
-                        const std::string &plan, llvm::ArrayRef<TracedStage> stages);
+/// {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "steps", "loops", "of",
+/// "origins", "offsets", "marks", "innermost"}]}, and whatever is in `beside`, as the key.
+std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
+                        llvm::ArrayRef<TracedStage> stages, llvm::json::Object beside);
 
 } // namespace quern
 

@@ -9,6 +9,7 @@
 #include "Targets/Cpu/Codegen.h"
 
 #include "Targets/Cpu/CodegenPasses.h"
+#include "Targets/Cpu/Listing.h"
 #include "Targets/LlvmTranslation.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -49,6 +50,26 @@ std::pair<const char *, const char *> cpuAndFeatures(CpuIsa isa) {
     return {"x86-64-v4", "+avx512vnni,+avx512bf16,+avx512fp16,+amx-tile,+amx-int8,+amx-bf16"};
   }
   return {"x86-64-v2", ""};
+}
+
+/// Processors of a level of which LLVM has a model.
+std::vector<const char *> processorsOf(CpuIsa isa) {
+  switch (isa) {
+  case CpuIsa::Sse42:
+    return {"haswell", "znver2"};
+  case CpuIsa::Avx2:
+    return {"haswell", "alderlake", "znver2", "znver4"};
+  case CpuIsa::Avx512:
+    return {"skylake-avx512", "icelake-server", "sapphirerapids", "znver4"};
+  case CpuIsa::Avx512Vnni:
+    return {"icelake-server", "sapphirerapids", "znver4"};
+  case CpuIsa::Avx512Bf16:
+    return {"sapphirerapids", "znver4"};
+  case CpuIsa::Avx512Fp16:
+  case CpuIsa::Avx512Amx:
+    return {"sapphirerapids"};
+  }
+  return {};
 }
 
 /// Makes vectors of float constants values of the entry block. Selection works on one block at a time and takes a
@@ -182,6 +203,24 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
     if (Result<void> contained = checkSelfContained(result); !contained)
       return contained.takeError();
   return result;
+}
+
+Result<CodeListing> CpuCodegen::list(mlir::ModuleOp module, const Target &target) {
+  Result<llvm::TargetMachine *> machine = machineFor(target.isa);
+  if (!machine)
+    return machine.takeError();
+  KeptComplaints complaints(*context);
+  Result<std::unique_ptr<llvm::Module>> translated = translateToLlvm(
+      module, *context, **machine, /*verifyIr=*/false, [&](llvm::Module &made) { prepare(made, target.isa); });
+  if (!translated)
+    return translated.takeError();
+  NotedCode noted;
+  if (!listCode(**machine, **translated, noted))
+    return CodeListing();
+  if (!complaints.first().empty())
+    return internalError("codegen: ", complaints.first());
+  estimateLoops(**machine, noted, processorsOf(target.isa));
+  return std::move(noted.listing);
 }
 
 } // namespace quern

@@ -11,9 +11,11 @@
 #include "Targets/Cpu/CodegenPasses.h"
 
 #include "Targets/Cpu/FoldConstants.h"
+#include "Targets/Cpu/Listing.h"
 #include "Targets/Cpu/PlaceConstants.h"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/CodeGen/AsmPrinter.h"
 #include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
@@ -22,6 +24,8 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCStreamer.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/PassRegistry.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetLoweringObjectFile.h"
@@ -168,9 +172,11 @@ bool addMachinePasses(TargetPassConfig &config, bool hasVariables) {
   return true;
 }
 
+using AddPrinter = function_ref<bool(CodeGenTargetMachineImpl &, MCContext &)>;
+
 /// False if this back end does not offer the steps.
-bool addPasses(TargetMachine &machine, legacy::PassManager &passes, raw_pwrite_stream &os, CodeGenFileType kind,
-               bool verifyIr, bool hasVariables) {
+bool addPasses(TargetMachine &machine, legacy::PassManager &passes, bool verifyIr, bool hasVariables,
+               AddPrinter addPrinter) {
   auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);
   TargetPassConfig *config = target.createPassConfig(passes);
   config->setDisableVerify(!verifyIr);
@@ -187,7 +193,7 @@ bool addPasses(TargetMachine &machine, legacy::PassManager &passes, raw_pwrite_s
   if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config, hasVariables))
     return false;
   config->setInitialized();
-  return !target.addAsmPrinter(passes, os, nullptr, kind, context);
+  return addPrinter(target, context);
 }
 
 bool usesAtomics(const Module &module) {
@@ -210,7 +216,10 @@ bool generateCode(TargetMachine &machine, Module &module, SmallVectorImpl<char> 
     const bool hasVariables = any_of(module.debug_compile_units(), [](const DICompileUnit *unit) {
       return unit->getEmissionKind() == DICompileUnit::FullDebug;
     });
-    if (addPasses(machine, passes, os, kind, verifyIr, hasVariables)) {
+    const auto addPrinter = [&](CodeGenTargetMachineImpl &target, MCContext &context) {
+      return !target.addAsmPrinter(passes, os, nullptr, kind, context);
+    };
+    if (addPasses(machine, passes, verifyIr, hasVariables, addPrinter)) {
       passes.run(module);
       return true;
     }
@@ -219,6 +228,24 @@ bool generateCode(TargetMachine &machine, Module &module, SmallVectorImpl<char> 
   raw_svector_ostream os(bytes);
   legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, os, nullptr, kind, !verifyIr))
+    return false;
+  passes.run(module);
+  return true;
+}
+
+bool listCode(TargetMachine &machine, Module &module, NotedCode &noted) {
+  foldConstants(module);
+  if (usesAtomics(module))
+    return false;
+  legacy::PassManager passes;
+  const auto addPrinter = [&](CodeGenTargetMachineImpl &target, MCContext &context) {
+    AsmPrinter *printer =
+        target.getTarget().createAsmPrinter(target, createNotingStreamer(target, context, noted));
+    if (printer)
+      passes.add(printer);
+    return printer != nullptr;
+  };
+  if (!addPasses(machine, passes, /*verifyIr=*/false, /*hasVariables=*/false, addPrinter))
     return false;
   passes.run(module);
   return true;

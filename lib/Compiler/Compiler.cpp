@@ -342,7 +342,6 @@ Result<std::string> Compilation::debugObject(const std::string &path) {
 }
 
 Result<std::string> Compilation::trace() {
-  const bool hasLines = traits().codeKind == CodeKind::ElfObject;
   llvm::json::Object beside;
   Result<std::vector<TracedStage>> traced = traceSchedule(&beside);
   if (!traced)
@@ -356,24 +355,23 @@ Result<std::string> Compilation::trace() {
   beside["program"] = programAsJson(artifact, problem.arguments, launch->regions);
   if (Result<void> done = lower(); !done)
     return done.takeError();
-  if (hasLines && mlir::failed(addDebugScopes(*module, "schedule")))
+  if (mlir::failed(addDebugScopes(*module, "schedule")))
     return failed(Stage::Codegen, Status::Internal, capture.firstLine());
   for (const CodeForm form : {CodeForm::LlvmIr, CodeForm::Assembly}) {
     Result<std::string> text = codegen(form);
     if (!text)
       return text.takeError();
-    const std::string of = hasLines ? "schedule" : "";
     text->insert(0, heading(form == CodeForm::LlvmIr ? "; " : traits().assemblyComment));
     if (form == CodeForm::LlvmIr) {
-      stages.push_back(traceLlvm(*text, of));
+      stages.push_back(traceLlvm(*text, "schedule"));
       continue;
     }
     Result<CodeListing> listing = backend.list(*module, target);
     if (!listing)
       return listing.takeError();
-    stages.push_back(traceAssembly(*text, of, std::move(*listing)));
+    stages.push_back(traceAssembly(*text, "schedule", std::move(*listing)));
   }
-  if (!hasLines)
+  if (traits().codeKind != CodeKind::ElfObject)
     stages.back().language = "spirv";
   beside["key"] = key();
   return traceAsJson(problem.desc.title(), target.text(), plan, stages, std::move(beside));

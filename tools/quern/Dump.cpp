@@ -43,7 +43,7 @@ constexpr StageOutput stageOutputs[] = {
     {"codegen", quern_form_llvm, "4-codegen.ll", true, true, true, "llvm"},
     {"codegen", quern_form_asm, "4-codegen.s", true, true, false, "assembly"},
     {"codegen", quern_form_object, "4-codegen.o", false, true, false},
-    {"codegen", quern_form_asm, "4-codegen.spvasm", true, false, true},
+    {"codegen", quern_form_asm, "4-codegen.spvasm", true, false, true, "assembly"},
     {"codegen", quern_form_spirv, "4-codegen.spv", false, false, true},
 };
 

@@ -17,7 +17,10 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include <map>
 
 using namespace mlir;
 
@@ -96,13 +99,59 @@ void count(Operation &op, LoopNode &node) {
   }
 }
 
+/// An index as a number, where those of the loops around are.
+std::optional<int64_t> valueOf(Value value, const llvm::DenseMap<Value, int64_t> &known) {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumResults() != 1 || op->getNumRegions())
+    return std::nullopt;
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    const std::optional<int64_t> number = valueOf(operand, known);
+    if (!number || !operand.getType().isIntOrIndex())
+      return std::nullopt;
+    operands.push_back(IntegerAttr::get(operand.getType(), *number));
+  }
+  SmallVector<OpFoldResult> results;
+  if (failed(op->fold(operands, results)) || results.empty())
+    return std::nullopt;
+  auto number = dyn_cast_or_null<IntegerAttr>(dyn_cast<Attribute>(results.front()));
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+/// How often a loop turns for each turn of the one around, in the mean: its bounds follow from the index of that.
+double meanTripsOf(scf::ForOp loop) {
+  constexpr int64_t most = 4096;
+  auto around = dyn_cast<scf::ForOp>(loop->getParentOp());
+  const std::optional<APInt> entries = around ? around.getStaticTripCount() : std::nullopt;
+  const std::optional<int64_t> begin = around ? getConstantIntValue(around.getLowerBound()) : std::nullopt,
+                               step = around ? getConstantIntValue(around.getStep()) : std::nullopt;
+  if (!entries || !begin || !step || !entries->isStrictlyPositive() || entries->getSExtValue() > most)
+    return 0;
+  int64_t turns = 0;
+  for (int64_t entry = 0; entry < entries->getSExtValue(); ++entry) {
+    const llvm::DenseMap<Value, int64_t> known{{around.getInductionVar(), *begin + entry * *step}};
+    const std::optional<int64_t> from = valueOf(loop.getLowerBound(), known), to = valueOf(loop.getUpperBound(), known),
+                                 by = valueOf(loop.getStep(), known);
+    if (!from || !to || !by || *by <= 0)
+      return 0;
+    turns += std::max<int64_t>(0, llvm::divideCeilSigned(*to - *from, *by));
+  }
+  return static_cast<double>(turns) / static_cast<double>(entries->getSExtValue());
+}
+
 class Reader {
 public:
   std::vector<LoopNode> nodes;
 
   void readFunction(func::FuncOp function) {
     const size_t at = add(function, 0);
+    kernel = at;
     nodes[at].name = function.getName().str();
+    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+      if (auto name = function.getArgAttrOfType<StringAttr>(argument, attr::arg))
+        nodes[at].arguments.push_back(name.getValue());
     nodes[at].space = attrOf<KernelAttr>(function).getSpace();
     readRegion(function.getBody(), at);
   }
@@ -111,11 +160,43 @@ private:
   size_t add(Operation *op, int64_t depth) {
     LoopNode node;
     node.depth = depth;
-    if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>())
-      node.line = place.getLine();
+    const auto lineOf = [](Operation *one) -> int64_t {
+      auto place = one->getLoc()->findInstanceOf<FileLineColLoc>();
+      return place ? place.getLine() : 0;
+    };
+    node.line = lineOf(op);
+    op->walk([&](Operation *within) { node.last = std::max(node.last, lineOf(within)); });
     nodes.push_back(std::move(node));
     return nodes.size() - 1;
   }
+
+  /// Where LLVM puts what is computed of values from outside of a loop: out of it, and once if it is written several
+  /// times. Nodes on the way from a kernel to a loop have ascending numbers.
+  size_t homeOf(Operation &op, size_t at) {
+    for (Value result : op.getResults())
+      homes[result] = at;
+    if (!isMemoryEffectFree(&op) || op.getNumRegions() || op.getNumResults() != 1 || !op.getNumOperands())
+      return at;
+    size_t home = kernel;
+    std::vector<const void *> inputs{op.getName().getAsOpaquePointer()};
+    for (Value operand : op.getOperands()) {
+      if (auto found = homes.find(operand); found != homes.end())
+        home = std::max(home, found->second);
+      const auto same = sameAs.find(operand);
+      inputs.push_back((same == sameAs.end() ? operand : same->second).getAsOpaquePointer());
+    }
+    homes[op.getResult(0)] = home;
+    if (home == at)
+      return at;
+    const auto [first, isNew] = hoisted.try_emplace({inputs, op.getAttrDictionary().getAsOpaquePointer()}, op.getResult(0));
+    sameAs[op.getResult(0)] = first->second;
+    return isNew ? home : nodes.size(); // counted already
+  }
+
+  size_t kernel = 0; ///< the node of the function
+  llvm::DenseMap<Value, size_t> homes;
+  llvm::DenseMap<Value, Value> sameAs;
+  std::map<std::pair<std::vector<const void *>, const void *>, Value> hoisted; ///< by operation and what it is of
 
   /// The last two arguments of a kernel are where the iterations of a call begin and end.
   static int64_t ofSpace(scf::ForOp loop) {
@@ -136,17 +217,22 @@ private:
   void readOperation(Operation &op, size_t at) {
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop) {
-      count(op, nodes[at]);
+      if (const size_t home = homeOf(op, at); home < nodes.size())
+        count(op, nodes[home]);
       for (Region &region : op.getRegions())
         readRegion(region, at);
       return;
     }
+    for (Value result : loop.getResults())
+      homes[result] = at;
     const size_t own = add(loop, nodes[at].depth + 1);
     if (std::optional<APInt> trips = loop.getStaticTripCount())
       nodes[own].trips = trips->getSExtValue();
-    else
-      nodes[own].ofSpace = ofSpace(loop);
+    else if (nodes[own].ofSpace = ofSpace(loop); !nodes[own].ofSpace)
+      nodes[own].meanTrips = meanTripsOf(loop);
     nodes[own].carried = static_cast<int64_t>(loop.getInitArgs().size());
+    for (BlockArgument argument : loop.getBody()->getArguments())
+      homes[argument] = own;
     readRegion(loop.getRegion(), own);
   }
 };

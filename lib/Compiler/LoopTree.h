@@ -17,11 +17,15 @@ namespace quern {
 /// A kernel or a loop in it, and what one turn does, without the loops within.
 struct LoopNode {
   int64_t line = 0;  ///< of the module's text
+  int64_t last = 0;  ///< of what is in it
   int64_t depth = 0; ///< 0: a kernel
   std::string name;  ///< of a kernel
-  int64_t space = 0; ///< iterations of a kernel
+  int64_t space = 0;  ///< iterations of a kernel
+  std::vector<llvm::StringRef> arguments; ///< buffers of a kernel, in the order of a step's
   /// Nothing where no number tells.
   std::optional<int64_t> trips;
+  /// Of a loop whose number of turns differs from entry to entry, and that numbers tell; else 0.
+  double meanTrips = 0;
   /// Of the loop over the iterations that a call of the kernel is given, how many a turn takes; else 0.
   int64_t ofSpace = 0;
   int64_t loads = 0, stores = 0, bytesRead = 0, bytesWritten = 0; ///< both ways of a condition count

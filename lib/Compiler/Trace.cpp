@@ -98,6 +98,7 @@ llvm::json::Array asJson(const std::vector<LoopNode> &loops) {
   llvm::json::Array all;
   for (const LoopNode &loop : loops) {
     llvm::json::Object object{{"line", loop.line},
+                              {"last", loop.last},
                               {"depth", loop.depth},
                               {"loads", loop.loads},
                               {"stores", loop.stores},
@@ -108,9 +109,12 @@ llvm::json::Array asJson(const std::vector<LoopNode> &loops) {
     if (!loop.name.empty()) {
       object["kernel"] = loop.name;
       object["space"] = loop.space;
+      object["arguments"] = llvm::json::Array(loop.arguments);
     }
     if (loop.ofSpace)
       object["ofSpace"] = loop.ofSpace;
+    if (loop.meanTrips > 0)
+      object["meanTrips"] = loop.meanTrips;
     if (loop.carried)
       object["carried"] = loop.carried;
     if (!loop.read.empty())

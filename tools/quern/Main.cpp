@@ -47,6 +47,7 @@ int runCommand(int argc, char **argv) {
   quern::addDumpCommand(program, exitCode);
   quern::addCompileCommand(program, exitCode);
   quern::addExplainCommand(program, exitCode);
+  quern::addAnnotateCommand(program, exitCode);
   quern::addBenchCommand(program, exitCode);
   quern::addCacheCommand(program, exitCode);
   quern::addPackCommand(program, exitCode);

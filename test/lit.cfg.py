@@ -16,14 +16,13 @@ from quern_lit import QuernTest  # noqa: E402
 
 
 
-def canTrace():
-    """Whether gdb can run a program here."""
+def runs(*command):
+    """What a command that may not be there prints, or nothing if it fails."""
     try:
-        done = subprocess.run(["gdb", "-q", "-nx", "-batch", "-ex", "run", "/bin/true"], capture_output=True, text=True,
-                              timeout=60)
-        return "exited normally" in done.stdout
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        return done.stdout + "\n" if done.returncode == 0 else ""
     except (OSError, subprocess.SubprocessError):
-        return False
+        return ""
 
 
 config.name = "Quern"
@@ -56,9 +55,11 @@ if config.enable_compiler and not config.sanitizers and shutil.which("mlir-runne
     config.available_features.add("mlir-plugin")
 if os.path.exists(os.path.join(config.quern_binary_dir, "build.ninja")) and shutil.which("ninja"):
     config.available_features.add("ninja-build")
-# Where a process may not be traced, as in some containers, gdb starts none.
-if shutil.which("gdb") and canTrace():
+# Where a process may not be traced or sampled, as in some containers, gdb starts none, and perf fails.
+if "exited normally" in runs("gdb", "-q", "-nx", "-batch", "-ex", "run", "/bin/true"):
     config.available_features.add("gdb")
+if runs("perf", "record", "-q", "-e", "cpu-clock:u", "-o", os.devnull, "/bin/true"):
+    config.available_features.add("perf")
 # Pages are opened in it.
 if shutil.which("chromium"):
     config.available_features.add("browser")

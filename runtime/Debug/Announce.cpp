@@ -204,19 +204,15 @@ std::shared_ptr<Announcement> Announcement::ofLoaded(const DebugObject &code, st
 
 std::shared_ptr<Announcement> Announcement::ofLinked(const DebugObject &code, const std::vector<std::string> &names,
                                                      std::span<void *const> entries) {
-  std::shared_ptr<Announcement> made(new Announcement());
   ElfObject elf(code.object);
-  if (names.empty() || entries.empty() || !elf.readSections() || !elf.readSymbols())
-    return made;
-  std::vector<const void *> sections(elf.sections().size()); // an entry tells where its section is
+  std::vector<const void *> sections;
+  if (elf.readSections() && elf.readSymbols())
+    sections.resize(elf.sections().size()); // an entry tells where its section is
   for (const Elf64_Sym &symbol : elf.symbols())
-    if (symbol.st_shndx < sections.size() && elf.nameOf(symbol) == std::string_view(names[0]))
-      sections[symbol.st_shndx] = static_cast<const char *>(entries[0]) - symbol.st_value;
-  const std::vector<ProfiledCode> functions = functionsOf(code, sections);
-  Observers &observers = Observers::process();
-  std::lock_guard lock(observers.mutex);
-  tellPerf(observers, functions);
-  return made;
+    for (size_t i = 0; i < names.size() && i < entries.size(); ++i)
+      if (symbol.st_shndx < sections.size() && elf.nameOf(symbol) == std::string_view(names[i]))
+        sections[symbol.st_shndx] = static_cast<const char *>(entries[i]) - symbol.st_value;
+  return ofLoaded(code, sections);
 }
 
 Announcement::~Announcement() {

@@ -37,7 +37,7 @@ class Announcement {
 public:
   /// Code that the loader has mapped. `sections`: of each section of the object where it is; null: it is not mapped.
   static std::shared_ptr<Announcement> ofLoaded(const DebugObject &code, std::span<const void *const> sections);
-  /// Code that ORC has linked, which tells debuggers itself. `entries` of the artifact.
+  /// Code that ORC has linked: functions alone, by `entries` of the artifact.
   static std::shared_ptr<Announcement> ofLinked(const DebugObject &code, const std::vector<std::string> &names,
                                                 std::span<void *const> entries);
   ~Announcement();

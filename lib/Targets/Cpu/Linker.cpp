@@ -10,7 +10,6 @@
 #include "Targets/Cpu/Linker.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
-#include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -27,16 +26,7 @@ Error firstLine(llvm::Error error) {
 }
 
 Expected<std::unique_ptr<orc::ObjectLayer>> createLayer(orc::ExecutionSession &session) {
-  auto layer = std::make_unique<orc::ObjectLinkingLayer>(session);
-  // Objects without debug sections are registered too: symbol names are what a backtrace through a kernel needs.
-  llvm::Error failed = llvm::Error::success();
-  auto debugger = std::make_shared<orc::ELFDebugObjectPlugin>(session, /*RequireDebugSections=*/false,
-                                                              /*AutoRegisterCode=*/true, failed);
-  if (failed)
-    consumeError(std::move(failed)); // no debugger support is no reason not to run
-  else
-    layer->addPlugin(std::move(debugger));
-  return layer;
+  return std::make_unique<orc::ObjectLinkingLayer>(session);
 }
 
 Expected<std::unique_ptr<orc::LLJIT>> createJit() {

@@ -4,8 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // QUERN_LINKER=orc or loader forces who links: tests run every kernel with each. Without it a kernel just compiled is
-// linked by ORC, unless QUERN_DEBUG has debuggers told of it, and one from a cache, or compiled by another process, by
-// the loader, which needs no LLVM.
+// linked by ORC and one from a cache, or compiled by another process, by the loader, which needs no LLVM.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Kernels.h"
@@ -16,7 +15,6 @@
 #include "Core/NativeCode.h"
 #include "Cpu/CpuExecutable.h"
 #include "Debug/Announce.h"
-#include "Debug/Wanted.h"
 #include "Tiers/Family.h"
 
 #include "quern-compiler/Bridge.h"
@@ -35,7 +33,7 @@ Linker linkerFor(bool wasCompiledHere) {
     return Linker::Orc;
   if (choice == "loader")
     return Linker::Loader;
-  return wasCompiledHere && !debugWanted().any() ? Linker::Orc : Linker::Loader;
+  return wasCompiledHere ? Linker::Orc : Linker::Loader;
 }
 
 /// For the host. `compiler` is who has compiled it, if that was now.

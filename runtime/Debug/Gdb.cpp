@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Names, layout and meaning are those of "JIT Compilation Interface" in gdb's manual. Debuggers look for the two
-// symbols in every library. LLVM has the same for what it links itself: that libquern uses its own they are protected,
+// symbols in every library. LLVM has the same for other programs: that libquern uses its own they are protected,
 // and that nobody else uses libquern's they have a version (exports.map).
 //
 //===----------------------------------------------------------------------===//

@@ -95,7 +95,8 @@ std::string padded(const std::string &text, size_t width) {
 
 void printHeading(const Json &trace) {
   std::cout << trace["problem"].get<std::string>() << "\ntarget " << trace["target"].get<std::string>() << "  key "
-            << trace["key"].get<std::string>() << "\n" << trace["plan"].get<std::string>() << "\n";
+            << trace["key"].get<std::string>() << "\n"
+            << trace["plan"].get<std::string>() << "\n";
   if (!trace.contains("measured"))
     return;
   const Json &measured = trace["measured"], &samples = measured["samples"];
@@ -109,8 +110,7 @@ void printHeading(const Json &trace) {
 
 /// Functions, labels and instructions: no data, no directives.
 void printCode(const Json &trace, const Json &assembly, const std::string &text, const AnnotateOptions &options) {
-  const Notes notes =
-      notesOf(trace, assembly, options.processor.empty() ? processorName() : options.processor);
+  const Notes notes = notesOf(trace, assembly, options.processor.empty() ? processorName() : options.processor);
   std::cout << "\nsamples  latency, cycles  mark\n";
   std::istringstream lines(text);
   size_t number = 0;

@@ -97,11 +97,13 @@ std::string gridOf(const Axes &axes) {
   std::string svg;
   for (double e = axes.x0; e <= axes.x1; ++e) {
     const double x = axes.x(std::pow(10, e));
-    svg += lineFrom(x, axes.top, x, axes.bottom, "grid") + textAt(x, axes.bottom + 14, shortly(std::pow(10, e)), "middle");
+    svg +=
+        lineFrom(x, axes.top, x, axes.bottom, "grid") + textAt(x, axes.bottom + 14, shortly(std::pow(10, e)), "middle");
   }
   for (double e = axes.y0; e <= axes.y1; ++e) {
     const double y = axes.y(std::pow(10, e));
-    svg += lineFrom(axes.left, y, axes.right, y, "grid") + textAt(axes.left - 4, y + 4, shortly(std::pow(10, e)), "end");
+    svg +=
+        lineFrom(axes.left, y, axes.right, y, "grid") + textAt(axes.left - 4, y + 4, shortly(std::pow(10, e)), "end");
   }
   return svg + textAt(axes.right, axes.bottom + 28, "flops a byte", "end") + textAt(4, axes.top - 4, "GFlop/s");
 }
@@ -179,7 +181,9 @@ std::string marksOfStep(const Json &step, const Grid &grid, const Uses &uses, si
     mark.isRead |= isRead;
     mark.isWritten |= isWritten;
     mark.title += (mark.title.empty() ? "" : "; ") +
-                  std::string(isRead && isWritten ? "read and written" : isWritten ? "written" : "read") +
+                  std::string(isRead && isWritten ? "read and written"
+                              : isWritten         ? "written"
+                                                  : "read") +
                   (name.empty() ? "" : " as " + name) + (offset == "0" ? "" : ", from byte " + offset);
   }
   std::string svg;
@@ -198,10 +202,12 @@ std::string stepsOfProgram(const Json &trace, const Grid &grid, size_t buffers) 
     const std::string kernel = step["kernel"];
     std::string shown = kernel.ends_with("_kernel") ? kernel.substr(0, kernel.size() - 7) : kernel;
     svg += "<g><rect class=\"step\" x=\"" + fixed(grid.x(at) - 36) + "\" y=\"" + fixed(grid.head + 4) +
-           "\" width=\"72\" height=\"34\" rx=\"4\"/>" + textAt(grid.x(at), grid.head + 18, shown.substr(0, 11), "middle") +
+           "\" width=\"72\" height=\"34\" rx=\"4\"/>" +
+           textAt(grid.x(at), grid.head + 18, shown.substr(0, 11), "middle") +
            textAt(grid.x(at), grid.head + 32, "x " + step["iterations"].get<std::string>().substr(0, 10), "middle") +
-           "<title>" + escaped(kernel + ", " + step["iterations"].get<std::string>() + " iterations" +
-                               (step["beside"] ? ", beside the step before" : "")) +
+           "<title>" +
+           escaped(kernel + ", " + step["iterations"].get<std::string>() + " iterations" +
+                   (step["beside"] ? ", beside the step before" : "")) +
            "</title></g>" + lineFrom(grid.x(at), grid.head + 38, grid.x(at), grid.y(buffers) - 12, "life");
     svg += marksOfStep(step, grid, uses.contains(kernel) ? uses.at(kernel) : Uses(), at);
   }
@@ -214,9 +220,9 @@ std::string rooflineOf(const Json &measured, const std::string &place) {
   const std::vector<Point> points = pointsOf(measured, place);
   const Axes axes = axesFor(measured, points);
   const double peak = measured["peakGflops"], copy = measured["copyGbPerS"], memory = measured["memoryGbPerS"];
-  std::string svg = "<svg class=\"roofline\" viewBox=\"0 0 480 284\" role=\"img\" aria-label=\"Roofline\">" + gridOf(axes) +
-                    slopeOf(axes, memory, peak, "copy in memory") + slopeOf(axes, copy, peak, "copy of the same bytes") +
-                    "<g>" +
+  std::string svg = "<svg class=\"roofline\" viewBox=\"0 0 480 284\" role=\"img\" aria-label=\"Roofline\">" +
+                    gridOf(axes) + slopeOf(axes, memory, peak, "copy in memory") +
+                    slopeOf(axes, copy, peak, "copy of the same bytes") + "<g>" +
                     lineFrom(axes.x(std::min(peak / std::max(copy, memory), std::pow(10, axes.x1))), axes.y(peak),
                              axes.right, axes.y(peak), "roof") +
                     "<title>multiply-adds of f32: " + shortly(peak) + " GFlop/s</title></g>" +
@@ -254,8 +260,9 @@ std::string programPictureOf(const Json &trace) {
     const std::string bytes = buffer["bytes"];
     const bool isNumber = bytes.find_first_not_of("0123456789") == std::string::npos && !bytes.empty();
     svg += lineFrom(4, grid.y(at), width - 4, grid.y(at), buffer["kind"] == "region" ? "inner" : "buffer") +
-           textAt(4, grid.y(at) - 4, buffer["name"].get<std::string>() + ", " +
-                                         (isNumber ? bytesText(std::stod(bytes)) : bytes.substr(0, 14) + " bytes"));
+           textAt(4, grid.y(at) - 4,
+                  buffer["name"].get<std::string>() + ", " +
+                      (isNumber ? bytesText(std::stod(bytes)) : bytes.substr(0, 14) + " bytes"));
   }
   return svg + stepsOfProgram(trace, grid, buffers) + "</svg>";
 }

@@ -16,11 +16,11 @@ namespace quern {
 
 /// A kernel or a loop in it, and what one turn does, without the loops within.
 struct LoopNode {
-  int64_t line = 0;  ///< of the module's text
-  int64_t last = 0;  ///< of what is in it
-  int64_t depth = 0; ///< 0: a kernel
-  std::string name;  ///< of a kernel
-  int64_t space = 0;  ///< iterations of a kernel
+  int64_t line = 0;                       ///< of the module's text
+  int64_t last = 0;                       ///< of what is in it
+  int64_t depth = 0;                      ///< 0: a kernel
+  std::string name;                       ///< of a kernel
+  int64_t space = 0;                      ///< iterations of a kernel
   std::vector<llvm::StringRef> arguments; ///< buffers of a kernel, in the order of a step's
   /// Nothing where no number tells.
   std::optional<int64_t> trips;

@@ -185,7 +185,10 @@ std::optional<DebugObject> debugObjectOf(const Artifact &artifact, const Verifie
   Result<std::string> object = compileWithLines(artifact, problem, folder, debug);
   if (!object)
     reportDebug(debug.key, object.error().message);
-  debug.object = object ? std::move(*object) : artifact.code;
+  if (object)
+    debug.object = std::move(*object);
+  else
+    debug.object = artifact.code;
   return debug;
 }
 

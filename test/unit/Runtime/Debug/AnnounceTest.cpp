@@ -24,6 +24,7 @@
 #include <thread>
 #include <unistd.h>
 
+// NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier): the debugger's names
 extern "C" {
 struct jit_code_entry {
   jit_code_entry *next_entry, *prev_entry;
@@ -33,8 +34,9 @@ struct jit_code_entry {
 extern struct {
   uint32_t version, action_flag;
   jit_code_entry *relevant_entry, *first_entry;
-} __jit_debug_descriptor; // NOLINT(readability-identifier-naming, bugprone-reserved-identifier): the debugger's name
+} __jit_debug_descriptor;
 }
+// NOLINTEND(readability-identifier-naming, bugprone-reserved-identifier)
 
 namespace quern {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "Core/Overlap.h"
 #include "Core/RuntimeSizes.h"
+#include "Tiers/Loops.h"
 
 #include <algorithm>
 
@@ -36,81 +37,6 @@ std::vector<TensorDesc *> tensorsOf(PrimitiveDesc &desc) {
   TensorList list;
   std::visit([&]<typename Op>(Op &op) { Op::visitFields(op, list); }, desc.op);
   return std::move(list.tensors);
-}
-
-/// One dim of all tensors.
-struct Loop {
-  int64_t size = 1;
-  bool isAxis = false;
-  std::vector<int64_t> strides;    ///< of each tensor
-  std::vector<bool> isBroadcast{}; ///< the tensor has one element along it, others have more
-  bool isFew = false;              ///< its size is not open
-};
-
-bool isRun(const Loop &outer, const Loop &inner) {
-  for (size_t i = 0; i < outer.strides.size(); ++i)
-    if (outer.isBroadcast[i] != inner.isBroadcast[i] ||
-        (!outer.isBroadcast[i] && outer.strides[i] != inner.strides[i] * inner.size))
-      return false;
-  return true;
-}
-
-/// Merges outer into inner where the two are a run of memory in every tensor.
-std::vector<Loop> merged(const std::vector<Loop> &loops) {
-  std::vector<Loop> result;
-  for (const Loop &loop : loops) {
-    if (!result.empty() && !result.back().isAxis && !loop.isAxis && isRun(result.back(), loop)) {
-      const int64_t size = result.back().size * loop.size; // no more than the elements of a tensor
-      result.back() = loop;
-      result.back().size = size;
-    } else {
-      result.push_back(loop);
-    }
-  }
-  return result;
-}
-
-bool isOrdinary(const TensorDesc &tensor, int32_t rank) {
-  return tensor.ndims == rank && tensor.isPlain() && !tensor.hasPadding() && !tensor.hasRuntimeDims() &&
-         !tensor.hasZeroDim() && tensor.extras.flags == 0;
-}
-
-/// Nothing for tensors that are not plain or not of one shape.
-std::optional<std::vector<Loop>> loopsOf(const std::vector<TensorDesc *> &tensors, int32_t axis) {
-  std::vector<Loop> loops;
-  const int32_t rank = tensors.back()->ndims;
-  for (int32_t d = 0; d < rank; ++d) {
-    Loop loop;
-    loop.isAxis = d == axis;
-    for (const TensorDesc *tensor : tensors) {
-      if (!isOrdinary(*tensor, rank))
-        return std::nullopt;
-      loop.size = std::max(loop.size, tensor->dims[d]);
-    }
-    for (const TensorDesc *tensor : tensors) {
-      if (tensor->dims[d] != loop.size && tensor->dims[d] != 1)
-        return std::nullopt;
-      loop.strides.push_back(tensor->strides[d]);
-      loop.isBroadcast.push_back(tensor->dims[d] != loop.size);
-    }
-    if (loop.size > 1 || loop.isAxis)
-      loops.push_back(std::move(loop));
-  }
-  std::sort(loops.begin(), loops.end(), [](const Loop &a, const Loop &b) {
-    return std::tie(a.strides.back(), a.size) > std::tie(b.strides.back(), b.size);
-  });
-  return merged(loops);
-}
-
-/// One that all tensors have one element along, in front of the others.
-Loop emptyLoop(const std::vector<Loop> &loops, size_t tensors) {
-  Loop loop;
-  loop.strides.assign(tensors, 1);
-  loop.isBroadcast.assign(tensors, false);
-  for (size_t i = 0; i < tensors; ++i)
-    for (const Loop &other : loops)
-      loop.strides[i] = std::max(loop.strides[i], other.strides[i] * other.size);
-  return loop;
 }
 
 TensorDesc tensorOf(const TensorDesc &like, const std::vector<Loop> &loops, size_t position, bool isOpen) {
@@ -220,7 +146,7 @@ std::optional<Forms> productForms(const PrimitiveDesc &desc) {
   Forms forms{desc, desc};
   const std::vector<TensorDesc *> tensors = tensorsOf(forms.open);
   for (TensorDesc *tensor : tensors) {
-    if (!isOrdinary(*tensor, 2) || tensor->offset0 != 0)
+    if (tensor->ndims != 2 || !tensor->isPlain() || !isOrdinary(*tensor) || tensor->offset0 != 0)
       return std::nullopt;
     const int32_t row = tensor->strides[1] == 1 ? 0 : 1; // whose stride is the leading dimension
     if (tensor->strides[1 - row] != 1 || (tensor == tensors.back() && row == 1))

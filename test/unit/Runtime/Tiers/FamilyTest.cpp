@@ -75,6 +75,31 @@ TEST(Family, LayoutsOfTensorsMergeTogether) {
   EXPECT_EQ(strided->problem.desc.text().find(":ab"), std::string::npos);
 }
 
+TEST(Family, BlocksAreDims) {
+  const std::string transposed = textOf(familyOfLine("reorder src=f32:20x30x40:acb dst=f32:20x30x40:abc"));
+  const std::optional<Family> blocked = familyOfLine("reorder src=f32:2x64x7x7:abcd dst=f32:2x64x7x7:aBcd16b");
+  ASSERT_TRUE(blocked);
+  EXPECT_EQ(textOf(blocked), transposed);
+  // a with the outer part of b, c with d, and the blocks of b
+  EXPECT_EQ(blocked->sizes, (std::vector<int64_t>{8, 49, 16, 784, 49, 0, 8, 49, 16, 784, 16, 0}));
+  for (const char *line :
+       {"reorder src=f32:2x64x7x7:aBcd16b dst=f32:2x64x7x7:abcd", "reorder src=f32:64x30:ab dst=f32:64x30:Ab16a"})
+    EXPECT_EQ(textOf(familyOfLine(line)), transposed) << line;
+  // The same blocks in both are memory like any other; of different sizes they are split at both.
+  EXPECT_EQ(textOf(familyOfLine("eltwise fwd_i alg=relu src=f32:2x64x7x7:aBcd16b dst=f32:2x64x7x7:aBcd16b")),
+            textOf(familyOfLine("eltwise fwd_i alg=relu src=f32:7:a dst=f32:7:a")));
+  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:2x64x7x7:aBcd16b dst=f32:2x64x7x7:aBcd8b")),
+            textOf(familyOfLine("reorder src=f32:8x2x49x8:acbd dst=f32:8x2x49x8:abcd")));
+  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:32x32x3x3:abcd dst=f32:32x32x3x3:ABcd4b16a4b")),
+            textOf(familyOfLine("reorder src=f32:2x16x2x4x4x9:abcdef dst=f32:2x16x2x4x4x9:acfdbe")));
+  // Around the axis of a softmax, not along it.
+  EXPECT_EQ(textOf(familyOfLine("softmax fwd_i src=f32:2x64x7x9:aBcd16b dst=f32:2x64x7x9:aBcd16b axis=3")),
+            textOf(familyOfLine("softmax fwd_i src=f32:3x4x5:abc dst=f32:3x4x5:abc axis=1")));
+  for (const char *line : {"softmax fwd_i src=f32:2x64x7x9:aBcd16b dst=f32:2x64x7x9:aBcd16b axis=1",
+                           "reorder src=f32:2x48x7x7:aBcd16b dst=f32:2x48x7x7:aBcd24b"})
+    EXPECT_EQ(textOf(familyOfLine(line)), "none") << line;
+}
+
 TEST(Family, ShortRowsAndPackedLanesKeepTheirNumber) {
   const std::string rows = textOf(familyOfLine("softmax fwd_i src=f32:100x10:ab dst=f32:100x10:ab axis=1"));
   EXPECT_NE(rows.find("src=f32:?x10"), std::string::npos) << rows;

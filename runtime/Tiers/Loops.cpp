@@ -1,0 +1,128 @@
+//===- Loops.cpp - The dims of several tensors, taken together ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Tiers/Loops.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace quern {
+namespace {
+
+bool isRun(const Loop &outer, const Loop &inner) {
+  for (size_t i = 0; i < outer.strides.size(); ++i)
+    if (outer.isBroadcast[i] != inner.isBroadcast[i] ||
+        (!outer.isBroadcast[i] && outer.strides[i] != inner.strides[i] * inner.size))
+      return false;
+  return true;
+}
+
+/// Merges outer into inner where the two are a run of memory in every tensor.
+std::vector<Loop> merged(const std::vector<Loop> &loops) {
+  std::vector<Loop> result;
+  for (const Loop &loop : loops) {
+    if (!result.empty() && !result.back().isAxis && !loop.isAxis && isRun(result.back(), loop)) {
+      const int64_t size = result.back().size * loop.size; // no more than the elements of a tensor
+      result.back() = loop;
+      result.back().size = size;
+    } else {
+      result.push_back(loop);
+    }
+  }
+  return result;
+}
+
+/// A part of a dim with one stride: a block, or what is left outside of all blocks.
+struct Part {
+  int64_t begin;  ///< the product of the parts inside of it
+  int64_t stride; ///< in elements
+};
+
+/// From the innermost.
+std::vector<Part> partsOf(const TensorDesc &tensor, int32_t dim) {
+  std::vector<Part> parts;
+  int64_t begin = 1, stride = 1;
+  for (int32_t i = tensor.innerBlockCount; i-- > 0;) {
+    if (tensor.innerIndices[i] == dim) {
+      parts.push_back({begin, stride});
+      begin *= tensor.innerBlocks[i];
+    }
+    stride *= tensor.innerBlocks[i];
+  }
+  parts.push_back({begin, tensor.strides[dim]});
+  return parts;
+}
+
+/// Of indices along a dim that are multiples of `begin`, from one to the next.
+int64_t strideAt(const std::vector<Part> &parts, int64_t begin) {
+  const auto part = std::find_if(parts.rbegin(), parts.rend(), [&](const Part &one) { return one.begin <= begin; });
+  return part->stride * (begin / part->begin);
+}
+
+/// Appends the loops of one dim, its blocks in every tensor told apart. False if blocks do not divide one another.
+bool appendLoops(std::vector<Loop> &loops, const std::vector<TensorDesc *> &tensors, int32_t dim, bool isAxis) {
+  int64_t size = 1;
+  for (const TensorDesc *tensor : tensors)
+    size = std::max(size, tensor->dims[dim]);
+  std::vector<std::vector<Part>> parts;
+  std::set<int64_t> begins{1}; // of the loops
+  for (const TensorDesc *tensor : tensors) {
+    if (tensor->dims[dim] != size && tensor->dims[dim] != 1)
+      return false;
+    for (const Part &part : parts.emplace_back(partsOf(*tensor, dim)))
+      if (part.begin < size)
+        begins.insert(part.begin);
+  }
+  if (isAxis && begins.size() > 1)
+    return false;
+  for (auto begin = begins.begin(); begin != begins.end(); ++begin) {
+    const auto next = std::next(begin);
+    const int64_t end = next == begins.end() ? size : *next;
+    if (end % *begin)
+      return false;
+    Loop loop{end / *begin, isAxis};
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      loop.strides.push_back(strideAt(parts[i], *begin));
+      loop.isBroadcast.push_back(tensors[i]->dims[dim] != size);
+    }
+    if (loop.size > 1 || isAxis)
+      loops.push_back(std::move(loop));
+  }
+  return true;
+}
+
+} // namespace
+
+bool isOrdinary(const TensorDesc &tensor) {
+  return tensor.isBlockedFormat() && !tensor.hasPadding() && !tensor.hasRuntimeDims() && !tensor.hasZeroDim() &&
+         tensor.extras.flags == 0;
+}
+
+std::optional<std::vector<Loop>> loopsOf(const std::vector<TensorDesc *> &tensors, int32_t axis) {
+  std::vector<Loop> loops;
+  const int32_t rank = tensors.back()->ndims;
+  for (const TensorDesc *tensor : tensors)
+    if (tensor->ndims != rank || !isOrdinary(*tensor))
+      return std::nullopt;
+  for (int32_t d = 0; d < rank; ++d)
+    if (!appendLoops(loops, tensors, d, d == axis))
+      return std::nullopt;
+  std::sort(loops.begin(), loops.end(), [](const Loop &a, const Loop &b) {
+    return std::tie(a.strides.back(), a.size) > std::tie(b.strides.back(), b.size);
+  });
+  return merged(loops);
+}
+
+Loop emptyLoop(const std::vector<Loop> &loops, size_t tensors) {
+  Loop loop;
+  loop.strides.assign(tensors, 1);
+  loop.isBroadcast.assign(tensors, false);
+  for (size_t i = 0; i < tensors; ++i)
+    for (const Loop &other : loops)
+      loop.strides[i] = std::max(loop.strides[i], other.strides[i] * other.size);
+  return loop;
+}
+
+} // namespace quern

@@ -95,7 +95,9 @@ QUERN_API quern_status_t quern_set_verbose(int level) QUERN_NOEXCEPT;
 
 /**
  * Threads of an execution on a stream without a pool of its own, the calling one included. Initially QUERN_NUM_THREADS,
- * or the number of processors that the process may use. 1 to 4096. Results do not depend on it.
+ * or the number of processors that the process may use. 1 to 4096. Results do not depend on it. The child of a fork
+ * runs on the calling thread alone if its parent has had such threads, whatever is set: they are not there, and oneTBB
+ * cannot be begun again. Streams with a pool of the child's own have that pool's threads.
  */
 QUERN_API quern_status_t quern_set_num_threads(int count) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_get_num_threads(int *count) QUERN_NOEXCEPT;

@@ -1,10 +1,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What `cmake --install` copies: public headers, both libraries, the plugin for mlir-opt, the compiler's process, the
-# command, and what lets
-# other builds find them, the CMake package Quern and quern.pc. The tree that results may be moved. The compiler is an
-# export set of its own, since only its users need MLIR.
+# What `cmake --install` copies: public headers, the libraries, the plugin for mlir-opt, the compiler's process, the
+# command, and what lets other builds find them, the CMake package Quern and quern.pc. The tree that results may be
+# moved. The compiler as a C++ library is an export set of its own, since only its users need MLIR.
 
 set(QUERN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Quern)
 
@@ -28,14 +27,13 @@ install(FILES $<TARGET_FILE_DIR:quern_dnnl>/libdnnl.so.3 DESTINATION ${CMAKE_INS
 
 if(QUERN_ENABLE_COMPILER)
   # The packaged LLVM is not where the dynamic linker looks by itself.
-  set_target_properties(quern_compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-  install(TARGETS quern_compiler EXPORT QuernCompilerTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  set_target_properties(quern_compiler quern_mlir_compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS quern_mlir_compiler EXPORT QuernCompilerTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  # mlir-opt is given its path; the compiler is beside it.
-  if(NOT QUERN_STATIC_LLVM)
-    install(TARGETS quern_mlir LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  endif()
-  # libquern finds it in its own folder.
+  # mlir-opt is given its path; its compiler is beside it.
+  install(TARGETS quern_mlir LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  # libquern finds both in its own folder.
+  install(TARGETS quern_compiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(TARGETS quern_compiler_process RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT QuernCompilerTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})
   install(DIRECTORY include/quern-compiler DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

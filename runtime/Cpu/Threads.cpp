@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <pthread.h>
 #include <sched.h>
 
 #include <tbb/global_control.h>
@@ -45,14 +46,43 @@ std::atomic<int> &threadCount() {
 }
 
 /// The arena of the current thread count. Shared, so that a change of the count leaves running executions theirs.
-std::shared_ptr<tbb::task_arena> currentArena() {
-  static std::mutex mutex;
-  static std::shared_ptr<tbb::task_arena> arena;
-  static int arenaThreads = 0;
+class Arena {
+public:
+  static Arena &process() {
+    static Arena arena;
+    return arena;
+  }
+  /// None in the child of a fork, once the parent had one: oneTBB's workers are not there, the locks that they held at
+  /// that moment never become free, and oneTBB cannot be begun again.
+  std::shared_ptr<tbb::task_arena> current();
+
+private:
+  Arena();
+  void forgetInFork();
+
+  std::mutex mutex; ///< guards what follows, and forks
+  std::shared_ptr<tbb::task_arena> arena;
+  int arenaThreads = 0;
+  std::shared_ptr<tbb::task_arena> *lost = nullptr; ///< the parent's, never destroyed, which takes oneTBB's locks
+};
+
+Arena::Arena() {
+  pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); }, [] { process().forgetInFork(); });
+}
+
+void Arena::forgetInFork() {
+  if (arena)
+    lost = new std::shared_ptr<tbb::task_arena>(std::move(arena));
+  mutex.unlock();
+}
+
+std::shared_ptr<tbb::task_arena> Arena::current() {
+  std::lock_guard lock(mutex);
+  if (lost)
+    return nullptr;
   // TBB has no more workers than this, and says so on standard error if an arena asks for them.
   const size_t allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
   const int wanted = static_cast<int>(std::min<size_t>(static_cast<size_t>(defaultThreadCount()), allowed));
-  std::lock_guard lock(mutex);
   if (arenaThreads != wanted) {
     arena = std::make_shared<tbb::task_arena>(wanted);
     arenaThreads = wanted;
@@ -72,8 +102,12 @@ Result<void> setDefaultThreadCount(int count) {
 }
 
 void runOnDefaultThreads(int chunks, ChunkFunction function, void *context) {
-  currentArena()->execute(
-      [&] { tbb::parallel_for(0, chunks, [&](int chunk) { function(context, chunk); }, tbb::static_partitioner()); });
+  if (const std::shared_ptr<tbb::task_arena> arena = Arena::process().current())
+    arena->execute(
+        [&] { tbb::parallel_for(0, chunks, [&](int chunk) { function(context, chunk); }, tbb::static_partitioner()); });
+  else
+    for (int chunk = 0; chunk < chunks; ++chunk)
+      function(context, chunk);
 }
 
 void runOnPool(threadpool_interop::threadpool_iface &pool, int chunks, ChunkFunction function, void *context) {

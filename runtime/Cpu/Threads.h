@@ -25,8 +25,9 @@ int defaultThreadCount();
 /// `invalid_arguments` outside 1..maxThreadCount. Executions that have begun keep their threads.
 Result<void> setDefaultThreadCount(int count);
 
-/// Calls function(context, chunk) for chunk in [0, chunks) in an arena of defaultThreadCount() threads and waits. May
-/// throw what oneTBB throws when it cannot make its threads.
+/// Calls function(context, chunk) for chunk in [0, chunks) in an arena of defaultThreadCount() threads and waits; in
+/// the child of a fork whose parent has done so, on the calling thread alone. May throw what oneTBB throws when it
+/// cannot make its threads.
 void runOnDefaultThreads(int chunks, ChunkFunction function, void *context);
 /// The same on the embedder's pool, whatever its flags.
 void runOnPool(threadpool_interop::threadpool_iface &pool, int chunks, ChunkFunction function, void *context);

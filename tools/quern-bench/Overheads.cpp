@@ -347,7 +347,7 @@ std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, in
   found.push_back(
       summarize("execute, beyond the kernel, specialised after its family's", "ns", timePromotedExecution(engine), 60));
   const ProcessStarts starts = measureProcessStarts(folder.path, cpu);
-  found.push_back(summarize("process start to first result, nothing cached", "ms", starts.uncached, 60));
+  found.push_back(summarize("process start to first result, nothing cached", "ms", starts.uncached, 30));
   found.push_back(summarize("process start to first result, disk cache warm", "ms", starts.onDisk, 8));
   found.push_back(summarize("process start to first result, installed families alone", "ms", starts.families, 4));
   found.push_back(summarize("process start, nothing computed", "ms", starts.nothing, 0));

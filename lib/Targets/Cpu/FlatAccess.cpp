@@ -44,8 +44,8 @@ Value elementAddress(ConversionPatternRewriter &rewriter, Location loc, Type ele
 Value flatAddress(ConversionPatternRewriter &rewriter, Location loc, MemRefType type, Value descriptor, Value index) {
   int64_t offset = 0;
   APInt constant;
-  for (auto sum = index.getDefiningOp<arith::AddIOp>(); sum && matchPattern(sum.getRhs(), m_ConstantInt(&constant));
-       sum = index.getDefiningOp<arith::AddIOp>()) {
+  for (auto sum = index.getDefiningOp<LLVM::AddOp>(); sum && matchPattern(sum.getRhs(), m_ConstantInt(&constant));
+       sum = index.getDefiningOp<LLVM::AddOp>()) {
     if (!llvm::isInt<32>(offset + constant.getSExtValue()))
       break;
     offset += constant.getSExtValue();
@@ -80,8 +80,8 @@ Attribute constantOf(Value v) {
 
 /// The only lane that a constant mask has; -1 if it is another mask.
 int64_t onlyLane(Value mask) {
-  auto lanes = dyn_cast_or_null<DenseElementsAttr>(constantOf(mask));
-  if (!lanes)
+  DenseElementsAttr lanes;
+  if (!matchPattern(mask, m_Constant(&lanes)))
     return -1;
   auto values = llvm::to_vector<64>(lanes.getValues<bool>());
   return llvm::count(values, true) == 1 ? llvm::find(values, true) - values.begin() : -1;
@@ -147,6 +147,17 @@ struct LowerFlatLoad : ConvertOpToLLVMPattern<memref::LoadOp> {
 };
 
 } // namespace
+
+void quern::foldMasksOfStores(func::FuncOp function) {
+  function.walk([](vector::MaskedStoreOp store) {
+    Value mask = store.getMask();
+    auto constant = dyn_cast_or_null<TypedAttr>(constantOf(mask));
+    if (!constant || matchPattern(mask, m_Constant()))
+      return;
+    OpBuilder builder(store);
+    store.getMaskMutable().assign(arith::ConstantOp::create(builder, store.getLoc(), constant));
+  });
+}
 
 void quern::populateFlatAccessPatterns(const LLVMTypeConverter &types, RewritePatternSet &patterns) {
   patterns.add<LowerFlatAccess<vector::LoadOp>, LowerFlatAccess<vector::StoreOp>, LowerFlatAccess<vector::MaskedLoadOp>,

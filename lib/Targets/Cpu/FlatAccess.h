@@ -6,12 +6,18 @@
 #define QUERN_TARGETS_CPU_FLATACCESS_H
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace quern {
 
+/// Writes masks of stores that follow from constants as constants, for the patterns below: once operations are LLVM's
+/// they no longer fold.
+void foldMasksOfStores(mlir::func::FuncOp function);
+
 /// Lowers loads and stores of vectors, masked or not, on memrefs of rank 1 without layout, which is all that recipes
-/// write. Upstream's lowering finds the alignment by way of affine maps, at every access anew.
+/// write, with indices that are LLVM's integers. Upstream's lowering finds the alignment by way of affine maps, at
+/// every access anew.
 void populateFlatAccessPatterns(const mlir::LLVMTypeConverter &types, mlir::RewritePatternSet &patterns);
 
 } // namespace quern

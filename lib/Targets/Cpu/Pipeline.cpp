@@ -134,7 +134,7 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
       tensors.push_back(describeArgument(function, i));
   }
   signature.tensors = tensors.size();
-  function->setAttr(LoweredAttr::name, LoweredAttr::get(function.getContext(), tensors, /*groupBytes=*/0));
+  function->setAttr(LoweredAttr::name, LoweredAttr::get(function.getContext(), tensors, /*group_bytes=*/0));
   return signature;
 }
 
@@ -283,6 +283,10 @@ LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verif
     prepareForBarePointers(function);
   if (verifyIr && failed(verify(module)))
     return failure();
+  for (auto function : module.getOps<func::FuncOp>()) {
+    foldMasksOfStores(function);
+    oneToOne.run(function);
+  }
   if (failed(conversion.run(module)))
     return failure();
   for (const KernelSignature &signature : signatures) {

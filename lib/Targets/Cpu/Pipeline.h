@@ -13,6 +13,7 @@
 
 #include "Desc/Target.h"
 #include "Targets/KernelLowering.h"
+#include "Targets/OneToOne.h"
 #include "Transforms/Transforms.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -36,6 +37,7 @@ public:
   mlir::LogicalResult run(mlir::ModuleOp module, const Target &target, bool verifyIr);
 
 private:
+  OneToOne oneToOne;
   KernelConversion conversion;
 };
 

@@ -38,8 +38,8 @@ int runChild(const char *line) {
   try {
     test::Run run(engine(engine::kind::cpu, 0), line);
     run.execute(stream(run.desc.get_engine()));
-    std::cout << "origin=" << run.kernel.info().origin << " wrong=" << run.wrong() << " llvm=" << isMapped("libLLVM")
-              << " compiler=" << (isMapped("compiler.so")) << std::endl;
+    std::cout << "origin=" << run.kernel.info().origin << " wrong=" << run.wrong()
+              << " llvm=" << isMapped("libquern-compiler") << " compiler=" << (isMapped("compiler.so")) << std::endl;
   } catch (const error &failure) {
     std::cout << failure.what() << std::endl;
     return 1;

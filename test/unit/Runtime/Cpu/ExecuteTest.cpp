@@ -18,8 +18,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdlib>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace quern {
 namespace {
@@ -52,6 +56,30 @@ TEST_F(ExecuteTest, AnyNumberOfThreadsGivesTheSame) {
         EXPECT_EQ(run.wrong(), 0u) << threads << " threads, " << rows << " rows, " << alg;
       }
     }
+  }
+}
+
+/// oneTBB's threads hold its locks now and then, as when they go to sleep a moment after their work; the child has the
+/// locks and not the threads.
+TEST_F(ExecuteTest, ChildrenOfAForkRunOnTheirOwnThread) {
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+#endif
+  set_num_threads(2);
+  test::Run run(device, test::lineOf(1023));
+  for (int i = 0; i < 400; ++i) {
+    run.execute(order);
+    std::this_thread::sleep_for(std::chrono::microseconds(i % 100));
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      run.dst.assign(run.dst.size(), -7.0f);
+      run.execute(order);
+      (i % 40 ? _exit : exit)(run.wrong() ? 1 : 0); // some with the ends of all libraries
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    ASSERT_EQ(status, 0) << i;
   }
 }
 

@@ -123,7 +123,7 @@ std::string plotLadder(const std::vector<Overhead> &overheads) {
   std::vector<Overhead> rungs;
   std::ranges::copy_if(overheads, std::back_inserter(rungs), isRung);
   std::ranges::sort(rungs, {}, [](const Overhead &rung) { return timeIn(rung, rung.median); });
-  constexpr double own = 330;
+  constexpr double own = 352;
   LogAxes axes{own, width - 70, 30, 30 + rowHeight * static_cast<double>(rungs.size()), 1, 8, 0, 1};
   std::string svg = textAt(8, 18, "From a hit in memory to a cold compile: medians; lines from the least to the most");
   for (double exponent = axes.x0; exponent <= axes.x1; ++exponent)

@@ -94,7 +94,11 @@ void count(Operation &op, LoopNode &node) {
     ++node.operations;
     if (auto reduced = dyn_cast<vector::ReductionOp>(op))
       node.flops += elementsOf(reduced.getVector().getType());
-    else if ((isMath || isArith) && isa<FloatType>(getElementTypeOrSelf(type)))
+    else if (auto dot = dyn_cast<vector::ContractionOp>(op); dot && isa<FloatType>(getElementTypeOrSelf(type))) {
+      SmallVector<int64_t> bounds;
+      dot.getIterationBounds(bounds);
+      node.flops += 2 * llvm::product_of(bounds);
+    } else if ((isMath || isArith) && isa<FloatType>(getElementTypeOrSelf(type)))
       node.flops += elementsOf(type) * (isa<math::FmaOp>(op) ? 2 : 1);
   }
 }

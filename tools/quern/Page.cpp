@@ -10,6 +10,7 @@
 
 #include "PageAbout.h"
 #include "PageParts.h"
+#include "Svg.h"
 
 #include <algorithm>
 #include <cstdio>

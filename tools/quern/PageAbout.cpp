@@ -9,6 +9,7 @@
 #include "PageAbout.h"
 
 #include "Measure.h"
+#include "Svg.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -210,28 +211,6 @@ std::string measuredOf(const Json &trace, const std::string &suffix) {
 }
 
 } // namespace
-
-std::string escaped(std::string_view text) {
-  std::string html;
-  for (char c : text)
-    switch (c) {
-    case '&':
-      html += "&amp;";
-      break;
-    case '<':
-      html += "&lt;";
-      break;
-    case '>':
-      html += "&gt;";
-      break;
-    case '"':
-      html += "&quot;";
-      break;
-    default:
-      html += c;
-    }
-  return html;
-}
 
 std::string bytesText(double bytes) {
   const char *units[] = {"bytes", "KiB", "MiB", "GiB"};

@@ -9,8 +9,6 @@
 
 namespace quern {
 
-std::string escaped(std::string_view text);
-
 /// The first column of a kernel, the `number`-th of the page: problem, plan, time, loops, recipes, launch program.
 std::string aboutOf(const PageKernel &kernel, size_t number);
 

@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "PageAbout.h"
 
+#include "Svg.h"
+
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 
@@ -19,51 +19,16 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string fixed(double value, int digits = 1) {
-  char text[48];
-  std::snprintf(text, sizeof(text), "%.*f", digits, value);
-  return text;
-}
-
-/// "0.25", "16", "1200": three digits are enough.
-std::string shortly(double value) {
-  char text[48];
-  std::snprintf(text, sizeof(text), value < 100 ? "%.3g" : "%.0f", value);
-  return text;
-}
-
-std::string textAt(double x, double y, const std::string &words, const char *anchor = "start") {
-  return "<text x=\"" + fixed(x) + "\" y=\"" + fixed(y) + "\" text-anchor=\"" + anchor + "\">" + escaped(words) +
-         "</text>";
-}
-
-std::string lineFrom(double x1, double y1, double x2, double y2, const char *kind) {
-  return "<line class=\"" + std::string(kind) + "\" x1=\"" + fixed(x1) + "\" y1=\"" + fixed(y1) + "\" x2=\"" +
-         fixed(x2) + "\" y2=\"" + fixed(y2) + "\"/>";
-}
-
-/// Both axes logarithmic: flops a byte to the right, flops a nanosecond upwards.
-struct Axes {
-  double left = 44, right = 470, top = 14, bottom = 250;
-  double x0, x1, y0, y1; ///< exponents of ten
-  double x(double value) const { return left + (std::log10(value) - x0) / (x1 - x0) * (right - left); }
-  double y(double value) const { return bottom - (std::log10(value) - y0) / (y1 - y0) * (bottom - top); }
-};
-
-struct Point {
-  double intensity, gflops;
-  std::string name, title, link;
-};
-
-std::vector<Point> pointsOf(const Json &measured, const std::string &place) {
-  std::vector<Point> points;
+/// The kernel as a whole, and each sweep of which samples tell the time.
+std::vector<RoofPoint> pointsOf(const Json &measured, const std::string &place) {
+  std::vector<RoofPoint> points;
   const double ns = measured["minNs"], bytes = measured["bytes"],
                flops = measured["flops"].is_null() ? 0 : measured["flops"].get<double>();
   if (flops > 0 && bytes > 0)
     points.push_back({flops / bytes, flops / ns, "kernel",
                       "kernel: " + timeText(ns) + ", " + shortly(flops / ns) + " GFlop/s, " + shortly(bytes / ns) +
                           " GB/s of what it reads and writes",
-                      ""});
+                      "", "whole"});
   for (const Json &sweep : measured["sweeps"]) {
     const double own = sweep.value("ns", 0.0), moved = sweep.value("bytes", 0.0), computed = sweep.value("flops", 0.0);
     if (own < 0.01 * ns || moved <= 0 || computed <= 0)
@@ -72,48 +37,9 @@ std::vector<Point> pointsOf(const Json &measured, const std::string &place) {
     points.push_back({computed / moved, computed / own, line,
                       "loop of line " + line + ": " + timeText(own) + ", " + shortly(computed / own) + " GFlop/s, " +
                           shortly(moved / own) + " GB/s with its loads and stores",
-                      "#" + place + line});
+                      "#" + place + line, ""});
   }
   return points;
-}
-
-Axes axesFor(const Json &measured, const std::vector<Point> &points) {
-  double least = 0.1, most = 16, low = measured["peakGflops"].get<double>() / 1000, high = measured["peakGflops"];
-  for (const Point &point : points) {
-    least = std::min(least, point.intensity / 2);
-    most = std::max(most, point.intensity * 2);
-    low = std::min(low, point.gflops / 2);
-    high = std::max(high, point.gflops);
-  }
-  Axes axes{};
-  axes.x0 = std::floor(std::log10(least));
-  axes.x1 = std::ceil(std::log10(most));
-  axes.y0 = std::floor(std::log10(low));
-  axes.y1 = std::ceil(std::log10(high * 1.2));
-  return axes;
-}
-
-std::string gridOf(const Axes &axes) {
-  std::string svg;
-  for (double e = axes.x0; e <= axes.x1; ++e) {
-    const double x = axes.x(std::pow(10, e));
-    svg +=
-        lineFrom(x, axes.top, x, axes.bottom, "grid") + textAt(x, axes.bottom + 14, shortly(std::pow(10, e)), "middle");
-  }
-  for (double e = axes.y0; e <= axes.y1; ++e) {
-    const double y = axes.y(std::pow(10, e));
-    svg +=
-        lineFrom(axes.left, y, axes.right, y, "grid") + textAt(axes.left - 4, y + 4, shortly(std::pow(10, e)), "end");
-  }
-  return svg + textAt(axes.right, axes.bottom + 28, "flops a byte", "end") + textAt(4, axes.top - 4, "GFlop/s");
-}
-
-/// A bandwidth, as far as the peak.
-std::string slopeOf(const Axes &axes, double gbPerS, double peak, const std::string &name) {
-  const double from = std::max(std::pow(10, axes.x0), std::pow(10, axes.y0) / gbPerS), to = peak / gbPerS;
-  const double end = std::min(to, std::pow(10, axes.x1));
-  return "<g>" + lineFrom(axes.x(from), axes.y(from * gbPerS), axes.x(end), axes.y(end * gbPerS), "roof") + "<title>" +
-         escaped(name + ": " + shortly(gbPerS) + " GB/s") + "</title></g>";
 }
 
 /// What of its arguments a kernel reads and writes.
@@ -181,9 +107,7 @@ std::string marksOfStep(const Json &step, const Grid &grid, const Uses &uses, si
     mark.isRead |= isRead;
     mark.isWritten |= isWritten;
     mark.title += (mark.title.empty() ? "" : "; ") +
-                  std::string(isRead && isWritten ? "read and written"
-                              : isWritten         ? "written"
-                                                  : "read") +
+                  std::string(isRead && isWritten ? "read and written" : isWritten ? "written" : "read") +
                   (name.empty() ? "" : " as " + name) + (offset == "0" ? "" : ", from byte " + offset);
   }
   std::string svg;
@@ -202,12 +126,10 @@ std::string stepsOfProgram(const Json &trace, const Grid &grid, size_t buffers) 
     const std::string kernel = step["kernel"];
     std::string shown = kernel.ends_with("_kernel") ? kernel.substr(0, kernel.size() - 7) : kernel;
     svg += "<g><rect class=\"step\" x=\"" + fixed(grid.x(at) - 36) + "\" y=\"" + fixed(grid.head + 4) +
-           "\" width=\"72\" height=\"34\" rx=\"4\"/>" +
-           textAt(grid.x(at), grid.head + 18, shown.substr(0, 11), "middle") +
+           "\" width=\"72\" height=\"34\" rx=\"4\"/>" + textAt(grid.x(at), grid.head + 18, shown.substr(0, 11), "middle") +
            textAt(grid.x(at), grid.head + 32, "x " + step["iterations"].get<std::string>().substr(0, 10), "middle") +
-           "<title>" +
-           escaped(kernel + ", " + step["iterations"].get<std::string>() + " iterations" +
-                   (step["beside"] ? ", beside the step before" : "")) +
+           "<title>" + escaped(kernel + ", " + step["iterations"].get<std::string>() + " iterations" +
+                               (step["beside"] ? ", beside the step before" : "")) +
            "</title></g>" + lineFrom(grid.x(at), grid.head + 38, grid.x(at), grid.y(buffers) - 12, "life");
     svg += marksOfStep(step, grid, uses.contains(kernel) ? uses.at(kernel) : Uses(), at);
   }
@@ -217,25 +139,9 @@ std::string stepsOfProgram(const Json &trace, const Grid &grid, size_t buffers) 
 } // namespace
 
 std::string rooflineOf(const Json &measured, const std::string &place) {
-  const std::vector<Point> points = pointsOf(measured, place);
-  const Axes axes = axesFor(measured, points);
-  const double peak = measured["peakGflops"], copy = measured["copyGbPerS"], memory = measured["memoryGbPerS"];
-  std::string svg = "<svg class=\"roofline\" viewBox=\"0 0 480 284\" role=\"img\" aria-label=\"Roofline\">" +
-                    gridOf(axes) + slopeOf(axes, memory, peak, "copy in memory") +
-                    slopeOf(axes, copy, peak, "copy of the same bytes") + "<g>" +
-                    lineFrom(axes.x(std::min(peak / std::max(copy, memory), std::pow(10, axes.x1))), axes.y(peak),
-                             axes.right, axes.y(peak), "roof") +
-                    "<title>multiply-adds of f32: " + shortly(peak) + " GFlop/s</title></g>" +
-                    textAt(axes.right - 2, axes.y(peak) - 4, "peak " + shortly(peak), "end");
-  for (const Point &point : points) {
-    const bool isKernel = point.link.empty();
-    const double x = axes.x(point.intensity), y = axes.y(point.gflops);
-    svg += (isKernel ? "" : "<a href=\"" + point.link + "\">") + std::string("<g class=\"point") +
-           (isKernel ? " whole" : "") + "\"><circle cx=\"" + fixed(x) + "\" cy=\"" + fixed(y) + "\" r=\"" +
-           (isKernel ? "6" : "4") + "\"/>" + textAt(x + 8, y + 4, point.name) + "<title>" + escaped(point.title) +
-           "</title></g>" + (isKernel ? "" : "</a>");
-  }
-  return svg + "</svg>";
+  const RoofLimits limits{measured["peakGflops"], measured["copyGbPerS"], measured["memoryGbPerS"]};
+  return "<svg class=\"roofline\" viewBox=\"0 0 480 284\" role=\"img\" aria-label=\"Roofline\">" +
+         rooflineMarks(limits, pointsOf(measured, place)) + "</svg>";
 }
 
 std::string programPictureOf(const Json &trace) {
@@ -260,9 +166,8 @@ std::string programPictureOf(const Json &trace) {
     const std::string bytes = buffer["bytes"];
     const bool isNumber = bytes.find_first_not_of("0123456789") == std::string::npos && !bytes.empty();
     svg += lineFrom(4, grid.y(at), width - 4, grid.y(at), buffer["kind"] == "region" ? "inner" : "buffer") +
-           textAt(4, grid.y(at) - 4,
-                  buffer["name"].get<std::string>() + ", " +
-                      (isNumber ? bytesText(std::stod(bytes)) : bytes.substr(0, 14) + " bytes"));
+           textAt(4, grid.y(at) - 4, buffer["name"].get<std::string>() + ", " +
+                                         (isNumber ? bytesText(std::stod(bytes)) : bytes.substr(0, 14) + " bytes"));
   }
   return svg + stepsOfProgram(trace, grid, buffers) + "</svg>";
 }

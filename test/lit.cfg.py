@@ -63,6 +63,9 @@ if runs("perf", "record", "-q", "-e", "cpu-clock:u", "-o", os.devnull, "/bin/tru
 # Pages are opened in it.
 if shutil.which("chromium"):
     config.available_features.add("browser")
+# Programs of this build run in an emulator: what starts itself again, or is linked by a test itself, does not.
+if config.emulator:
+    config.available_features.add("emulated")
 for sanitizer in filter(None, config.sanitizers.split(",")):
     config.available_features.add(sanitizer)
 # Peers and test drivers that are installed: intel-opencl is the OpenCL runtime and the Level Zero driver over it.

@@ -7,7 +7,10 @@
 #   tools/deps.sh                 what building and testing need
 #   tools/deps.sh --spirv-check   and what tools/spirv-check gives SPIR-V to: Intel's
 #                                 compiler and driver, oclgrind (200 MB)
+#   tools/deps.sh --arm64         and what the preset arm64 builds with and its programs run in: QEMU,
+#                                 and Debian's libraries for arm64 in build/peers/arm64 (430 MB)
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 packages=(
   cmake ninja-build pkg-config git g++
@@ -19,14 +22,70 @@ packages=(
   libhiredis-dev libcurl4-openssl-dev libsodium-dev redis-server nginx-light openssl
   python3 python3-dev python3-venv chromium gdb
 )
-[ "${1-}" != --spirv-check ] || packages+=(spirv-tools intel-opencl-icd libze1 oclgrind llvm-spirv-14 binutils)
+spirvPackages=(spirv-tools intel-opencl-icd libze1 oclgrind llvm-spirv-14 binutils)
+# What libquern, its tests and the compiler link, in a root of their own: some of these packages cannot be
+# installed beside the native ones.
+arm64Packages=(
+  libc6-dev libstdc++-12-dev libtbb-dev libxxhash-dev libzstd-dev libcurl4-openssl-dev libhiredis-dev libsodium-dev
+  libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev opencl-c-headers libmlir-22
+)
+arm64=
+for option in "$@"; do
+  case "$option" in
+    --spirv-check) packages+=("${spirvPackages[@]}") ;;
+    --arm64) packages+=(qemu-user-static) arm64=1 ;;
+    *)
+      echo "usage: tools/deps.sh [--spirv-check] [--arm64]" >&2
+      exit 2
+      ;;
+  esac
+done
+
+# arm64Root: Debian's packages for arm64 and all that they need, unpacked below build/peers/arm64, which is complete
+# once it holds the file `installed`. apt keeps its state there, too: the system's packages and architectures stay as
+# they are, and no rights are needed.
+arm64Root() {
+  local root=build/peers/arm64 new=build/peers/arm64.new package link
+  [ "$(cat $root/installed 2>/dev/null)" != "${arm64Packages[*]}" ] || return 0
+  rm -rf $root $new
+  mkdir -p $new/apt/lists/partial $new/apt/archives/partial
+  cat > $new/apt/apt.conf <<END
+APT::Architecture "arm64";
+APT::Architectures { "arm64"; };
+APT::Sandbox::User "";
+Dir::State "$PWD/$new/apt";
+Dir::State::status "/dev/null";
+Dir::Cache "$PWD/$new/apt";
+END
+  export APT_CONFIG=$PWD/$new/apt/apt.conf
+  apt-get update -q
+  apt-get install -qy --download-only --no-install-recommends "${arm64Packages[@]}"
+  unset APT_CONFIG
+  for package in "$new"/apt/archives/*.deb; do
+    dpkg-deb --fsys-tarfile "$package" |
+      tar -x -C $new --no-same-owner --exclude=./usr/share/doc --exclude=./usr/share/man
+  done
+  # A link that begins at the root would leave this one.
+  find $new -lname '/*' | while read -r link; do
+    ln -sfnr "$new$(readlink "$link")" "$link"
+  done
+  # Headers that Debian packs for other machines only.
+  cp -r /usr/include/level_zero $new/usr/include/
+  cp /usr/lib/*/pkgconfig/{level-zero,libze_loader}.pc $new/usr/lib/aarch64-linux-gnu/pkgconfig/
+  rm -rf $new/apt
+  echo "${arm64Packages[*]}" > $new/installed
+  mv $new $root
+}
 
 missing=()
 for package in "${packages[@]}"; do
   status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   [ "$status" = installed ] || missing+=("$package")
 done
-[ ${#missing[@]} -gt 0 ] || exit 0
+if [ ${#missing[@]} = 0 ]; then
+  [ -z "$arm64" ] || arm64Root
+  exit 0
+fi
 
 install="apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends ${missing[*]}"
 if [ "$(id -u)" = 0 ]; then
@@ -38,3 +97,4 @@ else
   echo "  sudo sh -c '$install'" >&2
   exit 1
 fi
+[ -z "$arm64" ] || arm64Root

@@ -11,6 +11,10 @@
 #                           primitives the quarter whose turn it is by the day of the commit: two hours on two cores
 #   tools/test.sh --whole   as --full with all cells
 #
+#   tools/test.sh --arm64   only what is built for 64-bit Arm and runs in QEMU, all of it: libquern, its unit tests,
+#                           first rounds on every level with kernels of the host's compiler, then the compiler
+#                           for arm64 itself; the default and --full have a short form of it
+#
 #   --only=TEXT             only steps whose name contains TEXT, and what installs and builds the
 #                           release; to go on, or to repeat one
 #   --list                  prints the names of the steps and runs none
@@ -25,15 +29,17 @@ mode=default
 only=
 list=
 quarters=4
+onlyArm64=
 for option in "$@"; do
   case "$option" in
     --quick) mode=quick ;;
     --full) mode=full ;;
     --whole) mode=full quarters=1 ;;
+    --arm64) mode=full onlyArm64=1 ;;
     --only=*) only=${option#--only=} ;;
     --list) list=1 ;;
     *)
-      echo "usage: tools/test.sh [--quick|--full|--whole] [--only=TEXT] [--list]" >&2
+      echo "usage: tools/test.sh [--quick|--full|--whole|--arm64] [--only=TEXT] [--list]" >&2
       exit 2
       ;;
   esac
@@ -223,6 +229,68 @@ day=$(($(date -d "$daySeed" +%s) / 86400))
 share=(--parts=$quarters --part=$day)
 cells=(--all "${share[@]}")
 
+# onArm64 CPU COMMAND…: a program of build/arm64 in QEMU, with that of its CPU's properties (max,sve=off). Kernels come
+# from the compiler of build/release, which is started as what it is.
+onArm64() {
+  QEMU_CPU=$1 QUERN_COMPILER=process QUERN_COMPILER_PROCESS=$root/build/release/lib/quern-compiler-process \
+    QUERN_COMPILER_LIBRARY=$root/build/release/lib/libquern-compiler.so.0 QUERN_GUARD_SCRATCH=1 \
+    qemu-aarch64-static -L build/peers/arm64 "${@:2}"
+}
+
+# conformanceArm64 CPU SETS OPTION…
+conformanceArm64() {
+  onArm64 "$1" build/arm64/bin/tests/quern-conformance --cases="$2" --jobs="$jobs" --linker=loader "${@:3}"
+}
+
+# What starts a program of arm64 as the compiler's process, which the system cannot, is left out.
+unitArm64() {
+  QUERN_CACHE_DIR=off ctest --test-dir build/arm64 -L '^quern-(core|runtime|api)-test$' -j "$jobs" --output-on-failure \
+    --timeout 600 -E 'CompilerProcess|InTheBackground|ForksAreNotHeldUp'
+}
+
+# compiledOnArm64 SETS OPTION…: as conformanceArm64, by the compiler of arm64 in the same process, linked by both.
+compiledOnArm64() {
+  QEMU_CPU=$(sve 256) QUERN_GUARD_SCRATCH=1 qemu-aarch64-static -L build/peers/arm64 \
+    build/arm64/bin/tests/quern-conformance --cases="$1" --jobs="$jobs" --linker=both "${@:2}"
+}
+
+# sve BITS: QEMU's CPU with vectors of one length.
+sve() {
+  echo "max,sve-max-vq=$(($1 / 128)),sve-default-vector-length=$(($1 / 8))"
+}
+
+# shortOfArm64: libquern and the conformance program for arm64, on NEON and on SVE.
+shortOfArm64() {
+  step one "build arm64" build arm64 quern-conformance
+  step tests "conformance, arm64, NEON" conformanceArm64 max,sve=off "$every" \
+    --count="$(pick 0 8 30)" --damaged=0
+  step tests "conformance, arm64, SVE of 256 bits" conformanceArm64 "$(sve 256)" "$every" \
+    --count="$(pick 0 8 30)" --damaged=0
+}
+
+# allOfArm64: first rounds on each level and length, and what is compiled by LLVM for arm64, whose kernels ORC links.
+allOfArm64() {
+  local bits
+  step one "build arm64" build arm64 quern-conformance quern_dnnl quern-core-test quern-runtime-test quern-api-test
+  step tests "unit tests, arm64" unitArm64
+  step tests "programs of oneDNN, arm64" "$lit" -v --order=lexical build/arm64/test --filter=Dnnl/
+  step tests "conformance, arm64, every level of NEON" conformanceArm64 max,sve=off "$every" --count=0 --isa=all
+  for bits in 128 256 512; do
+    step tests "conformance, arm64, SVE of $bits bits" conformanceArm64 "$(sve $bits)" "$every" \
+      --count=0 --isa=sve,sve_bf16
+  done
+  step one "build arm64, the compiler" build arm64 quern_compiler quern_tool
+  step tests "conformance, arm64, compiled there" compiledOnArm64 "$every" --count=6 --damaged=0
+}
+
+# finish: the sum of all, and the status.
+finish() {
+  [ -n "$list" ] || echo "apart: $apart (skipped, refused by a peer or a device, damaged lines and mistakes)"
+  [ -n "$list" ] || echo "$passed passed, $failed failed"
+  [ "$failed" = 0 ]
+  exit
+}
+
 # Those of batch 1, since the reference takes ten minutes for all; of the others those whose turn it is.
 rnnsOfModels() {
   local batchOne='^rnn.* src_layer=[a-z0-9]*:[0-9]+x1x' file=test/problems/rnn-bench.desc
@@ -238,7 +306,15 @@ rnnsOfModels() {
 peers=(intel-opencl python jax)
 [ $mode = quick ] || peers+=(onednn-3.13 onednn-3.2)
 [ $mode != full ] || peers+=(torch flax)
-step one "install what is missing" tools/deps.sh "$(pick "" --spirv-check --spirv-check)"
+if [ -n "$onlyArm64" ]; then
+  step one "install what is missing" tools/deps.sh --arm64
+  step one "install peers" tools/peers.sh onednn-3.13
+  step one "build release" build release quern_compiler quern_compiler_process quern_tool
+  allOfArm64
+  finish
+fi
+# shellcheck disable=SC2046
+step one "install what is missing" tools/deps.sh $(pick "" "--spirv-check --arm64" "--spirv-check --arm64")
 beside one "install peers" tools/peers.sh "${peers[@]}"
 step one "build release" build release all
 join
@@ -333,6 +409,7 @@ beside tests "conformance of all others, as a GPU" onDeviceAsGpu conformance rel
   eltwise,binary,sum,concat,gemm,rnn "$(pick --count=5 --count=20 --count=200)" --linker=orc
 beside one "quern run, softmax of models" build/release/bin/quern run -f test/problems/softmax.desc --check --repeat=1
 join
+[ $mode = quick ] || shortOfArm64
 step tests "SPIR-V of any problem for any device" conformance release \
   "$every" "$(pick --count=10 --count=80 --count=1000)" --compile-only
 
@@ -366,6 +443,4 @@ if [ $mode = full ]; then
   step tests "lit, debug" "$lit" -v --order=lexical build/debug/test
 fi
 
-[ -n "$list" ] || echo "apart: $apart (skipped, refused by a peer or a device, damaged lines and mistakes)"
-[ -n "$list" ] || echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

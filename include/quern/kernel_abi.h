@@ -12,8 +12,8 @@
  * execution have in common.
  *
  * A kernel expects the default floating-point environment (round to nearest,
- * denormals kept: MXCSR 0x1f80 apart from the flag bits). quern_primitive_execute
- * sees to that; a direct caller must.
+ * denormals kept: on x86-64 MXCSR 0x1f80 apart from the flag bits, on AArch64
+ * FPCR 0). quern_primitive_execute sees to that; a direct caller must.
  *===----------------------------------------------------------------------===*/
 #ifndef QUERN_KERNEL_ABI_H
 #define QUERN_KERNEL_ABI_H

@@ -46,7 +46,11 @@ endif()
 # Kernels of families: built by the target quern-families, installed if they are there.
 if(QUERN_BUILD_TOOLS AND QUERN_ENABLE_COMPILER)
   set(packs)
-  foreach(isa IN ITEMS sse42 avx2 avx512_core avx512_core_bf16)
+  set(isas sse42 avx2 avx512_core avx512_core_bf16)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
+    set(isas neon neon_dotprod neon_bf16)
+  endif()
+  foreach(isa IN LISTS isas)
     set(pack ${CMAKE_BINARY_DIR}/families/families-${isa}.qpk)
     add_custom_command(OUTPUT ${pack}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/families

@@ -112,7 +112,7 @@ private:
   }
   static Backend &takeBackend(CompileContext &context, const Target &target, StageTimes &times) {
     Timer timer(times.contextNs);
-    return context.backendFor(target.kind);
+    return context.backendFor(target);
   }
   Error failed(Stage stage, Status status, const std::string &why) const {
     return {status, concat(toString(stage), ": ", why, " in '", problem.desc.title(), "' for ", target.text())};

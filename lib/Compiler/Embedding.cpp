@@ -70,7 +70,7 @@ LogicalResult schedule(ModuleOp module, StringRef target) {
     return failure();
   loadStageDialects(*module.getContext());
   std::string whyNot;
-  if (failed(scheduleModule(module, *Backend::create(parsed->kind), *parsed, whyNot)))
+  if (failed(scheduleModule(module, *Backend::create(*parsed), *parsed, whyNot)))
     return module.emitError("schedule: ") << whyNot;
   return success();
 }
@@ -80,7 +80,7 @@ LogicalResult lower(ModuleOp module, StringRef target) {
   if (failed(parsed))
     return failure();
   loadStageDialects(*module.getContext());
-  return Backend::create(parsed->kind)->lower(module, *parsed, /*verifyIr=*/true);
+  return Backend::create(*parsed)->lower(module, *parsed, /*verifyIr=*/true);
 }
 
 FailureOr<std::string> codegen(ModuleOp module, StringRef target, CodeForm wanted) {
@@ -90,7 +90,7 @@ FailureOr<std::string> codegen(ModuleOp module, StringRef target, CodeForm wante
   quern::CodeForm form = wanted == CodeForm::LlvmIr     ? quern::CodeForm::LlvmIr
                          : wanted == CodeForm::Assembly ? quern::CodeForm::Assembly
                                                         : quern::CodeForm::Binary;
-  Result<std::string> code = Backend::create(parsed->kind)->codegen(module, *parsed, form, /*verifyIr=*/true);
+  Result<std::string> code = Backend::create(*parsed)->codegen(module, *parsed, form, /*verifyIr=*/true);
   if (!code)
     return module.emitError() << code.error().message;
   return std::move(*code);
@@ -109,7 +109,8 @@ FailureOr<LoadedKernel> load(ModuleOp module, StringRef target, ArrayRef<StringR
   FailureOr<Target> parsed = parseTarget(module.getLoc(), target);
   if (failed(parsed))
     return failure();
-  if (!parsed->isCpu() || parsed->isa > detectedIsa())
+  if (!parsed->isCpu() || !includesIsa(detectedIsa(), parsed->isa) ||
+      (isSve(parsed->isa) && parsed->vectorBits != Target::host().vectorBits))
     return module.emitError() << "load: this machine is " << StringRef(nameOfIsa(detectedIsa())) << " and cannot run "
                               << target;
   FailureOr<std::string> object = codegen(module, target, CodeForm::Object);

@@ -131,7 +131,7 @@ Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
   if (!mlir || mlir->isRead())
     return invalidArguments("there is nothing to read in '", given.title(), "'");
   ContextLease lease(CompileContext::Use::Reading);
-  Backend &backend = lease->backendFor(target.kind);
+  Backend &backend = lease->backendFor(target);
   ScopedDiagnosticHandler silence(&lease->context, [](Diagnostic &) { return success(); });
   Result<functions::ReadFunction> function = functions::read(lease->upstream(), mlir->module, mlir->function);
   if (!function)

@@ -93,10 +93,10 @@ LogicalResult scheduleModule(ModuleOp module, const Backend &backend, const Targ
   return scheduleProblems(module, scheduler, whyNot);
 }
 
-Backend &CompileContext::backendFor(TargetKind kind) {
-  std::unique_ptr<Backend> &backend = backends[kind];
+Backend &CompileContext::backendFor(const Target &target) {
+  std::unique_ptr<Backend> &backend = backends[{target.kind, archOf(target.isa)}];
   if (!backend) {
-    backend = Backend::create(kind);
+    backend = Backend::create(target);
     backend->prepare(context);
   }
   return *backend;

@@ -47,12 +47,12 @@ public:
   const Use use;
   int uses = 0;
   /// Made when a target of the kind is first compiled for.
-  Backend &backendFor(TargetKind kind);
+  Backend &backendFor(const Target &target);
   /// For Use::Reading; made when the first module is read.
   functions::Upstream &upstream();
 
 private:
-  std::map<TargetKind, std::unique_ptr<Backend>> backends;
+  std::map<std::pair<TargetKind, CpuArch>, std::unique_ptr<Backend>> backends;
   std::unique_ptr<functions::Upstream> own;
 };
 

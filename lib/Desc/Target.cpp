@@ -1,21 +1,19 @@
-//===- Target.cpp - Detection of the host ---------------------------------===//
+//===- Target.cpp - Levels, and which of them the host has ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An instruction set counts only if the operating system saves its registers (XGETBV; for AMX Linux must also let the
-// process use the tile data). What is asked of the machine is asked once and kept.
+// What is asked of the machine is asked once and kept.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Target.h"
 
+#include "Desc/Machine.h"
+
 #include <algorithm>
-#include <cpuid.h>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 namespace quern {
 namespace {
@@ -24,6 +22,8 @@ struct IsaName {
   std::string_view name;
   CpuIsa isa;
 };
+
+constexpr std::string_view nameOfUnknownIsa = "undef";
 
 /// The first name of each level is the one that is printed.
 constexpr IsaName isaNames[] = {
@@ -34,6 +34,11 @@ constexpr IsaName isaNames[] = {
     {"avx512_core_bf16", CpuIsa::Avx512Bf16},
     {"avx512_core_fp16", CpuIsa::Avx512Fp16},
     {"avx512_core_amx", CpuIsa::Avx512Amx},
+    {"neon", CpuIsa::Neon},
+    {"neon_dotprod", CpuIsa::NeonDotprod},
+    {"neon_bf16", CpuIsa::NeonBf16},
+    {"sve", CpuIsa::Sve},
+    {"sve_bf16", CpuIsa::SveBf16},
     // oneDNN's other names, each for the highest level that it contains.
     {"sse41", CpuIsa::Sse42},
     {"avx", CpuIsa::Sse42},
@@ -47,83 +52,13 @@ constexpr IsaName isaNames[] = {
     {"avx10_1_512_amx_fp16", CpuIsa::Avx512Amx},
     {"avx10_2_amx_2", CpuIsa::Avx512Amx},
     {"avx10_2_512_amx_2", CpuIsa::Avx512Amx},
-    {"default", CpuIsa::Avx512Amx},
-    {"all", CpuIsa::Avx512Amx},
+    {"default", machine::arch == CpuArch::X86_64 ? CpuIsa::Avx512Amx : CpuIsa::SveBf16},
+    {"all", machine::arch == CpuArch::X86_64 ? CpuIsa::Avx512Amx : CpuIsa::SveBf16},
 };
 
-struct CpuidWords {
-  uint32_t a = 0, b = 0, c = 0, d = 0;
-};
-
-CpuidWords cpuid(uint32_t leaf, uint32_t subleaf) {
-  CpuidWords words;
-  __get_cpuid_count(leaf, subleaf, &words.a, &words.b, &words.c, &words.d); // zeros where the leaf does not exist
-  return words;
-}
-
-/// The register state that the operating system saves (XCR0); 0 without XSAVE.
-uint64_t savedState() {
-  constexpr uint32_t osxsave = 1u << 27;
-  if (!(cpuid(1, 0).c & osxsave))
-    return 0;
-  uint32_t low = 0, high = 0;
-  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return static_cast<uint64_t>(high) << 32 | low;
-}
-
-/// Asks Linux to let this process use the data of tiles, which it then may in all threads. One that does not
-/// know the question refuses.
-bool kernelGivesTiles() {
-  constexpr long requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
-  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
-}
-
-CpuIsa detectIsa() {
-  auto has = [](uint32_t word, std::initializer_list<int> bits) {
-    return std::all_of(bits.begin(), bits.end(), [&](int bit) { return word >> bit & 1; });
-  };
-  CpuidWords one = cpuid(1, 0), seven = cpuid(7, 0), sevenOne = cpuid(7, 1);
-  uint64_t state = savedState();
-  constexpr uint64_t avxState = 0x6, avx512State = 0xe6, amxState = 0x60000;
-  // FMA, MOVBE, F16C, AVX; BMI1, AVX2, BMI2; LZCNT.
-  bool avx2 = (state & avxState) == avxState && has(one.c, {12, 22, 28, 29}) && has(seven.b, {3, 5, 8}) &&
-              has(cpuid(0x80000001, 0).c, {5});
-  if (!avx2)
-    return CpuIsa::Sse42;
-  // F, DQ, CD, BW, VL.
-  if ((state & avx512State) != avx512State || !has(seven.b, {16, 17, 28, 30, 31}))
-    return CpuIsa::Avx2;
-  if (!has(seven.c, {11}))
-    return CpuIsa::Avx512;
-  if (!has(sevenOne.a, {5}))
-    return CpuIsa::Avx512Vnni;
-  if (!has(seven.d, {23}))
-    return CpuIsa::Avx512Bf16;
-  // AMX-BF16, AMX-TILE, AMX-INT8.
-  if ((state & amxState) != amxState || !has(seven.d, {22, 24, 25}) || !kernelGivesTiles())
-    return CpuIsa::Avx512Fp16;
-  return CpuIsa::Avx512Amx;
-}
-
-/// Sizes in KiB of the data or unified caches of levels 1 to 3; a level that CPUID does not tell stays as it is.
-void detectCaches(Target &target) {
-  bool isAmd = cpuid(0x80000001, 0).c >> 22 & 1; // topology extensions: leaf 0x8000001d has the form of Intel's leaf 4
-  uint32_t leaf = isAmd ? 0x8000001d : 4;
-  int32_t *sizes[] = {&target.l1Kib, &target.l2Kib, &target.l3Kib};
-  for (uint32_t index = 0; index < 16; ++index) {
-    CpuidWords words = cpuid(leaf, index);
-    uint32_t type = words.a & 31, level = words.a >> 5 & 7;
-    if (type == 0)
-      break;
-    if (type == 2 || level < 1 || level > 3) // 2: instructions
-      continue;
-    uint64_t ways = (words.b >> 22) + 1, partitions = (words.b >> 12 & 1023) + 1, line = (words.b & 4095) + 1,
-             sets = uint64_t(words.c) + 1;
-    uint64_t kib = ways * partitions * line * sets / 1024;
-    if (kib > 0 && kib <= INT32_MAX)
-      *sizes[level - 1] = static_cast<int32_t>(kib);
-  }
-}
+constexpr CpuIsa x86Isas[] = {CpuIsa::Sse42,      CpuIsa::Avx2,       CpuIsa::Avx512,   CpuIsa::Avx512Vnni,
+                              CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx};
+constexpr CpuIsa armIsas[] = {CpuIsa::Neon, CpuIsa::NeonDotprod, CpuIsa::NeonBf16, CpuIsa::Sve, CpuIsa::SveBf16};
 
 /// What limits host(), until host() is used.
 struct HostCap {
@@ -137,19 +72,28 @@ HostCap &hostCap() {
   return cap;
 }
 
+/// The highest level that the machine has and that is not above the limit, where that is one of the same architecture.
+CpuIsa cappedIsa(std::optional<CpuIsa> limit, int32_t vectorBits) {
+  const CpuIsa detected = detectedIsa();
+  CpuIsa best = isasOf(archOf(detected)).front();
+  for (CpuIsa isa : isasOf(archOf(detected)))
+    if (includesIsa(detected, isa) && (!limit || archOf(*limit) != archOf(isa) || isa <= *limit) &&
+        (!isSve(isa) || isSveLength(vectorBits)))
+      best = isa;
+  return best;
+}
+
 Target makeHost() {
-  Target target;
-  detectCaches(target);
   HostCap &cap = hostCap();
   std::lock_guard lock(cap.mutex);
   cap.isUsed = true;
-  CpuIsa limit = CpuIsa::Avx512Amx;
-  if (cap.set) {
-    limit = *cap.set;
-  } else if (const char *variable = std::getenv("QUERN_MAX_CPU_ISA")) {
-    limit = isaFromName(variable).value_or(limit);
-  }
-  target.isa = std::min(detectedIsa(), limit);
+  std::optional<CpuIsa> limit = cap.set;
+  if (const char *variable = limit ? nullptr : std::getenv("QUERN_MAX_CPU_ISA"))
+    limit = isaFromName(variable);
+  const int32_t vectorBits = machine::detectVectorBits();
+  const CpuIsa isa = cappedIsa(limit, vectorBits);
+  Target target = targetOfIsa(isa, isSve(isa) ? vectorBits : 0);
+  machine::detectCaches(target);
   return target;
 }
 
@@ -159,7 +103,7 @@ std::string_view nameOfIsa(CpuIsa isa) {
   for (const IsaName &entry : isaNames)
     if (entry.isa == isa)
       return entry.name;
-  return "undef";
+  return nameOfUnknownIsa;
 }
 
 std::optional<CpuIsa> isaFromName(std::string_view name) {
@@ -171,9 +115,37 @@ std::optional<CpuIsa> isaFromName(std::string_view name) {
   return std::nullopt;
 }
 
+std::span<const CpuIsa> isasOf(CpuArch arch) {
+  return arch == CpuArch::X86_64 ? std::span<const CpuIsa>(x86Isas) : std::span<const CpuIsa>(armIsas);
+}
+
+Target targetOfIsa(CpuIsa isa, int32_t vectorBits) {
+  Target target{isa};
+  target.vectorBits = vectorBits;
+  if (archOf(isa) == CpuArch::AArch64) // Neoverse
+    target.l1Kib = 64;
+  return target;
+}
+
 CpuIsa detectedIsa() {
-  static const CpuIsa isa = detectIsa();
+  static const CpuIsa isa = machine::detectIsa();
   return isa;
+}
+
+bool Target::has(CpuIsa level) const { return isCpu() && includesIsa(isa, level); }
+bool Target::runs(const Target &code) const {
+  if (!isCpu() || !code.isCpu())
+    return *this == code;
+  return includesIsa(isa, code.isa) && (!isSve(code.isa) || vectorBits == code.vectorBits);
+}
+bool Target::isX86() const { return isCpu() && archOf(isa) == CpuArch::X86_64; }
+bool Target::isAArch64() const { return isCpu() && archOf(isa) == CpuArch::AArch64; }
+
+int Target::lanes32() const {
+  constexpr int laneBits = 32, widest = 16;
+  if (!isCpu())
+    return widest;
+  return isSve(isa) ? vectorBits / laneBits : has(CpuIsa::Avx512) ? widest : has(CpuIsa::Avx2) ? 8 : 4;
 }
 
 const Target &Target::host() {
@@ -182,7 +154,7 @@ const Target &Target::host() {
 }
 
 Result<void> setMaxCpuIsa(CpuIsa isa) {
-  if (isa < CpuIsa::Sse42 || isa > CpuIsa::Avx512Amx)
+  if (nameOfIsa(isa) == nameOfUnknownIsa)
     return invalidArguments("instruction set ", static_cast<int32_t>(isa), " is unknown");
   HostCap &cap = hostCap();
   std::lock_guard lock(cap.mutex);

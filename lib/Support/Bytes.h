@@ -22,7 +22,7 @@ class ByteWriter {
 public:
   template <typename T> void put(T value) {
     static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
-    char raw[sizeof(T)]; // x86-64 only: memory order is little-endian
+    char raw[sizeof(T)]; // memory order is little-endian on x86-64 and AArch64
     std::memcpy(raw, &value, sizeof(T));
     bytes.append(raw, sizeof(T));
   }

@@ -9,10 +9,10 @@
 
 using namespace quern;
 
-std::unique_ptr<Backend> Backend::create(TargetKind kind) {
-  switch (kind) {
+std::unique_ptr<Backend> Backend::create(const Target &target) {
+  switch (target.kind) {
   case TargetKind::Cpu:
-    return createCpuBackend();
+    return createCpuBackend(archOf(target.isa));
   case TargetKind::Spirv:
     return createSpirvBackend();
   }

@@ -43,11 +43,11 @@ struct BackendTraits {
   llvm::ArrayRef<Schedule> schedules;
 };
 
-/// The targets of one kind. Keeps what lowering and code generation reuse from one kernel to the next: of one thread
-/// and one context at a time.
+/// The targets of one kind, of CPUs those of one architecture. Keeps what lowering and code generation reuse from one
+/// kernel to the next: of one thread and one context at a time.
 class Backend {
 public:
-  static std::unique_ptr<Backend> create(TargetKind kind);
+  static std::unique_ptr<Backend> create(const Target &target);
   virtual ~Backend() = default;
 
   /// Makes kernels of `problem`, behind it, by the first schedule that takes it; where none does, those that have a

@@ -43,14 +43,13 @@ struct InstructionsPass : PassWrapper<InstructionsPass, OperationPass<func::Func
   void runOnOperation() override {
     if (std::optional<VectorIsa> level = vectorIsaFromName(isa))
       return function(getOperation(), *level);
-    getOperation().emitError(name) << ": isa='" << isa << "': sse42, avx2, avx512, avx512_vnni or avx512_bf16";
+    getOperation().emitError(name) << ": isa='" << isa << "': " << vectorIsaNames;
     signalPassFailure();
   }
 
   StringRef name, description;
   Function function;
-  Option<std::string> isa{*this, "isa", llvm::cl::desc("sse42, avx2, avx512, avx512_vnni or avx512_bf16"),
-                          llvm::cl::init("avx512")};
+  Option<std::string> isa{*this, "isa", llvm::cl::desc(vectorIsaNames), llvm::cl::init("avx512")};
 };
 
 /// What is done to a module of problems or kernels, as a pass.
@@ -104,6 +103,16 @@ llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
   switch (isa) {
   case VectorIsa::Device:
     return "device";
+  case VectorIsa::Neon:
+    return "neon";
+  case VectorIsa::NeonDotprod:
+    return "neon_dotprod";
+  case VectorIsa::NeonBf16:
+    return "neon_bf16";
+  case VectorIsa::Sve:
+    return "sve";
+  case VectorIsa::SveBf16:
+    return "sve_bf16";
   case VectorIsa::Sse42:
     return "sse42";
   case VectorIsa::Avx2:
@@ -119,7 +128,8 @@ llvm::StringRef nameOfVectorIsa(VectorIsa isa) {
 }
 
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name) {
-  for (VectorIsa isa : {VectorIsa::Device, VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Vnni,
+  for (VectorIsa isa : {VectorIsa::Device, VectorIsa::Neon, VectorIsa::NeonDotprod, VectorIsa::NeonBf16, VectorIsa::Sve,
+                        VectorIsa::SveBf16, VectorIsa::Sse42, VectorIsa::Avx2, VectorIsa::Avx512, VectorIsa::Avx512Vnni,
                         VectorIsa::Avx512Bf16})
     if (name == nameOfVectorIsa(isa))
       return isa;

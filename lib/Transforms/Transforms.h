@@ -19,9 +19,15 @@
 
 namespace quern {
 
-/// What vector code may use. From Sse42 on a level includes the ones before it.
+/// What vector code may use. From Sse42 on a level includes the ones before it, and so from Neon to NeonBf16; Sve
+/// includes Neon, SveBf16 all of AArch64's.
 enum class VectorIsa {
-  Device,     ///< scalars and vectors alike by arithmetic and FMA alone, no instruction of x86-64
+  Device,      ///< scalars and vectors alike by arithmetic and FMA alone, no instruction of a CPU
+  Neon,        ///< FMA and half conversions
+  NeonDotprod, ///< and products of four bytes, both signed or both unsigned
+  NeonBf16,    ///< and conversion to bf16, products of pairs of it, of unsigned with signed bytes
+  Sve,         ///< and masks, NeonDotprod's products
+  SveBf16,
   Sse42,      ///< no fused multiply-add, no half conversions
   Avx2,       ///< FMA and F16C
   Avx512,     ///< F, BW, CD, DQ, VL: scalef, getexp, getmant, two-register permutes, masks
@@ -29,8 +35,18 @@ enum class VectorIsa {
   Avx512Bf16, ///< and conversion to bf16, products of pairs of it
 };
 
-llvm::StringRef nameOfVectorIsa(VectorIsa isa); ///< "device", "sse42", "avx2", "avx512", "avx512_vnni", "avx512_bf16"
+llvm::StringRef nameOfVectorIsa(VectorIsa isa); ///< "device", "neon", "sse42", "avx512_bf16" and so on
+constexpr bool hasFma(VectorIsa isa) { return isa != VectorIsa::Sse42; }
+constexpr bool isArm(VectorIsa isa) { return isa >= VectorIsa::Neon && isa <= VectorIsa::SveBf16; }
+constexpr bool isSve(VectorIsa isa) { return isa == VectorIsa::Sve || isa == VectorIsa::SveBf16; }
+constexpr bool hasArmDotprod(VectorIsa isa) { return isArm(isa) && isa != VectorIsa::Neon; }
+constexpr bool hasArmBf16(VectorIsa isa) { return isa == VectorIsa::NeonBf16 || isa == VectorIsa::SveBf16; }
+/// Conversions between f16 and f32, of any number of lanes.
+constexpr bool hasHalfConversions(VectorIsa isa) { return isa >= VectorIsa::Avx2 || isArm(isa); }
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name);
+/// All but "device", for messages.
+constexpr const char *vectorIsaNames =
+    "neon, neon_dotprod, neon_bf16, sve, sve_bf16, sse42, avx2, avx512, avx512_vnni or avx512_bf16";
 
 enum class ExpMethod {
   Polynomial, ///< below one ULP

@@ -318,7 +318,7 @@ quern_status_t quern_set_default_fpmath_mode(quern_fpmath_mode_t mode) noexcept 
 quern_status_t quern_set_max_cpu_isa(quern_cpu_isa_t isa) noexcept {
   return guarded([&]() -> Result<void> {
     if (isa == quern_cpu_isa_default)
-      return setMaxCpuIsa(CpuIsa::Avx512Amx);
+      return setMaxCpuIsa(isasOf(archOf(detectedIsa())).back());
     for (const IsaLevel &level : isaLevels)
       if (level.value == isa)
         return setMaxCpuIsa(level.isa);
@@ -350,6 +350,13 @@ quern_cpu_isa_t quern_get_effective_cpu_isa(void) noexcept {
       break;
     case CpuIsa::Avx512Amx:
       effective = quern_cpu_isa_avx512_core_amx;
+      break;
+    case CpuIsa::Neon:
+    case CpuIsa::NeonDotprod:
+    case CpuIsa::NeonBf16:
+    case CpuIsa::Sve:
+    case CpuIsa::SveBf16:
+      effective = quern_cpu_isa_default; // the names are those of x86
       break;
     }
     return {};

@@ -140,8 +140,7 @@ bool Packs::lookup(const PrimitiveDesc &desc, const KernelKey &key, const Target
     if (group.target == target && useOf(group, key, use))
       return true;
   for (const Group &group : groups)
-    if (target.isCpu() && group.target.isCpu() && group.target.isa <= target.isa && group.target != target &&
-        useOf(group, keyOf(desc, group.target), use))
+    if (group.target != target && target.runs(group.target) && useOf(group, keyOf(desc, group.target), use))
       return true;
   return false;
 }

@@ -418,9 +418,8 @@ Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedP
   if (!compiledFor || keyOf(problem.desc, *compiledFor).bytes != artifact->keyBytes)
     return invalidArguments("the cache blob is of another problem or build: ", artifact->descriptor, " by ",
                             artifact->buildId);
-  const bool runs = target.isCpu() ? compiledFor->isCpu() && compiledFor->isa <= target.isa : *compiledFor == target;
-  if (!runs)
-    return invalidArguments("the cache blob is for ", compiledFor->name(), "; the engine has ", target.name());
+  if (!target.runs(*compiledFor))
+    return invalidArguments("the cache blob is for ", compiledFor->text(), "; the engine has ", target.text());
   if (device)
     return loadBlobOnDevice(std::move(*artifact), parts, problem, device);
   if (!entries.empty()) {

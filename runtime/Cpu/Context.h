@@ -6,29 +6,27 @@
 #define QUERN_RUNTIME_CPU_CONTEXT_H
 
 #include "Cpu/Threads.h"
-
-#include <xmmintrin.h>
+#include "Support/FloatControl.h"
 
 namespace quern {
 
-/// Sets MXCSR to round-to-nearest with denormals kept and all exceptions masked; gives the caller's back,
-/// its sticky flags included.
+/// Sets the thread's arithmetic to round-to-nearest with denormals kept and all exceptions masked; gives the caller's
+/// back, its sticky flags included.
 class DefaultFloatEnvironment {
 public:
-  static constexpr unsigned defaultControl = 0x1f80, flagBits = 0x3f;
-  DefaultFloatEnvironment() : saved(_mm_getcsr()) {
-    if ((saved & ~flagBits) != defaultControl)
-      _mm_setcsr(defaultControl);
+  DefaultFloatEnvironment() : saved(floatControl::read()) {
+    if ((saved & ~floatControl::flags) != floatControl::standard)
+      floatControl::write(floatControl::standard);
   }
   ~DefaultFloatEnvironment() {
-    if (_mm_getcsr() != saved)
-      _mm_setcsr(saved);
+    if (floatControl::read() != saved)
+      floatControl::write(saved);
   }
   DefaultFloatEnvironment(const DefaultFloatEnvironment &) = delete;
   DefaultFloatEnvironment &operator=(const DefaultFloatEnvironment &) = delete;
 
 private:
-  unsigned saved;
+  floatControl::Word saved;
 };
 
 /// On which threads to run, and with whose scratch.

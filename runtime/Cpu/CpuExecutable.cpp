@@ -29,7 +29,7 @@ Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact,
                                                               const DebugObject *debug) {
   if (artifact.codeKind != CodeKind::ElfObject)
     return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind),
-                        ", not an x86-64 object");
+                        ", not an object for this machine");
   if (Result<void> checked = checkArguments(artifact, problem); !checked)
     return checked.takeError();
 

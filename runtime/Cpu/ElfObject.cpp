@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Cpu/ElfObject.h"
 
+#include "Cpu/Relocations.h"
+
 namespace quern {
 
 std::optional<std::string_view> ElfObject::stringAt(std::string_view table, uint64_t offset) {
@@ -20,8 +22,8 @@ Result<void> ElfObject::readSections() {
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
     return runtimeError("the object is not an ELF file");
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-      header->e_machine != EM_X86_64 || header->e_type != ET_REL)
-    return runtimeError("the object is not a relocatable x86-64 ELF file");
+      header->e_machine != machine || header->e_type != ET_REL)
+    return runtimeError("the object is not a relocatable ", relocationsOf(machine)->machine, " ELF file");
   if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum == 0)
     return runtimeError("the object's section table is malformed: ", header->e_shnum, " entries of ",
                         header->e_shentsize, " bytes");

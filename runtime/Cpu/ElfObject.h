@@ -3,13 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sections and symbols of an x86-64 object, checked: the bytes may be hostile. Structures are copied out of the file,
+// Sections and symbols of an object for a machine, checked: the bytes may be hostile. Structures are copied out of the file,
 // so that its alignment does not matter.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CPU_ELFOBJECT_H
 #define QUERN_RUNTIME_CPU_ELFOBJECT_H
 
+#include "Support/ElfMachine.h"
 #include "Support/Error.h"
 
 #include <cstdint>
@@ -29,7 +30,7 @@ public:
     std::string_view name;
   };
 
-  explicit ElfObject(std::string_view file) : file(file) {}
+  explicit ElfObject(std::string_view file, uint16_t machine = hostElfMachine) : file(file), machine(machine) {}
   /// `runtime_error`: it is no such object, with the reason. Symbols are read behind sections.
   Result<void> readSections();
   Result<void> readSymbols();
@@ -63,6 +64,7 @@ private:
   static std::optional<std::string_view> stringAt(std::string_view table, uint64_t offset);
 
   std::string_view file, symbolNames;
+  uint16_t machine;
   uint64_t headersPlace = 0;
   std::vector<Section> sectionList;
   std::vector<Elf64_Sym> symbolList;

@@ -11,10 +11,10 @@
 #include "Cpu/Loader.h"
 
 #include "Cpu/ElfObject.h"
+#include "Cpu/Relocations.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -29,7 +29,8 @@ uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment
 
 class ObjectLoader {
 public:
-  explicit ObjectLoader(std::string_view bytes) : object(bytes) {}
+  ObjectLoader(std::string_view bytes, uint16_t machine)
+      : object(bytes, machine), relocations(*relocationsOf(machine)) {}
 
   Result<void> readSections() {
     Result<void> read = object.readSections();
@@ -54,6 +55,7 @@ private:
 
   ElfObject object;
   std::vector<uint64_t> offsets; ///< of each section in the image
+  const Relocations &relocations;
   // No function at the very start: tools read what lies before one.
   uint64_t codeBytes = 0, imageBytes = leadBytes;
 };
@@ -128,37 +130,6 @@ Result<uint64_t> ObjectLoader::addressOf(const Elf64_Sym &symbol, std::string_vi
   return offsets[symbol.st_shndx] + symbol.st_value;
 }
 
-/// Writes the relocated field; false for an unknown type or a value out of its range.
-bool applyRelocation(char *place, uint64_t type, uint64_t target, int64_t addend) {
-  const uint64_t value = target + static_cast<uint64_t>(addend);
-  const uint64_t distance = value - reinterpret_cast<uint64_t>(place);
-  const auto fits32 = [](uint64_t bits) { return static_cast<int64_t>(bits) == static_cast<int32_t>(bits); };
-  const auto put32 = [place](uint64_t bits) {
-    const uint32_t narrow = static_cast<uint32_t>(bits);
-    std::memcpy(place, &narrow, sizeof(narrow));
-  };
-  switch (type) {
-  case R_X86_64_64:
-    std::memcpy(place, &value, sizeof(value));
-    return true;
-  case R_X86_64_PC64:
-    std::memcpy(place, &distance, sizeof(distance));
-    return true;
-  case R_X86_64_PC32:
-  case R_X86_64_PLT32:
-    put32(distance);
-    return fits32(distance);
-  case R_X86_64_32S:
-    put32(value);
-    return fits32(value);
-  case R_X86_64_32:
-    put32(value);
-    return value <= std::numeric_limits<uint32_t>::max();
-  default:
-    return false;
-  }
-}
-
 Result<void> ObjectLoader::relocateSection(char *image, const Section &table) const {
   const Section &section = object.sections()[table.header.sh_info];
   if (table.header.sh_entsize != sizeof(Elf64_Rela) || table.header.sh_size % sizeof(Elf64_Rela))
@@ -166,9 +137,9 @@ Result<void> ObjectLoader::relocateSection(char *image, const Section &table) co
   for (uint64_t offset = 0; offset < table.header.sh_size; offset += sizeof(Elf64_Rela)) {
     const Elf64_Rela relocation = *object.at<Elf64_Rela>(table.header.sh_offset + offset);
     const uint64_t type = ELF64_R_TYPE(relocation.r_info), symbol = ELF64_R_SYM(relocation.r_info);
-    if (type == R_X86_64_NONE)
+    const uint64_t width = relocations.width(type);
+    if (width == 0)
       continue;
-    const uint64_t width = type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4;
     if (section.header.sh_size < width || relocation.r_offset > section.header.sh_size - width)
       return runtimeError("a relocation lies outside section ", section.name);
     if (symbol >= object.symbols().size())
@@ -178,7 +149,8 @@ Result<void> ObjectLoader::relocateSection(char *image, const Section &table) co
     if (!target)
       return target.takeError();
     char *place = image + offsets[table.header.sh_info] + relocation.r_offset;
-    if (!applyRelocation(place, type, reinterpret_cast<uint64_t>(image) + *target, relocation.r_addend))
+    const uint64_t value = reinterpret_cast<uint64_t>(image) + *target + static_cast<uint64_t>(relocation.r_addend);
+    if (!relocations.apply(place, type, value))
       return runtimeError("a relocation of ", section.name, " against \"", name, "\" has type ", type,
                           " or is out of range");
   }
@@ -195,7 +167,7 @@ Result<void> ObjectLoader::relocate(char *image) const {
     if (offsets[table.header.sh_info] == notLoaded)
       continue;
     if (table.header.sh_type == SHT_REL)
-      return runtimeError("relocations ", table.name, " have no addends, which x86-64 requires");
+      return runtimeError("relocations ", table.name, " have no addends");
     if (Result<void> done = relocateSection(image, table); !done)
       return done;
   }
@@ -206,6 +178,8 @@ Result<void> ObjectLoader::protect(char *image) const {
   if (mprotect(image, codeBytes, PROT_READ | PROT_EXEC) != 0 ||
       (imageBytes > codeBytes && mprotect(image + codeBytes, imageBytes - codeBytes, PROT_READ) != 0))
     return runtimeError("cannot protect the pages of a kernel: error ", errno);
+  // Where fetching of instructions does not see what was stored; on x86 it does, and this is nothing.
+  __builtin___clear_cache(image, image + codeBytes);
   return {};
 }
 
@@ -225,8 +199,9 @@ Result<void *> ObjectLoader::findEntry(char *image, const std::string &name) con
 
 } // namespace
 
-Result<LoadedObject> LoadedObject::load(std::string_view object, std::span<const std::string> entries) {
-  ObjectLoader loader(object);
+Result<LoadedObject> LoadedObject::load(std::string_view object, std::span<const std::string> entries,
+                                        uint16_t machine) {
+  ObjectLoader loader(object, machine);
   for (auto step : {&ObjectLoader::readSections, &ObjectLoader::layOut, &ObjectLoader::readSymbols})
     if (Result<void> done = (loader.*step)(); !done)
       return done.takeError();

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The hit path: a relocatable x86-64 object becomes executable pages. Strict, since the bytes may be hostile: every
+// The hit path: a relocatable object becomes executable pages. Strict, since the bytes may be hostile: every
 // offset, size, index and range is checked, nothing outside the object can be referred to, and code and constants end
 // up in pages of their own (read-execute and read-only; never writable and executable at once).
 //
@@ -11,6 +11,7 @@
 #ifndef QUERN_RUNTIME_CPU_LOADER_H
 #define QUERN_RUNTIME_CPU_LOADER_H
 
+#include "Support/ElfMachine.h"
 #include "Support/Error.h"
 
 #include <cstdint>
@@ -27,8 +28,10 @@ public:
   /// The largest image that is mapped.
   static constexpr uint64_t maxImageBytes = 64ull << 20;
 
-  /// Needs a global function symbol for each of `entries`. `runtime_error`: not such an object, with the reason.
-  static Result<LoadedObject> load(std::string_view object, std::span<const std::string> entries);
+  /// Needs a global function symbol for each of `entries`. `runtime_error`: not such an object, with the reason. Of
+  /// another machine, EM_X86_64 or EM_AARCH64, it is mapped all the same, which is how its reading is tested.
+  static Result<LoadedObject> load(std::string_view object, std::span<const std::string> entries,
+                                   uint16_t machine = hostElfMachine);
 
   LoadedObject(LoadedObject &&other) noexcept;
   LoadedObject &operator=(LoadedObject &&other) noexcept;

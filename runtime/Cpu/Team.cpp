@@ -17,7 +17,6 @@
 #include "Launch/Steps.h"
 
 #include <atomic>
-#include <immintrin.h>
 #include <sched.h>
 
 namespace quern {
@@ -31,6 +30,15 @@ constexpr int spinsBeforeHelp = 256;
 constexpr int spinsBeforeYield = 4096;
 /// Two lines: some processors fetch lines in pairs.
 constexpr size_t apart = 128;
+
+/// Leaves a core's other thread more of it while this one waits.
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  __asm__ volatile("isb"); // of what lasts about as long; yield is nothing on most cores
+#endif
+}
 
 class Team {
 public:
@@ -94,7 +102,7 @@ bool Team::finish(const ProgramCursor &cursor, const Turn &turn, void *scratch) 
       runLeft(cursor, turn, scratch);
       hasHelped = true; // all slots are taken now
     } else if (spins < spinsBeforeYield) {
-      _mm_pause();
+      relax();
     } else {
       sched_yield();
     }

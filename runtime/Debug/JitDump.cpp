@@ -8,10 +8,11 @@
 //===----------------------------------------------------------------------===//
 #include "Debug/JitDump.h"
 
+#include "Support/ElfMachine.h"
+
 #include <cinttypes>
 #include <cstdlib>
 #include <ctime>
-#include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -82,7 +83,7 @@ void JitDump::open(const std::string &directory, const std::string &prefix) {
   if (!file)
     return;
   struct {
-    uint32_t magic = 0x4A695444, version = 1, bytes = 40, machine = EM_X86_64, pad = 0,
+    uint32_t magic = 0x4A695444, version = 1, bytes = 40, machine = hostElfMachine, pad = 0,
              pid = static_cast<uint32_t>(getpid());
     uint64_t time = now(), flags = 0;
   } header;

@@ -9,8 +9,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef __x86_64__
-#error "the jump is written for x86-64"
+#if defined(__x86_64__)
+#define JUMP(NAME) "  endbr64\n  jmp *" NAME "@GOTPCREL(%rip)\n"
+#elif defined(__aarch64__) // x16 is a linker's to change between a call and its function; hint 34 is bti c
+#define JUMP(NAME) "  hint #34\n  adrp x16, :got:" NAME "\n  ldr x16, [x16, :got_lo12:" NAME "]\n  br x16\n"
+#else
+#error "the jump is written for x86-64 and AArch64"
 #endif
 
 #define ALIAS(NAME)                                                                                                    \
@@ -18,8 +22,5 @@
       ".p2align 4\n"                                                                                                   \
       ".globl dnnl_" #NAME "\n"                                                                                        \
       ".type dnnl_" #NAME ", @function\n"                                                                              \
-      "dnnl_" #NAME ":\n"                                                                                              \
-      "  endbr64\n"                                                                                                    \
-      "  jmp *quern_" #NAME "@GOTPCREL(%rip)\n"                                                                        \
-      ".size dnnl_" #NAME ", .-dnnl_" #NAME "\n");
+      "dnnl_" #NAME ":\n" JUMP("quern_" #NAME) ".size dnnl_" #NAME ", .-dnnl_" #NAME "\n");
 #include "Dnnl/Exports.def"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The functions of Exports.def that fail. Callers pass more arguments than are declared here; the callee of an x86-64
-// function neither counts nor removes them, and all of these begin with the result.
+// The functions of Exports.def that fail. Callers pass more arguments than are declared here; the callee neither
+// counts nor removes them, on x86-64 and AArch64, and all of these begin with the result.
 //
 //===----------------------------------------------------------------------===//
 #include "Dnnl/Dropin.h"

@@ -15,6 +15,7 @@
 #include "Tiers/Loops.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace quern {
 namespace {
@@ -39,6 +40,14 @@ std::vector<TensorDesc *> tensorsOf(PrimitiveDesc &desc) {
   return std::move(list.tensors);
 }
 
+/// Of scales and zero points.
+template <typename Visit> void forEachMask(Attributes &attr, const Visit &visit) {
+  for (auto &[argument, scale] : attr.scales)
+    visit(scale.mask);
+  for (auto &[argument, zeroPoint] : attr.zeroPoints)
+    visit(zeroPoint.mask);
+}
+
 TensorDesc tensorOf(const TensorDesc &like, const std::vector<Loop> &loops, size_t position, bool isOpen) {
   TensorDesc tensor;
   tensor.ndims = static_cast<int32_t>(loops.size());
@@ -60,25 +69,26 @@ TensorDesc tensorOf(const TensorDesc &like, const std::vector<Loop> &loops, size
   return tensor;
 }
 
-/// Gives the operation the tensors of these loops, and their axis.
+/// Gives the operation the tensors of these loops, and the kept one's place to what names it.
 void reshape(PrimitiveDesc &desc, const std::vector<Loop> &loops, bool isOpen) {
   const std::vector<TensorDesc *> tensors = tensorsOf(desc);
   for (size_t i = 0; i < tensors.size(); ++i)
     *tensors[i] = tensorOf(*tensors[i], loops, i, isOpen);
-  const auto axis = std::find_if(loops.begin(), loops.end(), [](const Loop &loop) { return loop.isAxis; });
+  const auto kept = static_cast<int32_t>(
+      std::find_if(loops.begin(), loops.end(), [](const Loop &loop) { return loop.isKept; }) - loops.begin());
   if (auto *softmax = std::get_if<SoftmaxDesc>(&desc.op))
-    softmax->axis = static_cast<int32_t>(axis - loops.begin());
+    softmax->axis = kept;
+  forEachMask(desc.attr, [&](int32_t &mask) { mask = mask ? 1 << kept : 0; });
 }
 
 /// Of short rows of a softmax the length is not open, since several share a vector. Nor is that of a few lanes that are
 /// packed in one of result and first source, and apart in the other: as many vectors are interleaved.
-void markFew(std::vector<Loop> &loops) {
+void markFew(std::vector<Loop> &loops, bool hasAxis) {
   constexpr int64_t mostInRow = 15, mostLanes = 8;
   const size_t result = loops.empty() ? 0 : loops.front().strides.size() - 1;
-  const bool hasAxis = std::any_of(loops.begin(), loops.end(), [](const Loop &loop) { return loop.isAxis; });
   for (Loop &few : loops) {
     if (hasAxis) {
-      few.isFew = few.isAxis && few.size > 1 && few.size <= mostInRow &&
+      few.isFew = few.isKept && few.size > 1 && few.size <= mostInRow &&
                   std::all_of(few.strides.begin(), few.strides.end(), [](int64_t stride) { return stride == 1; });
       continue;
     }
@@ -95,19 +105,33 @@ struct Forms {
   PrimitiveDesc sized, open;
 };
 
+/// The dim that is to stay as it is, -1 for none: the axis of a softmax, or what scales and zero points tell apart.
+/// Nothing if those are several.
+std::optional<int32_t> keptDim(PrimitiveDesc &desc) {
+  if (const auto *softmax = std::get_if<SoftmaxDesc>(&desc.op))
+    return softmax->axis;
+  int32_t masks = 0;
+  forEachMask(desc.attr, [&](int32_t &mask) { masks |= mask; });
+  if (masks & (masks - 1))
+    return std::nullopt;
+  return masks ? std::countr_zero(static_cast<uint32_t>(masks)) : -1;
+}
+
 std::optional<Forms> mergedForms(const PrimitiveDesc &desc) {
   Forms forms{desc, desc};
-  const auto *softmax = std::get_if<SoftmaxDesc>(&desc.op);
   const std::vector<TensorDesc *> tensors = tensorsOf(forms.sized);
-  std::optional<std::vector<Loop>> loops = loopsOf(tensors, softmax ? softmax->axis : -1);
+  const std::optional<int32_t> kept = keptDim(forms.sized);
+  std::optional<std::vector<Loop>> loops = kept ? loopsOf(tensors, *kept) : std::nullopt;
   if (!loops)
     return std::nullopt;
-  // One form for rows with and without others around them.
-  if (loops->empty() || loops->front().isAxis)
+  const bool hasAxis = desc.kind() == PrimitiveKind::Softmax;
+  markFew(*loops, hasAxis);
+  // One form for rows, and for lanes, with and without others around them.
+  const bool areLanes = !hasAxis && loops->size() == 2 && loops->front().isFew != loops->back().isFew;
+  if (loops->empty() || loops->front().isKept || areLanes)
     loops->insert(loops->begin(), emptyLoop(*loops, tensors.size()));
   if (loops->size() > static_cast<size_t>(maxDims))
     return std::nullopt;
-  markFew(*loops);
   reshape(forms.sized, *loops, /*isOpen=*/false);
   reshape(forms.open, *loops, /*isOpen=*/true);
   return forms;
@@ -158,15 +182,18 @@ std::optional<Forms> productForms(const PrimitiveDesc &desc) {
   return forms;
 }
 
-/// Attributes whose values do not tell indices apart, and that leave memory to the library.
-bool isUniform(const Attributes &attr) {
-  const auto hasMask = [](const auto &one) { return one.second.mask != 0 || !one.second.groups.empty(); };
+/// Attributes without tensors but scales and zero points, of one value or, of a reorder, one for each index of a dim,
+/// and that leave memory to the library.
+bool areSimple(const Attributes &attr, PrimitiveKind kind) {
+  const auto isOther = [&](const auto &one) {
+    return !one.second.groups.empty() || (one.second.mask != 0 && kind != PrimitiveKind::Reorder);
+  };
   const auto hasTensor = [](const PostOp &op) {
     return op.kind != PostOp::Kind::Eltwise && op.kind != PostOp::Kind::Sum;
   };
   return attr.scratchpadMode == ScratchpadMode::Library && !attr.dropout.isSet() && !attr.naive &&
-         std::none_of(attr.scales.begin(), attr.scales.end(), hasMask) &&
-         std::none_of(attr.zeroPoints.begin(), attr.zeroPoints.end(), hasMask) &&
+         std::none_of(attr.scales.begin(), attr.scales.end(), isOther) &&
+         std::none_of(attr.zeroPoints.begin(), attr.zeroPoints.end(), isOther) &&
          std::none_of(attr.postOps.begin(), attr.postOps.end(), hasTensor);
 }
 
@@ -228,7 +255,7 @@ std::optional<std::vector<int64_t>> bind(const VerifiedProblem &family, const Ve
 } // namespace
 
 std::optional<Family> familyOf(const VerifiedProblem &problem, const Target &target) {
-  if (!target.isCpu() || problem.isNoop || !isUniform(problem.desc.attr))
+  if (!target.isCpu() || problem.isNoop || !areSimple(problem.desc.attr, problem.desc.kind()))
     return std::nullopt;
   std::optional<Forms> forms = formsOf(problem.desc);
   if (!forms)

@@ -23,7 +23,7 @@ bool isRun(const Loop &outer, const Loop &inner) {
 std::vector<Loop> merged(const std::vector<Loop> &loops) {
   std::vector<Loop> result;
   for (const Loop &loop : loops) {
-    if (!result.empty() && !result.back().isAxis && !loop.isAxis && isRun(result.back(), loop)) {
+    if (!result.empty() && !result.back().isKept && !loop.isKept && isRun(result.back(), loop)) {
       const int64_t size = result.back().size * loop.size; // no more than the elements of a tensor
       result.back() = loop;
       result.back().size = size;
@@ -62,7 +62,7 @@ int64_t strideAt(const std::vector<Part> &parts, int64_t begin) {
 }
 
 /// Appends the loops of one dim, its blocks in every tensor told apart. False if blocks do not divide one another.
-bool appendLoops(std::vector<Loop> &loops, const std::vector<TensorDesc *> &tensors, int32_t dim, bool isAxis) {
+bool appendLoops(std::vector<Loop> &loops, const std::vector<TensorDesc *> &tensors, int32_t dim, bool isKept) {
   int64_t size = 1;
   for (const TensorDesc *tensor : tensors)
     size = std::max(size, tensor->dims[dim]);
@@ -75,19 +75,19 @@ bool appendLoops(std::vector<Loop> &loops, const std::vector<TensorDesc *> &tens
       if (part.begin < size)
         begins.insert(part.begin);
   }
-  if (isAxis && begins.size() > 1)
+  if (isKept && begins.size() > 1)
     return false;
   for (auto begin = begins.begin(); begin != begins.end(); ++begin) {
     const auto next = std::next(begin);
     const int64_t end = next == begins.end() ? size : *next;
     if (end % *begin)
       return false;
-    Loop loop{end / *begin, isAxis};
+    Loop loop{end / *begin, isKept};
     for (size_t i = 0; i < tensors.size(); ++i) {
       loop.strides.push_back(strideAt(parts[i], *begin));
       loop.isBroadcast.push_back(tensors[i]->dims[dim] != size);
     }
-    if (loop.size > 1 || isAxis)
+    if (loop.size > 1 || isKept)
       loops.push_back(std::move(loop));
   }
   return true;
@@ -100,14 +100,14 @@ bool isOrdinary(const TensorDesc &tensor) {
          tensor.extras.flags == 0;
 }
 
-std::optional<std::vector<Loop>> loopsOf(const std::vector<TensorDesc *> &tensors, int32_t axis) {
+std::optional<std::vector<Loop>> loopsOf(const std::vector<TensorDesc *> &tensors, int32_t kept) {
   std::vector<Loop> loops;
   const int32_t rank = tensors.back()->ndims;
   for (const TensorDesc *tensor : tensors)
     if (tensor->ndims != rank || !isOrdinary(*tensor))
       return std::nullopt;
   for (int32_t d = 0; d < rank; ++d)
-    if (!appendLoops(loops, tensors, d, d == axis))
+    if (!appendLoops(loops, tensors, d, d == kept))
       return std::nullopt;
   std::sort(loops.begin(), loops.end(), [](const Loop &a, const Loop &b) {
     return std::tie(a.strides.back(), a.size) > std::tie(b.strides.back(), b.size);

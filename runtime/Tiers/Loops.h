@@ -15,7 +15,7 @@ namespace quern {
 /// One dim of all tensors of an operation, or a block of one.
 struct Loop {
   int64_t size = 1;
-  bool isAxis = false;
+  bool isKept = false;             ///< a loop of its own, even of one element: an axis, or what scales tell apart
   std::vector<int64_t> strides{};  ///< of each tensor, in elements
   std::vector<bool> isBroadcast{}; ///< the tensor has one element along it, others have more
   bool isFew = false;              ///< its size is not open
@@ -26,9 +26,9 @@ bool isOrdinary(const TensorDesc &tensor);
 
 /// The loops over `tensors`, which are of one shape but for dims of one element, from the largest stride of the last
 /// tensor to the smallest. Blocks of a layout are loops of their own; what is a run of memory in every tensor is one
-/// loop. Nothing for tensors that are not ordinary, whose blocks do not divide one another, or with blocks along `axis`
-/// (-1: none), which is a loop even of one element.
-std::optional<std::vector<Loop>> loopsOf(const std::vector<TensorDesc *> &tensors, int32_t axis);
+/// loop, but for dim `kept` (-1: none). Nothing for tensors that are not ordinary, whose blocks do not divide one
+/// another, or with blocks along `kept`.
+std::optional<std::vector<Loop>> loopsOf(const std::vector<TensorDesc *> &tensors, int32_t kept);
 
 /// One that all tensors have one element along, in front of the others.
 Loop emptyLoop(const std::vector<Loop> &loops, size_t tensors);

@@ -4,7 +4,7 @@
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{isa=avx2}))' | FileCheck %s --check-prefixes=ALL,AVX2
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,NONE
 // RUN: not quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{isa=mmx}))' 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: error: quern-expand-saturation: isa='mmx': sse42, avx2, avx512, avx512_vnni or avx512_bf16
+// OPTION: error: quern-expand-saturation: isa='mmx': neon, neon_dotprod, neon_bf16, sve, sve_bf16, sse42, avx2, avx512, avx512_vnni or avx512_bf16
 
 // Signed bytes: only the upper bound is clamped, since what is too small becomes INT32_MIN, which the packing takes for -128.
 // ALL-LABEL: func.func @bytes(

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The input is an object file, as a hostile cache directory may offer it. What loads has its entry inside the
-// mapped image; nothing is run.
+// The input is an object file, as a hostile cache directory may offer it, for each machine. What loads has its entry
+// inside the mapped image; nothing is run.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -15,8 +15,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const std::string entries[] = {"quern_test_scale"};
   // A copy of that size: the sanitizer sees its end.
   const std::string object(reinterpret_cast<const char *>(data), size);
-  Result<LoadedObject> loaded = LoadedObject::load(object, entries);
-  if (loaded ? loaded->addresses().size() != 1 || !loaded->addresses()[0] : loaded.error().message.empty())
-    __builtin_trap();
+  for (uint16_t machine : {EM_X86_64, EM_AARCH64}) {
+    Result<LoadedObject> loaded = LoadedObject::load(object, entries, machine);
+    if (loaded ? loaded->addresses().size() != 1 || !loaded->addresses()[0] : loaded.error().message.empty())
+      __builtin_trap();
+  }
   return 0;
 }

@@ -64,7 +64,7 @@ PeakKernel peakKernel(StringRef kind, const Target &target) {
     carried += comma + "%s" + number + " = %zero";
     types += comma + sums;
     yielded += comma + "%r" + number;
-    if (packed == 1 && target.isa < CpuIsa::Avx2) {
+    if (packed == 1 && target.isX86() && !target.has(CpuIsa::Avx2)) {
       dots += "      %p" + number + " = arith.mulf %x, %x : " + sums + "\n      %r" + number + " = arith.addf %s" +
               number + ", %p" + number + " : " + sums + "\n";
       continue;

@@ -30,9 +30,9 @@ std::string cpuName() {
 
 std::vector<std::string> targetNames() {
   std::vector<std::string> names;
-  for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni, CpuIsa::Avx512Bf16,
-                     CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx})
-    names.emplace_back(nameOfIsa(isa));
+  for (CpuArch arch : {CpuArch::X86_64, CpuArch::AArch64})
+    for (CpuIsa isa : isasOf(arch))
+      names.emplace_back(nameOfIsa(isa));
   return names;
 }
 

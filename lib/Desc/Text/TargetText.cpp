@@ -43,13 +43,26 @@ template <typename Read> Result<void> readItems(std::string_view text, Read read
   return {};
 }
 
-Result<void> readCacheSize(Target &target, std::string_view text, Item item) {
+Result<void> readVectorBits(Target &target, std::string_view text, std::string_view value) {
+  std::optional<int32_t> bits = numberOf(value);
+  if (!isSve(target.isa))
+    return invalidArguments("target '", text, "': vl is a length of SVE's vectors, which this level has not");
+  if (!bits || !isSveLength(*bits))
+    return invalidArguments("target '", text, "': vl is '", value, "'; it is 128, 256 or 512");
+  target.vectorBits = *bits;
+  return {};
+}
+
+Result<void> readCpuItem(Target &target, std::string_view text, Item item) {
+  if (item.name == "vl")
+    return readVectorBits(target, text, item.value);
   int32_t *size = item.name == "l1"   ? &target.l1Kib
                   : item.name == "l2" ? &target.l2Kib
                   : item.name == "l3" ? &target.l3Kib
                                       : nullptr;
   if (!size)
-    return invalidArguments("target '", text, "': '", item.name, "' is not one of l1, l2 and l3");
+    return invalidArguments("target '", text, "': '", item.name, "' is not one of ",
+                            isSve(target.isa) ? "l1, l2, l3 and vl" : "l1, l2 and l3");
   std::optional<int32_t> number = numberOf(item.value);
   if (!number)
     return invalidArguments("target '", text, "': ", item.name, " is '", item.value,
@@ -140,10 +153,12 @@ Result<Target> Target::parse(std::string_view text) {
     return invalidArguments(
         "target '", shown,
         "' is unknown; known are native, sse42, avx2, avx512_core, avx512_core_vnni, avx512_core_bf16, ",
-        "avx512_core_fp16, avx512_core_amx and spirv64");
-  target.isa = *isa;
-  if (Result<void> read = readItems(text, [&](Item item) { return readCacheSize(target, shown, item); }); !read)
+        "avx512_core_fp16, avx512_core_amx, neon, neon_dotprod, neon_bf16, sve:vl=, sve_bf16:vl= and spirv64");
+  target = targetOfIsa(*isa);
+  if (Result<void> read = readItems(text, [&](Item item) { return readCpuItem(target, shown, item); }); !read)
     return read.takeError();
+  if (isSve(*isa) && !target.vectorBits)
+    return invalidArguments("target '", shown, "' lacks the length of its vectors in bits: vl=128, vl=256 or vl=512");
   return target;
 }
 
@@ -153,7 +168,11 @@ std::string Target::text() const {
   constexpr int32_t Target::*sizes[] = {&Target::l1Kib, &Target::l2Kib, &Target::l3Kib};
   std::string out(nameOfIsa(isa));
   char separator = ':';
-  const Target standard;
+  const Target standard = targetOfIsa(isa);
+  if (vectorBits) {
+    out += concat(separator, "vl=", vectorBits);
+    separator = ',';
+  }
   for (int level = 0; level < 3; ++level) {
     if (this->*sizes[level] == standard.*sizes[level])
       continue;

@@ -74,11 +74,14 @@ SmallVector<Value, 4> splitBytes(OpBuilder &b, const Product &product, const Pro
   return parts;
 }
 
-/// Words as lanes x 4 bytes, extended.
-Value unsignedBytes(OpBuilder &b, Location loc, Value words, int64_t lanes) {
+/// The bytes of a shifted lhs, which are signed where its own are not, as lanes x 4, extended.
+Value shiftedBytes(OpBuilder &b, const Product &product, Value words, int64_t lanes) {
+  Location loc = product.loc();
   Value bytes = vector::BitCastOp::create(b, loc, VectorType::get({lanes * 4}, b.getI8Type()), words);
   bytes = vector::ShapeCastOp::create(b, loc, VectorType::get({lanes, 4}, b.getI8Type()), bytes);
-  return arith::ExtUIOp::create(b, loc, VectorType::get({lanes, 4}, b.getI32Type()), bytes);
+  auto wide = VectorType::get({lanes, 4}, b.getI32Type());
+  return isExtended<arith::ExtSIOp>(product.lhs) ? arith::ExtUIOp::create(b, loc, wide, bytes).getResult()
+                                                 : arith::ExtSIOp::create(b, loc, wide, bytes).getResult();
 }
 
 /// sum[lane] += Σ over what is packed, lhs[k] or lhs[lane, k] * rhs[lane, k].
@@ -130,9 +133,10 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
     if (!areBytes || !areExtended)
       return Dot::MulAdd;
     bool areUnsigned = isExtended<arith::ExtUIOp>(lhs) && isExtended<arith::ExtUIOp>(rhs);
-    if (!strategy.hasQuadDots || areUnsigned)
-      return Dot::Halves;
-    return areMixed ? Dot::Quads : Dot::Shifted;
+    if (areMixed ? strategy.hasQuadDots : strategy.hasSameSignDots)
+      return Dot::Quads;
+    const bool isShiftable = areMixed ? strategy.hasSameSignDots : !areUnsigned && strategy.hasQuadDots;
+    return isShiftable ? Dot::Shifted : Dot::Halves;
   }
   bool arePairs = product.packed == 2 && lhs.element().isBF16() && rhs.element().isBF16() &&
                   isExtended<arith::ExtFOp>(lhs) && isExtended<arith::ExtFOp>(rhs) && product.sumType().isF32();
@@ -257,7 +261,7 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
       if (dot == Dot::Halves)
         return splitBytes(b, product, product.lhs, word, lanes);
       Value shift = splat(b, loc, lanes, 32, APInt::getSplat(32, APInt::getSignMask(8)));
-      return {unsignedBytes(b, loc, arith::XOrIOp::create(b, loc, word, shift), lanes)};
+      return {shiftedBytes(b, product, arith::XOrIOp::create(b, loc, word, shift), lanes)};
     }
     if (dot == Dot::Rounded && product.lhs.element().isF32())
       return {roundToBf16(b, product, packed)};
@@ -273,7 +277,7 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
 
 SmallVector<Value, 4> contractions::prepareShift(OpBuilder &b, const Product &product, int64_t lanes) {
   Value shift = splat(b, product.loc(), lanes, 32, APInt::getSplat(32, APInt::getSignMask(8)));
-  return {unsignedBytes(b, product.loc(), shift, lanes)};
+  return {shiftedBytes(b, product, shift, lanes)};
 }
 
 Value contractions::accumulate(OpBuilder &b, const Product &product, Dot dot, ArrayRef<Value> lhs, ArrayRef<Value> rhs,

@@ -25,8 +25,9 @@ enum class Dot {
   RoundedFma,
   Pairs,   ///< two bf16 into an f32
   Rounded, ///< two f32, rounded to bf16, into an f32; or bf16 of lhs
-  Quads,   ///< four unsigned and four signed bytes into an i32
-  /// Four and four signed bytes: those of lhs plus 128, unsigned; what that adds to a sum is the same for all rows.
+  Quads,   ///< four and four bytes, of signs that the target multiplies, into an i32
+  /// Four and four bytes: those of lhs plus 128, unsigned, where they are signed, and minus 128 otherwise; what that
+  /// adds to a sum is the same for all rows.
   Shifted,
   Halves,       ///< four bytes of any kind, widened to 16 bits and multiplied in pairs, into an i32
   PairMatrices, ///< Pairs, 16 steps at once in registers of a matrix

@@ -1,10 +1,11 @@
-//===- Backend.cpp - The instruction sets of x86 --------------------------===//
+//===- Backend.cpp - CPUs -------------------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Backend.h"
 
 #include "Schedule/Build/Batch.h"
+#include "Targets/Cpu/Architecture.h"
 #include "Targets/Cpu/Codegen.h"
 #include "Targets/Cpu/Pipeline.h"
 #include "Targets/Cpu/Strategy.h"
@@ -45,7 +46,7 @@ constexpr Schedule schedules[] = {{"map", runMap, false},
 
 } // namespace
 
-std::unique_ptr<Backend> quern::createCpuBackend() {
+std::unique_ptr<Backend> quern::createCpuBackend(CpuArch arch) {
   return std::make_unique<BackendOf<CpuLowering, CpuCodegen>>(
-      BackendTraits{CodeKind::ElfObject, "# ", /*passesSizes=*/false, schedules});
+      BackendTraits{CodeKind::ElfObject, architectureOf(arch).assemblyComment, /*passesSizes=*/false, schedules});
 }

@@ -1,4 +1,4 @@
-//===- Backend.h - The instruction sets of x86 ----------------------------===//
+//===- Backend.h - CPUs --------------------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,7 +9,7 @@
 
 namespace quern {
 
-std::unique_ptr<Backend> createCpuBackend();
+std::unique_ptr<Backend> createCpuBackend(CpuArch arch);
 
 } // namespace quern
 

@@ -45,7 +45,7 @@ public:
   Result<CodeListing> list(mlir::ModuleOp module, const Target &target);
 
 private:
-  Result<llvm::TargetMachine *> machineFor(CpuIsa isa);
+  Result<llvm::TargetMachine *> machineFor(const Target &target);
   std::unique_ptr<llvm::LLVMContext> context;
   std::map<CpuIsa, std::unique_ptr<llvm::TargetMachine>> machines;
 };

@@ -69,11 +69,17 @@ public:
   }
 
 private:
+  /// A scalable vector's least size is known, which is that of a register.
+  static bool fillsRegister(const Type *vector) {
+    constexpr uint64_t registerBits = 128;
+    return vector->getPrimitiveSizeInBits().getKnownMinValue() >= registerBits;
+  }
+
   /// A shuffle of two vectors of its own type.
   static bool mixes(const Instruction &instruction) {
     auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
     return shuffle && shuffle->getType() == shuffle->getOperand(0)->getType() &&
-           !isa<UndefValue>(shuffle->getOperand(1)) && shuffle->getType()->getPrimitiveSizeInBits() >= 128;
+           !isa<UndefValue>(shuffle->getOperand(1)) && fillsRegister(shuffle->getType());
   }
 
   /// The first shuffle whose operand is one of the same block; null if there is none.
@@ -122,7 +128,7 @@ private:
   static bool crossesInRegisters(Instruction &border) {
     for (Instruction &before : make_range(border.getParent()->begin(), border.getIterator())) {
       Type *type = before.getType();
-      bool fits = type->isVectorTy() ? type->getPrimitiveSizeInBits() >= 128 && !type->getScalarType()->isIntegerTy(1)
+      bool fits = type->isVectorTy() ? fillsRegister(type) && !type->getScalarType()->isIntegerTy(1)
                                      : type->isPointerTy() || type->isIntegerTy(64) || type->isFloatTy();
       if (!fits && isUsedBehind(before, border))
         return false;
@@ -133,19 +139,25 @@ private:
 char SplitShuffleStages::ID = 0;
 
 /// From selected instructions to final ones, by the names of LLVM's registry, which has those of the target too. First
-/// those for registers that are virtual and written once each; selection may copy the flags, which no instruction can.
-constexpr StringLiteral virtualPasses[] = {"dead-mi-elimination", "early-machinelicm",   "machine-cse",
-                                           "peephole-opt",        "dead-mi-elimination", "x86-flags-copy-lowering"};
-constexpr StringLiteral machinePasses[] = {
-    // Registers.
-    "processimpdefs", "unreachable-mbb-elimination", "livevars", "phi-node-elimination", "twoaddressinstruction",
-    "register-coalescer", "greedy", "virtregrewriter", "machinelicm",
-    // What stands for several instructions, and the order of blocks.
-    "prologepilog", "postrapseudos", "x86-expand-pseudo", "block-placement"};
+/// those for registers that are virtual and written once each, then those that give them registers.
+constexpr StringLiteral virtualPasses[] = {"dead-mi-elimination", "early-machinelicm", "machine-cse", "peephole-opt",
+                                           "dead-mi-elimination"};
+constexpr StringLiteral registerPasses[] = {"processimpdefs",
+                                            "unreachable-mbb-elimination",
+                                            "livevars",
+                                            "phi-node-elimination",
+                                            "twoaddressinstruction",
+                                            "register-coalescer",
+                                            "greedy",
+                                            "virtregrewriter",
+                                            "machinelicm",
+                                            "prologepilog",
+                                            "postrapseudos"}; // what stands for several instructions
+constexpr StringLiteral lastPasses[] = {"block-placement"};
 
 /// False, with nothing added, if this LLVM has no pass of one of the names. `hasVariables`: debug information says
 /// where variables are, which is followed from block to block.
-bool addMachinePasses(TargetPassConfig &config, bool hasVariables) {
+bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture, bool hasVariables) {
   SmallVector<Pass *> passes;
   auto append = [&](ArrayRef<StringLiteral> names) {
     for (StringRef name : names) {
@@ -156,9 +168,9 @@ bool addMachinePasses(TargetPassConfig &config, bool hasVariables) {
     }
     return true;
   };
-  bool isComplete = append(virtualPasses);
+  bool isComplete = append(virtualPasses) && append(architecture.virtualPasses);
   passes.push_back(createPlaceConstantsPass());
-  if (!isComplete || !append(machinePasses)) {
+  if (!isComplete || !append(registerPasses) || !append(architecture.physicalPasses) || !append(lastPasses)) {
     for (Pass *pass : passes)
       delete pass;
     return false;
@@ -175,8 +187,8 @@ bool addMachinePasses(TargetPassConfig &config, bool hasVariables) {
 using AddPrinter = function_ref<bool(CodeGenTargetMachineImpl &, MCContext &)>;
 
 /// False if this back end does not offer the steps.
-bool addPasses(TargetMachine &machine, legacy::PassManager &passes, bool verifyIr, bool hasVariables,
-               AddPrinter addPrinter) {
+bool addPasses(TargetMachine &machine, const Architecture &architecture, legacy::PassManager &passes, bool verifyIr,
+               bool hasVariables, AddPrinter addPrinter) {
   auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);
   TargetPassConfig *config = target.createPassConfig(passes);
   config->setDisableVerify(!verifyIr);
@@ -190,7 +202,7 @@ bool addPasses(TargetMachine &machine, legacy::PassManager &passes, bool verifyI
   PassSteps::add(*config, createScalarizeMaskedMemIntrinLegacyPass());
   config->addCodeGenPrepare();
   PassSteps::add(*config, new SplitShuffleStages);
-  if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config, hasVariables))
+  if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config, architecture, hasVariables))
     return false;
   config->setInitialized();
   return addPrinter(target, context);
@@ -207,8 +219,8 @@ bool usesAtomics(const Module &module) {
 } // namespace
 
 /// A pass manager serves one module: reused for another, LLVM's machine passes keep state of the one before.
-bool generateCode(TargetMachine &machine, Module &module, SmallVectorImpl<char> &bytes, CodeGenFileType kind,
-                  bool verifyIr) {
+bool generateCode(TargetMachine &machine, const Architecture &architecture, Module &module,
+                  SmallVectorImpl<char> &bytes, CodeGenFileType kind, bool verifyIr) {
   foldConstants(module);
   if (!usesAtomics(module)) {
     raw_svector_ostream os(bytes);
@@ -219,7 +231,7 @@ bool generateCode(TargetMachine &machine, Module &module, SmallVectorImpl<char> 
     const auto addPrinter = [&](CodeGenTargetMachineImpl &target, MCContext &context) {
       return !target.addAsmPrinter(passes, os, nullptr, kind, context);
     };
-    if (addPasses(machine, passes, verifyIr, hasVariables, addPrinter)) {
+    if (addPasses(machine, architecture, passes, verifyIr, hasVariables, addPrinter)) {
       passes.run(module);
       return true;
     }
@@ -233,7 +245,7 @@ bool generateCode(TargetMachine &machine, Module &module, SmallVectorImpl<char> 
   return true;
 }
 
-bool listCode(TargetMachine &machine, Module &module, NotedCode &noted) {
+bool listCode(TargetMachine &machine, const Architecture &architecture, Module &module, NotedCode &noted) {
   foldConstants(module);
   if (usesAtomics(module))
     return false;
@@ -244,7 +256,7 @@ bool listCode(TargetMachine &machine, Module &module, NotedCode &noted) {
       passes.add(printer);
     return printer != nullptr;
   };
-  if (!addPasses(machine, passes, /*verifyIr=*/false, /*hasVariables=*/false, addPrinter))
+  if (!addPasses(machine, architecture, passes, /*verifyIr=*/false, /*hasVariables=*/false, addPrinter))
     return false;
   passes.run(module);
   return true;

@@ -11,6 +11,8 @@
 #ifndef QUERN_TARGETS_CPU_CODEGENPASSES_H
 #define QUERN_TARGETS_CPU_CODEGENPASSES_H
 
+#include "Targets/Cpu/Architecture.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -20,11 +22,11 @@ namespace quern {
 struct NotedCode;
 
 /// Appends the code of `module` to `bytes`. False if the back end cannot emit this kind of file.
-bool generateCode(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes,
-                  llvm::CodeGenFileType kind, bool verifyIr);
+bool generateCode(llvm::TargetMachine &machine, const Architecture &architecture, llvm::Module &module,
+                  llvm::SmallVectorImpl<char> &bytes, llvm::CodeGenFileType kind, bool verifyIr);
 
 /// Notes the instructions that generateCode() would emit. False for what takes LLVM's own list of passes.
-bool listCode(llvm::TargetMachine &machine, llvm::Module &module, NotedCode &noted);
+bool listCode(llvm::TargetMachine &machine, const Architecture &architecture, llvm::Module &module, NotedCode &noted);
 
 } // namespace quern
 

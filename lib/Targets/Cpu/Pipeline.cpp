@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Pipeline.h"
 
+#include "Targets/Cpu/Architecture.h"
 #include "Targets/Cpu/FlatAccess.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -28,19 +29,6 @@
 using namespace mlir;
 
 namespace quern {
-
-VectorIsa vectorIsaFor(const Target &target) {
-  if (target.isa >= CpuIsa::Avx512Bf16)
-    return VectorIsa::Avx512Bf16;
-  if (target.isa >= CpuIsa::Avx512)
-    return target.isa >= CpuIsa::Avx512Vnni ? VectorIsa::Avx512Vnni : VectorIsa::Avx512;
-  return target.isa >= CpuIsa::Avx2 ? VectorIsa::Avx2 : VectorIsa::Sse42;
-}
-
-MathOptions mathOptionsFor(const Target &target) {
-  VectorIsa isa = vectorIsaFor(target);
-  return {isa, isa >= VectorIsa::Avx512 ? ExpMethod::Table : ExpMethod::Polynomial};
-}
 
 namespace {
 
@@ -165,7 +153,7 @@ void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature
 
 /// Stores past the caches are not ordered with the ones that tell another thread that the kernel is done: a
 /// fence before each return is.
-void fenceStreamedStores(LLVM::LLVMFuncOp function) {
+void fenceStreamedStores(LLVM::LLVMFuncOp function, StringRef fence) {
   bool streams = function
                      .walk([](LLVM::StoreOp store) {
                        return store.getNontemporal() ? WalkResult::interrupt() : WalkResult::advance();
@@ -173,9 +161,9 @@ void fenceStreamedStores(LLVM::LLVMFuncOp function) {
                      .wasInterrupted();
   if (!streams)
     return;
-  function.walk([](LLVM::ReturnOp end) {
+  function.walk([&](LLVM::ReturnOp end) {
     OpBuilder builder(end);
-    LLVM::CallIntrinsicOp::create(builder, end.getLoc(), builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
+    LLVM::CallIntrinsicOp::create(builder, end.getLoc(), builder.getStringAttr(fence), ValueRange());
   });
 }
 
@@ -247,12 +235,12 @@ void joinBlocks(LLVM::LLVMFuncOp function) {
 } // namespace
 
 LogicalResult expandForTarget(ModuleOp module, const Target &target) {
+  const MathOptions options = architectureOf(target).mathOptionsOf(target);
   for (auto function : module.getOps<func::FuncOp>()) {
-    expandSaturation(function, vectorIsaFor(target));
-    expandByteSums(function, vectorIsaFor(target));
-    expandDots(function, vectorIsaFor(target));
-    if (failed(expandNarrowFloats(function, vectorIsaFor(target))) ||
-        failed(expandMath(function, mathOptionsFor(target))))
+    expandSaturation(function, options.isa);
+    expandByteSums(function, options.isa);
+    expandDots(function, options.isa);
+    if (failed(expandNarrowFloats(function, options.isa)) || failed(expandMath(function, options)))
       return failure();
   }
   return success();
@@ -297,7 +285,8 @@ LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verif
     loadWords(function);
     joinBlocks(function);
     eraseUnusedSums(function);
-    fenceStreamedStores(function);
+    if (const StringRef fence = architectureOf(target).storeFence; !fence.empty())
+      fenceStreamedStores(function, fence);
   }
   return verifyIr ? verify(module) : success();
 }

@@ -14,15 +14,10 @@
 #include "Desc/Target.h"
 #include "Targets/KernelLowering.h"
 #include "Targets/OneToOne.h"
-#include "Transforms/Transforms.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace quern {
-
-VectorIsa vectorIsaFor(const Target &target);
-/// The math expansions that pay on this target.
-MathOptions mathOptionsFor(const Target &target);
 
 /// Expands what no instruction of the target does, in every kernel of the module. Idempotent.
 mlir::LogicalResult expandForTarget(mlir::ModuleOp module, const Target &target);

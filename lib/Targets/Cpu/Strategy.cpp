@@ -3,31 +3,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Register file and masking per instruction set; budgets from the caches. Half of L2 goes to scratch, since the tensors
-// pass through it; a destination of half the last level would push its source out, and so would a map that moves as
-// much on one thread; several threads keep what fits.
+// Register file, masking and instructions are the architecture's; budgets come from the caches. Half of L2 goes to
+// scratch, since the tensors pass through it; a destination of half the last level would push its source out, and so
+// would a map that moves as much on one thread; several threads keep what fits.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Strategy.h"
+
+#include "Targets/Cpu/Architecture.h"
 
 #include <algorithm>
 
 using namespace quern;
 
 namespace {
-
-struct Registers {
-  int64_t vectorBytes, count;
-  int64_t narrowestMask; ///< bits
-};
-
-Registers registersOf(const Target &target) {
-  if (target.isa >= CpuIsa::Avx512)
-    return {64, 32, 8}; // masks of bytes by AVX-512 BW
-  if (target.isa >= CpuIsa::Avx2)
-    return {32, 16, 32}; // vmaskmovps and vmaskmovpd
-  return {16, 16, 0};
-}
 
 /// From how many bytes on what is written passes the caches (docs/architecture.md, "Written past the caches").
 struct StreamSizes {
@@ -48,22 +37,15 @@ StreamSizes streamSizesOf(const Target &target) {
 
 } // namespace
 
-/// A block of sums for each register file: 6x4 on AVX-512, 6x2 on AVX2, 2x4 on SSE, which multiplies and
-/// adds in two instructions.
 ContractionStrategy quern::contractionStrategyFor(const Target &target) {
-  Registers registers = registersOf(target);
+  const VectorRegisters registers = architectureOf(target).registersOf(target);
   ContractionStrategy strategy;
-  strategy.vectorBytes = registers.vectorBytes;
+  strategy.vectorBytes = registers.bytes;
   strategy.registers = registers.count;
   strategy.narrowestMask = registers.narrowestMask;
-  strategy.hasFma = target.isa >= CpuIsa::Avx2;
-  strategy.vectors = target.isa == CpuIsa::Avx2 ? 2 : 4;
   strategy.leastRestSums = registers.count > 16 ? 12 : 8; // two dots of pairs begin in a cycle and take six
-  strategy.hasQuadDots = target.isa >= CpuIsa::Avx512Vnni;
   strategy.hasPairDots = target.hasPairDots();
-  strategy.hasMatrices = target.isa >= CpuIsa::Avx512Amx;
-  if (target.hasPairDots()) // cores that are this new fetch ahead across pages: asking takes 2 to 15 % of the time
-    strategy.aheadBytes = strategy.farAheadBytes = 0;
+  architectureOf(target).refine(strategy, target);
   strategy.nearestBytes = int64_t(target.l1Kib) << 10;
   strategy.nearBytes = int64_t(target.l2Kib) << 9;
   strategy.cutBytes = int64_t(target.l2Kib) << 7;
@@ -71,9 +53,9 @@ ContractionStrategy quern::contractionStrategyFor(const Target &target) {
 }
 
 MapStrategy quern::mapStrategyFor(const Target &target) {
-  Registers registers = registersOf(target);
+  const VectorRegisters registers = architectureOf(target).registersOf(target);
   MapStrategy strategy;
-  strategy.vectorBytes = registers.vectorBytes;
+  strategy.vectorBytes = registers.bytes;
   strategy.registers = registers.count;
   strategy.narrowestMask = registers.narrowestMask;
   strategy.l1Bytes = int64_t(target.l1Kib) << 10;
@@ -86,9 +68,9 @@ MapStrategy quern::mapStrategyFor(const Target &target) {
 }
 
 RowsStrategy quern::rowsStrategyFor(const Target &target) {
-  Registers registers = registersOf(target);
+  const VectorRegisters registers = architectureOf(target).registersOf(target);
   RowsStrategy strategy;
-  strategy.vectorBytes = registers.vectorBytes;
+  strategy.vectorBytes = registers.bytes;
   strategy.registers = registers.count;
   strategy.narrowestMask = registers.narrowestMask;
   strategy.l1Bytes = int64_t(target.l1Kib) << 10;

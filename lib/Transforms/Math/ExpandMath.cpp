@@ -102,7 +102,7 @@ LogicalResult expandOne(Operation *op, const MathOptions &options, ConstantPool 
 /// Operations of the math dialect that are instructions, or a few, at the given level.
 bool isInstruction(Operation *op, const MathOptions &options) {
   if (isa<math::FmaOp>(op))
-    return options.isa == VectorIsa::Device || options.isa >= VectorIsa::Avx2;
+    return hasFma(options.isa);
   if (isa<math::PowFOp>(op) && !options.hasF64)
     return getElementTypeOrSelf(op->getResult(0)).isF32();
   return isa<math::AbsFOp, math::AbsIOp, math::CopySignOp, math::SqrtOp, math::RoundEvenOp, math::FloorOp, math::CeilOp,

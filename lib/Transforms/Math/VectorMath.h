@@ -40,7 +40,7 @@ public:
   VectorMath(mlir::OpBuilder &builder, mlir::Location loc, mlir::VectorType type, VectorIsa isa, ConstantPool &pool);
 
   bool isF32() const { return type.getElementType().isF32(); }
-  bool hasFma() const { return isa == VectorIsa::Device || isa >= VectorIsa::Avx2; }
+  bool hasFma() const { return quern::hasFma(isa); }
   /// Whether AVX-512's own instructions can be used: whole registers of some length.
   bool hasAvx512() const { return isa >= VectorIsa::Avx512 && registerLanes() != 0; }
   /// Bits of the mantissa without the hidden one: 23 or 52.

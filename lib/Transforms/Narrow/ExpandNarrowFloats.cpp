@@ -192,16 +192,14 @@ struct ExpandNarrowFloatsPass : PassWrapper<ExpandNarrowFloatsPass, OperationPas
   void runOnOperation() override {
     auto level = vectorIsaFromName(isa);
     if (!level) {
-      getOperation().emitError("quern-expand-narrow-floats: isa='")
-          << isa << "': device, sse42, avx2, avx512, avx512_vnni or avx512_bf16";
+      getOperation().emitError("quern-expand-narrow-floats: isa='") << isa << "': device, " << vectorIsaNames;
       return signalPassFailure();
     }
     if (failed(expandNarrowFloats(getOperation(), *level)))
       signalPassFailure();
   }
 
-  Option<std::string> isa{*this, "isa", llvm::cl::desc("device, sse42, avx2, avx512, avx512_vnni or avx512_bf16"),
-                          llvm::cl::init("avx512")};
+  Option<std::string> isa{*this, "isa", llvm::cl::desc("device, or a level of a CPU"), llvm::cl::init("avx512")};
 };
 } // namespace
 

@@ -5,10 +5,11 @@
 //
 // x86 converts to the nearest integer in one instruction, which gives INT32_MIN for what does not fit and for NaN. So a
 // lower bound of INT32_MIN needs no clamp, NaN is masked out of the result, and bounds of a byte are left to the
-// packing that follows: signed saturation takes INT32_MIN for -128, unsigned saturation takes it for 255.
+// packing that follows: signed saturation takes INT32_MIN for -128, unsigned saturation takes it for 255. NEON's
+// conversion gives the nearest integer that there is, and 0 for NaN.
 //
 //===----------------------------------------------------------------------===//
-#include "Transforms/Transforms.h"
+#include "Transforms/AArch64/Instructions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -74,7 +75,7 @@ StringRef conversionOf(VectorType type, VectorIsa isa) {
     return isDouble ? "llvm.x86.avx512.mask.cvtpd2dq.512" : "llvm.x86.avx512.mask.cvtps2dq.512";
   if (isa >= VectorIsa::Avx2 && lanes * (isDouble ? 8 : 4) == 32)
     return isDouble ? "llvm.x86.avx.cvt.pd2dq.256" : "llvm.x86.avx.cvt.ps2dq.256";
-  return !isDouble && lanes == 4 ? "llvm.x86.sse2.cvtps2dq" : "";
+  return isa >= VectorIsa::Sse42 && !isDouble && lanes == 4 ? "llvm.x86.sse2.cvtps2dq" : "";
 }
 
 class Expansion {
@@ -138,6 +139,23 @@ private:
 
 } // namespace
 
+/// AArch64's conversion saturates and makes NaN 0, so that bounds are those of the integers.
+static void expandOnArm(arith::FPToSIOp conversion, const Saturation &saturation) {
+  OpBuilder b(conversion);
+  Location loc = conversion.getLoc();
+  auto bound = [&](double value) -> Value {
+    auto type = cast<VectorType>(conversion.getType());
+    return arith::ConstantOp::create(b, loc,
+                                     DenseElementsAttr::get(type, b.getI32IntegerAttr(static_cast<int32_t>(value))));
+  };
+  Value whole = aarch64::toNearest(b, loc, saturation.x);
+  if (saturation.low > INT32_MIN)
+    whole = arith::MaxSIOp::create(b, loc, whole, bound(saturation.low));
+  if (saturation.high < INT32_MAX)
+    whole = arith::MinSIOp::create(b, loc, whole, bound(saturation.high));
+  conversion.replaceAllUsesWith(whole);
+}
+
 void expandSaturation(func::FuncOp function, VectorIsa isa) {
   SmallVector<arith::FPToSIOp> conversions;
   function.walk([&](arith::FPToSIOp op) { conversions.push_back(op); });
@@ -145,8 +163,12 @@ void expandSaturation(func::FuncOp function, VectorIsa isa) {
     auto type = dyn_cast<VectorType>(op.getIn().getType());
     StringRef name =
         type && type.getRank() == 1 && getElementTypeOrSelf(op.getType()).isInteger(32) ? conversionOf(type, isa) : "";
-    std::optional<Saturation> found = name.empty() ? std::nullopt : matchSaturation(op);
-    if (found)
+    const bool isOnArm = isArm(isa) && type && type.getShape() == ArrayRef<int64_t>{4} &&
+                         type.getElementType().isF32() && getElementTypeOrSelf(op.getType()).isInteger(32);
+    std::optional<Saturation> found = name.empty() && !isOnArm ? std::nullopt : matchSaturation(op);
+    if (found && isOnArm)
+      expandOnArm(op, *found);
+    else if (found)
       Expansion(op, name).expand(*found);
   }
   if (conversions.empty())

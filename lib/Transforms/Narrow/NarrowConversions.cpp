@@ -107,7 +107,7 @@ Value NarrowConverter::narrow(Value wide, Type to) {
     wide = roundToOdd(wide);
   if (element.isBF16())
     return narrowToBf16(wide);
-  if (element.isF16() && isa >= VectorIsa::Avx2)
+  if (element.isF16() && hasHalfConversions(isa))
     return narrowByF16c(wide);
   if (mlir::isa<Float8E8M0FNUType>(element)) // the exponent; the sign falls off
     return truncate(shiftRight(asWord(wide), 23), 8);
@@ -156,6 +156,9 @@ Value NarrowConverter::widenBf16(Value narrow) {
 }
 
 Value NarrowConverter::narrowToBf16(Value wide) {
+  if (hasArmBf16(isa)) // keeps denormals, and a NaN's upper half
+    return arith::BitcastOp::create(builder, loc, i16(),
+                                    arith::TruncFOp::create(builder, loc, shaped(builder.getBF16Type()), wide));
   auto type = dyn_cast<VectorType>(wide.getType());
   bool hasInstruction = isa >= VectorIsa::Avx512Bf16 && type && type.getNumElements() == 16;
   if (!hasInstruction || origin == Origin::ShortDenormals)
@@ -242,7 +245,7 @@ Value NarrowConverter::narrowToBf16ByIntegers(Value wide) {
 /// Multiplying by 2^112 rebiases the exponent, denormals included; infinities and NaN get their
 /// exponent back afterwards.
 Value NarrowConverter::widenF16(Value narrow) {
-  if (isa >= VectorIsa::Avx2) {
+  if (hasHalfConversions(isa)) {
     Value half = arith::BitcastOp::create(builder, loc, shaped(builder.getF16Type()), narrow);
     return arith::ExtFOp::create(builder, loc, f32(), half);
   }
@@ -258,7 +261,7 @@ Value NarrowConverter::widenF16(Value narrow) {
 /// the rule, is NaN and keeps its sign, which f4_e2m1 makes a limit of.
 Value NarrowConverter::widenF8E4M3(Value narrow) {
   Value real;
-  if (isa >= VectorIsa::Avx2) {
+  if (hasHalfConversions(isa)) {
     auto half = [&](uint16_t value) { return splat(i16(), builder.getI16IntegerAttr(static_cast<int16_t>(value))); };
     Value bits = make<arith::ShLIOp>(arith::ExtSIOp::create(builder, loc, i16(), narrow), half(7));
     real = make<arith::MulFOp>(widenF16(make<arith::AndIOp>(bits, half(0xbfff))), this->real(0x1p8f));

@@ -3,13 +3,15 @@
 """Compiles a program against genuine headers, runs it with the genuine library and with the
 drop-in, and compares what it prints.
 
-  run_program.py --peer=FOLDER --dropin=FOLDER [--only-ours] [--tolerance=T] [--verbose] SOURCE OUT
+  run_program.py --peer=FOLDER --dropin=FOLDER [--only-ours] [--tolerance=T] [--verbose]
+      [--sysroot=FOLDER --emulator=COMMAND] SOURCE OUT
 
-The program is linked with the genuine library, once (with the drop-in where only that runs); the second run differs by
-LD_LIBRARY_PATH alone. Lines must be equal word by word, words that are numbers with a point within T + T * |value|; a
-line that begins with ~T has a T of its own. A genuine line that ends in ": refused" says that the genuine library has
-no such thing: ours may. With --verbose only the lines about created and executed primitives are compared, and of those
-neither time nor implementation. Prints the drop-in's output, then a summary for FileCheck.
+With --sysroot the drop-in's program is another, for 64-bit Arm. Else it is the same: linked with the genuine library
+(with the drop-in where only that runs), and run with another LD_LIBRARY_PATH. Lines must be equal word by word, words
+that are numbers with a point within T + T * |value|; a line that begins with ~T has a T of its own. A genuine line that
+ends in ": refused" says that the genuine library has no such thing: ours may. With --verbose only the lines about
+created and executed primitives are compared, and of those neither time nor implementation. Prints the drop-in's output,
+then a summary for FileCheck.
 """
 
 import argparse
@@ -18,25 +20,33 @@ import subprocess
 import sys
 
 
-def linkedFolder(options):
-    """No genuine build exports all that the headers declare."""
-    return options.dropin if options.only_ours else options.peer + "/lib"
-
-
-def compile(options):
+def compile(options, out, folder, flags=()):
     isC = options.source.endswith(".c")
     command = ["clang-22", "-std=c11"] if isC else ["clang++-22", "-std=c++17"]
     command += ["-O1", "-Wall", "-Wextra", "-Werror", "-isystem", options.peer + "/include"]
-    command += ["-I", os.path.dirname(os.path.abspath(__file__)), options.source, "-o", options.out]
-    command += [linkedFolder(options) + "/libdnnl.so.3", "-Wl,--allow-shlib-undefined", "-pthread", "-lm"]
+    command += ["-I", os.path.dirname(os.path.abspath(__file__)), options.source, "-o", out]
+    command += [folder + "/libdnnl.so.3", "-Wl,--allow-shlib-undefined", "-pthread", "-lm", *flags]
     subprocess.run(command, check=True)
 
 
-def run(options, name, environment):
+def build(options):
+    """Two commands: that of the drop-in's program and that of the genuine library's."""
+    if options.sysroot:
+        cross = ["--target=aarch64-linux-gnu", "--sysroot=" + options.sysroot, "-fuse-ld=lld"]
+        compile(options, options.out + ".arm64", options.dropin, cross)
+        if not options.only_ours:
+            compile(options, options.out, options.peer + "/lib")
+        return [*options.emulator.split(), options.out + ".arm64"], [options.out]
+    # No genuine build exports all that the headers declare.
+    compile(options, options.out, options.dropin if options.only_ours else options.peer + "/lib")
+    return [options.out], [options.out]
+
+
+def run(command, name, environment):
     # By default oneDNN prints a line for each error.
     silence = {} if "DNNL_VERBOSE" in os.environ else {"ONEDNN_VERBOSE": "none"}
     environment = {**silence, **os.environ, **environment}
-    done = subprocess.run([options.out], env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     if done.returncode:
         sys.exit(f"{name}: status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return done.stdout.splitlines()
@@ -80,18 +90,20 @@ def main():
     parser.add_argument("--only-ours", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--tolerance", type=float, default=2e-6)
+    parser.add_argument("--sysroot")
+    parser.add_argument("--emulator", default="")
     parser.add_argument("source")
     parser.add_argument("out")
     options = parser.parse_args()
-    compile(options)
+    ours, genuine = build(options)
     folders = [options.dropin, os.environ.get("LD_LIBRARY_PATH", "")]
-    mine = run(options, "drop-in", {"LD_LIBRARY_PATH": os.pathsep.join(filter(None, folders))})
+    mine = run(ours, "drop-in", {"LD_LIBRARY_PATH": os.pathsep.join(filter(None, folders))})
     print("\n".join(mine))
     if options.only_ours:
         return
     # The SYCL build finds its CPU device through the OpenCL loader, which is told where the driver is.
     lib = options.peer + "/lib"
-    theirs = run(options, "genuine", {"LD_LIBRARY_PATH": lib, "OCL_ICD_FILENAMES": lib + "/libintelocl.so"})
+    theirs = run(genuine, "genuine", {"LD_LIBRARY_PATH": lib, "OCL_ICD_FILENAMES": lib + "/libintelocl.so"})
     if options.verbose:
         theirs, mine = profileLines(theirs), profileLines(mine)
     wrong = refused = 0

@@ -5,6 +5,7 @@
 // genuine library has blobs of GPU kernels only.
 //
 // REQUIRES: onednn-3.13
+// UNSUPPORTED: emulated
 // RUN: %ours %s %t | FileCheck %s
 // CHECK: softmax in process 1: [[SOFTMAX:.*]]
 // CHECK-NEXT: reorder in process 1: [[REORDER:.*]]

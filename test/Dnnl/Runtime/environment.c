@@ -4,6 +4,7 @@
 // oneDNN's environment variables, by both of their prefixes; a function that sets the same value wins.
 //
 // REQUIRES: onednn-3.13, avx2
+// UNSUPPORTED: emulated
 // RUN: env ONEDNN_MAX_CPU_ISA=AVX2 ONEDNN_DEFAULT_FPMATH_MODE=BF16 \
 // RUN:   DNNL_PRIMITIVE_CACHE_CAPACITY=5 DNNL_CPU_ISA_HINTS=Prefer_YMM \
 // RUN:   %both %s %t | FileCheck %s

@@ -5,6 +5,7 @@
 // between engines. The genuine library of these headers has no GPU.
 //
 // REQUIRES: onednn-3.13, intel-opencl
+// UNSUPPORTED: emulated
 // RUN: %onDevice %ours %s %t | FileCheck %s
 // CHECK: blob 1 1, same id 1
 // CHECK-NEXT: of another device: refused 1

@@ -5,6 +5,7 @@
 // in effect, that it is not changed once it is in use, and a softmax with it.
 //
 // REQUIRES: onednn-3.13, avx2
+// UNSUPPORTED: emulated
 // RUN: %both --tolerance=1e-5 %s %t | FileCheck %s
 // CHECK: lines compared, 0 differ
 #include "values.hpp"

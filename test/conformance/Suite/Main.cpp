@@ -30,9 +30,8 @@ namespace {
 /// adds products of bytes only.
 std::vector<std::string> availableIsas() {
   std::vector<std::string> names;
-  for (CpuIsa isa :
-       {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx})
-    if (isa <= detectedIsa())
+  for (CpuIsa isa : isasOf(archOf(detectedIsa())))
+    if (includesIsa(detectedIsa(), isa) && isa != CpuIsa::Avx512Vnni)
       names.emplace_back(nameOfIsa(isa));
   return names;
 }
@@ -80,12 +79,12 @@ std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vecto
 FILE *start(const Part &part, const SuiteOptions &options, const std::string &linker) {
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   std::string command =
-      concat("QUERN_MAX_CPU_ISA=", part.isa, " ", quoted(self), " --cases=", part.set, " --seed=", options.seed,
-             " --first=", part.first, " --count=", part.count, " --seconds=", options.seconds, " --linker=", linker,
-             options.peer.empty() ? "" : " --peer=" + quoted(options.peer), options.listOnly ? " --list" : "",
-             part.isFirst ? "" : " --damaged=0", options.engine == quern_gpu ? " --engine=gpu" : "",
-             options.compileOnly ? " --compile-only" : "", options.aliases ? " --aliases" : "",
-             options.families ? " --families" : "");
+      concat("QUERN_MAX_CPU_ISA=", part.isa, " " QUERN_EMULATOR, quoted(self), " --cases=", part.set,
+             " --seed=", options.seed, " --first=", part.first, " --count=", part.count, " --seconds=", options.seconds,
+             " --linker=", linker, options.peer.empty() ? "" : " --peer=" + quoted(options.peer),
+             options.listOnly ? " --list" : "", part.isFirst ? "" : " --damaged=0",
+             options.engine == quern_gpu ? " --engine=gpu" : "", options.compileOnly ? " --compile-only" : "",
+             options.aliases ? " --aliases" : "", options.families ? " --families" : "");
   return popen(command.c_str(), "r");
 }
 

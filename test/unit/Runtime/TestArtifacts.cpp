@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See the header. QUERN_TEST_OBJECT is the path of the object file, given by the build.
+// See the header. QUERN_TEST_OBJECT and QUERN_TEST_FOREIGN_OBJECT are paths of object files, given by the build.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestArtifacts.h"
@@ -14,10 +14,17 @@
 
 namespace quern::test {
 
-std::string readTestObject() {
-  std::ifstream file(QUERN_TEST_OBJECT, std::ios::binary);
+namespace {
+
+std::string contentsOf(const char *path) {
+  std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
+
+} // namespace
+
+std::string readTestObject() { return contentsOf(QUERN_TEST_OBJECT); }
+std::string readForeignTestObject() { return contentsOf(QUERN_TEST_FOREIGN_OBJECT); }
 
 namespace {
 
@@ -56,7 +63,7 @@ void makeSoftmax(Artifact &artifact, const SoftmaxDesc &softmax) {
     artifact.scratchBytesPerThread = scratchBytes;
     break;
   case Alg::SoftmaxAccurateInfAsZero:
-    artifact.entries = {"quern_test_mxcsr"};
+    artifact.entries = {"quern_test_float_control"};
     break;
   default:
     artifact.entries = {"quern_test_scale"};

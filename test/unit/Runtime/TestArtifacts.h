@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What the fake compiler answers, also for tests that need an artifact without any compiler. The algorithm of the
-// softmax chooses the kernel: accurate → scale, log → scratch, accurate_inf_as_zero → mxcsr;
+// softmax chooses the kernel: accurate → scale, log → scratch, accurate_inf_as_zero → float control;
 // its axis 0 → the two halves put and take; open rows → a program; all dims open → the kernel of a family.
 //
 //===----------------------------------------------------------------------===//
@@ -23,6 +23,9 @@ inline constexpr int64_t scratchBytes = 1000; ///< not a multiple of the alignme
 
 /// The object file of TestKernels.c.
 std::string readTestObject();
+/// The same kernels for the other machine that objects are read for; empty where the compiler of the tests is not
+/// clang.
+std::string readForeignTestObject();
 /// For a softmax with dense f32 tensors; of an RNN it copies one element of the first argument to the last.
 Artifact makeTestArtifact(const VerifiedProblem &problem, const Target &target);
 /// "softmax fwd_i … src=f32:ROWSx16:ab …", whose kernel computes dst[i] = (2 + i % 4) · src[i].

@@ -58,13 +58,19 @@ void quern_test_take(const quern_kernel_args_t *args, int64_t begin, int64_t end
   }
 }
 
-/* dst[i] = MXCSR without its sticky flags, which it then sets: division by zero among them. */
-void quern_test_mxcsr(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
+/* dst[i] = MXCSR or FPCR without sticky flags, which it then sets: division by zero among them. */
+void quern_test_float_control(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
   float *dst = args->buffers[1];
   volatile float zero = 0;
-  unsigned mxcsr;
-  __asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+#if defined(__x86_64__)
+  unsigned control;
+  __asm__ volatile("stmxcsr %0" : "=m"(control));
+  control &= 0xffc0u;
+#else
+  uint64_t control;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+#endif
   for (int64_t i = begin; i < end; ++i)
-    dst[i] = (float)(mxcsr & 0xffc0u);
+    dst[i] = (float)control;
   zero = 1.0f / zero;
 }

@@ -104,7 +104,8 @@ inline FILE *startChild(const std::string &line, const std::string &cache) {
   std::array<char, 4096> self{};
   if (readlink("/proc/self/exe", self.data(), self.size() - 1) <= 0)
     return nullptr;
-  return popen(("QUERN_CACHE_DIR='" + cache + "' '" + self.data() + "' --child '" + line + "'").c_str(), "r");
+  return popen(
+      ("QUERN_CACHE_DIR='" + cache + "' " QUERN_EMULATOR "'" + self.data() + "' --child '" + line + "'").c_str(), "r");
 }
 
 /// What it has printed; `status`, if not null, gets how it has ended.

@@ -253,7 +253,8 @@ std::string runChild(const std::string &line, const std::string &cache) {
   std::array<char, 4096> self{};
   if (readlink("/proc/self/exe", self.data(), self.size() - 1) <= 0)
     return "no path";
-  FILE *child = popen(concat("QUERN_CACHE_DIR='", cache, "' '", self.data(), "' --child '", line, "'").c_str(), "r");
+  FILE *child = popen(
+      concat("QUERN_CACHE_DIR='", cache, "' " QUERN_EMULATOR "'", self.data(), "' --child '", line, "'").c_str(), "r");
   std::string output;
   for (int c; child && (c = fgetc(child)) != EOF;)
     output += static_cast<char>(c);

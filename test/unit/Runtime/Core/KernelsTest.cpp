@@ -187,20 +187,23 @@ TEST_F(KernelsTest, BlobNeedsNoCompiler) {
   EXPECT_NE(std::string(quern_get_last_error_message()).find("another problem"), std::string::npos);
 }
 
-TEST_F(KernelsTest, BlobOfALowerLevelRuns) {
+TEST_F(KernelsTest, BlobOfALowerLevelRunsAndOthersAreRefused) {
   test::Run made(device, test::lineOf(3));
   const auto blobFor = [&](const char *target) {
     const std::string bytes = compile(test::lineOf(3), quern_form_artifact, target);
     return std::vector<uint8_t>(bytes.begin(), bytes.end());
   };
-  primitive lower(made.desc, blobFor("sse42:l1=16,l2=256,l3=2048"));
+  Target lowest{isasOf(archOf(detectedIsa())).front()};
+  lowest.l1Kib = 16, lowest.l2Kib = 256, lowest.l3Kib = 2048;
+  primitive lower(made.desc, blobFor(lowest.text().c_str()));
   lower.execute(order, made.arguments);
   EXPECT_EQ(made.wrong(), 0u);
-  EXPECT_EQ(lower.info().target, std::string("sse42:l1=16,l2=256,l3=2048"));
-  if (detectedIsa() < CpuIsa::Avx512Amx) {
-    EXPECT_EQ(test::statusOf([&] { primitive(made.desc, blobFor("avx512_core_amx")); }), quern_invalid_arguments);
-    EXPECT_NE(std::string(quern_get_last_error_message()).find("for avx512_core_amx"), std::string::npos);
-  }
+  EXPECT_EQ(lower.info().target, lowest.text());
+  for (const char *other : {"avx512_core_amx", "neon", "sve_bf16:vl=128", "sve_bf16:vl=512"})
+    if (!Target::host().runs(*Target::parse(other))) {
+      EXPECT_EQ(test::statusOf([&] { primitive(made.desc, blobFor(other)); }), quern_invalid_arguments);
+      EXPECT_NE(std::string(quern_get_last_error_message()).find(concat("for ", other)), std::string::npos);
+    }
 }
 
 TEST_F(KernelsTest, TwoProcessesShareTheDirectory) {

@@ -30,6 +30,12 @@ std::string packOf(const std::vector<std::string> &artifacts) {
   return *writePack({artifacts.begin(), artifacts.end()});
 }
 
+/// With the host's length of vectors, where the level has one.
+std::string textOfLevel(CpuIsa isa) {
+  const int32_t bits = Target::host().vectorBits;
+  return targetOfIsa(isa, isSve(isa) ? (isSveLength(bits) ? bits : 256) : 0).text();
+}
+
 /// A pack in memory that the process has for as long as this lives.
 struct AddedPack {
   explicit AddedPack(std::string given) : bytes(std::move(given)) { add_pack_data(bytes.data(), bytes.size()); }
@@ -96,19 +102,44 @@ TEST_F(PacksTest, RemovedPacksAreNotAsked) {
 }
 
 TEST_F(PacksTest, TheWidestIncludedInstructionSetServes) {
-  const std::string line = test::lineOf(5), other = "l1=16,l2=256,l3=2048";
-  const std::string host(Target::host().name());
-  const AddedPack added(packOf({artifactFor(line, "sse42"), artifactFor(line, host + ":" + other),
-                                artifactFor(line, "avx512_core_amx"), artifactFor(test::lineOf(6), "sse42")}));
+  const std::string line = test::lineOf(5);
+  const auto levels = isasOf(archOf(Target::host().isa));
+  const std::string lowest(nameOfIsa(levels.front())), highest = textOfLevel(levels.back());
+  Target own = Target::host();
+  own.l1Kib = 16, own.l2Kib = 256, own.l3Kib = 2048;
+  const AddedPack added(packOf({artifactFor(line, lowest), artifactFor(line, own.text()), artifactFor(line, highest),
+                                artifactFor(test::lineOf(6), lowest)}));
   EXPECT_EQ(run(line).origin, quern_origin_pack);
-  if (Target::host().isa < CpuIsa::Avx512Amx)
-    EXPECT_EQ(target, host + ":" + other) << "cache sizes may differ";
+  if (Target::host().isa < levels.back())
+    EXPECT_EQ(target, own.text()) << "cache sizes may differ";
   EXPECT_EQ(run(test::lineOf(6)).origin, quern_origin_pack);
-  EXPECT_EQ(target.substr(0, 5), "sse42");
+  EXPECT_EQ(target, lowest);
   test::ScopedCaches::emptyMemory();
   const AddedPack exact(packOf({artifactFor(line)}));
   EXPECT_EQ(run(line).origin, quern_origin_pack);
   EXPECT_EQ(target, Target::host().text()) << "the engine's own target comes first";
+}
+
+TEST_F(PacksTest, WhatTheMachineCannotRunIsNotTaken) {
+  const std::string line = test::lineOf(5);
+  const PrimitiveDesc desc = verify(*PrimitiveDesc::parse(line), Target::host())->desc;
+  const std::string bytes = packOf({artifactFor(line, "sve:vl=256"), artifactFor(line, "avx2")});
+  Packs packs("");
+  ASSERT_TRUE(packs.addData(bytes));
+  const auto targetFor = [&](std::string_view machine) {
+    const Target target = *Target::parse(machine);
+    std::string found = "none";
+    (void)packs.lookup(desc, keyOf(desc, target), target, [&](Packs::Hit &&hit) {
+      found = hit.artifact.target;
+      return Result<void>();
+    });
+    return found;
+  };
+  EXPECT_EQ(targetFor("avx512_core"), "avx2");
+  EXPECT_EQ(targetFor("sse42"), "none");
+  EXPECT_EQ(targetFor("sve_bf16:vl=256"), "sve:vl=256");
+  EXPECT_EQ(targetFor("sve_bf16:vl=512"), "none") << "code is for one length of vectors";
+  EXPECT_EQ(targetFor("neon_bf16"), "none");
 }
 
 TEST_F(PacksTest, DamageCostsAKernelNothing) {

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Good: the test kernels run. Hostile: truncations at every length, single mutated bytes, and hand-made faults; the
-// loader refuses or loads, and never reads or writes outside (the sanitizer presets see to that).
+// Good: the test kernels run. Hostile: truncations at every length, single mutated bytes, and hand-made faults, in
+// objects of this machine and of the other that the loader reads; it refuses or loads, and never reads or writes
+// outside (the sanitizer presets see to that).
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -21,6 +22,7 @@
 namespace quern {
 namespace {
 
+constexpr uint64_t unknownType = 250;
 const std::vector<std::string> entries = {"quern_test_scale", "quern_test_scratch"};
 
 /// Sections of an object, to be changed in place.
@@ -56,8 +58,23 @@ void setType(Elf64_Rela &relocation, uint64_t type) {
   relocation.r_info = ELF64_R_INFO(ELF64_R_SYM(relocation.r_info), type);
 }
 
-std::string messageOf(const std::string &object) {
-  Result<LoadedObject> loaded = LoadedObject::load(object, entries);
+/// An object of a machine that is refused or mapped, and not run.
+struct ReadObject {
+  std::string bytes;
+  uint16_t machine;
+  std::string_view name;
+};
+
+std::vector<ReadObject> objects() {
+  constexpr bool isX86 = hostElfMachine == EM_X86_64;
+  std::vector<ReadObject> both = {{test::readTestObject(), hostElfMachine, isX86 ? "x86-64" : "AArch64"}};
+  if (std::string foreign = test::readForeignTestObject(); !foreign.empty())
+    both.push_back({foreign, isX86 ? uint16_t(EM_AARCH64) : uint16_t(EM_X86_64), isX86 ? "AArch64" : "x86-64"});
+  return both;
+}
+
+std::string messageOf(const std::string &object, uint16_t machine) {
+  Result<LoadedObject> loaded = LoadedObject::load(object, entries, machine);
   return loaded ? "loaded" : loaded.error().message;
 }
 
@@ -95,8 +112,8 @@ TEST(Loader, RefusesFaults) {
   };
   const Fault faults[] = {
       {"magic", "not an ELF file", [](Editor &e) { e.header.e_ident[0] = 'X'; }},
-      {"machine", "not a relocatable x86-64", [](Editor &e) { e.header.e_machine = EM_AARCH64; }},
-      {"kind", "not a relocatable x86-64", [](Editor &e) { e.header.e_type = ET_DYN; }},
+      {"machine", "not a relocatable ", [](Editor &e) { e.header.e_machine = EM_RISCV; }},
+      {"kind", "not a relocatable ", [](Editor &e) { e.header.e_type = ET_DYN; }},
       {"no names", "no section names", [](Editor &e) { e.header.e_shstrndx = 0xffff; }},
       {"writable", "is writable", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_flags |= SHF_WRITE; }},
       {"thread-local", "thread-local", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_flags |= SHF_TLS; }},
@@ -107,39 +124,52 @@ TEST(Loader, RefusesFaults) {
       {"no code", "no code", [](Editor &e) { e.find(SHT_PROGBITS, SHF_EXECINSTR).sh_flags = SHF_ALLOC; }},
       {"symbols", "symbol table is malformed", [](Editor &e) { e.find(SHT_SYMTAB, 0).sh_entsize = 1; }},
       {"strings", "symbol table is malformed", [](Editor &e) { e.find(SHT_SYMTAB, 0).sh_link = 9999; }},
-      {"relocation type", "has type", [](Editor &e) { setType(e.relocation(), R_X86_64_TPOFF64); }},
+      {"relocation type", "has type", [](Editor &e) { setType(e.relocation(), unknownType); }},
       {"relocation place", "relocation lies outside", [](Editor &e) { e.relocation().r_offset = ~0ull - 3; }},
       {"relocation symbol", "names symbol", [](Editor &e) { e.relocation().r_info |= 0x7fffffffull << 32; }},
       {"relocation range", "out of range", [](Editor &e) { e.relocation().r_addend = INT64_MAX / 2; }},
       {"undefined", "does not define", [](Editor &e) { e.relocation().r_info &= 0xffffffffull; }},
   };
-  for (const Fault &fault : faults) {
-    std::string object = test::readTestObject();
-    Editor editor(object);
-    fault.apply(editor);
-    editor.write();
-    EXPECT_NE(messageOf(object).find(fault.message), std::string::npos) << fault.name << ": " << messageOf(object);
+  for (const ReadObject &good : objects()) {
+    EXPECT_EQ(messageOf(good.bytes, good.machine), "loaded") << good.name;
+    for (const Fault &fault : faults) {
+      std::string object = good.bytes;
+      Editor editor(object);
+      fault.apply(editor);
+      editor.write();
+      const std::string message = messageOf(object, good.machine);
+      EXPECT_NE(message.find(fault.message), std::string::npos) << good.name << ", " << fault.name << ": " << message;
+    }
   }
+}
+
+TEST(Loader, RefusesObjectsOfAnotherMachine) {
+  for (const ReadObject &object : objects())
+    if (object.machine != hostElfMachine) {
+      EXPECT_NE(messageOf(object.bytes, hostElfMachine).find("not a relocatable"), std::string::npos);
+    }
 }
 
 TEST(Loader, SurvivesTruncation) {
-  const std::string object = test::readTestObject();
   // Copies of that size: the sanitizer sees their end.
-  for (size_t size = 0; size < object.size(); ++size)
-    EXPECT_FALSE(LoadedObject::load(std::string(object.data(), size), entries)) << size;
+  for (const ReadObject &object : objects())
+    for (size_t size = 0; size < object.bytes.size(); ++size)
+      EXPECT_FALSE(LoadedObject::load(std::string(object.bytes.data(), size), entries, object.machine))
+          << object.name << ": " << size;
 }
 
 TEST(Loader, SurvivesMutation) {
-  const std::string good = test::readTestObject();
-  std::mt19937_64 random(7);
-  size_t refused = 0;
-  for (int round = 0; round < 20000; ++round) {
-    std::string object = good;
-    for (uint64_t changes = 1 + random() % 4; changes > 0; --changes)
-      object[random() % object.size()] = static_cast<char>(random());
-    refused += LoadedObject::load(object, entries) ? 0 : 1;
+  for (const ReadObject &good : objects()) {
+    std::mt19937_64 random(7);
+    size_t refused = 0;
+    for (int round = 0; round < 20000; ++round) {
+      std::string object = good.bytes;
+      for (uint64_t changes = 1 + random() % 4; changes > 0; --changes)
+        object[random() % object.size()] = static_cast<char>(random());
+      refused += LoadedObject::load(object, entries, good.machine) ? 0 : 1;
+    }
+    EXPECT_GT(refused, 0u) << good.name;
   }
-  EXPECT_GT(refused, 0u);
 }
 
 } // namespace

@@ -108,6 +108,7 @@ TEST(Family, ShortRowsAndPackedLanesKeepTheirNumber) {
   const std::string pixels = textOf(familyOfLine("reorder src=f32:2x3x50:abc dst=f32:2x3x50:acb"));
   EXPECT_NE(pixels.find("x3"), std::string::npos) << pixels;
   EXPECT_EQ(textOf(familyOfLine("reorder src=f32:8x3x22x24:abcd dst=f32:8x3x22x24:acdb")), pixels);
+  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:3x528:ab dst=f32:3x528:ba")), pixels) << "of one image";
   EXPECT_NE(textOf(familyOfLine("reorder src=f32:2x4x50:abc dst=f32:2x4x50:acb")), pixels);
   EXPECT_NE(textOf(familyOfLine("reorder src=f32:2x50x3:abc dst=f32:2x50x3:acb")), pixels) << "the way back";
   EXPECT_EQ(textOf(familyOfLine("reorder src=f32:2x3x50:abc dst=f32:2x3x50:s200x1x4")).find("x3"), std::string::npos)
@@ -119,6 +120,22 @@ TEST(Family, BroadcastDimsStayOne) {
   EXPECT_EQ(textOf(familyOfLine("binary alg=add src=f32:2x4x9:abc src1=f32:1x1x9:abc dst=f32:2x4x9:abc")), rowsOf);
   EXPECT_NE(textOf(familyOfLine("binary alg=add src=f32:8x9:ab src1=f32:8x1:ab dst=f32:8x9:ab")), rowsOf);
   EXPECT_NE(rowsOf, "none");
+}
+
+TEST(Family, WhatScalesTellApartStays) {
+  const auto family = [](const std::string &shape, const char *tag, int mask, const char *what = "scales") {
+    return textOf(familyOfLine(concat("reorder src=f32:", shape, ":", tag, " dst=s8:", shape, ":", tag, " attr.", what,
+                                      "=dst(mask=", mask, ")")));
+  };
+  const std::string columns = family("8x9", "ab", 2), channels = family("4x8x9", "abc", 2);
+  EXPECT_NE(columns.find("mask=2"), std::string::npos) << columns;
+  EXPECT_EQ(family("2x4x9", "abc", 4), columns);
+  EXPECT_EQ(family("2x9x2x2", "acdb", 2), columns);
+  EXPECT_EQ(family("2x9x2x2", "abcd", 2), channels);
+  EXPECT_EQ(family("8x9", "ab", 1), channels) << "rows are channels of one image";
+  EXPECT_NE(family("8x9", "ab", 2, "zero_points"), columns);
+  EXPECT_EQ(family("8x9", "ab", 3), "none");
+  EXPECT_EQ(family("2x64x7x7", "aBcd16b", 2), "none") << "split into blocks";
 }
 
 TEST(Family, NetworksOpenStepsAndSequences) {
@@ -138,8 +155,8 @@ TEST(Family, OthersHaveNone) {
   for (const char *line : {
            // blocks with padding
            "reorder src=f32:17x33:ab dst=f32:17x33:aB16b",
-           // a scale for each index
-           "reorder src=f32:4x5:ab dst=s8:4x5:ab attr.scales=dst(mask=2)",
+           // a scale for each group of indices
+           "reorder src=f32:4x8:ab dst=s8:4x8:ab attr.scales=dst(mask=3,groups=1x4)",
            // memory of the caller's
            "softmax fwd_i src=f32:4x5:ab dst=f32:4x5:ab axis=1 attr.scratchpad=user",
            // open already

@@ -5,10 +5,11 @@
 //
 // x86 multiplies unsigned by signed bytes and adds pairs of products to 16 bits, and does the same from 16 to 32 bits.
 // With ones for one side these are sums, and no pair of them saturates. A dot product of four bytes would be one
-// instruction less, but waits for the accumulator longer than an addition does.
+// instruction less, but waits for the accumulator longer than an addition does. AArch64 adds neighbours as it widens,
+// or multiplies by ones (AArch64/Instructions).
 //
 //===----------------------------------------------------------------------===//
-#include "Transforms/Transforms.h"
+#include "Transforms/AArch64/Instructions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -49,6 +50,13 @@ std::optional<ByteSum> matchByteSum(vector::MultiDimReductionOp op) {
   return fits ? std::optional(ByteSum{op, cast, extension, extension->getOperand(0), op.getAcc()}) : std::nullopt;
 }
 
+void replace(ByteSum sum, Value by) {
+  sum.op.getDest().replaceAllUsesWith(by);
+  for (Operation *op : {sum.op.getOperation(), sum.cast, sum.extension})
+    if (op->use_empty())
+      op->erase();
+}
+
 void expand(ByteSum sum, const PairSums &pairs) {
   OpBuilder b(sum.op);
   Location loc = sum.extension->getLoc();
@@ -65,10 +73,14 @@ void expand(ByteSum sum, const PairSums &pairs) {
   Value halves = isa<arith::ExtSIOp>(sum.extension) ? call(pairs.ofBytes, 16, ones, sum.bytes)
                                                     : call(pairs.ofBytes, 16, sum.bytes, ones);
   Value words = call(pairs.ofHalves, 32, halves, splat(16, pairs.bytes / 2));
-  sum.op.getDest().replaceAllUsesWith(arith::AddIOp::create(b, loc, words, sum.accumulator));
-  for (Operation *op : {sum.op.getOperation(), sum.cast, sum.extension})
-    if (op->use_empty())
-      op->erase();
+  replace(sum, arith::AddIOp::create(b, loc, words, sum.accumulator));
+}
+
+void expandOnArm(ByteSum sum, VectorIsa isa) {
+  OpBuilder b(sum.op);
+  if (aarch64::hasDots(isa, sum.op.getSourceVectorType().getDimSize(0)))
+    replace(sum, aarch64::byteSums(b, sum.extension->getLoc(), isa, llvm::isa<arith::ExtSIOp>(sum.extension), sum.bytes,
+                                   sum.accumulator));
 }
 
 } // namespace
@@ -80,6 +92,10 @@ void expandByteSums(func::FuncOp function, VectorIsa isa) {
     std::optional<ByteSum> sum = matchByteSum(op);
     if (!sum)
       continue;
+    if (isArm(isa)) {
+      expandOnArm(*sum, isa);
+      continue;
+    }
     int64_t bytes = cast<VectorType>(sum->bytes.getType()).getNumElements();
     const auto *pairs =
         llvm::find_if(pairSums, [&](const PairSums &known) { return known.bytes == bytes && isa >= known.least; });

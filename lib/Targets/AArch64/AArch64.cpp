@@ -1,0 +1,92 @@
+//===- AArch64.cpp - What AArch64 contributes to the CPU backend ---------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// NEON has no masked accesses, so that the recipes end lines element by element or by a vector that overlaps the one
+// before. Kernels for SVE are made of vectors of exactly one register, which LLVM computes on SVE's registers where
+// these are longer than NEON's; masks are predicates there.
+//
+//===----------------------------------------------------------------------===//
+#include "Targets/AArch64/AArch64.h"
+
+#include "Targets/AArch64/ScalableVectors.h"
+
+#include "llvm-c/Target.h"
+#include "llvm/IR/Attributes.h"
+
+namespace quern {
+namespace {
+
+constexpr int32_t granuleBits = 128; ///< SVE's lengths are multiples of it
+
+VectorRegisters registersOf(const Target &target) {
+  constexpr int64_t count = 32;
+  if (isSve(target.isa))
+    return {target.vectorBits / 8, count, 8};
+  return {granuleBits / 8, count, 0};
+}
+
+void refine(ContractionStrategy &strategy, const Target &target) {
+  strategy.hasFma = true;
+  strategy.hasQuadDots = target.has(CpuIsa::NeonBf16); // I8MM's
+  strategy.hasSameSignDots = target.has(CpuIsa::NeonDotprod) || target.has(CpuIsa::Sve);
+  strategy.hasMatrices = false;
+}
+
+MathOptions mathOptionsOf(const Target &target) {
+  constexpr VectorIsa levels[] = {VectorIsa::Neon, VectorIsa::NeonDotprod, VectorIsa::NeonBf16, VectorIsa::Sve,
+                                  VectorIsa::SveBf16};
+  const int level = static_cast<int>(target.isa) - static_cast<int>(CpuIsa::Neon);
+  return {levels[level], ExpMethod::Polynomial};
+}
+
+LlvmCpu llvmCpuOf(const Target &target) {
+  std::string features = "+v8.2a,+neon,+fp-armv8,+lse";
+  if (target.has(CpuIsa::NeonDotprod))
+    features += ",+dotprod";
+  if (target.has(CpuIsa::NeonBf16))
+    features += ",+bf16,+i8mm";
+  if (target.has(CpuIsa::Sve))
+    features += ",+fullfp16,+sve";
+  return {"generic", features};
+}
+
+void prepare(llvm::Function &function, const Target &target) {
+  if (!isSve(target.isa))
+    return;
+  const auto granules = static_cast<unsigned>(target.vectorBits / granuleBits);
+  function.addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(function.getContext(), granules, granules));
+  if (granules > 1) // NEON's are used where they are as long
+    useScalableVectors(function, granules);
+}
+
+void initializeLlvm() {
+  LLVMInitializeAArch64TargetInfo();
+  LLVMInitializeAArch64Target();
+  LLVMInitializeAArch64TargetMC();
+  LLVMInitializeAArch64AsmPrinter();
+}
+
+constexpr llvm::StringLiteral virtualPasses[] = {"aarch64-mi-peephole-opt"};
+/// Pairs of loads and of stores are made late; what SVE prefixes is in bundles until the end.
+constexpr llvm::StringLiteral physicalPasses[] = {"aarch64-expand-pseudo", "aarch64-ldst-opt", "unpack-mi-bundles"};
+
+} // namespace
+
+const Architecture &aarch64Architecture() {
+  static constexpr Architecture architecture{.triple = "aarch64-unknown-linux-gnu",
+                                             .assemblyComment = "// ",
+                                             .registersOf = registersOf,
+                                             .refine = refine,
+                                             .mathOptionsOf = mathOptionsOf,
+                                             .storeFence = "", // what is past the caches is ordered like the rest
+                                             .initializeLlvm = initializeLlvm,
+                                             .llvmCpuOf = llvmCpuOf,
+                                             .prepare = prepare,
+                                             .virtualPasses = virtualPasses,
+                                             .physicalPasses = physicalPasses};
+  return architecture;
+}
+
+} // namespace quern

@@ -1,0 +1,154 @@
+//===- X86.cpp - What x86 contributes to the CPU backend -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Targets/X86/X86.h"
+
+#include "llvm-c/Target.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicsX86.h"
+
+namespace quern {
+namespace {
+
+VectorRegisters registersOf(const Target &target) {
+  if (target.has(CpuIsa::Avx512))
+    return {64, 32, 8}; // masks of bytes by AVX-512 BW
+  if (target.has(CpuIsa::Avx2))
+    return {32, 16, 32}; // vmaskmovps and vmaskmovpd
+  return {16, 16, 0};
+}
+
+/// A block of sums for each register file: 6x4 on AVX-512, 6x2 on AVX2, 2x4 on SSE, which multiplies and
+/// adds in two instructions.
+void refine(ContractionStrategy &strategy, const Target &target) {
+  strategy.hasFma = target.has(CpuIsa::Avx2);
+  strategy.vectors = target.isa == CpuIsa::Avx2 ? 2 : 4;
+  strategy.hasQuadDots = target.has(CpuIsa::Avx512Vnni);
+  strategy.hasMatrices = target.has(CpuIsa::Avx512Amx);
+  if (target.hasPairDots()) // cores that are this new fetch ahead across pages: asking takes 2 to 15 % of the time
+    strategy.aheadBytes = strategy.farAheadBytes = 0;
+}
+
+VectorIsa vectorIsaFor(const Target &target) {
+  if (target.has(CpuIsa::Avx512Bf16))
+    return VectorIsa::Avx512Bf16;
+  if (target.has(CpuIsa::Avx512))
+    return target.has(CpuIsa::Avx512Vnni) ? VectorIsa::Avx512Vnni : VectorIsa::Avx512;
+  return target.has(CpuIsa::Avx2) ? VectorIsa::Avx2 : VectorIsa::Sse42;
+}
+
+MathOptions mathOptionsOf(const Target &target) {
+  VectorIsa isa = vectorIsaFor(target);
+  return {isa, isa >= VectorIsa::Avx512 ? ExpMethod::Table : ExpMethod::Polynomial};
+}
+
+/// The x86-64-vN names tune for no model in particular.
+LlvmCpu llvmCpuOf(const Target &target) {
+  switch (target.isa) {
+  case CpuIsa::Sse42:
+    return {"x86-64-v2", ""};
+  case CpuIsa::Avx2:
+    return {"x86-64-v3", ""};
+  case CpuIsa::Avx512:
+    return {"x86-64-v4", ""};
+  case CpuIsa::Avx512Vnni:
+    return {"x86-64-v4", "+avx512vnni"};
+  case CpuIsa::Avx512Bf16:
+    return {"x86-64-v4", "+avx512vnni,+avx512bf16"};
+  case CpuIsa::Avx512Fp16:
+    return {"x86-64-v4", "+avx512vnni,+avx512bf16,+avx512fp16"};
+  case CpuIsa::Avx512Amx:
+    return {"x86-64-v4", "+avx512vnni,+avx512bf16,+avx512fp16,+amx-tile,+amx-int8,+amx-bf16"};
+  default: // another architecture
+    break;
+  }
+  return {"x86-64-v2", ""};
+}
+
+/// Makes vectors of float constants values of the entry block. Selection works on one block at a time and takes a
+/// constant vector apart into its elements in each of them, over and over (to negate it, to look for unused
+/// elements): a fifth of its time. They are loaded there either way, and the register allocator loads them again
+/// where registers are short.
+void hoistFloatVectors(llvm::Function &function) {
+  llvm::DenseMap<llvm::Constant *, llvm::Value *> hoisted;
+  llvm::IRBuilder<> entry(&function.getEntryBlock(), function.getEntryBlock().getFirstInsertionPt());
+  for (llvm::BasicBlock &block : llvm::drop_begin(function))
+    for (llvm::Instruction &instruction : block)
+      for (llvm::Use &use : instruction.operands()) {
+        auto *constant = llvm::dyn_cast<llvm::ConstantDataVector>(use.get());
+        if (!constant || !constant->getElementType()->isFloatingPointTy())
+          continue;
+        llvm::Value *&value = hoisted[constant];
+        if (!value)
+          value = entry.CreateFreeze(constant);
+        use.set(value);
+      }
+}
+
+/// Makes the larger (or smaller) of two vectors, a comparison with a choice, the one instruction that it is. Selection
+/// finds that too, after it has looked for unused elements of both.
+void useMaxInstructions(llvm::Function &function) {
+  using namespace llvm;
+  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+    auto *choice = dyn_cast<SelectInst>(&instruction);
+    auto *type = choice ? dyn_cast<FixedVectorType>(choice->getType()) : nullptr;
+    auto *compare = type ? dyn_cast<FCmpInst>(choice->getCondition()) : nullptr;
+    if (!compare || !type->getElementType()->isFloatTy() || type->getNumElements() != 16 || !compare->hasOneUse() ||
+        compare->getOperand(0) != choice->getTrueValue() || compare->getOperand(1) != choice->getFalseValue())
+      continue;
+    bool larger = compare->getPredicate() == CmpInst::FCMP_OGT;
+    if (!larger && compare->getPredicate() != CmpInst::FCMP_OLT)
+      continue;
+    constexpr int currentRounding = 4;
+    IRBuilder<> builder(choice);
+    Value *result =
+        builder.CreateIntrinsic(larger ? Intrinsic::x86_avx512_max_ps_512 : Intrinsic::x86_avx512_min_ps_512, {},
+                                {choice->getTrueValue(), choice->getFalseValue(), builder.getInt32(currentRounding)});
+    choice->replaceAllUsesWith(result);
+    choice->eraseFromParent();
+    compare->eraseFromParent();
+  }
+}
+
+void prepare(llvm::Function &function, const Target &target) {
+  if (!target.has(CpuIsa::Avx512))
+    return;
+  function.addFnAttr("prefer-vector-width", "512"); // the generic tuning prefers 256 bits
+  useMaxInstructions(function);
+  hoistFloatVectors(function);
+}
+
+void initializeLlvm() {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+}
+
+/// Selection may copy the flags, which no instruction can.
+constexpr llvm::StringLiteral virtualPasses[] = {"x86-flags-copy-lowering"};
+constexpr llvm::StringLiteral physicalPasses[] = {"x86-expand-pseudo"};
+
+} // namespace
+
+const Architecture &x86Architecture() {
+  static constexpr Architecture architecture{.triple = "x86_64-unknown-linux-gnu",
+                                             .assemblyComment = "# ",
+                                             .registersOf = registersOf,
+                                             .refine = refine,
+                                             .mathOptionsOf = mathOptionsOf,
+                                             .storeFence = "llvm.x86.sse.sfence",
+                                             .initializeLlvm = initializeLlvm,
+                                             .llvmCpuOf = llvmCpuOf,
+                                             .prepare = prepare,
+                                             .virtualPasses = virtualPasses,
+                                             .physicalPasses = physicalPasses};
+  return architecture;
+}
+
+} // namespace quern

@@ -1,0 +1,71 @@
+//===- ExpandDots.cpp - Products of packed elements on AArch64 -----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Transforms/AArch64/Instructions.h"
+#include "Transforms/Dots/PackedDot.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace quern {
+namespace {
+
+class Expansion : DotBuilder {
+public:
+  using DotBuilder::DotBuilder;
+
+  Value expand(VectorIsa isa) {
+    const Type sum = getElementTypeOrSelf(op.getResultType());
+    const bool fits = aarch64::hasDots(isa, dot.lanes);
+    if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && fits && hasArmBf16(isa))
+      return dotOf(isa, "bfdot", first(), flat(dot.second));
+    if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && fits && hasArmDotprod(isa)) {
+      if (dot.isFirstSigned == dot.isSecondSigned)
+        return dotOf(isa, dot.isFirstSigned ? "sdot" : "udot", first(), flat(dot.second));
+      if (hasArmBf16(isa))
+        return dot.isFirstSigned ? dotOf(isa, "usdot", flat(dot.second), first())
+                                 : dotOf(isa, "usdot", first(), flat(dot.second));
+    }
+    if (dot.element().isInteger(16) && sum.isInteger(32) && dot.packed == 2 && !dot.isFirstOne)
+      return halves(dot.isFirstSigned && dot.isSecondSigned);
+    return {};
+  }
+
+private:
+  Value first() {
+    if (!dot.isFirstOne)
+      return flat(dot.first);
+    return once(dot.first, [&] { return broadcastFirst(dot.first, VectorType::get({1}, b.getI32Type())); });
+  }
+
+  Value dotOf(VectorIsa isa, StringRef name, Value first, Value second) {
+    return aarch64::dot(b, loc, isa, name, op.getAcc(), first, second);
+  }
+
+  /// Products that widen as they are made; neighbours are added.
+  Value halves(bool areSigned) {
+    const auto wide = VectorType::get({2 * dot.lanes}, b.getI32Type());
+    auto widened = [&](Value shaped) -> Value {
+      return areSigned ? arith::ExtSIOp::create(b, loc, wide, flat(shaped)).getResult()
+                       : arith::ExtUIOp::create(b, loc, wide, flat(shaped)).getResult();
+    };
+    Value products = arith::MulIOp::create(b, loc, widened(dot.first), widened(dot.second));
+    auto every = [&](int64_t which) -> Value {
+      SmallVector<int64_t> lanes;
+      for (int64_t lane = 0; lane < dot.lanes; ++lane)
+        lanes.push_back(2 * lane + which);
+      return vector::ShuffleOp::create(b, loc, products, products, lanes);
+    };
+    return arith::AddIOp::create(b, loc, op.getAcc(), arith::AddIOp::create(b, loc, every(0), every(1)));
+  }
+};
+
+} // namespace
+
+Value aarch64Dot(vector::ContractionOp op, const PackedDot &dot, VectorIsa isa, llvm::DenseMap<Value, Value> &made) {
+  return Expansion(op, dot, made).expand(isa);
+}
+
+} // namespace quern

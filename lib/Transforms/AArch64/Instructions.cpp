@@ -1,0 +1,56 @@
+//===- Instructions.cpp - AArch64's instructions on vectors --------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Transforms/AArch64/Instructions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace quern;
+
+static constexpr int64_t neonLanes = 4; ///< of 32 bits
+
+static Value call(OpBuilder &b, Location loc, const Twine &name, Type type, ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr("llvm.aarch64." + name), operands).getResult(0);
+}
+
+bool aarch64::hasDots(VectorIsa isa, int64_t lanes) {
+  return lanes == neonLanes || (isSve(isa) && lanes % neonLanes == 0);
+}
+
+Value aarch64::dot(OpBuilder &b, Location loc, VectorIsa isa, StringRef name, Value acc, Value first, Value second) {
+  auto sums = cast<VectorType>(acc.getType());
+  const int64_t lanes = sums.getNumElements();
+  if (lanes == neonLanes && isa != VectorIsa::Sve) // whose machines may have none of NEON's
+    return call(b, loc, "neon." + name, sums, {acc, first, second});
+  auto scalable = [&](Value v) -> Value {
+    auto fixed = cast<VectorType>(v.getType());
+    auto type = VectorType::get({fixed.getNumElements() * neonLanes / lanes}, fixed.getElementType(), {true});
+    return vector::ScalableInsertOp::create(b, loc, v, ub::PoisonOp::create(b, loc, type), 0);
+  };
+  Value whole = scalable(acc);
+  whole = call(b, loc, "sve." + name, whole.getType(), {whole, scalable(first), scalable(second)});
+  return vector::ScalableExtractOp::create(b, loc, sums, whole, 0);
+}
+
+Value aarch64::byteSums(OpBuilder &b, Location loc, VectorIsa isa, bool areSigned, Value bytes, Value acc) {
+  auto type = cast<VectorType>(bytes.getType());
+  if (hasArmDotprod(isa)) {
+    Value ones = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, b.getI8IntegerAttr(1)));
+    return dot(b, loc, isa, areSigned ? "sdot" : "udot", acc, bytes, ones);
+  }
+  Value sums = bytes;
+  for (int64_t bits : {16, 32}) {
+    Type wider = VectorType::get({type.getNumElements() * 8 / bits}, b.getIntegerType(static_cast<unsigned>(bits)));
+    sums = call(b, loc, areSigned ? "neon.saddlp" : "neon.uaddlp", wider, sums);
+  }
+  return arith::AddIOp::create(b, loc, acc, sums);
+}
+
+Value aarch64::toNearest(OpBuilder &b, Location loc, Value floats) {
+  return call(b, loc, "neon.fcvtns", VectorType::get({neonLanes}, b.getI32Type()), floats);
+}

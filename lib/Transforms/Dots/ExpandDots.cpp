@@ -1,0 +1,112 @@
+//===- ExpandDots.cpp - Products of packed elements as instructions ------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// An instruction multiplies the two or four elements of each 32-bit lane and adds them to the lane. A side that is
+// one for all lanes is broadcast as a 32-bit word. Rounding f32 to bf16 here is the instruction's too: who asks for
+// it does not mind denormals.
+//
+//===----------------------------------------------------------------------===//
+#include "Transforms/Dots/PackedDot.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace quern {
+namespace {
+
+/// The elements that an integer is extended from.
+Value stripExtension(Value v, bool &isSigned) {
+  Operation *op = v.getDefiningOp();
+  if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op))
+    return v;
+  isSigned = isa<arith::ExtSIOp>(op);
+  return op->getOperand(0);
+}
+
+std::optional<PackedDot> matchDot(vector::ContractionOp op) {
+  AffineExpr lane, k;
+  bindDims(op.getContext(), lane, k);
+  auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(2, 0, results, op.getContext()); };
+  auto maps = op.getIndexingMapsArray();
+  PackedDot dot;
+  dot.isFirstOne = maps[0] == map({k});
+  if (op.getKind() != vector::CombiningKind::ADD || !(dot.isFirstOne || maps[0] == map({lane, k})) ||
+      maps[1] != map({lane, k}) || maps[2] != map({lane}))
+    return std::nullopt;
+  dot.first = stripExtension(op.getLhs(), dot.isFirstSigned);
+  dot.second = stripExtension(op.getRhs(), dot.isSecondSigned);
+  auto type = cast<VectorType>(dot.second.getType());
+  dot.lanes = type.getDimSize(0);
+  dot.packed = type.getDimSize(1);
+  if (getElementTypeOrSelf(dot.first.getType()) != dot.element())
+    return std::nullopt;
+  return dot;
+}
+
+} // namespace
+
+Value DotBuilder::call(StringRef name, Type type, ArrayRef<Value> operands) {
+  return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr(name), operands).getResult(0);
+}
+
+Value DotBuilder::once(Value from, llvm::function_ref<Value()> make) {
+  if (Value known = made.lookup(from))
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(from);
+  return made[from] = make();
+}
+
+Value DotBuilder::broadcastFirst(Value word, VectorType words) {
+  word = vector::ExtractOp::create(b, loc, vector::BitCastOp::create(b, loc, words, word), int64_t(0));
+  word = vector::BroadcastOp::create(b, loc, VectorType::get({dot.lanes}, b.getI32Type()), word);
+  return vector::BitCastOp::create(b, loc, VectorType::get({dot.lanes * dot.packed}, dot.element()), word);
+}
+
+Value DotBuilder::flat(Value shaped) {
+  auto cast = shaped.getDefiningOp<vector::ShapeCastOp>();
+  if (cast && cast.getSourceVectorType().getRank() == 1)
+    return cast.getSource();
+  return once(shaped, [&] {
+    return vector::ShapeCastOp::create(b, loc, VectorType::get({dot.lanes * dot.packed}, dot.element()), shaped)
+        .getResult();
+  });
+}
+
+Value DotBuilder::roundedFrom(Value v) {
+  auto rounding = v.getDefiningOp<arith::TruncFOp>();
+  return rounding && getElementTypeOrSelf(rounding.getIn().getType()).isF32() ? rounding.getIn() : Value();
+}
+
+void expandDots(func::FuncOp function, VectorIsa isa) {
+  SmallVector<vector::ContractionOp> ops;
+  function.walk([&](vector::ContractionOp op) { ops.push_back(op); });
+  llvm::DenseMap<Value, Value> made;
+  auto *instruction = isArm(isa) ? aarch64Dot : x86Dot;
+  llvm::SetVector<Operation *> unused;
+  auto leave = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp, vector::ShapeCastOp>(
+              operand.getDefiningOp()))
+        unused.insert(operand.getDefiningOp());
+    op->erase();
+  };
+  for (vector::ContractionOp op : ops) {
+    std::optional<PackedDot> dot = matchDot(op);
+    Value result = dot ? instruction(op, *dot, isa, made) : Value();
+    if (!result)
+      continue;
+    op->replaceAllUsesWith(ValueRange{result});
+    leave(op);
+  }
+  while (!unused.empty()) // extensions, roundings and shapes
+    if (Operation *op = unused.pop_back_val(); op->use_empty())
+      leave(op);
+}
+
+} // namespace quern

@@ -8,10 +8,22 @@ outcome depends on nothing but the tree.
 
 import os
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from quern_lit import QuernTest  # noqa: E402
+
+
+
+def runs(*command):
+    """What a command that may not be there prints, or nothing if it fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        return done.stdout + "\n" if done.returncode == 0 else ""
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
 
 config.name = "Quern"
 config.test_format = QuernTest(execute_external=False)
@@ -31,6 +43,7 @@ config.substitutions.append(("%root", config.quern_source_dir))
 config.substitutions.append(("%build", config.quern_binary_dir))
 config.substitutions.append(("%problems", os.path.join(config.test_source_root, "problems")))
 config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%llvm_bin", config.llvm_tools_dir))
 config.substitutions.append(("%mlir_libs", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")))
 
 # REQUIRES: and UNSUPPORTED: may name the halves, the build's kind, the sanitizers, peers and
@@ -42,6 +55,11 @@ if config.enable_compiler and not config.sanitizers and shutil.which("mlir-runne
     config.available_features.add("mlir-plugin")
 if os.path.exists(os.path.join(config.quern_binary_dir, "build.ninja")) and shutil.which("ninja"):
     config.available_features.add("ninja-build")
+# Where a process may not be traced or sampled, as in some containers, gdb starts none, and perf fails.
+if "exited normally" in runs("gdb", "-q", "-nx", "-batch", "-ex", "run", "/bin/true"):
+    config.available_features.add("gdb")
+if runs("perf", "record", "-q", "-e", "cpu-clock:u", "-o", os.devnull, "/bin/true"):
+    config.available_features.add("perf")
 # Pages are opened in it.
 if shutil.which("chromium"):
     config.available_features.add("browser")

@@ -15,7 +15,7 @@
 
 extern "C" {
 
-#define QUERN_COMPILER_API_VERSION 2
+#define QUERN_COMPILER_API_VERSION 3
 
 /// Receives the bytes of a result; called at most once for each sink of a call.
 struct quern_byte_sink {
@@ -34,6 +34,9 @@ enum quern_compiler_form {
   QUERN_COMPILER_SPIRV = 7,
   QUERN_COMPILER_ARTIFACT = 8, ///< Artifact::serialize()
   QUERN_COMPILER_TRACE = 9,    ///< all stages and which line comes from which, JSON
+  /// ELF object with DWARF, whose source is the text of the schedule, in sections .quern.source and .quern.lines too.
+  /// What is loaded of it is the same as of QUERN_COMPILER_OBJECT.
+  QUERN_COMPILER_DEBUG_OBJECT = 10,
 };
 
 struct quern_compile_request {
@@ -42,6 +45,8 @@ struct quern_compile_request {
   const char *target; ///< Target::text()
   int32_t form;       ///< quern_compiler_form
   int32_t verify_ir;  ///< run MLIR's and LLVM's verifiers between stages
+  /// Of a debug object: what its DWARF calls the file with the schedule's text; null: "2-schedule.mlir".
+  const char *source = nullptr;
 };
 
 struct quern_compiler_api {

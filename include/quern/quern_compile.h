@@ -21,7 +21,12 @@ typedef enum QUERN_INT {
   quern_form_object = 6,   /**< ELF relocatable object */
   quern_form_spirv = 7,
   quern_form_artifact = 8, /**< what the caches hold and quern_primitive_create_from_cache_blob() takes */
-  quern_form_trace = 9     /**< JSON: the text of every stage, and which line of it comes from which */
+  quern_form_trace = 9,    /**< JSON: the text of every stage, and which line of it comes from which */
+  /**
+   * quern_form_object with DWARF, whose source is the text of the schedule: in "2-schedule.mlir", and in the object's
+   * section .quern.source. What is loaded of it is the same.
+   */
+  quern_form_debug_object = 10
 } quern_code_form_t;
 
 typedef struct quern_blob *quern_blob_t;

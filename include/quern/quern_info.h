@@ -45,7 +45,9 @@ typedef struct {
   const char *target;         /**< what it was compiled for */
   const char *linker;         /**< "orc", "loader", "driver" of a device, or "none" */
   const char *pack;           /**< if it was read from a pack, the path of that, or "memory"; otherwise "" */
-  int is_family;              /**< it runs the kernel of its family at present; what is said above is of that kernel */
+  int is_family;              /**< it runs the kernel of its family at present; what is said here is of that kernel */
+  const char *key; /**< the hash by which its file in a cache, lines of QUERN_VERBOSE, dumps and profiles know
+                      it: 32 hexadecimal digits; "" if there is no kernel */
 } quern_primitive_info_t;
 
 /** The strings belong to the primitive. */

@@ -62,7 +62,10 @@ int compile(const quern_compile_request *request, const quern_byte_sink *result,
   Result<Request> read = readRequest(request);
   if (!read)
     return report(read.error(), error);
-  return deliver(compileProblem(read->desc, read->target, request->form, request->verify_ir != 0), result, error);
+  const bool verifyIr = request->verify_ir != 0;
+  return deliver(request->source ? compileProblem(read->desc, read->target, request->form, verifyIr, request->source)
+                                 : compileProblem(read->desc, read->target, request->form, verifyIr),
+                 result, error);
 }
 
 int explain(const quern_compile_request *request, const quern_byte_sink *result,

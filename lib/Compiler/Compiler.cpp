@@ -10,9 +10,11 @@
 #include "Compiler/Compiler.h"
 
 #include "Artifact/Artifact.h"
+#include "Compiler/DebugInfo.h"
 #include "Compiler/Functions.h"
 #include "Compiler/Stages.h"
 #include "Compiler/Trace.h"
+#include "Compiler/TraceParts.h"
 #include "Desc/Key.h"
 #include "IR/Launch.h"
 #include "IR/QuernDialect.h"
@@ -86,12 +88,18 @@ public:
   Result<std::string> artifact();
   /// All stages as text, and which line comes from which: JSON.
   Result<std::string> trace();
+  /// The object with DWARF, whose source is the file `path`, and with that file's text.
+  Result<std::string> debugObject(const std::string &path);
   /// Everything of the artifact that says how to launch its code: entries, steps, arguments, scratch.
   Result<void> addLaunch(Artifact &artifact);
   std::string moduleText();
   std::string heading(StringRef comment) const {
-    return (comment + Twine(problem.desc.title()) + "\n" + comment + "target " + target.text() + "\n").str();
+    return (comment + Twine(problem.desc.title()) + "\n" + comment + "target " + target.text() + "  key " + key() +
+            "\n")
+        .str();
   }
+  /// As its file in a cache is called.
+  std::string key() const { return keyOf(problem.desc, target).digest.hex(); }
   const BackendTraits &traits() const { return backend.traits; }
   /// The kernels' plans, in the order in which they run, after `schedule` or `lower`.
   std::string plan();
@@ -113,6 +121,8 @@ private:
   /// has.
   bool isOfCaller() const { return problem.desc.kind() == PrimitiveKind::Mlir; }
   std::optional<uint32_t> argumentNamed(StringRef name) const;
+  /// Emits and schedules with locations; `beside`, if not null, gets what each recipe said.
+  Result<std::vector<TracedStage>> traceSchedule(llvm::json::Object *beside = nullptr);
   /// Runtime sizes of an execution, those that it derives included.
   int64_t sizeCount() const;
   Result<void> addStep(Artifact &artifact, const KernelCall &call, ArrayRef<Launch::Region> regions);
@@ -298,8 +308,7 @@ Result<std::string> Compilation::artifact() {
   return artifact.serialize();
 }
 
-Result<std::string> Compilation::trace() {
-  const bool hasLines = traits().codeKind == CodeKind::ElfObject;
+Result<std::vector<TracedStage>> Compilation::traceSchedule(llvm::json::Object *beside) {
   std::vector<TracedStage> stages;
   const auto add = [&](Result<void> done, const char *name, const char *of) -> Result<void> {
     if (!done)
@@ -312,24 +321,60 @@ Result<std::string> Compilation::trace() {
   };
   if (Result<void> done = add(emit(), "emit", ""); !done)
     return done.takeError();
+  if (beside)
+    (*beside)["recipes"] = opinionsAsJson(*module, backend, target);
   if (Result<void> done = add(schedule(), "schedule", "emit"); !done)
     return done.takeError();
-  const std::string plan = this->plan();
+  return stages;
+}
+
+Result<std::string> Compilation::debugObject(const std::string &path) {
+  Result<std::vector<TracedStage>> stages = traceSchedule();
+  if (!stages)
+    return stages.takeError();
   if (Result<void> done = lower(); !done)
     return done.takeError();
-  if (hasLines && mlir::failed(addDebugScopes(*module, "schedule")))
+  addDebugInfo(*module, "schedule", path);
+  Result<std::string> object = codegen(CodeForm::Binary);
+  if (!object)
+    return object;
+  return addDebugSections(*object, locatedText(stages->back(), stages->front()));
+}
+
+Result<std::string> Compilation::trace() {
+  llvm::json::Object beside;
+  Result<std::vector<TracedStage>> traced = traceSchedule(&beside);
+  if (!traced)
+    return traced.takeError();
+  std::vector<TracedStage> stages = std::move(*traced);
+  const std::string plan = this->plan();
+  Artifact artifact;
+  FailureOr<Launch> launch = launchOf(*module);
+  if (Result<void> added = addLaunch(artifact); !added)
+    return added.takeError();
+  beside["program"] = programAsJson(artifact, problem.arguments, launch->regions);
+  if (Result<void> done = lower(); !done)
+    return done.takeError();
+  if (mlir::failed(addDebugScopes(*module, "schedule")))
     return failed(Stage::Codegen, Status::Internal, capture.firstLine());
   for (const CodeForm form : {CodeForm::LlvmIr, CodeForm::Assembly}) {
     Result<std::string> text = codegen(form);
     if (!text)
       return text.takeError();
-    const std::string of = hasLines ? "schedule" : "";
     text->insert(0, heading(form == CodeForm::LlvmIr ? "; " : traits().assemblyComment));
-    stages.push_back(form == CodeForm::LlvmIr ? traceLlvm(*text, of) : traceAssembly(*text, of));
+    if (form == CodeForm::LlvmIr) {
+      stages.push_back(traceLlvm(*text, "schedule"));
+      continue;
+    }
+    Result<CodeListing> listing = backend.list(*module, target);
+    if (!listing)
+      return listing.takeError();
+    stages.push_back(traceAssembly(*text, "schedule", std::move(*listing)));
   }
-  if (!hasLines)
+  if (traits().codeKind != CodeKind::ElfObject)
     stages.back().language = "spirv";
-  return traceAsJson(problem.desc.title(), target.text(), plan, stages);
+  beside["key"] = key();
+  return traceAsJson(problem.desc.title(), target.text(), plan, stages, std::move(beside));
 }
 
 Result<VerifiedProblem> verifyForCode(const PrimitiveDesc &desc, const Target &target) {
@@ -361,9 +406,11 @@ constexpr bool checksEnabled() {
 }
 
 /// Runs the stages up to the one whose result `form` shows.
-Result<std::string> runStages(Compilation &run, quern_compiler_form form) {
+Result<std::string> runStages(Compilation &run, quern_compiler_form form, const std::string &sourcePath) {
   if (form == QUERN_COMPILER_TRACE)
     return run.trace();
+  if (form == QUERN_COMPILER_DEBUG_OBJECT)
+    return run.debugObject(sourcePath);
   if (Result<void> done = run.emit(); !done)
     return done.takeError();
   if (form == QUERN_COMPILER_EMIT)
@@ -404,11 +451,12 @@ std::string StageTimes::text() const {
 
 const StageTimes &lastStageTimes() { return threadStageTimes; }
 
-Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, int32_t form, bool verifyIr) {
+Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, int32_t form, bool verifyIr,
+                                   const std::string &sourcePath) {
   threadStageTimes = {};
-  if (form < QUERN_COMPILER_EMIT || form > QUERN_COMPILER_TRACE)
+  if (form < QUERN_COMPILER_EMIT || form > QUERN_COMPILER_DEBUG_OBJECT)
     return invalidArguments("code form ", form, " is unknown; the forms are ", static_cast<int>(QUERN_COMPILER_EMIT),
-                            " to ", static_cast<int>(QUERN_COMPILER_TRACE));
+                            " to ", static_cast<int>(QUERN_COMPILER_DEBUG_OBJECT));
   Result<VerifiedProblem> problem = verifyForCode(desc, target);
   if (!problem)
     return problem.takeError();
@@ -416,9 +464,9 @@ Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &targ
   const CodeKind kind = run.traits().codeKind;
   if (form == QUERN_COMPILER_SPIRV && kind != CodeKind::SpirV)
     return unimplemented("target '", target.text(), "' has no SPIR-V module, but an object");
-  if (form == QUERN_COMPILER_OBJECT && kind != CodeKind::ElfObject)
+  if ((form == QUERN_COMPILER_OBJECT || form == QUERN_COMPILER_DEBUG_OBJECT) && kind != CodeKind::ElfObject)
     return unimplemented("target '", target.text(), "' has no object, but a SPIR-V module");
-  return runStages(run, static_cast<quern_compiler_form>(form));
+  return runStages(run, static_cast<quern_compiler_form>(form), sourcePath);
 }
 
 Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &target) {

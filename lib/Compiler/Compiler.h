@@ -32,7 +32,9 @@ struct StageTimes {
 /// The text, object or artifact of a problem; `form` is a quern_compiler_form, from outside and unchecked. Thread-safe;
 /// threads do not wait for each other. Errors: whatever verification returns; `unimplemented` when no recipe matches or
 /// the form does not apply to the target; `not_required` for a problem without elements; `internal` for our bugs.
-Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, int32_t form, bool verifyIr);
+/// `sourcePath`: what the DWARF of a debug object calls the file with the schedule's text.
+Result<std::string> compileProblem(const PrimitiveDesc &desc, const Target &target, int32_t form, bool verifyIr,
+                                   const std::string &sourcePath = "2-schedule.mlir");
 
 /// One line: the implementation, the plan, the iteration space and the scratch.
 Result<std::string> explainProblem(const PrimitiveDesc &desc, const Target &target);

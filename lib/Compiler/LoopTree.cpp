@@ -15,7 +15,12 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include <map>
 
 using namespace mlir;
 
@@ -35,14 +40,43 @@ int64_t bytesOf(Type type) {
 /// Arithmetic on places is none.
 bool isOfData(Type type) { return isa<VectorType>(type) || isa<FloatType>(type); }
 
+/// What a view is of: an argument of the kernel by name, scratch, or memory of the stack.
+StringRef nameOfMemory(Value memory) {
+  while (Operation *op = memory.getDefiningOp()) {
+    auto view = dyn_cast<ViewLikeOpInterface>(op);
+    if (!view)
+      return "stack";
+    memory = view.getViewSource();
+  }
+  auto argument = cast<BlockArgument>(memory);
+  auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  if (!function)
+    return "memory";
+  if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attr::arg))
+    return name.getValue();
+  return function.getArgAttr(argument.getArgNumber(), attr::scratch) ? "scratch" : "shared";
+}
+
+/// The memory that an operation accesses.
+Value memoryOf(Operation &op) {
+  for (Value operand : op.getOperands())
+    if (isa<MemRefType>(operand.getType()))
+      return operand;
+  return nullptr;
+}
+
 void count(Operation &op, LoopNode &node) {
   auto read = [&](Type type) {
     ++node.loads;
     node.bytesRead += bytesOf(type);
+    if (Value memory = memoryOf(op))
+      node.read.insert(nameOfMemory(memory));
   };
   auto write = [&](Type type) {
     ++node.stores;
     node.bytesWritten += bytesOf(type);
+    if (Value memory = memoryOf(op))
+      node.written.insert(nameOfMemory(memory));
   };
   if (isa<vector::LoadOp, vector::MaskedLoadOp, memref::LoadOp, vector::GatherOp>(op)) {
     if (!op.getResult(0).getType().isIndex()) // a size is no data
@@ -60,9 +94,55 @@ void count(Operation &op, LoopNode &node) {
     ++node.operations;
     if (auto reduced = dyn_cast<vector::ReductionOp>(op))
       node.flops += elementsOf(reduced.getVector().getType());
-    else if ((isMath || isArith) && isa<FloatType>(getElementTypeOrSelf(type)))
+    else if (auto dot = dyn_cast<vector::ContractionOp>(op); dot && isa<FloatType>(getElementTypeOrSelf(type))) {
+      SmallVector<int64_t> bounds;
+      dot.getIterationBounds(bounds);
+      node.flops += 2 * llvm::product_of(bounds);
+    } else if ((isMath || isArith) && isa<FloatType>(getElementTypeOrSelf(type)))
       node.flops += elementsOf(type) * (isa<math::FmaOp>(op) ? 2 : 1);
   }
+}
+
+/// An index as a number, where those of the loops around are.
+std::optional<int64_t> valueOf(Value value, const llvm::DenseMap<Value, int64_t> &known) {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumResults() != 1 || op->getNumRegions())
+    return std::nullopt;
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    const std::optional<int64_t> number = valueOf(operand, known);
+    if (!number || !operand.getType().isIntOrIndex())
+      return std::nullopt;
+    operands.push_back(IntegerAttr::get(operand.getType(), *number));
+  }
+  SmallVector<OpFoldResult> results;
+  if (failed(op->fold(operands, results)) || results.empty())
+    return std::nullopt;
+  auto number = dyn_cast_or_null<IntegerAttr>(dyn_cast<Attribute>(results.front()));
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+/// How often a loop turns for each turn of the one around, in the mean: its bounds follow from the index of that.
+double meanTripsOf(scf::ForOp loop) {
+  constexpr int64_t most = 4096;
+  auto around = dyn_cast<scf::ForOp>(loop->getParentOp());
+  const std::optional<APInt> entries = around ? around.getStaticTripCount() : std::nullopt;
+  const std::optional<int64_t> begin = around ? getConstantIntValue(around.getLowerBound()) : std::nullopt,
+                               step = around ? getConstantIntValue(around.getStep()) : std::nullopt;
+  if (!entries || !begin || !step || !entries->isStrictlyPositive() || entries->getSExtValue() > most)
+    return 0;
+  int64_t turns = 0;
+  for (int64_t entry = 0; entry < entries->getSExtValue(); ++entry) {
+    const llvm::DenseMap<Value, int64_t> known{{around.getInductionVar(), *begin + entry * *step}};
+    const std::optional<int64_t> from = valueOf(loop.getLowerBound(), known), to = valueOf(loop.getUpperBound(), known),
+                                 by = valueOf(loop.getStep(), known);
+    if (!from || !to || !by || *by <= 0)
+      return 0;
+    turns += std::max<int64_t>(0, llvm::divideCeilSigned(*to - *from, *by));
+  }
+  return static_cast<double>(turns) / static_cast<double>(entries->getSExtValue());
 }
 
 class Reader {
@@ -71,7 +151,12 @@ public:
 
   void readFunction(func::FuncOp function) {
     const size_t at = add(function, 0);
+    kernel = at;
     nodes[at].name = function.getName().str();
+    for (unsigned argument = 0; argument < function.getNumArguments(); ++argument)
+      if (auto name = function.getArgAttrOfType<StringAttr>(argument, attr::arg))
+        nodes[at].arguments.push_back(name.getValue());
+    nodes[at].space = attrOf<KernelAttr>(function).getSpace();
     readRegion(function.getBody(), at);
   }
 
@@ -79,10 +164,53 @@ private:
   size_t add(Operation *op, int64_t depth) {
     LoopNode node;
     node.depth = depth;
-    if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>())
-      node.line = place.getLine();
+    const auto lineOf = [](Operation *one) -> int64_t {
+      auto place = one->getLoc()->findInstanceOf<FileLineColLoc>();
+      return place ? place.getLine() : 0;
+    };
+    node.line = lineOf(op);
+    op->walk([&](Operation *within) { node.last = std::max(node.last, lineOf(within)); });
     nodes.push_back(std::move(node));
     return nodes.size() - 1;
+  }
+
+  /// Where LLVM puts what is computed of values from outside of a loop: out of it, and once if it is written several
+  /// times. Nodes on the way from a kernel to a loop have ascending numbers.
+  size_t homeOf(Operation &op, size_t at) {
+    for (Value result : op.getResults())
+      homes[result] = at;
+    if (!isMemoryEffectFree(&op) || op.getNumRegions() || op.getNumResults() != 1 || !op.getNumOperands())
+      return at;
+    size_t home = kernel;
+    std::vector<const void *> inputs{op.getName().getAsOpaquePointer()};
+    for (Value operand : op.getOperands()) {
+      if (auto found = homes.find(operand); found != homes.end())
+        home = std::max(home, found->second);
+      const auto same = sameAs.find(operand);
+      inputs.push_back((same == sameAs.end() ? operand : same->second).getAsOpaquePointer());
+    }
+    homes[op.getResult(0)] = home;
+    if (home == at)
+      return at;
+    const auto [first, isNew] =
+        hoisted.try_emplace({inputs, op.getAttrDictionary().getAsOpaquePointer()}, op.getResult(0));
+    sameAs[op.getResult(0)] = first->second;
+    return isNew ? home : nodes.size(); // counted already
+  }
+
+  size_t kernel = 0; ///< the node of the function
+  llvm::DenseMap<Value, size_t> homes;
+  llvm::DenseMap<Value, Value> sameAs;
+  std::map<std::pair<std::vector<const void *>, const void *>, Value> hoisted; ///< by operation and what it is of
+
+  /// The last two arguments of a kernel are where the iterations of a call begin and end.
+  static int64_t ofSpace(scf::ForOp loop) {
+    auto begin = dyn_cast<BlockArgument>(loop.getLowerBound()), end = dyn_cast<BlockArgument>(loop.getUpperBound());
+    auto function = dyn_cast<func::FuncOp>(loop->getParentOp());
+    const std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+    const bool isWhole = function && begin && end && step && end == function.getArguments().back() &&
+                         begin.getArgNumber() + 1 == end.getArgNumber();
+    return isWhole ? *step : 0;
   }
 
   void readRegion(Region &region, size_t at) {
@@ -94,14 +222,22 @@ private:
   void readOperation(Operation &op, size_t at) {
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop) {
-      count(op, nodes[at]);
+      if (const size_t home = homeOf(op, at); home < nodes.size())
+        count(op, nodes[home]);
       for (Region &region : op.getRegions())
         readRegion(region, at);
       return;
     }
+    for (Value result : loop.getResults())
+      homes[result] = at;
     const size_t own = add(loop, nodes[at].depth + 1);
     if (std::optional<APInt> trips = loop.getStaticTripCount())
       nodes[own].trips = trips->getSExtValue();
+    else if (nodes[own].ofSpace = ofSpace(loop); !nodes[own].ofSpace)
+      nodes[own].meanTrips = meanTripsOf(loop);
+    nodes[own].carried = static_cast<int64_t>(loop.getInitArgs().size());
+    for (BlockArgument argument : loop.getBody()->getArguments())
+      homes[argument] = own;
     readRegion(loop.getRegion(), own);
   }
 };

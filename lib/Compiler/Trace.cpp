@@ -16,7 +16,9 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
+
+#include <cmath>
+#include <map>
 
 using namespace mlir;
 
@@ -96,6 +98,7 @@ llvm::json::Array asJson(const std::vector<LoopNode> &loops) {
   llvm::json::Array all;
   for (const LoopNode &loop : loops) {
     llvm::json::Object object{{"line", loop.line},
+                              {"last", loop.last},
                               {"depth", loop.depth},
                               {"loads", loop.loads},
                               {"stores", loop.stores},
@@ -103,8 +106,21 @@ llvm::json::Array asJson(const std::vector<LoopNode> &loops) {
                               {"bytesWritten", loop.bytesWritten},
                               {"operations", loop.operations},
                               {"flops", loop.flops}};
-    if (!loop.name.empty())
+    if (!loop.name.empty()) {
       object["kernel"] = loop.name;
+      object["space"] = loop.space;
+      object["arguments"] = llvm::json::Array(loop.arguments);
+    }
+    if (loop.ofSpace)
+      object["ofSpace"] = loop.ofSpace;
+    if (loop.meanTrips > 0)
+      object["meanTrips"] = loop.meanTrips;
+    if (loop.carried)
+      object["carried"] = loop.carried;
+    if (!loop.read.empty())
+      object["read"] = llvm::json::Array(loop.read);
+    if (!loop.written.empty())
+      object["written"] = llvm::json::Array(loop.written);
     if (loop.trips)
       object["trips"] = *loop.trips;
     all.push_back(std::move(object));
@@ -112,11 +128,58 @@ llvm::json::Array asJson(const std::vector<LoopNode> &loops) {
   return all;
 }
 
+/// Exact in decimals, and more than a model knows.
+double rounded(double value) { return std::round(value * 16) / 16; }
+
+llvm::json::Value asJson(const LoopEstimate &estimate) {
+  llvm::json::Object object{{"machine", estimate.machine}};
+  if (!estimate.whyNot.empty()) {
+    object["whyNot"] = estimate.whyNot;
+    return object;
+  }
+  llvm::json::Object ports;
+  for (const auto &[port, cycles] : estimate.ports)
+    ports[port] = rounded(cycles);
+  llvm::json::Array costs;
+  for (const LoopEstimate::Cost &cost : estimate.costs)
+    costs.push_back(llvm::json::Array{cost.latency, rounded(cost.cycles)});
+  object["cycles"] = rounded(estimate.cycles);
+  object["microOps"] = estimate.microOps;
+  object["boundBy"] = estimate.boundBy;
+  object["ports"] = std::move(ports);
+  object["costs"] = std::move(costs);
+  return object;
+}
+
+/// "offsets" of each line or -1, "marks": lines by what they are, "innermost": the loops.
+void addListing(llvm::json::Object &object, const TracedStage &stage) {
+  std::vector<int64_t> offsets(stage.origins.size(), -1);
+  std::map<AccessMark, llvm::json::Array> marked;
+  for (auto [line, instruction] : llvm::zip_equal(stage.instructionLines, stage.listing.instructions)) {
+    offsets[static_cast<size_t>(line - 1)] = instruction.offset;
+    marked[instruction.mark].push_back(line);
+  }
+  object["offsets"] = llvm::json::Array(offsets);
+  object["marks"] = llvm::json::Object{{"spill", std::move(marked[AccessMark::Spill])},
+                                       {"reload", std::move(marked[AccessMark::Reload])},
+                                       {"unaligned", std::move(marked[AccessMark::Unaligned])}};
+  llvm::json::Array innermost;
+  for (const ListedLoop &loop : stage.listing.loops) {
+    llvm::json::Array estimates;
+    for (const LoopEstimate &estimate : loop.estimates)
+      estimates.push_back(asJson(estimate));
+    innermost.push_back(llvm::json::Object{{"first", stage.instructionLines[loop.first]},
+                                           {"last", stage.instructionLines[loop.last]},
+                                           {"estimates", std::move(estimates)}});
+  }
+  object["innermost"] = std::move(innermost);
+}
+
 } // namespace
 
 Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string &name, const std::string &heading,
                                 const std::string &of) {
-  TracedStage stage{name, "mlir", heading + namedText(*module), of, {}, {}, {}};
+  TracedStage stage{name, "mlir", heading + namedText(*module), of, {}, {}, {}, {}, {}};
   if (!StringRef(stage.text).ends_with("\n"))
     stage.text += '\n';
   OwningOpRef<ModuleOp> read = parseSourceString<ModuleOp>(stage.text, module->getContext(), name);
@@ -148,7 +211,7 @@ Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string
   return stage;
 }
 
-LogicalResult addDebugScopes(ModuleOp module, const std::string &of) {
+void keepOneLine(ModuleOp module, const std::string &of) {
   MLIRContext *context = module.getContext();
   const auto placeAt = [&](int64_t line) -> Location {
     return FileLineColLoc::get(context, of, static_cast<unsigned>(line), 1);
@@ -159,13 +222,17 @@ LogicalResult addDebugScopes(ModuleOp module, const std::string &of) {
                : isa<LLVM::LLVMFuncOp>(op) ? placeAt(1)
                                            : UnknownLoc::get(context));
   });
-  PassManager passes(context);
+}
+
+LogicalResult addDebugScopes(ModuleOp module, const std::string &of) {
+  keepOneLine(module, of);
+  PassManager passes(module.getContext());
   passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass());
   return passes.run(module);
 }
 
 TracedStage traceLlvm(StringRef text, const std::string &of) {
-  TracedStage stage{"llvm", "llvm", "", of, {}, {}, {}};
+  TracedStage stage{"llvm", "llvm", "", of, {}, {}, {}, {}, {}};
   llvm::StringMap<int64_t> lines;
   SmallVector<StringRef> all;
   text.split(all, '\n');
@@ -186,8 +253,8 @@ TracedStage traceLlvm(StringRef text, const std::string &of) {
   return stage;
 }
 
-TracedStage traceAssembly(StringRef text, const std::string &of) {
-  TracedStage stage{"assembly", "asm", "", of, {}, {}, {}};
+TracedStage traceAssembly(StringRef text, const std::string &of, CodeListing listing) {
+  TracedStage stage{"assembly", "asm", "", of, {}, {}, {}, std::move(listing), {}};
   int64_t origin = 0;
   bool isDebugSection = false;
   SmallVector<StringRef> all;
@@ -206,12 +273,16 @@ TracedStage traceAssembly(StringRef text, const std::string &of) {
       continue;
     const bool isInstruction = line.starts_with("\t") && !words.starts_with(".") && !words.starts_with("#");
     appendLine(stage, line, isInstruction ? origin : 0);
+    if (isInstruction)
+      stage.instructionLines.push_back(static_cast<int64_t>(stage.origins.size()));
   }
+  if (stage.instructionLines.size() != stage.listing.instructions.size())
+    stage.listing = {}; // of other code than the text
   return stage;
 }
 
 std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
-                        ArrayRef<TracedStage> stages) {
+                        ArrayRef<TracedStage> stages, llvm::json::Object beside) {
   llvm::json::Array all;
   for (const TracedStage &stage : stages) {
     llvm::json::Object object{{"name", stage.name}, {"language", stage.language}, {"text", stage.text}};
@@ -219,14 +290,20 @@ std::string traceAsJson(const std::string &problem, const std::string &target, c
       object["steps"] = llvm::json::Array(stage.steps);
     if (!stage.loops.empty())
       object["loops"] = asJson(stage.loops);
+    if (!stage.listing.instructions.empty())
+      addListing(object, stage);
     if (!stage.of.empty()) {
       object["of"] = stage.of;
       object["origins"] = asJson(stage.origins);
     }
     all.push_back(std::move(object));
   }
-  const llvm::json::Value trace = llvm::json::Object{
-      {"version", traceVersion}, {"problem", problem}, {"target", target}, {"plan", plan}, {"stages", std::move(all)}};
+  beside["version"] = traceVersion;
+  beside["problem"] = problem;
+  beside["target"] = target;
+  beside["plan"] = plan;
+  beside["stages"] = std::move(all);
+  const llvm::json::Value trace = std::move(beside);
   std::string text;
   llvm::raw_string_ostream os(text);
   os << trace << "\n";

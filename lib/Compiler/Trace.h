@@ -14,9 +14,11 @@
 
 #include "Compiler/LoopTree.h"
 #include "Support/Error.h"
+#include "Targets/CodeListing.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/JSON.h"
 
 #include <string>
 #include <vector>
@@ -33,7 +35,9 @@ struct TracedStage {
   std::vector<Lines> origins; ///< of each line of `text`
   /// Of each line the mathematical step that it is of (Steps.h), or nothing; empty but for emit.
   std::vector<std::string> steps;
-  std::vector<LoopNode> loops; ///< of the schedule
+  std::vector<LoopNode> loops;           ///< of the schedule
+  CodeListing listing;                   ///< of assembly; empty where nothing is known
+  std::vector<int64_t> instructionLines; ///< of assembly, in the order of the listing
 };
 
 /// The module as text, and the module that it reads as, whose locations are the lines of that text. Origins are the
@@ -41,17 +45,20 @@ struct TracedStage {
 Result<TracedStage> traceModule(mlir::OwningOpRef<mlir::ModuleOp> &module, const std::string &name,
                                 const std::string &heading, const std::string &of);
 
-/// Leaves each operation of a lowered module the one line that a line table has room for, and gives functions a scope.
+/// Leaves each operation of a lowered module the one line of the stage `of` that a line table has room for.
+void keepOneLine(mlir::ModuleOp module, const std::string &of);
+
+/// The same, and gives functions a scope, as a line table needs it.
 mlir::LogicalResult addDebugScopes(mlir::ModuleOp module, const std::string &of);
 
 /// LLVM IR and x86 assembly with a line table: taken apart into lines without it, and what it says of them.
 TracedStage traceLlvm(llvm::StringRef text, const std::string &of);
-TracedStage traceAssembly(llvm::StringRef text, const std::string &of);
+TracedStage traceAssembly(llvm::StringRef text, const std::string &of, CodeListing listing);
 
 /// {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "steps", "loops", "of",
-/// "origins"}]}
+/// "origins", "offsets", "marks", "innermost"}]}, and whatever is in `beside`, as the key.
 std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
-                        llvm::ArrayRef<TracedStage> stages);
+                        llvm::ArrayRef<TracedStage> stages, llvm::json::Object beside);
 
 } // namespace quern
 

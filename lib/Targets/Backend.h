@@ -14,6 +14,7 @@
 #include "Desc/Target.h"
 #include "Schedule/Problem/Problem.h"
 #include "Targets/CodeForm.h"
+#include "Targets/CodeListing.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -61,6 +62,8 @@ public:
   /// A lowered module in the given form; `module` is unchanged. `unimplemented` names what LLVM's back end or the
   /// target does not take, any other error is `internal`. With `verifyIr`, LLVM's verifiers run, too.
   virtual Result<std::string> codegen(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) = 0;
+  /// What is known of the instructions of a module's assembly beside their text; empty where nothing is.
+  virtual Result<CodeListing> list(mlir::ModuleOp module, const Target &target) = 0;
 
   const BackendTraits traits;
 
@@ -82,6 +85,11 @@ public:
   }
   Result<std::string> codegen(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) override {
     return generator.run(module, target, form, verifyIr);
+  }
+  Result<CodeListing> list(mlir::ModuleOp module, const Target &target) override {
+    if constexpr (requires { generator.list(module, target); })
+      return generator.list(module, target);
+    return CodeListing();
   }
 
 private:

@@ -147,8 +147,8 @@ quern_status_t quern_compile(const char *line, const char *target, quern_code_fo
     QUERN_REQUIRE("blob", blob);
     *blob = nullptr;
     QUERN_REQUIRE("line", line);
-    if (form < quern_form_emit || form > quern_form_trace)
-      return invalidArguments("code form ", static_cast<int>(form), " is not one of quern_code_form_t (1 to 9)");
+    if (form < quern_form_emit || form > quern_form_debug_object)
+      return invalidArguments("code form ", static_cast<int>(form), " is not one of quern_code_form_t (1 to 10)");
     Result<CompileQuestion> question = makeQuestion(line, target);
     if (!question)
       return question.takeError();

@@ -33,8 +33,9 @@ public:
   /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text(), `form` a
   /// quern_compiler_form. `stageTimes`, if not null, gets one line: the wall time of each stage. Of another process
   /// also `internal_error` (it crashed, or took longer than it may) and `out_of_memory`.
+  /// `source` is the field of quern_compile_request; "": null.
   Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
-                              std::string *stageTimes = nullptr) const;
+                              std::string *stageTimes = nullptr, const std::string &source = "") const;
   Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
   /// `descriptor` is that of a caller's function as it is given; the result that of it as it was read.
   Result<std::string> read(std::string_view descriptor, const std::string &target) const;

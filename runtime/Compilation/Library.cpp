@@ -47,8 +47,14 @@ Result<std::string> finish(int status, ByteSink &result, ByteSink &error) {
   return Error{static_cast<Status>(status), std::move(error.text)};
 }
 
-quern_compile_request requestFor(std::string_view descriptor, const std::string &target, int form) {
-  return {descriptor.data(), descriptor.size(), target.c_str(), form, CompilerLibrary::verifiesIr()};
+quern_compile_request requestFor(std::string_view descriptor, const std::string &target, int form,
+                                 const std::string &source = "") {
+  return {descriptor.data(),
+          descriptor.size(),
+          target.c_str(),
+          form,
+          CompilerLibrary::verifiesIr(),
+          source.empty() ? nullptr : source.c_str()};
 }
 
 } // namespace
@@ -93,9 +99,10 @@ Result<const CompilerLibrary *> CompilerLibrary::get() {
   return &*library;
 }
 
-Result<std::string> CompilerLibrary::compile(std::string_view descriptor, const std::string &target, int form) const {
+Result<std::string> CompilerLibrary::compile(std::string_view descriptor, const std::string &target, int form,
+                                             const std::string &source) const {
   ByteSink result, error;
-  const quern_compile_request request = requestFor(descriptor, target, form);
+  const quern_compile_request request = requestFor(descriptor, target, form, source);
   return finish(api->compile(&request, &result.sink, &error.sink), result, error);
 }
 

@@ -38,7 +38,8 @@ public:
   static Result<const CompilerLibrary *> get();
 
   /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text().
-  Result<std::string> compile(std::string_view descriptor, const std::string &target, int form) const;
+  Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
+                              const std::string &source = "") const;
   Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
   Result<std::string> read(std::string_view descriptor, const std::string &target) const;
 

@@ -8,7 +8,7 @@
 //
 //   process → libquern, once:  an answer, with the compiler's build, or why there is none
 //   libquern → process:        u8 RequestKind, i32 form, i32 verify_ir, string target, string
-//                              descriptor (quern_compile_request)
+//                              descriptor, string source, "" for none (quern_compile_request)
 //   process → libquern:        an empty frame: the request has arrived
 //                              an answer: i32 status, string: the result or one line that says why not,
 //                              string: the times of the stages

@@ -195,13 +195,15 @@ std::string reproduction(std::string_view descriptor, const std::string &target)
   return concat(" in '", desc ? desc->title() : "an unreadable descriptor", "' for ", target);
 }
 
-std::string requestOf(RequestKind kind, std::string_view descriptor, const std::string &target, int form) {
+std::string requestOf(RequestKind kind, std::string_view descriptor, const std::string &target, int form,
+                      const std::string &source) {
   ByteWriter writer;
   writer.put(kind);
   writer.put<int32_t>(form);
   writer.put<int32_t>(CompilerLibrary::verifiesIr());
   writer.putString(target);
   writer.putString(descriptor);
+  writer.putString(source);
   return writer.take();
 }
 
@@ -229,11 +231,11 @@ Result<std::string> ask(const Limits &limits, std::string_view request, std::str
 }
 
 Result<std::string> answerTo(RequestKind kind, std::string_view descriptor, const std::string &target, int form,
-                             std::string *stageTimes) {
+                             std::string *stageTimes, const std::string &source = "") {
   Result<Limits> now = limits();
   if (!now)
     return now.takeError();
-  const std::string request = requestOf(kind, descriptor, target, form);
+  const std::string request = requestOf(kind, descriptor, target, form, source);
   bool mayRetry = false, isLast = false;
   Result<std::string> answer = ask(*now, request, descriptor, target, mayRetry);
   if (!answer && mayRetry)
@@ -256,8 +258,8 @@ Result<std::string> answerTo(RequestKind kind, std::string_view descriptor, cons
 } // namespace
 
 Result<std::string> CompilerProcess::compile(std::string_view descriptor, const std::string &target, int form,
-                                             std::string *stageTimes) {
-  return answerTo(RequestKind::Compile, descriptor, target, form, stageTimes);
+                                             std::string *stageTimes, const std::string &source) {
+  return answerTo(RequestKind::Compile, descriptor, target, form, stageTimes, source);
 }
 
 CompilerProcess::Interruptible::Interruptible() { isInterruptible = true; }

@@ -25,7 +25,7 @@ public:
   /// limit; `out_of_memory`: than that of memory; `runtime_error`: it cannot be started;
   /// `invalid_arguments`: a limit is no number.
   static Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
-                                     std::string *stageTimes);
+                                     std::string *stageTimes, const std::string &source = "");
   static Result<std::string> explain(std::string_view descriptor, const std::string &target);
   static Result<std::string> read(std::string_view descriptor, const std::string &target);
 

@@ -115,10 +115,11 @@ std::string answer(const quern_compiler_api &api, std::string_view frame) {
   ByteReader reader(frame);
   const auto kind = reader.get<RequestKind>();
   const auto form = reader.get<int32_t>(), verifyIr = reader.get<int32_t>();
-  const std::string target(reader.getString()), descriptor(reader.getString());
+  const std::string target(reader.getString()), descriptor(reader.getString()), source(reader.getString());
   if (!reader.ok() || !reader.atEnd())
     return reply(static_cast<int>(Status::Internal), "the compiler's process got a request that is none");
-  const quern_compile_request request{descriptor.data(), descriptor.size(), target.c_str(), form, verifyIr};
+  const quern_compile_request request{
+      descriptor.data(), descriptor.size(), target.c_str(), form, verifyIr, source.empty() ? nullptr : source.c_str()};
   std::string result, error, times;
   const quern_byte_sink results{append, &result}, errors{append, &error}, stages{append, &times};
   int status;

@@ -68,12 +68,13 @@ bool printsAt(int level) {
   return observers.verbose >= level;
 }
 
+/// `key` of the kernel; "": it has none.
 void printLine(const char *event, const std::string &detail, const VerifiedProblem &verified, const std::string &text,
-               int64_t ns) {
+               int64_t ns, const std::string &key) {
   char time[32];
   std::snprintf(time, sizeof(time), "%.6g", static_cast<double>(ns) * 1e-6);
   const std::string line = concat("quern,", event, ",", detail, ",", nameOf(verified.desc.kind()), ",",
-                                  verified.implementation, ",", text, ",", time, "\n");
+                                  verified.implementation, ",", text, ",", time, ",", key, "\n");
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
 }
@@ -128,19 +129,19 @@ void reportCreated(const Primitive &primitive) {
   const quern_primitive_info_t info = primitive.info();
   if (printsAt(2))
     printLine("create", nameOfOrigin(info.origin), primitive.problem().verified(), primitive.problem().text(),
-              info.create_ns);
+              info.create_ns, info.key);
   tell({.kind = quern_event_create, .ns = info.create_ns, .primitive = &primitive, .origin = info.origin});
 }
 
-void reportCompiled(const VerifiedProblem &problem, const std::string &stages, int64_t ns) {
-  printLine("compile", stages, problem, problem.desc.text(), ns);
+void reportCompiled(const VerifiedProblem &problem, const KernelKey &key, const std::string &stages, int64_t ns) {
+  printLine("compile", stages, problem, problem.desc.text(), ns, key.digest.hex());
 }
 
 void reportSpecialised(const std::shared_ptr<const Problem> &problem, quern_origin_t origin, const Error &error,
                        int64_t ns) {
   if (printsAt(2))
     printLine("specialise", error.status == Status::Success ? nameOfOrigin(origin) : "failed", problem->verified(),
-              problem->text(), ns);
+              problem->text(), ns, problem->key().digest.hex());
   tell({.kind = quern_event_specialise,
         .ns = ns,
         .problem = problem,
@@ -151,7 +152,7 @@ void reportSpecialised(const std::shared_ptr<const Problem> &problem, quern_orig
 
 void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t> arguments, int64_t ns) {
   if (printsAt(1))
-    printLine("exec", "cpu", primitive.problem().verified(), primitive.problem().text(), ns);
+    printLine("exec", "cpu", primitive.problem().verified(), primitive.problem().text(), ns, primitive.info().key);
   tell({.kind = quern_event_execute, .ns = ns, .primitive = &primitive, .arguments = arguments});
 }
 
@@ -161,6 +162,13 @@ void reportRemote(bool isGivenUp, const char *message) noexcept {
     std::fflush(stdout);
   }
   tell({.kind = quern_event_remote, .status = isGivenUp ? Status::RuntimeError : Status::Success, .message = message});
+}
+
+void reportDebug(const std::string &key, const std::string &message) {
+  if (isWanted(EventExecute) && printsAt(1)) {
+    std::printf("quern,debug,%s,%s\n", key.c_str(), message.c_str());
+    std::fflush(stdout);
+  }
 }
 
 void reportFailed(const char *function, Status status, const char *message) noexcept {

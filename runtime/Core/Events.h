@@ -12,6 +12,7 @@
 #ifndef QUERN_RUNTIME_CORE_EVENTS_H
 #define QUERN_RUNTIME_CORE_EVENTS_H
 
+#include "Desc/Key.h"
 #include "Support/Error.h"
 
 #include "quern/quern_event.h"
@@ -77,9 +78,11 @@ void reportSpecialised(const std::shared_ptr<const Problem> &problem, quern_orig
                        int64_t ns);
 void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t> arguments, int64_t ns);
 /// `stages` says how long each took; `ns` is their sum and what lies between them.
-void reportCompiled(const VerifiedProblem &problem, const std::string &stages, int64_t ns);
+void reportCompiled(const VerifiedProblem &problem, const KernelKey &key, const std::string &stages, int64_t ns);
 /// A server of the remote cache is given up for a while, or answers again.
 void reportRemote(bool isGivenUp, const char *message) noexcept;
+/// A verbose line: what debuggers and profilers lack of the kernel with that key, and why.
+void reportDebug(const std::string &key, const std::string &message);
 /// `function` is the quern_ function that failed.
 void reportFailed(const char *function, Status status, const char *message) noexcept;
 

@@ -9,6 +9,7 @@
 #include "Core/Executable.h"
 
 #include "Core/RuntimeSizes.h"
+#include "Support/Digest.h"
 
 #include <algorithm>
 
@@ -64,6 +65,7 @@ Result<void> Executable::take(Artifact &&artifact, std::string &&bytes, std::spa
   scratchNeeds = {artifact.scratchBytesPerThread, *shared};
   argumentList = artifact.arguments;
   seconds = estimateOf(artifact);
+  keyText = digestOf(artifact.keyBytes).hex();
   planText = std::move(artifact.plan);
   targetText = std::move(artifact.target);
   serialized = std::move(bytes);

@@ -46,6 +46,8 @@ public:
   double estimatedSeconds() const { return seconds; }
 
   const std::string &artifactBytes() const { return serialized; }
+  /// The hash of its key, as in the name of its cache file.
+  const std::string &key() const { return keyText; }
   const std::string &plan() const { return planText; }
   const std::string &target() const { return targetText; }
   /// "orc", "loader" or "driver".
@@ -74,7 +76,7 @@ private:
   ScratchNeeds scratchNeeds;
   int64_t kernelShared = 0;
   double seconds = 0;
-  std::string serialized, planText, targetText;
+  std::string serialized, keyText, planText, targetText;
 };
 
 } // namespace quern

@@ -4,8 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // QUERN_LINKER=orc or loader forces who links: tests run every kernel with each. Without it a kernel just compiled is
-// linked by ORC, for its debugger and profiler registrations, and one from a cache, or compiled by another process, by
-// the loader, which needs no LLVM.
+// linked by ORC and one from a cache, or compiled by another process, by the loader, which needs no LLVM.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Kernels.h"
@@ -15,6 +14,7 @@
 #include "Core/Events.h"
 #include "Core/NativeCode.h"
 #include "Cpu/CpuExecutable.h"
+#include "Debug/Announce.h"
 #include "Tiers/Family.h"
 
 #include "quern-compiler/Bridge.h"
@@ -48,8 +48,9 @@ Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::str
   }
   if (linker == Linker::Orc && !compiler->linkingLibrary())
     return invalidArguments("QUERN_LINKER is orc; with QUERN_COMPILER=process kernels are linked by the loader");
+  const std::optional<DebugObject> debug = debugObjectOf(artifact, problem);
   return CpuExecutable::load(std::move(artifact), std::move(bytes), problem, linker,
-                             compiler ? compiler->linkingLibrary() : nullptr);
+                             compiler ? compiler->linkingLibrary() : nullptr, debug ? &*debug : nullptr);
 }
 
 /// For a device. With a disk cache the driver's own binary is taken from there, or from the remote cache, and put there
@@ -392,7 +393,7 @@ Result<AcquiredKernel> Kernels::keep(DiskCache &disk, const Request &request, Co
   if (!compiler)
     return compiler.takeError();
   if (isWanted(EventCompile))
-    reportCompiled(request.problem, compiled.stageTimes, compiled.ns);
+    reportCompiled(request.problem, request.key, compiled.stageTimes, compiled.ns);
   Result<Artifact> artifact = Artifact::parse(compiled.artifact);
   if (!artifact)
     return internalError("the compiler gave an artifact that is not one: ", artifact.error().message);

@@ -404,6 +404,7 @@ quern_primitive_info_t Primitive::info() const {
   info.implementation = verified.implementation.c_str();
   info.plan = current ? current->plan().c_str() : "";
   info.target = current ? current->target().c_str() : "";
+  info.key = current ? current->key().c_str() : "";
   info.pack = origin.pack ? origin.pack->c_str() : "";
   info.is_family = promotion && current == kernel.get();
   info.linker = current ? current->linkerName() : "none";

@@ -10,12 +10,23 @@
 
 #include "Compilation/Library.h"
 #include "Cpu/Loader.h"
+#include "Debug/Announce.h"
 
 namespace quern {
+namespace {
+
+/// What ORC links for those who look: the artifact with their object as its code.
+std::string artifactOf(Artifact artifact, const DebugObject &debug) {
+  artifact.code = debug.object;
+  return artifact.serialize();
+}
+
+} // namespace
 
 Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact, std::string bytes,
                                                               const VerifiedProblem &problem, Linker linker,
-                                                              const CompilerLibrary *compiler) {
+                                                              const CompilerLibrary *compiler,
+                                                              const DebugObject *debug) {
   if (artifact.codeKind != CodeKind::ElfObject)
     return runtimeError("the artifact holds code of kind ", static_cast<uint32_t>(artifact.codeKind),
                         ", not an object for this machine");
@@ -25,19 +36,24 @@ Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact,
   std::shared_ptr<CpuExecutable> executable(new CpuExecutable());
   std::vector<void *> entries;
   if (linker == Linker::Orc) {
-    Result<CompilerLibrary::Linked> linked = compiler->link(bytes, artifact.entries.size());
+    Result<CompilerLibrary::Linked> linked =
+        compiler->link(debug ? artifactOf(artifact, *debug) : bytes, artifact.entries.size());
     if (!linked)
       return linked.takeError();
     executable->owner = std::move(linked->owner);
     executable->mappedBytes = artifact.code.size();
     entries = std::move(linked->entries);
+    if (debug)
+      executable->announcement = Announcement::ofLinked(*debug, artifact.entries, entries);
   } else {
-    Result<LoadedObject> loaded = LoadedObject::load(artifact.code, artifact.entries);
+    Result<LoadedObject> loaded = LoadedObject::load(debug ? debug->object : artifact.code, artifact.entries);
     if (!loaded)
       return loaded.takeError();
     auto object = std::make_shared<LoadedObject>(std::move(*loaded));
     executable->mappedBytes = object->mappedBytes();
     entries = object->addresses();
+    if (debug)
+      executable->announcement = Announcement::ofLoaded(*debug, object->sections());
     executable->owner = std::move(object);
   }
   executable->linkedBy = linker;

@@ -9,7 +9,9 @@
 
 namespace quern {
 
+class Announcement;
 class CompilerLibrary;
+struct DebugObject;
 
 /// Who turns an object into running code.
 enum class Linker { Orc, Loader };
@@ -18,10 +20,12 @@ enum class Linker { Orc, Loader };
 class CpuExecutable final : public Executable {
 public:
   /// Loads an artifact that came as `bytes`. With Linker::Orc `compiler` must be given. Fails if the artifact's
-  /// arguments are not those of the problem, or if the linker refuses its code.
+  /// arguments are not those of the problem, or if the linker refuses its code. `debug`, which may be null, has the
+  /// code for debuggers and profilers, which are told of it.
   static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes,
                                                         const VerifiedProblem &problem, Linker linker,
-                                                        const CompilerLibrary *compiler);
+                                                        const CompilerLibrary *compiler,
+                                                        const DebugObject *debug = nullptr);
   /// The same of an artifact without code, whose entries are part of the program.
   static Result<std::shared_ptr<const Executable>>
   adopt(Artifact artifact, std::string bytes, const VerifiedProblem &problem, std::span<void *const> entries);
@@ -32,7 +36,8 @@ public:
 private:
   CpuExecutable() = default;
 
-  std::shared_ptr<void> owner; ///< keeps the code mapped
+  std::shared_ptr<void> owner;                ///< keeps the code mapped
+  std::shared_ptr<Announcement> announcement; ///< destroyed in front of it
   Linker linkedBy = Linker::Loader;
   size_t mappedBytes = 0;
 };

@@ -39,6 +39,8 @@ public:
 
   /// In the order of `entries`.
   const std::vector<void *> &addresses() const { return entryAddresses; }
+  /// Of each section of the object where it was mapped; null: it was not.
+  const std::vector<const void *> &sections() const { return sectionAddresses; }
   size_t mappedBytes() const { return imageBytes; }
 
 private:
@@ -46,6 +48,7 @@ private:
   void *image;
   size_t imageBytes;
   std::vector<void *> entryAddresses;
+  std::vector<const void *> sectionAddresses;
 };
 
 } // namespace quern

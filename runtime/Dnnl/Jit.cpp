@@ -9,32 +9,26 @@
 // code that was made at run time.
 //
 //===----------------------------------------------------------------------===//
+#include "Debug/JitDump.h"
 #include "Dnnl/Dropin.h"
-#include "Support/ElfMachine.h"
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <mutex>
 #include <string>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include <vector>
 
 using namespace quern::dropin;
+using quern::addToPerfMap;
+using quern::JitDump;
+using quern::jitDumpDirectory;
+using quern::ProfiledCode;
 
 namespace {
 
 constexpr unsigned perfMap = 2, jitDump = 4; ///< DNNL_JIT_PROFILE_LINUX_PERFMAP and …_JITDUMP
-
-struct Code {
-  uint64_t address, bytes;
-  std::string name;
-};
 
 /// The end of the mapping that holds an address; the address itself if none does.
 uint64_t endOfMapping(uint64_t address) {
@@ -52,8 +46,8 @@ uint64_t endOfMapping(uint64_t address) {
 
 /// The functions of a primitive, numbered in the order in which they are first called. Where one ends is not known: at
 /// the next one or with the code.
-std::vector<Code> codeOf(const_quern_primitive_t primitive, const std::string &name) {
-  std::vector<Code> code;
+std::vector<ProfiledCode> codeOf(const_quern_primitive_t primitive, const std::string &name) {
+  std::vector<ProfiledCode> code;
   int count = 0;
   quern_primitive_info_t info{};
   if (quern_primitive_get_launch_counts(primitive, nullptr, nullptr, &count) != quern_success ||
@@ -64,7 +58,8 @@ std::vector<Code> codeOf(const_quern_primitive_t primitive, const std::string &n
     if (quern_primitive_get_launch_function(primitive, i, &function) == quern_success)
       code.push_back({reinterpret_cast<uint64_t>(function), 0, name + ".kernel" + std::to_string(i)});
   }
-  std::sort(code.begin(), code.end(), [](const Code &a, const Code &b) { return a.address < b.address; });
+  std::sort(code.begin(), code.end(),
+            [](const ProfiledCode &a, const ProfiledCode &b) { return a.address < b.address; });
   for (size_t i = 0; i < code.size(); ++i) {
     const uint64_t mapped = endOfMapping(code[i].address);
     const uint64_t end =
@@ -73,69 +68,6 @@ std::vector<Code> codeOf(const_quern_primitive_t primitive, const std::string &n
   }
   return code;
 }
-
-/// The file that `perf inject --jit` reads. Its first page is mapped executable, by which `perf record` notes the file.
-class JitDump {
-public:
-  void open(const std::string &directory) {
-    if (file || failed)
-      return;
-    failed = true; // until all has worked
-    std::string path = directory;
-    for (const char *part : {"/.debug", "/jit"}) {
-      path += part;
-      mkdir(path.c_str(), 0700);
-    }
-    path += "/dnnl.XXXXXX";
-    if (!mkdtemp(path.data()))
-      return;
-    path += "/jit-" + std::to_string(getpid()) + ".dump";
-    file = std::fopen(path.c_str(), "w+");
-    if (!file)
-      return;
-    struct {
-      uint32_t magic = 0x4A695444, version = 1, bytes = 40, machine = quern::hostElfMachine, pad = 0,
-               pid = static_cast<uint32_t>(getpid());
-      uint64_t time = now(), flags = 0;
-    } header;
-    static_assert(sizeof(header) == 40);
-    std::fwrite(&header, sizeof(header), 1, file);
-    std::fflush(file);
-    failed = mmap(nullptr, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file),
-                  0) == MAP_FAILED;
-  }
-
-  void write(const Code &code) {
-    if (!file || failed)
-      return;
-    struct {
-      uint32_t kind = 0, bytes = 0; // JIT_CODE_LOAD
-      uint64_t time = now();
-      uint32_t pid = static_cast<uint32_t>(getpid()), thread = static_cast<uint32_t>(syscall(SYS_gettid));
-      uint64_t place = 0, address = 0, codeBytes = 0, number = 0;
-    } record;
-    static_assert(sizeof(record) == 56);
-    record.bytes = static_cast<uint32_t>(sizeof(record) + code.name.size() + 1 + code.bytes);
-    record.place = record.address = code.address;
-    record.codeBytes = code.bytes;
-    record.number = count++;
-    std::fwrite(&record, sizeof(record), 1, file);
-    std::fwrite(code.name.c_str(), code.name.size() + 1, 1, file);
-    std::fwrite(reinterpret_cast<const void *>(code.address), code.bytes, 1, file);
-    std::fflush(file);
-  }
-
-private:
-  static uint64_t now() {
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
-  }
-
-  FILE *file = nullptr; ///< open as long as the process
-  bool failed = false;
-  uint64_t count = 0;
-};
 
 /// What was asked for. Each member is guarded by the mutex.
 struct Observer {
@@ -176,17 +108,15 @@ struct Observer {
       writeObject(name, line);
     if (!(flags & (perfMap | jitDump)))
       return;
-    FILE *map = flags & perfMap ? std::fopen(("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str(), "a") : nullptr;
-    if (flags & jitDump)
-      dump.open(directory);
-    for (const Code &code : codeOf(event.primitive, std::string("quern_") + dnnl_prim_kind2str(kind))) {
-      if (map)
-        std::fprintf(map, "%" PRIx64 " %" PRIx64 " %s\n", code.address, code.bytes, code.name.c_str());
-      if (flags & jitDump)
-        dump.write(code);
+    const std::vector<ProfiledCode> functions =
+        codeOf(event.primitive, std::string("quern_") + dnnl_prim_kind2str(kind));
+    if (flags & perfMap)
+      addToPerfMap(functions);
+    if (flags & jitDump) {
+      dump.open(directory, "dnnl");
+      for (const ProfiledCode &function : functions)
+        dump.write(function);
     }
-    if (map)
-      std::fclose(map);
   }
 
   static void onEvent(void *, const quern_event_t *event) {
@@ -217,19 +147,13 @@ template <typename Change> quern_status_t change(Change &&apply) noexcept {
   }
 }
 
-std::string defaultDirectory() {
-  const char *home = std::getenv("JITDUMPDIR");
-  home = home && *home ? home : std::getenv("HOME");
-  return home && *home ? home : ".";
-}
-
 } // namespace
 
 void quern::dropin::configureJit(int dump, int profile) noexcept {
   change([&](Observer &observer) {
     observer.isDumping = dump != 0;
     observer.flags = static_cast<unsigned>(profile);
-    observer.directory = defaultDirectory();
+    observer.directory = jitDumpDirectory();
   });
 }
 
@@ -249,7 +173,7 @@ QUERN_API quern_status_t dnnl_set_jit_profiling_flags(unsigned flags) noexcept {
 /// Null: JITDUMPDIR, else HOME. It is looked at when the first kernel after this is made.
 QUERN_API quern_status_t dnnl_set_jit_profiling_jitdumpdir(const char *directory) noexcept {
   readEnvironment();
-  return change([&](Observer &observer) { observer.directory = directory ? directory : defaultDirectory(); });
+  return change([&](Observer &observer) { observer.directory = directory ? directory : jitDumpDirectory(); });
 }
 
 } // extern "C"

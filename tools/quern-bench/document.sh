@@ -2,8 +2,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Measures everything with every peer and writes the tables into docs/performance.md, after its line
-# "<!-- measured -->". Takes about an hour; nothing else should run on the machine meanwhile.
+# Measures everything with every peer and writes the tables into docs/performance-tables.md, after its line
+# "<!-- measured -->", and the pictures that docs/performance.md opens with. Takes about an hour; nothing else should run
+# on the machine meanwhile.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -17,11 +18,11 @@ trap 'rm -f "$measured" "$measured.desc"' EXIT
 # The named problems are the first paragraph of lines.
 named=$(awk '/^reorder/ { seen = 1 } seen && /^$/ { print NR; exit }' test/problems/reorder-bench.desc)
 {
-  sed '/<!-- measured -->/q' docs/performance.md
+  sed '/<!-- measured -->/q' docs/performance-tables.md
   echo
   echo "## Overheads"
   echo
-  $bench --overheads
+  $bench --overheads --plot=docs/pictures/ladder.svg
   echo
   echo "## Calls"
   echo
@@ -54,4 +55,8 @@ named=$(awk '/^reorder/ { seen = 1 } seen && /^$/ { print NR; exit }' test/probl
   head -n "$named" test/problems/reorder-bench.desc > "$measured.desc"
   $bench --problems="$measured.desc" --peers=onednn-3.13,onednn-3.2,onnxruntime,torch,iree
 } > "$measured"
-cp "$measured" docs/performance.md
+cp "$measured" docs/performance-tables.md
+# The first picture and the last are of all sets in one comparison.
+$bench --problems="$(echo test/problems/{softmax,reorder,eltwise,binary,sources,rnn}-bench.desc | tr ' ' ,)" \
+  --peers=onednn-3.13,onednn-3.2,onnxruntime,jax --plot=docs/pictures/ratios.svg \
+  --plot-roofline=docs/pictures/roofline.svg > /dev/null

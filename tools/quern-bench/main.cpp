@@ -12,6 +12,7 @@
 #include "Comparison.h"
 #include "Contestants/Contestant.h"
 #include "Overheads.h"
+#include "Plot.h"
 #include "Processes.h"
 #include "Report.h"
 #include "Streams.h"
@@ -35,7 +36,7 @@ struct Options {
                                        QUERN_BENCH_ROOT "/test/problems/reorder-bench.desc",
                                        QUERN_BENCH_ROOT "/test/problems/sources-bench.desc"};
   std::string peersFolder = QUERN_BENCH_ROOT "/build/peers";
-  std::string filter, json, serveAs, library, baseline;
+  std::string filter, json, plot, roofline, serveAs, library, baseline;
   int runs = 40;
   bool onDevice = false;
   int streamCalls = 20000;
@@ -65,6 +66,9 @@ void declare(CLI::App &app, Options &options) {
   app.add_option("--cpus", options.cpus, "CPUs to pin to; the first as many as there are threads")->delimiter(',');
   app.add_option("--runs", options.runs, "Samples of each contestant and problem")->check(CLI::Range(1, 100000));
   app.add_option("--json", options.json, "Also write the results to this file");
+  app.add_option("--plot", options.plot,
+                 "Also draw it into this SVG file: ratios by family and peer, or of --overheads the ladder");
+  app.add_option("--plot-roofline", options.roofline, "Also draw the problems under the machine's roofline");
   app.add_option("--peers-folder", options.peersFolder, "Where tools/peers.sh installed the peers");
   app.add_option("--baseline", options.baseline, "bin/quern-bench of another build of Quern, which is one more peer")
       ->check(CLI::ExistingFile);
@@ -153,16 +157,20 @@ std::vector<std::string> selectedLines(const Options &options) {
   return lines;
 }
 
-void writeJson(const std::string &path, const nlohmann::json &json) {
+void write(const std::string &path, const std::string &text) {
   std::ofstream out(path);
-  out << json.dump(2) << "\n";
+  out << text;
   if (!out)
     throw std::runtime_error("cannot write " + path);
 }
 
+void writeJson(const std::string &path, const nlohmann::json &json) { write(path, json.dump(2) + "\n"); }
+
 int runOverheads(const Options &options) {
   std::vector<Overhead> overheads = measureOverheads(selectedLines(options), options.cpus.front());
   std::cout << describeMachine() << "\n" << describeOverheads(overheads);
+  if (!options.plot.empty())
+    write(options.plot, plotLadder(overheads));
   if (!options.json.empty()) {
     nlohmann::json json = nlohmann::json::array();
     for (const Overhead &overhead : overheads)
@@ -217,6 +225,10 @@ int runComparison(const Options &options) {
                                  : "Some results depend on the number of threads.\n");
   if (!options.json.empty())
     writeJson(options.json, json);
+  if (!options.plot.empty())
+    write(options.plot, plotRatios(reports.front()));
+  if (!options.roofline.empty())
+    write(options.roofline, plotRoofline(reports.front()));
   return sameBits && ranAll ? 0 : 1;
 }
 

@@ -21,10 +21,10 @@ struct CompileOptions {
 };
 
 const std::map<std::string, quern_code_form_t> forms = {
-    {"mlir", quern_form_emit},   {"emit", quern_form_emit},   {"schedule", quern_form_schedule},
-    {"lower", quern_form_lower}, {"llvm", quern_form_llvm},   {"asm", quern_form_asm},
-    {"obj", quern_form_object},  {"spirv", quern_form_spirv}, {"artifact", quern_form_artifact},
-    {"trace", quern_form_trace},
+    {"mlir", quern_form_emit},   {"emit", quern_form_emit},          {"schedule", quern_form_schedule},
+    {"lower", quern_form_lower}, {"llvm", quern_form_llvm},          {"asm", quern_form_asm},
+    {"obj", quern_form_object},  {"spirv", quern_form_spirv},        {"artifact", quern_form_artifact},
+    {"trace", quern_form_trace}, {"debug", quern_form_debug_object},
 };
 
 int compile(const CompileOptions &options) {
@@ -33,7 +33,8 @@ int compile(const CompileOptions &options) {
   if (!problem)
     return reportError(problem.error());
   quern_code_form_t form = forms.at(options.form);
-  bool isBinary = form == quern_form_object || form == quern_form_spirv || form == quern_form_artifact;
+  bool isBinary = form == quern_form_object || form == quern_form_spirv || form == quern_form_artifact ||
+                  form == quern_form_debug_object;
   if (isBinary && options.output == "-" && isatty(STDOUT_FILENO))
     return reportError(
         invalidArguments("--emit=", options.form, " is binary and standard output is a terminal: give -o FILE"));
@@ -58,10 +59,10 @@ void addCompileCommand(Command &program, int &exitCode) {
               "An instruction set, as `quern devices` lists them, native, or spirv64 with a device's limits")
       .showDefault();
   command
-      .option(
-          "--emit", options->form,
-          "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, spirv, artifact, or trace (JSON: all "
-          "stages, and which line comes from which)")
+      .option("--emit", options->form,
+              "mlir (linalg, the emit stage; also schedule, lower), llvm, asm, obj, debug (obj with DWARF of the "
+              "schedule), "
+              "spirv, artifact, or trace (JSON: all stages, and which line comes from which)")
       .choices(names)
       .showDefault();
   command.option("-o", options->output, "Output file; - is standard output").showDefault();

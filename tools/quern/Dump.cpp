@@ -10,6 +10,7 @@
 #include "Command.h"
 #include "Kernel.h"
 #include "Locations.h"
+#include "Measure.h"
 #include "Page.h"
 #include "Problem.h"
 
@@ -22,8 +23,8 @@ namespace {
 struct DumpOptions {
   GivenProblem given;
   std::string stage = "all", target = "native", output;
-  std::vector<std::string> others; ///< targets beside which the page shows it
-  bool isPage = false, isJson = false, hasLocations = false;
+  std::vector<std::string> others; ///< targets, lines and functions beside which the page shows it
+  bool isPage = false, isJson = false, hasLocations = false, isMeasured = false;
   bool isTrace() const { return isPage || isJson; }
 };
 
@@ -43,7 +44,7 @@ constexpr StageOutput stageOutputs[] = {
     {"codegen", quern_form_llvm, "4-codegen.ll", true, true, true, "llvm"},
     {"codegen", quern_form_asm, "4-codegen.s", true, true, false, "assembly"},
     {"codegen", quern_form_object, "4-codegen.o", false, true, false},
-    {"codegen", quern_form_asm, "4-codegen.spvasm", true, false, true},
+    {"codegen", quern_form_asm, "4-codegen.spvasm", true, false, true, "assembly"},
     {"codegen", quern_form_spirv, "4-codegen.spv", false, false, true},
 };
 
@@ -77,7 +78,7 @@ bool isWanted(const StageOutput &output, const DumpOptions &options, const Targe
   return toDirectory || (output.isText && (options.stage == "all" || output.form != quern_form_llvm));
 }
 
-Result<PageKernel> traced(const std::string &line, const std::string &target) {
+Result<PageKernel> traced(const std::string &line, const std::string &target, bool isMeasured) {
   Result<Problem> problem = readProblem(line, target);
   if (!problem)
     return problem.takeError();
@@ -87,22 +88,43 @@ Result<PageKernel> traced(const std::string &line, const std::string &target) {
   Result<std::string> explanation = explain(problem->text, problem->target.text());
   if (!explanation)
     return explanation.takeError();
-  return PageKernel{std::move(*trace), std::move(*explanation)};
+  PageKernel kernel{nlohmann::json::parse(*trace), std::move(*explanation)};
+  if (isMeasured)
+    if (Result<void> measured = measureInto(kernel.trace, *problem); !measured)
+      return measured.takeError();
+  return kernel;
 }
 
-/// All stages and what comes from what, as a page or as its data.
+/// Of `--beside`: a line has spaces, a function a file that ends in .mlir, and what is neither is a target.
+Result<PageKernel> tracedBeside(const std::string &other, const std::string &line, const DumpOptions &options) {
+  if (other.find(".mlir") != std::string::npos) {
+    Result<std::string> function = lineOfMlir(other, options.given.allowNaive);
+    return function ? traced(*function, options.target, options.isMeasured) : Result<PageKernel>(function.takeError());
+  }
+  const bool isLine = other.find(' ') != std::string::npos;
+  return isLine ? traced(other, options.target, options.isMeasured) : traced(line, other, options.isMeasured);
+}
+
+/// All stages and what comes from what, as a page or as its data: of several an array.
 Result<void> dumpTrace(const std::string &line, const DumpOptions &options) {
-  std::vector<std::string> targets = options.others;
-  targets.insert(targets.begin(), options.target);
   std::vector<PageKernel> kernels;
-  for (const std::string &target : targets) {
-    Result<PageKernel> kernel = traced(line, target);
+  Result<PageKernel> first = traced(line, options.target, options.isMeasured);
+  if (!first)
+    return first.takeError();
+  kernels.push_back(std::move(*first));
+  for (const std::string &other : options.others) {
+    Result<PageKernel> kernel = tracedBeside(other, line, options);
     if (!kernel)
       return kernel.takeError();
     kernels.push_back(std::move(*kernel));
   }
   const std::string output = options.output.empty() ? "-" : options.output;
-  return writeOutput(output, options.isPage ? pageOf(kernels) : kernels.front().trace);
+  if (options.isPage)
+    return writeOutput(output, pageOf(kernels));
+  nlohmann::json all = nlohmann::json::array();
+  for (const PageKernel &kernel : kernels)
+    all.push_back(kernel.trace);
+  return writeOutput(output, (kernels.size() > 1 ? all : all.front()).dump() + "\n");
 }
 
 int dump(const DumpOptions &options) {
@@ -110,6 +132,8 @@ int dump(const DumpOptions &options) {
   Result<Problem> problem = line ? readProblem(*line, options.target) : Result<Problem>(line.takeError());
   if (!problem)
     return reportError(problem.error());
+  if (options.isMeasured && !options.isTrace())
+    return reportError(invalidArguments("--measure goes with --html or --json"));
   if (problem->verified.isNoop)
     return reportError(unimplemented("the tensor is empty: there is no kernel to dump"));
   if (options.isTrace()) {
@@ -121,7 +145,8 @@ int dump(const DumpOptions &options) {
     std::filesystem::create_directories(options.output, failure);
     if (failure)
       return reportError(runtimeError("cannot make directory '", options.output, "': ", failure.message()));
-    std::string about = concat(problem->text, "\n# target ", problem->target.text(), "\n");
+    std::string about = concat(problem->text, "\n# target ", problem->target.text(), "  key ",
+                               keyOf(problem->verified.desc, problem->target).digest.hex(), "\n");
     if (Result<void> written = writeOutput((std::filesystem::path(options.output) / "problem.desc").string(), about);
         !written)
       return reportError(written.error());
@@ -160,7 +185,11 @@ void addDumpCommand(Command &program, int &exitCode) {
       "A comment behind each line: the step that it computes, and the lines of the stage before that it is of");
   command.flag("--html", options->isPage, "One page: all stages side by side, and which line comes from which");
   command.flag("--json", options->isJson, "The same as data: docs/command.md has the fields");
-  command.option("--beside", options->others, "Of the page: further targets to compare with");
+  command.option(
+      "--beside", options->others,
+      "Of the page and its data: a further target, problem in text form or FILE.mlir[:function], to compare");
+  command.flag("--measure", options->isMeasured,
+               "Of the page and its data: time on this machine beside a copy and the peak, and samples");
   command.option("-o", options->output,
                  "Write files into a directory, made if need be; with --html or --json into this file");
   command.callback([options, &exitCode] { exitCode = dump(*options); });

@@ -28,6 +28,7 @@ Environment:
   QUERN_MAX_CPU_ISA          sse41, avx2, avx512_core, avx512_core_vnni, ...
   QUERN_NUM_THREADS          threads of an execution
   QUERN_VERBOSE              1: a line for each execution; 2: creation too
+  QUERN_DEBUG                gdb, perf or both: kernels are known to these
   QUERN_DEFAULT_FPMATH_MODE  strict, bf16, f16, tf32 or any
   QUERN_COMPILER             process: compile in another process, whose crash is an error
 
@@ -46,6 +47,7 @@ int runCommand(int argc, char **argv) {
   quern::addDumpCommand(program, exitCode);
   quern::addCompileCommand(program, exitCode);
   quern::addExplainCommand(program, exitCode);
+  quern::addAnnotateCommand(program, exitCode);
   quern::addBenchCommand(program, exitCode);
   quern::addCacheCommand(program, exitCode);
   quern::addPackCommand(program, exitCode);

@@ -135,13 +135,14 @@ int merge(const PackOptions &options) {
   return exitOk;
 }
 
-/// The problem of a verbose line, "quern,create,disk,softmax,jit:avx2,LINE,0.1", or of a line that is one; "" if there
-/// is none.
+/// The problem of a verbose line, "quern,create,disk,softmax,jit:avx2,LINE,0.1,KEY", or of a line that is one; "" if
+/// there is none.
 std::string problemIn(std::string_view line) {
   if (line.starts_with("quern,")) {
     for (int field = 0; field < 5; ++field)
       line.remove_prefix(std::min(line.find(','), line.size() - 1) + 1);
-    line = line.substr(0, std::min(line.rfind(','), line.size()));
+    for (int field = 0; field < 2; ++field) // from behind, as the problem of a caller's function may have commas
+      line = line.substr(0, std::min(line.rfind(','), line.size()));
   }
   const Result<PrimitiveDesc> desc = PrimitiveDesc::parse(line);
   return desc ? desc->text() : "";

@@ -8,54 +8,101 @@
 //===----------------------------------------------------------------------===//
 #include "Page.h"
 
+#include "PageAbout.h"
 #include "PageParts.h"
-
-#include <nlohmann/json.hpp>
+#include "Svg.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
 #include <sstream>
 
 namespace quern {
 namespace {
 
-std::string escaped(std::string_view text) {
-  std::string html;
-  for (char c : text)
-    switch (c) {
-    case '&':
-      html += "&amp;";
-      break;
-    case '<':
-      html += "&lt;";
-      break;
-    case '>':
-      html += "&gt;";
-      break;
-    case '"':
-      html += "&quot;";
-      break;
-    default:
-      html += c;
-    }
-  return html;
-}
-
 /// A stage of one of the kernels.
 struct Column {
   size_t kernel;
-  const nlohmann::json &stage;
-  std::string target;
+  const nlohmann::json &trace, &stage;
+  std::string beside; ///< which of the kernels, in words; "" of one alone
   std::string name() const { return stage["name"]; }
-  std::string title(size_t kernels) const { return kernels > 1 ? name() + ", " + target : name(); }
+  std::string title() const { return beside.empty() ? name() : name() + ", " + beside; }
 };
 
-void addColumn(std::string &html, const Column &column, size_t kernels) {
+/// What is said of lines of assembly: by number, counted from 1.
+struct LineNotes {
+  std::map<int64_t, std::string> kinds;  ///< class
+  std::map<int64_t, std::string> titles; ///< tooltip
+  std::map<int64_t, int64_t> samples;
+  int64_t allSamples = 0;
+};
+
+void noteCosts(const nlohmann::json &loop, const nlohmann::json &offsets, LineNotes &notes) {
+  for (const nlohmann::json &estimate : loop["estimates"]) {
+    if (!estimate.contains("costs"))
+      continue;
+    size_t next = 0;
+    for (int64_t line = loop["first"]; line <= loop["last"]; ++line) {
+      if (offsets[static_cast<size_t>(line - 1)] < 0 || next >= estimate["costs"].size())
+        continue;
+      const nlohmann::json &cost = estimate["costs"][next++];
+      notes.titles[line] += (notes.titles[line].empty() ? "" : "; ") + estimate["machine"].get<std::string>() +
+                            ": latency " + cost[0].dump() + ", one in " + cost[1].dump() + " cycles";
+    }
+  }
+}
+
+LineNotes notesOf(const Column &column) {
+  LineNotes notes;
+  if (!column.stage.contains("marks"))
+    return notes;
+  const std::pair<const char *, const char *> kinds[] = {{"spill", "a register is put on the stack"},
+                                                         {"reload", "a register is taken from the stack"},
+                                                         {"unaligned", "no alignment is known"}};
+  for (const nlohmann::json &loop : column.stage["innermost"])
+    noteCosts(loop, column.stage["offsets"], notes);
+  for (const auto &[kind, title] : kinds)
+    for (const nlohmann::json &line : column.stage["marks"][kind]) {
+      notes.kinds[line] = kind;
+      std::string &said = notes.titles[line];
+      said = title + (said.empty() ? "" : "; " + said);
+    }
+  if (column.trace.contains("measured") && column.trace["measured"]["samples"].contains("lines")) {
+    notes.allSamples = column.trace["measured"]["samples"]["inside"];
+    for (const nlohmann::json &line : column.trace["measured"]["samples"]["lines"])
+      notes.samples[line[0]] = line[1];
+  }
+  return notes;
+}
+
+/// Attributes of a line: what kind it is, what its tooltip says, its share of the samples.
+std::string attributesOf(const LineNotes &notes, int64_t number) {
+  std::string kind = "l", attributes;
+  if (auto found = notes.kinds.find(number); found != notes.kinds.end())
+    kind += " " + found->second;
+  if (auto found = notes.titles.find(number); found != notes.titles.end())
+    attributes += " title=\"" + escaped(found->second) + "\"";
+  if (auto found = notes.samples.find(number); found != notes.samples.end()) {
+    const double share = 100.0 * static_cast<double>(found->second) / static_cast<double>(notes.allSamples);
+    char text[64];
+    std::snprintf(text, sizeof(text), " data-share=\"%.1f%%\"", share);
+    kind += share >= 5 ? " hot" : share >= 1 ? " warm" : "";
+    attributes += text;
+  }
+  return "class=\"" + kind + "\"" + attributes;
+}
+
+void addColumn(std::string &html, const Column &column) {
   const bool isFolded = column.name() == "llvm";
+  const LineNotes notes = notesOf(column);
   html += "<section data-kernel=\"" + std::to_string(column.kernel) + "\" data-stage=\"" + column.name() + "\"" +
-          (isFolded ? " data-folded" : "") + "><h2>" + escaped(column.title(kernels)) + "</h2><pre tabindex=\"0\">";
+          (isFolded ? " data-folded" : "") + (notes.allSamples ? " class=\"sampled\"" : "") + "><h2>" +
+          escaped(column.title()) + "</h2><pre tabindex=\"0\">";
   std::istringstream text(column.stage["text"].get<std::string>());
+  int64_t number = 0;
   for (std::string line; std::getline(text, line);)
-    html += "<span class=\"l\">" + escaped(line) + "\n</span>";
+    html += "<span " + attributesOf(notes, ++number) + ">" + escaped(line) + "\n</span>";
   html += "</pre></section><div class=\"grip\"></div>\n";
 }
 
@@ -72,78 +119,47 @@ std::string linksOf(const std::vector<Column> &columns) {
   return links.dump(); // numbers, and names that are ours: nothing that ends a script
 }
 
-/// "20 times: reads 192 bytes by 3 loads, 3 operations (48 flops)".
-std::string turnOf(const nlohmann::json &loop) {
-  auto number = [&](const char *key) { return loop[key].get<int64_t>(); };
-  std::string text;
-  auto add = [&](const std::string &what) { text += (text.empty() ? "" : ", ") + what; };
-  if (number("loads"))
-    add("reads " + std::to_string(number("bytesRead")) + " bytes by " + std::to_string(number("loads")) + " loads");
-  if (number("operations"))
-    add(std::to_string(number("operations")) + " operations (" + std::to_string(number("flops")) + " flops)");
-  if (number("stores"))
-    add("writes " + std::to_string(number("bytesWritten")) + " bytes by " + std::to_string(number("stores")) +
-        " stores");
-  return text;
-}
-
-std::string nameOfLoop(const nlohmann::json &loop) {
-  if (loop.contains("kernel"))
-    return loop["kernel"];
-  return loop.contains("trips") ? std::to_string(loop["trips"].get<int64_t>()) + " times" : "counted at run time";
-}
-
-/// The loops of a schedule as a tree in words, each a link to its line.
-void addLoops(std::string &html, const nlohmann::json &trace, size_t kernel) {
-  for (const nlohmann::json &stage : trace["stages"]) {
-    if (!stage.contains("loops"))
-      continue;
-    const std::string place = stage["name"].get<std::string>() + (kernel ? "." + std::to_string(kernel) : "") + "-";
-    html += "<details><summary>Loops, and what a turn of each does: " + escaped(trace["target"].get<std::string>()) +
-            "</summary><div class=\"loops\">";
-    for (const nlohmann::json &loop : stage["loops"]) {
-      const std::string turn = turnOf(loop);
-      html += "<a style=\"padding-left:" + std::to_string(2 * loop["depth"].get<int64_t>()) + "em\" href=\"#" + place +
-              std::to_string(loop["line"].get<int64_t>()) + "\">" + escaped(nameOfLoop(loop)) +
-              (turn.empty() ? "" : ": " + turn) + "</a>";
-    }
-    html += "</div></details>";
-  }
-}
-
-void addHeader(std::string &html, const std::vector<nlohmann::json> &traces, const std::vector<PageKernel> &kernels,
-               const std::vector<Column> &columns) {
-  html += "<header>";
-  for (size_t i = 0; i < traces.size(); ++i)
-    html += "<h1>" + escaped(traces[i]["problem"].get<std::string>()) + "</h1><p>" +
-            escaped(traces[i]["target"].get<std::string>()) + "\n" + escaped(kernels[i].explanation) + "</p>";
-  for (size_t i = 0; i < traces.size(); ++i)
-    addLoops(html, traces[i], i);
-  html += "<nav><input id=\"search\" type=\"search\" placeholder=\"Search: /\" aria-label=\"Search\">"
+void addHeader(std::string &html, const std::vector<PageKernel> &kernels, const std::vector<Column> &columns) {
+  html += "<header><nav><input id=\"search\" type=\"search\" placeholder=\"Search: /\" aria-label=\"Search\">"
           "<span id=\"said\" role=\"status\"></span>";
+  for (size_t at = 0; at < kernels.size(); ++at)
+    html += "<label><input type=\"checkbox\" data-about checked> plan" +
+            (kernels.size() > 1 ? " " + std::to_string(at + 1) : "") + "</label>";
   for (const Column &column : columns)
-    html += "<label><input type=\"checkbox\" checked> " + escaped(column.title(traces.size())) + "</label>";
+    html += "<label><input type=\"checkbox\" checked> " + escaped(column.title()) + "</label>";
   html += "<button id=\"theme\">Dark or light: d</button><output id=\"step\"></output></nav></header>\n";
+}
+
+/// By what the kernels of a page differ: targets, or else their number.
+std::string besideOf(const std::vector<PageKernel> &kernels, size_t at) {
+  if (kernels.size() == 1)
+    return "";
+  std::set<std::string> targets;
+  for (const PageKernel &kernel : kernels)
+    targets.insert(kernel.trace["target"].get<std::string>());
+  return targets.size() == kernels.size() ? kernels[at].trace["target"].get<std::string>() : std::to_string(at + 1);
 }
 
 } // namespace
 
 std::string pageOf(const std::vector<PageKernel> &kernels) {
-  std::vector<nlohmann::json> traces;
-  for (const PageKernel &kernel : kernels)
-    traces.push_back(nlohmann::json::parse(kernel.trace));
   std::vector<Column> columns;
-  for (size_t stage = 0; stage < traces.front()["stages"].size(); ++stage)
-    for (size_t kernel = 0; kernel < traces.size(); ++kernel)
-      if (stage < traces[kernel]["stages"].size())
-        columns.push_back({kernel, traces[kernel]["stages"][stage], traces[kernel]["target"]});
+  size_t stages = 0;
+  for (const PageKernel &kernel : kernels)
+    stages = std::max(stages, kernel.trace["stages"].size());
+  for (size_t stage = 0; stage < stages; ++stage)
+    for (size_t at = 0; at < kernels.size(); ++at)
+      if (const nlohmann::json &trace = kernels[at].trace; stage < trace["stages"].size())
+        columns.push_back({at, trace, trace["stages"][stage], besideOf(kernels, at)});
   std::string html = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" +
-                     escaped(traces.front()["problem"].get<std::string>()) + "</title>\n<style>\n";
+                     escaped(kernels.front().trace["problem"].get<std::string>()) + "</title>\n<style>\n";
   html.append(pageStyle).append("</style></head>\n<body>");
-  addHeader(html, traces, kernels, columns);
+  addHeader(html, kernels, columns);
   html += "<main>\n";
+  for (size_t at = 0; at < kernels.size(); ++at)
+    html += aboutOf(kernels[at], at);
   for (const Column &column : columns)
-    addColumn(html, column, traces.size());
+    addColumn(html, column);
   html += "</main>\n<script type=\"application/json\" id=\"trace\">" + linksOf(columns) + "</script>\n<script>\n";
   html.append(pageScript).append("</script></body></html>\n");
   return html;

@@ -10,6 +10,8 @@
 #ifndef QUERN_TOOL_PAGE_H
 #define QUERN_TOOL_PAGE_H
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <vector>
 
@@ -17,7 +19,7 @@ namespace quern {
 
 /// What is shown of one problem for one target.
 struct PageKernel {
-  std::string trace;       ///< quern_form_trace
+  nlohmann::json trace;    ///< quern_form_trace, and what was measured
   std::string explanation; ///< quern_explain()
 };
 

@@ -62,6 +62,7 @@ struct RunReport {
   std::string title;   ///< the same without what is long
   Error error;
   quern_primitive_info_t info{}; ///< its strings are not used: the kernel is gone
+  std::string key;               ///< of the kernel; empty if there is none
   std::string pack;              ///< where the kernel came from; empty if from none
   Timing timing;
   int64_t bytes = 0;
@@ -118,6 +119,7 @@ private:
       return kernel.takeError();
     report.info = kernel->info();
     report.pack = report.info.pack; // which belongs to the kernel
+    report.key = report.info.key;
     DataOptions dataOptions{*fillFromName(options.data),    options.seed,  options.inPlace, options.misalignment,
                             options.guardedSides().front(), !options.check};
     for (const std::string &input : options.inputs)
@@ -227,6 +229,7 @@ Json toJson(const RunReport &report) {
   json["origin"] = nameOf(report.info.origin);
   if (!report.pack.empty())
     json["pack"] = report.pack;
+  json["key"] = report.key;
   json["create_ns"] = report.info.create_ns;
   json["compile_ns"] = report.info.compile_ns;
   json["code_bytes"] = report.info.code_bytes;

@@ -46,6 +46,7 @@ void addCompileCommand(Command &program, int &exitCode);
 void addDevicesCommand(Command &program, int &exitCode);
 void addDumpCommand(Command &program, int &exitCode);
 void addExplainCommand(Command &program, int &exitCode);
+void addAnnotateCommand(Command &program, int &exitCode);
 void addPackCommand(Command &program, int &exitCode);
 void addRunCommand(Command &program, int &exitCode);
 

@@ -65,7 +65,27 @@ Result<Device> Device::open(quern_engine_kind_t kind, size_t index) {
   return device;
 }
 
-Result<Kernel> Kernel::create(const Device &device, const std::string &line) {
+Result<Kernel> Kernel::create(const Device &device, const std::string &line) { return make(device, line, nullptr); }
+
+Result<Kernel> Kernel::createFrom(const Device &device, const std::string &line, const std::string &artifact) {
+  return make(device, line, &artifact);
+}
+
+Result<std::vector<const char *>> Kernel::entries() const {
+  int count = 0;
+  if (Result<void> got = checked(quern_primitive_get_launch_counts(primitive.get(), nullptr, nullptr, &count)); !got)
+    return got.takeError();
+  std::vector<const char *> all;
+  for (int position = 0; position < count; ++position) {
+    quern_kernel_fn function = nullptr;
+    if (Result<void> got = checked(quern_primitive_get_launch_function(primitive.get(), position, &function)); !got)
+      return got.takeError();
+    all.push_back(reinterpret_cast<const char *>(function));
+  }
+  return all;
+}
+
+Result<Kernel> Kernel::make(const Device &device, const std::string &line, const std::string *artifact) {
   Kernel kernel;
   kernel.device = &device;
   quern_primitive_desc_t desc = nullptr;
@@ -73,7 +93,11 @@ Result<Kernel> Kernel::create(const Device &device, const std::string &line) {
     return made.takeError();
   kernel.desc.reset(desc);
   quern_primitive_t primitive = nullptr;
-  if (Result<void> made = checked(quern_primitive_create(&primitive, desc)); !made)
+  const quern_status_t status =
+      artifact ? quern_primitive_create_from_cache_blob(&primitive, desc, artifact->size(),
+                                                        reinterpret_cast<const uint8_t *>(artifact->data()))
+               : quern_primitive_create(&primitive, desc);
+  if (Result<void> made = checked(status); !made)
     return made.takeError();
   kernel.primitive.reset(primitive);
   if (Result<void> got = checked(quern_primitive_get_info(primitive, &kernel.details)); !got)

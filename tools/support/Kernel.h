@@ -63,6 +63,10 @@ struct BoundBuffer {
 class Kernel {
 public:
   static Result<Kernel> create(const Device &device, const std::string &line);
+  /// The same from what was compiled for a target that the device has, too.
+  static Result<Kernel> createFrom(const Device &device, const std::string &line, const std::string &artifact);
+  /// Where its functions begin in this process, in the order in which they are first called.
+  Result<std::vector<const char *>> entries() const;
   /// Buffers by execution argument. They stay bound until the next bind(). A device other than the CPU gets memory of
   /// its own for them, in which they share bytes as they do here.
   Result<void> bind(const std::map<int32_t, BoundBuffer> &buffers);
@@ -80,6 +84,7 @@ public:
   const quern_primitive_info_t &info() const { return details; }
 
 private:
+  static Result<Kernel> make(const Device &device, const std::string &line, const std::string *artifact);
   /// What the device has instead of a buffer of the host.
   struct Copy {
     quern_memory_t memory;

@@ -24,6 +24,10 @@ StepEmitter::StepEmitter(func::FuncOp function, ArrayRef<Binding> bindings)
     arguments[binding.name] = function.getArgument(i);
 }
 
+Location StepEmitter::locationOf(const Twine &part) const {
+  return locationOfStep(loc->getContext(), "", stepOf(loc) + ": " + part);
+}
+
 Value quern::emission::constantTable(StepEmitter &step, StringRef name, DenseElementsAttr values) {
   OpBuilder &b = step.builder;
   auto type = MemRefType::get(values.getType().getShape(), values.getElementType());

@@ -47,6 +47,8 @@ public:
   bool has(llvm::StringRef name) const { return arguments.contains(name); }
   /// An argument, which the step must have.
   mlir::Value operator[](llvm::StringRef name) const { return arguments.lookup(name); }
+  /// The location of a part of the step, which has words of its own.
+  mlir::Location locationOf(const llvm::Twine &part) const;
   mlir::OpBuilder builder;
   mlir::Location loc;
 

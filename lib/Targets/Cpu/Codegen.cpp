@@ -10,6 +10,7 @@
 
 #include "Targets/Cpu/Architecture.h"
 #include "Targets/Cpu/CodegenPasses.h"
+#include "Targets/Cpu/Listing.h"
 #include "Targets/LlvmTranslation.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -27,6 +28,40 @@
 #include <vector>
 
 namespace quern {
+namespace {
+
+/// Processors of a level of which LLVM has a model.
+std::vector<const char *> processorsOf(CpuIsa isa) {
+  switch (isa) {
+  case CpuIsa::Sse42:
+    return {"haswell", "znver2"};
+  case CpuIsa::Avx2:
+    return {"haswell", "alderlake", "znver2", "znver4"};
+  case CpuIsa::Avx512:
+    return {"skylake-avx512", "icelake-server", "sapphirerapids", "znver4"};
+  case CpuIsa::Avx512Vnni:
+    return {"icelake-server", "sapphirerapids", "znver4"};
+  case CpuIsa::Avx512Bf16:
+    return {"sapphirerapids", "znver4"};
+  case CpuIsa::Avx512Fp16:
+  case CpuIsa::Avx512Amx:
+    return {"sapphirerapids"};
+  default: // of other architectures none is asked
+    return {};
+  }
+}
+
+/// What selection does better when it finds it done.
+void prepare(llvm::Module &module, const Target &target) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    architectureOf(target).prepare(function, target);
+  }
+}
+
+} // namespace
 
 CpuCodegen::CpuCodegen() : context(std::make_unique<llvm::LLVMContext>()) {}
 CpuCodegen::~CpuCodegen() = default;
@@ -78,15 +113,8 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
     return machine.takeError();
   KeptComplaints complaints(*context);
   const Architecture &architecture = architectureOf(target);
-  auto prepare = [&](llvm::Module &made) {
-    for (llvm::Function &function : made) {
-      if (function.isDeclaration())
-        continue;
-      function.addFnAttr(llvm::Attribute::NoUnwind);
-      architecture.prepare(function, target);
-    }
-  };
-  Result<std::unique_ptr<llvm::Module>> translated = translateToLlvm(module, *context, **machine, verifyIr, prepare);
+  Result<std::unique_ptr<llvm::Module>> translated = translateToLlvm(
+      module, *context, **machine, verifyIr, [&](llvm::Module &made) { prepare(made, target); });
   if (!translated)
     return translated.takeError();
   if (form == CodeForm::LlvmIr)
@@ -102,6 +130,26 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
     if (Result<void> contained = checkSelfContained(result); !contained)
       return contained.takeError();
   return result;
+}
+
+Result<CodeListing> CpuCodegen::list(mlir::ModuleOp module, const Target &target) {
+  if (archOf(target.isa) != CpuArch::X86_64) // marks and models are of x86's instructions
+    return CodeListing();
+  Result<llvm::TargetMachine *> machine = machineFor(target);
+  if (!machine)
+    return machine.takeError();
+  KeptComplaints complaints(*context);
+  Result<std::unique_ptr<llvm::Module>> translated = translateToLlvm(
+      module, *context, **machine, /*verifyIr=*/false, [&](llvm::Module &made) { prepare(made, target); });
+  if (!translated)
+    return translated.takeError();
+  NotedCode noted;
+  if (!listCode(**machine, architectureOf(target), **translated, noted))
+    return CodeListing();
+  if (!complaints.first().empty())
+    return internalError("codegen: ", complaints.first());
+  estimateLoops(**machine, noted, processorsOf(target.isa));
+  return std::move(noted.listing);
 }
 
 } // namespace quern

@@ -13,6 +13,7 @@
 #include "Desc/Target.h"
 #include "Support/Error.h"
 #include "Targets/CodeForm.h"
+#include "Targets/CodeListing.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -38,6 +39,10 @@ public:
   /// kernel that was scheduled and lowered must compile. With `verifyIr`, LLVM's verifiers run on the IR
   /// and between machine passes.
   Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
+
+  /// What is known of the instructions that run() writes for the same module, and of the innermost loops on processors
+  /// of the target; empty for code that takes LLVM's own list of passes.
+  Result<CodeListing> list(mlir::ModuleOp module, const Target &target);
 
 private:
   Result<llvm::TargetMachine *> machineFor(const Target &target);

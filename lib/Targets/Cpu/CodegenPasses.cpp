@@ -3,17 +3,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What is left out: schedulers (kernels arrive scheduled), late cleanups that change nothing here, debug and unwinding
-// information, tile registers, the x87 stack, speculation hardening, thunks. The default code generation is the
-// fallback for what the list leaves out (atomics).
+// What is left out: schedulers (kernels arrive scheduled), late cleanups that change nothing here, unwinding
+// information, and debug information but where a module has it, tile registers, the x87 stack, speculation hardening,
+// thunks. The default code generation is the fallback for what the list leaves out (atomics).
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/CodegenPasses.h"
 
 #include "Targets/Cpu/FoldConstants.h"
+#include "Targets/Cpu/Listing.h"
 #include "Targets/Cpu/PlaceConstants.h"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/CodeGen/AsmPrinter.h"
 #include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
@@ -22,6 +24,8 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCStreamer.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/PassRegistry.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetLoweringObjectFile.h"
@@ -151,8 +155,9 @@ constexpr StringLiteral registerPasses[] = {"processimpdefs",
                                             "postrapseudos"}; // what stands for several instructions
 constexpr StringLiteral lastPasses[] = {"block-placement"};
 
-/// False, with nothing added, if this LLVM has no pass of one of the names.
-bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture) {
+/// False, with nothing added, if this LLVM has no pass of one of the names. `hasVariables`: debug information says
+/// where variables are, which is followed from block to block.
+bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture, bool hasVariables) {
   SmallVector<Pass *> passes;
   auto append = [&](ArrayRef<StringLiteral> names) {
     for (StringRef name : names) {
@@ -174,12 +179,16 @@ bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture
     PassSteps::add(config, pass);
   // Domains of vector instructions, false dependencies, upper halves, short encodings.
   PassSteps::addPreEmit(config);
+  if (hasVariables)
+    PassSteps::add(config, Pass::createPass(&LiveDebugValuesID));
   return true;
 }
 
+using AddPrinter = function_ref<bool(CodeGenTargetMachineImpl &, MCContext &)>;
+
 /// False if this back end does not offer the steps.
-bool addPasses(TargetMachine &machine, const Architecture &architecture, legacy::PassManager &passes,
-               raw_pwrite_stream &os, CodeGenFileType kind, bool verifyIr) {
+bool addPasses(TargetMachine &machine, const Architecture &architecture, legacy::PassManager &passes, bool verifyIr,
+               bool hasVariables, AddPrinter addPrinter) {
   auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);
   TargetPassConfig *config = target.createPassConfig(passes);
   config->setDisableVerify(!verifyIr);
@@ -193,10 +202,10 @@ bool addPasses(TargetMachine &machine, const Architecture &architecture, legacy:
   PassSteps::add(*config, createScalarizeMaskedMemIntrinLegacyPass());
   config->addCodeGenPrepare();
   PassSteps::add(*config, new SplitShuffleStages);
-  if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config, architecture))
+  if (PassSteps::addCoreISel(*config) || !addMachinePasses(*config, architecture, hasVariables))
     return false;
   config->setInitialized();
-  return !target.addAsmPrinter(passes, os, nullptr, kind, context);
+  return addPrinter(target, context);
 }
 
 bool usesAtomics(const Module &module) {
@@ -216,7 +225,13 @@ bool generateCode(TargetMachine &machine, const Architecture &architecture, Modu
   if (!usesAtomics(module)) {
     raw_svector_ostream os(bytes);
     legacy::PassManager passes;
-    if (addPasses(machine, architecture, passes, os, kind, verifyIr)) {
+    const bool hasVariables = any_of(module.debug_compile_units(), [](const DICompileUnit *unit) {
+      return unit->getEmissionKind() == DICompileUnit::FullDebug;
+    });
+    const auto addPrinter = [&](CodeGenTargetMachineImpl &target, MCContext &context) {
+      return !target.addAsmPrinter(passes, os, nullptr, kind, context);
+    };
+    if (addPasses(machine, architecture, passes, verifyIr, hasVariables, addPrinter)) {
       passes.run(module);
       return true;
     }
@@ -225,6 +240,23 @@ bool generateCode(TargetMachine &machine, const Architecture &architecture, Modu
   raw_svector_ostream os(bytes);
   legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, os, nullptr, kind, !verifyIr))
+    return false;
+  passes.run(module);
+  return true;
+}
+
+bool listCode(TargetMachine &machine, const Architecture &architecture, Module &module, NotedCode &noted) {
+  foldConstants(module);
+  if (usesAtomics(module))
+    return false;
+  legacy::PassManager passes;
+  const auto addPrinter = [&](CodeGenTargetMachineImpl &target, MCContext &context) {
+    AsmPrinter *printer = target.getTarget().createAsmPrinter(target, createNotingStreamer(target, context, noted));
+    if (printer)
+      passes.add(printer);
+    return printer != nullptr;
+  };
+  if (!addPasses(machine, architecture, passes, /*verifyIr=*/false, /*hasVariables=*/false, addPrinter))
     return false;
   passes.run(module);
   return true;

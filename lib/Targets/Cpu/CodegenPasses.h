@@ -19,9 +19,14 @@
 
 namespace quern {
 
+struct NotedCode;
+
 /// Appends the code of `module` to `bytes`. False if the back end cannot emit this kind of file.
 bool generateCode(llvm::TargetMachine &machine, const Architecture &architecture, llvm::Module &module,
                   llvm::SmallVectorImpl<char> &bytes, llvm::CodeGenFileType kind, bool verifyIr);
+
+/// Notes the instructions that generateCode() would emit. False for what takes LLVM's own list of passes.
+bool listCode(llvm::TargetMachine &machine, const Architecture &architecture, llvm::Module &module, NotedCode &noted);
 
 } // namespace quern
 

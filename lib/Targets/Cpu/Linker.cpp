@@ -12,15 +12,11 @@
 #include "Targets/Cpu/Architecture.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
-#include "llvm/ExecutionEngine/Orc/Debugging/ELFDebugObjectPlugin.h"
-#include "llvm/ExecutionEngine/Orc/Debugging/PerfSupportPlugin.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
-#include "llvm/ExecutionEngine/Orc/TargetProcess/JITLoaderPerf.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <atomic>
-#include <cstdlib>
 
 using namespace llvm;
 
@@ -31,33 +27,8 @@ Error firstLine(llvm::Error error) {
   return internalError("load: ", StringRef(llvm::toString(std::move(error))).split('\n').first.str());
 }
 
-bool perfIsWanted() {
-  const char *quern = std::getenv("QUERN_PERF");
-  return (quern && *quern && StringRef(quern) != "0") || std::getenv("JITDUMPDIR");
-}
-
-/// perf's writer lives in libLLVM; its functions are given by address, since process symbols are not searched.
-void addPerfPlugin(orc::ObjectLinkingLayer &layer, orc::ExecutionSession &session) {
-  auto address = [](auto *function) { return orc::ExecutorAddr::fromPtr(function); };
-  layer.addPlugin(std::make_shared<orc::PerfSupportPlugin>(
-      session.getExecutorProcessControl(), address(&llvm_orc_registerJITLoaderPerfStart),
-      address(&llvm_orc_registerJITLoaderPerfEnd), address(&llvm_orc_registerJITLoaderPerfImpl), /*EmitDebugInfo=*/true,
-      /*EmitUnwindInfo=*/true));
-}
-
 Expected<std::unique_ptr<orc::ObjectLayer>> createLayer(orc::ExecutionSession &session) {
-  auto layer = std::make_unique<orc::ObjectLinkingLayer>(session);
-  // Objects without debug sections are registered too: symbol names are what a backtrace through a kernel needs.
-  llvm::Error failed = llvm::Error::success();
-  auto debugger = std::make_shared<orc::ELFDebugObjectPlugin>(session, /*RequireDebugSections=*/false,
-                                                              /*AutoRegisterCode=*/true, failed);
-  if (failed)
-    consumeError(std::move(failed)); // no debugger support is no reason not to run
-  else
-    layer->addPlugin(std::move(debugger));
-  if (perfIsWanted())
-    addPerfPlugin(*layer, session);
-  return layer;
+  return std::make_unique<orc::ObjectLinkingLayer>(session);
 }
 
 Expected<std::unique_ptr<orc::LLJIT>> createJit() {

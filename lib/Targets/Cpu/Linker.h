@@ -3,9 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Links an object that was just compiled into this process with LLJIT and its object-linking layer. Debuggers learn of
-// the code through the GDB interface; perf does if QUERN_PERF or JITDUMPDIR is set. Process symbols are not visible:
-// objects are self-contained.
+// Links an object that was just compiled into this process with LLJIT and its object-linking layer. Process symbols
+// are not visible: objects are self-contained.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_LINKER_H

@@ -13,6 +13,8 @@
 #include "Targets/Spirv/Check.h"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/CodeGen/AsmPrinter.h"
+#include "llvm/CodeGen/AsmPrinterHandler.h"
 #include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
 #include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
@@ -21,6 +23,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/MC/MCStreamer.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -151,10 +154,49 @@ public:
   }
 };
 
-/// The back end's own list of passes, without the one that frees functions.
+/// Says in assembly of which line the instructions behind it are, as other targets do (.loc): this back end does not.
+class LineMarks final : public llvm::AsmPrinterHandler {
+public:
+  explicit LineMarks(llvm::MCStreamer &streamer) : streamer(streamer) {}
+  void beginInstruction(const llvm::MachineInstr *instruction) override {
+    const llvm::DebugLoc &place = instruction->getDebugLoc();
+    const unsigned line = place ? place.getLine() : 0;
+    if (line != last)
+      streamer.emitRawText(".loc\t1 " + llvm::Twine(line) + " 1");
+    last = line;
+  }
+  void beginFunction(const llvm::MachineFunction *) override { last = 0; }
+  void endFunction(const llvm::MachineFunction *) override {}
+  void endModule() override {}
+  void endInstruction() override {}
+
+private:
+  llvm::MCStreamer &streamer;
+  unsigned last = 0;
+};
+
+/// A printer of assembly with marks of lines. False if the back end has none.
+bool addMarkingPrinter(llvm::CodeGenTargetMachineImpl &target, llvm::legacy::PassManager &passes,
+                       llvm::raw_pwrite_stream &os, llvm::MCContext &context) {
+  auto streamer = target.createMCStreamer(os, nullptr, llvm::CodeGenFileType::AssemblyFile, context);
+  if (!streamer) {
+    llvm::consumeError(streamer.takeError());
+    return false;
+  }
+  llvm::MCStreamer &marked = **streamer;
+  llvm::AsmPrinter *printer = target.getTarget().createAsmPrinter(target, std::move(*streamer));
+  if (!printer)
+    return false;
+  printer->addAsmPrinterHandler(std::make_unique<LineMarks>(marked));
+  passes.add(printer);
+  return true;
+}
+
+/// The back end's own list of passes, without the one that frees functions. `hasLines`: the module has debug
+/// information.
 bool addPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes,
                llvm::MachineModuleInfoWrapperPass &info, llvm::raw_pwrite_stream &os, llvm::CodeGenFileType kind,
-               bool verifyIr) {
+               bool verifyIr, bool hasLines) {
   auto &target = static_cast<llvm::CodeGenTargetMachineImpl &>(machine);
   llvm::TargetPassConfig *config = target.createPassConfig(passes);
   config->setDisableVerify(!verifyIr);
@@ -164,7 +206,10 @@ bool addPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes,
     return false;
   config->addMachinePasses();
   config->setInitialized();
-  return !target.addAsmPrinter(passes, os, nullptr, kind, info.getMMI().getContext());
+  llvm::MCContext &context = info.getMMI().getContext();
+  return hasLines && kind == llvm::CodeGenFileType::AssemblyFile
+             ? addMarkingPrinter(target, passes, os, context)
+             : !target.addAsmPrinter(passes, os, nullptr, kind, context);
 }
 
 /// One module at a time: the back end's analysis of it is a static variable.
@@ -175,7 +220,8 @@ bool emit(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorI
   llvm::raw_svector_ostream os(bytes);
   llvm::legacy::PassManager passes;
   auto *info = new llvm::MachineModuleInfoWrapperPass(&machine);
-  if (!addPasses(machine, passes, *info, os, kind, verifyIr))
+  const bool hasLines = !module.debug_compile_units().empty();
+  if (!addPasses(machine, passes, *info, os, kind, verifyIr, hasLines))
     return false;
   passes.run(module);
   FunctionAddresses::keep(info->getMMI(), module);

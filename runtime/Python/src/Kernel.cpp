@@ -185,6 +185,7 @@ nb::dict Kernel::info() const {
   result["plan"] = info.plan;
   result["target"] = info.target;
   result["linker"] = info.linker;
+  result["key"] = info.key;
   result["pack"] = info.pack;
   result["is_family"] = info.is_family != 0;
   return result;

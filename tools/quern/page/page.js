@@ -205,13 +205,21 @@
       pin(place);
     }
   });
+  const boxes = [...document.querySelectorAll("nav [type=checkbox]:not([data-about])")];
   function toggle(column, shown) {
     column.section.hidden = !shown;
     column.section.nextElementSibling.hidden = !shown;
-    document.querySelectorAll("nav [type=checkbox]")[columns.indexOf(column)].checked = shown;
+    boxes[columns.indexOf(column)].checked = shown;
   }
-  document.querySelectorAll("nav [type=checkbox]").forEach((box, at) =>
-    box.addEventListener("change", () => toggle(columns[at], box.checked)));
+  boxes.forEach((box, at) => box.addEventListener("change", () => toggle(columns[at], box.checked)));
+  // What is said of the kernels in words.
+  const abouts = [...document.querySelectorAll("aside")], aboutBoxes = [...document.querySelectorAll("nav [data-about]")];
+  function toggleAbout(at, shown) {
+    abouts[at].hidden = !shown;
+    abouts[at].nextElementSibling.hidden = !shown;
+    aboutBoxes[at].checked = shown;
+  }
+  aboutBoxes.forEach((box, at) => box.addEventListener("change", () => toggleAbout(at, box.checked)));
   function changeTheme() {
     const dark = document.documentElement.dataset.theme
       ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -231,6 +239,8 @@
       pin(null);
     } else if (event.key === "d") {
       changeTheme();
+    } else if (event.key === "0") {
+      abouts.forEach((about, at) => toggleAbout(at, about.hidden));
     } else if (columns[+event.key - 1]) {
       const column = columns[+event.key - 1];
       toggle(column, column.section.hidden);

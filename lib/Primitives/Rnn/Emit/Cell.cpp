@@ -17,6 +17,19 @@ using namespace quern::rnn;
 
 namespace {
 
+/// While it lives, what is emitted is this part of the step.
+class Part {
+public:
+  Part(StepEmitter &step, const char *words) : step(step), whole(step.loc) { step.loc = step.locationOf(words); }
+  ~Part() { step.loc = whole; }
+  Part(const Part &) = delete;
+  Part &operator=(const Part &) = delete;
+
+private:
+  StepEmitter &step;
+  const Location whole;
+};
+
 class CellEmitter {
 public:
   CellEmitter(StepEmitter &step, const CellContext &context, int64_t channels)
@@ -32,9 +45,11 @@ public:
 
 private:
   void addX(const Sums &sums) {
+    const Part part(step, "products");
     addProduct(step, sums, step["x"], context.factor(), step["w"], layer, context.attr.fpmathMode);
   }
   void addH(const Sums &sums, Value h) {
+    const Part part(step, "products");
     addProduct(step, sums, h, context.factor(), step["u"], iter, context.attr.fpmathMode);
   }
   /// The state that is multiplied.

@@ -48,7 +48,7 @@ Value rnn::emitNumber(OpBuilder &b, Location loc, const CellContext &context, Va
 
 Epilogue::Epilogue(StepEmitter &step, const CellContext &context, int64_t channels)
     : step(step), context(context), channels(channels), n(step.builder.getAffineDimExpr(0)),
-      o(step.builder.getAffineDimExpr(1)), loc(step.loc) {}
+      o(step.builder.getAffineDimExpr(1)), loc(step.locationOf("gates and state")) {}
 
 Ref Epilogue::add(Value memref, ArrayRef<AffineExpr> address) {
   inputs.push_back(memref);

@@ -154,25 +154,32 @@ void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values 
 /// the same memory was written.
 void DeviceRowEmitter::writeElements(int64_t count) {
   for (int64_t slot = 0; slot < count; slot += plan.width) {
-    SmallVector<std::pair<const Access *, Values>> results;
+    struct Result {
+      const Access *access;
+      Location of;
+      Values elements;
+    };
+    SmallVector<Result> results;
     for (auto [i, stage] : llvm::enumerate(chain.stages)) {
       if (!stage.writesArgument || !stage.isElementwise())
         continue;
       for (auto [k, access] : llvm::enumerate(stage.outs))
         if (access.isArgument()) {
-          results.push_back({&access, {}});
+          results.push_back({&access, stage.op.getLoc(), {}});
           for (int64_t next = slot; next < slot + plan.width; ++next) {
             if (!boxOf(access, /*isWritten=*/true))
               place(access, next);
-            results.back().second.push_back(values(i, next)[k]);
+            results.back().elements.push_back(values(i, next)[k]);
           }
         }
     }
     if (results.empty())
       continue;
     choose(b, loc, inRow(slot), [&] {
-      for (auto &[access, elements] : results)
+      for (auto &[access, of, elements] : results) {
+        const AtOperation scope(*this, of);
         write(*access, slot, elements);
+      }
     });
   }
 }
@@ -209,8 +216,10 @@ void DeviceRowEmitter::emitSweep() {
 /// What the work-items of a row have, combined, to all of them.
 void DeviceRowEmitter::combineParts(MutableArrayRef<Reduction> reductions) {
   if (plan.isAlongRow())
-    for (auto &[like, parts] : reductions)
+    for (auto &[like, parts] : reductions) {
+      const AtOperation scope(*this, like->getParentOp()->getLoc());
       parts[0] = reduceSubGroup(like, parts[0], plan.subGroup);
+    }
   if (plan.share == RowShare::Group && plan.items > plan.subGroup && !reductions.empty())
     reduceGroup(reductions);
 }
@@ -236,14 +245,17 @@ void DeviceRowEmitter::reduceGroup(MutableArrayRef<Reduction> reductions) {
     buffers.push_back(groupMemory(b, kernel, subGroups, reduction.parts[0].getType(), memories++));
   Value isFirst = create<arith::CmpIOp>(arith::CmpIPredicate::eq, lane, index(0));
   choose(b, loc, isFirst, [&] {
-    for (auto [buffer, reduction] : llvm::zip_equal(buffers, reductions))
+    for (auto [buffer, reduction] : llvm::zip_equal(buffers, reductions)) {
+      const AtOperation scope(*this, reduction.like->getParentOp()->getLoc());
       create<memref::StoreOp>(reduction.parts[0], buffer, ValueRange{subGroup});
+    }
   });
   create<gpu::BarrierOp>();
   int64_t width = std::min(subGroups, plan.subGroup);
   Value at = width < plan.subGroup ? create<arith::RemUIOp>(lane, index(width)).getResult() : lane;
   for (auto [buffer, reduction] : llvm::zip_equal(buffers, reductions)) {
     auto &[like, parts] = reduction;
+    const AtOperation scope(*this, like->getParentOp()->getLoc());
     Value &v = parts[0];
     v = create<memref::LoadOp>(buffer, ValueRange{at});
     for (int64_t i = width; i < subGroups; i += width)

@@ -44,7 +44,7 @@ check("Enter goes to the first", marked("schedule", "pinned")[0] === marked("sch
 check("LLVM is folded", section("llvm").hidden);
 key("3");
 check("a key unfolds it", !section("llvm").hidden);
-const box = document.querySelectorAll("nav [type=checkbox]")[0];
+const box = document.querySelector("nav [type=checkbox]:not([data-about])");
 box.click();
 check("a box hides a column", section("emit").hidden);
 box.click();
@@ -56,3 +56,17 @@ const loop = [...document.querySelectorAll(".loops a")].find((link) => link.text
 location.hash = loop.getAttribute("href");
 dispatchEvent(new HashChangeEvent("hashchange"));
 check("a loop of the list leads to its line", marked("schedule", "pinned").some((line) => line.textContent.includes("scf.for")));
+
+const about = document.querySelector("aside"), shown = () => !about.hidden;
+key("0");
+check("a key hides problem and plan", !shown());
+document.querySelector("nav [data-about]").click();
+check("and its box shows it again", shown());
+const estimated = document.querySelector(".about table a");
+location.hash = estimated.getAttribute("href");
+dispatchEvent(new HashChangeEvent("hashchange"));
+check("a loop of the assembly leads to its line", marked("assembly", "pinned").some((line) => line.title.includes("latency")));
+check("accesses of unknown alignment are marked", linesOf("assembly").filter((line) =>
+  line.classList.contains("unaligned")).every((line) => line.textContent.includes("(%r")));
+check("the recipes have said why", about.textContent.includes("map refuses") && about.textContent.includes("rows takes it"));
+check("all is in the page and scrolls in its columns", document.documentElement.scrollHeight <= innerHeight + 40);

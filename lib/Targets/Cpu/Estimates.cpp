@@ -1,0 +1,173 @@
+//===- Estimates.cpp - Loops on LLVM's models of processors ---------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What the program llvm-mca does with a loop, by the library that it is made of. Cycles are counted over the second
+// half of the turns, when the first half has filled the queues.
+//
+//===----------------------------------------------------------------------===//
+#include "Targets/Cpu/Listing.h"
+
+#include "llvm/MC/MCInstrAnalysis.h"
+#include "llvm/MC/MCInstrInfo.h"
+#include "llvm/MC/MCRegisterInfo.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/MCA/Context.h"
+#include "llvm/MCA/CustomBehaviour.h"
+#include "llvm/MCA/HWEventListener.h"
+#include "llvm/MCA/InstrBuilder.h"
+#include "llvm/MCA/Pipeline.h"
+#include "llvm/MCA/SourceMgr.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace llvm;
+
+namespace quern {
+namespace {
+
+/// Some thousand instructions are enough to see what repeats.
+unsigned turnsFor(size_t instructions) {
+  constexpr size_t most = 64, least = 8, all = 4000;
+  return static_cast<unsigned>(std::clamp(all / instructions, least, most)) / 2 * 2;
+}
+
+/// Counts what happens from the end of the first half of the turns to that of the second.
+class TurnCounter : public mca::HWEventListener {
+public:
+  TurnCounter(size_t instructions, unsigned turns) : instructions(instructions), turns(turns) {}
+
+  void onCycleEnd() override { ++cycle; }
+  void onEvent(const mca::HWInstructionEvent &event) override {
+    const size_t at = event.IR.getSourceIndex();
+    const bool isLastOfHalf = at + 1 == instructions * (turns / 2), isLast = at + 1 == instructions * turns;
+    if (event.Type == mca::HWInstructionEvent::Retired && (isLastOfHalf || isLast))
+      (isLast ? end : begin) = cycle;
+    if (event.Type != mca::HWInstructionEvent::Issued || at < instructions * (turns / 2))
+      return;
+    for (const mca::ResourceUse &use : static_cast<const mca::HWInstructionIssuedEvent &>(event).UsedResources)
+      busy[use.first] += static_cast<double>(use.second);
+  }
+
+  double perTurn(double count) const { return count / (turns - turns / 2); }
+  double cycles() const { return perTurn(static_cast<double>(end - begin)); }
+  std::map<mca::ResourceRef, double> busy; ///< by resource and unit of it
+
+private:
+  size_t instructions;
+  unsigned turns;
+  uint64_t cycle = 0, begin = 0, end = 0;
+};
+
+class Model {
+public:
+  Model(const TargetMachine &machine, const char *name)
+      : target(machine.getTarget()), name(name), info(*machine.getMCInstrInfo()),
+        registers(*machine.getMCRegisterInfo()),
+        subtarget(target.createMCSubtargetInfo(machine.getTargetTriple(), name, machine.getTargetFeatureString())),
+        analysis(target.createMCInstrAnalysis(&info)), instruments(*subtarget, info) {}
+
+  LoopEstimate estimate(ArrayRef<MCInst> loop);
+
+private:
+  Error build(ArrayRef<MCInst> loop, mca::InstrBuilder &builder, std::vector<std::unique_ptr<mca::Instruction>> &built,
+              LoopEstimate &estimate);
+  void addPorts(const TurnCounter &counter, LoopEstimate &estimate) const;
+
+  const Target &target;
+  const char *name;
+  const MCInstrInfo &info;
+  const MCRegisterInfo &registers;
+  std::unique_ptr<MCSubtargetInfo> subtarget;
+  std::unique_ptr<MCInstrAnalysis> analysis;
+  mca::InstrumentManager instruments;
+};
+
+Error Model::build(ArrayRef<MCInst> loop, mca::InstrBuilder &builder,
+                   std::vector<std::unique_ptr<mca::Instruction>> &built, LoopEstimate &estimate) {
+  for (const MCInst &instruction : loop) {
+    Expected<std::unique_ptr<mca::Instruction>> made = builder.createInstruction(instruction, {});
+    if (!made)
+      return made.takeError();
+    const mca::InstrDesc &about = (*made)->getDesc();
+    const MCSchedClassDesc &schedule = *subtarget->getSchedModel().getSchedClassDesc(about.SchedClassID);
+    estimate.microOps += about.NumMicroOps;
+    estimate.costs.push_back(
+        {about.MaxLatency, about.isZeroLatency() ? 0 : MCSchedModel::getReciprocalThroughput(*subtarget, schedule)});
+    built.push_back(std::move(*made));
+  }
+  return Error::success();
+}
+
+void Model::addPorts(const TurnCounter &counter, LoopEstimate &estimate) const {
+  const MCSchedModel &model = subtarget->getSchedModel();
+  double most = 0;
+  std::string busiest;
+  for (const auto &[resource, cycles] : counter.busy) {
+    const MCProcResourceDesc &about = *model.getProcResource(static_cast<unsigned>(resource.first));
+    std::string port = about.Name;
+    if (about.NumUnits > 1)
+      port += "." + std::to_string(countr_zero(resource.second));
+    const double perTurn = counter.perTurn(cycles);
+    if (perTurn > most) {
+      most = perTurn;
+      busiest = port;
+    }
+    estimate.ports.emplace_back(std::move(port), perTurn);
+  }
+  // Whatever limits alone would let a turn go by in so many cycles; a tenth is for what does not fit exactly.
+  constexpr double slack = 1.1;
+  const double dispatch = model.IssueWidth ? estimate.microOps / model.IssueWidth : 0;
+  if (estimate.cycles > slack * std::max(most, dispatch))
+    estimate.boundBy = "latency";
+  else
+    estimate.boundBy = dispatch >= most ? "dispatch" : busiest;
+}
+
+LoopEstimate Model::estimate(ArrayRef<MCInst> loop) {
+  LoopEstimate estimate;
+  estimate.machine = name;
+  constexpr unsigned callLatency = 100; // llvm-mca's; kernels call nothing
+  // Has what the instructions refer to.
+  mca::InstrBuilder builder(*subtarget, info, registers, analysis.get(), instruments, callLatency);
+  std::vector<std::unique_ptr<mca::Instruction>> built;
+  if (Error failure = build(loop, builder, built, estimate)) {
+    estimate = {};
+    estimate.machine = name;
+    estimate.whyNot = toString(std::move(failure));
+    estimate.whyNot = estimate.whyNot.substr(0, estimate.whyNot.find('\n'));
+    return estimate;
+  }
+  const unsigned turns = turnsFor(loop.size());
+  mca::CircularSourceMgr source(built, turns);
+  mca::CustomBehaviour behaviour(*subtarget, source, info);
+  mca::Context context(registers, *subtarget);
+  const mca::PipelineOptions options(0, 0, 0, 0, 0, 0, /*NoAlias=*/true); // 0: as the model has it
+  std::unique_ptr<mca::Pipeline> pipeline = context.createDefaultPipeline(options, source, behaviour);
+  TurnCounter counter(loop.size(), turns);
+  pipeline->addEventListener(&counter);
+  if (Expected<unsigned> done = pipeline->run(); !done) {
+    estimate.whyNot = toString(done.takeError());
+    return estimate;
+  }
+  estimate.cycles = counter.cycles();
+  addPorts(counter, estimate);
+  return estimate;
+}
+
+} // namespace
+
+void estimateLoops(const TargetMachine &machine, NotedCode &noted, const std::vector<const char *> &machines) {
+  for (const char *name : machines) {
+    Model model(machine, name);
+    for (ListedLoop &loop : noted.listing.loops)
+      loop.estimates.push_back(
+          model.estimate(ArrayRef<MCInst>(noted.instructions).slice(loop.first, loop.last - loop.first + 1)));
+  }
+}
+
+} // namespace quern

@@ -1,0 +1,24 @@
+//===- Wanted.h - Who wants to know of kernels ----------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// QUERN_DEBUG names them, separated by commas: `gdb`, to which kernels are registered, and `perf`, for which a map and
+// a jitdump are written. It is looked at when the first kernel is loaded.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_RUNTIME_DEBUG_WANTED_H
+#define QUERN_RUNTIME_DEBUG_WANTED_H
+
+namespace quern {
+
+struct DebugWanted {
+  bool forGdb = false, forPerf = false;
+  bool any() const { return forGdb || forPerf; }
+};
+
+const DebugWanted &debugWanted();
+
+} // namespace quern
+
+#endif // QUERN_RUNTIME_DEBUG_WANTED_H

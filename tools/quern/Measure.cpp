@@ -1,0 +1,237 @@
+//===- Measure.cpp - A traced kernel beside what the machine can do -------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A sample is an address; the trace has where each instruction lies, which line of the schedule that is of, and so
+// which loop. How often a loop turns in an execution follows from the launch program where numbers tell.
+//
+//===----------------------------------------------------------------------===//
+#include "Measure.h"
+
+#include "ProblemData.h"
+#include "Roofs.h"
+#include "Sampler.h"
+#include "Timing.h"
+#include "Turns.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace quern {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t memoryBytes = int64_t(256) << 20; ///< more than caches hold
+constexpr double seconds = 0.3;
+
+Json &stageOf(Json &trace, const char *name) {
+  for (Json &stage : trace["stages"])
+    if (stage["name"] == name)
+      return stage;
+  return trace["stages"].back();
+}
+
+/// The innermost loop around a line of the schedule.
+std::optional<size_t> loopAround(const Json &loops, int64_t line) {
+  std::optional<size_t> found;
+  for (size_t at = 0; at < loops.size(); ++at)
+    if (loops[at]["line"] <= line && line <= loops[at]["last"])
+      found = at; // those within come later
+  return found;
+}
+
+/// Addresses as lines of the assembly. Functions lie in one piece: the first instruction of one is where it begins.
+class Places {
+public:
+  Places(const Json &assembly, const Json &program, const std::vector<const char *> &entries) {
+    std::istringstream text(assembly["text"].get<std::string>());
+    std::string label, first;
+    for (const Json &step : program["steps"])
+      if (first.empty())
+        first = step["kernel"];
+    int64_t begin = -1, number = 0;
+    for (std::string line; std::getline(text, line); ++number) {
+      const int64_t offset = assembly["offsets"][static_cast<size_t>(number)];
+      if (line.ends_with(":") && line.compare(0, first.size(), first) == 0 && line.size() == first.size() + 1)
+        label = first;
+      if (offset < 0)
+        continue;
+      if (begin < 0 && !label.empty())
+        begin = offset;
+      lines[static_cast<uint64_t>(offset)] = number + 1;
+    }
+    if (!entries.empty() && begin >= 0)
+      base = reinterpret_cast<uint64_t>(entries.front()) - static_cast<uint64_t>(begin);
+  }
+
+  /// 0: of other code.
+  int64_t lineAt(uint64_t address) const {
+    constexpr uint64_t longest = 15; // bytes of an instruction
+    if (lines.empty() || !base || address < base || address - base > lines.rbegin()->first + longest)
+      return 0;
+    auto behind = lines.upper_bound(address - base);
+    return behind == lines.begin() ? 0 : std::prev(behind)->second;
+  }
+
+private:
+  std::map<uint64_t, int64_t> lines;
+  uint64_t base = 0;
+};
+
+struct Samples {
+  std::string event, whyNot;
+  std::map<int64_t, int64_t> ofLine;
+  int64_t inside = 0, all = 0;
+};
+
+Result<Samples> sample(const Kernel &kernel, const Places &places) {
+  Samples samples;
+  Result<Sampler> sampler = Sampler::open();
+  if (!sampler) {
+    samples.whyNot = sampler.error().message;
+    return samples;
+  }
+  samples.event = sampler->event();
+  std::vector<uint64_t> addresses;
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < 2 * seconds) {
+    sampler->start();
+    const auto start = std::chrono::steady_clock::now();
+    do {
+      if (Result<void> done = kernel.execute(); !done)
+        return done.takeError();
+    } while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < seconds / 4);
+    sampler->stop();
+    sampler->take(addresses);
+  }
+  for (const uint64_t address : addresses) {
+    const int64_t line = places.lineAt(address);
+    ++samples.all;
+    samples.inside += line > 0;
+    if (line > 0)
+      ++samples.ofLine[line];
+  }
+  return samples;
+}
+
+Json asJson(const Samples &samples) {
+  if (!samples.whyNot.empty())
+    return {{"whyNot", samples.whyNot}};
+  Json lines = Json::array();
+  for (const auto &[line, count] : samples.ofLine)
+    lines.push_back({line, count});
+  return {{"event", samples.event}, {"inside", samples.inside}, {"all", samples.all}, {"lines", lines}};
+}
+
+/// Loops with arithmetic or memory accesses of their own: what they move and compute in an execution where numbers
+/// tell, and the time that samples give them.
+Json sweepsOf(const Json &schedule, const Json &assembly, const std::vector<double> &turns, const Samples &samples,
+              double ns) {
+  const Json &loops = schedule["loops"];
+  std::vector<double> share(loops.size());
+  for (const auto &[line, count] : samples.ofLine)
+    for (const Json &origin : assembly["origins"][static_cast<size_t>(line - 1)])
+      if (std::optional<size_t> loop = loopAround(loops, origin))
+        share[*loop] += static_cast<double>(count) / static_cast<double>(std::max<int64_t>(samples.inside, 1));
+  Json sweeps = Json::array();
+  for (size_t at = 0; at < loops.size(); ++at) {
+    const double bytes = loops[at]["bytesRead"].get<double>() + loops[at]["bytesWritten"].get<double>();
+    const double flops = loops[at]["flops"];
+    if (bytes + flops == 0)
+      continue;
+    Json sweep = {{"line", loops[at]["line"]}};
+    if (turns[at] >= 0)
+      sweep.update({{"turns", turns[at]}, {"bytes", bytes * turns[at]}, {"flops", flops * turns[at]}});
+    if (samples.inside)
+      sweep["ns"] = share[at] * ns;
+    sweeps.push_back(std::move(sweep));
+  }
+  return sweeps;
+}
+
+Result<Kernel> kernelOf(const Device &device, const Problem &problem) {
+  Result<std::string> artifact = compileTo(problem.text, problem.target.text(), quern_form_artifact);
+  if (!artifact)
+    return artifact.takeError();
+  return Kernel::createFrom(device, problem.text, *artifact);
+}
+
+/// What the system calls the processor.
+std::string modelName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      return line.substr(std::min(line.size(), line.find(':') + 2));
+  return "an unknown processor";
+}
+
+} // namespace
+
+std::string processorName() {
+  __builtin_cpu_init();
+#define QUERN_PROCESSOR(name)                                                                                          \
+  if (__builtin_cpu_is(name))                                                                                          \
+    return name;
+  QUERN_PROCESSOR("znver4")
+  QUERN_PROCESSOR("znver2")
+  QUERN_PROCESSOR("sapphirerapids")
+  QUERN_PROCESSOR("icelake-server")
+  QUERN_PROCESSOR("skylake-avx512")
+  QUERN_PROCESSOR("alderlake")
+  QUERN_PROCESSOR("haswell")
+#undef QUERN_PROCESSOR
+  return "";
+}
+
+Result<void> measureInto(nlohmann::json &trace, const Problem &problem) {
+  if (!problem.target.isCpu())
+    return unimplemented("--measure: target '", problem.target.text(), "' is a device's; only the CPU is measured");
+  Result<Device> device = Device::open(quern_cpu);
+  if (!device)
+    return device.takeError();
+  if (Result<void> set = checked(quern_set_num_threads(1)); !set)
+    return set;
+  Result<Kernel> kernel = kernelOf(*device, problem);
+  if (!kernel)
+    return kernel.takeError();
+  Result<ProblemData> data = ProblemData::create(problem, {.isTimed = true});
+  if (!data)
+    return data.takeError();
+  if (Result<void> given = data->addScratchpad(*kernel); !given)
+    return given;
+  if (Result<void> bound = kernel->bind(data->buffers()); !bound)
+    return bound;
+  if (Result<void> warm = kernel->execute(); !warm)
+    return warm;
+  Timing timing;
+  if (Result<void> done = measure([&] { return kernel->execute(); }, 10, seconds, timing); !done)
+    return done;
+  Result<std::vector<const char *>> entries = kernel->entries();
+  if (!entries)
+    return entries.takeError();
+  const Json &assembly = stageOf(trace, "assembly"), &schedule = stageOf(trace, "schedule");
+  Result<Samples> samples = Samples();
+  if (assembly.contains("offsets"))
+    samples = sample(*kernel, Places(assembly, trace["program"], *entries));
+  if (!samples)
+    return samples.takeError();
+  const std::vector<double> turns = turnsOf(trace);
+  const std::optional<double> flops = flopsOf(trace);
+  trace["measured"] = {{"processor", modelName()},
+                       {"threads", 1},
+                       {"minNs", timing.minNs},
+                       {"medianNs", timing.medianNs},
+                       {"runs", timing.runs},
+                       {"bytes", problem.bytesMoved()},
+                       {"flops", flops ? Json(*flops) : Json()},
+                       {"peakGflops", peakGflops()},
+                       {"copyGbPerS", copyGbPerS(problem.bytesMoved())},
+                       {"memoryGbPerS", copyGbPerS(memoryBytes)},
+                       {"samples", asJson(*samples)},
+                       {"sweeps", sweepsOf(schedule, assembly, turns, *samples, timing.minNs)}};
+  return {};
+}
+
+} // namespace quern

@@ -1,0 +1,251 @@
+//===- PageAbout.cpp - Problem and plan: what a page says in words --------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See PageAbout.h. All of it is text and links: it is there without a script.
+//
+//===----------------------------------------------------------------------===//
+#include "PageAbout.h"
+
+#include "Measure.h"
+#include "Svg.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+namespace quern {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string plural(int64_t count, const char *word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+std::string listOf(const Json &names) {
+  std::string text;
+  for (const Json &name : names)
+    text += (text.empty() ? "%" : " and %") + name.get<std::string>();
+  return text;
+}
+
+/// "reads 192 bytes by 3 loads, 3 operations (48 flops)".
+std::string turnOf(const Json &loop) {
+  auto number = [&](const char *key) { return loop[key].get<int64_t>(); };
+  std::string text;
+  auto add = [&](const std::string &what) { text += (text.empty() ? "" : ", ") + what; };
+  if (number("loads"))
+    add("reads " + std::to_string(number("bytesRead")) + " bytes by " + plural(number("loads"), "load"));
+  if (number("operations"))
+    add(plural(number("operations"), "operation") + " (" + std::to_string(number("flops")) + " flops)");
+  if (number("stores"))
+    add("writes " + std::to_string(number("bytesWritten")) + " bytes by " + plural(number("stores"), "store"));
+  return text;
+}
+
+/// Where values lie meanwhile, and what all turns of an entry move.
+std::string keptOf(const Json &loop) {
+  std::string text;
+  auto add = [&](const std::string &what) { text += (text.empty() ? "" : "; ") + what; };
+  if (loop.contains("carried"))
+    add("keeps " + plural(loop["carried"].get<int64_t>(), "value") + " in registers");
+  if (loop.contains("read"))
+    add("from " + listOf(loop["read"]));
+  if (loop.contains("written"))
+    add("to " + listOf(loop["written"]));
+  const int64_t bytes = loop["bytesRead"].get<int64_t>() + loop["bytesWritten"].get<int64_t>();
+  if (loop.contains("trips") && bytes)
+    add(bytesText(static_cast<double>(loop["trips"].get<int64_t>() * bytes)) + " and " +
+        std::to_string(loop["trips"].get<int64_t>() * loop["flops"].get<int64_t>()) + " flops in all turns");
+  return text;
+}
+
+std::string nameOfLoop(const Json &loop, int64_t space) {
+  if (loop.contains("kernel"))
+    return loop["kernel"].get<std::string>() + ", " + plural(loop["space"].get<int64_t>(), "iteration");
+  if (loop.contains("ofSpace")) {
+    const int64_t taken = loop["ofSpace"];
+    return "each " + (taken > 1 ? std::to_string(taken) + " " : std::string()) + "of the " + std::to_string(space);
+  }
+  if (loop.contains("meanTrips")) {
+    char text[64];
+    std::snprintf(text, sizeof(text), "%.3g times in the mean", loop["meanTrips"].get<double>());
+    return text;
+  }
+  return loop.contains("trips") ? plural(loop["trips"].get<int64_t>(), "time") : "counted at run time";
+}
+
+/// How much of the measured time a loop takes, or "".
+std::string shareOf(const Json &trace, const Json &loop) {
+  if (!trace.contains("measured"))
+    return "";
+  for (const Json &sweep : trace["measured"]["sweeps"])
+    if (sweep["line"] == loop["line"] && sweep.contains("ns"))
+      return timeText(sweep["ns"]) + " of the " + timeText(trace["measured"]["minNs"]);
+  return "";
+}
+
+std::string linkTo(const std::string &place, int64_t line) { return "#" + place + std::to_string(line); }
+
+/// The loops of the schedule as a tree in words, each a link to its line.
+std::string loopsOf(const Json &trace, const std::string &suffix) {
+  std::string html;
+  for (const Json &stage : trace["stages"]) {
+    if (!stage.contains("loops"))
+      continue;
+    html += "<h3>Loops, and what a turn of each does</h3><div class=\"loops\">";
+    int64_t space = 0;
+    for (const Json &loop : stage["loops"]) {
+      space = loop.value("space", space);
+      const std::string turn = turnOf(loop), kept = keptOf(loop), share = shareOf(trace, loop);
+      html += "<a style=\"padding-left:" + std::to_string(2 * loop["depth"].get<int64_t>()) + "em\" href=\"" +
+              linkTo("schedule" + suffix, loop["line"]) + "\">" + escaped(nameOfLoop(loop, space)) +
+              (turn.empty() ? "" : ": " + turn) + (kept.empty() ? "" : "<small>" + escaped(kept) + "</small>") +
+              (share.empty() ? "" : "<b>" + share + "</b>") + "</a>";
+    }
+    html += "</div>";
+  }
+  return html;
+}
+
+int64_t countIn(const Json &lines, const Json &loop) {
+  return std::count_if(lines.begin(), lines.end(),
+                       [&](const Json &line) { return loop["first"] <= line && line <= loop["last"]; });
+}
+
+std::string boundOf(const std::string &bound) {
+  return bound == "latency"    ? "by results that are waited for"
+         : bound == "dispatch" ? "by how many micro-operations begin in a cycle"
+                               : "by port " + bound;
+}
+
+/// One row of the table: a loop on one processor. Ports that are busy for less than half of the busiest are left out.
+std::string estimateRow(const Json &estimate, bool isHere) {
+  std::string html = std::string("<tr") + (isHere ? " class=\"here\"" : "") + "><td>" +
+                     escaped(estimate["machine"].get<std::string>()) + (isHere ? ", as this machine" : "") + "</td>";
+  if (estimate.contains("whyNot"))
+    return html + "<td colspan=\"3\">" + escaped(estimate["whyNot"].get<std::string>()) + "</td></tr>";
+  double most = 0;
+  for (const Json &cycles : estimate["ports"])
+    most = std::max(most, cycles.get<double>());
+  std::string ports;
+  for (const auto &[port, cycles] : estimate["ports"].items()) {
+    char text[96];
+    std::snprintf(text, sizeof(text), "%s %.1f", port.c_str(), cycles.get<double>());
+    if (cycles >= most / 2)
+      ports += (ports.empty() ? "" : ", ") + std::string(text);
+  }
+  char cycles[48];
+  std::snprintf(cycles, sizeof(cycles), "%.1f cycles", estimate["cycles"].get<double>());
+  return html + "<td>" + cycles + "</td><td>" + escaped(boundOf(estimate["boundBy"])) + "</td><td>" + escaped(ports) +
+         "</td></tr>";
+}
+
+/// Innermost loops of the assembly on LLVM's models of processors.
+std::string estimatesOf(const Json &trace, const std::string &suffix) {
+  std::string html;
+  const std::string here = processorName();
+  for (const Json &stage : trace["stages"]) {
+    if (!stage.contains("innermost") || stage["innermost"].empty())
+      continue;
+    html +=
+        "<h3>Innermost loops of the assembly: a turn by LLVM's models (llvm-mca), if all is in the first cache</h3>";
+    for (const Json &loop : stage["innermost"]) {
+      const Json &marks = stage["marks"];
+      html += "<table><caption><a href=\"" + linkTo("assembly" + suffix, loop["first"]) + "\">lines " +
+              std::to_string(loop["first"].get<int64_t>()) + " to " + std::to_string(loop["last"].get<int64_t>()) +
+              "</a>: " + plural(countIn(marks["spill"], loop), "spill") + ", " +
+              plural(countIn(marks["reload"], loop), "reload") + ", " +
+              std::to_string(countIn(marks["unaligned"], loop)) + " unaligned</caption>";
+      for (const Json &estimate : loop["estimates"])
+        html += estimateRow(estimate, estimate["machine"] == here);
+      html += "</table>";
+    }
+  }
+  return html;
+}
+
+std::string recipesOf(const Json &trace) {
+  std::string html = "<h3>What the recipes said, in the order in which they are asked</h3><dl>";
+  for (const Json &problem : trace["recipes"]) {
+    if (trace["recipes"].size() > 1)
+      html += "<dt class=\"problem\">" + escaped(problem["problem"].get<std::string>()) + "</dt>";
+    bool isTaken = false;
+    for (const Json &opinion : problem["opinions"]) {
+      const bool takes = opinion["takes"];
+      html += "<dt>" + escaped(opinion["recipe"].get<std::string>()) +
+              (!takes    ? " refuses"
+               : isTaken ? " would take it"
+                         : " takes it") +
+              "</dt><dd>" + escaped(opinion["why"].get<std::string>()) + "</dd>";
+      isTaken |= takes;
+    }
+    if (!isTaken)
+      html += "<dt>all refuse</dt><dd>so it is offered once more, as a last resort</dd>";
+  }
+  return html + "</dl>";
+}
+
+std::string measuredOf(const Json &trace, const std::string &suffix) {
+  if (!trace.contains("measured"))
+    return "";
+  const Json &measured = trace["measured"];
+  const double ns = measured["minNs"], bytes = measured["bytes"],
+               flops = measured["flops"].is_null() ? 0 : measured["flops"].get<double>(),
+               copy = bytes / measured["copyGbPerS"].get<double>(), peak = flops / measured["peakGflops"].get<double>();
+  char ofCopy[80], ofPeak[80] = "";
+  std::snprintf(ofCopy, sizeof(ofCopy), "%.2f times a copy of its bytes (%s)", ns / copy, timeText(copy).c_str());
+  if (flops > 0)
+    std::snprintf(ofPeak, sizeof(ofPeak), ", %.2f times its flops at the peak (%s)", ns / peak, timeText(peak).c_str());
+  const Json &samples = measured["samples"];
+  const std::string sampled =
+      samples.contains("whyNot")
+          ? samples["whyNot"].get<std::string>()
+          : std::to_string(samples["inside"].get<int64_t>()) + " of " + std::to_string(samples["all"].get<int64_t>()) +
+                " samples (" + samples["event"].get<std::string>() + ") are in the kernels: shares beside the assembly";
+  return "<h3>Time on this machine, " + escaped(measured["processor"].get<std::string>()) + ", one thread</h3><p><b>" +
+         timeText(ns) + "</b>, median " + timeText(measured["medianNs"]) + ": " + ofCopy + ofPeak + ". " +
+         escaped(sampled) + ".</p>" + rooflineOf(measured, "schedule" + suffix);
+}
+
+} // namespace
+
+std::string bytesText(double bytes) {
+  const char *units[] = {"bytes", "KiB", "MiB", "GiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit < 3; ++unit)
+    bytes /= 1024;
+  char text[48];
+  std::snprintf(text, sizeof(text), "%.*f %s", unit && bytes < 100 ? 1 : 0, bytes, units[unit]);
+  return text;
+}
+
+std::string timeText(double ns) {
+  char text[48];
+  std::snprintf(text, sizeof(text), "%.3g %s",
+                ns < 1e3   ? ns
+                : ns < 1e6 ? ns / 1e3
+                           : ns / 1e6,
+                ns < 1e3   ? "ns"
+                : ns < 1e6 ? "us"
+                           : "ms");
+  return text;
+}
+
+std::string aboutOf(const PageKernel &kernel, size_t number) {
+  const Json &trace = kernel.trace;
+  const std::string suffix = (number ? "." + std::to_string(number) : "") + "-", picture = programPictureOf(trace);
+  return "<aside data-kernel=\"" + std::to_string(number) +
+         "\"><h2>problem and plan</h2><div class=\"about\" tabindex=\"0\"><h1>" +
+         escaped(trace["problem"].get<std::string>()) + "</h1><p>" + escaped(trace["target"].get<std::string>()) +
+         "  key " + escaped(trace["key"].get<std::string>()) + "\n" + escaped(kernel.explanation) + "</p>" +
+         measuredOf(trace, suffix) + loopsOf(trace, suffix) + estimatesOf(trace, suffix) +
+         (picture.empty()
+              ? ""
+              : "<h3>Launch program: steps from left to right, and the buffers that they read and write</h3>") +
+         picture + recipesOf(trace) + "</div></aside><div class=\"grip\"></div>\n";
+}
+
+} // namespace quern

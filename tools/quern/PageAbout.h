@@ -1,0 +1,25 @@
+//===- PageAbout.h - Problem and plan: what a page says in words ----------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TOOL_PAGEABOUT_H
+#define QUERN_TOOL_PAGEABOUT_H
+
+#include "Page.h"
+
+namespace quern {
+
+/// The first column of a kernel, the `number`-th of the page: problem, plan, time, loops, recipes, launch program.
+std::string aboutOf(const PageKernel &kernel, size_t number);
+
+/// Numbers as people read them: "1.5 KiB", "12.3 us".
+std::string bytesText(double bytes);
+std::string timeText(double ns);
+
+/// Pictures, as SVG. `place` is what the address calls a line of the schedule, but for its number.
+std::string rooflineOf(const nlohmann::json &measured, const std::string &place);
+std::string programPictureOf(const nlohmann::json &trace);
+
+} // namespace quern
+
+#endif // QUERN_TOOL_PAGEABOUT_H

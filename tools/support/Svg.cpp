@@ -1,0 +1,131 @@
+//===- Svg.cpp - Pictures as SVG ------------------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Svg.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Svg.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace quern {
+
+std::string escaped(std::string_view text) {
+  std::string html;
+  for (char c : text)
+    switch (c) {
+    case '&':
+      html += "&amp;";
+      break;
+    case '<':
+      html += "&lt;";
+      break;
+    case '>':
+      html += "&gt;";
+      break;
+    case '"':
+      html += "&quot;";
+      break;
+    default:
+      html += c;
+    }
+  return html;
+}
+
+std::string fixed(double value, int digits) {
+  char text[48];
+  std::snprintf(text, sizeof(text), "%.*f", digits, value);
+  return text;
+}
+
+/// "0.25", "16", "1200": three digits are enough.
+std::string shortly(double value) {
+  char text[48];
+  std::snprintf(text, sizeof(text), value < 100 ? "%.3g" : "%.0f", value);
+  return text;
+}
+
+std::string textAt(double x, double y, const std::string &words, const char *anchor) {
+  return "<text x=\"" + fixed(x) + "\" y=\"" + fixed(y) + "\" text-anchor=\"" + anchor + "\">" + escaped(words) +
+         "</text>";
+}
+
+std::string lineFrom(double x1, double y1, double x2, double y2, const char *kind) {
+  return "<line class=\"" + std::string(kind) + "\" x1=\"" + fixed(x1) + "\" y1=\"" + fixed(y1) + "\" x2=\"" +
+         fixed(x2) + "\" y2=\"" + fixed(y2) + "\"/>";
+}
+
+namespace {
+
+LogAxes axesFor(double peak, const std::vector<RoofPoint> &points) {
+  double least = 0.1, most = 16, low = peak / 1000, high = peak;
+  for (const RoofPoint &point : points) {
+    least = std::min(least, point.intensity / 2);
+    most = std::max(most, point.intensity * 2);
+    low = std::min(low, point.gflops / 2);
+    high = std::max(high, point.gflops);
+  }
+  LogAxes axes{44, 470, 14, 250, 0, 0, 0, 0};
+  axes.x0 = std::floor(std::log10(least));
+  axes.x1 = std::ceil(std::log10(most));
+  axes.y0 = std::floor(std::log10(low));
+  axes.y1 = std::ceil(std::log10(high * 1.2));
+  return axes;
+}
+
+std::string gridOf(const LogAxes &axes) {
+  std::string svg;
+  for (double e = axes.x0; e <= axes.x1; ++e) {
+    const double x = axes.x(std::pow(10, e));
+    svg += lineFrom(x, axes.top, x, axes.bottom, "grid") + textAt(x, axes.bottom + 14, shortly(std::pow(10, e)), "middle");
+  }
+  for (double e = axes.y0; e <= axes.y1; ++e) {
+    const double y = axes.y(std::pow(10, e));
+    svg += lineFrom(axes.left, y, axes.right, y, "grid") + textAt(axes.left - 4, y + 4, shortly(std::pow(10, e)), "end");
+  }
+  return svg + textAt(axes.right, axes.bottom + 28, "flops a byte", "end") + textAt(4, axes.top - 4, "GFlop/s");
+}
+
+/// A bandwidth, as far as the peak.
+std::string slopeOf(const LogAxes &axes, double gbPerS, double peak, const std::string &name) {
+  const double from = std::max(std::pow(10, axes.x0), std::pow(10, axes.y0) / gbPerS), to = peak / gbPerS;
+  const double end = std::min(to, std::pow(10, axes.x1));
+  return "<g>" + lineFrom(axes.x(from), axes.y(from * gbPerS), axes.x(end), axes.y(end * gbPerS), "roof") + "<title>" +
+         escaped(name + ": " + shortly(gbPerS) + " GB/s") + "</title></g>";
+}
+
+} // namespace
+
+std::string rooflineMarks(const RoofLimits &limits, const std::vector<RoofPoint> &points) {
+  const LogAxes axes = axesFor(limits.peakGflops, points);
+  const double peak = limits.peakGflops, copy = limits.copyGbPerS, memory = limits.memoryGbPerS;
+  std::string svg = gridOf(axes) + slopeOf(axes, memory, peak, "copy in memory");
+  if (copy > 0)
+    svg += slopeOf(axes, copy, peak, "copy of the same bytes");
+  svg += "<g>" +
+         lineFrom(axes.x(std::min(peak / std::max(copy, memory), std::pow(10, axes.x1))), axes.y(peak), axes.right,
+                  axes.y(peak), "roof") +
+         "<title>multiply-adds of f32: " + shortly(peak) + " GFlop/s</title></g>" +
+         textAt(axes.right - 2, axes.y(peak) - 4, "peak " + shortly(peak), "end");
+  for (const RoofPoint &point : points) {
+    const double x = axes.x(point.intensity), y = axes.y(point.gflops);
+    svg += (point.link.empty() ? "" : "<a href=\"" + point.link + "\">") + "<g class=\"point " + point.kind +
+           "\"><circle cx=\"" + fixed(x) + "\" cy=\"" + fixed(y) + "\" r=\"" +
+           (point.kind == "whole" ? "6" : "4") + "\"/>" +
+           (point.name.empty() ? "" : textAt(x + 8, y + 4, point.name)) + "<title>" + escaped(point.title) +
+           "</title></g>" + (point.link.empty() ? "" : "</a>");
+  }
+  return svg;
+}
+
+const char *const svgStyle =
+    "svg{font:11px system-ui,sans-serif;background:#fdfdfc}text{fill:#1c2024}line{stroke:#80868d}.grid{stroke:#e4e6e8}"
+    ".roof{stroke:#a04300;stroke-width:2}.point circle{fill:#0b5cad;fill-opacity:.5;stroke:none}.one{stroke:#1c2024}"
+    ".spread{stroke:#9aa1a8;stroke-width:3;stroke-opacity:.5}.bar{fill:#0b5cad}.head{font-weight:600}"
+    ".s0{fill:#0b5cad}.s1{fill:#a04300}.s2{fill:#7a3e9d}.s3{fill:#2b7a3d}.s4{fill:#8a6d00}.s5{fill:#b3261e}"
+    ".s6{fill:#1c2024}.s7{fill:#5f7f8f}.s0 circle,.s1 circle,.s2 circle,.s3 circle,.s4 circle,.s5 circle{fill:inherit}";
+
+} // namespace quern

@@ -1,0 +1,98 @@
+//===- Turns.cpp - How often the loops of a trace turn --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// See Turns.h.
+//
+//===----------------------------------------------------------------------===//
+#include "Turns.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string>
+
+namespace quern {
+namespace {
+
+using Json = nlohmann::json;
+
+std::optional<double> numberIn(const std::string &text) {
+  double value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failure == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// How many iterations an execution runs of each kernel, of those of which numbers tell.
+std::map<std::string, double> iterationsOf(const Json &program) {
+  std::map<std::string, double> all;
+  std::map<std::string, bool> isOpen;
+  for (size_t at = 0; at < program["steps"].size(); ++at) {
+    const Json &step = program["steps"][at];
+    std::optional<double> count = numberIn(step["iterations"]);
+    for (const Json &loop : program["loops"])
+      if (loop["first"] <= at && at < loop["end"]) {
+        const std::optional<double> trips = numberIn(loop["trips"]);
+        count = count && trips ? std::optional(*count * *trips) : std::nullopt;
+      }
+    const std::string kernel = step["kernel"];
+    all[kernel] += count.value_or(0);
+    isOpen[kernel] |= !count;
+  }
+  std::erase_if(all, [&](const auto &entry) { return isOpen[entry.first]; });
+  return all;
+}
+
+/// Of each loop of the schedule how many turns an execution makes; -1 where no number tells.
+std::vector<double> turnsIn(const Json &loops, const std::map<std::string, double> &iterations) {
+  std::vector<double> turns;
+  std::vector<size_t> around; // by depth
+  double kernelIterations = -1;
+  for (size_t at = 0; at < loops.size(); ++at) {
+    const Json &loop = loops[at];
+    const size_t depth = loop["depth"];
+    around.resize(depth);
+    double own = -1;
+    if (loop.contains("kernel")) {
+      auto found = iterations.find(loop["kernel"]);
+      kernelIterations = found == iterations.end() ? -1 : found->second;
+      own = kernelIterations < 0 ? -1 : kernelIterations / std::max(1.0, loop["space"].get<double>());
+    } else if (loop.contains("ofSpace")) {
+      own = kernelIterations < 0 ? -1 : kernelIterations / loop["ofSpace"].get<double>();
+    } else if ((loop.contains("trips") || loop.contains("meanTrips")) && turns[around.back()] >= 0) {
+      own = turns[around.back()] * loop[loop.contains("trips") ? "trips" : "meanTrips"].get<double>();
+    }
+    turns.push_back(own);
+    around.push_back(at);
+  }
+  return turns;
+}
+
+const Json *loopsOf(const Json &trace) {
+  for (const Json &stage : trace["stages"])
+    if (stage.contains("loops"))
+      return &stage["loops"];
+  return nullptr;
+}
+
+} // namespace
+
+std::vector<double> turnsOf(const Json &trace) {
+  const Json *loops = loopsOf(trace);
+  return loops ? turnsIn(*loops, iterationsOf(trace["program"])) : std::vector<double>();
+}
+
+std::optional<double> flopsOf(const Json &trace) {
+  const std::vector<double> turns = turnsOf(trace);
+  double flops = 0;
+  for (size_t at = 0; at < turns.size(); ++at) {
+    const double own = (*loopsOf(trace))[at]["flops"];
+    if (turns[at] < 0 && own > 0)
+      return std::nullopt;
+    flops += turns[at] * own;
+  }
+  return flops;
+}
+
+} // namespace quern

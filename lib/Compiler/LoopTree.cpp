@@ -192,7 +192,8 @@ private:
     homes[op.getResult(0)] = home;
     if (home == at)
       return at;
-    const auto [first, isNew] = hoisted.try_emplace({inputs, op.getAttrDictionary().getAsOpaquePointer()}, op.getResult(0));
+    const auto [first, isNew] =
+        hoisted.try_emplace({inputs, op.getAttrDictionary().getAsOpaquePointer()}, op.getResult(0));
     sameAs[op.getResult(0)] = first->second;
     return isNew ? home : nodes.size(); // counted already
   }

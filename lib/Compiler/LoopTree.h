@@ -16,11 +16,11 @@ namespace quern {
 
 /// A kernel or a loop in it, and what one turn does, without the loops within.
 struct LoopNode {
-  int64_t line = 0;  ///< of the module's text
-  int64_t last = 0;  ///< of what is in it
-  int64_t depth = 0; ///< 0: a kernel
-  std::string name;  ///< of a kernel
-  int64_t space = 0;  ///< iterations of a kernel
+  int64_t line = 0;                       ///< of the module's text
+  int64_t last = 0;                       ///< of what is in it
+  int64_t depth = 0;                      ///< 0: a kernel
+  std::string name;                       ///< of a kernel
+  int64_t space = 0;                      ///< iterations of a kernel
   std::vector<llvm::StringRef> arguments; ///< buffers of a kernel, in the order of a step's
   /// Nothing where no number tells.
   std::optional<int64_t> trips;
@@ -29,9 +29,9 @@ struct LoopNode {
   /// Of the loop over the iterations that a call of the kernel is given, how many a turn takes; else 0.
   int64_t ofSpace = 0;
   int64_t loads = 0, stores = 0, bytesRead = 0, bytesWritten = 0; ///< both ways of a condition count
-  int64_t operations = 0; ///< on floats and vectors; a multiplication that adds is one
-  int64_t flops = 0;      ///< of these; exp and its like are one for each element
-  int64_t carried = 0;    ///< values that stay in registers from turn to turn; of a loop
+  int64_t operations = 0;                         ///< on floats and vectors; a multiplication that adds is one
+  int64_t flops = 0;                              ///< of these; exp and its like are one for each element
+  int64_t carried = 0;                            ///< values that stay in registers from turn to turn; of a loop
   llvm::SetVector<llvm::StringRef> read, written; ///< what the memory is called
 };
 

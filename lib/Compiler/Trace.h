@@ -35,8 +35,8 @@ struct TracedStage {
   std::vector<Lines> origins; ///< of each line of `text`
   /// Of each line the mathematical step that it is of (Steps.h), or nothing; empty but for emit.
   std::vector<std::string> steps;
-  std::vector<LoopNode> loops; ///< of the schedule
-  CodeListing listing;         ///< of assembly; empty where nothing is known
+  std::vector<LoopNode> loops;           ///< of the schedule
+  CodeListing listing;                   ///< of assembly; empty where nothing is known
   std::vector<int64_t> instructionLines; ///< of assembly, in the order of the listing
 };
 

@@ -76,7 +76,8 @@ llvm::json::Object programAsJson(const Artifact &artifact, const std::vector<Arg
         used.push_back(llvm::json::Array{static_cast<int64_t>(position), "0"});
     std::string iterations = std::to_string(step.iterations);
     for (const SizeFactor &factor : step.factors)
-      iterations += " * s" + std::to_string(factor.sizeIndex) + (factor.divisor > 1 ? "/" + std::to_string(factor.divisor) : "");
+      iterations +=
+          " * s" + std::to_string(factor.sizeIndex) + (factor.divisor > 1 ? "/" + std::to_string(factor.divisor) : "");
     steps.push_back(llvm::json::Object{{"kernel", artifact.entries[step.entry]},
                                        {"iterations", iterations},
                                        {"buffers", std::move(used)},
@@ -84,8 +85,7 @@ llvm::json::Object programAsJson(const Artifact &artifact, const std::vector<Arg
   }
   for (const LaunchLoop &loop : artifact.loops)
     loops.push_back(llvm::json::Object{{"trips", loop.trips.text()}, {"first", loop.first}, {"end", loop.end}});
-  return llvm::json::Object{
-      {"buffers", std::move(buffers)}, {"steps", std::move(steps)}, {"loops", std::move(loops)}};
+  return llvm::json::Object{{"buffers", std::move(buffers)}, {"steps", std::move(steps)}, {"loops", std::move(loops)}};
 }
 
 } // namespace quern

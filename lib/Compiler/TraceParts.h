@@ -7,20 +7,20 @@
 
 #include "Artifact/Artifact.h"
 #include "Compiler/Stages.h"
-#include "Primitives/Arguments.h"
 #include "IR/Launch.h"
+#include "Primitives/Arguments.h"
 
 #include "llvm/Support/JSON.h"
 
 namespace quern {
 
 /// What each recipe says of each problem of an emitted module, which stays as it is: [{"problem", "opinions":
-/// [{"recipe", "takes", "why"}]}]. `why` is the plan of one that takes it. They are asked in the order of the target; the
-/// first that takes it has it.
+/// [{"recipe", "takes", "why"}]}]. `why` is the plan of one that takes it. They are asked in the order of the target;
+/// the first that takes it has it.
 llvm::json::Array opinionsAsJson(mlir::ModuleOp module, const Backend &backend, const Target &target);
 
-/// The launch program: {"buffers": [{"name", "kind", "bytes"}], "steps": [{"kernel", "iterations", "buffers", "beside"}],
-/// "loops": [{"trips", "first", "end"}]}; numbers that an execution computes are text. A step's buffers are
+/// The launch program: {"buffers": [{"name", "kind", "bytes"}], "steps": [{"kernel", "iterations", "buffers",
+/// "beside"}], "loops": [{"trips", "first", "end"}]}; numbers that an execution computes are text. A step's buffers are
 /// [position, offset].
 llvm::json::Object programAsJson(const Artifact &artifact, const std::vector<ArgumentInfo> &arguments,
                                  llvm::ArrayRef<Launch::Region> regions);

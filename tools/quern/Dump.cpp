@@ -99,8 +99,7 @@ Result<PageKernel> traced(const std::string &line, const std::string &target, bo
 Result<PageKernel> tracedBeside(const std::string &other, const std::string &line, const DumpOptions &options) {
   if (other.find(".mlir") != std::string::npos) {
     Result<std::string> function = lineOfMlir(other, options.given.allowNaive);
-    return function ? traced(*function, options.target, options.isMeasured)
-                    : Result<PageKernel>(function.takeError());
+    return function ? traced(*function, options.target, options.isMeasured) : Result<PageKernel>(function.takeError());
   }
   const bool isLine = other.find(' ') != std::string::npos;
   return isLine ? traced(other, options.target, options.isMeasured) : traced(line, other, options.isMeasured);
@@ -185,8 +184,9 @@ void addDumpCommand(Command &program, int &exitCode) {
       "A comment behind each line: the step that it computes, and the lines of the stage before that it is of");
   command.flag("--html", options->isPage, "One page: all stages side by side, and which line comes from which");
   command.flag("--json", options->isJson, "The same as data: docs/command.md has the fields");
-  command.option("--beside", options->others,
-                 "Of the page and its data: a further target, problem in text form or FILE.mlir[:function], to compare");
+  command.option(
+      "--beside", options->others,
+      "Of the page and its data: a further target, problem in text form or FILE.mlir[:function], to compare");
   command.flag("--measure", options->isMeasured,
                "Of the page and its data: time on this machine beside a copy and the peak, and samples");
   command.option("-o", options->output,

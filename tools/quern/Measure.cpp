@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A sample is an address; the trace has where each instruction lies, which line of the schedule that is of, and so which
-// loop. How often a loop turns in an execution follows from the launch program where numbers tell.
+// A sample is an address; the trace has where each instruction lies, which line of the schedule that is of, and so
+// which loop. How often a loop turns in an execution follows from the launch program where numbers tell.
 //
 //===----------------------------------------------------------------------===//
 #include "Measure.h"
@@ -125,8 +125,8 @@ Json asJson(const Samples &samples) {
   return {{"event", samples.event}, {"inside", samples.inside}, {"all", samples.all}, {"lines", lines}};
 }
 
-/// Loops with arithmetic or memory accesses of their own: what they move and compute in an execution where numbers tell,
-/// and the time that samples give them.
+/// Loops with arithmetic or memory accesses of their own: what they move and compute in an execution where numbers
+/// tell, and the time that samples give them.
 Json sweepsOf(const Json &schedule, const Json &assembly, const std::vector<double> &turns, const Samples &samples,
               double ns) {
   const Json &loops = schedule["loops"];

@@ -150,7 +150,8 @@ std::string estimatesOf(const Json &trace, const std::string &suffix) {
   for (const Json &stage : trace["stages"]) {
     if (!stage.contains("innermost") || stage["innermost"].empty())
       continue;
-    html += "<h3>Innermost loops of the assembly: a turn by LLVM's models (llvm-mca), if all is in the first cache</h3>";
+    html +=
+        "<h3>Innermost loops of the assembly: a turn by LLVM's models (llvm-mca), if all is in the first cache</h3>";
     for (const Json &loop : stage["innermost"]) {
       const Json &marks = stage["marks"];
       html += "<table><caption><a href=\"" + linkTo("assembly" + suffix, loop["first"]) + "\">lines " +
@@ -175,8 +176,10 @@ std::string recipesOf(const Json &trace) {
     for (const Json &opinion : problem["opinions"]) {
       const bool takes = opinion["takes"];
       html += "<dt>" + escaped(opinion["recipe"].get<std::string>()) +
-              (!takes ? " refuses" : isTaken ? " would take it" : " takes it") + "</dt><dd>" +
-              escaped(opinion["why"].get<std::string>()) + "</dd>";
+              (!takes    ? " refuses"
+               : isTaken ? " would take it"
+                         : " takes it") +
+              "</dt><dd>" + escaped(opinion["why"].get<std::string>()) + "</dd>";
       isTaken |= takes;
     }
     if (!isTaken)
@@ -191,8 +194,7 @@ std::string measuredOf(const Json &trace, const std::string &suffix) {
   const Json &measured = trace["measured"];
   const double ns = measured["minNs"], bytes = measured["bytes"],
                flops = measured["flops"].is_null() ? 0 : measured["flops"].get<double>(),
-               copy = bytes / measured["copyGbPerS"].get<double>(),
-               peak = flops / measured["peakGflops"].get<double>();
+               copy = bytes / measured["copyGbPerS"].get<double>(), peak = flops / measured["peakGflops"].get<double>();
   char ofCopy[80], ofPeak[80] = "";
   std::snprintf(ofCopy, sizeof(ofCopy), "%.2f times a copy of its bytes (%s)", ns / copy, timeText(copy).c_str());
   if (flops > 0)
@@ -222,7 +224,10 @@ std::string bytesText(double bytes) {
 
 std::string timeText(double ns) {
   char text[48];
-  std::snprintf(text, sizeof(text), "%.3g %s", ns < 1e3 ? ns : ns < 1e6 ? ns / 1e3 : ns / 1e6,
+  std::snprintf(text, sizeof(text), "%.3g %s",
+                ns < 1e3   ? ns
+                : ns < 1e6 ? ns / 1e3
+                           : ns / 1e6,
                 ns < 1e3   ? "ns"
                 : ns < 1e6 ? "us"
                            : "ms");
@@ -232,11 +237,14 @@ std::string timeText(double ns) {
 std::string aboutOf(const PageKernel &kernel, size_t number) {
   const Json &trace = kernel.trace;
   const std::string suffix = (number ? "." + std::to_string(number) : "") + "-", picture = programPictureOf(trace);
-  return "<aside data-kernel=\"" + std::to_string(number) + "\"><h2>problem and plan</h2><div class=\"about\" tabindex=\"0\"><h1>" +
-         escaped(trace["problem"].get<std::string>()) + "</h1><p>" + escaped(trace["target"].get<std::string>()) + "\n" +
-         escaped(kernel.explanation) + "</p>" + measuredOf(trace, suffix) + loopsOf(trace, suffix) +
+  return "<aside data-kernel=\"" + std::to_string(number) +
+         "\"><h2>problem and plan</h2><div class=\"about\" tabindex=\"0\"><h1>" +
+         escaped(trace["problem"].get<std::string>()) + "</h1><p>" + escaped(trace["target"].get<std::string>()) +
+         "\n" + escaped(kernel.explanation) + "</p>" + measuredOf(trace, suffix) + loopsOf(trace, suffix) +
          estimatesOf(trace, suffix) +
-         (picture.empty() ? "" : "<h3>Launch program: steps from left to right, and the buffers that they read and write</h3>") +
+         (picture.empty()
+              ? ""
+              : "<h3>Launch program: steps from left to right, and the buffers that they read and write</h3>") +
          picture + recipesOf(trace) + "</div></aside><div class=\"grip\"></div>\n";
 }
 

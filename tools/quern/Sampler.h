@@ -13,7 +13,8 @@
 
 namespace quern {
 
-/// Samples the calling thread by perf_event_open: by the CPU's cycles, or by its clock where the system gives no counter.
+/// Samples the calling thread by perf_event_open: by the CPU's cycles, or by its clock where the system gives no
+/// counter.
 class Sampler {
 public:
   /// `unimplemented`, and why, where the system does not allow it.

@@ -232,8 +232,7 @@ bool listCode(TargetMachine &machine, Module &module, NotedCode &noted) {
     return false;
   legacy::PassManager passes;
   const auto addPrinter = [&](CodeGenTargetMachineImpl &target, MCContext &context) {
-    AsmPrinter *printer =
-        target.getTarget().createAsmPrinter(target, createNotingStreamer(target, context, noted));
+    AsmPrinter *printer = target.getTarget().createAsmPrinter(target, createNotingStreamer(target, context, noted));
     if (printer)
       passes.add(printer);
     return printer != nullptr;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the program llvm-mca does with a loop, by the library that it is made of. Cycles are counted over the second half
-// of the turns, when the first half has filled the queues.
+// What the program llvm-mca does with a loop, by the library that it is made of. Cycles are counted over the second
+// half of the turns, when the first half has filled the queues.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Listing.h"
@@ -74,8 +74,8 @@ public:
   LoopEstimate estimate(ArrayRef<MCInst> loop);
 
 private:
-  Error build(ArrayRef<MCInst> loop, mca::InstrBuilder &builder,
-              std::vector<std::unique_ptr<mca::Instruction>> &built, LoopEstimate &estimate);
+  Error build(ArrayRef<MCInst> loop, mca::InstrBuilder &builder, std::vector<std::unique_ptr<mca::Instruction>> &built,
+              LoopEstimate &estimate);
   void addPorts(const TurnCounter &counter, LoopEstimate &estimate) const;
 
   const Target &target;
@@ -165,8 +165,8 @@ void estimateLoops(const TargetMachine &machine, NotedCode &noted, const std::ve
   for (const char *name : machines) {
     Model model(machine, name);
     for (ListedLoop &loop : noted.listing.loops)
-      loop.estimates.push_back(model.estimate(
-          ArrayRef<MCInst>(noted.instructions).slice(loop.first, loop.last - loop.first + 1)));
+      loop.estimates.push_back(
+          model.estimate(ArrayRef<MCInst>(noted.instructions).slice(loop.first, loop.last - loop.first + 1)));
   }
 }
 

@@ -58,8 +58,8 @@ public:
   NotingStreamer(MCContext &context, std::unique_ptr<MCAsmBackend> backend, std::unique_ptr<MCObjectWriter> writer,
                  std::unique_ptr<MCCodeEmitter> emitter, std::unique_ptr<raw_null_ostream> nowhere, NotedCode &noted,
                  const MCInstrInfo &info)
-      : MCELFStreamer(context, std::move(backend), std::move(writer), std::move(emitter)),
-        nowhere(std::move(nowhere)), comments(comment), noted(noted), info(info) {}
+      : MCELFStreamer(context, std::move(backend), std::move(writer), std::move(emitter)), nowhere(std::move(nowhere)),
+        comments(comment), noted(noted), info(info) {}
 
   // The printer says of what it would write as a comment that a register is spilled.
   bool isVerboseAsm() const override { return true; }
@@ -101,7 +101,7 @@ private:
     if (said.contains("Reload"))
       return AccessMark::Reload;
     return isUnalignedVector(instruction, info, *getContext().getRegisterInfo()) ? AccessMark::Unaligned
-                                                                                   : AccessMark::None;
+                                                                                 : AccessMark::None;
   }
 
   /// The instruction that a jump leads to.

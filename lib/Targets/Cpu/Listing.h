@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An object is written to nowhere, and each instruction is noted on its way: where it lies, what the printer of assembly
-// would say of it, and what it is for the models of processors. No assembly is parsed, no code disassembled.
+// An object is written to nowhere, and each instruction is noted on its way: where it lies, what the printer of
+// assembly would say of it, and what it is for the models of processors. No assembly is parsed, no code disassembled.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_LISTING_H

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sections and symbols of an object for a machine, checked: the bytes may be hostile. Structures are copied out of the file,
-// so that its alignment does not matter.
+// Sections and symbols of an object for a machine, checked: the bytes may be hostile. Structures are copied out of the
+// file, so that its alignment does not matter.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CPU_ELFOBJECT_H

@@ -83,16 +83,17 @@ LAYERS = [
     ("remote", ["runtime/Remote/*"], ["support", "artifact", "remote-interface", "net"]),
     ("runtime", ["runtime/*"], FREE + ["launch", "runtime-threads", "bridge", "public", "remote-interface"]),
     ("guards", ["tools/guards/*"], []),
+    ("plots", ["tools/plots/*"], ["support", "lib/Desc/Target.h"]),
     ("tool-opt", ["tools/quern-opt/*"],
      FREE + RECIPES + ["guards", "ir", "emit", "transforms", "targets", "compiler", "embedder", "public", "mlir"]),
     ("peers", ["tools/peers/*"], FREE + ["guards", "public", "lib/Reference/Elements.h"]),
     ("tool-bench", ["tools/quern-bench/*"],
-     FREE + ["guards", "reference", "peers", "public", "runtime/Cache/Pack.h", "runtime/Tiers/Family.h",
+     FREE + ["guards", "plots", "reference", "peers", "public", "runtime/Cache/Pack.h", "runtime/Tiers/Family.h",
              "tools/support/FamilyPack.h"]),
     ("tool-support", ["tools/support/*"],
      FREE + ["guards", "reference", "public", "runtime/Cache/Pack.h", "runtime/Tiers/Family.h"]),
     ("tool-quern", ["tools/quern/*"],
-     FREE + ["guards", "reference", "public", "tool-support", "runtime/Cache/Disk.h", "runtime/Cache/Pack.h",
+     FREE + ["guards", "plots", "reference", "public", "tool-support", "runtime/Cache/Disk.h", "runtime/Cache/Pack.h",
              "runtime/Tiers/Family.h", "runtime/Cache/RemoteLibrary.h"]),
     ("test-consumer", ["test/consumer/*"], ["public", "embedder"]),
     ("test-compiler",
@@ -106,12 +107,12 @@ LAYERS = [
              "test", "tool-support", "ze"]),
     ("test", ["test/*"],
      FREE + ["guards", "reference", "bridge", "public", "api", "launch", "runtime", "runtime-threads",
-             "runtime-levelzero", "tool-support", "tool-bench", "peers", "remote", "remote-interface", "net"]),
+             "runtime-levelzero", "plots", "tool-support", "tool-bench", "peers", "remote", "remote-interface", "net"]),
 ]
 ALLOWED = {layer: set(allowed) for layer, _, allowed in LAYERS}
 # Where an #include is looked up, after the including file's own folder.
-SEARCH = ["lib", "include", "runtime", "tools/guards", "tools/support", "tools/quern-bench", "tools/peers",
-          "test/conformance", "test", ""]
+SEARCH = ["lib", "include", "runtime", "tools/guards", "tools/plots", "tools/support", "tools/quern-bench",
+          "tools/peers", "test/conformance", "test", ""]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

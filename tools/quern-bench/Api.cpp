@@ -39,9 +39,9 @@ Primitive createPrimitive(const PrimitiveDesc &desc) {
   return Primitive(primitive);
 }
 
-std::string compileFor(const std::string &line, const std::string &target) {
+std::string compileFor(const std::string &line, const std::string &target, quern_code_form_t form) {
   quern_blob_t blob = nullptr;
-  check(quern_compile(line.c_str(), target.c_str(), quern_form_artifact, &blob));
+  check(quern_compile(line.c_str(), target.c_str(), form, &blob));
   const Owner<quern_blob_t, quern_blob_destroy> owner(blob);
   const void *bytes = nullptr;
   size_t size = 0;

@@ -41,8 +41,9 @@ Engine createEngine(quern_engine_kind_t kind = quern_cpu);
 Stream createStream(const Engine &engine, unsigned flags = quern_stream_default_flags);
 PrimitiveDesc createPrimitiveDesc(const Engine &engine, const std::string &line);
 Primitive createPrimitive(const PrimitiveDesc &desc);
-/// The artifact of a problem.
-std::string compileFor(const std::string &line, const std::string &target);
+/// The artifact of a problem, or another form of it.
+std::string compileFor(const std::string &line, const std::string &target,
+                       quern_code_form_t form = quern_form_artifact);
 /// Of an engine of the CPU.
 char *dataOf(const Memory &memory);
 

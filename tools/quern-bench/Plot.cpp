@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Plot.h"
 
+#include "Api.h"
 #include "Contestants/Contestant.h"
-#include "Kernel.h"
 #include "Roofs.h"
 #include "Svg.h"
 #include "Turns.h"
@@ -96,8 +96,10 @@ std::string plotRatios(const Report &report) {
     peers.push_back(copyName);
   const auto families = spreadsOf(report, peers);
   LogAxes axes{names, width - 16, 48, 48 + rowHeight * static_cast<double>(families.size()), -1, 2, 0, 1};
-  std::string svg = textAt(8, 18, "Times of peers over Quern's, geometric means by family; lines from the lowest to the highest problem") +
-                    ticks(axes, {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100}, "");
+  std::string svg =
+      textAt(8, 18,
+             "Times of peers over Quern's, geometric means by family; lines from the lowest to the highest problem") +
+      ticks(axes, {0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100}, "");
   double x = names;
   for (size_t peer = 0; peer < peers.size(); ++peer, x += 88)
     svg += dot(x, 34, seriesOf(peer), peers[peer]) + textAt(x + 8, 38, peers[peer]);
@@ -151,9 +153,8 @@ std::string plotRoofline(const Report &report) {
     const double bytes = static_cast<double>(row.problem.trafficBytes());
     if (ours == row.results.end() || !ours->second.done() || bytes <= 0)
       continue;
-    Result<std::string> trace =
-        compileTo(row.problem.verified.desc.text(), Target::host().text(), quern_form_trace);
-    const std::optional<double> flops = trace ? flopsOf(nlohmann::json::parse(*trace)) : std::nullopt;
+    const std::string trace = compileFor(row.problem.verified.desc.text(), Target::host().text(), quern_form_trace);
+    const std::optional<double> flops = flopsOf(nlohmann::json::parse(trace));
     if (!flops || *flops <= 0)
       continue;
     const std::string group = row.problem.group();
@@ -162,8 +163,8 @@ std::string plotRoofline(const Report &report) {
     const size_t series = static_cast<size_t>(std::ranges::find(groups, group) - groups.begin());
     const double ns = ours->second.minimum();
     points.push_back({*flops / bytes, *flops / ns, "",
-                      row.problem.title() + ": " + shortly(*flops / ns) + " GFlop/s, " + shortly(bytes / ns) + " GB/s", "",
-                      seriesOf(series)});
+                      row.problem.title() + ": " + shortly(*flops / ns) + " GFlop/s, " + shortly(bytes / ns) + " GB/s",
+                      "", seriesOf(series)});
   }
   constexpr int64_t memoryBytes = int64_t(256) << 20;
   const RoofLimits limits{peakGflops(), 0, copyGbPerS(memoryBytes)};
@@ -171,8 +172,9 @@ std::string plotRoofline(const Report &report) {
   double x = 80;
   for (size_t group = 0; group < groups.size(); ++group, x += 110)
     legend += dot(x, 30, seriesOf(group), groups[group]) + textAt(x + 8, 34, groups[group]);
-  return picture(470, textAt(8, 18, "Quern's problems under a copy in memory and the peak of multiply-adds in f32, one thread") + legend +
-                          "<g transform=\"translate(0 36) scale(1.5)\">" + rooflineMarks(limits, points) + "</g>");
+  return picture(
+      470, textAt(8, 18, "Quern's problems under a copy in memory and the peak of multiply-adds in f32, one thread") +
+               legend + "<g transform=\"translate(0 36) scale(1.5)\">" + rooflineMarks(limits, points) + "</g>");
 }
 
 } // namespace quern::bench

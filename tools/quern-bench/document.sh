@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Measures everything with every peer and writes the tables into docs/performance-tables.md, after its line
-# "<!-- measured -->", and the pictures that docs/performance.md opens with. Takes about an hour; nothing else should run
-# on the machine meanwhile.
+# "<!-- measured -->", and the pictures that docs/performance.md opens with. Takes about an hour; nothing else should
+# run on the machine meanwhile.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -107,7 +107,9 @@ std::string marksOfStep(const Json &step, const Grid &grid, const Uses &uses, si
     mark.isRead |= isRead;
     mark.isWritten |= isWritten;
     mark.title += (mark.title.empty() ? "" : "; ") +
-                  std::string(isRead && isWritten ? "read and written" : isWritten ? "written" : "read") +
+                  std::string(isRead && isWritten ? "read and written"
+                              : isWritten         ? "written"
+                                                  : "read") +
                   (name.empty() ? "" : " as " + name) + (offset == "0" ? "" : ", from byte " + offset);
   }
   std::string svg;
@@ -126,10 +128,12 @@ std::string stepsOfProgram(const Json &trace, const Grid &grid, size_t buffers) 
     const std::string kernel = step["kernel"];
     std::string shown = kernel.ends_with("_kernel") ? kernel.substr(0, kernel.size() - 7) : kernel;
     svg += "<g><rect class=\"step\" x=\"" + fixed(grid.x(at) - 36) + "\" y=\"" + fixed(grid.head + 4) +
-           "\" width=\"72\" height=\"34\" rx=\"4\"/>" + textAt(grid.x(at), grid.head + 18, shown.substr(0, 11), "middle") +
+           "\" width=\"72\" height=\"34\" rx=\"4\"/>" +
+           textAt(grid.x(at), grid.head + 18, shown.substr(0, 11), "middle") +
            textAt(grid.x(at), grid.head + 32, "x " + step["iterations"].get<std::string>().substr(0, 10), "middle") +
-           "<title>" + escaped(kernel + ", " + step["iterations"].get<std::string>() + " iterations" +
-                               (step["beside"] ? ", beside the step before" : "")) +
+           "<title>" +
+           escaped(kernel + ", " + step["iterations"].get<std::string>() + " iterations" +
+                   (step["beside"] ? ", beside the step before" : "")) +
            "</title></g>" + lineFrom(grid.x(at), grid.head + 38, grid.x(at), grid.y(buffers) - 12, "life");
     svg += marksOfStep(step, grid, uses.contains(kernel) ? uses.at(kernel) : Uses(), at);
   }
@@ -166,8 +170,9 @@ std::string programPictureOf(const Json &trace) {
     const std::string bytes = buffer["bytes"];
     const bool isNumber = bytes.find_first_not_of("0123456789") == std::string::npos && !bytes.empty();
     svg += lineFrom(4, grid.y(at), width - 4, grid.y(at), buffer["kind"] == "region" ? "inner" : "buffer") +
-           textAt(4, grid.y(at) - 4, buffer["name"].get<std::string>() + ", " +
-                                         (isNumber ? bytesText(std::stod(bytes)) : bytes.substr(0, 14) + " bytes"));
+           textAt(4, grid.y(at) - 4,
+                  buffer["name"].get<std::string>() + ", " +
+                      (isNumber ? bytesText(std::stod(bytes)) : bytes.substr(0, 14) + " bytes"));
   }
   return svg + stepsOfProgram(trace, grid, buffers) + "</svg>";
 }

@@ -20,6 +20,7 @@
 #include "llvm/IR/Function.h"
 
 #include <string>
+#include <vector>
 
 namespace quern {
 
@@ -48,6 +49,8 @@ struct Architecture {
   LlvmCpu (*llvmCpuOf)(const Target &target);
   /// What selection does better when it finds it done.
   void (*prepare)(llvm::Function &function, const Target &target);
+  /// Processors of the level of which LLVM has a model, by its names; null where instructions are not listed.
+  std::vector<const char *> (*processorsOf)(const Target &target) = nullptr;
   /// Passes by the names of LLVM's registry: behind those for virtual registers, and behind those for physical ones.
   llvm::ArrayRef<llvm::StringLiteral> virtualPasses, physicalPasses;
 };

@@ -30,27 +30,6 @@
 namespace quern {
 namespace {
 
-/// Processors of a level of which LLVM has a model.
-std::vector<const char *> processorsOf(CpuIsa isa) {
-  switch (isa) {
-  case CpuIsa::Sse42:
-    return {"haswell", "znver2"};
-  case CpuIsa::Avx2:
-    return {"haswell", "alderlake", "znver2", "znver4"};
-  case CpuIsa::Avx512:
-    return {"skylake-avx512", "icelake-server", "sapphirerapids", "znver4"};
-  case CpuIsa::Avx512Vnni:
-    return {"icelake-server", "sapphirerapids", "znver4"};
-  case CpuIsa::Avx512Bf16:
-    return {"sapphirerapids", "znver4"};
-  case CpuIsa::Avx512Fp16:
-  case CpuIsa::Avx512Amx:
-    return {"sapphirerapids"};
-  default: // of other architectures none is asked
-    return {};
-  }
-}
-
 /// What selection does better when it finds it done.
 void prepare(llvm::Module &module, const Target &target) {
   for (llvm::Function &function : module) {
@@ -113,8 +92,8 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
     return machine.takeError();
   KeptComplaints complaints(*context);
   const Architecture &architecture = architectureOf(target);
-  Result<std::unique_ptr<llvm::Module>> translated = translateToLlvm(
-      module, *context, **machine, verifyIr, [&](llvm::Module &made) { prepare(made, target); });
+  Result<std::unique_ptr<llvm::Module>> translated =
+      translateToLlvm(module, *context, **machine, verifyIr, [&](llvm::Module &made) { prepare(made, target); });
   if (!translated)
     return translated.takeError();
   if (form == CodeForm::LlvmIr)
@@ -133,7 +112,8 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
 }
 
 Result<CodeListing> CpuCodegen::list(mlir::ModuleOp module, const Target &target) {
-  if (archOf(target.isa) != CpuArch::X86_64) // marks and models are of x86's instructions
+  const Architecture &architecture = architectureOf(target);
+  if (!architecture.processorsOf)
     return CodeListing();
   Result<llvm::TargetMachine *> machine = machineFor(target);
   if (!machine)
@@ -144,11 +124,11 @@ Result<CodeListing> CpuCodegen::list(mlir::ModuleOp module, const Target &target
   if (!translated)
     return translated.takeError();
   NotedCode noted;
-  if (!listCode(**machine, architectureOf(target), **translated, noted))
+  if (!listCode(**machine, architecture, **translated, noted))
     return CodeListing();
   if (!complaints.first().empty())
     return internalError("codegen: ", complaints.first());
-  estimateLoops(**machine, noted, processorsOf(target.isa));
+  estimateLoops(**machine, noted, architecture.processorsOf(target));
   return std::move(noted.listing);
 }
 

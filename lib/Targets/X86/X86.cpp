@@ -134,6 +134,23 @@ void initializeLlvm() {
 constexpr llvm::StringLiteral virtualPasses[] = {"x86-flags-copy-lowering"};
 constexpr llvm::StringLiteral physicalPasses[] = {"x86-expand-pseudo"};
 
+std::vector<const char *> processorsOf(const Target &target) {
+  switch (target.isa) {
+  case CpuIsa::Sse42:
+    return {"haswell", "znver2"};
+  case CpuIsa::Avx2:
+    return {"haswell", "alderlake", "znver2", "znver4"};
+  case CpuIsa::Avx512:
+    return {"skylake-avx512", "icelake-server", "sapphirerapids", "znver4"};
+  case CpuIsa::Avx512Vnni:
+    return {"icelake-server", "sapphirerapids", "znver4"};
+  case CpuIsa::Avx512Bf16:
+    return {"sapphirerapids", "znver4"};
+  default:
+    return {"sapphirerapids"};
+  }
+}
+
 } // namespace
 
 const Architecture &x86Architecture() {
@@ -146,6 +163,7 @@ const Architecture &x86Architecture() {
                                              .initializeLlvm = initializeLlvm,
                                              .llvmCpuOf = llvmCpuOf,
                                              .prepare = prepare,
+                                             .processorsOf = processorsOf,
                                              .virtualPasses = virtualPasses,
                                              .physicalPasses = physicalPasses};
   return architecture;

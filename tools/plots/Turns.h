@@ -2,8 +2,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_TOOLS_TURNS_H
-#define QUERN_TOOLS_TURNS_H
+#ifndef QUERN_PLOTS_TURNS_H
+#define QUERN_PLOTS_TURNS_H
 
 #include <nlohmann/json.hpp>
 
@@ -20,4 +20,4 @@ std::optional<double> flopsOf(const nlohmann::json &trace);
 
 } // namespace quern
 
-#endif // QUERN_TOOLS_TURNS_H
+#endif // QUERN_PLOTS_TURNS_H

@@ -6,8 +6,8 @@
 // What marks mean is in classes, which a page's style or svgStyle gives colours.
 //
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_TOOLS_SVG_H
-#define QUERN_TOOLS_SVG_H
+#ifndef QUERN_PLOTS_SVG_H
+#define QUERN_PLOTS_SVG_H
 
 #include <cmath>
 #include <string>
@@ -33,7 +33,7 @@ struct LogAxes {
 };
 
 struct RoofPoint {
-  double intensity, gflops; ///< flops a byte, flops a nanosecond
+  double intensity, gflops;            ///< flops a byte, flops a nanosecond
   std::string name, title, link, kind; ///< `kind`: more classes
 };
 
@@ -49,4 +49,4 @@ extern const char *const svgStyle;
 
 } // namespace quern
 
-#endif // QUERN_TOOLS_SVG_H
+#endif // QUERN_PLOTS_SVG_H

@@ -2,8 +2,8 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#ifndef QUERN_TOOLS_ROOFS_H
-#define QUERN_TOOLS_ROOFS_H
+#ifndef QUERN_PLOTS_ROOFS_H
+#define QUERN_PLOTS_ROOFS_H
 
 #include <cstdint>
 
@@ -16,4 +16,4 @@ double copyGbPerS(int64_t bytes);
 
 } // namespace quern
 
-#endif // QUERN_TOOLS_ROOFS_H
+#endif // QUERN_PLOTS_ROOFS_H

@@ -80,11 +80,13 @@ std::string gridOf(const LogAxes &axes) {
   std::string svg;
   for (double e = axes.x0; e <= axes.x1; ++e) {
     const double x = axes.x(std::pow(10, e));
-    svg += lineFrom(x, axes.top, x, axes.bottom, "grid") + textAt(x, axes.bottom + 14, shortly(std::pow(10, e)), "middle");
+    svg +=
+        lineFrom(x, axes.top, x, axes.bottom, "grid") + textAt(x, axes.bottom + 14, shortly(std::pow(10, e)), "middle");
   }
   for (double e = axes.y0; e <= axes.y1; ++e) {
     const double y = axes.y(std::pow(10, e));
-    svg += lineFrom(axes.left, y, axes.right, y, "grid") + textAt(axes.left - 4, y + 4, shortly(std::pow(10, e)), "end");
+    svg +=
+        lineFrom(axes.left, y, axes.right, y, "grid") + textAt(axes.left - 4, y + 4, shortly(std::pow(10, e)), "end");
   }
   return svg + textAt(axes.right, axes.bottom + 28, "flops a byte", "end") + textAt(4, axes.top - 4, "GFlop/s");
 }
@@ -113,9 +115,8 @@ std::string rooflineMarks(const RoofLimits &limits, const std::vector<RoofPoint>
   for (const RoofPoint &point : points) {
     const double x = axes.x(point.intensity), y = axes.y(point.gflops);
     svg += (point.link.empty() ? "" : "<a href=\"" + point.link + "\">") + "<g class=\"point " + point.kind +
-           "\"><circle cx=\"" + fixed(x) + "\" cy=\"" + fixed(y) + "\" r=\"" +
-           (point.kind == "whole" ? "6" : "4") + "\"/>" +
-           (point.name.empty() ? "" : textAt(x + 8, y + 4, point.name)) + "<title>" + escaped(point.title) +
+           "\"><circle cx=\"" + fixed(x) + "\" cy=\"" + fixed(y) + "\" r=\"" + (point.kind == "whole" ? "6" : "4") +
+           "\"/>" + (point.name.empty() ? "" : textAt(x + 8, y + 4, point.name)) + "<title>" + escaped(point.title) +
            "</title></g>" + (point.link.empty() ? "" : "</a>");
   }
   return svg;

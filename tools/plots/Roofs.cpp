@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <immintrin.h>
 #include <vector>
 
 namespace quern {
@@ -27,60 +26,58 @@ double nsSince(Clock::time_point start) {
 
 constexpr int sums = 12, steps = 20000, rounds = 60;
 
-__attribute__((target("avx512f"))) void multiply512(float *result) {
-  const __m512 x = _mm512_set1_ps(result[0]);
-  __m512 all[sums];
-  for (__m512 &sum : all)
+template <int bytes> struct Vectors {
+  typedef float Type __attribute__((vector_size(bytes)));
+};
+
+/// Sums that wait for nothing but themselves, as many as hide what a multiply-add takes.
+template <int bytes> [[gnu::always_inline]] inline void multiply(float *result) {
+  using Vector = typename Vectors<bytes>::Type;
+  const Vector x = Vector{} + result[0];
+  Vector all[sums];
+  for (Vector &sum : all)
     sum = x;
   for (int i = 0; i < steps; ++i)
 #pragma unroll
-    for (__m512 &sum : all)
-      sum = _mm512_fmadd_ps(x, sum, x);
+    for (Vector &sum : all)
+      sum = x * sum + x; // one operation where there is one
   for (int i = 1; i < sums; ++i)
-    all[0] = _mm512_add_ps(all[0], all[i]);
-  _mm512_storeu_ps(result, all[0]);
+    all[0] += all[i];
+  std::memcpy(result, &all[0], bytes);
 }
 
-__attribute__((target("avx2,fma"))) void multiply256(float *result) {
-  const __m256 x = _mm256_set1_ps(result[0]);
-  __m256 all[sums];
-  for (__m256 &sum : all)
-    sum = x;
-  for (int i = 0; i < steps; ++i)
-#pragma unroll
-    for (__m256 &sum : all)
-      sum = _mm256_fmadd_ps(x, sum, x);
-  for (int i = 1; i < sums; ++i)
-    all[0] = _mm256_add_ps(all[0], all[i]);
-  _mm256_storeu_ps(result, all[0]);
-}
+void multiply128(float *result) { multiply<16>(result); }
+#ifdef __x86_64__
+__attribute__((target("avx512f"))) void multiply512(float *result) { multiply<64>(result); }
+__attribute__((target("avx2,fma"))) void multiply256(float *result) { multiply<32>(result); }
+#endif
 
-void multiply128(float *result) {
-  const __m128 x = _mm_set1_ps(result[0]);
-  __m128 all[sums];
-  for (__m128 &sum : all)
-    sum = x;
-  for (int i = 0; i < steps; ++i)
-#pragma unroll
-    for (__m128 &sum : all)
-      sum = _mm_add_ps(_mm_mul_ps(x, sum), x);
-  for (int i = 1; i < sums; ++i)
-    all[0] = _mm_add_ps(all[0], all[i]);
-  _mm_storeu_ps(result, all[0]);
+struct Widest {
+  int lanes = 4;
+  void (*multiply)(float *) = multiply128;
+};
+
+Widest widestHere() {
+#ifdef __x86_64__
+  const Target host = Target::host();
+  if (host.has(CpuIsa::Avx512))
+    return {16, multiply512};
+  if (host.has(CpuIsa::Avx2))
+    return {8, multiply256};
+#endif
+  return {};
 }
 
 } // namespace
 
 double peakGflops() {
-  const Target host = Target::host();
-  const int lanes = host.isa >= CpuIsa::Avx512 ? 16 : host.isa >= CpuIsa::Avx2 ? 8 : 4;
-  auto *multiply = lanes == 16 ? multiply512 : lanes == 8 ? multiply256 : multiply128;
+  const Widest widest = widestHere();
   double best = 0;
   for (int round = 0; round < rounds; ++round) {
     float result[16] = {0.5f};
     const Clock::time_point start = Clock::now();
-    multiply(result);
-    best = std::max(best, 2.0 * lanes * sums * steps / nsSince(start));
+    widest.multiply(result);
+    best = std::max(best, 2.0 * widest.lanes * sums * steps / nsSince(start));
     asm volatile("" : : "r"(result) : "memory");
   }
   return best;

@@ -58,6 +58,13 @@ std::string lineFrom(double x1, double y1, double x2, double y2, const char *kin
          fixed(x2) + "\" y2=\"" + fixed(y2) + "\"/>";
 }
 
+std::vector<double> decades(double from, double to) {
+  std::vector<double> values;
+  for (int exponent = static_cast<int>(from); exponent <= static_cast<int>(to); ++exponent)
+    values.push_back(std::pow(10, exponent));
+  return values;
+}
+
 namespace {
 
 LogAxes axesFor(double peak, const std::vector<RoofPoint> &points) {
@@ -78,16 +85,14 @@ LogAxes axesFor(double peak, const std::vector<RoofPoint> &points) {
 
 std::string gridOf(const LogAxes &axes) {
   std::string svg;
-  for (double e = axes.x0; e <= axes.x1; ++e) {
-    const double x = axes.x(std::pow(10, e));
-    svg +=
-        lineFrom(x, axes.top, x, axes.bottom, "grid") + textAt(x, axes.bottom + 14, shortly(std::pow(10, e)), "middle");
+  for (double value : decades(axes.x0, axes.x1)) {
+    const double x = axes.x(value);
+    svg += lineFrom(x, axes.top, x, axes.bottom, "grid") +
+           textAt(x, axes.bottom + 14, shortly(value), x < axes.right ? "middle" : "end");
   }
-  for (double e = axes.y0; e <= axes.y1; ++e) {
-    const double y = axes.y(std::pow(10, e));
-    svg +=
-        lineFrom(axes.left, y, axes.right, y, "grid") + textAt(axes.left - 4, y + 4, shortly(std::pow(10, e)), "end");
-  }
+  for (double value : decades(axes.y0, axes.y1))
+    svg += lineFrom(axes.left, axes.y(value), axes.right, axes.y(value), "grid") +
+           textAt(axes.left - 4, axes.y(value) + 4, shortly(value), "end");
   return svg + textAt(axes.right, axes.bottom + 28, "flops a byte", "end") + textAt(4, axes.top - 4, "GFlop/s");
 }
 

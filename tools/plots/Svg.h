@@ -32,6 +32,9 @@ struct LogAxes {
   double y(double value) const { return bottom - (std::log10(value) - y0) / (y1 - y0) * (bottom - top); }
 };
 
+/// The powers of ten of an axis, by its exponents.
+std::vector<double> decades(double from, double to);
+
 struct RoofPoint {
   double intensity, gflops;            ///< flops a byte, flops a nanosecond
   std::string name, title, link, kind; ///< `kind`: more classes

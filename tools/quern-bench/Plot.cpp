@@ -128,9 +128,9 @@ std::string plotLadder(const std::vector<Overhead> &overheads) {
   constexpr double own = 352;
   LogAxes axes{own, width - 70, 30, 30 + rowHeight * static_cast<double>(rungs.size()), 1, 8, 0, 1};
   std::string svg = textAt(8, 18, "From a hit in memory to a cold compile: medians; lines from the least to the most");
-  for (double exponent = axes.x0; exponent <= axes.x1; ++exponent)
-    svg += lineFrom(axes.x(std::pow(10, exponent)), axes.top, axes.x(std::pow(10, exponent)), axes.bottom, "grid") +
-           textAt(axes.x(std::pow(10, exponent)), axes.bottom + 14, duration(std::pow(10, exponent)), "middle");
+  for (double ns : decades(axes.x0, axes.x1))
+    svg += lineFrom(axes.x(ns), axes.top, axes.x(ns), axes.bottom, "grid") +
+           textAt(axes.x(ns), axes.bottom + 14, duration(ns), "middle");
   double y = axes.top + rowHeight / 2;
   for (const Overhead &rung : rungs) {
     const double median = timeIn(rung, rung.median);

@@ -20,18 +20,16 @@ LIBRARIES = ("quern_core", "quern_compiler_objects")
 
 
 def filesRead(root, build):
-    objects = []
-    for library in LIBRARIES:
-        folder = os.path.join("lib", "CMakeFiles", library + ".dir")
-        for path, _, names in os.walk(os.path.join(build, folder)):
-            objects += [os.path.relpath(os.path.join(path, name), build)
-                        for name in names if name.endswith((".o", ".pch"))]
     real = os.path.realpath
     command = ["ninja", "-C", build, "-t"]
 
     def run(*arguments):
         return subprocess.run(command + list(arguments), capture_output=True, text=True, check=True).stdout.splitlines()
 
+    # Of the objects that the build makes, not of those that lie there from sources that are gone.
+    folders = tuple(f"lib/CMakeFiles/{library}.dir/" for library in LIBRARIES)
+    targets = (line.split(":")[0] for line in run("targets", "all"))
+    objects = [target for target in targets if target.startswith(folders) and target.endswith((".o", ".pch"))]
     paths = {os.path.join(build, line.strip()) for line in run("deps", *sorted(objects)) if line.startswith("    ")}
     made = [os.path.relpath(path, build)
             for path in paths if path.endswith(".inc") and real(path).startswith(real(build) + os.sep)]

@@ -12,6 +12,7 @@
 #include "Artifact/Artifact.h"
 #include "Compiler/DebugInfo.h"
 #include "Compiler/Functions.h"
+#include "Compiler/LaunchWriter.h"
 #include "Compiler/Stages.h"
 #include "Compiler/Trace.h"
 #include "Compiler/TraceParts.h"
@@ -120,13 +121,10 @@ private:
   /// What a primitive emits is lowered, or it is a defect; a caller's function may have an operation that no target
   /// has.
   bool isOfCaller() const { return problem.desc.kind() == PrimitiveKind::Mlir; }
-  std::optional<uint32_t> argumentNamed(StringRef name) const;
   /// Emits and schedules with locations; `beside`, if not null, gets what each recipe said.
   Result<std::vector<TracedStage>> traceSchedule(llvm::json::Object *beside = nullptr);
   /// Runtime sizes of an execution, those that it derives included.
   int64_t sizeCount() const;
-  Result<void> addStep(Artifact &artifact, const KernelCall &call, ArrayRef<Launch::Region> regions);
-  Result<std::vector<StepBuffer>> buffersOf(const KernelCall &call, ArrayRef<Launch::Region> regions);
   Result<void> verifyModule(Stage stage) {
     if (verifyIr && mlir::failed(mlir::verify(*module)))
       return failed(stage, Status::Internal, capture.firstLine());
@@ -180,14 +178,6 @@ Result<std::string> Compilation::codegen(CodeForm form) {
   return code;
 }
 
-std::vector<SizeFactor> factorsOf(KernelAttr kernel) {
-  std::vector<SizeFactor> factors;
-  if (DenseI64ArrayAttr pairs = kernel.getFactors())
-    for (int64_t i = 0; i < pairs.size(); i += 2)
-      factors.push_back({static_cast<uint32_t>(pairs[i]), pairs[i + 1]});
-  return factors;
-}
-
 std::string Compilation::plan() {
   std::string text;
   for (Operation &op : module->getBody()->getOperations())
@@ -198,14 +188,6 @@ std::string Compilation::plan() {
 
 std::string Compilation::moduleText() { return heading("// ") + namedText(*module); }
 
-/// The position of an argument, or nothing.
-std::optional<uint32_t> Compilation::argumentNamed(StringRef name) const {
-  auto found =
-      llvm::find_if(problem.arguments, [&](const ArgumentInfo &argument) { return StringRef(argument.name) == name; });
-  return found == problem.arguments.end() ? std::nullopt
-                                          : std::optional(static_cast<uint32_t>(found - problem.arguments.begin()));
-}
-
 int64_t Compilation::sizeCount() const {
   auto program = attrOf<ProgramAttr>(*module);
   int64_t count = program ? llvm::count_if(program.getSteps(), llvm::IsaPred<MaximumAttr, NumberAttr, SizeAttr>) : 0;
@@ -214,80 +196,12 @@ int64_t Compilation::sizeCount() const {
   return count;
 }
 
-/// The buffers of a call by position among the problem's arguments and then the regions; none
-/// if they are all arguments.
-Result<std::vector<StepBuffer>> Compilation::buffersOf(const KernelCall &call, ArrayRef<Launch::Region> regions) {
-  std::vector<StepBuffer> buffers;
-  bool areAll = call.buffers.size() == problem.arguments.size();
-  for (const KernelCall::Buffer &buffer : call.buffers) {
-    std::optional<uint32_t> position = argumentNamed(buffer.name);
-    auto region = llvm::find_if(regions, [&](const Launch::Region &region) { return region.name == buffer.name; });
-    if (!position == (region == regions.end()))
-      return failed(
-          Stage::Codegen, Status::Internal,
-          concat("a kernel takes '", buffer.name.str(),
-                 position ? "', which is an argument and a region" : "', which is no argument and no region"));
-    if (!position)
-      position = static_cast<uint32_t>(problem.arguments.size() + static_cast<size_t>(region - regions.begin()));
-    areAll &= *position == buffers.size() && buffer.byteOffset.terms.empty();
-    buffers.push_back({*position, buffer.byteOffset});
-  }
-  if (areAll)
-    buffers.clear();
-  if (buffers.size() > maxStepBuffers)
-    return failed(Stage::Codegen, Status::Internal,
-                  concat("a kernel takes ", buffers.size(), " buffers; the limit is ", maxStepBuffers));
-  return buffers;
-}
-
-Result<void> Compilation::addStep(Artifact &artifact, const KernelCall &call, ArrayRef<Launch::Region> regions) {
-  auto kernel = attrOf<KernelAttr>(call.kernel);
-  std::string symbol = SymbolTable::getSymbolName(call.kernel).str();
-  auto entry = llvm::find(artifact.entries, symbol);
-  uint32_t position = static_cast<uint32_t>(entry - artifact.entries.begin());
-  if (entry == artifact.entries.end()) {
-    artifact.entries.push_back(symbol);
-    auto lowered = attrOf<LoweredAttr>(call.kernel); // none yet of what is only explained
-    if (kernel.getGroupSize())
-      artifact.groups.push_back({static_cast<int32_t>(kernel.getGroupSize()),
-                                 static_cast<int32_t>(kernel.getSubGroupSize()),
-                                 lowered ? lowered.getGroupBytes() : 0});
-  }
-  Result<std::vector<StepBuffer>> buffers = buffersOf(call, regions);
-  if (!buffers)
-    return buffers.takeError();
-  artifact.steps.push_back({position, kernel.getSpace(), kernel.getNsPerIteration(), factorsOf(kernel),
-                            std::move(*buffers), call.besidePrevious});
-  artifact.scratchBytesPerThread = std::max(artifact.scratchBytesPerThread, kernel.getScratchBytes());
-  artifact.sharedScratchBytes = std::max(artifact.sharedScratchBytes, kernel.getSharedBytes());
-  return {};
-}
-
 Result<void> Compilation::addLaunch(Artifact &artifact) {
   FailureOr<Launch> launch = launchOf(*module);
   if (mlir::failed(launch))
     return failed(Stage::Codegen, Status::Internal, capture.firstLine());
-  for (const KernelCall &call : launch->calls)
-    if (Result<void> added = addStep(artifact, call, launch->regions); !added)
-      return added;
-  artifact.loops = std::move(launch->loops);
-  for (Launch::Region &region : launch->regions)
-    artifact.regions.push_back(std::move(region.bytes));
-  artifact.checks = std::move(launch->checks);
-  for (Launch::Size &size : launch->sizes) {
-    const bool isComputed = size.kind == DerivedSize::Kind::Computed;
-    std::optional<uint32_t> argument = isComputed ? 0 : argumentNamed(size.argument);
-    if (!argument)
-      return failed(Stage::Codegen, Status::Internal,
-                    concat("a size is of '", size.argument.str(), "', which is no argument"));
-    artifact.derivedSizes.push_back({*argument, std::move(size.limit), std::move(size.count), std::move(size.stride),
-                                     size.kind, std::move(size.value)});
-  }
-  for (const ArgumentInfo &argument : problem.arguments) {
-    artifact.arguments.push_back(
-        {argument.index, argument.isOutput ? 1u : 0u, std::max<int64_t>(argument.desc.bytes(), 0)});
-    artifact.sizeCount += static_cast<uint32_t>(argument.runtimeSizes());
-  }
+  if (Result<void> added = LaunchWriter(artifact, problem.arguments).add(std::move(*launch)); !added)
+    return failed(Stage::Codegen, added.error().status, added.error().message);
   return {};
 }
 

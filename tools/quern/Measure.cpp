@@ -54,7 +54,7 @@ public:
     int64_t begin = -1, number = 0;
     for (std::string line; std::getline(text, line); ++number) {
       const int64_t offset = assembly["offsets"][static_cast<size_t>(number)];
-      if (line.ends_with(":") && line.compare(0, first.size(), first) == 0 && line.size() == first.size() + 1)
+      if (line == first + ":")
         label = first;
       if (offset < 0)
         continue;

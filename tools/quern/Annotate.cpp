@@ -20,8 +20,6 @@
 namespace quern {
 namespace {
 
-using Json = nlohmann::json;
-
 struct AnnotateOptions {
   GivenProblem given;
   std::string target = "native", processor;
@@ -36,15 +34,15 @@ struct Notes {
 };
 
 /// The estimate for a processor; the first where there is none of it.
-const Json *estimateFor(const Json &loop, const std::string &processor) {
-  const Json *found = nullptr;
-  for (const Json &estimate : loop["estimates"])
+const nlohmann::json *estimateFor(const nlohmann::json &loop, const std::string &processor) {
+  const nlohmann::json *found = nullptr;
+  for (const nlohmann::json &estimate : loop["estimates"])
     if (!found || estimate["machine"] == processor)
       found = &estimate;
   return found;
 }
 
-std::string inWords(const Json &estimate) {
+std::string inWords(const nlohmann::json &estimate) {
   const std::string machine = estimate["machine"];
   if (estimate.contains("whyNot"))
     return machine + ": " + estimate["whyNot"].get<std::string>();
@@ -54,11 +52,11 @@ std::string inWords(const Json &estimate) {
 }
 
 /// Instructions of a loop are those lines that have an offset, in their order.
-void addLoops(Notes &notes, const Json &assembly, const std::string &processor) {
+void addLoops(Notes &notes, const nlohmann::json &assembly, const std::string &processor) {
   if (!assembly.contains("innermost"))
     return;
-  for (const Json &loop : assembly["innermost"]) {
-    const Json *estimate = estimateFor(loop, processor);
+  for (const nlohmann::json &loop : assembly["innermost"]) {
+    const nlohmann::json *estimate = estimateFor(loop, processor);
     const size_t first = loop["first"].get<size_t>() - 1, last = loop["last"].get<size_t>() - 1;
     if (!estimate || first >= notes.above.size() || last >= notes.above.size())
       continue;
@@ -66,16 +64,16 @@ void addLoops(Notes &notes, const Json &assembly, const std::string &processor) 
     if (!estimate->contains("costs"))
       continue;
     size_t instruction = 0;
-    const Json &costs = (*estimate)["costs"];
+    const nlohmann::json &costs = (*estimate)["costs"];
     for (size_t line = first; line <= last && instruction < costs.size(); ++line)
       if (assembly["offsets"][line] >= 0) {
-        const Json &cost = costs[instruction++];
+        const nlohmann::json &cost = costs[instruction++];
         notes.cycles[line] = concat(cost[0].get<unsigned>(), " ", formatFixed(cost[1], 2));
       }
   }
 }
 
-Notes notesOf(const Json &trace, const Json &assembly, const std::string &processor) {
+Notes notesOf(const nlohmann::json &trace, const nlohmann::json &assembly, const std::string &processor) {
   Notes notes(assembly["origins"].size());
   addLoops(notes, assembly, processor);
   if (assembly.contains("marks"))
@@ -83,7 +81,7 @@ Notes notesOf(const Json &trace, const Json &assembly, const std::string &proces
       for (const size_t line : lines)
         notes.marks[line - 1] = mark;
   if (trace.contains("measured") && trace["measured"]["samples"].contains("lines"))
-    for (const Json &entry : trace["measured"]["samples"]["lines"])
+    for (const nlohmann::json &entry : trace["measured"]["samples"]["lines"])
       notes.samples[entry[0].get<size_t>() - 1] =
           100 * entry[1].get<double>() / std::max(1.0, trace["measured"]["samples"]["inside"].get<double>());
   return notes;
@@ -93,13 +91,13 @@ std::string padded(const std::string &text, size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-void printHeading(const Json &trace) {
+void printHeading(const nlohmann::json &trace) {
   std::cout << trace["problem"].get<std::string>() << "\ntarget " << trace["target"].get<std::string>() << "  key "
             << trace["key"].get<std::string>() << "\n"
             << trace["plan"].get<std::string>() << "\n";
   if (!trace.contains("measured"))
     return;
-  const Json &measured = trace["measured"], &samples = measured["samples"];
+  const nlohmann::json &measured = trace["measured"], &samples = measured["samples"];
   std::cout << formatNs(measured["minNs"]) << " (median " << formatNs(measured["medianNs"]) << "), one thread; ";
   if (samples.contains("whyNot"))
     std::cout << samples["whyNot"].get<std::string>() << "\n";
@@ -109,7 +107,8 @@ void printHeading(const Json &trace) {
 }
 
 /// Functions, labels and instructions: no data, no directives.
-void printCode(const Json &trace, const Json &assembly, const std::string &text, const AnnotateOptions &options) {
+void printCode(const nlohmann::json &trace, const nlohmann::json &assembly, const std::string &text,
+               const AnnotateOptions &options) {
   const Notes notes = notesOf(trace, assembly, options.processor.empty() ? processorName() : options.processor);
   std::cout << "\nsamples  latency, cycles  mark\n";
   std::istringstream lines(text);
@@ -138,8 +137,8 @@ int annotate(const AnnotateOptions &options) {
   Result<std::string> traced = compileTo(problem->text, problem->target.text(), quern_form_trace);
   if (!traced)
     return reportError(traced.error());
-  Json trace = Json::parse(*traced);
-  const Json assembly = trace["stages"].back();
+  nlohmann::json trace = nlohmann::json::parse(*traced);
+  const nlohmann::json assembly = trace["stages"].back();
   if (!assembly.contains("offsets"))
     return reportError(unimplemented("'", problem->target.text(), "' has no listing of instructions to annotate"));
   const Result<void> measured = measureInto(trace, *problem);

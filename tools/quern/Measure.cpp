@@ -21,20 +21,18 @@
 namespace quern {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr int64_t memoryBytes = int64_t(256) << 20; ///< more than caches hold
 constexpr double seconds = 0.3;
 
-Json &stageOf(Json &trace, const char *name) {
-  for (Json &stage : trace["stages"])
+nlohmann::json &stageOf(nlohmann::json &trace, const char *name) {
+  for (nlohmann::json &stage : trace["stages"])
     if (stage["name"] == name)
       return stage;
   return trace["stages"].back();
 }
 
 /// The innermost loop around a line of the schedule.
-std::optional<size_t> loopAround(const Json &loops, int64_t line) {
+std::optional<size_t> loopAround(const nlohmann::json &loops, int64_t line) {
   std::optional<size_t> found;
   for (size_t at = 0; at < loops.size(); ++at)
     if (loops[at]["line"] <= line && line <= loops[at]["last"])
@@ -45,10 +43,10 @@ std::optional<size_t> loopAround(const Json &loops, int64_t line) {
 /// Addresses as lines of the assembly. Functions lie in one piece: the first instruction of one is where it begins.
 class Places {
 public:
-  Places(const Json &assembly, const Json &program, const std::vector<const char *> &entries) {
+  Places(const nlohmann::json &assembly, const nlohmann::json &program, const std::vector<const char *> &entries) {
     std::istringstream text(assembly["text"].get<std::string>());
     std::string label, first;
-    for (const Json &step : program["steps"])
+    for (const nlohmann::json &step : program["steps"])
       if (first.empty())
         first = step["kernel"];
     int64_t begin = -1, number = 0;
@@ -116,10 +114,10 @@ Result<Samples> sample(const Kernel &kernel, const Places &places) {
   return samples;
 }
 
-Json asJson(const Samples &samples) {
+nlohmann::json asJson(const Samples &samples) {
   if (!samples.whyNot.empty())
     return {{"whyNot", samples.whyNot}};
-  Json lines = Json::array();
+  nlohmann::json lines = nlohmann::json::array();
   for (const auto &[line, count] : samples.ofLine)
     lines.push_back({line, count});
   return {{"event", samples.event}, {"inside", samples.inside}, {"all", samples.all}, {"lines", lines}};
@@ -127,21 +125,21 @@ Json asJson(const Samples &samples) {
 
 /// Loops with arithmetic or memory accesses of their own: what they move and compute in an execution where numbers
 /// tell, and the time that samples give them.
-Json sweepsOf(const Json &schedule, const Json &assembly, const std::vector<double> &turns, const Samples &samples,
-              double ns) {
-  const Json &loops = schedule["loops"];
+nlohmann::json sweepsOf(const nlohmann::json &schedule, const nlohmann::json &assembly,
+                        const std::vector<double> &turns, const Samples &samples, double ns) {
+  const nlohmann::json &loops = schedule["loops"];
   std::vector<double> share(loops.size());
   for (const auto &[line, count] : samples.ofLine)
-    for (const Json &origin : assembly["origins"][static_cast<size_t>(line - 1)])
+    for (const nlohmann::json &origin : assembly["origins"][static_cast<size_t>(line - 1)])
       if (std::optional<size_t> loop = loopAround(loops, origin))
         share[*loop] += static_cast<double>(count) / static_cast<double>(std::max<int64_t>(samples.inside, 1));
-  Json sweeps = Json::array();
+  nlohmann::json sweeps = nlohmann::json::array();
   for (size_t at = 0; at < loops.size(); ++at) {
     const double bytes = loops[at]["bytesRead"].get<double>() + loops[at]["bytesWritten"].get<double>();
     const double flops = loops[at]["flops"];
     if (bytes + flops == 0)
       continue;
-    Json sweep = {{"line", loops[at]["line"]}};
+    nlohmann::json sweep = {{"line", loops[at]["line"]}};
     if (turns[at] >= 0)
       sweep.update({{"turns", turns[at]}, {"bytes", bytes * turns[at]}, {"flops", flops * turns[at]}});
     if (samples.inside)
@@ -211,7 +209,7 @@ Result<void> measureInto(nlohmann::json &trace, const Problem &problem) {
   Result<std::vector<const char *>> entries = kernel->entries();
   if (!entries)
     return entries.takeError();
-  const Json &assembly = stageOf(trace, "assembly"), &schedule = stageOf(trace, "schedule");
+  const nlohmann::json &assembly = stageOf(trace, "assembly"), &schedule = stageOf(trace, "schedule");
   Result<Samples> samples = Samples();
   if (assembly.contains("offsets"))
     samples = sample(*kernel, Places(assembly, trace["program"], *entries));
@@ -225,7 +223,7 @@ Result<void> measureInto(nlohmann::json &trace, const Problem &problem) {
                        {"medianNs", timing.medianNs},
                        {"runs", timing.runs},
                        {"bytes", problem.bytesMoved()},
-                       {"flops", flops ? Json(*flops) : Json()},
+                       {"flops", flops ? nlohmann::json(*flops) : nlohmann::json()},
                        {"peakGflops", peakGflops()},
                        {"copyGbPerS", copyGbPerS(problem.bytesMoved())},
                        {"memoryGbPerS", copyGbPerS(memoryBytes)},

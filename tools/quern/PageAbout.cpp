@@ -18,21 +18,19 @@
 namespace quern {
 namespace {
 
-using Json = nlohmann::json;
-
 std::string plural(int64_t count, const char *word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-std::string listOf(const Json &names) {
+std::string listOf(const nlohmann::json &names) {
   std::string text;
-  for (const Json &name : names)
+  for (const nlohmann::json &name : names)
     text += (text.empty() ? "%" : " and %") + name.get<std::string>();
   return text;
 }
 
 /// "reads 192 bytes by 3 loads, 3 operations (48 flops)".
-std::string turnOf(const Json &loop) {
+std::string turnOf(const nlohmann::json &loop) {
   auto number = [&](const char *key) { return loop[key].get<int64_t>(); };
   std::string text;
   auto add = [&](const std::string &what) { text += (text.empty() ? "" : ", ") + what; };
@@ -46,7 +44,7 @@ std::string turnOf(const Json &loop) {
 }
 
 /// Where values lie meanwhile, and what all turns of an entry move.
-std::string keptOf(const Json &loop) {
+std::string keptOf(const nlohmann::json &loop) {
   std::string text;
   auto add = [&](const std::string &what) { text += (text.empty() ? "" : "; ") + what; };
   if (loop.contains("carried"))
@@ -62,7 +60,7 @@ std::string keptOf(const Json &loop) {
   return text;
 }
 
-std::string nameOfLoop(const Json &loop, int64_t space) {
+std::string nameOfLoop(const nlohmann::json &loop, int64_t space) {
   if (loop.contains("kernel"))
     return loop["kernel"].get<std::string>() + ", " + plural(loop["space"].get<int64_t>(), "iteration");
   if (loop.contains("ofSpace")) {
@@ -78,10 +76,10 @@ std::string nameOfLoop(const Json &loop, int64_t space) {
 }
 
 /// How much of the measured time a loop takes, or "".
-std::string shareOf(const Json &trace, const Json &loop) {
+std::string shareOf(const nlohmann::json &trace, const nlohmann::json &loop) {
   if (!trace.contains("measured"))
     return "";
-  for (const Json &sweep : trace["measured"]["sweeps"])
+  for (const nlohmann::json &sweep : trace["measured"]["sweeps"])
     if (sweep["line"] == loop["line"] && sweep.contains("ns"))
       return timeText(sweep["ns"]) + " of the " + timeText(trace["measured"]["minNs"]);
   return "";
@@ -90,14 +88,14 @@ std::string shareOf(const Json &trace, const Json &loop) {
 std::string linkTo(const std::string &place, int64_t line) { return "#" + place + std::to_string(line); }
 
 /// The loops of the schedule as a tree in words, each a link to its line.
-std::string loopsOf(const Json &trace, const std::string &suffix) {
+std::string loopsOf(const nlohmann::json &trace, const std::string &suffix) {
   std::string html;
-  for (const Json &stage : trace["stages"]) {
+  for (const nlohmann::json &stage : trace["stages"]) {
     if (!stage.contains("loops"))
       continue;
     html += "<h3>Loops, and what a turn of each does</h3><div class=\"loops\">";
     int64_t space = 0;
-    for (const Json &loop : stage["loops"]) {
+    for (const nlohmann::json &loop : stage["loops"]) {
       space = loop.value("space", space);
       const std::string turn = turnOf(loop), kept = keptOf(loop), share = shareOf(trace, loop);
       html += "<a style=\"padding-left:" + std::to_string(2 * loop["depth"].get<int64_t>()) + "em\" href=\"" +
@@ -110,9 +108,9 @@ std::string loopsOf(const Json &trace, const std::string &suffix) {
   return html;
 }
 
-int64_t countIn(const Json &lines, const Json &loop) {
+int64_t countIn(const nlohmann::json &lines, const nlohmann::json &loop) {
   return std::count_if(lines.begin(), lines.end(),
-                       [&](const Json &line) { return loop["first"] <= line && line <= loop["last"]; });
+                       [&](const nlohmann::json &line) { return loop["first"] <= line && line <= loop["last"]; });
 }
 
 std::string boundOf(const std::string &bound) {
@@ -122,13 +120,13 @@ std::string boundOf(const std::string &bound) {
 }
 
 /// One row of the table: a loop on one processor. Ports that are busy for less than half of the busiest are left out.
-std::string estimateRow(const Json &estimate, bool isHere) {
+std::string estimateRow(const nlohmann::json &estimate, bool isHere) {
   std::string html = std::string("<tr") + (isHere ? " class=\"here\"" : "") + "><td>" +
                      escaped(estimate["machine"].get<std::string>()) + (isHere ? ", as this machine" : "") + "</td>";
   if (estimate.contains("whyNot"))
     return html + "<td colspan=\"3\">" + escaped(estimate["whyNot"].get<std::string>()) + "</td></tr>";
   double most = 0;
-  for (const Json &cycles : estimate["ports"])
+  for (const nlohmann::json &cycles : estimate["ports"])
     most = std::max(most, cycles.get<double>());
   std::string ports;
   for (const auto &[port, cycles] : estimate["ports"].items()) {
@@ -144,22 +142,22 @@ std::string estimateRow(const Json &estimate, bool isHere) {
 }
 
 /// Innermost loops of the assembly on LLVM's models of processors.
-std::string estimatesOf(const Json &trace, const std::string &suffix) {
+std::string estimatesOf(const nlohmann::json &trace, const std::string &suffix) {
   std::string html;
   const std::string here = processorName();
-  for (const Json &stage : trace["stages"]) {
+  for (const nlohmann::json &stage : trace["stages"]) {
     if (!stage.contains("innermost") || stage["innermost"].empty())
       continue;
     html +=
         "<h3>Innermost loops of the assembly: a turn by LLVM's models (llvm-mca), if all is in the first cache</h3>";
-    for (const Json &loop : stage["innermost"]) {
-      const Json &marks = stage["marks"];
+    for (const nlohmann::json &loop : stage["innermost"]) {
+      const nlohmann::json &marks = stage["marks"];
       html += "<table><caption><a href=\"" + linkTo("assembly" + suffix, loop["first"]) + "\">lines " +
               std::to_string(loop["first"].get<int64_t>()) + " to " + std::to_string(loop["last"].get<int64_t>()) +
               "</a>: " + plural(countIn(marks["spill"], loop), "spill") + ", " +
               plural(countIn(marks["reload"], loop), "reload") + ", " +
               std::to_string(countIn(marks["unaligned"], loop)) + " unaligned</caption>";
-      for (const Json &estimate : loop["estimates"])
+      for (const nlohmann::json &estimate : loop["estimates"])
         html += estimateRow(estimate, estimate["machine"] == here);
       html += "</table>";
     }
@@ -167,13 +165,13 @@ std::string estimatesOf(const Json &trace, const std::string &suffix) {
   return html;
 }
 
-std::string recipesOf(const Json &trace) {
+std::string recipesOf(const nlohmann::json &trace) {
   std::string html = "<h3>What the recipes said, in the order in which they are asked</h3><dl>";
-  for (const Json &problem : trace["recipes"]) {
+  for (const nlohmann::json &problem : trace["recipes"]) {
     if (trace["recipes"].size() > 1)
       html += "<dt class=\"problem\">" + escaped(problem["problem"].get<std::string>()) + "</dt>";
     bool isTaken = false;
-    for (const Json &opinion : problem["opinions"]) {
+    for (const nlohmann::json &opinion : problem["opinions"]) {
       const bool takes = opinion["takes"];
       html += "<dt>" + escaped(opinion["recipe"].get<std::string>()) +
               (!takes    ? " refuses"
@@ -188,10 +186,10 @@ std::string recipesOf(const Json &trace) {
   return html + "</dl>";
 }
 
-std::string measuredOf(const Json &trace, const std::string &suffix) {
+std::string measuredOf(const nlohmann::json &trace, const std::string &suffix) {
   if (!trace.contains("measured"))
     return "";
-  const Json &measured = trace["measured"];
+  const nlohmann::json &measured = trace["measured"];
   const double ns = measured["minNs"], bytes = measured["bytes"],
                flops = measured["flops"].is_null() ? 0 : measured["flops"].get<double>(),
                copy = bytes / measured["copyGbPerS"].get<double>(), peak = flops / measured["peakGflops"].get<double>();
@@ -199,7 +197,7 @@ std::string measuredOf(const Json &trace, const std::string &suffix) {
   std::snprintf(ofCopy, sizeof(ofCopy), "%.2f times a copy of its bytes (%s)", ns / copy, timeText(copy).c_str());
   if (flops > 0)
     std::snprintf(ofPeak, sizeof(ofPeak), ", %.2f times its flops at the peak (%s)", ns / peak, timeText(peak).c_str());
-  const Json &samples = measured["samples"];
+  const nlohmann::json &samples = measured["samples"];
   const std::string sampled =
       samples.contains("whyNot")
           ? samples["whyNot"].get<std::string>()
@@ -235,7 +233,7 @@ std::string timeText(double ns) {
 }
 
 std::string aboutOf(const PageKernel &kernel, size_t number) {
-  const Json &trace = kernel.trace;
+  const nlohmann::json &trace = kernel.trace;
   const std::string suffix = (number ? "." + std::to_string(number) : "") + "-", picture = programPictureOf(trace);
   return "<aside data-kernel=\"" + std::to_string(number) +
          "\"><h2>problem and plan</h2><div class=\"about\" tabindex=\"0\"><h1>" +

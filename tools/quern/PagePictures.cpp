@@ -17,10 +17,8 @@
 namespace quern {
 namespace {
 
-using Json = nlohmann::json;
-
 /// The kernel as a whole, and each sweep of which samples tell the time.
-std::vector<RoofPoint> pointsOf(const Json &measured, const std::string &place) {
+std::vector<RoofPoint> pointsOf(const nlohmann::json &measured, const std::string &place) {
   std::vector<RoofPoint> points;
   const double ns = measured["minNs"], bytes = measured["bytes"],
                flops = measured["flops"].is_null() ? 0 : measured["flops"].get<double>();
@@ -29,7 +27,7 @@ std::vector<RoofPoint> pointsOf(const Json &measured, const std::string &place) 
                       "kernel: " + timeText(ns) + ", " + shortly(flops / ns) + " GFlop/s, " + shortly(bytes / ns) +
                           " GB/s of what it reads and writes",
                       "", "whole"});
-  for (const Json &sweep : measured["sweeps"]) {
+  for (const nlohmann::json &sweep : measured["sweeps"]) {
     const double own = sweep.value("ns", 0.0), moved = sweep.value("bytes", 0.0), computed = sweep.value("flops", 0.0);
     if (own < 0.01 * ns || moved <= 0 || computed <= 0)
       continue;
@@ -48,20 +46,20 @@ struct Uses {
   std::set<std::string> read, written;
 };
 
-std::map<std::string, Uses> usesOf(const Json &trace) {
+std::map<std::string, Uses> usesOf(const nlohmann::json &trace) {
   std::map<std::string, Uses> all;
-  for (const Json &stage : trace["stages"]) {
+  for (const nlohmann::json &stage : trace["stages"]) {
     if (!stage.contains("loops"))
       continue;
     Uses *uses = nullptr;
-    for (const Json &loop : stage["loops"]) {
+    for (const nlohmann::json &loop : stage["loops"]) {
       if (loop.contains("kernel")) {
         uses = &all[loop["kernel"]];
         uses->arguments = loop["arguments"].get<std::vector<std::string>>();
       }
-      for (const Json &name : loop.value("read", Json::array()))
+      for (const nlohmann::json &name : loop.value("read", nlohmann::json::array()))
         uses->read.insert(name);
-      for (const Json &name : loop.value("written", Json::array()))
+      for (const nlohmann::json &name : loop.value("written", nlohmann::json::array()))
         uses->written.insert(name);
     }
   }
@@ -75,10 +73,10 @@ struct Grid {
   double y(size_t buffer) const { return head + 62 + row * static_cast<double>(buffer); }
 };
 
-std::string loopsOfProgram(const Json &program, const Grid &grid, double bottom) {
+std::string loopsOfProgram(const nlohmann::json &program, const Grid &grid, double bottom) {
   std::string svg;
   std::vector<double> ends; // of the loops around
-  for (const Json &loop : program["loops"]) {
+  for (const nlohmann::json &loop : program["loops"]) {
     const double first = loop["first"], end = loop["end"];
     while (!ends.empty() && ends.back() <= first)
       ends.pop_back();
@@ -93,14 +91,14 @@ std::string loopsOfProgram(const Json &program, const Grid &grid, double bottom)
 }
 
 /// What a step does with each buffer; one may be several of its arguments.
-std::string marksOfStep(const Json &step, const Grid &grid, const Uses &uses, size_t at) {
+std::string marksOfStep(const nlohmann::json &step, const Grid &grid, const Uses &uses, size_t at) {
   struct Mark {
     bool isRead = false, isWritten = false;
     std::string title;
   };
   std::map<size_t, Mark> marks;
   for (size_t i = 0; i < step["buffers"].size(); ++i) {
-    const Json &used = step["buffers"][i];
+    const nlohmann::json &used = step["buffers"][i];
     const std::string name = i < uses.arguments.size() ? uses.arguments[i] : "", offset = used[1];
     const bool isWritten = uses.written.contains(name), isRead = uses.read.contains(name) || !isWritten;
     Mark &mark = marks[used[0]];
@@ -120,11 +118,11 @@ std::string marksOfStep(const Json &step, const Grid &grid, const Uses &uses, si
   return svg;
 }
 
-std::string stepsOfProgram(const Json &trace, const Grid &grid, size_t buffers) {
+std::string stepsOfProgram(const nlohmann::json &trace, const Grid &grid, size_t buffers) {
   const std::map<std::string, Uses> uses = usesOf(trace);
   std::string svg;
   for (size_t at = 0; at < trace["program"]["steps"].size(); ++at) {
-    const Json &step = trace["program"]["steps"][at];
+    const nlohmann::json &step = trace["program"]["steps"][at];
     const std::string kernel = step["kernel"];
     std::string shown = kernel.ends_with("_kernel") ? kernel.substr(0, kernel.size() - 7) : kernel;
     svg += "<g><rect class=\"step\" x=\"" + fixed(grid.x(at) - 36) + "\" y=\"" + fixed(grid.head + 4) +
@@ -142,21 +140,21 @@ std::string stepsOfProgram(const Json &trace, const Grid &grid, size_t buffers) 
 
 } // namespace
 
-std::string rooflineOf(const Json &measured, const std::string &place) {
+std::string rooflineOf(const nlohmann::json &measured, const std::string &place) {
   const RoofLimits limits{measured["peakGflops"], measured["copyGbPerS"], measured["memoryGbPerS"]};
   return "<svg class=\"roofline\" viewBox=\"0 0 480 284\" role=\"img\" aria-label=\"Roofline\">" +
          rooflineMarks(limits, pointsOf(measured, place)) + "</svg>";
 }
 
-std::string programPictureOf(const Json &trace) {
-  const Json &program = trace["program"];
+std::string programPictureOf(const nlohmann::json &trace) {
+  const nlohmann::json &program = trace["program"];
   const size_t steps = program["steps"].size(), buffers = program["buffers"].size();
   if (steps < 2 && program["loops"].empty())
     return "";
   size_t depth = 0;
-  for (const Json &loop : program["loops"]) {
+  for (const nlohmann::json &loop : program["loops"]) {
     size_t around = 1;
-    for (const Json &other : program["loops"])
+    for (const nlohmann::json &other : program["loops"])
       around += &other != &loop && other["first"] <= loop["first"] && other["end"] >= loop["end"] && &other < &loop;
     depth = std::max(depth, around);
   }
@@ -166,7 +164,7 @@ std::string programPictureOf(const Json &trace) {
                     "\" viewBox=\"0 0 " + fixed(width, 0) + " " + fixed(height, 0) +
                     "\" role=\"img\" aria-label=\"Launch program\">" + loopsOfProgram(program, grid, height - 2);
   for (size_t at = 0; at < buffers; ++at) {
-    const Json &buffer = program["buffers"][at];
+    const nlohmann::json &buffer = program["buffers"][at];
     const std::string bytes = buffer["bytes"];
     const bool isNumber = bytes.find_first_not_of("0123456789") == std::string::npos && !bytes.empty();
     svg += lineFrom(4, grid.y(at), width - 4, grid.y(at), buffer["kind"] == "region" ? "inner" : "buffer") +

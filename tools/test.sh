@@ -300,7 +300,7 @@ allOfArm64() {
 
 # fromPackOnArm64 PACK FILE: the problems of the file where no compiler is found.
 fromPackOnArm64() {
-  QEMU_CPU=$(sve 256) QUERN_PACKS=$1 QUERN_CACHE_DIR=off QUERN_COMPILER_LIBRARY=none \
+  QEMU_CPU=$(sve 256) QUERN_PACKS=$1 QUERN_TIERS=family QUERN_CACHE_DIR=off QUERN_COMPILER_LIBRARY=none \
     qemu-aarch64-static -L build/peers/arm64 build/arm64/bin/quern run -f "$2" --check --repeat=1
 }
 

@@ -50,7 +50,7 @@ logs=$root/build/test-logs
 lit=/usr/lib/llvm-22/bin/lit
 # The sets of cases of each primitive, and of the backward of RNNs.
 every=$(sed -n 's/^QUERN_PRIMITIVE([A-Za-z]*, \([a-z_]*\),.*/\1/p' lib/Desc/Primitives.def | paste -sd,),rnn-backward
-families=softmax,reorder,binary,eltwise,sum,rnn # sets that have them
+families=softmax,reorder,binary,eltwise,sum,concat,rnn # sets that have them
 jobs=$(nproc)
 passed=0
 failed=0

@@ -54,15 +54,17 @@ TensorDesc tensorOf(const TensorDesc &like, const std::vector<Loop> &loops, size
   tensor.dataType = like.dataType;
   tensor.formatKind = FormatKind::Blocked;
   tensor.offset0 = isOpen ? runtimeDim : like.offset0;
+  const bool isColumn = !loops.back().joined.empty() && loops.back().sizeIn(position) == 1; // with rows of any stride
   for (size_t d = 0; d < loops.size(); ++d) {
     const Loop &loop = loops[d];
     const bool isInnermost = d + 1 == loops.size();
+    const int64_t size = loop.sizeIn(position);
     // Of one element the stride is as it was, which says nothing: the innermost is told as contiguous.
-    const int64_t stride = loop.isBroadcast[position] || (loop.size == 1 && isInnermost) ? 1 : loop.strides[position];
-    bool isFixed = loop.isBroadcast[position] || (stride == 1 && (loop.size > 1 || isInnermost));
+    const int64_t stride = loop.isBroadcast[position] || (size == 1 && isInnermost) ? 1 : loop.strides[position];
+    bool isFixed = loop.isBroadcast[position] || (stride == 1 && (isInnermost || (size > 1 && !isColumn)));
     for (const Loop &few : loops) // what follows them is packed
       isFixed |= few.isFew && few.strides[position] == 1 && stride == few.size;
-    tensor.dims[d] = loop.isBroadcast[position] ? 1 : isOpen && !loop.isFew ? runtimeDim : loop.size;
+    tensor.dims[d] = loop.isBroadcast[position] ? 1 : isOpen && !loop.isFew ? runtimeDim : size;
     tensor.paddedDims[d] = tensor.dims[d];
     tensor.strides[d] = isOpen && !isFixed ? runtimeDim : stride;
   }
@@ -78,6 +80,8 @@ void reshape(PrimitiveDesc &desc, const std::vector<Loop> &loops, bool isOpen) {
       std::find_if(loops.begin(), loops.end(), [](const Loop &loop) { return loop.isKept; }) - loops.begin());
   if (auto *softmax = std::get_if<SoftmaxDesc>(&desc.op))
     softmax->axis = kept;
+  if (auto *concat = std::get_if<ConcatDesc>(&desc.op))
+    concat->axis = kept;
   forEachMask(desc.attr, [&](int32_t &mask) { mask = mask ? 1 << kept : 0; });
 }
 
@@ -105,27 +109,29 @@ struct Forms {
   PrimitiveDesc sized, open;
 };
 
-/// The dim that is to stay as it is, -1 for none: the axis of a softmax, or what scales and zero points tell apart.
-/// Nothing if those are several.
-std::optional<int32_t> keptDim(PrimitiveDesc &desc) {
+/// The dim that is to stay as it is: an axis, or what scales and zero points tell apart. Nothing if those are several.
+std::optional<KeptDim> keptDim(PrimitiveDesc &desc) {
   if (const auto *softmax = std::get_if<SoftmaxDesc>(&desc.op))
-    return softmax->axis;
+    return KeptDim{softmax->axis};
+  if (const auto *concat = std::get_if<ConcatDesc>(&desc.op))
+    return KeptDim{concat->axis, /*joinsTensors=*/true};
   int32_t masks = 0;
   forEachMask(desc.attr, [&](int32_t &mask) { masks |= mask; });
   if (masks & (masks - 1))
     return std::nullopt;
-  return masks ? std::countr_zero(static_cast<uint32_t>(masks)) : -1;
+  return masks ? KeptDim{std::countr_zero(static_cast<uint32_t>(masks))} : KeptDim{};
 }
 
 std::optional<Forms> mergedForms(const PrimitiveDesc &desc) {
   Forms forms{desc, desc};
   const std::vector<TensorDesc *> tensors = tensorsOf(forms.sized);
-  const std::optional<int32_t> kept = keptDim(forms.sized);
+  const std::optional<KeptDim> kept = keptDim(forms.sized);
   std::optional<std::vector<Loop>> loops = kept ? loopsOf(tensors, *kept) : std::nullopt;
   if (!loops)
     return std::nullopt;
   const bool hasAxis = desc.kind() == PrimitiveKind::Softmax;
-  markFew(*loops, hasAxis);
+  if (!kept->joinsTensors)
+    markFew(*loops, hasAxis);
   // One form for rows, and for lanes, with and without others around them.
   const bool areLanes = !hasAxis && loops->size() == 2 && loops->front().isFew != loops->back().isFew;
   if (loops->empty() || loops->front().isKept || areLanes)
@@ -204,6 +210,7 @@ std::optional<Forms> formsOf(const PrimitiveDesc &desc) {
   case PrimitiveKind::Binary:
   case PrimitiveKind::Reorder:
   case PrimitiveKind::Sum:
+  case PrimitiveKind::Concat:
     return mergedForms(desc);
   case PrimitiveKind::Rnn:
     return recurrentForms(desc);

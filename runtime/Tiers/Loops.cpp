@@ -13,8 +13,10 @@ namespace {
 
 bool isRun(const Loop &outer, const Loop &inner) {
   for (size_t i = 0; i < outer.strides.size(); ++i)
-    if (outer.isBroadcast[i] != inner.isBroadcast[i] ||
-        (!outer.isBroadcast[i] && outer.strides[i] != inner.strides[i] * inner.size))
+    if (!outer.joined.empty() && outer.joined[i] == 1)
+      continue; // whatever its stride
+    else if (outer.isBroadcast[i] != inner.isBroadcast[i] ||
+             (!outer.isBroadcast[i] && outer.strides[i] != inner.strides[i] * inner.size))
       return false;
   return true;
 }
@@ -23,10 +25,13 @@ bool isRun(const Loop &outer, const Loop &inner) {
 std::vector<Loop> merged(const std::vector<Loop> &loops) {
   std::vector<Loop> result;
   for (const Loop &loop : loops) {
-    if (!result.empty() && !result.back().isKept && !loop.isKept && isRun(result.back(), loop)) {
-      const int64_t size = result.back().size * loop.size; // no more than the elements of a tensor
-      result.back() = loop;
-      result.back().size = size;
+    const bool mayTake = !result.empty() && (!result.back().isKept || !result.back().joined.empty());
+    if (mayTake && !loop.isKept && isRun(result.back(), loop)) {
+      Loop &outer = result.back();
+      outer.size *= loop.size; // no more than the elements of a tensor
+      for (int64_t &size : outer.joined)
+        size *= loop.size;
+      outer.strides = loop.strides;
     } else {
       result.push_back(loop);
     }
@@ -93,6 +98,30 @@ bool appendLoops(std::vector<Loop> &loops, const std::vector<TensorDesc *> &tens
   return true;
 }
 
+/// Appends the loops of the dim along which the last tensor has the others one after the other: that of whole blocks,
+/// and those inside of the blocks. False if not all tensors are of whole blocks.
+bool appendJoined(std::vector<Loop> &loops, const std::vector<TensorDesc *> &tensors, int32_t dim) {
+  std::vector<TensorDesc> blocks; // one of each tensor
+  int64_t block = 1;
+  for (const TensorDesc *tensor : tensors)
+    block = std::max(block, partsOf(*tensor, dim).back().begin);
+  std::vector<TensorDesc *> inside;
+  Loop outside{tensors.back()->dims[dim] / block, /*isKept=*/true};
+  for (const TensorDesc *tensor : tensors) {
+    if (tensor->dims[dim] % block)
+      return false;
+    outside.strides.push_back(strideAt(partsOf(*tensor, dim), block));
+    outside.joined.push_back(tensor->dims[dim] / block);
+    blocks.push_back(*tensor);
+    blocks.back().dims[dim] = block;
+  }
+  outside.isBroadcast.assign(tensors.size(), false);
+  for (TensorDesc &tensor : blocks)
+    inside.push_back(&tensor);
+  loops.push_back(std::move(outside));
+  return appendLoops(loops, inside, dim, /*isKept=*/false);
+}
+
 } // namespace
 
 bool isOrdinary(const TensorDesc &tensor) {
@@ -100,14 +129,15 @@ bool isOrdinary(const TensorDesc &tensor) {
          tensor.extras.flags == 0;
 }
 
-std::optional<std::vector<Loop>> loopsOf(const std::vector<TensorDesc *> &tensors, int32_t kept) {
+std::optional<std::vector<Loop>> loopsOf(const std::vector<TensorDesc *> &tensors, KeptDim kept) {
   std::vector<Loop> loops;
   const int32_t rank = tensors.back()->ndims;
   for (const TensorDesc *tensor : tensors)
     if (tensor->ndims != rank || !isOrdinary(*tensor))
       return std::nullopt;
   for (int32_t d = 0; d < rank; ++d)
-    if (!appendLoops(loops, tensors, d, d == kept))
+    if (kept.joinsTensors && d == kept.dim ? !appendJoined(loops, tensors, d)
+                                           : !appendLoops(loops, tensors, d, d == kept.dim))
       return std::nullopt;
   std::sort(loops.begin(), loops.end(), [](const Loop &a, const Loop &b) {
     return std::tie(a.strides.back(), a.size) > std::tie(b.strides.back(), b.size);
@@ -121,7 +151,7 @@ Loop emptyLoop(const std::vector<Loop> &loops, size_t tensors) {
   loop.isBroadcast.assign(tensors, false);
   for (size_t i = 0; i < tensors; ++i)
     for (const Loop &other : loops)
-      loop.strides[i] = std::max(loop.strides[i], other.strides[i] * other.size);
+      loop.strides[i] = std::max(loop.strides[i], other.strides[i] * other.sizeIn(i));
   return loop;
 }
 

@@ -162,15 +162,30 @@ TensorDesc drawOperand(Random &random, const Dims &dims, DataType type) {
   }
 }
 
+RuntimeTensor drawRuntimeTensor(Random &random, const Dims &dims, const std::vector<bool> &isOpen, DataType type,
+                                const std::string &tag, bool hasGaps) {
+  Dims openDims = dims;
+  for (size_t d = 0; d < dims.size(); ++d)
+    openDims[d] = isOpen[d] ? runtimeDim : dims[d];
+  RuntimeTensor drawn{taken(TensorDesc::fromTag(openDims, type, tag)), taken(TensorDesc::fromTag(dims, type, tag))};
+  if (hasGaps) {
+    drawn.actual = drawPlain(random, dims, type, {true, true, false});
+    drawn.open = taken(TensorDesc::fromStrides(openDims, type, drawn.actual.outerStrides()));
+    for (size_t d = 0; d < dims.size(); ++d)
+      drawn.open.strides[d] = random.oneIn(2) ? runtimeDim : drawn.open.strides[d];
+  }
+  if (random.oneIn(6))
+    drawn.actual.offset0 = random.between(1, 40);
+  drawn.open.offset0 = drawn.actual.offset0 && random.oneIn(2) ? runtimeDim : drawn.actual.offset0;
+  return drawn;
+}
+
 RuntimeTensors drawRuntimeTensors(Random &random, const Dims &dims, const std::vector<DataType> &types) {
   RuntimeTensors drawn;
   drawn.isOpen.assign(dims.size(), false);
   for (size_t d = 0; d < dims.size(); ++d)
     drawn.isOpen[d] = random.oneIn(2);
   drawn.isOpen[static_cast<size_t>(drawDim(random, dims))] = true;
-  Dims openDims = dims;
-  for (size_t d = 0; d < dims.size(); ++d)
-    openDims[d] = drawn.isOpen[d] ? runtimeDim : dims[d];
   std::string tag;
   for (size_t d = 0; d < dims.size(); ++d)
     tag += static_cast<char>('a' + d);
@@ -181,19 +196,9 @@ RuntimeTensors drawRuntimeTensors(Random &random, const Dims &dims, const std::v
       random.shuffle(letters);
       tag.assign(letters.begin(), letters.end());
     }
-    TensorDesc actual = taken(TensorDesc::fromTag(dims, type, tag)),
-               open = taken(TensorDesc::fromTag(openDims, type, tag));
-    if (hasGaps) {
-      actual = drawPlain(random, dims, type, {true, true, false});
-      open = taken(TensorDesc::fromStrides(openDims, type, actual.outerStrides()));
-      for (size_t d = 0; d < dims.size(); ++d)
-        open.strides[d] = random.oneIn(2) ? runtimeDim : open.strides[d];
-    }
-    if (random.oneIn(6))
-      actual.offset0 = random.between(1, 40);
-    open.offset0 = actual.offset0 && random.oneIn(2) ? runtimeDim : actual.offset0;
-    drawn.open.push_back(open);
-    drawn.actual.push_back(actual);
+    RuntimeTensor tensor = drawRuntimeTensor(random, dims, drawn.isOpen, type, tag, hasGaps);
+    drawn.open.push_back(tensor.open);
+    drawn.actual.push_back(tensor.actual);
   }
   return drawn;
 }

@@ -12,6 +12,8 @@
 #include "Desc/PrimitiveDesc.h"
 #include "Random.h"
 
+#include <string>
+
 namespace quern {
 
 using Dims = std::vector<int64_t>;
@@ -50,6 +52,12 @@ struct RuntimeTensors {
   std::vector<TensorDesc> open, actual;
   std::vector<bool> isOpen; ///< the dims that are `?` in all of them
 };
+struct RuntimeTensor {
+  TensorDesc open, actual;
+};
+/// One of them, its dims in the order of `tag` or with gaps in any order.
+RuntimeTensor drawRuntimeTensor(Random &random, const Dims &dims, const std::vector<bool> &isOpen, DataType type,
+                                const std::string &tag, bool hasGaps);
 RuntimeTensors drawRuntimeTensors(Random &random, const Dims &dims, const std::vector<DataType> &types);
 
 /// Appends the values of the open sizes of a tensor in the order of the text: its dims, its strides where no

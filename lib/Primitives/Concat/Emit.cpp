@@ -8,7 +8,8 @@
 // Equal types without a scale copy bits, integers saturate as integers, all else goes by way of f32, or f64 if a side
 // is that. Sources that differ only in where they go are calls of one function on buffers of their own; a source that
 // begins within a block of the destination starts its digits there. With sizes that are given at execution every source
-// has a function of its own on all arguments, since their place among all sizes says which they are.
+// has a function of its own, which reads the source's and the destination's; where it begins is then a sum of them
+// times the destination's stride.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -40,6 +41,18 @@ private:
   SmallVector<Type> typesOf(const VerifiedProblem &part, const Place &place);
   void emitFunction(ArrayRef<Place> places, const std::string &name);
   void emitCopy(FunctionEmitter &function, const Place &place);
+  bool isOf(const Place &place, const ArgumentInfo &argument) const {
+    return argument.isOutput || (argument.index & ~arg::scalesFlag) == arg::sourceAt(place.source);
+  }
+  /// Of the dims or strides of a tensor, that of the axis, and how many in front of it are open.
+  int64_t along(const int64_t (&values)[maxDims]) const { return values[concat.axis]; }
+  int64_t openBefore(const int64_t (&values)[maxDims]) const {
+    return llvm::count(ArrayRef(values).take_front(concat.axis), runtimeDim);
+  }
+  int64_t firstEntry(size_t argument) const;
+  AffineExpr sizeOf(size_t source);
+  DenseI64ArrayAttr sizeIndices(const Place &place);
+  AffineExpr beginOf(const Place &place);
   void addCall(StringRef function, const Place &place);
 
   ModuleOp module;
@@ -56,16 +69,14 @@ VerifiedProblem ConcatEmitter::problemOf(const Place &place) const {
   part.desc.op = ConcatDesc();
   part.desc.attr.scales = problem.desc.attr.scales;
   for (const ArgumentInfo &argument : problem.arguments)
-    if (isOpen || argument.index == arg::dst || (argument.index & ~arg::scalesFlag) == arg::sourceAt(place.source))
+    if (isOf(place, argument))
       part.arguments.push_back(argument);
   return part;
 }
 
 SmallVector<Type> ConcatEmitter::typesOf(const VerifiedProblem &part, const Place &place) {
   SmallVector<Type> types = argumentTypes(part, module.getContext());
-  TensorDesc view = viewOf(concat, place);
-  if (isOpen)
-    view.offset0 = place.offset;
+  const TensorDesc view = viewOf(concat, place);
   for (auto [type, argument] : llvm::zip_equal(types, part.arguments))
     if (argument.isOutput)
       type = memrefOf(view, module.getContext());
@@ -93,12 +104,63 @@ void ConcatEmitter::emitCopy(FunctionEmitter &function, const Place &place) {
                        });
 }
 
+/// The first of an argument's entries in the list of sizes.
+int64_t ConcatEmitter::firstEntry(size_t argument) const {
+  int64_t entry = 0;
+  for (const ArgumentInfo &before : ArrayRef(problem.arguments).take_front(argument))
+    entry += before.runtimeSizes();
+  return entry;
+}
+
+/// What a source has along the axis: a number, or its entry in the list of sizes.
+AffineExpr ConcatEmitter::sizeOf(size_t source) {
+  const TensorDesc &src = concat.srcs[source];
+  return along(src.dims) == runtimeDim ? builder.getAffineSymbolExpr(firstEntry(source) + openBefore(src.dims))
+                                       : builder.getAffineConstantExpr(along(src.dims));
+}
+
+/// The entries of a function's arguments. What its view of the destination has along the axis is the source's.
+DenseI64ArrayAttr ConcatEmitter::sizeIndices(const Place &place) {
+  SmallVector<int64_t> entries;
+  for (auto [position, argument] : llvm::enumerate(problem.arguments)) {
+    if (!isOf(place, argument))
+      continue;
+    const int64_t first = firstEntry(position);
+    for (int64_t entry = first; entry < first + argument.runtimeSizes(); ++entry)
+      entries.push_back(entry);
+    if (!argument.isOutput || along(concat.dst.dims) != runtimeDim)
+      continue;
+    int64_t *size = entries.end() - argument.runtimeSizes() + openBefore(concat.dst.dims);
+    if (auto ofSource = dyn_cast<AffineSymbolExpr>(sizeOf(place.source)))
+      *size = ofSource.getPosition();
+    else
+      entries.erase(size);
+  }
+  return builder.getDenseI64ArrayAttr(entries);
+}
+
+/// The byte of the destination that a source's function begins with.
+AffineExpr ConcatEmitter::beginOf(const Place &place) {
+  const int64_t bytes = bitsOf(concat.dst.dataType) / 8;
+  if (!concatenation::arePlacesOpen(concat))
+    return builder.getAffineConstantExpr(place.offset * bytes);
+  AffineExpr index = builder.getAffineConstantExpr(0),
+             stride = builder.getAffineConstantExpr(along(concat.dst.strides));
+  for (size_t i = 0; i < place.source; ++i)
+    index = index + sizeOf(i);
+  if (along(concat.dst.strides) == runtimeDim)
+    stride = builder.getAffineSymbolExpr(firstEntry(concat.srcs.size()) +
+                                         llvm::count(ArrayRef(concat.dst.dims, concat.dst.ndims), runtimeDim) +
+                                         openBefore(concat.dst.strides));
+  return index * stride * bytes;
+}
+
 /// A call of `function` that writes this place, which no other does.
 void ConcatEmitter::addCall(StringRef function, const Place &place) {
   SmallVector<BufferAttr> buffers;
   for (const ArgumentInfo &argument : problemOf(place).arguments) {
-    int64_t offset = argument.isOutput && !isOpen ? place.offset * bitsOf(concat.dst.dataType) / 8 : 0;
-    buffers.push_back(BufferAttr::get(module.getContext(), argument.name, builder.getAffineConstantExpr(offset)));
+    AffineExpr offset = argument.isOutput ? beginOf(place) : builder.getAffineConstantExpr(0);
+    buffers.push_back(BufferAttr::get(module.getContext(), argument.name, offset));
   }
   auto symbol = FlatSymbolRefAttr::get(module.getContext(), function);
   calls.push_back(CallAttr::get(module.getContext(), symbol, buffers, /*beside=*/!calls.empty()));
@@ -110,6 +172,8 @@ void ConcatEmitter::emitFunction(ArrayRef<Place> places, const std::string &name
   FunctionEmitter function(module, part, name, typesOf(part, first));
   emitCopy(function, first);
   function.finish();
+  if (isOpen)
+    module.lookupSymbol(name)->setAttr(attr::sizeIndices, sizeIndices(first));
   for (const Place &place : places)
     addCall(name, place);
 }

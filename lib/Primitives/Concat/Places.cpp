@@ -25,15 +25,25 @@ bool shareKernel(const ConcatDesc &concat, const Attributes &attr, const Place &
 
 } // namespace
 
+bool arePlacesOpen(const ConcatDesc &concat) {
+  const TensorDesc &dst = concat.dst;
+  return runtimeDim == dst.dims[concat.axis] || runtimeDim == dst.strides[concat.axis] || runtimeDim == dst.offset0;
+}
+
 std::vector<std::vector<Place>> kernelsOf(const ConcatDesc &concat, const Attributes &attr) {
   std::vector<std::vector<Place>> kernels;
   int64_t blocks[maxDims], index = 0;
   concat.dst.blockSizes(blocks);
+  const bool areOpen = arePlacesOpen(concat);
   for (size_t i = 0; i < concat.srcs.size(); ++i) {
     const TensorDesc &source = concat.srcs[i];
     int64_t block = blocks[concat.axis];
-    Place place{i, index, index % block, concat.dst.offset0 + index / block * concat.dst.strides[concat.axis]};
-    index += source.dims[concat.axis];
+    Place place{i};
+    if (!areOpen) {
+      place.inBlock = index % block;
+      place.offset = concat.dst.offset0 + index / block * concat.dst.strides[concat.axis];
+      index += source.dims[concat.axis];
+    }
     if (source.hasZeroDim())
       continue;
     auto same = std::find_if(kernels.begin(), kernels.end(), [&](const std::vector<Place> &kernel) {
@@ -48,9 +58,14 @@ TensorDesc viewOf(const ConcatDesc &concat, const Place &place) {
   TensorDesc view = concat.dst;
   int64_t blocks[maxDims];
   view.blockSizes(blocks);
-  view.dims[concat.axis] = place.inBlock + concat.srcs[place.source].dims[concat.axis];
+  if (!arePlacesOpen(concat))
+    view.offset0 = 0;
+  const int64_t size = concat.srcs[place.source].dims[concat.axis];
+  view.dims[concat.axis] = view.paddedDims[concat.axis] = size;
+  if (size == runtimeDim)
+    return view;
+  view.dims[concat.axis] += place.inBlock;
   view.paddedDims[concat.axis] = roundUp(view.dims[concat.axis], blocks[concat.axis]).value();
-  view.offset0 = 0;
   return view;
 }
 

@@ -8,7 +8,8 @@
 //   C2  There is at least one source.
 //   C3  Every source is given and has a layout other than `any`.
 //   C4  The axis is one of the dims.
-//   C5  All tensors have the same dims but along the axis, where dst has the sum of the sources'.
+//   C5  All tensors have the same dims but along the axis, where dst has the sum of the sources'; it is open if one of
+//       them is.
 //   C6  dst does not broadcast: no stride 0 over more than one element or block.
 //   C7  A dst with layout `any` takes that of a source whose layout is known when the problem is made.
 //   C8  Scales are for sources that the problem has; their masks have no bit beyond the tensor's rank.
@@ -19,7 +20,7 @@
 // Unimplemented:
 //   C12 Tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, s32, s8 or u8.
 //   C13 A tensor with a dim, stride or offset that is given only at execution is plain, without padding.
-//   C14 The dims along the axis are known when the problem is made; so are dst's offset and its stride along the axis.
+//   C14 There are at most 64 sources where dst's offset, its dim or its stride along the axis is open till then.
 //   C15 No tensor has compensation.
 //   C16 No tensor has padded offsets.
 //   C17 Scales are one for a source (mask 0), of f32, bf16 or f16, without groups.
@@ -40,15 +41,18 @@ namespace {
 
 /// Each takes milliseconds to compile.
 constexpr size_t mostKernels = 128;
+/// Each is a term of the place of those behind it.
+constexpr size_t mostOpen = 64;
 
 constexpr SourceRules rules = {
     {"a concat", " (concat C13)", " (concat C15)", " (concat C16)"}, " (concat C3)", " (concat C12)"};
 
-/// C2 to C5, C12 to C16. The size of dst along the axis.
+/// C2 to C5, C12 to C16. The size of dst along the axis, or runtimeDim.
 Result<int64_t> checkSources(const ConcatDesc &concat) {
   if (concat.srcs.empty())
     return invalidArguments("a concat has no source; it needs one (concat C2)");
   CheckedInt along = 0;
+  bool isOpen = false;
   for (size_t i = 0; i < concat.srcs.size(); ++i) {
     const TensorDesc &source = concat.srcs[i];
     std::string name = arg::nameOf(arg::sourceAt(i));
@@ -60,23 +64,41 @@ Result<int64_t> checkSources(const ConcatDesc &concat) {
     if (Result<void> ok = checkSameDims(name, source, concat.srcs[0], concat.axis, " (concat C5)"); !ok)
       return ok.takeError();
     if (source.dims[concat.axis] == runtimeDim)
-      return unimplemented("a concat is not implemented for a dim along the axis that is given at execution, which ",
-                           name, " has (concat C14)");
-    along += source.dims[concat.axis];
+      isOpen = true;
+    else
+      along += source.dims[concat.axis];
   }
   if (along.overflowed())
     return invalidArguments("the sources have more than ", INT64_MAX, " indices along the axis (concat C5)");
-  return along.value();
+  return isOpen ? runtimeDim : along.value();
 }
 
 /// C14.
-Result<void> checkOpenSizes(const ConcatDesc &concat) {
-  const TensorDesc &dst = concat.dst;
-  const char *what = dst.offset0 == runtimeDim                ? "offset"
-                     : dst.strides[concat.axis] == runtimeDim ? "stride along the axis"
-                                                              : nullptr;
-  if (what)
-    return unimplemented("a concat is not implemented for a dst whose ", what, " is given at execution (concat C14)");
+Result<void> checkOpenPlaces(const ConcatDesc &concat) {
+  if (concatenation::arePlacesOpen(concat) && concat.srcs.size() > mostOpen)
+    return unimplemented("a concat of ", concat.srcs.size(),
+                         " sources is not implemented for a dst whose offset, dim or stride along the axis is given at "
+                         "execution; it is for at most ",
+                         mostOpen, " (concat C14)");
+  return {};
+}
+
+/// C5 of what an execution brings.
+Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+  const auto &concat = std::get<ConcatDesc>(problem.desc.op);
+  CheckedInt along = 0;
+  const size_t dst = concat.srcs.size();
+  for (size_t i = 0; i <= dst; ++i) {
+    if (Result<void> ok = checkSameDims(problem.arguments[i].name, *given[i], *given[0], concat.axis, ""); !ok)
+      return ok;
+    if (i < dst)
+      along += given[i]->dims[concat.axis];
+  }
+  if (along.overflowed())
+    return invalidArguments("the sources have more than ", INT64_MAX, " indices along the axis");
+  if (given[dst]->dims[concat.axis] != along.value())
+    return invalidArguments("dim ", concat.axis, " of dst is ", given[dst]->dims[concat.axis], "; the sources have ",
+                            along.value(), " along that axis");
   return {};
 }
 
@@ -140,7 +162,7 @@ Result<void> resolveDestination(ConcatDesc &concat, int64_t along) {
     return ok;
   if (dst.dims[concat.axis] != along)
     return invalidArguments("dim ", concat.axis, " of dst is ", textOfDim(dst.dims[concat.axis]), "; the sources have ",
-                            along, " along that axis (concat C5)");
+                            textOfDim(along), " along that axis (concat C5)");
   for (size_t i = 0; i < concat.srcs.size() && dst.isAny(); ++i)
     if (concat.srcs[i].hasRuntimeDims())
       return invalidArguments("dst has layout `any`, which cannot follow ", arg::nameOf(arg::sourceAt(i)),
@@ -155,7 +177,7 @@ Result<void> resolveDestination(ConcatDesc &concat, int64_t along) {
     return ok;
   if (Result<void> ok = checkElements("dst", dst, rules); !ok)
     return ok;
-  return checkOpenSizes(concat);
+  return checkOpenPlaces(concat);
 }
 
 /// C8, C17.
@@ -213,6 +235,7 @@ Result<VerifiedProblem> verifyConcat(const PrimitiveDesc &desc, const Target &, 
   problem.arguments.push_back({arg::dst, "dst", concat.dst, true});
   arg::appendAttributeArguments(desc.attr, problem.arguments, problem.arguments);
   arg::allowInPlace(arg::dst, InPlace::ElementSize, problem.arguments);
+  problem.checkSizes = checkGivenDims;
   problem.isNoop = concat.dst.hasZeroDim();
   problem.citations = {" (concat C9)", " (concat C10)", " (concat C11)"};
   return problem;

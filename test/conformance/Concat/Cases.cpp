@@ -37,8 +37,8 @@ constexpr Mistake all[] = {
     {"unsupported type", "concat axis=0 srcs=f32:@nx@m:ab,@t:0x@m:ab dst=f32:@nx@m:ab", "C12"},
     {"unsupported type of dst", "concat axis=1 srcs=f32:@nx@m:ab dst=@t:@nx@m:ab", "C12"},
     {"blocks with open sizes", "concat axis=1 srcs=f32:?x@m:aB16b dst=f32:?x@m:ab", "C13"},
-    {"an open dim along the axis", "concat axis=0 srcs=f32:?x@m:ab dst=f32:?x@m:ab", "C14"},
-    {"an open offset of dst", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab:off?", "C14"},
+    {"an open dim of dst alone", "concat axis=0 srcs=f32:@nx@m:ab dst=f32:?x@m:ab", "C5"},
+    {"an open dim of a source alone", "concat axis=0 srcs=f32:?x@m:ab,f32:@nx@m:ab dst=f32:@nx@m:ab", "C5"},
     {"compensation", "concat axis=1 srcs=f32:@nx@m:ab dst=s8:@nx@m:ab:s8s8@1", "C15"},
     {"padded offsets", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:s64x1:pad@nx64:at0x1", "C16"},
     {"scales with a mask", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.scales=srcs.0(mask=2)", "C17"},
@@ -132,33 +132,31 @@ TensorDesc drawSource(Random &random, SourceFamily family, const Shape &shape, s
   return drawSourceLayout(random, family == SourceFamily::Cut ? SourceFamily::Mixed : family, dims, type);
 }
 
-/// Dims that dst has outside of the axis are open in all tensors.
+/// Dims other than the axis are open in all tensors or in none; along the axis those of sources by themselves.
 void drawOpen(Random &random, const Shape &shape, const std::vector<DataType> &types, DataType to, ConcatDesc &concat,
               Case &drawn) {
-  std::vector<int> order(shape.dims.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<char> order(shape.dims.size());
+  std::iota(order.begin(), order.end(), 'a');
   random.shuffle(order);
-  if (order[0] == shape.axis)
-    std::swap(order[0], order.back());
-  std::vector<bool> isOpen(shape.dims.size(), false);
-  for (int dim : order) {
-    if (dim == shape.axis)
-      break;
-    isOpen[static_cast<size_t>(dim)] = dim == order[0] || random.oneIn(2);
-  }
+  std::vector<bool> isOpen(shape.dims.size());
+  for (size_t d = 0; d < isOpen.size(); ++d)
+    isOpen[d] = random.oneIn(2);
+  const auto axis = static_cast<size_t>(shape.axis);
+  const bool mayAxis = random.oneIn(2) || std::count(isOpen.begin(), isOpen.end(), true) == 0,
+             isAxis = mayAxis && random.oneIn(2), hasGaps = random.oneIn(3);
+  bool isDstOpen = false;
   auto add = [&](const Dims &dims, DataType type) {
-    Dims open = dims;
-    std::string tag;
-    for (int dim : order)
-      tag += static_cast<char>('a' + dim);
-    for (size_t d = 0; d < dims.size(); ++d)
-      open[d] = isOpen[d] ? runtimeDim : dims[d];
-    TensorDesc desc = taken(TensorDesc::fromTag(open, type, tag));
-    appendSizes(desc, taken(TensorDesc::fromTag(dims, type, tag)), drawn.sizes);
-    return desc;
+    RuntimeTensor tensor =
+        drawRuntimeTensor(random, dims, isOpen, type, std::string(order.begin(), order.end()), hasGaps);
+    appendSizes(tensor.open, tensor.actual, drawn.sizes);
+    return tensor.open;
   };
-  for (size_t i = 0; i < types.size(); ++i)
+  for (size_t i = 0; i < types.size(); ++i) {
+    isOpen[axis] = isAxis || (mayAxis && random.oneIn(2));
+    isDstOpen |= isOpen[axis];
     concat.srcs.push_back(add(shape.ofSource(i), types[i]));
+  }
+  isOpen[axis] = isDstOpen;
   concat.dst = add(shape.dims, to);
 }
 

@@ -216,6 +216,13 @@ TEST_F(SourcesExecution, OpenSizesMustFit) {
                   {{QUERN_ARG_MULTIPLE_SRC, small}, {QUERN_ARG_MULTIPLE_SRC + 1, other}, {QUERN_ARG_DST, eight}});
             }).find("(concat C11)"),
             std::string::npos);
+  const primitive along(primitive_desc(device, "concat axis=1 srcs=f32:?x?:ab,f32:?x?:ab dst=f32:?x?:ab"));
+  EXPECT_NE(refusal([&] {
+              along.execute(
+                  order,
+                  {{QUERN_ARG_MULTIPLE_SRC, small}, {QUERN_ARG_MULTIPLE_SRC + 1, small}, {QUERN_ARG_DST, eight}});
+            }).find("dim 1 of dst is 8; the sources have 10 along that axis (concat C11)"),
+            std::string::npos);
 }
 
 } // namespace

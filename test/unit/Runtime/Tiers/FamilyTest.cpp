@@ -122,6 +122,33 @@ TEST(Family, BroadcastDimsStayOne) {
   EXPECT_NE(rowsOf, "none");
 }
 
+TEST(Family, SourcesFollowOneAnotherWithinRows) {
+  const std::optional<Family> rows = familyOfLine("concat axis=1 srcs=f32:8x5:ab,f32:8x7:ab dst=f32:8x12:ab");
+  EXPECT_EQ(textOf(rows), "concat axis=1 srcs=f32:?x?:ab:off?,f32:?x?:ab:off? dst=f32:?x?:ab:off?");
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->sizes, (std::vector<int64_t>{8, 5, 5, 0, 8, 7, 7, 0, 8, 12, 12, 0}));
+  // The axis takes up what is inside of it, and lies at the front of one row.
+  const std::optional<Family> channels =
+      familyOfLine("concat axis=1 srcs=f32:2x3x5x5:abcd,f32:2x1x5x5:abcd dst=f32:2x4x5x5:abcd");
+  EXPECT_EQ(textOf(channels), textOf(rows));
+  ASSERT_TRUE(channels);
+  EXPECT_EQ(channels->sizes, (std::vector<int64_t>{2, 75, 75, 0, 2, 25, 25, 0, 2, 100, 100, 0}));
+  for (const char *line : {"concat srcs=f32:3x5:ab,f32:1x5:ab dst=f32:4x5:ab",
+                           "concat axis=1 srcs=f32:2x3x5x5:acdb,f32:2x1x5x5:acdb dst=f32:2x4x5x5:acdb",
+                           "concat axis=1 srcs=f32:2x32x5x5:aBcd16b,f32:2x16x5x5:aBcd16b dst=f32:2x48x5x5:aBcd16b",
+                           "concat axis=2 srcs=f32:2x3x4x5:abcd,f32:2x3x1x5:abcd dst=f32:2x3x5x5:s300x100x5x1:off7"})
+    EXPECT_EQ(textOf(familyOfLine(line)), textOf(rows)) << line;
+  EXPECT_NE(textOf(familyOfLine("concat srcs=f32:3x5:ab,f32:1x5:ab dst=bf16:4x5:ab")), textOf(rows));
+  EXPECT_NE(textOf(familyOfLine("concat srcs=f32:3x5:ab,f32:2x5:ba dst=f32:5x5:ab")), textOf(rows));
+  // A block of one of them is a dim of its own.
+  EXPECT_EQ(textOf(familyOfLine("concat axis=1 srcs=f32:2x3x9:abc,f32:2x3x9:abc dst=f32:2x6x9:acb")),
+            textOf(familyOfLine("concat axis=2 srcs=f32:2x9x3:acb,f32:2x9x3:acb dst=f32:2x9x6:abc")));
+  EXPECT_NE(textOf(familyOfLine("concat axis=1 srcs=f32:2x32x9:abc,f32:2x16x9:aBc16b dst=f32:2x48x9:aBc16b")), "none");
+  for (const char *line : {"concat axis=1 srcs=f32:2x3x9:abc,f32:2x8x9:aBc8b dst=f32:2x11x9:aBc8b", // within a block
+                           "concat axis=1 srcs=f32:2x3:ab,f32:2x0:ab dst=f32:2x3:ab"})
+    EXPECT_EQ(textOf(familyOfLine(line)), "none") << line;
+}
+
 TEST(Family, WhatScalesTellApartStays) {
   const auto family = [](const std::string &shape, const char *tag, int mask, const char *what = "scales") {
     return textOf(familyOfLine(concat("reorder src=f32:", shape, ":", tag, " dst=s8:", shape, ":", tag, " attr.", what,

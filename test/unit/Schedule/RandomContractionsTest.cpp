@@ -50,6 +50,8 @@ ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random
   strategy.togetherBytes = pick(0, 1) ? 0 : 1024;
   strategy.hasPairDots &= pick(0, 3) != 0;
   strategy.hasQuadDots &= pick(0, 3) != 0;
+  strategy.indexedBytes = pick(0, 2) ? 0 : 16; // of another architecture, which changes the order of no sum
+  strategy.indexedRegisters = pick(1, 8);
   strategy.nearestBytes = pick(0, 3) ? 0 : strategy.nearestBytes; // so that panels of small products are far
   return strategy;
 }

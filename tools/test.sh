@@ -50,6 +50,7 @@ logs=$root/build/test-logs
 lit=/usr/lib/llvm-22/bin/lit
 # The sets of cases of each primitive, and of the backward of RNNs.
 every=$(sed -n 's/^QUERN_PRIMITIVE([A-Za-z]*, \([a-z_]*\),.*/\1/p' lib/Desc/Primitives.def | paste -sd,),rnn-backward
+families=softmax,reorder,binary,eltwise,sum,concat,rnn # sets that have them
 jobs=$(nproc)
 passed=0
 failed=0
@@ -254,6 +255,12 @@ compiledOnArm64() {
     build/arm64/bin/tests/quern-conformance --cases="$1" --jobs="$jobs" --linker=both "${@:2}"
 }
 
+# recipesOnArm64 BITS: random chains, maps and contractions against naive loops, on every level of a machine with SVE.
+recipesOnArm64() {
+  QEMU_CPU=$(sve "$1") QUERN_TEST_COUNT=40 ctest --test-dir build/arm64 -L '^quern-schedule-test$' -j "$jobs" \
+    --output-on-failure --timeout 1200
+}
+
 # sve BITS: QEMU's CPU with vectors of one length.
 sve() {
   echo "max,sve-max-vq=$(($1 / 128)),sve-default-vector-length=$(($1 / 8))"
@@ -280,20 +287,40 @@ allOfArm64() {
     step tests "conformance, arm64, SVE of $bits bits" conformanceArm64 "$(sve $bits)" "$every" \
       --count=0 --isa=sve,sve_bf16
   done
+  step tests "families, arm64, NEON" conformanceArm64 max,sve=off "$families" --count=60 --damaged=0 --families
+  step tests "families, arm64, SVE of 256 bits" conformanceArm64 "$(sve 256)" "$families" --count=60 --damaged=0 --families
   step one "a pack of this machine, arm64" packOnArm64
-  step one "build arm64, the compiler" build arm64 quern_compiler
+  step one "build arm64, the compiler" build arm64 quern_compiler quern-schedule-test
   step tests "conformance, arm64, compiled there" compiledOnArm64 "$every" --count=6 --damaged=0
+  for bits in 128 256 512; do
+    step tests "recipes, arm64, SVE of $bits bits" recipesOnArm64 $bits
+  done
+  step one "install, arm64" installedOnArm64
 }
 
-# packOnArm64: kernels of a pack that was built here, where no compiler is found.
+# fromPackOnArm64 PACK FILE: the problems of the file where no compiler is found.
+fromPackOnArm64() {
+  QEMU_CPU=$(sve 256) QUERN_PACKS=$1 QUERN_TIERS=family QUERN_CACHE_DIR=off QUERN_COMPILER_LIBRARY=none \
+    qemu-aarch64-static -L build/peers/arm64 build/arm64/bin/quern run -f "$2" --check --repeat=1
+}
+
+# packOnArm64: kernels of packs that were built here, of problems and of families.
 packOnArm64() {
   local target
   for target in neon sve:vl=256; do
     build/release/bin/quern pack build test/problems/smoke.desc -o build/arm64/smoke.qpk --target=$target &&
-      QEMU_CPU=$(sve 256) QUERN_PACKS=build/arm64/smoke.qpk QUERN_CACHE_DIR=off QUERN_COMPILER_LIBRARY=none \
-        qemu-aarch64-static -L build/peers/arm64 \
-        build/arm64/bin/quern run -f test/problems/smoke.desc --check --repeat=1 || return
+      fromPackOnArm64 build/arm64/smoke.qpk test/problems/smoke.desc &&
+      build/release/bin/quern pack build --families runtime/families.desc -o build/arm64/families.qpk --target=$target &&
+      fromPackOnArm64 build/arm64/families.qpk <(grep -v gemm runtime/families.desc) || return
   done
+}
+
+# installedOnArm64: what is installed compiles and computes by itself.
+installedOnArm64() {
+  rm -rf build/arm64/installed && cmake --install build/arm64 --prefix build/arm64/installed > /dev/null &&
+    QEMU_CPU=$(sve 256) QUERN_CACHE_DIR=off QUERN_COMPILER=library qemu-aarch64-static -L build/peers/arm64 \
+      build/arm64/installed/bin/quern run --check --repeat=1 \
+      'softmax fwd_i alg=accurate src=f32:37x50:ab dst=bf16:37x50:ab axis=1'
 }
 
 # finish: the sum of all, and the status.
@@ -365,8 +392,8 @@ step tests "functions in MLIR, every ISA" python3 test/Linalg/Inputs/check_funct
   --quern=build/release/bin/quern --isa=all --jobs="$jobs" test/Linalg/Corpus/*.mlir
 step tests "random functions in MLIR" python3 test/Linalg/Inputs/random_functions.py --quern=build/release/bin/quern \
   --seed="$daySeed" --jobs="$jobs" "$(pick --count=50 --count=150 --count=3000)"
-step tests "kernels of families, every ISA" conformance release softmax,reorder,binary,eltwise,sum,rnn \
-  "$(pick --count=30 --count=60 --count=400)" --families --linker=orc --isa=all
+step tests "kernels of families, every ISA" conformance release "$families" "$(pick --count=30 --count=60 --count=400)" \
+  --families --linker=orc --isa=all
 step tests "conformance of rnn, every ISA" conformance release rnn \
   "$(pick --count=60 --count=150 --count=500)" --isa=all
 step tests "conformance of rnn backward, every ISA" conformance release rnn-backward \

@@ -48,10 +48,11 @@ if(QUERN_BUILD_TOOLS AND QUERN_ENABLE_COMPILER)
   set(packs)
   set(isas sse42 avx2 avx512_core avx512_core_bf16)
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL aarch64)
-    set(isas neon neon_dotprod neon_bf16)
+    set(isas neon neon_dotprod neon_bf16 sve_bf16:vl=128 sve_bf16:vl=256 sve:vl=512)
   endif()
   foreach(isa IN LISTS isas)
-    set(pack ${CMAKE_BINARY_DIR}/families/families-${isa}.qpk)
+    string(REPLACE ":vl=" "_" name ${isa})
+    set(pack ${CMAKE_BINARY_DIR}/families/families-${name}.qpk)
     add_custom_command(OUTPUT ${pack}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/families
       COMMAND quern_tool pack build --families ${PROJECT_SOURCE_DIR}/runtime/families.desc --target=${isa} -o ${pack}

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Turns bytes into values and back, checks everything that arrives, and never lets an exception or a diagnostic out.
+// Turns bytes into values and back, checks everything that arrives, and never lets an exception, a diagnostic or a
+// fatal error of LLVM out.
 //
 //===----------------------------------------------------------------------===//
 #include "quern-compiler/Bridge.h"
@@ -13,6 +14,7 @@
 #include "Compiler/Functions.h"
 #include "Desc/Key.h"
 #include "Targets/Cpu/Linker.h"
+#include "Targets/FatalErrors.h"
 
 #include <string>
 
@@ -29,7 +31,11 @@ int report(const Error &error, const quern_byte_sink *sink) {
   return static_cast<int>(error.status);
 }
 
-int deliver(Result<std::string> result, const quern_byte_sink *sink, const quern_byte_sink *error) {
+/// Delivers what `work` makes.
+int deliver(llvm::function_ref<Result<std::string>()> work, const quern_byte_sink *sink, const quern_byte_sink *error) {
+  Result<std::string> result = std::string();
+  if (Result<void> returned = returnFatalErrors([&] { result = work(); }); !returned)
+    return report(returned.error(), error);
   if (!result)
     return report(result.error(), error);
   send(sink, *result);
@@ -63,9 +69,12 @@ int compile(const quern_compile_request *request, const quern_byte_sink *result,
   if (!read)
     return report(read.error(), error);
   const bool verifyIr = request->verify_ir != 0;
-  return deliver(request->source ? compileProblem(read->desc, read->target, request->form, verifyIr, request->source)
-                                 : compileProblem(read->desc, read->target, request->form, verifyIr),
-                 result, error);
+  return deliver(
+      [&] {
+        return request->source ? compileProblem(read->desc, read->target, request->form, verifyIr, request->source)
+                               : compileProblem(read->desc, read->target, request->form, verifyIr);
+      },
+      result, error);
 }
 
 int explain(const quern_compile_request *request, const quern_byte_sink *result,
@@ -73,14 +82,14 @@ int explain(const quern_compile_request *request, const quern_byte_sink *result,
   Result<Request> read = readRequest(request);
   if (!read)
     return report(read.error(), error);
-  return deliver(explainProblem(read->desc, read->target), result, error);
+  return deliver([&] { return explainProblem(read->desc, read->target); }, result, error);
 }
 
 int read(const quern_compile_request *request, const quern_byte_sink *result, const quern_byte_sink *error) noexcept {
   Result<Request> given = readRequest(request);
   if (!given)
     return report(given.error(), error);
-  return deliver(readMlir(given->desc, given->target), result, error);
+  return deliver([&] { return readMlir(given->desc, given->target); }, result, error);
 }
 
 int link(const void *artifact, size_t size, void **entries, size_t entryCount, void **owner,
@@ -120,6 +129,7 @@ int stageTimes(const quern_byte_sink *result) noexcept {
 } // namespace quern
 
 extern "C" __attribute__((visibility("default"))) const quern_compiler_api *quern_compiler_get_api(uint32_t version) {
+  quern::installFatalErrorHandler();
   static const std::string buildId(quern::compilerBuildId());
   static const quern_compiler_api api = {
       QUERN_COMPILER_API_VERSION, buildId.c_str(), quern::compile, quern::link, quern::release, quern::explain,

@@ -168,6 +168,7 @@ std::string modelName() {
 } // namespace
 
 std::string processorName() {
+#ifdef __x86_64__
   __builtin_cpu_init();
 #define QUERN_PROCESSOR(name)                                                                                          \
   if (__builtin_cpu_is(name))                                                                                          \
@@ -180,6 +181,7 @@ std::string processorName() {
   QUERN_PROCESSOR("alderlake")
   QUERN_PROCESSOR("haswell")
 #undef QUERN_PROCESSOR
+#endif
   return "";
 }
 

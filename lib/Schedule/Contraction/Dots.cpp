@@ -26,6 +26,11 @@ Value splat(OpBuilder &b, Location loc, int64_t lanes, unsigned bits, const APIn
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, value));
 }
 
+/// What makes signed bytes unsigned ones that are 128 more, and the other way round, in words.
+Value signsOfBytes(OpBuilder &b, Location loc, int64_t words) {
+  return splat(b, loc, words, 32, APInt::getSplat(32, APInt::getSignMask(8)));
+}
+
 /// One of the elements of every lane.
 Value elementOfLanes(OpBuilder &b, const Product &product, Value packed, int64_t lanes, int64_t which) {
   Location loc = product.loc();
@@ -260,8 +265,8 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
                                          vector::ExtractOp::create(b, loc, word, int64_t(0)));
       if (dot == Dot::Halves)
         return splitBytes(b, product, product.lhs, word, lanes);
-      Value shift = splat(b, loc, lanes, 32, APInt::getSplat(32, APInt::getSignMask(8)));
-      return {shiftedBytes(b, product, arith::XOrIOp::create(b, loc, word, shift), lanes)};
+      Value shifted = arith::XOrIOp::create(b, loc, word, signsOfBytes(b, loc, lanes));
+      return {shiftedBytes(b, product, shifted, lanes)};
     }
     if (dot == Dot::Rounded && product.lhs.element().isF32())
       return {roundToBf16(b, product, packed)};
@@ -275,9 +280,37 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
   return elements;
 }
 
+Value contractions::prepareLhsOfSteps(OpBuilder &b, const Product &product, Dot dot, Value loaded) {
+  if (!isPackedDot(dot))
+    return factorOf(b, product, dot, product.lhs, loaded);
+  Location loc = product.loc();
+  if (dot == Dot::Rounded && product.lhs.element().isF32())
+    loaded = roundToBf16(b, product, loaded);
+  auto type = cast<VectorType>(loaded.getType());
+  const int64_t words = type.getNumElements() / product.packed;
+  Value v = vector::BitCastOp::create(b, loc, VectorType::get({words}, b.getI32Type()), loaded);
+  return dot == Dot::Shifted ? arith::XOrIOp::create(b, loc, v, signsOfBytes(b, loc, words)).getResult() : v;
+}
+
+SmallVector<Value, 4> contractions::lhsOfStep(OpBuilder &b, const Product &product, Dot dot, Value prepared,
+                                              int64_t step, int64_t lanes) {
+  Location loc = product.loc();
+  auto all = [&](int64_t element, int64_t count) -> Value {
+    Value one = vector::ExtractOp::create(b, loc, prepared, element);
+    return vector::BroadcastOp::create(b, loc, VectorType::get({count}, one.getType()), one);
+  };
+  if (!isPackedDot(dot))
+    return llvm::map_to_vector<4>(llvm::seq<int64_t>(step * product.packed, (step + 1) * product.packed),
+                                  [&](int64_t element) { return all(element, lanes); });
+  if (dot == Dot::Shifted)
+    return {shiftedBytes(b, product, all(step, lanes), lanes)};
+  Type element = dot == Dot::Rounded ? b.getBF16Type() : product.lhs.element();
+  Value packed = vector::BitCastOp::create(b, loc, VectorType::get({product.packed}, element), all(step, 1));
+  return {dot == Dot::Quads ? convert(b, product.lhs, packed) : packed};
+}
+
 SmallVector<Value, 4> contractions::prepareShift(OpBuilder &b, const Product &product, int64_t lanes) {
-  Value shift = splat(b, product.loc(), lanes, 32, APInt::getSplat(32, APInt::getSignMask(8)));
-  return {shiftedBytes(b, product, shift, lanes)};
+  return {shiftedBytes(b, product, signsOfBytes(b, product.loc(), lanes), lanes)};
 }
 
 Value contractions::accumulate(OpBuilder &b, const Product &product, Dot dot, ArrayRef<Value> lhs, ArrayRef<Value> rhs,

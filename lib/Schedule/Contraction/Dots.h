@@ -66,6 +66,12 @@ mlir::Value keepTaken(mlir::OpBuilder &b, const Product &product, mlir::Value pa
 llvm::SmallVector<mlir::Value, 4> prepareLhs(mlir::OpBuilder &b, const Product &product, Dot dot,
                                              llvm::ArrayRef<mlir::Value> loaded, int64_t lanes);
 
+/// The same of several steps whose elements lie side by side: what is loaded of all, as one vector that dots want, and
+/// of that the elements of a step.
+mlir::Value prepareLhsOfSteps(mlir::OpBuilder &b, const Product &product, Dot dot, mlir::Value loaded);
+llvm::SmallVector<mlir::Value, 4> lhsOfStep(mlir::OpBuilder &b, const Product &product, Dot dot, mlir::Value prepared,
+                                            int64_t step, int64_t lanes);
+
 /// What Dot::Shifted adds to every element of lhs, in the form of prepareLhs().
 llvm::SmallVector<mlir::Value, 4> prepareShift(mlir::OpBuilder &b, const Product &product, int64_t lanes);
 

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/AArch64/AArch64.h"
 
+#include "Targets/AArch64/IndexedProducts.h"
 #include "Targets/AArch64/ScalableVectors.h"
 
 #include "llvm-c/Target.h"
@@ -32,6 +33,11 @@ void refine(ContractionStrategy &strategy, const Target &target) {
   strategy.hasQuadDots = target.has(CpuIsa::NeonBf16); // I8MM's
   strategy.hasSameSignDots = target.has(CpuIsa::NeonDotprod) || target.has(CpuIsa::Sve);
   strategy.hasMatrices = false;
+  strategy.indexedBytes = granuleBits / 8;
+  if (isSve(target.isa)) // of eight, between which the allocator moves values if they are all
+    strategy.indexedRegisters = 6;
+  strategy.leastSums = 20; // of up to four that begin in a cycle and take four; loads then leave Neoverse N1 the slots
+  strategy.aheadBytes = strategy.farAheadBytes = 0; // Neoverse's prefetchers follow addresses of pages that come next
 }
 
 MathOptions mathOptionsOf(const Target &target) {
@@ -53,12 +59,12 @@ LlvmCpu llvmCpuOf(const Target &target) {
 }
 
 void prepare(llvm::Function &function, const Target &target) {
-  if (!isSve(target.isa))
-    return;
-  const auto granules = static_cast<unsigned>(target.vectorBits / granuleBits);
-  function.addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(function.getContext(), granules, granules));
+  const auto granules = isSve(target.isa) ? static_cast<unsigned>(target.vectorBits / granuleBits) : 1U;
+  if (isSve(target.isa))
+    function.addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(function.getContext(), granules, granules));
   if (granules > 1) // NEON's are used where they are as long
     useScalableVectors(function, granules);
+  useIndexedProducts(function, granules);
 }
 
 void initializeLlvm() {

@@ -11,6 +11,7 @@
 #include "Targets/Cpu/Architecture.h"
 #include "Targets/Cpu/CodegenPasses.h"
 #include "Targets/Cpu/Listing.h"
+#include "Targets/FatalErrors.h"
 #include "Targets/LlvmTranslation.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -86,6 +87,20 @@ Result<void> checkSelfContained(llvm::StringRef object) {
   return {};
 }
 
+Result<bool> CpuCodegen::generate(std::unique_ptr<llvm::Module> &module, llvm::function_ref<bool()> work) {
+  bool isDone = false;
+  Result<void> returned = returnFatalErrors([&] { isDone = work(); });
+  if (returned)
+    return isDone;
+  abandon(module);
+  abandon(context);
+  for (auto &machine : machines)
+    abandon(machine.second);
+  machines.clear();
+  context = std::make_unique<llvm::LLVMContext>();
+  return internalError("codegen: ", returned.error().message);
+}
+
 Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) {
   Result<llvm::TargetMachine *> machine = machineFor(target);
   if (!machine)
@@ -100,7 +115,11 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
     return textOf(**translated);
   llvm::SmallVector<char, 0> bytes;
   auto kind = form == CodeForm::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (!generateCode(**machine, architecture, **translated, bytes, kind, verifyIr))
+  Result<bool> isEmitted =
+      generate(*translated, [&] { return generateCode(**machine, architecture, **translated, bytes, kind, verifyIr); });
+  if (!isEmitted)
+    return isEmitted.takeError();
+  if (!*isEmitted)
     return internalError("codegen: LLVM cannot emit this kind of file");
   if (!complaints.first().empty())
     return internalError("codegen: ", complaints.first());
@@ -124,7 +143,10 @@ Result<CodeListing> CpuCodegen::list(mlir::ModuleOp module, const Target &target
   if (!translated)
     return translated.takeError();
   NotedCode noted;
-  if (!listCode(**machine, architecture, **translated, noted))
+  Result<bool> isListed = generate(*translated, [&] { return listCode(**machine, architecture, **translated, noted); });
+  if (!isListed)
+    return isListed.takeError();
+  if (!*isListed)
     return CodeListing();
   if (!complaints.first().empty())
     return internalError("codegen: ", complaints.first());

@@ -16,6 +16,7 @@
 #include "Targets/CodeListing.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <map>
 #include <memory>
@@ -46,6 +47,9 @@ public:
 
 private:
   Result<llvm::TargetMachine *> machineFor(const Target &target);
+  /// What `work` on the module says. `internal` where LLVM would end the process: the module and all that this kept are
+  /// then let go of, and the next run begins anew.
+  Result<bool> generate(std::unique_ptr<llvm::Module> &module, llvm::function_ref<bool()> work);
   std::unique_ptr<llvm::LLVMContext> context;
   std::map<CpuIsa, std::unique_ptr<llvm::TargetMachine>> machines;
 };

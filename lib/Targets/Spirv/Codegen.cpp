@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Codegen.h"
 
+#include "Targets/FatalErrors.h"
 #include "Targets/LlvmTranslation.h"
 #include "Targets/Spirv/Check.h"
 
@@ -212,11 +213,9 @@ bool addPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes,
              : !target.addAsmPrinter(passes, os, nullptr, kind, context);
 }
 
-/// One module at a time: the back end's analysis of it is a static variable.
-bool emit(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes,
-          llvm::CodeGenFileType kind, bool verifyIr) {
-  static std::mutex mutex;
-  std::lock_guard lock(mutex);
+/// False if the back end cannot emit this kind of file.
+bool emitAlone(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes,
+               llvm::CodeGenFileType kind, bool verifyIr) {
   llvm::raw_svector_ostream os(bytes);
   llvm::legacy::PassManager passes;
   auto *info = new llvm::MachineModuleInfoWrapperPass(&machine);
@@ -226,6 +225,18 @@ bool emit(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorI
   passes.run(module);
   FunctionAddresses::keep(info->getMMI(), module);
   return true;
+}
+
+/// One module at a time: the back end's analysis of it is a static variable.
+Result<bool> emit(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes,
+                  llvm::CodeGenFileType kind, bool verifyIr) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  bool isEmitted = false;
+  if (Result<void> returned = returnFatalErrors([&] { isEmitted = emitAlone(machine, module, bytes, kind, verifyIr); });
+      !returned)
+    return internalError("codegen: ", returned.error().message);
+  return isEmitted;
 }
 
 } // namespace
@@ -247,7 +258,15 @@ Result<std::string> SpirvCodegen::run(mlir::ModuleOp module, const Target &targe
     return ok.takeError();
   llvm::SmallVector<char, 0> bytes;
   auto kind = form == CodeForm::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (!emit(**found, **translated, bytes, kind, verifyIr))
+  Result<bool> isEmitted = emit(**found, **translated, bytes, kind, verifyIr);
+  if (!isEmitted) {
+    abandon(*translated);
+    abandon(*found);
+    abandon(context);
+    context = std::make_unique<llvm::LLVMContext>();
+    return isEmitted.takeError();
+  }
+  if (!*isEmitted)
     return internalError("codegen: LLVM cannot emit this kind of file");
   if (!complaints.first().empty())
     return internalError("codegen: ", complaints.first());

@@ -20,10 +20,10 @@ public:
     const Type sum = getElementTypeOrSelf(op.getResultType());
     const bool fits = aarch64::hasDots(isa, dot.lanes);
     if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && fits && hasArmBf16(isa))
-      return dotOf(isa, "bfdot", first(), flat(dot.second));
+      return dotOf(isa, "bfdot", flat(dot.second), first());
     if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && fits && hasArmDotprod(isa)) {
       if (dot.isFirstSigned == dot.isSecondSigned)
-        return dotOf(isa, dot.isFirstSigned ? "sdot" : "udot", first(), flat(dot.second));
+        return dotOf(isa, dot.isFirstSigned ? "sdot" : "udot", flat(dot.second), first());
       if (hasArmBf16(isa))
         return dot.isFirstSigned ? dotOf(isa, "usdot", flat(dot.second), first())
                                  : dotOf(isa, "usdot", first(), flat(dot.second));
@@ -37,7 +37,18 @@ private:
   Value first() {
     if (!dot.isFirstOne)
       return flat(dot.first);
-    return once(dot.first, [&] { return broadcastFirst(dot.first, VectorType::get({1}, b.getI32Type())); });
+    return once(dot.first, [&] {
+      if (Value word = elementOfWords())
+        return broadcastWord(word);
+      return broadcastFirst(dot.first, VectorType::get({1}, b.getI32Type()));
+    });
+  }
+
+  /// One of a register's words, if first is one: the instruction may then have its number.
+  Value elementOfWords() {
+    auto shaped = dot.first.getDefiningOp<vector::BitCastOp>();
+    auto made = shaped ? shaped.getSource().getDefiningOp<vector::BroadcastOp>() : vector::BroadcastOp();
+    return made && made.getSource().getType().isInteger(32) ? made.getSource() : Value();
   }
 
   Value dotOf(VectorIsa isa, StringRef name, Value first, Value second) {

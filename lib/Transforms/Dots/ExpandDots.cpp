@@ -64,7 +64,11 @@ Value DotBuilder::once(Value from, llvm::function_ref<Value()> make) {
 
 Value DotBuilder::broadcastFirst(Value word, VectorType words) {
   word = vector::ExtractOp::create(b, loc, vector::BitCastOp::create(b, loc, words, word), int64_t(0));
-  word = vector::BroadcastOp::create(b, loc, VectorType::get({dot.lanes}, b.getI32Type()), word);
+  return broadcastWord(word);
+}
+
+Value DotBuilder::broadcastWord(Value word) {
+  word = vector::BroadcastOp::create(b, loc, VectorType::get({dot.lanes}, word.getType()), word);
   return vector::BitCastOp::create(b, loc, VectorType::get({dot.lanes * dot.packed}, dot.element()), word);
 }
 
@@ -91,8 +95,8 @@ void expandDots(func::FuncOp function, VectorIsa isa) {
   llvm::SetVector<Operation *> unused;
   auto leave = [&](Operation *op) {
     for (Value operand : op->getOperands())
-      if (isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp, vector::ShapeCastOp>(
-              operand.getDefiningOp()))
+      if (isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp, vector::BitCastOp, vector::BroadcastOp,
+                          vector::ShapeCastOp>(operand.getDefiningOp()))
         unused.insert(operand.getDefiningOp());
     op->erase();
   };

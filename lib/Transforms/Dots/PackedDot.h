@@ -39,6 +39,8 @@ protected:
   mlir::Value once(mlir::Value from, llvm::function_ref<mlir::Value()> make);
   /// The first word of `word`, a pair or four that is one for all lanes, as a register of them.
   mlir::Value broadcastFirst(mlir::Value word, mlir::VectorType words);
+  /// A number of 32 bits as a register of such pairs or fours.
+  mlir::Value broadcastWord(mlir::Value word);
   /// lanes x packed elements in one dimension; what they were shaped from where that is known.
   mlir::Value flat(mlir::Value shaped);
   /// The f32 that `v` was rounded from to bf16; null if it was not.

@@ -32,10 +32,10 @@ public:
     if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && dot.lanes == 16 && dot.isFirstOne &&
         isa >= VectorIsa::Avx512Bf16)
       return call("llvm.x86.avx512bf16.dpbf16ps.512", op.getResultType(),
-                  {op.getAcc(), broadcastWord(), rounded(flat(dot.second))});
+                  {op.getAcc(), broadcastPair(), rounded(flat(dot.second))});
     if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && dot.lanes == 16 &&
         dot.isFirstSigned != dot.isSecondSigned && isa >= VectorIsa::Avx512Vnni) {
-      Value first = dot.isFirstOne ? broadcastWord() : flat(dot.first), second = flat(dot.second);
+      Value first = dot.isFirstOne ? broadcastPair() : flat(dot.first), second = flat(dot.second);
       if (dot.isFirstSigned) // unsigned first
         std::swap(first, second);
       return call("llvm.x86.avx512.vpdpbusd.512", op.getResultType(), {op.getAcc(), first, second});
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  Value broadcastWord() {
+  Value broadcastPair() {
     return once(dot.first, [&] {
       Value wide = roundedFrom(dot.first);
       return broadcastFirst(wide ? roundedPair(wide) : dot.first, VectorType::get({wide ? 4 : 1}, b.getI32Type()));

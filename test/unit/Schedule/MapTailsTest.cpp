@@ -67,22 +67,18 @@ TEST_P(TransposedSums, TouchNothingBeyondTheirBuffers) {
   int64_t count = sum.outer * sum.rows * sum.columns;
   std::vector<ChainArgument> arguments = {{sum.from, count}, {sum.to, count, /*isOutput=*/true}};
   Buffers start = makeBuffers(arguments, /*seed=*/1), want = start;
-  Target target;
-  target.isa = std::min(detectedIsa(), CpuIsa::Avx512);
-  ScheduledKernel naive = compiler.compileNaively(text, target, /*widen=*/false);
+  const std::vector<Target> targets = targetsOfMachine(wholeLevels);
+  ScheduledKernel naive = compiler.compileNaively(text, targets.back(), /*widen=*/false);
   ASSERT_TRUE(naive.code);
   run(naive, arguments, want, false);
-  for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512}) {
-    if (isa > detectedIsa())
-      continue;
-    target.isa = isa;
+  for (const Target &target : targets) {
     MapStrategy strategy = mapStrategyFor(target);
     auto recipe = [&](mlir::func::FuncOp problem, std::string &whyNot) {
       return mlir::success(succeeded(scheduleMap(problem, strategy, &whyNot)));
     };
     ScheduledKernel kernel = compiler.compile(text, target, recipe);
     ASSERT_TRUE(kernel.code);
-    SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan + "\n" + text);
+    SCOPED_TRACE(target.text() + ": " + kernel.plan + "\n" + text);
     checkKernel(kernel, arguments, /*tolerance=*/0, start, want, /*aliased=*/false);
   }
 }

@@ -48,8 +48,14 @@ RowsStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   return strategy;
 }
 
+constexpr CpuIsa otherLevels[] = {CpuIsa::Avx512Vnni,  CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16,
+                                  CpuIsa::NeonDotprod, CpuIsa::NeonBf16,   CpuIsa::SveBf16};
+
 TEST(RandomChains, RecipeEqualsNaiveLoops) {
   KernelCompiler compiler;
+  const std::vector<Target> wholes = targetsOfMachine(wholeLevels);
+  std::vector<Target> targets = wholes;
+  llvm::append_range(targets, targetsOfMachine(otherLevels));
   uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 60);
   std::map<std::string, int> seen;
   for (uint64_t seed = first; seed < first + count && !::testing::Test::HasFailure(); ++seed) {
@@ -58,27 +64,21 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
     SCOPED_TRACE(about);
     const RunningCase running(about);
     Buffers start = makeBuffers(chain.arguments, seed), want = start;
-    Target target;
-    target.isa = std::min(detectedIsa(), CpuIsa::Avx512);
-    ScheduledKernel naive = compiler.compileNaively(chain.text, target, /*widen=*/true);
+    ScheduledKernel naive = compiler.compileNaively(chain.text, wholes.back(), /*widen=*/true);
     ASSERT_TRUE(naive.code);
     run(naive, chain.arguments, want, false);
     std::mt19937_64 random(seed);
-    // The levels behind AVX-512 differ from it where bytes and bf16 are, which a few chains in each run show.
-    for (CpuIsa isa :
-         {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni, CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16}) {
-      if (isa > CpuIsa::Avx512 && (seed + static_cast<uint64_t>(isa)) % 3)
+    for (const Target &target : targets) {
+      // What the rest differs in, a few chains in each run show.
+      if (llvm::is_contained(otherLevels, target.isa) && (seed + static_cast<uint64_t>(target.isa)) % 3)
         continue;
-      if (isa > detectedIsa())
-        continue;
-      target.isa = isa;
       RowsStrategy strategy = randomStrategy(target, random);
       auto recipe = [&](mlir::func::FuncOp problem, std::string &whyNot) {
         return mlir::success(succeeded(scheduleRows(problem, strategy, &whyNot)));
       };
       ScheduledKernel kernel = compiler.compile(chain.text, target, recipe);
       ASSERT_TRUE(kernel.code);
-      SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
+      SCOPED_TRACE(target.text() + ": " + kernel.plan);
       for (bool aliased : {false, true})
         checkKernel(kernel, chain.arguments, chain.tolerance, start, want, aliased);
       for (const char *feature :
@@ -91,11 +91,14 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
     EXPECT_TRUE(times > 0 || count < 60) << "no chain met: " << feature;
 }
 
-const CpuIsa levels[] = {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Avx512Vnni};
+constexpr CpuIsa byteLevels[] = {CpuIsa::Sse42,      CpuIsa::Avx2, CpuIsa::Avx512,
+                                 CpuIsa::Avx512Vnni, CpuIsa::Neon, CpuIsa::NeonDotprod,
+                                 CpuIsa::NeonBf16,   CpuIsa::Sve,  CpuIsa::SveBf16};
 
 // Sums are exact. Each level takes four neighbours of a row, four across rows and 16 bits.
 TEST(RandomChains, SumsOfBytesEqualNaiveLoops) {
   KernelCompiler compiler;
+  const std::vector<Target> targets = targetsOfMachine(byteLevels);
   const uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 60);
   std::map<std::string, int> seen;
   for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
@@ -105,25 +108,22 @@ TEST(RandomChains, SumsOfBytesEqualNaiveLoops) {
     const RunningCase running(about);
     const Buffers start = makeBuffers(chain.arguments, seed);
     Buffers want = start;
-    const ScheduledKernel naive = compiler.compileNaively(chain.text, Target{CpuIsa::Sse42}, /*widen=*/false);
+    const ScheduledKernel naive = compiler.compileNaively(chain.text, targets.front(), /*widen=*/false);
     ASSERT_TRUE(naive.code);
     run(naive, chain.arguments, want, false);
     std::mt19937_64 random(seed);
-    for (CpuIsa isa : levels) {
-      if (isa > detectedIsa())
-        continue;
-      const Target target{isa};
+    for (const Target &target : targets) {
       RowsStrategy strategy = randomStrategy(target, random);
       const ScheduledKernel kernel =
           compiler.compile(chain.text, target, [&](mlir::func::FuncOp problem, std::string &whyNot) {
             return mlir::success(succeeded(scheduleRows(problem, strategy, &whyNot)));
           });
       ASSERT_TRUE(kernel.code);
-      SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
+      SCOPED_TRACE(target.text() + ": " + kernel.plan);
       checkKernel(kernel, chain.arguments, chain.tolerance, start, want, false);
       const bool isAlong = kernel.plan.find("along the row") != std::string::npos;
       const bool inFours = kernel.plan.find("of 4 neighbours") != std::string::npos;
-      const std::string level(nameOfIsa(isa));
+      const std::string level(nameOfIsa(target.isa));
       seen[level + ": four of a row"] += isAlong && inFours;
       seen[level + ": four across rows"] += !isAlong && inFours;
       seen[level + ": 16 bits"] += kernel.plan.find("bytes summed in 16 bits") != std::string::npos;
@@ -137,6 +137,7 @@ TEST(RandomChains, SumsOfBytesEqualNaiveLoops) {
 // One kernel for three sets of sizes.
 TEST(RandomChains, OpenSizesEqualNaiveLoops) {
   KernelCompiler compiler;
+  const std::vector<Target> targets = targetsOfMachine(wholeLevels);
   const uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 60);
   std::map<std::string, int> seen;
   for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
@@ -144,15 +145,14 @@ TEST(RandomChains, OpenSizesEqualNaiveLoops) {
     const std::string about = "QUERN_TEST_SEED=" + std::to_string(seed) + " QUERN_TEST_COUNT=1\n" + text;
     SCOPED_TRACE(about);
     const RunningCase running(about);
-    const CpuIsa isa = std::min(levels[seed % 3], detectedIsa());
-    const Target target{isa};
+    const Target &target = targets[seed % targets.size()];
     std::mt19937_64 random(seed);
     RowsStrategy strategy = randomStrategy(target, random);
     ScheduledKernel kernel = compiler.compile(text, target, [&](mlir::func::FuncOp problem, std::string &whyNot) {
       return mlir::success(succeeded(scheduleRows(problem, strategy, &whyNot)));
     });
     ASSERT_TRUE(kernel.code);
-    SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
+    SCOPED_TRACE(target.text() + ": " + kernel.plan);
     for (uint64_t execution = 0; execution < 3; ++execution) {
       const OpenChain chain = makeOpenChain(seed, execution);
       ASSERT_EQ(chain.open.text, text);

@@ -44,6 +44,7 @@ MapStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
 
 TEST(RandomMaps, RecipeEqualsNaiveLoops) {
   KernelCompiler compiler;
+  const std::vector<Target> targets = targetsOfMachine(wholeLevels);
   uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 80);
   std::map<std::string, int> seen;
   for (uint64_t seed = first; seed < first + count && !::testing::Test::HasFailure(); ++seed) {
@@ -52,23 +53,18 @@ TEST(RandomMaps, RecipeEqualsNaiveLoops) {
     SCOPED_TRACE(about);
     const RunningCase running(about);
     Buffers start = makeBuffers(map.arguments, seed), want = start;
-    Target target;
-    target.isa = std::min(detectedIsa(), CpuIsa::Avx512);
-    ScheduledKernel naive = compiler.compileNaively(map.text, target, /*widen=*/false);
+    ScheduledKernel naive = compiler.compileNaively(map.text, targets.back(), /*widen=*/false);
     ASSERT_TRUE(naive.code);
     run(naive, map.arguments, want, false);
     std::mt19937_64 random(seed);
-    for (CpuIsa isa : {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512}) {
-      if (isa > detectedIsa())
-        continue;
-      target.isa = isa;
+    for (const Target &target : targets) {
       MapStrategy strategy = randomStrategy(target, random);
       auto recipe = [&](mlir::func::FuncOp problem, std::string &whyNot) {
         return mlir::success(succeeded(scheduleMap(problem, strategy, &whyNot)));
       };
       ScheduledKernel kernel = compiler.compile(map.text, target, recipe);
       ASSERT_TRUE(kernel.code);
-      SCOPED_TRACE(std::string(nameOfIsa(isa)) + ": " + kernel.plan);
+      SCOPED_TRACE(target.text() + ": " + kernel.plan);
       for (bool aliased : {false, true})
         checkKernel(kernel, map.arguments, /*tolerance=*/0, start, want, aliased);
       for (const char *feature :

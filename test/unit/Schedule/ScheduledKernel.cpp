@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "ScheduledKernel.h"
 
+#include "Desc/Machine.h"
+
 #include "Device/WorkGroups.h"
 #include "Device/WorkItems.h"
 #include "EmptyAccesses.h"
@@ -58,6 +60,14 @@ std::optional<ScheduledKernel> KernelCompiler::tryCompile(const std::string &tex
   if (trapsEmpty)
     trapEmptyAccesses(*module);
   return build(*module, target);
+}
+
+std::vector<Target> quern::test::targetsOfMachine(std::span<const CpuIsa> levels) {
+  std::vector<Target> targets;
+  for (CpuIsa level : levels)
+    if (includesIsa(detectedIsa(), level))
+      targets.push_back(targetOfIsa(level, isSve(level) ? machine::detectVectorBits() : 0));
+  return targets;
 }
 
 ScheduledKernel KernelCompiler::compileNaively(const std::string &text, const Target &target, bool widen) {

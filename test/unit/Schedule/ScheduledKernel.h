@@ -20,6 +20,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 
 namespace quern::test {
 
@@ -44,6 +45,11 @@ struct ScheduledKernel {
   int64_t scratchBytes = 0, sharedBytes = 0;
   std::string plan;
 };
+
+/// Levels whose instructions differ for every recipe; the others differ from them where bytes and bf16 are.
+inline constexpr CpuIsa wholeLevels[] = {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Neon, CpuIsa::Sve};
+/// Those of `levels` that this machine has, SVE with the length of its vectors.
+std::vector<Target> targetsOfMachine(std::span<const CpuIsa> levels);
 
 /// What each argument holds, gaps included.
 using Bytes = std::vector<char>;

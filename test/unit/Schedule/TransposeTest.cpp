@@ -95,7 +95,13 @@ TEST_P(Transpose, EveryElementOnEveryRegister) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Transpose,
                          testing::Values(TransposeCase{"sse42", 16}, TransposeCase{"avx2", 32},
-                                         TransposeCase{"avx512_core", 64}),
-                         [](const auto &info) { return info.param.target; });
+                                         TransposeCase{"avx512_core", 64}, TransposeCase{"neon", 16},
+                                         TransposeCase{"sve:vl=128", 16}, TransposeCase{"sve:vl=256", 32},
+                                         TransposeCase{"sve:vl=512", 64}),
+                         [](const auto &info) {
+                           std::string name = info.param.target;
+                           std::replace_if(name.begin(), name.end(), [](char c) { return c == ':' || c == '='; }, '_');
+                           return name;
+                         });
 
 } // namespace

@@ -118,7 +118,7 @@ private:
 /// Whether this machine runs code for `target`.
 inline bool canRun(const std::string &target) {
   auto parsed = Target::parse(target);
-  return parsed && parsed->isa <= detectedIsa();
+  return parsed && Target::host().runs(*parsed);
 }
 
 } // namespace quern

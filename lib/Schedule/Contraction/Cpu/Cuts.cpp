@@ -195,7 +195,7 @@ void Emitter::copyRhs() {
 
 Value Emitter::copyAt(Value step, size_t sum, int64_t vector) {
   const int64_t ofStep = plan.elementsOfStep(plan.cuts->product), ofVector = plan.lanes * plan.cuts->product.packed;
-  return linear((static_cast<int64_t>(sum) * plan.columnVectors + vector) * ofVector,
+  return linear((static_cast<int64_t>(sum) * plan.columnVectors + vector) * ofVector + further * ofStep,
                 {{step, ofStep}, {cut.begin, -ofStep}});
 }
 

@@ -136,9 +136,15 @@ private:
   bool sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const;
   void emitStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows,
                 Values &sums);
+  void emitSteps(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows,
+                 Values &sums, int64_t together);
+  void addTo(Values &sums, int64_t row, Dot dot, llvm::ArrayRef<Value> lhs, const Loaded &rhs);
+  Value lhsAt(const Product &product, llvm::ArrayRef<Value> k, Value row);
   void loadStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, int64_t rows,
                 llvm::function_ref<void(Loaded)> take);
-  void carry(Value begin, Value end, llvm::ArrayRef<unsigned> live, Values &sums, llvm::function_ref<void(Value)> body);
+  Value wholeTurns(Value begin, Value end, int64_t steps);
+  void carry(Value begin, Value end, int64_t by, llvm::ArrayRef<unsigned> live, Values &sums,
+             llvm::function_ref<void(Value)> body);
   Values loadLhs(const Product &product, Dot dot, Value buffer, Value at);
   Value loadRhs(unsigned number, Value buffer, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
   Value rhsAt(unsigned number, llvm::ArrayRef<Value> k, size_t sum, int64_t vector);
@@ -188,6 +194,7 @@ private:
   Value chunkRow;             ///< the row at which scratch begins
   bool hasTurned = false;     ///< the copies of plan.turned are those of the vector that is written
   Cut cut;
+  int64_t further = 0; ///< of steps that are taken together, the one that rhs is read of
   Group group;
   Value matrixHeight;          ///< rows of a matrix
   Values lhsCopies, rhsCopies; ///< by product: steps that do not fill a matrix, filled up with zeros

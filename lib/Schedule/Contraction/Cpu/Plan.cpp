@@ -302,6 +302,15 @@ SmallVector<Plan::Step, 4> Plan::steps() const {
 
 bool Plan::hasGroups() const { return groupSize < static_cast<int64_t>(chain.accumulators.size()); }
 
+int64_t Plan::stepsTogether(const Product &product, Dot dot) const {
+  if (product.reduced.empty() || product.taken < product.packed || dot == Dot::Halves || matrices)
+    return 1;
+  const Product::Reduced &k = product.reduced.back();
+  const int64_t elements = isPackedDot(dot) ? 1 : product.packed;
+  const int64_t steps = strategy.indexedBytes / (elements * bytesOf(chain.sumType()));
+  return k.lhs == product.packed && !k.extent.isBelow(steps) ? std::max<int64_t>(steps, 1) : 1;
+}
+
 Type Plan::copied(const Product::Factor &factor) const {
   if (cuts->hasPairs)
     return BFloat16Type::get(factor.element().getContext());

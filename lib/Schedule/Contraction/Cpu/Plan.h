@@ -106,6 +106,10 @@ struct Plan {
   llvm::SmallVector<Step, 4> steps() const; ///< of all loops
   /// A product as its sums see it.
   const Product &summed(unsigned product) const { return cuts ? cuts->product : chain.products[product]; }
+  /// Vectors of rhs that are loaded one behind the other while several steps are taken together.
+  static constexpr int64_t rhsTogether = 2;
+  /// Steps along K whose elements of a row of lhs are loaded as one vector; 1: each step for itself.
+  int64_t stepsTogether(const Product &product, Dot dot) const;
   /// What the copy of a factor of `cuts->product` has.
   mlir::Type copied(const Product::Factor &factor) const;
   int64_t scratchElements() const { return (cuts && cuts->parts > 1 ? cuts->tiles : 1) * scratchRows * perRow * lanes; }

@@ -25,18 +25,21 @@ using namespace quern;
 using namespace quern::contractions;
 
 /// Sums, the vectors of a step and one element of lhs are in registers; where a product is an instruction
-/// of its own, its result too.
+/// of its own, its result too. Of steps that are taken together it is a vector of lhs for each row, and a few of rhs.
 int64_t RowSplit::mostRows() const {
-  int64_t used = 1, extra = 0;
+  int64_t used = 1, extra = 0, ofRow = 0;
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots)) {
-    int64_t sums = std::min<int64_t>(static_cast<int64_t>(product.sums.size()), plan.groupSize);
-    used = std::max<int64_t>(used, sums * plan.columnVectors * registersOfRhs(product, dot));
-    extra = std::max<int64_t>(extra, dot == Dot::MulAdd || isRounded(dot) || dot == Dot::Shifted ? 2
-                                     : dot == Dot::Halves                                        ? 3
-                                                                                                 : 1);
+    const int64_t sums = std::min<int64_t>(static_cast<int64_t>(product.sums.size()), plan.groupSize);
+    const int64_t one = plan.stepsTogether(product, dot) > 1 ? 0 : 1; // element
+    const int64_t vectors = sums * plan.columnVectors;
+    ofRow = std::max(ofRow, 1 - one);
+    used = std::max(used, (one ? vectors : std::min(vectors, Plan::rhsTogether)) * registersOfRhs(product, dot));
+    extra = std::max(extra, one + (dot == Dot::MulAdd || isRounded(dot) || dot == Dot::Shifted ? 1
+                                   : dot == Dot::Halves                                        ? 2
+                                                                                               : 0));
   }
-  return std::clamp<int64_t>((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors), 1,
-                             strategy.maxRows);
+  return std::clamp<int64_t>((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors + ofRow), 1,
+                             ofRow ? std::min(strategy.maxRows, strategy.indexedRegisters) : strategy.maxRows);
 }
 
 /// More where rhs is copied for them, and twice as many where a copy of lhs serves several tiles.
@@ -171,7 +174,8 @@ void RowSplit::splitCuts() {
   if (cuts.hasLhs)
     most = std::min(most, 16 * strategy.cutBytes / placeLhs(rows));
   cuts.parts = ceilDiv(steps, std::max<int64_t>(16, most));
-  cuts.steps = ceilDiv(steps, cuts.parts);
+  cuts.steps = ceilDiv(ceilDiv(steps, cuts.parts), plan.stepsTogether(product, plan.dots[0])) *
+               plan.stepsTogether(product, plan.dots[0]);
   cuts.parts = ceilDiv(steps, cuts.steps);
   if (chain.epilogueOps() > strategy.inlineOps || cuts.parts > 1)
     plan.scratchRows = rows;
@@ -220,9 +224,12 @@ void RowSplit::chooseGroups() {
     return;
   if (!isFar() || plan.isShifted() || chain.epilogueOps() <= strategy.inlineOps || !chain.rows.mayExceed(mostRows()))
     return;
+  const int64_t ofAll = mostRows();
   plan.groupSize = 1;
   while (plan.groupSize < accumulators && !suitsGroups(plan.groupSize))
     ++plan.groupSize;
+  if (mostRows() <= ofAll)
+    plan.groupSize = accumulators;
 }
 
 /// Tall blocks, and one of the rows that are left, whose sums do not wait for each other. Blocks of three vectors and

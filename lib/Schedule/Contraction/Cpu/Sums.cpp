@@ -73,16 +73,31 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
   auto bufferOf = [&](const Product::Factor &factor) { return kernel.arguments.lookup(factor.base); };
   Buffers buffers;
   Values k;
+  const Product &first = plan.summed(step[0]);
   ArrayRef<Product::Reduced> reduced = chain.products[step.front()].reduced;
   std::function<void(unsigned)> nest = [&](unsigned depth) {
     if (depth == reduced.size())
       return emitStep(step, buffers, k, row, rows, sums);
     bool isCut = depth == 0 && cut.begin;
-    carry(isCut ? cut.begin : index(0), isCut ? cut.end : index(reduced[depth].extent), live, sums, [&](Value at) {
-      k.push_back(at);
-      nest(depth + 1);
-      k.pop_back();
-    });
+    Value begin = isCut ? cut.begin : index(0), end = isCut ? cut.end : index(reduced[depth].extent);
+    auto walk = [&](Value from, Value to, int64_t by, function_ref<void()> body) {
+      auto emit = [&](Value at) {
+        k.push_back(at);
+        body();
+        k.pop_back();
+      };
+      carry(from, to, by, live, sums, emit);
+    };
+    const int64_t together = depth + 1 < reduced.size() || !rows ? 1 : plan.stepsTogether(first, plan.dots[step[0]]);
+    if (together > 1) {
+      const bool areAll = first.reduced[depth].extent.isMultipleOf(together); // of each part of K, too
+      Value whole = areAll ? end : wholeTurns(begin, end, together);
+      walk(begin, whole, together, [&] { emitSteps(step, buffers, k, row, rows, sums, together); });
+      if (areAll)
+        return;
+      begin = whole;
+    }
+    walk(begin, end, 1, [&] { nest(depth + 1); });
   };
   auto chooseBuffers = [&](ArrayRef<Value> isTurn) { // or a later one
     auto choose = [&](function_ref<Value(const Plan::Step &)> bufferIn) {
@@ -101,7 +116,7 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
     chooseBuffers({});
     return nest(0);
   }
-  carry(index(0), index(count), live, sums, [&](Value turn) {
+  carry(index(0), index(count), 1, live, sums, [&](Value turn) {
     Values isTurn;
     for (int64_t i = 1; i < count; ++i)
       isTurn.push_back(create<arith::CmpIOp>(arith::CmpIPredicate::sge, turn, index(i)));
@@ -110,14 +125,23 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
   });
 }
 
+/// The end of the last whole turn of some steps each.
+Value Emitter::wholeTurns(Value begin, Value end, int64_t steps) {
+  const std::optional<int64_t> from = getConstantIntValue(begin), to = getConstantIntValue(end);
+  if (from && to)
+    return index(*to - (*to - *from) % steps);
+  return difference(end, create<arith::RemUIOp>(difference(end, begin), index(steps)));
+}
+
 /// A loop that carries the live sums.
-void Emitter::carry(Value begin, Value end, ArrayRef<unsigned> live, Values &sums, function_ref<void(Value)> body) {
+void Emitter::carry(Value begin, Value end, int64_t by, ArrayRef<unsigned> live, Values &sums,
+                    function_ref<void(Value)> body) {
   auto now = [&] { return llvm::map_to_vector(live, [&](unsigned i) { return sums[i]; }); };
   auto set = [&](const Values &values) {
     for (auto [i, value] : llvm::zip_equal(live, values))
       sums[i] = value;
   };
-  set(loop(begin, end, index(1), now(), [&](Value at, const Values &carried) {
+  set(loop(begin, end, index(by), now(), [&](Value at, const Values &carried) {
     set(carried);
     body(at);
     return now();
@@ -141,35 +165,76 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
   }
 }
 
+/// Where a row's elements of lhs lie.
+Value Emitter::lhsAt(const Product &product, ArrayRef<Value> k, Value row) {
+  SmallVector<Term> terms{{row, product.lhsRow}};
+  for (auto [at, loop] : llvm::zip_equal(k, product.reduced))
+    terms.push_back({at, loop.lhs});
+  if (cut.lhs)
+    terms.append({{chunkRow, -product.lhsRow.known()}, {cut.begin, -product.reduced[0].lhs.known()}});
+  return linear(product.lhs.offset, terms);
+}
+
+void Emitter::addTo(Values &sums, int64_t row, Dot dot, ArrayRef<Value> lhs, const Loaded &rhs) {
+  Value &sum = sums[sumIndex(row, rhs.accumulator, rhs.vector)];
+  sum = accumulate(b, plan.summed(rhs.product), dot, lhs, rhs.elements, sum);
+}
+
+/// Some steps, of which one vector has all of a row of lhs. Of rhs there are a few vectors at a time.
+void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows,
+                        Values &sums, int64_t together) {
+  const Product &first = plan.summed(step[0]);
+  const Dot dot = plan.dots[step[0]];
+  Value at = lhsAt(first, k, row);
+  Values prepared;
+  for (int64_t i = 0; i < rows; ++i) {
+    auto type = VectorType::get({together * first.packed}, cast<MemRefType>(buffers.lhs.getType()).getElementType());
+    Value place = linear(0, {{at, 1}, {index(i), first.lhsRow}});
+    prepared.push_back(prepareLhsOfSteps(b, first, dot, create<vector::LoadOp>(type, buffers.lhs, ValueRange{place})));
+  }
+  for (further = 0; further < together; ++further) {
+    SmallVector<SmallVector<Value, 4>> lhs;
+    for (Value own : prepared)
+      lhs.push_back(lhsOfStep(b, first, dot, own, further, plan.lanes));
+    if (sumsShift(step, sums.size(), rows))
+      lhs.push_back(prepareShift(b, first, plan.lanes));
+    SmallVector<Loaded, Plan::rhsTogether> vectors;
+    auto addVectors = [&] {
+      for (const Loaded &rhs : vectors)
+        for (auto [i, own] : llvm::enumerate(lhs))
+          addTo(sums, static_cast<int64_t>(i), dot, own, rhs);
+      vectors.clear();
+    };
+    loadStep(step, buffers, k, rows, [&](Loaded rhs) {
+      vectors.push_back(std::move(rhs));
+      if (vectors.size() == Plan::rhsTogether)
+        addVectors();
+    });
+    addVectors();
+  }
+  further = 0;
+}
+
 /// A single row needs each vector of rhs just once, which then takes a register for no longer.
 void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows,
                        Values &sums) {
   const Product &first = plan.summed(step[0]);
-  SmallVector<Term> terms{{row, first.lhsRow}};
-  for (auto [at, loop] : llvm::zip_equal(k, first.reduced))
-    terms.push_back({at, loop.lhs});
-  if (cut.lhs)
-    terms.append({{chunkRow, -first.lhsRow.known()}, {cut.begin, -first.reduced[0].lhs.known()}});
-  Value lhsAt = linear(first.lhs.offset, terms);
+  Value from = lhsAt(first, k, row);
   Dot dot = plan.dots[step[0]];
   auto lhsOf = [&](int64_t i) {
-    Value at = linear(0, {{lhsAt, 1}, {index(i), first.lhsRow}});
+    Value at = linear(0, {{from, 1}, {index(i), first.lhsRow}});
     return prepareLhs(b, first, dot, loadLhs(first, dot, buffers.lhs, at), plan.lanes);
-  };
-  auto add = [&](int64_t i, ArrayRef<Value> lhs, const Loaded &rhs) {
-    Value &sum = sums[sumIndex(i, rhs.accumulator, rhs.vector)];
-    sum = accumulate(b, plan.summed(rhs.product), dot, lhs, rhs.elements, sum);
   };
   bool addsShift = sumsShift(step, sums.size(), rows);
   if (rows == 1 && !addsShift) {
     auto lhs = lhsOf(0);
-    return loadStep(step, buffers, k, rows, [&](const Loaded &rhs) { add(0, lhs, rhs); });
+    return loadStep(step, buffers, k, rows, [&](const Loaded &rhs) { addTo(sums, 0, dot, lhs, rhs); });
   }
   SmallVector<Loaded> vectors;
   loadStep(step, buffers, k, rows, [&](Loaded rhs) { vectors.push_back(std::move(rhs)); });
   auto addRow = [&](int64_t i, ArrayRef<Value> lhs) {
     for (const Loaded &rhs : vectors)
-      add(i, lhs, rhs);
+      addTo(sums, i, dot, lhs, rhs);
   };
   for (int64_t i = 0; i < rows; ++i)
     addRow(i, lhsOf(i));
@@ -196,7 +261,8 @@ Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vec
   SmallVector<Term> terms{{place.base, 1}};
   for (auto [step, loop] : llvm::zip_equal(k, product.reduced))
     terms.push_back({step, loop.rhs});
-  return linear(product.sums[sum].offset + place.offset, terms);
+  const int64_t ahead = further ? further * product.reduced.back().rhs.known() : 0;
+  return linear(product.sums[sum].offset + place.offset + ahead, terms);
 }
 
 /// The hardware follows a panel to the end of a page, and into the second level only. Behind the

@@ -121,7 +121,6 @@ private:
   Value laneOffset(const Group &group, Value lane, llvm::ArrayRef<int64_t> perAxis);
   void forSteps(int64_t end, int64_t step, llvm::function_ref<void(Value)> f);
   void transposeTile(const Place &place, Value rows, Value fromRow, Value columns);
-  bool isStraight(const Group &group) const;
   void stageColumns(const Place &place, Value from);
   Value isDestinationAligned();
   void storeLine(Value vector, Value at, Value aligned);

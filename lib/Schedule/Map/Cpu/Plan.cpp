@@ -21,6 +21,17 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
+bool MapPlan::isStraight(const Group &group) const {
+  auto isStill = [&](const auto &perAxis) {
+    return llvm::all_of(group.parts, [&](const Part &part) { return perAxis[part.axis] == 0; });
+  };
+  return llvm::all_of(ArrayRef(problem.operands).drop_back(problem.readsOld ? 0 : 1),
+                      [&](const Operand &operand) {
+                        return isStill(operand.strides) || group.isContiguousIn(operand.strides);
+                      }) &&
+         llvm::all_of(problem.limits, [&](const Limit &limit) { return isStill(limit.weights); });
+}
+
 int64_t MapPlan::bodyOps() const { return opsOf(problem.op); }
 
 namespace {

@@ -94,6 +94,9 @@ struct MapPlan {
   bool takesMask(mlir::Type element) const {
     return element.isIndex() || (strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask);
   }
+  /// Along the lanes of the group, every input is contiguous or stays where it is, and no limit counts: vectors over
+  /// them can be a loop.
+  bool isStraight(const Group &group) const;
   /// Of one iteration of the body, in vector operations.
   int64_t bodyOps() const;
   /// For explain.

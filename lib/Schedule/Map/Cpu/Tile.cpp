@@ -20,8 +20,6 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-namespace {} // namespace
-
 void MapEmitter::emitTile(const Place &start) {
   Place place = shiftedBack(start);
   if (plan.tile.network != TileNetwork::Squares)
@@ -82,25 +80,13 @@ void MapEmitter::prefetchRow(const Place &here) {
   }
 }
 
-/// Along the lanes of the group, every input is contiguous or stays where it is, and no limit counts.
-bool MapEmitter::isStraight(const Group &group) const {
-  auto isStill = [&](const auto &perAxis) {
-    return llvm::all_of(group.parts, [&](const Part &part) { return perAxis[part.axis] == 0; });
-  };
-  return llvm::all_of(ArrayRef(problem.operands).drop_back(problem.readsOld ? 0 : 1),
-                      [&](const Operand &operand) {
-                        return isStill(operand.strides) || group.isContiguousIn(operand.strides);
-                      }) &&
-         llvm::all_of(problem.limits, [&](const Limit &limit) { return isStill(limit.weights); });
-}
-
 /// Vectors over the lanes of a group, as few as there can be: a loop where they are many, and powers of two for what is
 /// over. f(place, lanes before the place, first, count).
 void MapEmitter::forVectors(const Place &place, const Group &group, int64_t most,
                             function_ref<void(const Place &, Value, int64_t, int64_t)> f) {
   constexpr int64_t unrolled = 2;
   int64_t total = group.lanes(), first = 0;
-  bool isPlain = group.parts.size() == 1, rolls = total / most > unrolled && (isPlain || isStraight(group));
+  bool isPlain = group.parts.size() == 1, rolls = total / most > unrolled && (isPlain || plan.isStraight(group));
   if (rolls) {
     first = total / most * most;
     auto body = [&](Value at) {

@@ -267,7 +267,7 @@ private:
 
   /// Rows of a body that are short, or odd, are read together with what follows them in the source.
   void chooseRun(int64_t unit) {
-    constexpr int64_t mostBytes = 16 << 10;
+    constexpr int64_t mostBytes = 16 << 10, mostUnrolled = 32; // vectors, of what cannot be a loop
     tile.run = plan.columns;
     tile.outside = plan.rows;
     tile.inScratch.assign(problem.axes.size(), 0);
@@ -292,7 +292,11 @@ private:
         Part part{static_cast<unsigned>(a), isRow ? row->count : divisorOf(axis.extent.known(), fits)};
         if (isLimitedAlong(part) || part.count == 1)
           continue;
-        tile.run.parts.push_back(part);
+        Group longer = tile.run;
+        longer.parts.push_back(part);
+        if (longer.lanes() > mostUnrolled * plan.lanes && !plan.isStraight(longer))
+          continue;
+        tile.run = longer;
         tile.inScratch[a] = lanes;
         lanes *= part.count;
         goesOn = part.count == axis.extent;

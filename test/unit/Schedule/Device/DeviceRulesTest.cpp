@@ -49,7 +49,7 @@ protected:
         return
       })";
     ScheduledKernel kernel =
-        compiler.compile(text, Target{CpuIsa::Sse42}, [](mlir::func::FuncOp problem, std::string &) {
+        compiler.compile(text, targetsOfMachine(wholeLevels).front(), [](mlir::func::FuncOp problem, std::string &) {
           for (auto function : problem->getParentOfType<mlir::ModuleOp>().getOps<mlir::func::FuncOp>())
             if (function != problem)
               makeWorkItem(function);

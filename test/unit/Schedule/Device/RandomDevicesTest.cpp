@@ -178,7 +178,8 @@ protected:
   static constexpr const char *known[] = {"nothing is reduced", "products, whose factors several rows share",
                                           "do not fit the registers of a work-item", "group memory",
                                           "a factor is strided along its columns"};
-  const Target target{std::min(detectedIsa(), CpuIsa::Avx2)};
+  static constexpr CpuIsa hosts[] = {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Neon};
+  const Target target = targetsOfMachine(hosts).back();
   KernelCompiler compiler;
   int taken = 0;
   std::map<std::string, int> refused, seen;

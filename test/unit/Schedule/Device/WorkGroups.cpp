@@ -17,6 +17,9 @@ using namespace quern::test;
 
 /// Keeps the stack, with what a function must preserve, in *from and goes on where `to` was kept.
 extern "C" void quernTestSwitchStacks(char **from, char *to);
+#ifdef __x86_64__
+/// Words that the switch leaves on a stack, and which of them is where it goes on.
+static constexpr int64_t keptWords = 8, returnWord = 6;
 asm(R"(
 .text
 .globl quernTestSwitchStacks
@@ -39,6 +42,42 @@ quernTestSwitchStacks:
   ret
 .size quernTestSwitchStacks, .-quernTestSwitchStacks
 )");
+#else // AArch64
+static constexpr int64_t keptWords = 20, returnWord = 11;
+asm(R"(
+.text
+.globl quernTestSwitchStacks
+.type quernTestSwitchStacks, %function
+quernTestSwitchStacks:
+  sub sp, sp, #160
+  stp x19, x20, [sp]
+  stp x21, x22, [sp, #16]
+  stp x23, x24, [sp, #32]
+  stp x25, x26, [sp, #48]
+  stp x27, x28, [sp, #64]
+  stp x29, x30, [sp, #80]
+  stp d8, d9, [sp, #96]
+  stp d10, d11, [sp, #112]
+  stp d12, d13, [sp, #128]
+  stp d14, d15, [sp, #144]
+  mov x9, sp
+  str x9, [x0]
+  mov sp, x1
+  ldp x19, x20, [sp]
+  ldp x21, x22, [sp, #16]
+  ldp x23, x24, [sp, #32]
+  ldp x25, x26, [sp, #48]
+  ldp x27, x28, [sp, #64]
+  ldp x29, x30, [sp, #80]
+  ldp d8, d9, [sp, #96]
+  ldp d10, d11, [sp, #112]
+  ldp d12, d13, [sp, #128]
+  ldp d14, d15, [sp, #144]
+  add sp, sp, #160
+  ret
+.size quernTestSwitchStacks, .-quernTestSwitchStacks
+)");
+#endif
 
 /// Of functions that are left for good: what the sanitizer writes beside their variables would be found
 /// by who has the stack next.
@@ -127,10 +166,10 @@ LEFT_FOR_GOOD void WorkGroups::beginItem() {
   running->wait(State::Done, 0);
 }
 
-/// As the switch would have left it in front of beginItem(): six registers, where to go, and whereto that would return.
+/// As the switch would have left it in front of beginItem().
 void WorkGroups::prepare(Item &item, int64_t number) {
-  constexpr int64_t words = 8;
-  uint64_t first[words] = {0, 0, 0, 0, 0, 0, reinterpret_cast<uint64_t>(&beginItem), 0};
+  uint64_t first[keptWords] = {};
+  first[returnWord] = reinterpret_cast<uint64_t>(&beginItem);
   item.stack = stacks.get() + (number + 1) * stackBytes - static_cast<int64_t>(sizeof first);
   std::memcpy(item.stack, first, sizeof first);
   item.state = State::Ready;

@@ -1,0 +1,178 @@
+//===- IndexedProducts.cpp - Products by one element of a register -------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Selection finds most of NEON's of itself. SVE's take the element of each 128 bits of the register, so that the 128
+// bits are first repeated, once for all of their elements: a load does that by the way.
+//
+//===----------------------------------------------------------------------===//
+#include "Targets/AArch64/IndexedProducts.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicsAArch64.h"
+#include "llvm/IR/PatternMatch.h"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace {
+
+constexpr unsigned granuleBits = 128, laneBits = 32; ///< of a dot
+
+/// What has an element in all lanes: of `from`, 128 bits long.
+struct Repeated {
+  Value *from = nullptr;
+  uint64_t index = 0;
+};
+
+/// Which change no bit here.
+Value *withoutCasts(Value *value) {
+  while (auto *cast = dyn_cast<BitCastInst>(value))
+    value = cast->getOperand(0);
+  return value;
+}
+
+Repeated repeatedIn(Value *value, unsigned bits) {
+  value = withoutCasts(value);
+  Repeated found;
+  ArrayRef<int> mask;
+  Value *element = nullptr;
+  if (!match(value, m_Shuffle(m_InsertElt(m_Value(), m_Value(element), m_ZeroInt()), m_Value(), m_Mask(mask))) ||
+      !all_of(mask, [](int lane) { return lane <= 0; }) ||
+      !match(element, m_ExtractElt(m_Value(found.from), m_ConstantInt(found.index))) ||
+      element->getType()->getPrimitiveSizeInBits() != bits ||
+      found.from->getType()->getPrimitiveSizeInBits() != granuleBits || !isa<Instruction>(found.from) ||
+      isa<PHINode>(found.from))
+    return {};
+  return found;
+}
+
+/// A dot whose factor `element` may be one, and what it is then. Bytes of both signs have two: the unsigned ones are
+/// the first factor.
+struct IndexedDot {
+  Intrinsic::ID dot;
+  unsigned element;
+  Intrinsic::ID name;
+};
+constexpr IndexedDot indexedDots[] = {
+    {Intrinsic::aarch64_sve_bfdot, 2, Intrinsic::aarch64_sve_bfdot_lane_v2},
+    {Intrinsic::aarch64_sve_sdot, 2, Intrinsic::aarch64_sve_sdot_lane},
+    {Intrinsic::aarch64_sve_udot, 2, Intrinsic::aarch64_sve_udot_lane},
+    {Intrinsic::aarch64_sve_usdot, 2, Intrinsic::aarch64_sve_usdot_lane},
+    {Intrinsic::aarch64_sve_usdot, 1, Intrinsic::aarch64_sve_sudot_lane},
+};
+
+class Rewriter {
+public:
+  explicit Rewriter(unsigned granules) : granules(granules) {}
+
+  /// acc + x · element, where one of the factors of a multiply-add is an element. NEON's is used where it is as long.
+  Value *ofFma(IntrinsicInst &fma) {
+    auto *type = dyn_cast<FixedVectorType>(fma.getType());
+    if (!type || granules == 1 ||
+        type->getPrimitiveSizeInBits() != TypeSize::getFixed(uint64_t(granuleBits) * granules))
+      return nullptr;
+    const unsigned bits = type->getScalarSizeInBits();
+    for (unsigned which : {0U, 1U})
+      if (const Repeated repeated = repeatedIn(fma.getArgOperand(which), bits); repeated.from) {
+        IRBuilder<> builder(&fma);
+        Value *acc = scalable(builder, fma.getArgOperand(2)), *other = scalable(builder, fma.getArgOperand(1 - which));
+        Value *result = builder.CreateIntrinsic(
+            Intrinsic::aarch64_sve_fmla_lane, {acc->getType()},
+            {acc, other, granulesOf(repeated.from, type->getElementType()), builder.getInt32(repeated.index)});
+        return builder.CreateExtractVector(type, result, uint64_t(0));
+      }
+    return nullptr;
+  }
+
+  /// Of a dot, one of whose factors is the element.
+  Value *ofDot(IntrinsicInst &dot, const IndexedDot &indexed) {
+    Value *factor = dot.getArgOperand(indexed.element);
+    auto *insert = dyn_cast<IntrinsicInst>(withoutCasts(factor));
+    if (!insert || insert->getIntrinsicID() != Intrinsic::vector_insert)
+      return nullptr;
+    const Repeated repeated = repeatedIn(insert->getArgOperand(1), laneBits);
+    if (!repeated.from)
+      return nullptr;
+    IRBuilder<> builder(&dot);
+    constexpr unsigned factors = 3; // the sum of both operands that are factors
+    SmallVector<Type *, 1> types;
+    if (Intrinsic::isOverloaded(indexed.name))
+      types.push_back(dot.getType());
+    return builder.CreateIntrinsic(indexed.name, types,
+                                   {dot.getArgOperand(0), dot.getArgOperand(factors - indexed.element),
+                                    granulesOf(repeated.from, cast<VectorType>(factor->getType())->getElementType()),
+                                    builder.getInt32(repeated.index)});
+  }
+
+  /// Of a dot of NEON's. Selection finds its instruction where pairs are those of a register of bf16, which a cast does
+  /// not stay without a fence.
+  void ofPairs(IntrinsicInst &dot) {
+    const Repeated repeated = repeatedIn(dot.getArgOperand(2), laneBits);
+    if (!repeated.from)
+      return;
+    IRBuilder<> builder(&dot);
+    auto *type = cast<FixedVectorType>(dot.getArgOperand(2)->getType());
+    const int first = 2 * static_cast<int>(repeated.index);
+    SmallVector<int> mask;
+    for (unsigned pair = 0; pair < type->getNumElements() / 2; ++pair)
+      mask.append({first, first + 1});
+    Value *&pairs = made[{repeated.from, type}];
+    if (!pairs) {
+      auto *from = cast<Instruction>(repeated.from);
+      IRBuilder<> behind(from->getParent(), std::next(from->getIterator()));
+      pairs = behind.CreateIntrinsic(Intrinsic::arithmetic_fence, {type}, {behind.CreateBitCast(from, type)});
+    }
+    dot.setArgOperand(2, builder.CreateShuffleVector(pairs, mask));
+  }
+
+private:
+  Value *scalable(IRBuilder<> &builder, Value *value) {
+    auto *fixed = cast<FixedVectorType>(value->getType());
+    auto *type = ScalableVectorType::get(fixed->getElementType(), fixed->getNumElements() / granules);
+    return builder.CreateInsertVector(type, PoisonValue::get(type), value, uint64_t(0));
+  }
+
+  /// A register of the same 128 bits again and again, made once behind them.
+  Value *granulesOf(Value *from, Type *element) {
+    Value *&whole = made[{from, element}];
+    if (whole)
+      return whole;
+    auto *behind = cast<Instruction>(from);
+    IRBuilder<> builder(behind->getParent(), std::next(behind->getIterator()));
+    const unsigned count = granuleBits / element->getScalarSizeInBits();
+    Value *shaped = builder.CreateBitCast(from, FixedVectorType::get(element, count));
+    auto *type = ScalableVectorType::get(element, count);
+    Value *first = builder.CreateInsertVector(type, PoisonValue::get(type), shaped, uint64_t(0));
+    return whole = builder.CreateIntrinsic(Intrinsic::aarch64_sve_dupq_lane, {type}, {first, builder.getInt64(0)});
+  }
+
+  unsigned granules;
+  DenseMap<std::pair<Value *, Type *>, Value *> made; ///< of what and by type
+};
+
+} // namespace
+
+void quern::useIndexedProducts(Function &function, unsigned granules) {
+  Rewriter rewriter(granules);
+  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+    auto *product = dyn_cast<IntrinsicInst>(&instruction);
+    if (!product)
+      continue;
+    if (product->getIntrinsicID() == Intrinsic::aarch64_neon_bfdot)
+      rewriter.ofPairs(*product);
+    Value *replacement = product->getIntrinsicID() == Intrinsic::fma ? rewriter.ofFma(*product) : nullptr;
+    for (const IndexedDot &indexed : indexedDots)
+      if (!replacement && product->getIntrinsicID() == indexed.dot)
+        replacement = rewriter.ofDot(*product, indexed);
+    if (!replacement)
+      continue;
+    product->replaceAllUsesWith(replacement);
+    product->eraseFromParent();
+  }
+}

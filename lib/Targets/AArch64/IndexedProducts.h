@@ -1,0 +1,18 @@
+//===- IndexedProducts.h - Products by one element of a register ---------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_TARGETS_AARCH64_INDEXEDPRODUCTS_H
+#define QUERN_TARGETS_AARCH64_INDEXEDPRODUCTS_H
+
+#include "llvm/IR/Function.h"
+
+namespace quern {
+
+/// Makes products with one element of 128 bits in all lanes of a register, `granules` times as long, the instructions
+/// that take an element by its number. The results are the same.
+void useIndexedProducts(llvm::Function &function, unsigned granules);
+
+} // namespace quern
+
+#endif // QUERN_TARGETS_AARCH64_INDEXEDPRODUCTS_H

@@ -154,20 +154,47 @@ void openSequences(TensorDesc &tensor, int32_t first, int32_t end) {
     tensor.strides[d] = runtimeDim; // they are products with an open dim behind them
 }
 
-std::optional<Forms> recurrentForms(const PrimitiveDesc &desc) {
+/// Opens all but the layers, directions, gates and the strides of channels.
+void openWidths(RnnDesc &rnn) {
+  const auto open = [](TensorDesc &tensor, std::initializer_list<int32_t> dims) {
+    if (tensor.isZero())
+      return;
+    for (const int32_t d : dims)
+      tensor.dims[d] = tensor.paddedDims[d] = runtimeDim;
+    for (int32_t d = 0; d + 1 < tensor.ndims; ++d)
+      tensor.strides[d] = runtimeDim;
+  };
+  for (TensorDesc *tensor : {&rnn.srcLayer, &rnn.dstLayer})
+    open(*tensor, {0, 1, 2});
+  for (TensorDesc *tensor : {&rnn.srcIter, &rnn.srcIterC, &rnn.dstIter, &rnn.dstIterC})
+    open(*tensor, {2, 3});
+  for (TensorDesc *tensor : {&rnn.weightsLayer, &rnn.weightsIter})
+    open(*tensor, {2, 4});
+  for (TensorDesc *tensor : {&rnn.weightsPeephole, &rnn.bias})
+    open(*tensor, {3});
+}
+
+/// With all sizes open, which plain weights may have (rnn C39), unless so few sequences share them that they are better
+/// packed; else with steps and sequences.
+std::vector<Forms> recurrentForms(const PrimitiveDesc &desc) {
   Forms forms{desc, desc};
   for (const TensorDesc *tensor : tensorsOf(forms.sized))
     if (tensor->hasRuntimeDims() || tensor->hasZeroDim())
-      return std::nullopt;
+      return {};
   RnnDesc &rnn = *std::get<HeldDesc<RnnDesc>>(forms.open.op);
   if (rnn.prop != PropKind::ForwardInference)
-    return std::nullopt;
+    return {};
+  std::vector<Forms> all;
+  constexpr int64_t leastSequences = 4;
+  if (rnn.weightsLayer.isPlain() && rnn.weightsIter.isPlain() && rnn.srcLayer.dims[1] >= leastSequences)
+    openWidths(*std::get<HeldDesc<RnnDesc>>(all.emplace_back(forms).open.op));
   for (TensorDesc *tensor : {&rnn.srcLayer, &rnn.dstLayer, &rnn.attention})
     openSequences(*tensor, 0, 2);
   for (TensorDesc *tensor : {&rnn.srcIter, &rnn.srcIterC, &rnn.dstIter, &rnn.dstIterC})
     openSequences(*tensor, 2, 3);
   openSequences(rnn.seqLengths, 0, 1);
-  return forms;
+  all.push_back(std::move(forms));
+  return all;
 }
 
 /// The problem of a call of the function: every size and leading dimension is open, and where a row or column is
@@ -203,7 +230,11 @@ bool areSimple(const Attributes &attr, PrimitiveKind kind) {
          std::none_of(attr.postOps.begin(), attr.postOps.end(), hasTensor);
 }
 
-std::optional<Forms> formsOf(const PrimitiveDesc &desc) {
+/// Those of which the first that can be verified is its family.
+std::vector<Forms> formsOf(const PrimitiveDesc &desc) {
+  const auto only = [](std::optional<Forms> forms) {
+    return forms ? std::vector<Forms>{std::move(*forms)} : std::vector<Forms>();
+  };
   switch (desc.kind()) {
   case PrimitiveKind::Softmax:
   case PrimitiveKind::Eltwise:
@@ -211,13 +242,13 @@ std::optional<Forms> formsOf(const PrimitiveDesc &desc) {
   case PrimitiveKind::Reorder:
   case PrimitiveKind::Sum:
   case PrimitiveKind::Concat:
-    return mergedForms(desc);
+    return only(mergedForms(desc));
   case PrimitiveKind::Rnn:
     return recurrentForms(desc);
   case PrimitiveKind::Gemm:
-    return productForms(desc);
+    return only(productForms(desc));
   default:
-    return std::nullopt;
+    return {};
   }
 }
 
@@ -259,15 +290,8 @@ std::optional<std::vector<int64_t>> bind(const VerifiedProblem &family, const Ve
   return checkDims(family, given) ? std::optional(std::move(sizes)) : std::nullopt;
 }
 
-} // namespace
-
-std::optional<Family> familyOf(const VerifiedProblem &problem, const Target &target) {
-  if (!target.isCpu() || problem.isNoop || !areSimple(problem.desc.attr, problem.desc.kind()))
-    return std::nullopt;
-  std::optional<Forms> forms = formsOf(problem.desc);
-  if (!forms)
-    return std::nullopt;
-  Result<VerifiedProblem> sized = verify(forms->sized, target), open = verify(forms->open, target);
+std::optional<Family> familyBy(const Forms &forms, const VerifiedProblem &problem, const Target &target) {
+  Result<VerifiedProblem> sized = verify(forms.sized, target), open = verify(forms.open, target);
   if (!sized || !open || !serves(*sized, problem) || !serves(*open, problem))
     return std::nullopt;
   std::optional<std::vector<int64_t>> sizes = bind(*open, *sized);
@@ -275,6 +299,17 @@ std::optional<Family> familyOf(const VerifiedProblem &problem, const Target &tar
     return std::nullopt;
   KernelKey key = keyOf(open->desc, target);
   return Family{std::move(*open), std::move(key), std::move(*sizes)};
+}
+
+} // namespace
+
+std::optional<Family> familyOf(const VerifiedProblem &problem, const Target &target) {
+  if (!target.isCpu() || problem.isNoop || !areSimple(problem.desc.attr, problem.desc.kind()))
+    return std::nullopt;
+  for (const Forms &forms : formsOf(problem.desc))
+    if (std::optional<Family> family = familyBy(forms, problem, target))
+      return family;
+  return std::nullopt;
 }
 
 } // namespace quern

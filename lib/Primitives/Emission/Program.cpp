@@ -57,10 +57,14 @@ FlatSymbolRefAttr Program::functionFor(StringRef kind, ArrayRef<Binding> binding
     os << ' ' << binding.name << ':' << binding.type;
     if (openDim != openSize)
       os << ",size " << openDim;
+    for (int64_t dim : binding.openDims)
+      os << ",size " << dim;
     for (int64_t stride : binding.openStrides)
       os << ',' << stride;
     types.push_back(binding.type);
-    sizes.append(binding.type.getNumDynamicDims(), openDim);
+    if (binding.openDims.empty())
+      sizes.append(binding.type.getNumDynamicDims(), openDim);
+    sizes.append(binding.openDims);
     sizes.append(binding.openStrides);
   }
   auto [found, isNew] = functions.try_emplace(key);
@@ -106,10 +110,13 @@ void Program::addMaximum(StringRef tensor, AffineExpr limit, AffineExpr count, i
   maxima.push_back(MaximumAttr::get(builder.getContext(), tensor, limit, count, number(stride)));
 }
 
+void Program::addSize(AffineExpr value) { computed.push_back(SizeAttr::get(builder.getContext(), value)); }
+
 void Program::finish() {
   llvm::sort(regions, [](RegionAttr a, RegionAttr b) { return a.getName() < b.getName(); });
   SmallVector<Attribute> steps(regions.begin(), regions.end());
   steps.append(maxima.begin(), maxima.end());
+  steps.append(computed.begin(), computed.end());
   steps.append(bodies.front());
   module->setAttr(ProgramAttr::name, ProgramAttr::get(builder.getContext(), steps));
 }

@@ -38,6 +38,8 @@ struct Binding {
   llvm::SmallVector<int64_t, 1> openStrides = {};
   /// The entry that dynamic dims of the type have; -1: that of the program.
   int64_t openDim = -1;
+  /// Where they have several: one for each.
+  llvm::SmallVector<int64_t, 2> openDims = {};
 };
 
 /// Builds the body of a step's function.
@@ -83,6 +85,8 @@ public:
   /// The greatest of `count` s32 elements of a tensor, at most `limit`, as an entry of the list of runtime sizes
   /// behind those of the arguments.
   void addMaximum(llvm::StringRef tensor, mlir::AffineExpr limit, mlir::AffineExpr count, int64_t stride);
+  /// What is computed of the sizes of the arguments, as an entry of the list behind those and maxima.
+  void addSize(mlir::AffineExpr value);
   /// Writes the program on the module.
   void finish();
 
@@ -97,6 +101,7 @@ private:
   llvm::StringMap<unsigned> kinds;        ///< how many functions each has
   llvm::SmallVector<RegionAttr> regions;
   llvm::SmallVector<MaximumAttr> maxima;
+  llvm::SmallVector<SizeAttr> computed;
   llvm::SmallVector<llvm::SmallVector<mlir::Attribute>> bodies; ///< of the loops that are open, the program's own first
   llvm::SmallVector<mlir::AffineExpr> trips;
 };

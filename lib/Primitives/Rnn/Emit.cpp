@@ -12,6 +12,7 @@
 #include "Primitives/Emitters.h"
 #include "Primitives/Rnn/Emit/Backward.h"
 #include "Primitives/Rnn/Emit/Emitter.h"
+#include "Primitives/Rnn/Emit/OpenWidths.h"
 
 using namespace mlir;
 using namespace quern;
@@ -270,6 +271,8 @@ void quern::emitRnn(ModuleOp module, const VerifiedProblem &problem) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   if (rnn.prop == PropKind::Backward)
     BackwardEmitter(module, problem).emit();
+  else if (hasOpenWidths(rnn))
+    emitOpenWidths(module, problem);
   else
     RnnEmitter(module, problem).emit();
 }

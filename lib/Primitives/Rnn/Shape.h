@@ -24,7 +24,7 @@ struct Shape {
   static Shape of(const RnnDesc &rnn);
   /// Channels of dst_layer.
   int64_t dlc(const RnnDesc &rnn) const { return rnn.direction == RnnDirection::BidirectionalConcat ? 2 * dic : dic; }
-  bool isOpen() const { return steps == runtimeDim || batch == runtimeDim; }
+  bool isOpen() const { return steps == runtimeDim || batch == runtimeDim || dhc == runtimeDim; }
 };
 
 inline bool isLstm(const RnnDesc &rnn) { return rnn.cell == Alg::VanillaLstm; }
@@ -46,6 +46,8 @@ inline bool keepsSums(const RnnDesc &rnn) {
 inline bool isBackward(const RnnDesc &rnn) { return rnn.prop == PropKind::Backward; }
 /// Forward that writes a workspace, or backward, which reads it.
 inline bool isTraining(const RnnDesc &rnn) { return rnn.prop != PropKind::ForwardInference; }
+/// Channels are given at execution.
+inline bool hasOpenWidths(const RnnDesc &rnn) { return rnn.weightsLayer.dims[4] == runtimeDim; }
 /// Of an element; no RNN has elements of half a byte.
 inline int64_t bytesOf(DataType type) { return bitsOf(type) / 8; }
 /// 1 for the vanilla cell, 4 for LSTM, else 3; 0 for what is no cell.

@@ -48,7 +48,9 @@
 //   C36 u8 and s8: inference, and not augru or lbr_augru.
 //   C37 seq_lengths is of s32.
 //   C38 Of training, channels are beside each other or a known number of elements apart.
-//   C39 Of weights, bias and peephole everything is known; of the other tensors all dims but T and N.
+//   C39 Of weights, bias and peephole everything is known; of the other tensors all dims but T and N. Or, of inference
+//       in f32 with one layer and direction, SLC, SIC and DHC are given at execution together: without projection,
+//       attention and seq_lengths, all tensors plain, with channels beside each other and known offsets.
 //   C40 Tensors are plain, without padding; weights may be packed as `any` packs them for this target.
 //   C41 Only s8 weights have sums appended: rnn_u8s8 with mask 27, of the projection 11.
 //   C42 There are no scales, zero points or post-ops.
@@ -113,8 +115,22 @@ std::shared_ptr<const std::string> headerBytesOf(const RnnDesc &rnn) {
 /// The dim of N in a tensor of that rank; behind the last where it has none. T is in front of it in those of rank 3.
 int dimOfBatch(const TensorDesc &desc) { return desc.ndims == 1 ? 0 : desc.ndims == 3 ? 1 : desc.ndims == 4 ? 2 : 5; }
 
-/// T and N are those of src_layer, the first argument, wherever they are open.
+/// The problem with the tensors of an execution.
+RnnDesc withTensors(RnnDesc rnn, std::span<const TensorDesc *const> given) {
+  size_t next = 0;
+  auto take = [&](const char *, auto &value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, TensorDesc>)
+      if (!value.isZero())
+        value = *given[next++];
+  };
+  RnnDesc::visitFields(rnn, take);
+  return rnn;
+}
+
+/// T and N are those of src_layer, the first argument, wherever they are open; channels as they must be.
 Result<void> checkOpenSizes(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
+  if (hasOpenWidths(rnnOf(problem)))
+    return checkGivenWidths(withTensors(rnnOf(problem), given));
   for (size_t i = 1; i < problem.arguments.size(); ++i) {
     const ArgumentInfo &argument = problem.arguments[i];
     const int batch = dimOfBatch(argument.desc), steps = argument.desc.ndims == 3 ? 0 : -1;
@@ -189,6 +205,8 @@ bool isTransposedNeeded(const RnnDesc &rnn, int32_t argument) {
 Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   const FpmathMode fpmath = problem.desc.attr.fpmathMode;
+  if (hasOpenWidths(rnn)) // they are read as they lie
+    return {};
   const bool isRounded = areWeightsRounded(rnn, fpmath, target);
   for (const NamedTensor &tensor : forwardTensors(rnn)) {
     const bool isProjection = tensor.argument == arg::weights3;
@@ -272,6 +290,8 @@ Result<VerifiedProblem> verifyRnn(const PrimitiveDesc &desc, const Target &targe
     return ok.takeError();
   if (Result<void> ok = checkLayouts(rnn, desc.attr, target); !ok)
     return ok.takeError();
+  if (hasOpenWidths(rnn) && !target.isCpu())
+    return unimplemented("rnn is not implemented for channels that are given at execution on devices (rnn C39)");
   if (Result<void> ok = resolveLayouts(rnn, desc.attr.fpmathMode, target); !ok)
     return ok.takeError();
   dropMeaningless(rnn);

@@ -42,6 +42,8 @@ const NamedTensor &tensorOfGradient(int32_t gradient, const std::vector<NamedTen
 Result<void> checkKind(const RnnDesc &rnn);
 /// C10 to C24, C33, C39, C45, C48: every tensor's rank and dims.
 Result<void> checkDims(const RnnDesc &rnn);
+/// Of an execution's tensors, of a problem that hasOpenWidths(): their dims, and C39.
+Result<void> checkGivenWidths(const RnnDesc &given);
 /// C34 to C38, C51: types.
 Result<void> checkTypes(const RnnDesc &rnn);
 /// C25, C32, C40, C41: layouts, of tensors without `any`.

@@ -86,6 +86,14 @@ TEST(RnnVerify, RefusesOtherKinds) {
   expectAllRefusedOfBackward(refusals);
 }
 
+/// A line all of whose channels are open.
+std::string openWidths(const char *cell, const char *direction, int layers, int gates, const char *type,
+                       const char *more = "") {
+  const std::string weights = concat("=", type, ":", layers, "x1x?x", gates, "x?:abcde");
+  return concat("rnn fwd_i cell=", cell, " direction=", direction, " src_layer=", type, ":2x3x?:abc", more,
+                " weights_layer", weights, " weights_iter", weights, " dst_layer=", type, ":2x3x?:abc");
+}
+
 // C11 to C24, C33, C39: the rule, both values and the tensor.
 TEST(RnnVerify, RefusesOtherDims) {
   const std::string stack = "weights_layer=f32:2x1x4x4x8:any weights_iter=f32:2x1x8x4x8:any";
@@ -133,8 +141,15 @@ TEST(RnnVerify, RefusesOtherDims) {
        unsupported, "right2left"},
       {"C39", lstm + "src_layer=f32:2x3x?:abc dst_layer=f32:2x3x8:abc " + weights, unsupported,
        "dim 2 of src_layer given at execution"},
-      {"C39", lstm + layers + "weights_layer=f32:1x1x?x4x8:abcde weights_iter=f32:1x1x8x4x8:any", unsupported,
+      {"C39", lstm + layers + "weights_layer=f32:1x1x4x4x8:s128x128x?x8x1 weights_iter=f32:1x1x8x4x8:any", unsupported,
        "for weights_layer with"},
+      {"C39", lstm + layers + "weights_layer=f32:1x1x?x4x8:abcde weights_iter=f32:1x1x8x4x8:any", unsupported,
+       "but for SLC, SIC and DHC together"},
+      {"C39", openWidths("lstm", "left2right", 1, 4, "bf16"), unsupported, "but for inference in f32"},
+      {"C39", openWidths("lstm", "left2right", 2, 4, "f32"), unsupported, "with 2 layers and 1 directions"},
+      {"C39", openWidths("lstm", "left2right", 1, 4, "f32", " seq_lengths=s32:3:a"), unsupported, "with seq_lengths"},
+      {"C39", openWidths("lbr_gru", "left2right", 1, 3, "f32", " bias=bf16:1x1x4x?:abcd"), unsupported,
+       "with bias in another type"},
   };
   expectAllRefused("rnn", refusals);
   expectAllRefusedOfBackward(refusals);

@@ -289,6 +289,22 @@ void rnn::addTransposedProduct(StepEmitter &step, const Sums &sums, Value gradie
   ProductEmitter(step, sums, gradients, rows, weights, view, fpmath).emit(/*isTransposed=*/true);
 }
 
+void rnn::addPlainProduct(StepEmitter &step, Value sums, Value x, Value weights) {
+  using enum utils::IteratorType;
+  OpBuilder &b = step.builder;
+  clearSums(step, sums, 0, 1);
+  AffineExpr n = b.getAffineDimExpr(0), o = b.getAffineDimExpr(1), k = b.getAffineDimExpr(2);
+  AffineMap maps[] = {AffineMap::get(3, 0, {n, k}, b.getContext()), AffineMap::get(3, 0, {k, o}, b.getContext()),
+                      AffineMap::get(3, 0, {n, o}, b.getContext())};
+  utils::IteratorType kinds[] = {parallel, parallel, reduction};
+  linalg::GenericOp::create(b, step.loc, ValueRange{x, weights}, ValueRange{sums}, maps, kinds,
+                            [](OpBuilder &inner, Location at, ValueRange in) {
+                              Value term = arith::MulFOp::create(inner, at, in[0], in[1], anyOrder);
+                              linalg::YieldOp::create(
+                                  inner, at, arith::AddFOp::create(inner, at, in[2], term, anyOrder).getResult());
+                            });
+}
+
 void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right, FpmathMode fpmath) {
   OpBuilder &b = step.builder;
   auto rankOf = [](Value v) { return static_cast<unsigned>(cast<MemRefType>(v.getType()).getRank()); };

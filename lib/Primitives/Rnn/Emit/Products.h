@@ -48,6 +48,8 @@ Sums clearSums(emission::StepEmitter &step, mlir::Value memref, int64_t firstGat
 /// rounded as `fpmath` allows.
 void addProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value x, DataType rows, mlir::Value weights,
                 const WeightsView &view, FpmathMode fpmath);
+/// `sums`, [N, O], become x, [N, K], times `weights`, [K, O].
+void addPlainProduct(emission::StepEmitter &step, mlir::Value sums, mlir::Value x, mlir::Value weights);
 /// Adds gradients, [N][gate][K] of type `rows`, times transposed weights, summed over the gates.
 void addTransposedProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value gradients, DataType rows,
                           mlir::Value weights, const WeightsView &view, FpmathMode fpmath);

@@ -126,11 +126,37 @@ Result<void> checkRecurrence(const RnnDesc &rnn, const Shape &s) {
   return {};
 }
 
+/// C39 of channels.
+Result<void> checkOpenWidths(const RnnDesc &rnn, const Shape &s) {
+  auto refuse = [](const auto &...what) {
+    return unimplemented("rnn is not implemented for channels that are given at execution ", what..., " (rnn C39)");
+  };
+  if (s.slc != runtimeDim || s.sic != runtimeDim || s.dhc != runtimeDim)
+    return refuse("but for SLC, SIC and DHC together");
+  if (rnn.prop != PropKind::ForwardInference || rnn.srcLayer.dataType != DataType::F32)
+    return refuse("but for inference in f32");
+  if (s.layers != 1 || s.directions != 1)
+    return refuse("with ", s.layers, " layers and ", s.directions, " directions; it is with one of each");
+  for (const NamedTensor &tensor : {NamedTensor{"weights_projection", 0, rnn.weightsProjection, false},
+                                    {"attention", 0, rnn.attention, false},
+                                    {"seq_lengths", 0, rnn.seqLengths, false}})
+    if (!tensor.desc.isZero())
+      return refuse("with ", tensor.name);
+  for (const NamedTensor &tensor : forwardTensors(rnn))
+    if (const TensorDesc &desc = tensor.desc;
+        !desc.isZero() && (desc.dataType != DataType::F32 || !desc.isPlain() || desc.strides[desc.ndims - 1] != 1 ||
+                           desc.offset0 == runtimeDim))
+      return refuse("with ", tensor.name, " in another type or layout than f32, plain, channels beside each other");
+  return {};
+}
+
 /// C33, C39.
 Result<void> checkLimits(const RnnDesc &rnn, const Shape &s) {
   if (hasAttention(rnn) && (s.layers != 1 || rnn.direction != RnnDirection::Left2Right))
     return unimplemented("cell ", nameOf(rnn.cell), " is not implemented for ", s.layers, " layers and direction ",
                          nameOf(rnn.direction), "; it is for 1 layer and left2right (rnn C33)");
+  if (s.slc == runtimeDim || s.sic == runtimeDim || s.dhc == runtimeDim)
+    return checkOpenWidths(rnn, s);
   for (const NamedTensor &tensor : forwardTensors(rnn)) {
     const TensorDesc &desc = tensor.desc;
     std::string_view name = tensor.name;
@@ -150,13 +176,14 @@ Result<void> checkScratch(const RnnDesc &rnn, const Shape &s) {
   auto known = [](int64_t size) { return size == runtimeDim ? 1 : size; };
   CheckedInt bytes = CheckedInt(known(s.steps)) + 2;
   constexpr int64_t widestPanel = 64;
-  CheckedInt channels = CheckedInt(s.dhc) + s.dic + s.sic + (isBackward(rnn) ? s.slc : 0) + widestPanel;
+  CheckedInt channels =
+      CheckedInt(known(s.dhc)) + known(s.dic) + known(s.sic) + (isBackward(rnn) ? s.slc : 0) + widestPanel;
   for (CheckedInt factor : {CheckedInt(known(s.batch)), CheckedInt(s.layers), CheckedInt(s.directions),
                             CheckedInt((s.biasGates + 4) * (isBackward(rnn) ? 2 : 1)), channels})
     bytes *= factor;
   bytes *= 8;
   if (bytes.overflowed())
-    return unimplemented("states of ", known(s.steps), " steps, ", known(s.batch), " sequences and ", s.dhc,
+    return unimplemented("states of ", known(s.steps), " steps, ", known(s.batch), " sequences and ", known(s.dhc),
                          " channels need scratch of more than ", INT64_MAX, " bytes (rnn C45)");
   return {};
 }
@@ -178,6 +205,22 @@ Result<void> checkDims(const RnnDesc &rnn) {
   if (Result<void> ok = checkScratch(rnn, shape); !ok)
     return ok;
   return checkRecurrence(rnn, shape);
+}
+
+Result<void> checkGivenWidths(const RnnDesc &given) {
+  if (Result<void> ok = checkDims(given); !ok)
+    return ok;
+  const Shape s = Shape::of(given);
+  if (s.sic != s.dhc)
+    return invalidArguments("weights_iter has SIC ", s.sic, " and DHC ", s.dhc,
+                            "; where they are given at execution they are equal");
+  constexpr int64_t mostElements = int64_t(1) << 26; // of all steps' products with x, which are in memory at once
+  const CheckedInt sums = CheckedInt(s.steps) * s.batch * s.gates * s.dhc;
+  if (sums.overflowed() || sums.value() > mostElements)
+    return unimplemented("rnn is not implemented for T = ", s.steps, ", N = ", s.batch, " and DHC = ", s.dhc,
+                         " given at execution: ", s.gates, " gates of all steps are more than ", mostElements,
+                         " numbers (rnn C39)");
+  return {};
 }
 
 } // namespace quern::rnn

@@ -76,6 +76,15 @@ private:
     auto type = VectorType::get({plan.lanes}, own.rhs.element());
     return convert(b, own.rhs, create<vector::LoadOp>(type, argument(own.rhs.base), ValueRange{at}));
   }
+  /// What rhs has of the tile some steps later, whose rows lie too far apart for a prefetcher of the machine's. Behind
+  /// the end it is no access.
+  void prefetchRhs(Value step) {
+    constexpr int64_t ahead = 16, line = 64;
+    const int64_t bytes = own.rhs.element().getIntOrFloatBitWidth() / 8;
+    for (int64_t column = 0; column < plan.width(); column += line / bytes)
+      create<memref::PrefetchOp>(argument(own.rhs.base), ValueRange{rhsAt(linear(ahead, {{step, 1}}), index(column))},
+                                 /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  }
   Value argument(Value base) { return kernel.arguments.lookup(base); }
 
   const OpenPlan &plan;
@@ -262,6 +271,7 @@ void OpenEmitter::copyRuns(Range k) {
       b, loc, isWhole,
       [&] {
         forRange(k.begin, k.end, [&](Value step) {
+          prefetchRhs(step);
           for (int64_t v = 0; v < plan.vectors; ++v)
             move(step, index(v));
         });
@@ -365,6 +375,8 @@ void OpenEmitter::emitBlock(Value row, int64_t height, Vectors of, Range k, bool
     rowsOfLhs.push_back(linear(own.lhs.offset, {{row, own.lhsRow}, {index(i), own.lhsRow}}));
   }
   const Values after = loop(k.begin, k.end, index(1), before, [&](Value step, Values carried) {
+    if (!fromCopy)
+      prefetchRhs(step);
     Value at = fromCopy ? copyAt(step, k.begin, of.first) : rhsAt(step, linear(0, {{of.first, plan.lanes}}));
     SmallVector<SmallVector<Value, 4>, 4> rhs;
     for (int64_t v = 0; v < of.count; ++v) {

@@ -103,6 +103,8 @@ TEST_F(Executions, RefuseSizesThatDoNotFit) {
   };
   const std::string before = "rnn fwd_i cell=gru direction=left2right src_layer=f32:",
                     weights = "weights_layer=f32:1x1x8x3x8:abcde weights_iter=f32:1x1x8x3x8:abcde dst_layer=f32:";
+  const std::string wide = before + "?x?x?:abc weights_layer=f32:1x1x?x3x?:abcde weights_iter=f32:1x1x?x3x?:abcde "
+                                    "dst_layer=f32:?x?x?:abc";
   const std::pair<Misfit, std::string> lines[] = {
       {{"softmax fwd_i src=f32:?x8:ab dst=f32:?x8:ab axis=1", "src=4x8 dst=5x8", "dim 0 of dst is 5, of src 4"},
        "(softmax C29)"},
@@ -133,6 +135,11 @@ TEST_F(Executions, RefuseSizesThatDoNotFit) {
       {{"rnn fwd_t" + before.substr(9) + "?x?x8:abc " + weights + "?x?x8:abc",
         "src=2147483648x1x8 weights=1x1x8x3x8 weights1=1x1x8x3x8 dst=2147483648x1x8 workspace=768",
         "T = 2147483648 and N = 1 are given at execution; training takes up to 2147483647 of each then"},
+       "(rnn C31)"},
+      {{wide, "src=4x2x8 weights=1x1x9x3x8 weights1=1x1x8x3x8 dst=4x2x8",
+        "dim 2 of src_layer is 8; it must be 9, SLC of weights_layer"},
+       "(rnn C31)"},
+      {{wide, "src=4x2x8 weights=1x1x8x3x8 weights1=1x1x8x3x8 dst=4x2x9", "dim 2 of dst_layer is 9; it must be 8"},
        "(rnn C31)"},
   };
   const std::map<std::string, int> indices = {{"src", QUERN_ARG_SRC},

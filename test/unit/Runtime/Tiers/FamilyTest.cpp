@@ -165,17 +165,24 @@ TEST(Family, WhatScalesTellApartStays) {
   EXPECT_EQ(family("2x64x7x7", "aBcd16b", 2), "none") << "split into blocks";
 }
 
-TEST(Family, NetworksOpenStepsAndSequences) {
-  const auto line = [](int steps, int sequences, int width) {
-    return concat("rnn fwd_i cell=lstm direction=left2right src_layer=f32:", steps, "x", sequences, "x", width,
-                  ":abc weights_layer=f32:1x1x", width, "x4x", width, ":abcde weights_iter=f32:1x1x", width, "x4x",
-                  width, ":abcde bias=f32:1x1x4x", width, ":abcd dst_layer=f32:", steps, "x", sequences, "x", width,
-                  ":abc");
+TEST(Family, NetworksOpenWhatTheirWeightsAllow) {
+  const auto line = [](int steps, int sequences, int width, const char *weights, const char *type = "f32") {
+    const auto tensor = [&](const auto &...shape) { return concat("=", type, ":", shape...); };
+    return concat("rnn fwd_i cell=lstm direction=left2right src_layer", tensor(steps, "x", sequences, "x", width),
+                  ":abc weights_layer", tensor("1x1x", width, "x4x", width, ":", weights), " weights_iter",
+                  tensor("1x1x", width, "x4x", width, ":", weights), " bias=f32:1x1x4x", width, ":abcd dst_layer",
+                  tensor(steps, "x", sequences, "x", width), ":abc");
   };
-  const std::optional<Family> family = familyOfLine(line(7, 3, 16));
-  ASSERT_TRUE(family);
-  EXPECT_EQ(textOf(family), textOf(familyOfLine(line(50, 64, 16))));
-  EXPECT_NE(textOf(family), textOf(familyOfLine(line(50, 64, 32))));
+  const std::optional<Family> packed = familyOfLine(line(7, 8, 16, "any")),
+                              plain = familyOfLine(line(7, 8, 16, "abcde"));
+  ASSERT_TRUE(packed && plain);
+  EXPECT_EQ(textOf(packed), textOf(familyOfLine(line(50, 64, 16, "any"))));
+  EXPECT_NE(textOf(packed), textOf(familyOfLine(line(50, 64, 32, "any"))));
+  EXPECT_EQ(textOf(plain), textOf(familyOfLine(line(50, 64, 32, "abcde"))));
+  EXPECT_NE(textOf(plain).find("weights_iter=f32:1x1x?x4x?:"), std::string::npos) << textOf(plain);
+  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 16, "abdec"))).find("4x?"), std::string::npos) << "channels apart";
+  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 16, "abcde", "bf16"))).find("4x?"), std::string::npos) << "other types";
+  EXPECT_EQ(textOf(familyOfLine(line(7, 3, 16, "abcde"))).find("4x?"), std::string::npos) << "few sequences";
 }
 
 TEST(Family, OthersHaveNone) {

@@ -1,0 +1,19 @@
+//===- OpenWidths.h - RNNs whose widths are given at execution ------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_PRIMITIVES_RNN_EMIT_OPENWIDTHS_H
+#define QUERN_PRIMITIVES_RNN_EMIT_OPENWIDTHS_H
+
+#include "Primitives/Registry.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace quern::rnn {
+
+/// The program of a problem that hasOpenWidths().
+void emitOpenWidths(mlir::ModuleOp module, const VerifiedProblem &problem);
+
+} // namespace quern::rnn
+
+#endif // QUERN_PRIMITIVES_RNN_EMIT_OPENWIDTHS_H

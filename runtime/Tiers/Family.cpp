@@ -175,7 +175,7 @@ void openWidths(RnnDesc &rnn) {
 }
 
 /// With all sizes open, which plain weights may have (rnn C39), unless so few sequences share them that they are better
-/// packed; else with steps and sequences.
+/// packed, or channels do not fill a tile of their products; else with steps and sequences.
 std::vector<Forms> recurrentForms(const PrimitiveDesc &desc) {
   Forms forms{desc, desc};
   for (const TensorDesc *tensor : tensorsOf(forms.sized))
@@ -185,8 +185,9 @@ std::vector<Forms> recurrentForms(const PrimitiveDesc &desc) {
   if (rnn.prop != PropKind::ForwardInference)
     return {};
   std::vector<Forms> all;
-  constexpr int64_t leastSequences = 4;
-  if (rnn.weightsLayer.isPlain() && rnn.weightsIter.isPlain() && rnn.srcLayer.dims[1] >= leastSequences)
+  constexpr int64_t leastSequences = 4, leastChannels = 64;
+  if (rnn.weightsLayer.isPlain() && rnn.weightsIter.isPlain() && rnn.srcLayer.dims[1] >= leastSequences &&
+      rnn.weightsLayer.dims[4] >= leastChannels)
     openWidths(*std::get<HeldDesc<RnnDesc>>(all.emplace_back(forms).open.op));
   for (TensorDesc *tensor : {&rnn.srcLayer, &rnn.dstLayer, &rnn.attention})
     openSequences(*tensor, 0, 2);

@@ -174,15 +174,16 @@ TEST(Family, NetworksOpenWhatTheirWeightsAllow) {
                   tensor(steps, "x", sequences, "x", width), ":abc");
   };
   const std::optional<Family> packed = familyOfLine(line(7, 8, 16, "any")),
-                              plain = familyOfLine(line(7, 8, 16, "abcde"));
+                              plain = familyOfLine(line(7, 8, 64, "abcde"));
   ASSERT_TRUE(packed && plain);
   EXPECT_EQ(textOf(packed), textOf(familyOfLine(line(50, 64, 16, "any"))));
   EXPECT_NE(textOf(packed), textOf(familyOfLine(line(50, 64, 32, "any"))));
-  EXPECT_EQ(textOf(plain), textOf(familyOfLine(line(50, 64, 32, "abcde"))));
+  EXPECT_EQ(textOf(plain), textOf(familyOfLine(line(50, 64, 100, "abcde"))));
   EXPECT_NE(textOf(plain).find("weights_iter=f32:1x1x?x4x?:"), std::string::npos) << textOf(plain);
-  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 16, "abdec"))).find("4x?"), std::string::npos) << "channels apart";
-  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 16, "abcde", "bf16"))).find("4x?"), std::string::npos) << "other types";
-  EXPECT_EQ(textOf(familyOfLine(line(7, 3, 16, "abcde"))).find("4x?"), std::string::npos) << "few sequences";
+  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 64, "abdec"))).find("4x?"), std::string::npos) << "channels apart";
+  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 64, "abcde", "bf16"))).find("4x?"), std::string::npos) << "other types";
+  EXPECT_EQ(textOf(familyOfLine(line(7, 3, 64, "abcde"))).find("4x?"), std::string::npos) << "few sequences";
+  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 63, "abcde"))).find("4x?"), std::string::npos) << "few channels";
 }
 
 TEST(Family, OthersHaveNone) {

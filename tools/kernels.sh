@@ -15,7 +15,7 @@
 #   --count=20 --seed=2   how many problems are drawn of each primitive for each target
 #   --targets T…          as `quern compile` takes them
 #   --cases=softmax,sum   these sets of cases alone
-#   --problems FILE…      instead of test/problems (digest)
+#   --problems FILE…      instead of test/problems (digest), of what is drawn (instructions)
 #   --again FILE          the problems and targets of an earlier file (digest)
 #   --jobs=N              processes; as many as there are cores (digest, instructions)
 #
@@ -56,11 +56,16 @@ fi
 program=$build/bin/tests/quern-kernels
 
 # Valgrind counts every instruction of the code between entry and exit of one function; a process for each set of cases.
-countByValgrind() { # SET OPTION…
-  local set=$1 output collected
+countByValgrind() { # SET|FILE OPTION…
+  local set=$1 what output collected
   shift
+  what=(--cases="$set")
+  if [ -f "$set" ]; then
+    what=(--problems "$set")
+    set=$(basename "${set%.*}")
+  fi
   output=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no \
-    --toggle-collect=quern_kernels_measured "$program" cost --counter=outside --cases="$set" "$@" 2>&1)
+    --toggle-collect=quern_kernels_measured "$program" cost --counter=outside "${what[@]}" "$@" 2>&1)
   collected=$(sed -n 's/.*Collected : //p' <<< "$output")
   if [ -z "$collected" ]; then
     tail -n 5 <<< "$output" >&2
@@ -71,18 +76,25 @@ countByValgrind() { # SET OPTION…
 
 # The CPU's own counter, else Valgrind, else time.
 instructions() {
-  local sets=() jobs own=() names messages status=0
+  local sets=() files=() jobs own=() whole messages status=0 ofProblems=
   jobs=$(nproc)
   for option in "$@"; do
+    [[ $option != -* ]] || ofProblems=
     case $option in
+      --problems) ofProblems=1 ;;
       --jobs=*) jobs=${option#--jobs=} ;;
       --cases=*) IFS=, read -ra sets <<< "${option#--cases=}" ;;
-      *) own+=("$option") ;;
+      *) if [ -n "$ofProblems" ]; then files+=("$option"); else own+=("$option"); fi ;;
     esac
   done
-  [ ${#sets[@]} -gt 0 ] || mapfile -t sets < <("$program" cost --list)
-  names=$(IFS=, && echo "${sets[*]}")
-  { messages=$("$program" cost --cases="$names" "${own[@]}" 2>&1 >&3) || status=$?; } 3>&1
+  if [ ${#files[@]} -gt 0 ]; then
+    sets=("${files[@]}")
+    whole=(--problems "${files[@]}")
+  else
+    [ ${#sets[@]} -gt 0 ] || mapfile -t sets < <("$program" cost --list)
+    whole=(--cases="$(IFS=, && echo "${sets[*]}")")
+  fi
+  { messages=$("$program" cost "${whole[@]}" "${own[@]}" 2>&1 >&3) || status=$?; } 3>&1
   if [ $status != 3 ]; then # 3: no counter
     [ -z "$messages" ] || echo "$messages" >&2
     return $status
@@ -94,7 +106,7 @@ instructions() {
     return
   fi
   echo "tools/kernels.sh: $messages; no valgrind: microseconds of CPU instead, which vary by some per cent" >&2
-  "$program" cost --counter=seconds --cases="$names" "${own[@]}"
+  "$program" cost --counter=seconds "${whole[@]}" "${own[@]}"
 }
 
 case $command in

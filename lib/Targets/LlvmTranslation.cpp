@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/LlvmTranslation.h"
 
-#include "Targets/KernelLowering.h"
+#include "Targets/DirectTranslation.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/DiagnosticHandler.h"
@@ -55,7 +55,9 @@ Result<const llvm::Target *> llvmTargetOf(const llvm::Triple &triple) {
 Result<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                       llvm::TargetMachine &machine, bool verifyIr,
                                                       llvm::function_ref<void(llvm::Module &)> prepare) {
-  std::unique_ptr<llvm::Module> translated = mlir::translateModuleToLLVMIR(module, context, "quern", !verifyIr);
+  std::unique_ptr<llvm::Module> translated = translateKernels(module, context);
+  if (!translated)
+    translated = mlir::translateModuleToLLVMIR(module, context, "quern", !verifyIr);
   if (!translated)
     return internalError("codegen: the module does not translate to LLVM IR");
   translated->setTargetTriple(machine.getTargetTriple());

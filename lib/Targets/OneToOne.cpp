@@ -6,6 +6,7 @@
 
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -49,6 +50,12 @@ template <typename From, typename To> void copyFlags(From from, To to) {
     if (auto flags = from.getOverflowFlags(); flags != arith::IntegerOverflowFlags::none)
       to.setOverflowFlags(arith::convertArithOverflowFlagsToLLVM(flags));
   if constexpr (requires {
+                  from.getNonNeg();
+                  to.setNonNeg(true);
+                })
+    if (from.getNonNeg())
+      to.setNonNeg(true);
+  if constexpr (requires {
                   from.getFastmath();
                   to.setFastmathFlags({});
                 })
@@ -71,6 +78,9 @@ template <typename From, typename To> Operation *OneToOne::convert(Operation &op
                ? To::create(builder, loc, from.getV1(), from.getV2(), llvm::to_vector_of<int32_t>(from.getMask()))
                      .getOperation()
                : nullptr;
+  else if constexpr (std::is_same_v<From, arith::TruncFOp>)
+    return from.getRoundingmode() ? nullptr
+                                  : To::create(builder, loc, op.getResultTypes(), op.getOperands()).getOperation();
   else {
     auto to = To::create(builder, loc, op.getResultTypes(), op.getOperands());
     if constexpr (std::is_same_v<From, arith::CmpFOp>)
@@ -78,6 +88,49 @@ template <typename From, typename To> Operation *OneToOne::convert(Operation &op
     copyFlags(from, to);
     return to;
   }
+}
+
+/// A number in all lanes: put into the first, and from there into the others.
+template <>
+Operation *OneToOne::convert<vector::BroadcastOp, LLVM::ShuffleVectorOp>(Operation &op, OpBuilder &builder) {
+  auto from = cast<vector::BroadcastOp>(op);
+  if (isa<VectorType>(from.getSourceType()))
+    return nullptr;
+  Location loc = op.getLoc();
+  VectorType type = from.getResultVectorType();
+  Value none = LLVM::PoisonOp::create(builder, loc, type);
+  Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0));
+  Value first = LLVM::InsertElementOp::create(builder, loc, none, from.getSource(), zero);
+  return LLVM::ShuffleVectorOp::create(builder, loc, first, none, SmallVector<int32_t>(type.getNumElements(), 0));
+}
+
+template <> Operation *OneToOne::convert<vector::ExtractOp, LLVM::ExtractElementOp>(Operation &op, OpBuilder &builder) {
+  auto from = cast<vector::ExtractOp>(op);
+  if (from.getStaticPosition().size() != 1 || from.hasDynamicPosition())
+    return nullptr;
+  Value at =
+      LLVM::ConstantOp::create(builder, op.getLoc(), builder.getI64IntegerAttr(from.getStaticPosition().front()));
+  return LLVM::ExtractElementOp::create(builder, op.getLoc(), from.getSource(), at);
+}
+
+template <> Operation *OneToOne::convert<arith::IndexCastOp, LLVM::SExtOp>(Operation &op, OpBuilder &builder) {
+  Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
+  if (!from.isInteger())
+    return nullptr;
+  if (from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())
+    return LLVM::SExtOp::create(builder, op.getLoc(), to, op.getOperand(0));
+  return LLVM::TruncOp::create(builder, op.getLoc(), to, op.getOperand(0));
+}
+
+template <> Operation *OneToOne::convert<cf::BranchOp, LLVM::BrOp>(Operation &op, OpBuilder &builder) {
+  auto from = cast<cf::BranchOp>(op);
+  return LLVM::BrOp::create(builder, op.getLoc(), from.getDestOperands(), from.getDest());
+}
+
+template <> Operation *OneToOne::convert<cf::CondBranchOp, LLVM::CondBrOp>(Operation &op, OpBuilder &builder) {
+  auto from = cast<cf::CondBranchOp>(op);
+  return LLVM::CondBrOp::create(builder, op.getLoc(), from.getCondition(), from.getTrueDest(),
+                                from.getTrueDestOperands(), from.getFalseDest(), from.getFalseDestOperands());
 }
 
 template <typename From, typename To> void OneToOne::add() { table[TypeID::get<From>()] = convert<From, To>; }
@@ -92,6 +145,11 @@ OneToOne::OneToOne() {
   add<arith::ConstantOp, LLVM::ConstantOp>();
   add<arith::DivFOp, LLVM::FDivOp>();
   add<arith::DivUIOp, LLVM::UDivOp>();
+  add<arith::ExtFOp, LLVM::FPExtOp>();
+  add<arith::ExtSIOp, LLVM::SExtOp>();
+  add<arith::ExtUIOp, LLVM::ZExtOp>();
+  add<arith::FPToSIOp, LLVM::FPToSIOp>();
+  add<arith::IndexCastOp, LLVM::SExtOp>();
   add<arith::MaxSIOp, LLVM::SMaxOp>();
   add<arith::MaxUIOp, LLVM::UMaxOp>();
   add<arith::MinSIOp, LLVM::SMinOp>();
@@ -101,17 +159,24 @@ OneToOne::OneToOne() {
   add<arith::NegFOp, LLVM::FNegOp>();
   add<arith::OrIOp, LLVM::OrOp>();
   add<arith::RemUIOp, LLVM::URemOp>();
+  add<arith::SIToFPOp, LLVM::SIToFPOp>();
   add<arith::SelectOp, LLVM::SelectOp>();
   add<arith::ShLIOp, LLVM::ShlOp>();
   add<arith::ShRSIOp, LLVM::AShrOp>();
   add<arith::ShRUIOp, LLVM::LShrOp>();
   add<arith::SubFOp, LLVM::FSubOp>();
   add<arith::SubIOp, LLVM::SubOp>();
+  add<arith::TruncFOp, LLVM::FPTruncOp>();
+  add<arith::TruncIOp, LLVM::TruncOp>();
   add<arith::XOrIOp, LLVM::XOrOp>();
+  add<cf::BranchOp, LLVM::BrOp>();
+  add<cf::CondBranchOp, LLVM::CondBrOp>();
   add<math::AbsFOp, LLVM::FAbsOp>();
   add<math::CopySignOp, LLVM::CopySignOp>();
   add<math::FmaOp, LLVM::FMAOp>();
   add<vector::BitCastOp, LLVM::BitcastOp>();
+  add<vector::BroadcastOp, LLVM::ShuffleVectorOp>();
+  add<vector::ExtractOp, LLVM::ExtractElementOp>();
   add<vector::ShuffleOp, LLVM::ShuffleVectorOp>();
 }
 
@@ -129,7 +194,10 @@ void OneToOne::run(func::FuncOp function) const {
     if (found == table.end() || !areOfLlvm(op->getOperandTypes()) || !areOfLlvm(op->getResultTypes()))
       return;
     builder.setInsertionPoint(op);
-    if (Operation *converted = found->second(*op, builder)) {
+    if (isa<arith::IndexCastOp>(op) && op->getOperandTypes() == op->getResultTypes()) { // both were indices, or i64
+      op->replaceAllUsesWith(op->getOperands());
+      op->erase();
+    } else if (Operation *converted = found->second(*op, builder)) {
       op->replaceAllUsesWith(converted);
       op->erase();
     }

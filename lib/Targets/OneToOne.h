@@ -12,10 +12,10 @@
 
 namespace quern {
 
-/// Replaces the operations of a kernel that correspond to one of the LLVM dialect each, with operands and results of
-/// types that LLVM has, and makes the type `index` i64. That is most of a kernel, and a conversion by patterns, which
-/// keeps what it needs to take every step back, executes seven times as many instructions for the same. It has the rest
-/// to do, in a function that the verifier would refuse until then. Reusable for any number of functions.
+/// Replaces the operations of a kernel that correspond to one or a few of the LLVM dialect, with operands and results
+/// of types that LLVM has, and makes the type `index` i64. That is most of a kernel, and a conversion by patterns,
+/// which keeps what it needs to take every step back, executes seven times as many instructions for the same. It has
+/// the rest to do, in a function that the verifier would refuse until then. Reusable for any number of functions.
 class OneToOne {
 public:
   OneToOne();

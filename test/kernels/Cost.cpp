@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <iostream>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
@@ -94,13 +95,33 @@ uint64_t leastMicroseconds(const std::vector<KernelRequest> &requests, int64_t r
 
 } // namespace
 
+namespace {
+
+/// What is measured together, and by what name: each file of problems or, without any, each set.
+std::vector<std::pair<std::string, CorpusOptions>> partsOf(const CorpusOptions &options) {
+  std::vector<std::pair<std::string, CorpusOptions>> parts;
+  CorpusOptions own = options;
+  own.sets.clear();
+  for (const std::string &file : options.files) {
+    own.files = {file};
+    parts.emplace_back(std::filesystem::path(file).stem(), own);
+  }
+  if (!parts.empty())
+    return parts;
+  for (const std::string &set : options.sets) {
+    own.sets = {set};
+    parts.emplace_back(set, own);
+  }
+  return parts;
+}
+
+} // namespace
+
 Result<void> printCosts(const CorpusOptions &options, Counter counter, int64_t repetitions, std::ostream &os) {
   const HardwareCounter hardware;
   if (Result<void> checked = hardware.check(); counter == Counter::Hardware && !checked)
     return checked;
-  for (const std::string &set : options.sets) {
-    CorpusOptions own = options;
-    own.sets = {set};
+  for (const auto &[set, own] : partsOf(options)) {
     Result<std::vector<KernelRequest>> requests = corpusOf(own);
     if (!requests)
       return requests.takeError();

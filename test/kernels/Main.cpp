@@ -136,6 +136,7 @@ void addCostCommand(CommandLine &program, int &exitCode) {
   auto options = std::make_shared<CostOptions>();
   Command command = program.subcommand("cost", "Print what compiling costs");
   addCorpusOptions(command, options->corpus);
+  command.option("--problems", options->corpus.files, "Files of problems, in place of what is drawn");
   command.option("--counter", options->counter, "hardware, outside (whoever runs this counts) or seconds")
       .choices({"hardware", "outside", "seconds"})
       .showDefault();

@@ -97,7 +97,7 @@ LAYERS = [
              "runtime/Tiers/Family.h", "runtime/Cache/RemoteLibrary.h"]),
     ("test-consumer", ["test/consumer/*"], ["public", "embedder"]),
     ("test-compiler",
-     ["test/unit/Emission/*", "test/unit/Schedule/*", "test/unit/Transforms/*", "test/unit/Targets/*",
+     ["test/unit/IR/*", "test/unit/Emission/*", "test/unit/Schedule/*", "test/unit/Transforms/*", "test/unit/Targets/*",
       "test/unit/Compiler/*", "test/fuzz/ModuleFuzzer.cpp"],
      FREE + RECIPES + ["guards", "reference", "functions", "ir", "emit", "transforms", "targets", "compiler", "bridge",
                        "embedder", "public", "mlir"]),

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Tensors.h"
 
+#include "IR/Strides.h"
 #include "Primitives/Arguments.h"
 #include "Support/CheckedMath.h"
 
@@ -115,7 +116,7 @@ MemRefType emission::memrefOf(const TensorDesc &desc, MLIRContext *context, Reac
     strides.push_back(digit.stride);
   }
   auto dense = MemRefType::get(shape, element);
-  auto [denseStrides, denseOffset] = dense.getStridesAndOffset();
+  auto [denseStrides, denseOffset] = stridesOf(dense);
   bool isStatic = dense.hasStaticShape();
   if (isStatic && desc.offset0 == denseOffset && strides == denseStrides)
     return dense;

@@ -10,6 +10,7 @@
 #include "Schedule/Build/Batch.h"
 
 #include "IR/QuernDialect.h"
+#include "IR/Strides.h"
 #include "Schedule/Build/Kernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -168,15 +169,17 @@ MemRefType Batch::without(Value memref) const {
   auto found = dims.find(memref);
   if (found == dims.end() || found->second == none)
     return type;
-  auto [strides, offset] = type.getStridesAndOffset();
+  auto [strides, offset] = stridesOf(type);
   SmallVector<int64_t> shape(type.getShape());
   shape.erase(shape.begin() + found->second);
   strides.erase(strides.begin() + found->second);
   auto plain = MemRefType::get(shape, type.getElementType());
+  const Strides dense = stridesOf(plain);
+  const bool isDense = dense.strides == strides && dense.offset == offset;
   auto strided =
       MemRefType::get(shape, type.getElementType(), StridedLayoutAttr::get(type.getContext(), offset, strides));
   const bool isOwn = !isa<BlockArgument>(memref); // whose layout nobody sees
-  return isOwn || plain.getStridesAndOffset() == strided.getStridesAndOffset() ? plain : strided;
+  return isOwn || isDense ? plain : strided;
 }
 
 AffineMap Batch::without(AffineMap map, unsigned loop, int dim) const {

@@ -9,6 +9,7 @@
 #include "Schedule/Build/Kernel.h"
 
 #include "IR/QuernDialect.h"
+#include "IR/Strides.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,7 +21,7 @@ using namespace mlir;
 using namespace quern;
 
 static MemRefType flatTypeOf(MemRefType memref) {
-  auto [strides, size] = memref.getStridesAndOffset();
+  auto [strides, size] = stridesOf(memref);
   if (!memref.hasStaticShape() || ShapedType::isDynamic(size) || llvm::any_of(strides, ShapedType::isDynamic))
     return MemRefType::get({ShapedType::kDynamic}, memref.getElementType());
   if (!memref.getRank())

@@ -12,6 +12,7 @@
 #include "Schedule/Contraction/Chain.h"
 
 #include "IR/QuernDialect.h"
+#include "IR/Strides.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -297,7 +298,7 @@ bool Reader::hasWhole() {
   auto type = cast<MemRefType>(rhs->base.getType());
   if (product.taken == product.packed || !type.hasStaticShape())
     return product.taken == product.packed;
-  auto [strides, size] = type.getStridesAndOffset();
+  auto [strides, size] = stridesOf(type);
   if (llvm::any_of(strides, ShapedType::isDynamic))
     return false;
   for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))

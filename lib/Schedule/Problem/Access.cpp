@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Problem/Access.h"
 
+#include "IR/Strides.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -36,11 +38,10 @@ static std::string readBase(Value memref, LoopAccess &access) {
   auto type = dyn_cast<MemRefType>(memref.getType());
   if (!type)
     return memref.getType().isIntOrFloat() ? "" : "is neither a memref nor a number";
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  if (failed(type.getStridesAndOffset(strides, offset)))
+  std::optional<Strides> layout = readStrides(type);
+  if (!layout)
     return "is not a strided memref";
-  if (access.isView && (ShapedType::isDynamic(offset) || llvm::any_of(strides, ShapedType::isDynamic)))
+  if (access.isView && (ShapedType::isDynamic(layout->offset) || llvm::any_of(layout->strides, ShapedType::isDynamic)))
     return "is a view with strides that are given at execution";
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() < 8 ||

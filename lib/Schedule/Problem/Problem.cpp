@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Problem/Problem.h"
 
+#include "IR/Strides.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -58,7 +60,7 @@ static std::string read(Problem &problem) {
   if (!problem.function.getBody().hasOneBlock())
     return "the function has control flow";
   for (Type type : problem.function.getArgumentTypes())
-    if (auto memref = dyn_cast<MemRefType>(type); !memref || !memref.isStrided())
+    if (auto memref = dyn_cast<MemRefType>(type); !memref || !readStrides(memref))
       return "an argument is not a strided memref";
   for (Operation &op : problem.function.getBody().front()) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);

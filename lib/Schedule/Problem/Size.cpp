@@ -9,6 +9,7 @@
 #include "Schedule/Problem/Size.h"
 
 #include "IR/QuernDialect.h"
+#include "IR/Strides.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -21,12 +22,11 @@ ArgumentSizes::ArgumentSizes(func::FuncOp problem) {
   for (Type type : problem.getArgumentTypes()) {
     firstOf.push_back(total);
     auto memref = dyn_cast<MemRefType>(type);
-    SmallVector<int64_t> strides;
-    int64_t offset = 0;
-    if (!memref || failed(memref.getStridesAndOffset(strides, offset)))
+    std::optional<quern::Strides> layout = memref ? quern::readStrides(memref) : std::nullopt;
+    if (!layout)
       continue;
-    total += memref.getNumDynamicDims() + llvm::count_if(strides, ShapedType::isDynamic) +
-             (ShapedType::isDynamic(offset) ? 1 : 0);
+    total += memref.getNumDynamicDims() + llvm::count_if(layout->strides, ShapedType::isDynamic) +
+             (ShapedType::isDynamic(layout->offset) ? 1 : 0);
   }
 }
 
@@ -37,7 +37,7 @@ Size ArgumentSizes::open(int64_t own) const {
 ArgumentSizes::Layout ArgumentSizes::layoutOf(Value memref) const {
   auto type = cast<MemRefType>(memref.getType());
   auto argument = dyn_cast<BlockArgument>(memref);
-  auto [strides, offset] = type.getStridesAndOffset();
+  auto [strides, offset] = quern::stridesOf(type);
   int64_t next = argument ? firstOf[argument.getArgNumber()] : 0;
   Layout layout;
   auto read = [&](int64_t number, Size ofIntermediate) -> Size {

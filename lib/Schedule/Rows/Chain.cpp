@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Chain.h"
 
+#include "IR/Strides.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -20,7 +22,7 @@ using namespace quern;
 using namespace quern::rows;
 
 static bool isStatic(MemRefType type) {
-  auto [strides, offset] = type.getStridesAndOffset();
+  auto [strides, offset] = quern::stridesOf(type);
   return type.hasStaticShape() && !ShapedType::isDynamic(offset) && llvm::none_of(strides, ShapedType::isDynamic);
 }
 

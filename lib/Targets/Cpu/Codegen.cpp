@@ -94,11 +94,22 @@ Result<bool> CpuCodegen::generate(std::unique_ptr<llvm::Module> &module, llvm::f
     return isDone;
   abandon(module);
   abandon(context);
+  for (auto &passes : objectPasses)
+    abandon(passes.second);
+  objectPasses.clear();
   for (auto &machine : machines)
     abandon(machine.second);
   machines.clear();
   context = std::make_unique<llvm::LLVMContext>();
   return internalError("codegen: ", returned.error().message);
+}
+
+void CpuCodegen::emitObject(llvm::Module &module, llvm::TargetMachine &machine, const Target &target,
+                            llvm::SmallVectorImpl<char> &bytes) {
+  std::unique_ptr<ObjectPasses> &passes = objectPasses[target.isa];
+  if (!passes)
+    passes = std::make_unique<ObjectPasses>(machine, architectureOf(target));
+  passes->run(module, bytes);
 }
 
 Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) {
@@ -115,14 +126,19 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
     return textOf(**translated);
   llvm::SmallVector<char, 0> bytes;
   auto kind = form == CodeForm::Assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  Result<bool> isEmitted =
-      generate(*translated, [&] { return generateCode(**machine, architecture, **translated, bytes, kind, verifyIr); });
+  Result<bool> isEmitted = generate(*translated, [&] {
+    if (kind == llvm::CodeGenFileType::ObjectFile && !verifyIr && ObjectPasses::serve(**translated))
+      emitObject(**translated, **machine, target, bytes);
+    return !bytes.empty() || generateCode(**machine, architecture, **translated, bytes, kind, verifyIr);
+  });
   if (!isEmitted)
     return isEmitted.takeError();
   if (!*isEmitted)
     return internalError("codegen: LLVM cannot emit this kind of file");
-  if (!complaints.first().empty())
+  if (!complaints.first().empty()) {
+    objectPasses.erase(target.isa); // whatever state they are in
     return internalError("codegen: ", complaints.first());
+  }
   std::string result(bytes.begin(), bytes.end());
   if (form == CodeForm::Binary)
     if (Result<void> contained = checkSelfContained(result); !contained)

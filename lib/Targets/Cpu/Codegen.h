@@ -17,6 +17,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <map>
 #include <memory>
@@ -29,6 +30,8 @@ class TargetMachine;
 } // namespace llvm
 
 namespace quern {
+
+class ObjectPasses;
 
 /// Keeps LLVM's context and a target machine for each instruction set it met. Not thread-safe.
 class CpuCodegen {
@@ -50,8 +53,12 @@ private:
   /// What `work` on the module says. `internal` where LLVM would end the process: the module and all that this kept are
   /// then let go of, and the next run begins anew.
   Result<bool> generate(std::unique_ptr<llvm::Module> &module, llvm::function_ref<bool()> work);
+  /// By passes that are kept for the next module.
+  void emitObject(llvm::Module &module, llvm::TargetMachine &machine, const Target &target,
+                  llvm::SmallVectorImpl<char> &bytes);
   std::unique_ptr<llvm::LLVMContext> context;
   std::map<CpuIsa, std::unique_ptr<llvm::TargetMachine>> machines;
+  std::map<CpuIsa, std::unique_ptr<ObjectPasses>> objectPasses;
 };
 
 /// Fails, naming it, if an ELF object refers to a symbol that it does not define.

@@ -208,6 +208,11 @@ bool addPasses(TargetMachine &machine, const Architecture &architecture, legacy:
   return addPrinter(target, context);
 }
 
+bool hasVariables(const Module &module) {
+  return any_of(module.debug_compile_units(),
+                [](const DICompileUnit *unit) { return unit->getEmissionKind() == DICompileUnit::FullDebug; });
+}
+
 bool usesAtomics(const Module &module) {
   for (const Function &function : module)
     for (const Instruction &instruction : instructions(function))
@@ -218,20 +223,47 @@ bool usesAtomics(const Module &module) {
 
 } // namespace
 
-/// A pass manager serves one module: reused for another, LLVM's machine passes keep state of the one before.
+struct ObjectPasses::Passes {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream os{bytes};
+  legacy::PassManager manager;
+  bool isComplete = false;
+};
+
+ObjectPasses::ObjectPasses(TargetMachine &machine, const Architecture &architecture)
+    : passes(std::make_unique<Passes>()) {
+  const auto addPrinter = [&](CodeGenTargetMachineImpl &target, MCContext &context) {
+    return !target.addAsmPrinter(passes->manager, passes->os, nullptr, CodeGenFileType::ObjectFile, context);
+  };
+  passes->isComplete =
+      addPasses(machine, architecture, passes->manager, /*verifyIr=*/false, /*hasVariables=*/false, addPrinter);
+  // What the machine passes keep of a function is found by its address, which one of the next module may have too.
+  passes->manager.add(createFreeMachineFunctionPass());
+}
+
+ObjectPasses::~ObjectPasses() = default;
+
+bool ObjectPasses::serve(const Module &module) { return !hasVariables(module) && !usesAtomics(module); }
+
+void ObjectPasses::run(Module &module, SmallVectorImpl<char> &bytes) {
+  if (!passes->isComplete)
+    return;
+  foldConstants(module);
+  passes->manager.run(module);
+  bytes.append(passes->bytes.begin(), passes->bytes.end());
+  passes->bytes.clear();
+}
+
 bool generateCode(TargetMachine &machine, const Architecture &architecture, Module &module,
                   SmallVectorImpl<char> &bytes, CodeGenFileType kind, bool verifyIr) {
   foldConstants(module);
   if (!usesAtomics(module)) {
     raw_svector_ostream os(bytes);
     legacy::PassManager passes;
-    const bool hasVariables = any_of(module.debug_compile_units(), [](const DICompileUnit *unit) {
-      return unit->getEmissionKind() == DICompileUnit::FullDebug;
-    });
     const auto addPrinter = [&](CodeGenTargetMachineImpl &target, MCContext &context) {
       return !target.addAsmPrinter(passes, os, nullptr, kind, context);
     };
-    if (addPasses(machine, architecture, passes, verifyIr, hasVariables, addPrinter)) {
+    if (addPasses(machine, architecture, passes, verifyIr, hasVariables(module), addPrinter)) {
       passes.run(module);
       return true;
     }

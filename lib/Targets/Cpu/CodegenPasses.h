@@ -17,9 +17,29 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <memory>
+
 namespace quern {
 
 struct NotedCode;
+
+/// The passes for objects of one target machine, made once: arranging them executes as much as a twentieth of all that
+/// compiling a kernel does. Not thread-safe.
+class ObjectPasses {
+public:
+  /// Whether the module has nothing that takes other passes.
+  static bool serve(const llvm::Module &module);
+
+  ObjectPasses(llvm::TargetMachine &machine, const Architecture &architecture);
+  ~ObjectPasses();
+
+  /// Appends the object of `module`, for which serve() holds, to `bytes`; nothing if this LLVM has not the passes.
+  void run(llvm::Module &module, llvm::SmallVectorImpl<char> &bytes);
+
+private:
+  struct Passes;
+  std::unique_ptr<Passes> passes;
+};
 
 /// Appends the code of `module` to `bytes`. False if the back end cannot emit this kind of file.
 bool generateCode(llvm::TargetMachine &machine, const Architecture &architecture, llvm::Module &module,

@@ -11,6 +11,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -29,19 +31,13 @@ Value pointerOf(ConversionPatternRewriter &rewriter, Location loc, Value descrip
   return MemRefDescriptor(descriptor).alignedPtr(rewriter, loc);
 }
 
-/// The element of `base` at `index`; the same for every access of a block to it.
-Value elementAddress(ConversionPatternRewriter &rewriter, Location loc, Type element, Value base, Value index) {
-  for (Operation *user : index.getUsers())
-    if (auto known = dyn_cast<LLVM::GEPOp>(user); known && known->getBlock() == rewriter.getInsertionBlock() &&
-                                                  known.getBase() == base && known.getElemType() == element &&
-                                                  known.getDynamicIndices().size() == 1)
-      return known;
-  return LLVM::GEPOp::create(rewriter, loc, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{index});
-}
+/// An index less what it adds as a constant.
+struct SplitIndex {
+  Value index;
+  int32_t offset = 0;
+};
 
-/// Where an access to a flat buffer begins. What the index adds as a constant becomes a second step from the same
-/// place: accesses side by side then share their index arithmetic without a search for it.
-Value flatAddress(ConversionPatternRewriter &rewriter, Location loc, MemRefType type, Value descriptor, Value index) {
+SplitIndex splitIndex(Value index) {
   int64_t offset = 0;
   APInt constant;
   for (auto sum = index.getDefiningOp<LLVM::AddOp>(); sum && matchPattern(sum.getRhs(), m_ConstantInt(&constant));
@@ -51,12 +47,25 @@ Value flatAddress(ConversionPatternRewriter &rewriter, Location loc, MemRefType 
     offset += constant.getSExtValue();
     index = sum.getLhs();
   }
-  Type element = type.getElementType();
-  Value address =
-      elementAddress(rewriter, loc, element, pointerOf(rewriter, loc, descriptor), rewriter.getRemappedValue(index));
-  if (offset)
-    address = LLVM::GEPOp::create(rewriter, loc, address.getType(), element, address,
-                                  ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  return {index, static_cast<int32_t>(offset)};
+}
+
+/// The element of `base` at `index`; the same for every access of a block to it.
+Value elementAddress(OpBuilder &builder, Location loc, Type element, Value base, Value index) {
+  for (Operation *user : index.getUsers())
+    if (auto known = dyn_cast<LLVM::GEPOp>(user); known && known->getBlock() == builder.getInsertionBlock() &&
+                                                  known.getBase() == base && known.getElemType() == element &&
+                                                  known.getDynamicIndices().size() == 1)
+      return known;
+  return LLVM::GEPOp::create(builder, loc, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{index});
+}
+
+/// Where an access to a flat buffer begins. What the index adds as a constant becomes a second step from the same
+/// place: accesses side by side then share their index arithmetic without a search for it.
+Value flatAddress(OpBuilder &builder, Location loc, Type element, Value base, SplitIndex at) {
+  Value address = elementAddress(builder, loc, element, base, at.index);
+  if (at.offset)
+    address = LLVM::GEPOp::create(builder, loc, address.getType(), element, address, ArrayRef<LLVM::GEPArg>{at.offset});
   return address;
 }
 
@@ -88,20 +97,44 @@ int64_t onlyLane(Value mask) {
 }
 
 /// LLVM 22 makes a scalar store of a masked one with a single constant lane, and forgets there that the store also
-/// truncates: it writes as much as the element was wide before. So that store is written here.
-bool storeOnlyLane(vector::MaskedStoreOp op, Value value, Value address, unsigned alignment,
-                   ConversionPatternRewriter &rewriter) {
+/// truncates: it writes as much as the element was wide before. So that store is written here. Null if it is another.
+Operation *storeOnlyLane(OpBuilder &builder, vector::MaskedStoreOp op, Value value, Value address, unsigned alignment) {
   int64_t lane = onlyLane(op.getMask());
   if (lane < 0)
-    return false;
+    return nullptr;
   Location loc = op.getLoc();
-  Value at = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64IntegerAttr(lane));
-  Value element = LLVM::ExtractElementOp::create(rewriter, loc, value, at);
+  Value at = LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(lane));
+  Value element = LLVM::ExtractElementOp::create(builder, loc, value, at);
   if (lane)
-    address = LLVM::GEPOp::create(rewriter, loc, address.getType(), element.getType(), address,
+    address = LLVM::GEPOp::create(builder, loc, address.getType(), element.getType(), address,
                                   ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(lane)});
-  rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, element, address, alignment);
-  return true;
+  return LLVM::StoreOp::create(builder, loc, element, address, alignment);
+}
+
+/// The access at `address` with what `values` has of the operands: the operation itself, or a conversion's adaptor.
+template <typename Op, typename Values>
+Operation *createAccess(OpBuilder &builder, Op op, Values values, Value address) {
+  Location loc = op.getLoc();
+  unsigned alignment = op.getAlignment().value_or((op.getMemRefType().getElementTypeBitWidth() + 7) / 8);
+  if constexpr (std::is_same_v<Op, vector::LoadOp>) {
+    return LLVM::LoadOp::create(builder, loc, op.getVectorType(), address, alignment, /*isVolatile=*/false,
+                                op.getNontemporal());
+  } else if constexpr (std::is_same_v<Op, vector::StoreOp>) {
+    return LLVM::StoreOp::create(builder, loc, values.getValueToStore(), address, alignment, /*isVolatile=*/false,
+                                 op.getNontemporal());
+  } else if constexpr (std::is_same_v<Op, vector::MaskedLoadOp>) {
+    return LLVM::MaskedLoadOp::create(builder, loc, op.getVectorType(), address, values.getMask(), values.getPassThru(),
+                                      alignment);
+  } else {
+    Operation *scalar = storeOnlyLane(builder, op, values.getValueToStore(), address, alignment);
+    return scalar ? scalar
+                  : LLVM::MaskedStoreOp::create(builder, loc, values.getValueToStore(), address, values.getMask(),
+                                                alignment);
+  }
+}
+
+bool isFlat(MemRefType type) {
+  return type.getRank() == 1 && type.getLayout().isIdentity() && type.getElementType().isIntOrFloat();
 }
 
 template <typename Op> struct LowerFlatAccess : ConvertOpToLLVMPattern<Op> {
@@ -110,23 +143,13 @@ template <typename Op> struct LowerFlatAccess : ConvertOpToLLVMPattern<Op> {
   LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     MemRefType type = op.getMemRefType();
-    if (type.getRank() != 1 || !type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() ||
-        op.getVectorType().getRank() != 1)
+    if (!isFlat(type) || op.getVectorType().getRank() != 1)
       return failure();
-    unsigned alignment = op.getAlignment().value_or((type.getElementTypeBitWidth() + 7) / 8);
-    Value address = flatAddress(rewriter, op.getLoc(), type, adaptor.getBase(), op.getIndices().front());
-    if constexpr (std::is_same_v<Op, vector::LoadOp>)
-      rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getVectorType(), address, alignment, /*isVolatile=*/false,
-                                                op.getNontemporal());
-    else if constexpr (std::is_same_v<Op, vector::StoreOp>)
-      rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValueToStore(), address, alignment,
-                                                 /*isVolatile=*/false, op.getNontemporal());
-    else if constexpr (std::is_same_v<Op, vector::MaskedLoadOp>)
-      rewriter.replaceOpWithNewOp<LLVM::MaskedLoadOp>(op, op.getVectorType(), address, adaptor.getMask(),
-                                                      adaptor.getPassThru(), alignment);
-    else if (!storeOnlyLane(op, adaptor.getValueToStore(), address, alignment, rewriter))
-      rewriter.replaceOpWithNewOp<LLVM::MaskedStoreOp>(op, adaptor.getValueToStore(), address, adaptor.getMask(),
-                                                       alignment);
+    SplitIndex at = splitIndex(op.getIndices().front());
+    at.index = rewriter.getRemappedValue(at.index);
+    Value address = flatAddress(rewriter, op.getLoc(), type.getElementType(),
+                                pointerOf(rewriter, op.getLoc(), adaptor.getBase()), at);
+    rewriter.replaceOp(op, createAccess(rewriter, op, adaptor, address)->getResults());
     return success();
   }
 };
@@ -137,14 +160,157 @@ struct LowerFlatLoad : ConvertOpToLLVMPattern<memref::LoadOp> {
   LogicalResult matchAndRewrite(memref::LoadOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     MemRefType type = op.getMemRefType();
-    if (type.getRank() != 1 || !type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() ||
-        op.getNontemporal())
+    if (!isFlat(type) || op.getNontemporal())
       return failure();
-    Value address = flatAddress(rewriter, op.getLoc(), type, adaptor.getMemref(), op.getIndices().front());
+    SplitIndex at = splitIndex(op.getIndices().front());
+    at.index = rewriter.getRemappedValue(at.index);
+    Value address = flatAddress(rewriter, op.getLoc(), type.getElementType(),
+                                pointerOf(rewriter, op.getLoc(), adaptor.getMemref()), at);
     rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, typeConverter->convertType(type.getElementType()), address);
     return success();
   }
 };
+
+bool isBuffer(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  return memref && memref.getRank() == 1 && memref.getLayout().isIdentity() &&
+         memref.getElementType().isIntOrIndexOrFloat();
+}
+
+/// Lowers what a function does with flat buffers to pointers. Its memrefs remain until their last use is gone.
+class FlatBuffers {
+public:
+  explicit FlatBuffers(func::FuncOp function)
+      : function(function), builder(function.getContext()), pointer(LLVM::LLVMPointerType::get(function.getContext())) {
+  }
+
+  /// Whether nothing else in the function is of a memref, and all control is that of blocks.
+  bool areAll();
+  void lower();
+
+private:
+  template <typename Op> static bool isVectorAccess(Operation &op) {
+    auto access = dyn_cast<Op>(op);
+    return access && isFlat(access.getMemRefType()) && access.getVectorType().getRank() == 1;
+  }
+  static bool lowers(Operation &op);
+  void lower(Operation &op);
+  Value addressOf(Location loc, Value buffer, ValueRange indices) {
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    return flatAddress(builder, loc, element.isIndex() ? builder.getI64Type() : element, pointers.at(buffer),
+                       splitIndex(indices.front()));
+  }
+  void becomeLlvmFunction();
+
+  func::FuncOp function;
+  OpBuilder builder;
+  Type pointer;
+  llvm::DenseMap<Value, Value> pointers;
+};
+
+bool FlatBuffers::lowers(Operation &op) {
+  if (isVectorAccess<vector::LoadOp>(op) || isVectorAccess<vector::StoreOp>(op) ||
+      isVectorAccess<vector::MaskedLoadOp>(op) || isVectorAccess<vector::MaskedStoreOp>(op))
+    return true;
+  if (op.getNumRegions() || isa<SymbolUserOpInterface>(op))
+    return false;
+  SmallVector<Type> types(op.getOperandTypes());
+  llvm::append_range(types, op.getResultTypes());
+  if (llvm::none_of(types, llvm::IsaPred<BaseMemRefType>))
+    return true;
+  return isa<memref::LoadOp, memref::StoreOp, memref::ViewOp, memref::PrefetchOp,
+             memref::ExtractAlignedPointerAsIndexOp, arith::SelectOp>(op) &&
+         llvm::all_of(types, [](Type type) { return !isa<BaseMemRefType>(type) || isBuffer(type); });
+}
+
+bool FlatBuffers::areAll() {
+  if (function.isExternal() || function.getNumResults())
+    return false;
+  for (Type type : function.getArgumentTypes())
+    if (!isBuffer(type) && !type.isInteger())
+      return false;
+  for (Block &block : function.getBody()) {
+    if (!block.isEntryBlock() && llvm::any_of(block.getArgumentTypes(), llvm::IsaPred<BaseMemRefType>))
+      return false;
+    if (!llvm::all_of(block, [](Operation &op) { return lowers(op); }))
+      return false;
+  }
+  return true;
+}
+
+void FlatBuffers::lower(Operation &op) {
+  Location loc = op.getLoc();
+  builder.setInsertionPoint(&op);
+  Operation *made = nullptr;
+  llvm::TypeSwitch<Operation *>(&op)
+      .Case<vector::LoadOp, vector::StoreOp, vector::MaskedLoadOp, vector::MaskedStoreOp>([&](auto access) {
+        made = createAccess(builder, access, access, addressOf(loc, access.getBase(), access.getIndices()));
+      })
+      .Case([&](memref::LoadOp load) {
+        made = LLVM::LoadOp::create(builder, loc, load.getType(), addressOf(loc, load.getMemRef(), load.getIndices()),
+                                    /*alignment=*/0, /*isVolatile=*/false, load.getNontemporal());
+      })
+      .Case([&](memref::StoreOp store) {
+        made = LLVM::StoreOp::create(builder, loc, store.getValue(),
+                                     addressOf(loc, store.getMemRef(), store.getIndices()), /*alignment=*/0,
+                                     /*isVolatile=*/false, store.getNontemporal());
+      })
+      .Case([&](memref::PrefetchOp fetch) {
+        made = LLVM::Prefetch::create(builder, loc, addressOf(loc, fetch.getMemref(), fetch.getIndices()),
+                                      fetch.getIsWrite(), fetch.getLocalityHint(), fetch.getIsDataCache());
+      })
+      .Case([&](memref::ExtractAlignedPointerAsIndexOp address) {
+        made = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointers.at(address.getSource()));
+      })
+      .Case([&](memref::ViewOp view) {
+        pointers[view] = LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), pointers.at(view.getSource()),
+                                             ArrayRef<LLVM::GEPArg>{view.getByteShift()});
+      })
+      .Case([&](arith::SelectOp choice) {
+        if (isBuffer(choice.getType()))
+          pointers[choice] =
+              LLVM::SelectOp::create(builder, loc, choice.getCondition(), pointers.at(choice.getTrueValue()),
+                                     pointers.at(choice.getFalseValue()));
+      })
+      .Case([&](func::ReturnOp) { made = LLVM::ReturnOp::create(builder, loc, ValueRange()); });
+  if (!made)
+    return;
+  op.replaceAllUsesWith(made);
+  op.erase();
+}
+
+void FlatBuffers::becomeLlvmFunction() {
+  SmallVector<Type> types(function.getBody().front().getArgumentTypes());
+  builder.setInsertionPoint(function);
+  auto made =
+      LLVM::LLVMFuncOp::create(builder, function.getLoc(), function.getName(),
+                               LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), types));
+  SymbolTable::setSymbolVisibility(made, SymbolTable::getSymbolVisibility(function));
+  for (NamedAttribute attribute : function->getDiscardableAttrs())
+    made->setDiscardableAttr(attribute.getName(), attribute.getValue());
+  made.getBody().takeBody(function.getBody());
+  function.erase();
+}
+
+void FlatBuffers::lower() {
+  Block &entry = function.getBody().front();
+  SmallVector<BlockArgument> buffers;
+  for (BlockArgument argument : entry.getArguments())
+    if (isBuffer(argument.getType()))
+      buffers.push_back(argument);
+  for (BlockArgument buffer : buffers)
+    pointers[buffer] = entry.insertArgument(buffer.getArgNumber() + 1, pointer, buffer.getLoc());
+  for (Block &block : function.getBody())
+    for (Operation &op : llvm::make_early_inc_range(block))
+      lower(op);
+  for (Block &block : llvm::reverse(function.getBody()))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isa<memref::ViewOp, arith::SelectOp>(op) && pointers.contains(op.getResult(0)))
+        op.erase();
+  for (BlockArgument buffer : buffers)
+    entry.eraseArgument(buffer.getArgNumber());
+  becomeLlvmFunction();
+}
 
 } // namespace
 
@@ -157,6 +323,14 @@ void quern::foldMasksOfStores(func::FuncOp function) {
     OpBuilder builder(store);
     store.getMaskMutable().assign(arith::ConstantOp::create(builder, store.getLoc(), constant));
   });
+}
+
+bool quern::lowerFlatBuffers(func::FuncOp function) {
+  FlatBuffers buffers(function);
+  const bool areAll = buffers.areAll();
+  if (areAll)
+    buffers.lower();
+  return areAll;
 }
 
 void quern::populateFlatAccessPatterns(const LLVMTypeConverter &types, RewritePatternSet &patterns) {

@@ -15,6 +15,11 @@ namespace quern {
 /// they no longer fold.
 void foldMasksOfStores(mlir::func::FuncOp function);
 
+/// Makes an llvm.func of a kernel whose memrefs are all of rank 1 without layout, with a pointer for each; what
+/// OneToOne knows is converted already. False, with nothing changed, if the kernel has other memrefs, or control flow
+/// other than that of blocks. What is left is without memrefs.
+bool lowerFlatBuffers(mlir::func::FuncOp function);
+
 /// Lowers loads and stores of vectors, masked or not, on memrefs of rank 1 without layout, which is all that recipes
 /// write, with indices that are LLVM's integers. Upstream's lowering finds the alignment by way of affine maps, at
 /// every access anew.

@@ -32,56 +32,93 @@ namespace quern {
 
 namespace {
 
+bool surelyRuns(scf::ForOp loop) {
+  APInt lower, upper;
+  return matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) &&
+         matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) && lower.slt(upper);
+}
+
 /// Lowers scf.for with its test at the bottom: one branch an iteration, where upstream's lowering has two. A loop that
 /// may run no iteration gets a test in front.
-struct LowerForToBottomTest : OpRewritePattern<scf::ForOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  static bool surelyRuns(scf::ForOp loop) {
-    APInt lower, upper;
-    return matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) &&
-           matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) && lower.slt(upper);
+void lowerToBottomTest(scf::ForOp loop, RewriterBase &rewriter) {
+  Location loc = loop.getLoc();
+  bool runs = surelyRuns(loop);
+  Block *before = loop->getBlock(), *after = rewriter.splitBlock(before, loop->getIterator());
+  Block *first = &loop.getRegion().front(), *last = &loop.getRegion().back(), *exit = after;
+  rewriter.inlineRegionBefore(loop.getRegion(), after);
+  if (loop.getNumResults()) {
+    exit = rewriter.createBlock(after, loop.getResultTypes(), SmallVector<Location>(loop.getNumResults(), loc));
+    cf::BranchOp::create(rewriter, loc, after);
   }
 
-  LogicalResult matchAndRewrite(scf::ForOp loop, PatternRewriter &rewriter) const override {
-    Location loc = loop.getLoc();
-    bool runs = surelyRuns(loop);
-    Block *before = rewriter.getInsertionBlock(), *after = rewriter.splitBlock(before, rewriter.getInsertionPoint());
-    Block *first = &loop.getRegion().front(), *last = &loop.getRegion().back(), *exit = after;
-    rewriter.inlineRegionBefore(loop.getRegion(), after);
-    if (loop.getNumResults()) {
-      exit = rewriter.createBlock(after, loop.getResultTypes(), SmallVector<Location>(loop.getNumResults(), loc));
-      cf::BranchOp::create(rewriter, loc, after);
-    }
+  // A block may not branch to itself here: converting its own arguments would leave the
+  // branch in a block that is gone.
+  auto yield = cast<scf::YieldOp>(last->getTerminator());
+  Block *latch = rewriter.splitBlock(last, yield->getIterator());
+  rewriter.setInsertionPointToEnd(last);
+  cf::BranchOp::create(rewriter, loc, latch);
+  rewriter.setInsertionPointToEnd(latch);
+  Value next = arith::AddIOp::create(rewriter, loc, first->getArgument(0), loop.getStep());
+  Value again = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, next, loop.getUpperBound());
+  SmallVector<Value> carried{next};
+  llvm::append_range(carried, yield.getOperands());
+  cf::CondBranchOp::create(rewriter, loc, again, first, carried, exit, yield.getOperands());
+  rewriter.eraseOp(yield);
 
-    // A block may not branch to itself here: converting its own arguments would leave the
-    // branch in a block that is gone.
-    auto yield = cast<scf::YieldOp>(last->getTerminator());
-    Block *latch = rewriter.splitBlock(last, yield->getIterator());
-    rewriter.setInsertionPointToEnd(last);
-    cf::BranchOp::create(rewriter, loc, latch);
-    rewriter.setInsertionPointToEnd(latch);
-    Value next = arith::AddIOp::create(rewriter, loc, first->getArgument(0), loop.getStep());
-    Value again = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, next, loop.getUpperBound());
-    SmallVector<Value> carried{next};
-    llvm::append_range(carried, yield.getOperands());
-    cf::CondBranchOp::create(rewriter, loc, again, first, carried, exit, yield.getOperands());
-    rewriter.eraseOp(yield);
-
-    rewriter.setInsertionPointToEnd(before);
-    SmallVector<Value> initial{loop.getLowerBound()};
-    llvm::append_range(initial, loop.getInitArgs());
-    if (runs) {
-      cf::BranchOp::create(rewriter, loc, first, initial);
-    } else {
-      Value any =
-          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
-      cf::CondBranchOp::create(rewriter, loc, any, first, initial, exit, loop.getInitArgs());
-    }
-    rewriter.replaceOp(loop, exit->getArguments().take_front(loop.getNumResults()));
-    return success();
+  rewriter.setInsertionPointToEnd(before);
+  SmallVector<Value> initial{loop.getLowerBound()};
+  llvm::append_range(initial, loop.getInitArgs());
+  if (runs) {
+    cf::BranchOp::create(rewriter, loc, first, initial);
+  } else {
+    Value any =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+    cf::CondBranchOp::create(rewriter, loc, any, first, initial, exit, loop.getInitArgs());
   }
-};
+  rewriter.replaceOp(loop, exit->getArguments().take_front(loop.getNumResults()));
+}
+
+/// Puts the blocks of one side of an scf.if in front of `exit`, and returns the first; `exit` if the side has none.
+Block *inlineSide(Region &side, Block *exit, RewriterBase &rewriter) {
+  if (side.empty())
+    return exit;
+  Block *first = &side.front();
+  Operation *yield = side.back().getTerminator();
+  rewriter.setInsertionPoint(yield);
+  cf::BranchOp::create(rewriter, yield->getLoc(), exit, yield->getOperands());
+  rewriter.eraseOp(yield);
+  rewriter.inlineRegionBefore(side, exit);
+  return first;
+}
+
+void lowerChoice(scf::IfOp choice, RewriterBase &rewriter) {
+  Location loc = choice.getLoc();
+  Block *before = choice->getBlock(), *after = rewriter.splitBlock(before, choice->getIterator()), *exit = after;
+  if (choice.getNumResults()) {
+    exit = rewriter.createBlock(after, choice.getResultTypes(), SmallVector<Location>(choice.getNumResults(), loc));
+    cf::BranchOp::create(rewriter, loc, after);
+  }
+  Block *yes = inlineSide(choice.getThenRegion(), exit, rewriter);
+  Block *no = inlineSide(choice.getElseRegion(), exit, rewriter);
+  rewriter.setInsertionPointToEnd(before);
+  cf::CondBranchOp::create(rewriter, loc, choice.getCondition(), yes, no);
+  rewriter.replaceOp(choice, exit->getArguments().take_front(choice.getNumResults()));
+}
+
+/// Lowers loops and choices, of which those outside come first.
+void lowerControl(func::FuncOp function) {
+  SmallVector<Operation *> structured;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<scf::ForOp, scf::IfOp>(op))
+      structured.push_back(op);
+  });
+  IRRewriter rewriter(function.getContext());
+  for (Operation *op : structured)
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      lowerToBottomTest(loop, rewriter);
+    else
+      lowerChoice(cast<scf::IfOp>(op), rewriter);
+}
 
 /// What the kernel's LLVM function must know of the func.func that it was.
 struct KernelSignature {
@@ -232,6 +269,16 @@ void joinBlocks(LLVM::LLVMFuncOp function) {
   }
 }
 
+/// Whether all that the module has is of the LLVM dialect.
+bool isLowered(ModuleOp module) {
+  const Dialect *llvm = module.getContext()->getLoadedDialect<LLVM::LLVMDialect>();
+  return !module
+              .walk([&](Operation *op) {
+                return op == module || op->getDialect() == llvm ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
 } // namespace
 
 LogicalResult expandForTarget(ModuleOp module, const Target &target) {
@@ -247,10 +294,8 @@ LogicalResult expandForTarget(ModuleOp module, const Target &target) {
 }
 
 CpuLowering::CpuLowering(MLIRContext &context)
-    : conversion(context, [](LLVMTypeConverter &types, RewritePatternSet &set) {
-        set.add<LowerForToBottomTest>(set.getContext(), /*benefit=*/10);
-        populateFlatAccessPatterns(types, set);
-      }) {}
+    : conversion(context,
+                 [](LLVMTypeConverter &types, RewritePatternSet &set) { populateFlatAccessPatterns(types, set); }) {}
 
 LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verifyIr) {
   if (verifyIr && failed(verify(module)))
@@ -271,11 +316,13 @@ LogicalResult CpuLowering::run(ModuleOp module, const Target &target, bool verif
     prepareForBarePointers(function);
   if (verifyIr && failed(verify(module)))
     return failure();
-  for (auto function : module.getOps<func::FuncOp>()) {
+  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
     foldMasksOfStores(function);
+    lowerControl(function);
     oneToOne.run(function);
+    lowerFlatBuffers(function);
   }
-  if (failed(conversion.run(module)))
+  if (!isLowered(module) && failed(conversion.run(module)))
     return failure();
   for (const KernelSignature &signature : signatures) {
     auto function = cast<LLVM::LLVMFuncOp>(module.lookupSymbol(signature.name));

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `lower` stage: verify, expand narrow floats and math for the target's level, one full conversion to
-// the LLVM dialect, and the kernel ABI around it. No pass manager: the patterns are built once per context,
-// and a conversion is one walk.
+// The `lower` stage: verify, expand narrow floats and math for the target's level, make blocks of loops, replace each
+// operation by that of the LLVM dialect and each buffer by its pointer, and put the kernel ABI around it. What is left
+// (few kernels have any) takes a conversion by patterns, which are built once per context. No pass manager.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_PIPELINE_H

@@ -54,3 +54,50 @@ func.func @only_lane(%x: memref<?xf32>, %y: memref<?xf32>, %begin: index, %end: 
   vector.maskedstore %y[%begin], %mask, %a : memref<?xf32>, vector<8xi1>, vector<8xf32>
   return
 }
+
+// Buffers without layout become pointers, whatever is done with them: parts, a choice between two, numbers, prefetches.
+// CHECK-LABEL: llvm.func @buffers
+// CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: i64, %{{.*}}: i64)
+// CHECK: %[[PART:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK: %[[CHOSEN:.*]] = llvm.select %{{.*}} : i1, !llvm.ptr
+// CHECK: %[[AT:.*]] = llvm.getelementptr %[[CHOSEN]][%[[BEGIN]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[AT]][1] : (!llvm.ptr) -> !llvm.ptr, f32
+// CHECK: llvm.load %[[NEXT]] : !llvm.ptr -> f32
+// CHECK: "llvm.intr.prefetch"(%[[AT]])
+// CHECK: llvm.cond_br
+// CHECK: %[[OTHER:.*]] = llvm.getelementptr %[[CHOSEN]][%[[BEGIN]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK: %[[LAST:.*]] = llvm.getelementptr %[[OTHER]][2] : (!llvm.ptr) -> !llvm.ptr, f32
+// CHECK: llvm.store %{{.*}}, %[[LAST]] : f32, !llvm.ptr
+// CHECK: %[[IN_PART:.*]] = llvm.getelementptr %[[PART]][%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK: llvm.store %{{.*}}, %[[IN_PART]] : f32, !llvm.ptr
+// CHECK-NOT: memref.
+func.func @buffers(%x: memref<?xf32>, %y: memref<?xf32>, %scratch: memref<?xi8> {quern.scratch}, %begin: index, %end: index)
+    attributes {quern.kernel = #quern.kernel<scratch_bytes = 4096, space = 8>} {
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %shift = arith.constant 64 : index
+  %part = memref.view %scratch[%shift][] : memref<?xi8> to memref<16xf32>
+  %isBefore = arith.cmpi slt, %begin, %end : index
+  %chosen = arith.select %isBefore, %x, %y : memref<?xf32>
+  %at = arith.addi %begin, %one : index
+  %a = memref.load %chosen[%at] : memref<?xf32>
+  memref.prefetch %chosen[%begin], read, locality<3>, data : memref<?xf32>
+  scf.if %isBefore {
+    %last = arith.addi %begin, %two : index
+    memref.store %a, %chosen[%last] : memref<?xf32>
+  }
+  memref.store %a, %part[%end] : memref<16xf32>
+  return
+}
+
+// A buffer of the kernel's own is one that MLIR's conversion makes.
+// CHECK-LABEL: llvm.func @own
+// CHECK: llvm.alloca
+func.func @own(%x: memref<?xf32>, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<space = 8>} {
+  %own = memref.alloca() {alignment = 64 : i64} : memref<16xf32>
+  %a = vector.load %x[%begin] : memref<?xf32>, vector<8xf32>
+  vector.store %a, %own[%begin] : memref<16xf32>, vector<8xf32>
+  %b = vector.load %own[%end] : memref<16xf32>, vector<8xf32>
+  vector.store %b, %x[%end] : memref<?xf32>, vector<8xf32>
+  return
+}

@@ -8,6 +8,7 @@
 // not allowed, lanes are masked.
 //
 //===----------------------------------------------------------------------===//
+#include "IR/Strides.h"
 #include "Schedule/Build/CpuMemory.h"
 #include "Schedule/Build/Transpose.h"
 #include "Schedule/Map/Cpu/Plan.h"
@@ -215,7 +216,7 @@ private:
     if (operand.isIndex())
       return true;
     auto memref = cast<MemRefType>(operand.base.getType());
-    auto [strides, end] = memref.getStridesAndOffset();
+    auto [strides, end] = stridesOf(memref);
     for (auto [stride, extent] : llvm::zip_equal(strides, memref.getShape()))
       end += (extent - 1) * stride;
     int64_t highest = operand.offset.known();

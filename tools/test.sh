@@ -288,7 +288,8 @@ allOfArm64() {
       --count=0 --isa=sve,sve_bf16
   done
   step tests "families, arm64, NEON" conformanceArm64 max,sve=off "$families" --count=60 --damaged=0 --families
-  step tests "families, arm64, SVE of 256 bits" conformanceArm64 "$(sve 256)" "$families" --count=60 --damaged=0 --families
+  step tests "families, arm64, SVE of 256 bits" conformanceArm64 "$(sve 256)" "$families" --count=60 --damaged=0 \
+    --families
   step one "a pack of this machine, arm64" packOnArm64
   step one "build arm64, the compiler" build arm64 quern_compiler quern-schedule-test
   step tests "conformance, arm64, compiled there" compiledOnArm64 "$every" --count=6 --damaged=0
@@ -310,7 +311,8 @@ packOnArm64() {
   for target in neon sve:vl=256; do
     build/release/bin/quern pack build test/problems/smoke.desc -o build/arm64/smoke.qpk --target=$target &&
       fromPackOnArm64 build/arm64/smoke.qpk test/problems/smoke.desc &&
-      build/release/bin/quern pack build --families runtime/families.desc -o build/arm64/families.qpk --target=$target &&
+      build/release/bin/quern pack build --families runtime/families.desc -o build/arm64/families.qpk \
+        --target=$target &&
       fromPackOnArm64 build/arm64/families.qpk <(grep -v gemm runtime/families.desc) || return
   done
 }
@@ -392,8 +394,8 @@ step tests "functions in MLIR, every ISA" python3 test/Linalg/Inputs/check_funct
   --quern=build/release/bin/quern --isa=all --jobs="$jobs" test/Linalg/Corpus/*.mlir
 step tests "random functions in MLIR" python3 test/Linalg/Inputs/random_functions.py --quern=build/release/bin/quern \
   --seed="$daySeed" --jobs="$jobs" "$(pick --count=50 --count=150 --count=3000)"
-step tests "kernels of families, every ISA" conformance release "$families" "$(pick --count=30 --count=60 --count=400)" \
-  --families --linker=orc --isa=all
+step tests "kernels of families, every ISA" conformance release "$families" \
+  "$(pick --count=30 --count=60 --count=400)" --families --linker=orc --isa=all
 step tests "conformance of rnn, every ISA" conformance release rnn \
   "$(pick --count=60 --count=150 --count=500)" --isa=all
 step tests "conformance of rnn backward, every ISA" conformance release rnn-backward \

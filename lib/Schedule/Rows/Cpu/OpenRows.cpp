@@ -65,10 +65,13 @@ void SweepEmitter::emitSpace() {
 int64_t SweepEmitter::lengthOfBlock() { return plan.blockSteps() * plan.lanes * 3 / 2; }
 
 /// Rows of so many vectors, or longer ones. The rows of a call are alike, so that each form has a loop of its own.
+/// Those that pass the caches have none: loads of rows ahead would wait for what is still to be written, wherever the
+/// two lie alike in their pages.
 void SweepEmitter::emitHeld(int64_t vectors) {
-  auto fits = create<scf::IfOp>(
-      create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(vectors * plan.lanes)),
-      /*withElseRegion=*/true);
+  Value few = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(vectors * plan.lanes));
+  if (plan.streams)
+    few = create<arith::SelectOp>(mayStream(), constant(b.getBoolAttr(false)), few);
+  auto fits = create<scf::IfOp>(few, /*withElseRegion=*/true);
   if (!entry)
     entry = fits;
   const OpBuilder::InsertionGuard guard(b);
@@ -122,7 +125,9 @@ void SweepEmitter::emitHeldRow() {
   lanes.left = atEntry([&] { return create<arith::SubIOp>(extent, before); });
   lanes.mask = atEntry([&] { return prefixMask(lanes.left); });
   sweep = 0;
+  const bool streams = std::exchange(plan.streams, false);
   emitSweeps();
+  plan.streams = streams;
   ofStep = {};
   partial.clear();
   std::swap(plan.stages, plan.heldStages);

@@ -77,17 +77,11 @@ void SweepEmitter::emitStreamedSweep() {
         values(i, slot);
   auto choice = create<scf::IfOp>(mayStream(), /*withElseRegion=*/true);
   const RowCache known = ofRow;
-  const StepCache ofSteps = ofStep;
   for (bool streamed : {true, false}) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(streamed ? choice.thenBlock() : choice.elseBlock());
     streaming = streamed;
-    const auto lanes = partial;
-    if (streamed && held) // it is aligned only if all vectors are whole
-      partial.clear();
     emitSweep();
-    partial = lanes;
     ofRow = known;
-    ofStep = ofSteps;
   }
 }

@@ -104,6 +104,17 @@ void markFew(std::vector<Loop> &loops, bool hasAxis) {
   }
 }
 
+/// A few elements lie side by side in the result, apart in the source, and are no lanes to interleave, as in weights
+/// that dots read in pairs and fours: with every size open no vector is filled.
+bool fillsNoVector(const std::vector<Loop> &loops) {
+  constexpr int64_t mostBeside = 4;
+  if (loops.size() < 2)
+    return false;
+  const Loop &last = loops.back();
+  return last.size > 1 && last.size <= mostBeside && !last.isFew && last.strides.back() == 1 &&
+         last.strides.front() != 1 && !last.isBroadcast.front();
+}
+
 /// The same problem in its canonical form, with its sizes and with them open.
 struct Forms {
   PrimitiveDesc sized, open;
@@ -132,6 +143,8 @@ std::optional<Forms> mergedForms(const PrimitiveDesc &desc) {
   const bool hasAxis = desc.kind() == PrimitiveKind::Softmax;
   if (!kept->joinsTensors)
     markFew(*loops, hasAxis);
+  if (desc.kind() == PrimitiveKind::Reorder && fillsNoVector(*loops))
+    return std::nullopt;
   // One form for rows, and for lanes, with and without others around them.
   const bool areLanes = !hasAxis && loops->size() == 2 && loops->front().isFew != loops->back().isFew;
   if (loops->empty() || loops->front().isKept || areLanes)

@@ -1,5 +1,5 @@
 // Lines whose lengths and strides are given at execution. One wants to see loops of their own for lines of up to four vectors, chosen once in a
-// call; no division within the loops of the space; and a masked vector where a longer line ends. Where nothing is masked, the last vector
+// call; no division within the loops of the space, and none at all for a call that computes all of it; and a masked vector where a longer line ends. Where nothing is masked, the last vector
 // of a line ends with it, and is computed before the line is written.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
@@ -13,9 +13,14 @@
 // CHECK: factors = [5, 1, 6, 1, 7, 4096]
 // CHECK-SAME: plan = "map: lines of open sizes, 16 lanes, unroll 4, masked ends, axes ?(?->?) ?(?->?) ?(1->1), loops 1 0 2 by 4096"
 // CHECK: scf.if
+// CHECK: vector.store {{.*}}nontemporal
+// CHECK: else
+// CHECK: scf.if {{.*}} -> (index, index, index, index)
+// CHECK: else
 // CHECK: arith.remui
 // CHECK: arith.divui
 // CHECK: scf.for
+// CHECK-NOT: arith.divui
 // CHECK: scf.for
 // CHECK-NOT: arith.divui
 // CHECK-COUNT-4: vector.maskedload

@@ -80,23 +80,62 @@ OpenEmitter::Value OpenEmitter::tripOf(const Loop &loop) {
 struct OpenEmitter::Nest {
   ArrayRef<Loop> loops;
   Values trips, first, last, at;
+  SmallVector<Values> strides; ///< by loop and operand, of those whose order is chosen at run time
   Body body;
   int64_t jam;
 };
 
-void OpenEmitter::forSpace(ArrayRef<Loop> loops, Body f, int64_t jam) {
-  Nest nest{loops, {}, {}, {}, {}, f, jam};
+/// The loops around the innermost one by their strides in the source, which only an execution knows: a bubble sort of
+/// selects.
+void OpenEmitter::orderBySource(Nest &nest) {
+  const size_t around = nest.loops.size() - 1;
+  for (const Loop &loop : nest.loops.take_front(around))
+    nest.strides.push_back(llvm::map_to_vector(plan.problem.operands, [&](const Operand &operand) -> Value {
+      return scaled(index(operand.strides[loop.axis]), loop.step);
+    }));
+  for (size_t end = around; end > 1; --end)
+    for (size_t i = 0; i + 1 < end; ++i) {
+      Value swaps = less(nest.strides[i][plan.problem.source], nest.strides[i + 1][plan.problem.source]);
+      auto exchange = [&](Value &x, Value &y) {
+        Value first = create<arith::SelectOp>(swaps, y, x), second = create<arith::SelectOp>(swaps, x, y);
+        x = first, y = second;
+      };
+      exchange(nest.trips[i], nest.trips[i + 1]);
+      for (auto [x, y] : llvm::zip_equal(nest.strides[i], nest.strides[i + 1]))
+        exchange(x, y);
+    }
+}
+
+void OpenEmitter::forSpace(ArrayRef<Loop> loops, Body f, int64_t jam, Order order) {
+  Nest nest{loops, {}, {}, {}, {}, {}, f, jam};
   for (const Loop &loop : loops)
     nest.trips.push_back(tripOf(loop));
-  nest.first.resize(loops.size());
-  nest.last.resize(loops.size());
-  Value first = kernel.begin(), last = difference(kernel.end(), index(1));
-  for (size_t i = loops.size(); i-- > 0;)
-    for (auto [digits, rest] : {std::pair(&nest.first, &first), std::pair(&nest.last, &last)}) {
-      (*digits)[i] = i ? create<arith::RemUIOp>(*rest, nest.trips[i]).getResult() : *rest;
-      if (i)
-        *rest = create<arith::DivUIOp>(*rest, nest.trips[i]);
-    }
+  if (order == Order::Source)
+    orderBySource(nest);
+  auto whole = [&] {
+    Values digits(loops.size(), index(0));
+    for (Value trip : nest.trips)
+      digits.push_back(difference(trip, index(1)));
+    return digits;
+  };
+  auto divided = [&] {
+    Values digits(2 * loops.size());
+    Value first = kernel.begin(), last = difference(kernel.end(), index(1));
+    for (size_t i = loops.size(); i-- > 0;)
+      for (auto [digit, rest] : {std::pair(i, &first), std::pair(loops.size() + i, &last)}) {
+        digits[digit] = i ? create<arith::RemUIOp>(*rest, nest.trips[i]).getResult() : *rest;
+        if (i)
+          *rest = create<arith::DivUIOp>(*rest, nest.trips[i]);
+      }
+    return digits;
+  };
+  // Divisions are dear beside a small map, which is one call.
+  const Values digits = loops.size() < 2
+                            ? divided()
+                            : chooseValues(computesAll(nest.trips),
+                                           SmallVector<Type>(2 * loops.size(), b.getIndexType()), whole, divided);
+  nest.first = Values(ArrayRef(digits).take_front(loops.size()));
+  nest.last = Values(ArrayRef(digits).drop_front(loops.size()));
   Place place;
   for (const Operand &operand : plan.problem.operands)
     place.push_back(index(operand.offset));
@@ -123,7 +162,14 @@ void OpenEmitter::emitNest(Nest &nest, const Place &place, Value onFirst, Value 
       last = both(compare(arith::CmpIPredicate::eq, at, nest.last[depth]), onLast);
     }
     nest.at.push_back(at);
-    emitNest(nest, advance(place, loop.axis, scaled(at, loop.step)), first, last);
+    if (depth < nest.strides.size()) {
+      Place there = place;
+      for (auto [base, stride] : llvm::zip_equal(there, nest.strides[depth]))
+        base = add(base, create<arith::MulIOp>(at, stride));
+      emitNest(nest, there, first, last);
+    } else {
+      emitNest(nest, advance(place, loop.axis, scaled(at, loop.step)), first, last);
+    }
     nest.at.pop_back();
   });
 }
@@ -220,12 +266,17 @@ OpenEmitter::Value OpenEmitter::bytesMoved() {
   return bytes;
 }
 
+/// Whether the call is all of the space.
+OpenEmitter::Value OpenEmitter::computesAll(ArrayRef<Value> trips) {
+  Value space = index(1);
+  for (Value trip : trips)
+    space = create<arith::MulIOp>(space, trip);
+  return compare(arith::CmpIPredicate::eq, difference(kernel.end(), kernel.begin()), space);
+}
+
 /// Several threads keep more in the caches than one: then each call is a part of the space.
 OpenEmitter::Value OpenEmitter::movesMuch(int64_t least) {
-  Value space = index(1);
-  for (const Loop &loop : plan.loops)
-    space = create<arith::MulIOp>(space, tripOf(loop));
-  Value isWhole = compare(arith::CmpIPredicate::eq, difference(kernel.end(), kernel.begin()), space);
+  Value isWhole = computesAll(llvm::map_to_vector(plan.loops, [&](const Loop &loop) { return tripOf(loop); }));
   Value from = create<arith::SelectOp>(isWhole, index(least), index(std::max(least, plan.strategy.streamAlwaysBytes)));
   return notMore(from, bytesMoved());
 }
@@ -235,6 +286,17 @@ OpenEmitter::Value OpenEmitter::movesMuch(int64_t least) {
 void OpenEmitter::prefetch(Value at) {
   create<memref::PrefetchOp>(flat[plan.problem.source], ValueRange{at}, /*isWrite=*/false, /*localityHint=*/2,
                              /*isDataCache=*/true);
+}
+
+/// Whether the destination and every place from which a line or column of it is written are multiples of so many bytes.
+OpenEmitter::Value OpenEmitter::startsOn(int64_t multiple) {
+  const int64_t bytes = plan.destination().bytes();
+  Value places = create<memref::ExtractAlignedPointerAsIndexOp>(flat.back());
+  places = create<arith::OrIOp>(places, scaled(index(plan.destination().offset), bytes));
+  for (auto [a, stride] : llvm::enumerate(plan.destination().strides))
+    if (a != plan.along)
+      places = create<arith::OrIOp>(places, scaled(index(stride), bytes));
+  return compare(arith::CmpIPredicate::eq, create<arith::AndIOp>(places, index(multiple - 1)), index(0));
 }
 
 OpenEmitter::Value OpenEmitter::scratch(int64_t elements, Type element) {

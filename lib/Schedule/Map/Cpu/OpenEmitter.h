@@ -32,9 +32,11 @@ private:
   // Loops and memory (OpenEmitter.cpp).
   Value tripOf(const Loop &loop);
   using Body = llvm::function_ref<void(llvm::ArrayRef<Place>, llvm::ArrayRef<Value>)>;
-  /// The loops of the space, in this order; what is left out has one index. f(places, index of each loop): one place,
-  /// or `jam` of them side by side along the innermost loop.
-  void forSpace(llvm::ArrayRef<Loop> loops, Body f, int64_t jam = 1);
+  /// The loops of the space, in this order or that of the source; what is left out has one index. f(places, index of
+  /// each loop): one place, or `jam` of them side by side along the innermost loop.
+  enum class Order { Given, Source };
+  void forSpace(llvm::ArrayRef<Loop> loops, Body f, int64_t jam = 1, Order order = Order::Given);
+  void orderBySource(Nest &nest);
   void emitNest(Nest &nest, const Place &place, Value onFirst, Value onLast);
   void emitJammed(Nest &nest, const Place &place, Value begin, Value end);
   Place advance(Place place, unsigned axis, Value by);
@@ -64,11 +66,15 @@ private:
   void moveElement(const Place &place, Value known = {});
   /// Whether so much is moved that it is written past the caches, by this call.
   Value movesMuch(int64_t least);
+  Value computesAll(llvm::ArrayRef<Value> trips);
+  Value startsOn(int64_t multiple);
+  void prefetch(Value at);
   Value bytesMoved();
   Value scratch(int64_t elements, Type element);
 
   // Lines (OpenLine.cpp).
   void emitLines();
+  void emitWholeLines();
   void emitShort(Value length, int64_t lanes, llvm::function_ref<void()> longer);
   void emitPieces(int64_t lanes, llvm::ArrayRef<Value> starts, Value lastMask);
   void emitMaskedLines(int64_t lanes, int64_t vectors);
@@ -82,20 +88,26 @@ private:
   void emitFew(const Place &place, Value length, int64_t lanes);
   Value boundaryFrom(const Place &place);
 
-  // Tiles (OpenTile.cpp).
-  void emitTiles();
+  // Packed lanes (OpenInterleave.cpp).
   void emitInterleaved();
   void interleave(const Place &place, Value at);
+
+  // Tiles (OpenTile.cpp).
+  void emitTiles();
   void emitTile(const Place &place, Value rows, Value columns, bool isDirect);
   Value foldsRows();
-  bool mayShift() const;
-  void transposeDirectly(const Place &place, Value rows, Value columns);
-  void transposeSquare(const Place &place, Value row, Value column, llvm::function_ref<Value(Value, int64_t)> gather,
-                       Value rows, Value columns);
-  void prefetch(Value at);
   void stageRows(const Place &place, Value rows, Value columns);
   void stageRow(const Place &place, Value to, Value columns, bool isWhole);
   void transpose(const Place &place, Value rows, Value columns);
+
+  // Squares of tiles (OpenSquares.cpp).
+  /// Whether all lanes and columns of a square are there, and are written past the caches.
+  enum class Squares { Partial, Whole, Streamed };
+  bool mayShift() const;
+  void transposeDirectly(const Place &place, Value rows, Value columns, Squares how);
+  void transposeSquare(const Place &place, Value row, Value column, llvm::function_ref<Value(Value, int64_t)> gather,
+                       Value rows, Value columns, Squares how);
+  void storeWholeColumns(const Place &place, llvm::ArrayRef<Value> columns, bool streamed);
   void storeColumns(const Place &place, llvm::ArrayRef<Value> columns, Value rowsLeft, Value columnsLeft);
   void storeColumn(const Place &place, Value column, Value rowsLeft);
 

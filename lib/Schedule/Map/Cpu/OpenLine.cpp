@@ -30,9 +30,36 @@ void OpenEmitter::emitLines() {
     });
   };
   const int64_t ops = opsOf(plan.problem.op) + static_cast<int64_t>(plan.problem.operands.size());
-  if (ops * mostShort > plan.strategy.stepOps)
-    return ofParts();
-  emitShort(length, std::min(fewest, plan.lanes), ofParts);
+  auto cached = [&] {
+    if (ops * mostShort > plan.strategy.stepOps)
+      return ofParts();
+    emitShort(length, std::min(fewest, plan.lanes), ofParts);
+  };
+  if (plan.loops.size() < 3 || plan.streamedLanes * plan.destination().bytes() < lineBytes)
+    return cached();
+  Value isWhole =
+      compare(arith::CmpIPredicate::eq, create<arith::RemUIOp>(length, index(plan.streamedLanes)), index(0));
+  choose(
+      both(both(startsOn(lineBytes), isWhole), movesMuch(plan.strategy.streamBytes)), [&] { emitWholeLines(); },
+      cached);
+}
+
+/// Permuted lines that are whole lines of the cache and pass it, in the order of the source: that is what the hardware
+/// reads ahead.
+void OpenEmitter::emitWholeLines() {
+  auto move = [&](ArrayRef<Place> places, ArrayRef<Value> at) {
+    Value length = leftOf(plan.loops.back(), at.back()), steps = wholeSteps(length, plan.lanes * plan.unroll);
+    emitSteps(places[0], length, /*streamed=*/true);
+    auto single = [&](Value from) {
+      const Place first = advance(places[0], plan.along, from);
+      Values values;
+      for (int64_t lane = 0; lane < plan.streamedLanes; lane += plan.lanes)
+        values.push_back(valueAt(advance(first, plan.along, index(lane)), plan.along, plan.lanes));
+      store(joinVectors(b, loc, values), first.back(), Value(), /*streamed=*/true);
+    };
+    forRange(steps, length, single, plan.streamedLanes);
+  };
+  forSpace(plan.loops, move, /*jam=*/1, Order::Source);
 }
 
 /// Lines of up to a few vectors of so many lanes have loops of their own, wider vectors for longer ones.

@@ -28,15 +28,8 @@ void OpenEmitter::emitTiles() {
     spilled = scratch(plan.tileLanes, plan.moved);
   // Whole lines are written wherever columns begin.
   const int64_t bytes = plan.destination().bytes();
-  if (plan.tileLanes * bytes % lineBytes == 0) {
-    Value places = create<memref::ExtractAlignedPointerAsIndexOp>(flat.back());
-    places = create<arith::OrIOp>(places, scaled(index(plan.destination().offset), bytes));
-    for (auto [a, stride] : llvm::enumerate(plan.destination().strides))
-      if (a != plan.along)
-        places = create<arith::OrIOp>(places, scaled(index(stride), bytes));
-    Value rest = create<arith::AndIOp>(places, index(lineBytes - 1));
-    streams = both(compare(arith::CmpIPredicate::eq, rest, index(0)), movesMuch(plan.strategy.streamTilesBytes));
-  }
+  if (plan.tileLanes * bytes % lineBytes == 0)
+    streams = both(startsOn(lineBytes), movesMuch(plan.strategy.streamTilesBytes));
   SmallVector<Loop, 6> loops(plan.loops);
   const size_t last = loops.size() - 1;
   auto ofTiles = [&](bool isDirect) {
@@ -53,40 +46,6 @@ void OpenEmitter::emitTiles() {
         std::swap(loops[last], loops[last - 1]); // all columns of some rows before the next
         ofTiles(/*isDirect=*/true);
       });
-}
-
-void OpenEmitter::emitInterleaved() {
-  const bool packs = plan.network == TileNetwork::Interleave;
-  const unsigned few = packs ? plan.along : plan.across, many = packs ? plan.across : plan.along;
-  forSpace(plan.loops, [&](ArrayRef<Place> places, ArrayRef<Value> at) {
-    Value left = leftOf(plan.loops.back(), at.back()), whole = wholeSteps(left, plan.tileLanes);
-    forRange(index(0), whole, [&](Value first) { interleave(places[0], first); }, plan.tileLanes);
-    forRange(whole, left, [&](Value element) {
-      const Place there = advance(places[0], many, element);
-      forRange(index(0), index(plan.problem.axes[few].extent),
-               [&](Value lane) { moveElement(advance(there, few, lane)); });
-    });
-  });
-}
-
-/// As many vectors as there are packed lanes; where they are packed, they lie side by side.
-void OpenEmitter::interleave(const Place &place, Value at) {
-  const bool packs = plan.network == TileNetwork::Interleave;
-  const unsigned few = packs ? plan.along : plan.across, many = packs ? plan.across : plan.along;
-  const int64_t count = plan.problem.axes[few].extent.known(), lanes = plan.tileLanes;
-  const Place first = advance(place, many, at);
-  auto placeOf = [&](bool isPacked, int64_t i) { return advance(first, few, index(isPacked ? i * lanes : i)); };
-  auto valueOf = [&](bool isPacked, int64_t i, Value known) {
-    return valueAt(placeOf(isPacked, i), isPacked ? few : many, lanes, Value(), known);
-  };
-  const bool isEarly = !plan.problem.isCopy && !plan.bodyIsLate;
-  Values in;
-  for (int64_t i = 0; i < count; ++i)
-    in.push_back(isEarly ? valueOf(!packs, i, Value())
-                         : load(flat[plan.problem.source], placeOf(!packs, i)[plan.problem.source], lanes));
-  const Values out = packs ? interleaveVectors(b, loc, in) : takeVectorsApart(b, loc, in);
-  for (int64_t i = 0; i < count; ++i)
-    store(plan.bodyIsLate ? valueOf(packs, i, out[i]) : out[i], placeOf(packs, i).back());
 }
 
 /// Whether rows of the source come to lie in a few sets of the first cache, so that they drive each other out before
@@ -111,63 +70,19 @@ void OpenEmitter::emitTile(const Place &place, Value rows, Value columns, bool i
   if (!isDirect)
     return staged();
   const int64_t unit = transposeUnit(plan.moved);
-  if (mayShift()) {
-    Value fits = both(notMore(index(plan.tileLanes), rows), notMore(index(unit), columns));
-    return choose(fits, [&] { transposeDirectly(place, rows, columns); }, staged);
-  }
   auto rest = [&](Value count, int64_t of) { return create<arith::RemUIOp>(count, index(of)).getResult(); };
-  Value left = create<arith::OrIOp>(rest(rows, plan.tileLanes), rest(columns, unit));
-  choose(compare(arith::CmpIPredicate::eq, left, index(0)), [&] { transposeDirectly(place, rows, columns); }, staged);
-}
-
-/// Elements may be computed twice: the last squares of a tile then end with it.
-bool OpenEmitter::mayShift() const { return !plan.problem.readsOld && !plan.problem.mayBeInPlace; }
-
-/// Whole squares from the source itself, a cache line of each row at a time.
-void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value columns) {
-  const unsigned source = plan.problem.source;
-  const int64_t unit = transposeUnit(plan.moved), lanes = plan.tileLanes,
-                line = std::max(unit, lineBytes / plan.source().bytes());
-  auto ofLine = [&](Value begin) {
-    Value end = least(add(begin, line), columns);
-    forRange(
-        index(0), rows,
-        [&](Value counted) {
-          Value row = mayShift() ? least(counted, difference(rows, index(lanes))) : counted;
-          const Place first = advance(place, plan.along, row);
-          choose(isFar, [&] {
-            for (int64_t lane = 0; lane < lanes; ++lane)
-              prefetch(add(advance(first, plan.along, index(lane))[source], add(begin, line)));
-          });
-          forRange(
-              begin, end,
-              [&](Value at) {
-                Value column = mayShift() ? least(at, difference(columns, index(unit))) : at;
-                auto gather = [&](Value from, int64_t at) {
-                  const Place there = advance(from ? advance(first, plan.along, from) : first, plan.across, column);
-                  Values pieces;
-                  for (int64_t lane = at; lane < lanes; lane += unit)
-                    pieces.push_back(load(flat[source], advance(there, plan.along, index(lane))[source], unit));
-                  return joinVectors(b, loc, pieces);
-                };
-                transposeSquare(place, row, column, gather, rows, columns);
-              },
-              unit);
-        },
-        lanes);
+  Value ofRows = rest(rows, plan.tileLanes);
+  auto direct = [&] {
+    auto isWhole = [&] { return compare(arith::CmpIPredicate::eq, ofRows, index(0)); };
+    auto plainly = [&] { transposeDirectly(place, rows, columns, Squares::Whole); };
+    if (!streams) // a tile that is moved back begins within lines
+      return plainly();
+    choose(both(streams, isWhole()), [&] { transposeDirectly(place, rows, columns, Squares::Streamed); }, plainly);
   };
-  forRange(index(0), columns, ofLine, line);
-}
-
-/// The squares of a register that `gather` has, to columns of the destination.
-void OpenEmitter::transposeSquare(const Place &place, Value row, Value column,
-                                  function_ref<Value(Value, int64_t)> gather, Value rows, Value columns) {
-  auto sink = [&](Value from, ArrayRef<Value> vectors) {
-    Value first = from ? add(column, from) : column;
-    const Place there = advance(advance(place, plan.along, row), plan.across, first);
-    storeColumns(there, vectors, difference(rows, row), difference(columns, first));
-  };
-  transposeSquares(b, loc, plan.moved, plan.tileLanes, {gather, sink}, between, [&](int64_t i) { return index(i); });
+  if (mayShift())
+    return choose(both(notMore(index(plan.tileLanes), rows), notMore(index(unit), columns)), direct, staged);
+  Value left = create<arith::OrIOp>(ofRows, rest(columns, unit));
+  choose(compare(arith::CmpIPredicate::eq, left, index(0)), direct, staged);
 }
 
 void OpenEmitter::stageRows(const Place &place, Value rows, Value columns) {
@@ -235,52 +150,9 @@ void OpenEmitter::transpose(const Place &place, Value rows, Value columns) {
         pieces.push_back(load(staged, add(base, lane * plan.columns), unit));
       return joinVectors(b, loc, pieces);
     };
-    transposeSquare(place, row, column, gather, rows, columns);
+    transposeSquare(place, row, column, gather, rows, columns, Squares::Partial);
   };
   forRange(
       index(0), columns,
       [&](Value column) { forRange(index(0), rows, [&](Value row) { square(column, row); }, lanes); }, unit);
-}
-
-/// Columns side by side, as far as rows and columns are left.
-void OpenEmitter::storeColumns(const Place &place, ArrayRef<Value> columns, Value rowsLeft, Value columnsLeft) {
-  const auto count = static_cast<int64_t>(columns.size());
-  auto placeOf = [&](int64_t column) { return advance(place, plan.across, index(column)); };
-  auto all = [&](bool streamed) {
-    for (int64_t j = 0; j < count; ++j) {
-      const Place there = placeOf(j);
-      Value value = plan.bodyIsLate ? valueAt(there, plan.along, plan.tileLanes, Value(), columns[j]) : columns[j];
-      store(value, there.back(), Value(), streamed);
-    }
-  };
-  Value isWhole = both(notMore(index(count), columnsLeft), notMore(index(plan.tileLanes), rowsLeft));
-  auto whole = [&] {
-    if (streams)
-      choose(streams, [&] { all(true); }, [&] { all(false); });
-    else
-      all(false);
-  };
-  choose(isWhole, whole, [&] {
-    for (int64_t j = 0; j < count; ++j)
-      choose(less(index(j), columnsLeft), [&] { storeColumn(placeOf(j), columns[j], rowsLeft); });
-  });
-}
-
-/// One column, of which some lanes may be left.
-void OpenEmitter::storeColumn(const Place &place, Value column, Value rowsLeft) {
-  Value left = least(rowsLeft, index(plan.tileLanes));
-  if (plan.isMasked) {
-    Value mask = prefixMask(left, plan.tileLanes);
-    Value value = plan.bodyIsLate ? valueAt(place, plan.along, plan.tileLanes, mask, column) : column;
-    return store(value, place.back(), mask);
-  }
-  create<vector::StoreOp>(column, spilled, ValueRange{index(0)});
-  forRange(index(0), left, [&](Value lane) {
-    Value element = create<memref::LoadOp>(spilled, ValueRange{lane});
-    const Place there = advance(place, plan.along, lane);
-    if (plan.bodyIsLate)
-      moveElement(there, element);
-    else
-      create<memref::StoreOp>(element, flat.back(), ValueRange{there.back()});
-  });
 }

@@ -37,7 +37,7 @@ Value VectorEmitter::placeByOther(const Access &access, int64_t slot) {
   }
   Value first = place(access, 0);
   const Size step = plan.alongRow() ? access.row.step() : access.strides[plan.vectorDim];
-  if (Value reach = plan.alongRow() ? Value() : lanesOf(slot).reach)
+  if (Value reach = lanesOf(slot).reach)
     return add(first, scaled(reach, step));
   return add(first, multiple(indices, step));
 }

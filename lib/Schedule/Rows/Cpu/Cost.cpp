@@ -161,12 +161,15 @@ std::string RowPlan::text() const {
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
     if (own.keptIn >= 0 && !stage.writesArgument)
       os << ", sweep " << own.keptIn << " keeps a value in " << (own.storage ? "the destination" : "scratch");
-  if (shortRow)
-    os << " of rows up to " << shortRow;
   for (const KeptRead &read : keptReads)
     os << ", sweep " << read.keptIn << " keeps an operand in scratch";
+  if (shortRow)
+    os << " of rows up to " << shortRow;
+  if (heldVectors)
+    os << ", rows up to " << heldVectors << " vectors stay in registers";
   if (streams)
-    os << ", the last sweep" << (streamsAlone ? " of a lone thread" : "") << " streams if the destination is aligned";
+    os << ", the last sweep" << (streamsAlone ? " of a lone thread" : "") << " streams if the destination is "
+       << (asksToStream ? "large and aligned" : "aligned");
   if (laneBuffer >= 0)
     os << ", some lanes move one by one";
   if (isSplit())

@@ -103,41 +103,6 @@ void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
   }
 }
 
-/// Where the last whole step of this length along the row ends.
-Value SweepEmitter::endOfWholeSteps(int64_t length) {
-  Value extent = index(chain.rowExtent), step = index(length), &known = wholeSteps[length];
-  if (!known)
-    known = atEntry([&] { return create<arith::SubIOp>(extent, create<arith::RemUIOp>(extent, step)).getResult(); });
-  return known;
-}
-
-/// The lanes of the last vector of a row.
-SweepEmitter::Lanes SweepEmitter::lastLanes() {
-  if (last.left)
-    return last;
-  Value extent = index(chain.rowExtent), end = endOfWholeSteps(plan.lanes);
-  atEntry([&] { last.left = last.count = create<arith::SubIOp>(extent, end); });
-  last.mask = atEntry([&] { return prefixMask(last.left); });
-  return last;
-}
-
-/// Three loops along the row: over as many vectors side by side as the sweep takes, over single vectors,
-/// and over the last, masked vector, of which there may be none. Their bounds and the mask are computed
-/// once in a call of the kernel.
-void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
-  Value end = plan.alongRow() ? endOfWholeSteps(stepLength) : index(chain.rowExtent);
-  // However short the row of one execution is, that of another may need its sums in blocks.
-  accumulators = emitMainLoop(index(0), end, std::numeric_limits<int32_t>::max(), /*isWhole=*/false, stepLength);
-  if (!plan.alongRow())
-    return;
-  Value vectors = endOfWholeSteps(plan.lanes);
-  if (columns > 1)
-    accumulators = emitLoop(end, vectors, plan.lanes, 1, accumulators);
-  partial.assign(1, lastLanes());
-  accumulators = emitLoop(vectors, index(chain.rowExtent), plan.lanes, 1, accumulators);
-  partial.clear();
-}
-
 void SweepEmitter::emitKnownSweep(int64_t stepLength, Values &accumulators) {
   int64_t length = chain.rowExtent.known(), steps = length / stepLength, main = steps * stepLength;
   if (steps > 1)
@@ -161,6 +126,8 @@ Location SweepEmitter::locationOfSweep() {
 /// Across: one loop over the row.
 void SweepEmitter::emitSweep() {
   const AtOperation scope(*this, locationOfSweep());
+  if (held)
+    return emitHeldSweep();
   columns = plan.alongRow() ? plan.columnsIn(sweep) : rowsOfStep;
   depth = plan.depth;
   int64_t stepLength = plan.alongRow() ? columns * plan.lanes * depth : depth * plan.runs;
@@ -178,9 +145,10 @@ void SweepEmitter::emitSweep() {
 void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   position = at;
   positionAlign = depth * plan.runs;
-  ofStep = {};
+  if (!held)
+    ofStep = {};
   keptPlaces.clear();
-  for (pairedSlots = 0; plan.readsPairs(sweep) && pairedSlots < slots && lanesOf(pairedSlots).all();)
+  for (pairedSlots = 0; !held && plan.readsPairs(sweep) && pairedSlots < slots && lanesOf(pairedSlots).all();)
     ++pairedSlots;
   KeptValues kept;
   for (int64_t slot = 0; slot < slots; ++slot) {
@@ -189,9 +157,11 @@ void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
     if (!plan.alongRow() || slot % 2 || slot + 1 == slots)
       writeKept(kept);
   }
-  if (sweep == 1) // the first that computes on what is already there
+  if (sweep == 1 &&
+      !(plan.hasNarrowForms() && lanesOf(slots - 1).left)) // the first that computes on what is already there
     prefetchNextGroup(slots);
-  ofStep = {};
+  if (!held)
+    ofStep = {};
   keptPlaces.clear();
 }
 
@@ -206,7 +176,7 @@ void SweepEmitter::prefetchNextGroup(int64_t slots) {
       int64_t vectorBytes = plan.lanes * bytesOf(access.elementType()),
               perLine = std::max<int64_t>(lineBytes / vectorBytes, 1);
       for (int64_t slot = 0; slot < slots; slot += perLine) {
-        Value next = add(place(access, slot), index(plan.columns * plan.lanes));
+        Value next = add(place(access, slot), index(rowsOfStep * plan.lanes));
         create<memref::PrefetchOp>(kernel.arguments.lookup(access.base), ValueRange{next}, /*isWrite=*/false,
                                    /*localityHint=*/3,
                                    /*isDataCache=*/true);
@@ -245,92 +215,6 @@ void SweepEmitter::writeKept(KeptValues &kept) {
         store(access, slot, result);
   }
   kept.clear();
-}
-
-/// Whether every streamed destination starts on a multiple of its vectors, and the call is one that may stream.
-Value SweepEmitter::mayStream() {
-  return atEntry([&] {
-    Value misaligned;
-    for (Stage &stage : chain.stages)
-      for (const Access &out : stage.outs) {
-        if (!stage.isElementwise() || !plan.isStreamed(out))
-          continue;
-        int64_t vectorBytes = plan.lanes * bytesOf(out.elementType());
-        Value start = create<memref::ExtractAlignedPointerAsIndexOp>(kernel.arguments.lookup(out.base));
-        Value rest = create<arith::AndIOp>(start, index(vectorBytes - 1));
-        misaligned = misaligned ? create<arith::OrIOp>(misaligned, rest).getResult() : rest;
-      }
-    Value aligned = create<arith::CmpIOp>(arith::CmpIPredicate::eq, misaligned, index(0));
-    if (!plan.streamsAlone)
-      return aligned;
-    Value count = create<arith::SubIOp>(kernel.end(), kernel.begin());
-    Value all = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.space));
-    return create<arith::AndIOp>(aligned, all).getResult();
-  });
-}
-
-/// The sweep in two forms. What one pulls to the level of the row must not be found by the other; what both
-/// need there comes first, once.
-void SweepEmitter::emitStreamedSweep() {
-  for (auto [i, stage] : llvm::enumerate(chain.stages))
-    for (int64_t slot = 0; slot < rowsOfStep; ++slot)
-      if (stage.perRow && ((plan.stages[i].usedIn >> sweep) & 1))
-        values(i, slot);
-  auto choice = create<scf::IfOp>(mayStream(), /*withElseRegion=*/true);
-  const RowCache known = ofRow;
-  for (bool streamed : {true, false}) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(streamed ? choice.thenBlock() : choice.elseBlock());
-    streaming = streamed;
-    emitSweep();
-    ofRow = known;
-  }
-}
-
-void SweepEmitter::emitIteration(Value iteration) {
-  emitParallelIndices(plan.isSplit() ? emitChunkIndex(iteration) : iteration);
-  if (plan.hasNarrowForms())
-    return emitWidths();
-  if (!plan.alongRow())
-    limitLanes();
-  if (!plan.shortRow)
-    return emitSweeps();
-  const RowCache known = ofRow;
-  Value isShort = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(plan.shortRow));
-  auto emitLong = [&] {
-    ofRow = known;
-    sweep = 0;
-    std::swap(plan.stages, plan.longStages);
-    emitSweeps();
-    std::swap(plan.stages, plan.longStages);
-  };
-  choose(b, loc, isShort, [&] { emitSweeps(); }, emitLong);
-}
-
-/// Across rows of an open number: as many vectors side by side as an iteration needs, or twice as many, each in code of
-/// its own. What one pulls to the level of the row must not be found by another.
-void SweepEmitter::emitWidths() {
-  const RowCache known = ofRow;
-  const auto places = parallel;
-  Value left = lanesLeft(0);
-  auto emit = [&](int64_t width, int64_t whole) {
-    ofRow = known;
-    parallel = places;
-    sweep = 0;
-    rowsOfStep = width;
-    limitLanes();
-    std::fill_n(partial.begin(), whole, Lanes());
-    emitSweeps();
-    partial.clear();
-  };
-  std::function<void(int64_t, int64_t)> narrower = [&](int64_t width, int64_t whole) {
-    if (width >= plan.columns)
-      return emit(plan.columns, whole);
-    Value fits = create<arith::CmpIOp>(arith::CmpIPredicate::sle, left, index(width * plan.lanes));
-    choose(b, loc, fits, [&] { emit(width, whole); }, [&] { narrower(2 * width, width); });
-  };
-  Value isWhole = create<arith::CmpIOp>(arith::CmpIPredicate::sge, left, index(plan.columns * plan.lanes));
-  choose(b, loc, isWhole, [&] { emit(plan.columns, plan.columns); }, [&] { narrower(1, 0); });
 }
 
 void SweepEmitter::emitSweeps() {

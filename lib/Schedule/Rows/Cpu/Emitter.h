@@ -5,8 +5,8 @@
 //
 // VectorEmitter has what an iteration is (Space.cpp) and everything that touches memory (Addressing.cpp; Pieces.cpp:
 // vectors over several blocks). On top of it stand two ways to take a row: SweepEmitter in loops over it (Emitter.cpp,
-// Values.cpp; Split.cpp: what the chunks of a row have in common; ByteSums.cpp: sums of bytes), and WholeRowEmitter
-// whole, in a vector (Segments.cpp).
+// Values.cpp; OpenRows.cpp: forms by open sizes; Stream.cpp: past the caches; Split.cpp: what the chunks of a row have
+// in common; ByteSums.cpp: sums of bytes), and WholeRowEmitter whole, in a vector (Segments.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_CPU_EMITTER_H
@@ -25,7 +25,10 @@ public:
 
 protected:
   explicit VectorEmitter(RowPlan &plan);
+  /// All iterations, and one.
+  virtual void emitSpace() { emitRows(); }
   virtual void emitIteration(Value iteration) = 0;
+  void emitRows();
 
   /// Which lanes of a slot exist: all, a fixed number, or as many as are left at run time.
   struct Lanes {
@@ -106,23 +109,37 @@ private:
 
   // Loops.
   void emitIteration(Value iteration) override;
-  void emitWidths();
   void emitSweeps();
-  void emitStreamedSweep();
-  Value mayStream();
   mlir::Location locationOfSweep();
   void emitSweep();
   Values emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots, Values accumulators);
   Values emitMainLoop(Value first, Value last, int64_t steps, bool isWhole, int64_t stepLength);
   void emitTail(int64_t main, Values &accumulators);
   void emitKnownSweep(int64_t stepLength, Values &accumulators);
-  void emitOpenSweep(int64_t stepLength, Values &accumulators);
-  Value endOfWholeSteps(int64_t length);
-  Lanes lastLanes();
   void emitStep(Value at, int64_t slots, Values &accumulators);
   void emitSlot(int64_t slot, llvm::MutableArrayRef<Value> accumulators, KeptValues &kept);
   void writeKept(KeptValues &kept);
   void prefetchNextGroup(int64_t slots);
+
+  // A last sweep that passes the caches (Stream.cpp).
+  void emitStreamedSweep();
+  Value mayStream();
+  Value emitMayStream();
+  Value misalignmentOf(const Access &out);
+
+  // Rows of open length and number (OpenRows.cpp).
+  void emitSpace() override;
+  void emitHeld(int64_t vectors);
+  int64_t lengthOfBlock();
+  void emitHeldRow();
+  void emitHeldSweep();
+  void emitByWidth(bool isLong);
+  Value lanesAtATime();
+  void emitGroup();
+  void emitWidths(llvm::ArrayRef<int64_t> wholeWidths, llvm::ArrayRef<int64_t> narrowWidths);
+  void emitOpenSweep(int64_t stepLength, Values &accumulators);
+  Value endOfWholeSteps(int64_t length);
+  Lanes lastLanes();
 
   // Chunks of split rows.
   Value emitChunkIndex(Value iteration);
@@ -157,6 +174,11 @@ private:
 
   Value row, chunk;        ///< of the current iteration, if rows are split
   Lanes last;              ///< of a row of open length
+  int64_t held = 0;        ///< vectors of the row, if its values stay in registers
+  bool isOneBlock = false; ///< the row's sums are
+  Value stepLanes;         ///< of the rows of an iteration, how many are taken at a time
+  Value lanesHere;         ///< of these, how many there are
+  Value streamsNow;        ///< whether the last sweep passes the caches
   int64_t pairedSlots = 0; ///< slots that may be read in pairs
   std::map<int64_t, Value> wholeSteps, keptPlaces;
   std::map<std::pair<int, unsigned>, Value> partialViews;

@@ -22,9 +22,10 @@ constexpr int64_t ways = 8; ///< of L2, at least; half of them are for the other
 } // namespace
 
 bool RowPlan::leavesCache(const Access &access) const {
-  if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit || chain.rowExtent.isOpen() ||
-      access.row.step().isOpen())
+  if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit)
     return false;
+  if (chain.rowExtent.isOpen() || access.row.step().isOpen())
+    return shortRow; // it may, and what is kept of short rows costs little
   int64_t step = access.row.step().known() * bytesOf(access.elementType()), way = strategy.l2Bytes / ways;
   if (step < lineBytes)
     return false;
@@ -65,12 +66,13 @@ bool RowPlan::isPrefetched(const Access &access) const {
 bool RowPlan::isStreamed(const Access &access) const {
   auto memref = cast<MemRefType>(access.base.getType());
   int64_t element = bytesOf(access.elementType());
+  const bool isKnown = memref.hasStaticShape();
   if (!access.isArgument() || lanesOf(access) != LaneKind::Unit || !access.row.isLinear() || !access.curves.empty() ||
-      !memref.hasStaticShape() || memref.getNumElements() * element < strategy.streamBytes)
+      (isKnown ? memref.getNumElements() * element < strategy.streamBytes : !asksToStream))
     return false;
   // Every vector starts on a multiple of its size, so that two of half a line, say, make a whole one.
   int64_t vector = lanes * element;
-  auto isWhole = [&](Size stride) { return !stride.isOpen() && stride.known() * element % vector == 0; };
+  auto isWhole = [&](Size stride) { return stride.isOpen() ? !isKnown : stride.known() * element % vector == 0; };
   for (auto [dim, stride] : llvm::enumerate(access.strides))
     if (static_cast<int>(dim) != vectorDim && !isWhole(stride))
       return false;

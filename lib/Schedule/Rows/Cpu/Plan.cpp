@@ -35,6 +35,8 @@ private:
   void markUses();
   bool placeKept();
   void placeAll();
+  void placeOpen();
+  bool isLongRow() const;
   bool isShortRow() const;
   const Access *findDestination(unsigned kept);
   bool isFree(const Access &destination, unsigned kept);
@@ -191,9 +193,14 @@ bool Planner::isShortRow() const {
   return chain.rowExtent.typical() <= soon * (plan.alongRow() ? plan.lanes : 1);
 }
 
+/// A row of which scratch may have no room for what a later sweep needs.
+bool Planner::isLongRow() const {
+  return bytesOfKept(Float64Type::get(chain.problem.getContext()), 1) > strategy.scratchBytes;
+}
+
 /// A destination of the same type, written when the value is no longer needed, can hold it until then.
 const Access *Planner::findDestination(unsigned kept) {
-  if (chain.stages[kept].outs.size() != 1 || (plan.hasPartialVectors() && isShortRow()))
+  if (chain.stages[kept].outs.size() != 1 || plan.shortRow || (plan.hasPartialVectors() && isShortRow()))
     return nullptr;
   int lastUse = 0;
   for (auto [reader, own] : llvm::zip_equal(chain.stages, plan.stages))
@@ -240,7 +247,7 @@ bool Planner::placeKept() {
 }
 
 void Planner::keepDearReads() {
-  if (plan.split.wanted || plan.shortRow)
+  if (plan.split.wanted || (plan.shortRow && plan.alongRow()))
     return;
   SmallVector<std::pair<const Access *, uint64_t>, 4> reads;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
@@ -260,7 +267,7 @@ void Planner::keepDearReads() {
     if (llvm::popcount(usedIn) < 2 || plan.scratchBytes + bytes > strategy.scratchBytes)
       continue;
     plan.scratchBytes += bytes;
-    plan.keptReads.push_back({access, llvm::countr_zero(usedIn)});
+    plan.keptReads.push_back({access, llvm::countr_zero(usedIn), static_cast<int>(llvm::Log2_64(usedIn))});
   }
 }
 
@@ -275,9 +282,13 @@ void Planner::chooseColumns() {
       if (in.isMemoryRead() && !in.row.isStill() && in.strides[plan.vectorDim] != 0 && !plan.keptReadOf(in))
         readIn[in.base] |= own.usedIn;
   for (auto [base, sweeps] : readIn)
-    if (llvm::popcount(sweeps) > 1)
-      bytesPerVector +=
-          chain.rowExtent.typical() * plan.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
+    if (llvm::popcount(sweeps) > 1) {
+      const int64_t bytes = plan.lanes * bytesOf(cast<MemRefType>(base.getType()).getElementType());
+      bytesPerVector += chain.rowExtent.typical() * bytes;
+      plan.bytesAtPosition += bytes;
+    }
+  if (chain.rowExtent.isOpen())
+    plan.bytesAtPosition += keptAtPosition(plan);
   int64_t ops = 1;
   for (int sweep = 0; sweep < plan.sweeps; ++sweep)
     ops += plan.opsIn(sweep);
@@ -306,8 +317,10 @@ void Planner::layOutScratch() {
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     if (own.keptIn >= 0 && !stage.writesArgument && !own.storage)
       own.scratch = claim(bytesOfKept(stage.outs[0].elementType(), plan.columns));
-  for (KeptRead &read : plan.keptReads)
-    read.scratch = claim(bytesOfKept(read.access->elementType(), plan.columns));
+  for (KeptRead &read : plan.keptReads) {
+    const StagePlan *heir = plan.shortRow ? heirOf(plan, read) : nullptr;
+    read.scratch = heir ? heir->scratch : claim(bytesOfKept(read.access->elementType(), plan.columns));
+  }
   bool movesLanes = false;
   auto check = [&](const Access &access) {
     LaneKind kind = plan.lanesOf(access);
@@ -332,12 +345,15 @@ void Planner::planStreaming() {
     reduces |= stage.reduces && stage.sweep == plan.sweeps - 1;
     if (!stage.isElementwise() || own.keptIn != plan.sweeps - 1)
       continue;
-    for (const Access &out : stage.outs)
+    for (const Access &out : stage.outs) {
+      auto memref = cast<MemRefType>(out.base.getType());
       if (plan.isStreamed(out))
-        most = std::max(most, bytesOf(out.elementType()) * cast<MemRefType>(out.base.getType()).getNumElements());
+        most = std::max(most, memref.hasStaticShape() ? bytesOf(out.elementType()) * memref.getNumElements() : 1);
+    }
   }
   plan.streams = most && !reduces;
-  plan.streamsAlone = plan.streams && most < strategy.streamAlwaysBytes;
+  plan.asksToStream &= plan.streams;
+  plan.streamsAlone = plan.streams && !plan.asksToStream && most < strategy.streamAlwaysBytes;
 }
 
 void Planner::countSpace() {
@@ -355,12 +371,33 @@ void Planner::placeAll() {
   while (!placeKept());
 }
 
-LogicalResult Planner::planSweeps() {
+/// Rows of open length: first as if all were long, then those that scratch has room for, then those of a few vectors.
+void Planner::placeOpen() {
   placeAll();
-  if (plan.alongRow() && chain.rowExtent.isOpen() && !plan.split.wanted && llvm::is_contained(recomputed, true)) {
-    constexpr int64_t shortRow = 8192;
+  if (plan.split.wanted)
+    return;
+  if (wantsShortForm(plan)) {
     plan.longStages = plan.stages;
-    plan.shortRow = shortRow;
+    plan.shortRow = 1; // until all that is kept is known
+  }
+  plan.asksToStream = true;
+  placeAll();
+  plan.heldVectors = vectorsHeld(plan);
+  if (!plan.heldVectors)
+    return;
+  SmallVector<StagePlan, 8> stages = plan.stages;
+  const int64_t bytes = plan.scratchBytes;
+  recomputed.assign(chain.stages.size(), true);
+  markUses();
+  plan.heldStages = std::exchange(plan.stages, std::move(stages));
+  plan.scratchBytes = bytes;
+}
+
+LogicalResult Planner::planSweeps() {
+  if (chain.rowExtent.isOpen()) {
+    placeOpen();
+  } else {
+    plan.asksToStream = !plan.split.wanted && plan.hasOpenSpace() && !isLongRow();
     placeAll();
   }
   if (losesResult) {
@@ -368,6 +405,8 @@ LogicalResult Planner::planSweeps() {
     return failure();
   }
   keepDearReads();
+  if (plan.shortRow)
+    plan.shortRow = longestShortRow(plan);
   if (!plan.alongRow() && (plan.depth > 1 || plan.inHalves))
     chooseColumnsOfBytes(plan);
   else if (!plan.alongRow())

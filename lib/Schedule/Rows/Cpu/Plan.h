@@ -34,7 +34,7 @@ struct StagePlan {
 /// cache, is done once and kept.
 struct KeptRead {
   const Access *access = nullptr;
-  int keptIn = 0;
+  int keptIn = 0, lastUse = 0; ///< the sweeps that read it first and last
   int64_t scratch = -1;
 };
 
@@ -57,17 +57,23 @@ struct RowPlan {
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> factors;
   int sweeps = 0;
   llvm::SmallVector<StagePlan, 8> stages;
-  /// Of rows of open length that are longer than `shortRow`, for which scratch has no room: what of `stages` is kept
-  /// there is computed again. 0: all rows are alike.
+  llvm::SmallVector<KeptRead, 2> keptReads;
+  /// Of rows of open length that are longer than `shortRow`, for which scratch has no room: what `stages` keep there is
+  /// in the destination or computed again, and nothing that is read is kept. 0: all rows are alike.
   llvm::SmallVector<StagePlan, 8> longStages;
   int64_t shortRow = 0;
-  llvm::SmallVector<KeptRead, 2> keptReads;
+  /// Of rows of open length that have no more than `heldVectors`, which stay in registers: nothing is kept elsewhere.
+  llvm::SmallVector<StagePlan, 8> heldStages;
+  int64_t heldVectors = 0;
   int64_t scratchBytes = 0;
+  int64_t bytesAtPosition = 0; ///< of rows of open length, across them: that a later sweep needs of one vector
   RowSplit split;
   int64_t sharedBytes = 0;
   bool streams = false; ///< the last sweep has a form that writes past the caches
   /// Only in a call that computes all rows: the caches serve several threads better than memory does.
   bool streamsAlone = false;
+  /// Sizes are open: the kernel asks whether the destination is large, and whether its rows are aligned.
+  bool asksToStream = false;
   int64_t laneBuffer = -1; ///< offset in scratch of one vector, for lanes that are moved one by one; -1: none are
 
   RowPlan(RowChain &chain, const RowsStrategy &strategy) : chain(chain), strategy(strategy) {}
@@ -84,6 +90,10 @@ struct RowPlan {
   bool isOnePerRow(const Access &access) const;
   /// Every iteration reads the same elements of this operand, and without a loop over lanes.
   bool isSameForGroups(const Access &access) const;
+  /// Of the sizes that a result of the space has, some is open.
+  bool hasOpenSpace() const {
+    return chain.rowExtent.isOpen() || llvm::any_of(chain.dims, [](const Dim &dim) { return dim.extent.isOpen(); });
+  }
   /// An iteration may have fewer vectors than fit, and has forms for that.
   bool hasNarrowForms() const {
     return !alongRow() && !isSplit() && columns > 1 && depth * runs == 1 && !inHalves &&
@@ -95,6 +105,7 @@ struct RowPlan {
   /// Operations that moving an operand's lanes takes beyond one load or store.
   int64_t opsToMove(const Access &access) const;
   /// The vectors of one row meet so few sets of L2 that the first are gone when a later sweep comes.
+  /// If sizes are open they may, and rows that scratch has room for are kept.
   bool leavesCache(const Access &access) const;
   /// A sweep without reductions over more than stays in L1 goes from the end of the row to its start: what the sweep
   /// before it touched last is still there.
@@ -153,6 +164,15 @@ double opsOfWholeRows(const RowPlan &plan, int64_t registers);
 /// Tries vectors that hold whole rows and takes them (vectorDim, lanes, wholeRows, groups) if that costs less than
 /// `least`, in operations per element.
 void chooseWholeRows(RowPlan &plan, double least);
+
+/// The forms of a row of open length (OpenPlan.cpp): whether it is worth forms for short rows, up to which length
+/// scratch keeps what they need, and how many vectors registers hold.
+bool wantsShortForm(const RowPlan &plan);
+int64_t keptAtPosition(const RowPlan &plan);
+/// What takes the place of a read that is kept, value by value: a stage that is kept by the last sweep that reads it.
+const StagePlan *heirOf(const RowPlan &plan, const KeptRead &read);
+int64_t longestShortRow(const RowPlan &plan);
+int64_t vectorsHeld(const RowPlan &plan);
 
 /// Makes the plan. Every matched chain has one, unless it computes in a type wider than a vector or is absurdly deep.
 mlir::LogicalResult planRows(RowPlan &plan, std::string &whyNot);

@@ -75,11 +75,17 @@ func::FuncOp VectorEmitter::emit(Operation *after) {
   b.setInsertionPointToEnd(&kernel.function.getBody().front());
   clonePrologue(b, kernel, chain.problem, chain.prologue, [&](Size size) { return index(size); });
   b.setInsertionPoint(create<func::ReturnOp>());
+  emitSpace();
+  return kernel.function;
+}
+
+void VectorEmitter::emitRows() {
   auto rows = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
-  entry = rows;
+  if (!entry)
+    entry = rows;
+  const OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(rows.getBody());
   emitIteration(rows.getInductionVar());
-  return kernel.function;
 }
 
 /// The digits of a limited loop, from a count of its runs.

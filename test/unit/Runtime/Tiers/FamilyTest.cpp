@@ -90,8 +90,8 @@ TEST(Family, BlocksAreDims) {
             textOf(familyOfLine("eltwise fwd_i alg=relu src=f32:7:a dst=f32:7:a")));
   EXPECT_EQ(textOf(familyOfLine("reorder src=f32:2x64x7x7:aBcd16b dst=f32:2x64x7x7:aBcd8b")),
             textOf(familyOfLine("reorder src=f32:8x2x49x8:acbd dst=f32:8x2x49x8:abcd")));
-  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:32x32x3x3:abcd dst=f32:32x32x3x3:ABcd4b16a4b")),
-            textOf(familyOfLine("reorder src=f32:2x16x2x4x4x9:abcdef dst=f32:2x16x2x4x4x9:acfdbe")));
+  EXPECT_EQ(textOf(familyOfLine("reorder src=f32:32x32x3x3:abcd dst=f32:32x32x3x3:ABcd4b16a")),
+            textOf(familyOfLine("reorder src=f32:2x16x8x4x9:abcde dst=f32:2x16x8x4x9:acedb")));
   // Around the axis of a softmax, not along it.
   EXPECT_EQ(textOf(familyOfLine("softmax fwd_i src=f32:2x64x7x9:aBcd16b dst=f32:2x64x7x9:aBcd16b axis=3")),
             textOf(familyOfLine("softmax fwd_i src=f32:3x4x5:abc dst=f32:3x4x5:abc axis=1")));
@@ -196,6 +196,9 @@ TEST(Family, OthersHaveNone) {
            "softmax fwd_i src=f32:4x5:ab dst=f32:4x5:ab axis=1 attr.scratchpad=user",
            // open already
            "softmax fwd_i src=f32:?x5:ab dst=f32:?x5:ab axis=1",
+           // pairs and fours that the source has apart, with vectors along neither
+           "reorder src=f32:32x32x3x3:abcd dst=f32:32x32x3x3:ABcd4b16a4b",
+           "reorder src=f32:32x32x3x3:abcd dst=bf16:32x32x3x3:ABcd8b16a2b",
            // empty
            "softmax fwd_i src=f32:0x5:ab dst=f32:0x5:ab axis=1",
            // a post-op with a tensor

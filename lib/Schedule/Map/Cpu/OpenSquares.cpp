@@ -1,0 +1,119 @@
+//===- OpenSquares.cpp - Squares of a tile of open sizes -----------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A square is as many rows as a register has lanes. Where elements may be computed twice, the last squares of a tile
+// are moved back to end with it, so that all are whole.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Build/CpuMemory.h"
+#include "Schedule/Build/Transpose.h"
+#include "Schedule/Map/Cpu/OpenEmitter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace quern;
+using namespace quern::maps;
+
+/// Elements may be computed twice: the last squares of a tile then end with it.
+bool OpenEmitter::mayShift() const { return !plan.problem.readsOld && !plan.problem.mayBeInPlace; }
+
+/// Whole squares from the source itself, a cache line of each row at a time.
+void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value columns, Squares how) {
+  const unsigned source = plan.problem.source;
+  const int64_t unit = transposeUnit(plan.moved), lanes = plan.tileLanes,
+                line = std::max(unit, lineBytes / plan.source().bytes());
+  // Where rows are shorter, what comes next is the next row, which is read soon.
+  Value asks = both(isFar, less(index(line), index(plan.problem.axes[plan.across].extent)));
+  auto ofLine = [&](Value begin) {
+    Value end = least(add(begin, line), columns);
+    forRange(
+        index(0), rows,
+        [&](Value counted) {
+          Value row = mayShift() ? least(counted, difference(rows, index(lanes))) : counted;
+          const Place first = advance(place, plan.along, row);
+          choose(asks, [&] {
+            for (int64_t lane = 0; lane < lanes; ++lane)
+              prefetch(add(advance(first, plan.along, index(lane))[source], add(begin, line)));
+          });
+          forRange(
+              begin, end,
+              [&](Value at) {
+                Value column = mayShift() ? least(at, difference(columns, index(unit))) : at;
+                auto gather = [&](Value from, int64_t at) {
+                  const Place there = advance(from ? advance(first, plan.along, from) : first, plan.across, column);
+                  Values pieces;
+                  for (int64_t lane = at; lane < lanes; lane += unit)
+                    pieces.push_back(load(flat[source], advance(there, plan.along, index(lane))[source], unit));
+                  return joinVectors(b, loc, pieces);
+                };
+                transposeSquare(place, row, column, gather, rows, columns, how);
+              },
+              unit);
+        },
+        lanes);
+  };
+  forRange(index(0), columns, ofLine, line);
+}
+
+/// The squares of a register that `gather` has, to columns of the destination.
+void OpenEmitter::transposeSquare(const Place &place, Value row, Value column,
+                                  function_ref<Value(Value, int64_t)> gather, Value rows, Value columns, Squares how) {
+  auto sink = [&](Value from, ArrayRef<Value> vectors) {
+    Value first = from ? add(column, from) : column;
+    const Place there = advance(advance(place, plan.along, row), plan.across, first);
+    if (how == Squares::Partial)
+      storeColumns(there, vectors, difference(rows, row), difference(columns, first));
+    else
+      storeWholeColumns(there, vectors, how == Squares::Streamed);
+  };
+  transposeSquares(b, loc, plan.moved, plan.tileLanes, {gather, sink}, between, [&](int64_t i) { return index(i); });
+}
+
+void OpenEmitter::storeWholeColumns(const Place &place, ArrayRef<Value> columns, bool streamed) {
+  for (auto [j, column] : llvm::enumerate(columns)) {
+    const Place there = advance(place, plan.across, index(static_cast<int64_t>(j)));
+    Value value = plan.bodyIsLate ? valueAt(there, plan.along, plan.tileLanes, Value(), column) : column;
+    store(value, there.back(), Value(), streamed);
+  }
+}
+
+/// Columns side by side, as far as rows and columns are left.
+void OpenEmitter::storeColumns(const Place &place, ArrayRef<Value> columns, Value rowsLeft, Value columnsLeft) {
+  const auto count = static_cast<int64_t>(columns.size());
+  Value isWhole = both(notMore(index(count), columnsLeft), notMore(index(plan.tileLanes), rowsLeft));
+  auto whole = [&] {
+    if (streams)
+      choose(
+          streams, [&] { storeWholeColumns(place, columns, /*streamed=*/true); },
+          [&] { storeWholeColumns(place, columns, /*streamed=*/false); });
+    else
+      storeWholeColumns(place, columns, /*streamed=*/false);
+  };
+  choose(isWhole, whole, [&] {
+    for (int64_t j = 0; j < count; ++j)
+      choose(less(index(j), columnsLeft),
+             [&] { storeColumn(advance(place, plan.across, index(j)), columns[j], rowsLeft); });
+  });
+}
+
+/// One column, of which some lanes may be left.
+void OpenEmitter::storeColumn(const Place &place, Value column, Value rowsLeft) {
+  Value left = least(rowsLeft, index(plan.tileLanes));
+  if (plan.isMasked) {
+    Value mask = prefixMask(left, plan.tileLanes);
+    Value value = plan.bodyIsLate ? valueAt(place, plan.along, plan.tileLanes, mask, column) : column;
+    return store(value, place.back(), mask);
+  }
+  create<vector::StoreOp>(column, spilled, ValueRange{index(0)});
+  forRange(index(0), left, [&](Value lane) {
+    Value element = create<memref::LoadOp>(spilled, ValueRange{lane});
+    const Place there = advance(place, plan.along, lane);
+    if (plan.bodyIsLate)
+      moveElement(there, element);
+    else
+      create<memref::StoreOp>(element, flat.back(), ValueRange{there.back()});
+  });
+}

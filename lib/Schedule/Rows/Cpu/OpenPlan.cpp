@@ -1,0 +1,71 @@
+//===- OpenPlan.cpp - Forms of rows whose length is open ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// What a plan of known sizes decides by the length of a row the kernel asks in each iteration: a row of a few vectors
+// stays in registers, one that scratch has room for keeps there what a later sweep needs, and a longer one does
+// without.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Cpu/Plan.h"
+
+using namespace mlir;
+using namespace quern::rows;
+
+bool quern::rows::wantsShortForm(const RowPlan &plan) {
+  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages)) {
+    const bool isRepeated = llvm::popcount(own.usedIn) > 1;
+    if (stage.isElementwise() && !stage.writesArgument &&
+        (own.keptIn >= 0 || (isRepeated && own.cost > plan.strategy.recomputeOps)))
+      return true;
+    auto isRead = [](const Access &in) { return in.isMemoryRead() && !in.row.isStill(); };
+    if (!plan.alongRow() && isRepeated && llvm::any_of(stage.ins, isRead))
+      return true; // its lines may lie so that they drive each other out
+  }
+  return false;
+}
+
+const StagePlan *quern::rows::heirOf(const RowPlan &plan, const KeptRead &read) {
+  auto isBefore = [&](const KeptRead &other) { return &other < &read && other.lastUse == read.lastUse; };
+  if (llvm::any_of(plan.keptReads, isBefore))
+    return nullptr;
+  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages))
+    if (own.keptIn == read.lastUse && own.keptIn > read.keptIn && !stage.writesArgument && !own.storage &&
+        bytesOf(stage.outs[0].elementType()) == bytesOf(read.access->elementType()))
+      return &own;
+  return nullptr;
+}
+
+int64_t quern::rows::keptAtPosition(const RowPlan &plan) {
+  int64_t bytes = 0;
+  for (auto [stage, own] : llvm::zip_equal(plan.chain.stages, plan.stages))
+    if (own.keptIn >= 0 && !stage.writesArgument && !own.storage)
+      bytes += bytesOf(stage.outs[0].elementType());
+  for (const KeptRead &read : plan.keptReads)
+    bytes += heirOf(plan, read) ? 0 : bytesOf(read.access->elementType());
+  return bytes * (plan.alongRow() ? 1 : plan.lanes);
+}
+
+int64_t quern::rows::longestShortRow(const RowPlan &plan) {
+  constexpr int64_t most = 8192;
+  const int64_t bytes = keptAtPosition(plan) * (plan.alongRow() ? 1 : plan.strategy.maxColumns);
+  return std::clamp<int64_t>(plan.strategy.scratchBytes / std::max<int64_t>(bytes, 1), 1, most);
+}
+
+int64_t quern::rows::vectorsHeld(const RowPlan &plan) {
+  constexpr int64_t most = 6;
+  if (!plan.alongRow() || plan.depth > 1 || plan.inHalves)
+    return 0;
+  llvm::SmallPtrSet<void *, 8> operands;
+  bool isSimple = true;
+  plan.chain.forEachAccess([&](Stage &, Access &access) {
+    if (!access.isArgument() || access.producer >= 0 || access.row.isStill())
+      return;
+    isSimple &= access.row.isLinear() && plan.lanesOf(access) == LaneKind::Unit && plan.takesMask(access.elementType());
+    operands.insert(access.base.getAsOpaquePointer());
+  });
+  if (!isSimple || operands.empty())
+    return 0;
+  return std::min<int64_t>(most, plan.strategy.registers / 2 / static_cast<int64_t>(operands.size()));
+}

@@ -1,0 +1,226 @@
+//===- OpenRows.cpp - Rows of open length and number ---------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A kernel asks how long its rows are and how many lie side by side, and each answer has code of its own. What one form
+// pulls to the level of the row must not be found by another.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Cpu/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <functional>
+#include <limits>
+
+using namespace mlir;
+using namespace quern::rows;
+
+/// Where the last whole step of this length along the row ends.
+Value SweepEmitter::endOfWholeSteps(int64_t length) {
+  Value extent = index(chain.rowExtent), step = index(length), &known = wholeSteps[length];
+  if (!known)
+    known = atEntry([&] { return create<arith::SubIOp>(extent, create<arith::RemUIOp>(extent, step)).getResult(); });
+  return known;
+}
+
+/// The lanes of the last vector of a row.
+SweepEmitter::Lanes SweepEmitter::lastLanes() {
+  if (last.left)
+    return last;
+  Value extent = index(chain.rowExtent), end = endOfWholeSteps(plan.lanes);
+  atEntry([&] { last.left = last.count = create<arith::SubIOp>(extent, end); });
+  last.mask = atEntry([&] { return prefixMask(last.left); });
+  return last;
+}
+
+/// Three loops along the row: over as many vectors side by side as the sweep takes, over single vectors,
+/// and over the last, masked vector, of which there may be none. Their bounds and the mask are computed
+/// once in a call of the kernel.
+void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
+  Value end = plan.alongRow() ? endOfWholeSteps(stepLength) : index(chain.rowExtent);
+  // However short the row of one execution is, that of another may need its sums in blocks.
+  const int64_t steps = isOneBlock ? 1 : std::numeric_limits<int32_t>::max();
+  accumulators = emitMainLoop(index(0), end, steps, /*isWhole=*/false, stepLength);
+  if (!plan.alongRow())
+    return;
+  Value vectors = endOfWholeSteps(plan.lanes);
+  if (columns > 1)
+    accumulators = emitLoop(end, vectors, plan.lanes, 1, accumulators);
+  partial.assign(1, lastLanes());
+  accumulators = emitLoop(vectors, index(chain.rowExtent), plan.lanes, 1, accumulators);
+  partial.clear();
+}
+
+void SweepEmitter::emitSpace() {
+  if (plan.heldVectors)
+    emitHeld(1);
+  else
+    emitRows();
+}
+
+/// Of a row whose sums take no more steps than are added without a wider sum.
+int64_t SweepEmitter::lengthOfBlock() { return plan.blockSteps() * plan.lanes * 3 / 2; }
+
+/// Rows of so many vectors, or longer ones. The rows of a call are alike, so that each form has a loop of its own.
+/// Those that pass the caches have none: loads of rows ahead would wait for what is still to be written, wherever the
+/// two lie alike in their pages.
+void SweepEmitter::emitHeld(int64_t vectors) {
+  Value few = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(vectors * plan.lanes));
+  if (plan.streams)
+    few = create<arith::SelectOp>(mayStream(), constant(b.getBoolAttr(false)), few);
+  auto fits = create<scf::IfOp>(few, /*withElseRegion=*/true);
+  if (!entry)
+    entry = fits;
+  const OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(fits.thenBlock());
+  held = vectors;
+  emitRows();
+  held = 0;
+  b.setInsertionPointToStart(fits.elseBlock());
+  if (vectors < plan.heldVectors)
+    return emitHeld(vectors + 1);
+  Value isBlock = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(lengthOfBlock()));
+  auto ofBlock = [&] {
+    isOneBlock = true;
+    emitRows();
+    isOneBlock = false;
+  };
+  choose(b, loc, isBlock, ofBlock, [&] { emitRows(); });
+}
+
+void SweepEmitter::emitIteration(Value iteration) {
+  ofRow = {};
+  emitParallelIndices(plan.isSplit() ? emitChunkIndex(iteration) : iteration);
+  if (held)
+    return emitHeldRow();
+  if (!plan.shortRow || isOneBlock)
+    return emitByWidth(/*isLong=*/false);
+  const auto places = parallel;
+  const int64_t longest = plan.shortRow * (plan.hasNarrowForms() ? plan.columns : 1);
+  auto emitLong = [&] {
+    ofRow = {};
+    parallel = places;
+    std::swap(plan.stages, plan.longStages);
+    const auto reads = std::exchange(plan.keptReads, {});
+    const bool streams = std::exchange(plan.streams, false);
+    emitByWidth(/*isLong=*/true);
+    plan.streams = streams;
+    plan.keptReads = reads;
+    std::swap(plan.stages, plan.longStages);
+  };
+  choose(
+      b, loc, create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(longest)),
+      [&] { emitByWidth(/*isLong=*/false); }, emitLong);
+}
+
+/// Straight-line code in which every value stays in registers, from sweep to sweep. The last vector may be partial.
+void SweepEmitter::emitHeldRow() {
+  std::swap(plan.stages, plan.heldStages);
+  partial.assign(held, Lanes());
+  Lanes &lanes = partial.back();
+  Value extent = index(chain.rowExtent), before = index((held - 1) * plan.lanes);
+  lanes.left = atEntry([&] { return create<arith::SubIOp>(extent, before); });
+  lanes.mask = atEntry([&] { return prefixMask(lanes.left); });
+  sweep = 0;
+  const bool streams = std::exchange(plan.streams, false);
+  emitSweeps();
+  plan.streams = streams;
+  ofStep = {};
+  partial.clear();
+  std::swap(plan.stages, plan.heldStages);
+}
+
+void SweepEmitter::emitHeldSweep() {
+  columns = std::min(held, plan.columnsIn(sweep));
+  depth = 1;
+  Values accumulators = freshAccumulators();
+  emitStep(index(0), held, accumulators);
+  finishReductions(accumulators);
+}
+
+void SweepEmitter::emitByWidth(bool isLong) {
+  if (plan.hasNarrowForms())
+    return isLong ? emitWidths({plan.columns}, {1, plan.columns}) : emitGroup();
+  if (!plan.alongRow())
+    limitLanes();
+  sweep = plan.isSplit() ? sweep : 0;
+  emitSweeps();
+}
+
+/// How many lanes of a group are taken at a time: as many as leave what a row needs in the first level of the cache,
+/// and of longer rows as many as scratch has room for.
+Value SweepEmitter::lanesAtATime() {
+  Value rows = index(chain.rowExtent), lanes = index(plan.columns * plan.lanes);
+  SmallVector<std::pair<Value, Value>> answers; // the number of rows up to which, and the lanes
+  auto allow = [&](int64_t width, int64_t most) {
+    if (most > 0)
+      answers.push_back({index(most), index(width * plan.lanes)});
+  };
+  for (int64_t width = plan.columns; width >= 1 && plan.bytesAtPosition; width /= 2)
+    allow(width, plan.strategy.l1Bytes / (width * plan.bytesAtPosition));
+  for (int64_t width = plan.columns; width >= 1 && plan.shortRow; width /= 2)
+    allow(width, plan.shortRow * plan.columns / width);
+  return atEntry([&] {
+    for (auto [most, narrower] : llvm::reverse(answers)) {
+      Value fits = create<arith::CmpIOp>(arith::CmpIPredicate::sle, rows, most);
+      lanes = create<arith::SelectOp>(fits, narrower, lanes);
+    }
+    return lanes;
+  });
+}
+
+/// The rows of an iteration, a part of them at a time.
+void SweepEmitter::emitGroup() {
+  Value first = parallel[plan.vectorDim], left = create<arith::MinSIOp>(lanesLeft(0), index(plan.columns * plan.lanes));
+  if (!stepLanes)
+    stepLanes = lanesAtATime();
+  SmallVector<int64_t> whole, narrow;
+  for (int64_t width = plan.columns; width >= 1; width /= 2)
+    whole.push_back(width);
+  for (int64_t width = 1; width < plan.columns; width += width < 4 ? 1 : 2)
+    narrow.push_back(width);
+  narrow.push_back(plan.columns);
+  loop(index(0), left, stepLanes, {}, [&](Value at, const Values &) {
+    parallel[plan.vectorDim] = add(first, at);
+    lanesHere = create<arith::MinSIOp>(create<arith::SubIOp>(left, at), stepLanes);
+    emitWidths(whole, narrow);
+    return Values();
+  });
+  lanesHere = Value();
+}
+
+/// Across rows of an open number: so many whole vectors side by side, or the least number of which the last are
+/// partial, each in code of its own.
+void SweepEmitter::emitWidths(ArrayRef<int64_t> wholeWidths, ArrayRef<int64_t> narrowWidths) {
+  const auto places = parallel;
+  Value left = lanesHere ? lanesHere : lanesLeft(0);
+  auto emit = [&](int64_t width, int64_t whole) {
+    ofRow = {};
+    parallel = places;
+    sweep = 0;
+    rowsOfStep = width;
+    if (whole < width)
+      limitLanes();
+    std::fill_n(partial.begin(), std::min<int64_t>(whole, partial.size()), Lanes());
+    emitSweeps();
+    partial.clear();
+  };
+  std::function<void(size_t)> narrower = [&](size_t i) {
+    const int64_t width = narrowWidths[i], before = i ? narrowWidths[i - 1] : 0;
+    if (i + 1 == narrowWidths.size())
+      return emit(width, before);
+    Value fits = create<arith::CmpIOp>(arith::CmpIPredicate::sle, left, index(width * plan.lanes));
+    choose(b, loc, fits, [&] { emit(width, before); }, [&] { narrower(i + 1); });
+  };
+  std::function<void(size_t)> whole = [&](size_t i) {
+    if (i == wholeWidths.size())
+      return narrower(0);
+    const auto how = i ? arith::CmpIPredicate::eq : arith::CmpIPredicate::sge;
+    Value isWhole = create<arith::CmpIOp>(how, left, index(wholeWidths[i] * plan.lanes));
+    choose(b, loc, isWhole, [&] { emit(wholeWidths[i], wholeWidths[i]); }, [&] { whole(i + 1); });
+  };
+  whole(0);
+}

@@ -1,0 +1,87 @@
+//===- Stream.cpp - A last sweep that passes the caches ------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "Schedule/Rows/Cpu/Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace quern::rows;
+
+/// Bytes by which vectors of a destination start beside multiples of their size: 0 if none does.
+Value SweepEmitter::misalignmentOf(const Access &out) {
+  const int64_t bytes = bytesOf(out.elementType());
+  Value places = create<memref::ExtractAlignedPointerAsIndexOp>(kernel.arguments.lookup(out.base));
+  auto include = [&](Size size) {
+    if (size.isOpen())
+      places = create<arith::OrIOp>(places, scaled(index(size), bytes));
+  };
+  include(out.offset);
+  for (auto [dim, stride] : llvm::enumerate(out.strides))
+    if (static_cast<int>(dim) != plan.vectorDim)
+      include(stride);
+  include(plan.alongRow() ? chain.rowExtent : out.row.step());
+  return create<arith::AndIOp>(places, index(plan.lanes * bytes - 1));
+}
+
+/// Whether every streamed destination is aligned, and the call is one that may stream: several threads keep more in the
+/// caches than one.
+Value SweepEmitter::emitMayStream() {
+  Value misaligned;
+  int64_t widest = 1;
+  for (Stage &stage : chain.stages)
+    for (const Access &out : stage.outs) {
+      if (!stage.isElementwise() || !plan.isStreamed(out))
+        continue;
+      Value rest = misalignmentOf(out);
+      misaligned = misaligned ? create<arith::OrIOp>(misaligned, rest).getResult() : rest;
+      widest = std::max(widest, bytesOf(out.elementType()));
+    }
+  Value aligned = create<arith::CmpIOp>(arith::CmpIPredicate::eq, misaligned, index(0));
+  if (!plan.streamsAlone && !plan.asksToStream)
+    return aligned;
+  Value space = index(plan.space);
+  for (auto [size, divisor] : plan.factors) {
+    Value extent = index(Size::open(size));
+    space = create<arith::MulIOp>(
+        space, divisor == 1 ? extent : create<arith::DivUIOp>(add(extent, divisor - 1), index(divisor)).getResult());
+  }
+  Value count = create<arith::SubIOp>(kernel.end(), kernel.begin());
+  Value all = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, space);
+  if (!plan.asksToStream)
+    return both(aligned, all);
+  Value bytes = scaled(index(widest), chain.rowExtent);
+  for (const Dim &dim : chain.dims)
+    bytes = scaled(bytes, dim.extent);
+  const RowsStrategy &strategy = plan.strategy;
+  Value least = create<arith::SelectOp>(all, index(strategy.streamBytes),
+                                        index(std::max(strategy.streamBytes, strategy.streamAlwaysBytes)));
+  return both(aligned, create<arith::CmpIOp>(arith::CmpIPredicate::sge, bytes, least));
+}
+
+Value SweepEmitter::mayStream() {
+  if (!streamsNow)
+    streamsNow = atEntry([&] { return emitMayStream(); });
+  return streamsNow;
+}
+
+/// The sweep in two forms. What one pulls to the level of the row must not be found by the other; what both
+/// need there comes first, once.
+void SweepEmitter::emitStreamedSweep() {
+  for (auto [i, stage] : llvm::enumerate(chain.stages))
+    for (int64_t slot = 0; slot < rowsOfStep; ++slot)
+      if (stage.perRow && ((plan.stages[i].usedIn >> sweep) & 1))
+        values(i, slot);
+  auto choice = create<scf::IfOp>(mayStream(), /*withElseRegion=*/true);
+  const RowCache known = ofRow;
+  for (bool streamed : {true, false}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(streamed ? choice.thenBlock() : choice.elseBlock());
+    streaming = streamed;
+    emitSweep();
+    ofRow = known;
+  }
+}

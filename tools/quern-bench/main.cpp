@@ -11,6 +11,7 @@
 #include "Child.h"
 #include "Comparison.h"
 #include "Contestants/Contestant.h"
+#include "Model/Model.h"
 #include "Overheads.h"
 #include "Plot.h"
 #include "Processes.h"
@@ -41,6 +42,8 @@ struct Options {
   bool onDevice = false;
   int streamCalls = 20000;
   bool overheads = false, calls = false, streams = false;
+  std::vector<std::string> processors,
+      targets = {"neon", "neon_dotprod", "neon_bf16", "sve:vl=256", "sve_bf16:vl=256", "sve_bf16:vl=128"};
 };
 
 void declare(CLI::App &app, Options &options) {
@@ -80,6 +83,11 @@ void declare(CLI::App &app, Options &options) {
                "--filter selects 'STREAM, CONTESTANT'");
   app.add_option("--stream-calls", options.streamCalls, "Calls of a stream; of new shapes at most 10000")
       ->check(CLI::Range(1, 1000000));
+  app.add_option("--model", options.processors,
+                 "Instead count cycles of innermost loops on LLVM's models of these processors, by its names "
+                 "(neoverse-n1,neoverse-v1,neoverse-v2), beside the peak and loops written by hand")
+      ->delimiter(',');
+  app.add_option("--target", options.targets, "Of --model: what is compiled for")->delimiter(';');
   app.add_option("--serve", options.serveAs, "Be one contestant (internal)")->group("");
   app.add_option("--library", options.library, "Path of libdnnl.so.3 or of OpenCL (internal)")->group("");
 }
@@ -198,6 +206,13 @@ int runStreams(const Options &options) {
   return 0;
 }
 
+int runModel(const Options &options) {
+  const ModelReport report = describeModel({options.processors, options.targets, selectedLines(options),
+                                            QUERN_BENCH_ROOT "/tools/quern-bench/bounds", QUERN_BENCH_LLVM_MCA});
+  std::cout << report.text;
+  return report.spills == 0 ? 0 : 1;
+}
+
 int runComparison(const Options &options) {
   std::vector<Problem> problems;
   for (const std::string &line : selectedLines(options))
@@ -243,10 +258,11 @@ int main(int argc, char **argv) {
   try {
     if (!options.serveAs.empty())
       return serveContestant(options);
-    return options.overheads ? runOverheads(options)
-           : options.calls   ? runCalls(options)
-           : options.streams ? runStreams(options)
-                             : runComparison(options);
+    return !options.processors.empty() ? runModel(options)
+           : options.overheads         ? runOverheads(options)
+           : options.calls             ? runCalls(options)
+           : options.streams           ? runStreams(options)
+                                       : runComparison(options);
   } catch (const std::exception &error) {
     std::fprintf(stderr, "quern-bench: %s\n", error.what());
     return 2;

@@ -57,7 +57,7 @@ Value RowEmitter::operand(const Access &access, int64_t slot) {
 }
 
 Value RowEmitter::combine(Operation *like, Value term, Value accumulator) {
-  if (isa<arith::MaxNumFOp, arith::MinNumFOp>(like)) {
+  if (!hasNumberMax && isa<arith::MaxNumFOp, arith::MinNumFOp>(like)) {
     auto predicate = isa<arith::MaxNumFOp>(like) ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
     return create<arith::SelectOp>(create<arith::CmpFOp>(predicate, term, accumulator), term, accumulator);
   }

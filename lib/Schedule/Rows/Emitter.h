@@ -77,8 +77,8 @@ protected:
           f(static_cast<int>(i), stage, k);
         }
   }
-  /// A maxnumf or minnumf whose accumulator cannot be NaN is one compare-and-select (one instruction);
-  /// NaN terms lose, as required.
+  /// A maxnumf or minnumf whose accumulator cannot be NaN is one compare-and-select (one instruction) where the target
+  /// has none for it; NaN terms lose, as required.
   Value combine(mlir::Operation *like, Value term, Value accumulator);
   /// Adds a term to a sum, and to `lost` what rounding took from the sum (Knuth's TwoSum).
   void addKeepingLost(Value &sum, Value &lost, Value term);
@@ -97,6 +97,7 @@ protected:
 
   RowChain &chain;
   int64_t lanesOfValue = 0;             ///< 0: it is a scalar
+  bool hasNumberMax = false;            ///< as the strategy has it
   int64_t columns = 1;                  ///< accumulators side by side: slots take them by turns
   int64_t rowsOfStep = 1;               ///< slots that are rows of their own; the others are parts of these
   int sweep = 0;                        ///< the current one

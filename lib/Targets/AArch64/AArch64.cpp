@@ -12,6 +12,7 @@
 
 #include "Targets/AArch64/IndexedProducts.h"
 #include "Targets/AArch64/ScalableVectors.h"
+#include "Targets/AArch64/Selection.h"
 
 #include "llvm-c/Target.h"
 #include "llvm/IR/Attributes.h"
@@ -40,6 +41,24 @@ void refine(ContractionStrategy &strategy, const Target &target) {
   strategy.aheadBytes = strategy.farAheadBytes = 0; // Neoverse's prefetchers follow addresses of pages that come next
 }
 
+/// A turn of a loop costs instructions for addresses, which cores that begin few of them feel, and four pipelines take
+/// eight maxima to keep busy. Functions are about twenty operations a vector.
+constexpr int64_t mostVectors = 8, mostOperations = 48, vectorsOfPair = 2;
+
+void refineMap(MapStrategy &strategy) {
+  strategy.unroll = mostVectors;
+  strategy.stepOps = mostOperations;
+  strategy.together = vectorsOfPair;
+}
+
+void refineRows(RowsStrategy &strategy) {
+  strategy.unroll = mostVectors;
+  strategy.sweepOps = mostOperations;
+  strategy.storesShare = 1;
+  strategy.together = vectorsOfPair;
+  strategy.hasNumberMax = true;
+}
+
 MathOptions mathOptionsOf(const Target &target) {
   constexpr VectorIsa levels[] = {VectorIsa::Neon, VectorIsa::NeonDotprod, VectorIsa::NeonBf16, VectorIsa::Sve,
                                   VectorIsa::SveBf16};
@@ -59,9 +78,13 @@ LlvmCpu llvmCpuOf(const Target &target) {
 }
 
 void prepare(llvm::Function &function, const Target &target) {
+  useMaxInstructions(function);
+  placeAddresses(function);
   const auto granules = isSve(target.isa) ? static_cast<unsigned>(target.vectorBits / granuleBits) : 1U;
-  if (isSve(target.isa))
+  if (isSve(target.isa)) {
+    placeFloatVectors(function);
     function.addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(function.getContext(), granules, granules));
+  }
   if (granules > 1) // NEON's are used where they are as long
     useScalableVectors(function, granules);
   useIndexedProducts(function, granules);
@@ -72,6 +95,16 @@ void initializeLlvm() {
   LLVMInitializeAArch64Target();
   LLVMInitializeAArch64TargetMC();
   LLVMInitializeAArch64AsmPrinter();
+}
+
+/// Neoverse N1 has NEON and dots of bytes, V1 and V2 BF16, I8MM and SVE of 256 and of 128 bits, too. There is no model
+/// of longer ones.
+std::vector<const char *> processorsOf(const Target &target) {
+  if (isSve(target.isa))
+    return {target.vectorBits == granuleBits ? "neoverse-v2" : "neoverse-v1"};
+  if (target.has(CpuIsa::NeonBf16))
+    return {"neoverse-v1", "neoverse-v2"};
+  return {"neoverse-n1", "neoverse-v1", "neoverse-v2"};
 }
 
 constexpr llvm::StringLiteral virtualPasses[] = {"aarch64-mi-peephole-opt"};
@@ -85,11 +118,14 @@ const Architecture &aarch64Architecture() {
                                              .assemblyComment = "// ",
                                              .registersOf = registersOf,
                                              .refine = refine,
+                                             .refineMap = refineMap,
+                                             .refineRows = refineRows,
                                              .mathOptionsOf = mathOptionsOf,
                                              .storeFence = "", // what is past the caches is ordered like the rest
                                              .initializeLlvm = initializeLlvm,
                                              .llvmCpuOf = llvmCpuOf,
                                              .prepare = prepare,
+                                             .processorsOf = processorsOf,
                                              .virtualPasses = virtualPasses,
                                              .physicalPasses = physicalPasses};
   return architecture;

@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// LLVM computes vectors of fixed length on SVE's registers, with two exceptions that matter here. What a comparison
-// gives is a vector of integers, of which three instructions make a predicate again. And a shuffle of two vectors that
+// LLVM computes vectors of fixed length on SVE's registers, with three exceptions that matter here. What a comparison
+// gives is a vector of integers, of which three instructions make a predicate again. A shuffle of two vectors that
 // is no instruction goes through memory, element by element; two table look-ups, in which an index beyond the table
-// gives zero, and an OR are the same.
+// gives zero, and an OR are the same. And what is as short as a register of NEON's is loaded and stored as one, and
+// widened and narrowed by a further instruction, where SVE's loads widen and its stores narrow.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/AArch64/ScalableVectors.h"
@@ -40,6 +41,22 @@ public:
     return builder.CreateExtractVector(choice.getType(), result, uint64_t(0));
   }
 
+  /// A vector that is widened as soon as it is loaded.
+  Value *widened(CastInst &cast, LoadInst &load) {
+    builder.SetInsertPoint(&load);
+    Value *narrow = builder.CreateAlignedLoad(scalable(load.getType()), load.getPointerOperand(), load.getAlign());
+    builder.SetInsertPoint(&cast);
+    Value *wide = builder.CreateCast(cast.getOpcode(), narrow, scalable(cast.getType()));
+    return builder.CreateExtractVector(cast.getType(), wide, uint64_t(0));
+  }
+
+  /// Of a vector that is stored as `store` has it, perhaps as integers.
+  void storeNarrowed(StoreInst &store, FPTruncInst &narrowed) {
+    Value *value = builder.CreateFPTrunc(scalable(narrowed.getOperand(0)), scalable(narrowed.getType()));
+    value = builder.CreateBitCast(value, scalable(store.getValueOperand()->getType()));
+    builder.CreateAlignedStore(value, store.getPointerOperand(), store.getAlign());
+  }
+
   Value *shuffled(ShuffleVectorInst &shuffle) {
     auto *type = cast<FixedVectorType>(shuffle.getType());
     auto *integers = FixedVectorType::get(builder.getIntNTy(type->getScalarSizeInBits()), type->getNumElements());
@@ -50,9 +67,13 @@ public:
   }
 
 private:
+  ScalableVectorType *scalable(Type *type) {
+    auto *fixed = cast<FixedVectorType>(type);
+    return ScalableVectorType::get(fixed->getElementType(), fixed->getNumElements() / granules);
+  }
+
   Value *scalable(Value *value) {
-    auto *fixed = cast<FixedVectorType>(value->getType());
-    auto *type = ScalableVectorType::get(fixed->getElementType(), fixed->getNumElements() / granules);
+    ScalableVectorType *type = scalable(value->getType());
     return builder.CreateInsertVector(type, PoisonValue::get(type), value, uint64_t(0));
   }
 
@@ -88,6 +109,45 @@ bool isInstruction(const ShuffleVectorInst &shuffle) {
   return shuffle.isConcat() || is([&](int i) { return i < count / 2 ? i : count / 2 + i; });
 }
 
+/// Accesses past the caches have instructions of their own.
+bool isPlain(const Instruction &access) { return !access.hasMetadata(LLVMContext::MD_nontemporal); }
+
+/// The load of a vector that nothing but a cast in the same block widens; null if it is none.
+LoadInst *widenedLoad(const CastInst &cast) {
+  auto *load = dyn_cast<LoadInst>(cast.getOperand(0));
+  constexpr unsigned byteBits = 8; // no masks
+  const bool widens = isa<ZExtInst, SExtInst, FPExtInst>(cast) && cast.getSrcTy()->getScalarSizeInBits() >= byteBits;
+  return widens && load && load->hasOneUse() && load->getParent() == cast.getParent() && isPlain(*load) ? load
+                                                                                                        : nullptr;
+}
+
+/// Stores that narrow a whole register of floats.
+void narrowInStores(Function &function, unsigned granules) {
+  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+    auto *store = dyn_cast<StoreInst>(&instruction);
+    if (!store || !isPlain(*store))
+      continue;
+    Value *value = store->getValueOperand();
+    if (auto *bits = dyn_cast<BitCastInst>(value); bits && bits->hasOneUse() && isa<FixedVectorType>(bits->getType()))
+      value = bits->getOperand(0);
+    auto *narrowed = dyn_cast<FPTruncInst>(value);
+    if (!narrowed || !narrowed->hasOneUse() ||
+        narrowed->getType()->getPrimitiveSizeInBits() !=
+            store->getValueOperand()->getType()->getPrimitiveSizeInBits() ||
+        narrowed->getType()->getScalarSizeInBits() != store->getValueOperand()->getType()->getScalarSizeInBits())
+      continue;
+    Rewriter rewriter(*store, granules);
+    if (!rewriter.isRegister(narrowed->getOperand(0)))
+      continue;
+    rewriter.storeNarrowed(*store, *narrowed);
+    Value *stored = store->getValueOperand();
+    store->eraseFromParent();
+    if (auto *bits = dyn_cast<BitCastInst>(stored))
+      bits->eraseFromParent();
+    narrowed->eraseFromParent();
+  }
+}
+
 /// What replaces an instruction; null if it stays.
 Value *replacementOf(Instruction &instruction, unsigned granules) {
   Rewriter rewriter(instruction, granules);
@@ -96,6 +156,10 @@ Value *replacementOf(Instruction &instruction, unsigned granules) {
   if (auto *choice = dyn_cast<SelectInst>(&instruction)) {
     auto *compare = dyn_cast<CmpInst>(choice->getCondition());
     return compare && rewriter.isRegister(compare->getOperand(0)) ? rewriter.chosen(*compare, *choice) : nullptr;
+  }
+  if (auto *cast = dyn_cast<CastInst>(&instruction)) {
+    LoadInst *load = widenedLoad(*cast);
+    return load ? rewriter.widened(*cast, *load) : nullptr;
   }
   auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
   const bool mixes = shuffle && shuffle->getType() == shuffle->getOperand(0)->getType() && !shuffle->isSingleSource() &&
@@ -108,9 +172,13 @@ Value *replacementOf(Instruction &instruction, unsigned granules) {
 void quern::useScalableVectors(Function &function, unsigned granules) {
   for (Instruction &instruction : make_early_inc_range(instructions(function)))
     if (Value *replacement = replacementOf(instruction, granules)) {
+      auto *load = isa<CastInst>(instruction) ? dyn_cast<LoadInst>(instruction.getOperand(0)) : nullptr;
       instruction.replaceAllUsesWith(replacement);
       instruction.eraseFromParent();
+      if (load)
+        load->eraseFromParent();
     }
+  narrowInStores(function, granules);
   for (Instruction &instruction : make_early_inc_range(instructions(function)))
     if (isa<CmpInst>(instruction) && instruction.use_empty())
       instruction.eraseFromParent();

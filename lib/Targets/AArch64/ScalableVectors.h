@@ -9,8 +9,8 @@
 
 namespace quern {
 
-/// Rewrites choices by comparisons and shuffles of whole registers of SVE, which are `granules` times 128 bits long,
-/// from vectors of fixed length to scalable ones. The results are the same.
+/// Rewrites choices by comparisons, shuffles, loads that widen and stores that narrow of whole registers of SVE, which
+/// are `granules` times 128 bits long, from vectors of fixed length to scalable ones. The results are the same.
 void useScalableVectors(llvm::Function &function, unsigned granules);
 
 } // namespace quern

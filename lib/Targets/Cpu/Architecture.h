@@ -13,6 +13,8 @@
 
 #include "Desc/Target.h"
 #include "Schedule/Contraction/Contraction.h"
+#include "Schedule/Map/Map.h"
+#include "Schedule/Rows/Rows.h"
 #include "Transforms/Transforms.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -41,6 +43,9 @@ struct Architecture {
   VectorRegisters (*registersOf)(const Target &target);
   /// What else the level says of a contraction.
   void (*refine)(ContractionStrategy &strategy, const Target &target);
+  /// And of lines and rows; null: nothing.
+  void (*refineMap)(MapStrategy &strategy) = nullptr;
+  void (*refineRows)(RowsStrategy &strategy) = nullptr;
   /// The expansions that pay on this target.
   MathOptions (*mathOptionsOf)(const Target &target);
   /// An intrinsic that orders stores past the caches with the ones after them; empty where they are ordered.

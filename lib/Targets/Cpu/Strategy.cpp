@@ -64,6 +64,8 @@ MapStrategy quern::mapStrategyFor(const Target &target) {
   strategy.streamBytes = sizes.lines;
   strategy.streamTilesBytes = sizes.tiles;
   strategy.streamAlwaysBytes = sizes.always;
+  if (auto *refine = architectureOf(target).refineMap)
+    refine(strategy);
   return strategy;
 }
 
@@ -79,5 +81,7 @@ RowsStrategy quern::rowsStrategyFor(const Target &target) {
   StreamSizes sizes = streamSizesOf(target);
   strategy.streamBytes = sizes.rows;
   strategy.streamAlwaysBytes = sizes.alwaysRows;
+  if (auto *refine = architectureOf(target).refineRows)
+    refine(strategy);
   return strategy;
 }

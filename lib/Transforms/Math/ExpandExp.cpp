@@ -96,14 +96,20 @@ Value reduceByLn2(VectorMath &math, Value x, Value n) {
 
 /// exp(r) − 1 for |r| <= ln 2 / 2; only the last sum rounds at the magnitude of the result.
 Value expM1Series(VectorMath &math, Value r) {
-  Value q = math.polynomial(r, expConstants(math.isF32()).series.drop_back(2));
+  const ArrayRef<double> series = expConstants(math.isF32()).series.drop_back(2);
+  if (math.addsInPlace()) {
+    Value square = math.mul(r, r);
+    return math.mulAdd(square, math.polynomialByPairs(r, square, series), r);
+  }
+  Value q = math.polynomial(r, series);
   return math.mulAdd(math.mul(r, r), q, r);
 }
 
-/// exp(r)·2^n. Without a fused multiply-add, Horner's last steps would round at the magnitude of the result.
+/// exp(r)·2^n. Without a fused multiply-add, Horner's last steps would round at the magnitude of the result; where that
+/// adds in place the series takes fewer copies.
 Value expOfReduced(VectorMath &math, Value r, const Rounded &rounded, TwoStepScale scale) {
-  Value p = math.hasFma() ? math.polynomial(r, expConstants(math.isF32()).series)
-                          : math.add(expM1Series(math, r), math.constant(1.0));
+  Value p = math.hasFma() && !math.addsInPlace() ? math.polynomial(r, expConstants(math.isF32()).series)
+                                                 : math.add(expM1Series(math, r), math.constant(1.0));
   return math.hasAvx512() ? math.scalef(p, rounded.n) : scale.apply(p, math.asInteger(rounded.biased));
 }
 

@@ -122,6 +122,19 @@ Value VectorMath::polynomial(Value x, ArrayRef<double> coefficients) {
   return sum;
 }
 
+Value VectorMath::polynomialByPairs(Value x, Value square, ArrayRef<double> coefficients) {
+  Value sum;
+  if (coefficients.size() % 2 == 1) {
+    sum = constant(coefficients.front());
+    coefficients = coefficients.drop_front();
+  }
+  for (; !coefficients.empty(); coefficients = coefficients.drop_front(2)) {
+    Value pair = mulAdd(x, constant(coefficients[0]), constant(coefficients[1]));
+    sum = sum ? mulAdd(square, sum, pair) : pair;
+  }
+  return sum;
+}
+
 Value VectorMath::select(arith::CmpFPredicate predicate, Value x, Value y, Value whenTrue, Value whenFalse) {
   return arith::SelectOp::create(builder, loc, arith::CmpFOp::create(builder, loc, predicate, x, y), whenTrue,
                                  whenFalse);

@@ -41,6 +41,8 @@ public:
 
   bool isF32() const { return type.getElementType().isF32(); }
   bool hasFma() const { return quern::hasFma(isa); }
+  /// Whether a multiplication adds to a register that it overwrites, so that adding to a constant takes a copy of it.
+  bool addsInPlace() const { return isArm(isa) && !isSve(isa); }
   /// Whether AVX-512's own instructions can be used: whole registers of some length.
   bool hasAvx512() const { return isa >= VectorIsa::Avx512 && registerLanes() != 0; }
   /// Bits of the mantissa without the hidden one: 23 or 52.
@@ -70,6 +72,8 @@ public:
   mlir::Value atLeast(mlir::Value x, double limit);
   /// Horner's scheme, highest power first.
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<double> coefficients);
+  /// The same by pairs of coefficients: half the additions to a constant.
+  mlir::Value polynomialByPairs(mlir::Value x, mlir::Value square, llvm::ArrayRef<double> coefficients);
   /// predicate(x, y) ? whenTrue : whenFalse.
   mlir::Value select(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y, mlir::Value whenTrue,
                      mlir::Value whenFalse);

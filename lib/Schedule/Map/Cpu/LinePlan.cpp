@@ -90,8 +90,9 @@ void chooseUnroll(MapPlan &plan) {
   int64_t vectors = plan.run.lanes() / plan.lanes,
           ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
   int64_t most = std::clamp<int64_t>(plan.strategy.stepOps / ops, 1, plan.strategy.unroll);
-  int64_t line =
-      plan.streams ? std::max<int64_t>(1, plan.strategy.vectorBytes / (plan.lanes * plan.destination().bytes())) : 1;
+  int64_t line = plan.streams
+                     ? std::max<int64_t>(1, plan.strategy.vectorBytes / (plan.lanes * plan.destination().bytes()))
+                     : plan.strategy.together;
   if (line <= most)
     most -= most % line;
   else

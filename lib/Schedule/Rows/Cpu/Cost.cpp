@@ -114,9 +114,12 @@ int64_t RowPlan::columnsIn(int sweep) const {
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
     accumulators += stage.reduces && stage.sweep == sweep ? stage.outs.size() : 0;
   // Accumulators are chains of dependent operations, which need more of them side by side than stores do.
-  int64_t limit = accumulators ? std::min(strategy.unroll, strategy.registers / 2 / accumulators) : strategy.unroll / 2;
+  int64_t limit = accumulators ? std::min(strategy.unroll, strategy.registers / 2 / accumulators)
+                               : strategy.unroll / strategy.storesShare;
   limit = std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));
   int64_t unit = limit > 1 && readsPairs(sweep) ? 2 : 1;
+  if (unit < strategy.together && strategy.together <= limit)
+    unit = strategy.together;
   limit -= limit % unit;
   if (chain.rowExtent.isOpen())
     return limit;

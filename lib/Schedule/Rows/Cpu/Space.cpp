@@ -56,6 +56,7 @@ Size RowPlan::countOf(int dim) const {
 
 VectorEmitter::VectorEmitter(RowPlan &plan) : RowEmitter(plan.chain), plan(plan) {
   lanesOfValue = plan.lanes;
+  hasNumberMax = plan.strategy.hasNumberMax;
   rowsOfStep = plan.alongRow() ? 1 : plan.columns;
 }
 

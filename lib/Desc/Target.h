@@ -95,6 +95,8 @@ struct Target {
   int lanes32() const;
   /// Products of pairs of bf16 that add up in f32.
   bool hasPairDots() const { return has(CpuIsa::Avx512Bf16) || has(CpuIsa::NeonBf16); }
+  /// Products of two rows and two columns, of eight bytes of bf16 or bytes each.
+  bool hasPatchDots() const { return has(CpuIsa::NeonBf16); }
   bool hasF64() const { return isCpu() || device.hasF64; }
   bool operator==(const Target &) const = default;
 };

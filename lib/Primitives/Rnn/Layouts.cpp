@@ -24,9 +24,9 @@ bool mayRound(FpmathMode fpmath) { return fpmath == FpmathMode::BF16 || fpmath =
 int64_t kPackOf(DataType weights, FpmathMode fpmath, const Target &target) {
   switch (weights) {
   case DataType::S8:
-    return 4; // without VNNI they are widened, and multiplied in pairs
+    return target.hasPatchDots() ? 8 : 4; // without dots they are widened, and multiplied in pairs
   case DataType::BF16:
-    return target.hasPairDots() ? 2 : 1;
+    return target.hasPatchDots() ? 4 : target.hasPairDots() ? 2 : 1;
   case DataType::F32: // rounded to bf16
     return target.hasPairDots() && mayRound(fpmath) ? 2 : 1;
   default:

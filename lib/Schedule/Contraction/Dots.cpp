@@ -79,6 +79,23 @@ SmallVector<Value, 4> splitBytes(OpBuilder &b, const Product &product, const Pro
   return parts;
 }
 
+/// Columns as patches want them, of each register of which there is some.
+SmallVector<Value, 4> patchesOfRhs(OpBuilder &b, const Product &product, Value packed, int64_t lanes) {
+  const int64_t ofRegister = lanes * product.packed / 2;
+  const int64_t count = cast<VectorType>(packed.getType()).getNumElements();
+  SmallVector<Value, 4> parts;
+  for (int64_t from = 0; from < count; from += ofRegister) {
+    Value part = packed;
+    if (count > ofRegister)
+      part = vector::ShuffleOp::create(b, product.loc(), packed, packed,
+                                       llvm::to_vector(llvm::seq(from, from + ofRegister)));
+    auto type = VectorType::get({lanes / 4, 2, product.packed}, product.rhs.element());
+    part = vector::ShapeCastOp::create(b, product.loc(), type, part);
+    parts.push_back(isa<IntegerType>(product.rhs.element()) ? convert(b, product.rhs, part) : part);
+  }
+  return parts;
+}
+
 /// The bytes of a shifted lhs, which are signed where its own are not, as lanes x 4, extended.
 Value shiftedBytes(OpBuilder &b, const Product &product, Value words, int64_t lanes) {
   Location loc = product.loc();
@@ -129,7 +146,15 @@ Value contractions::convert(OpBuilder &b, const Product::Factor &factor, Value v
 
 Dot contractions::chooseDot(const Product &product, const ContractionStrategy &strategy) {
   const Product::Factor &lhs = product.lhs, &rhs = product.rhs;
+  constexpr int64_t ofPatch = 8; // bytes along K
+  const bool arePatches =
+      strategy.patchBytes == ofPatch && !product.isStrided() && product.packed * bytesOf(rhs.element()) == ofPatch;
   if (isa<IntegerType>(product.sumType())) {
+    const bool fitsPatches =
+        isExtended<arith::ExtUIOp>(lhs) || (isExtended<arith::ExtSIOp>(lhs) && isExtended<arith::ExtSIOp>(rhs));
+    if (arePatches && lhs.element().isInteger(8) && rhs.element().isInteger(8) && fitsPatches &&
+        (isExtended<arith::ExtSIOp>(rhs) || isExtended<arith::ExtUIOp>(rhs)))
+      return Dot::BytePatches;
     bool areBytes = product.packed == 4 && lhs.element().isInteger(8) && rhs.element().isInteger(8);
     bool areMixed = (isExtended<arith::ExtUIOp>(lhs) && isExtended<arith::ExtSIOp>(rhs)) ||
                     (isExtended<arith::ExtSIOp>(lhs) && isExtended<arith::ExtUIOp>(rhs));
@@ -143,8 +168,11 @@ Dot contractions::chooseDot(const Product &product, const ContractionStrategy &s
     const bool isShiftable = areMixed ? strategy.hasSameSignDots : !areUnsigned && strategy.hasQuadDots;
     return isShiftable ? Dot::Shifted : Dot::Halves;
   }
-  bool arePairs = product.packed == 2 && lhs.element().isBF16() && rhs.element().isBF16() &&
-                  isExtended<arith::ExtFOp>(lhs) && isExtended<arith::ExtFOp>(rhs) && product.sumType().isF32();
+  bool areShort = lhs.element().isBF16() && rhs.element().isBF16() && isExtended<arith::ExtFOp>(lhs) &&
+                  isExtended<arith::ExtFOp>(rhs) && product.sumType().isF32();
+  if (arePatches && areShort && product.mayReassociate && product.mayContract)
+    return Dot::PairPatches;
+  bool arePairs = product.packed == 2 && areShort;
   if (strategy.hasPairDots && arePairs && product.mayReassociate && product.mayContract)
     return Dot::Pairs;
   bool isFloat = lhs.element().isF32() && lhs.conversions.empty(),
@@ -214,6 +242,10 @@ const char *contractions::nameOf(Dot dot) {
     return "dots of four bytes";
   case Dot::Shifted:
     return "dots of four bytes, shifted";
+  case Dot::PairPatches:
+    return "patches of four bf16";
+  case Dot::BytePatches:
+    return "patches of eight bytes";
   case Dot::Halves:
     return "dots of bytes in 16 bits";
   case Dot::PairMatrices:
@@ -225,15 +257,17 @@ const char *contractions::nameOf(Dot dot) {
 }
 
 int64_t contractions::registersOfRhs(const Product &product, Dot dot) {
-  return dot == Dot::Halves ? 2 : isPackedDot(dot) ? 1 : product.taken;
+  return dot == Dot::Halves || isPatch(dot) ? 2 : isPackedDot(dot) ? 1 : product.taken;
 }
 
 SmallVector<Value, 4> contractions::prepareRhs(OpBuilder &b, const Product &product, Dot dot, Value loaded,
                                                int64_t lanes) {
   if (isPackedDot(dot)) {
-    Value packed = keepTaken(b, product, loaded, lanes);
+    Value packed = keepTaken(b, product, loaded, cast<VectorType>(loaded.getType()).getNumElements() / product.packed);
     if (dot == Dot::Halves)
       return splitBytes(b, product, product.rhs, packed, lanes);
+    if (isPatch(dot))
+      return patchesOfRhs(b, product, packed, lanes);
     if (dot == Dot::Rounded)
       packed = roundToBf16(b, product, packed);
     auto type = VectorType::get({lanes, product.packed}, getElementTypeOrSelf(packed.getType()));
@@ -259,6 +293,8 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
       elements.resize(product.packed, zero);
       packed = vector::FromElementsOp::create(b, loc, type, elements);
     }
+    if (isPatch(dot))
+      return {packed};
     if (dot == Dot::Halves || dot == Dot::Shifted) {
       Value word = vector::BitCastOp::create(b, loc, VectorType::get({1}, b.getI32Type()), packed);
       word = vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, b.getI32Type()),
@@ -281,6 +317,8 @@ SmallVector<Value, 4> contractions::prepareLhs(OpBuilder &b, const Product &prod
 }
 
 Value contractions::prepareLhsOfSteps(OpBuilder &b, const Product &product, Dot dot, Value loaded) {
+  if (isPatch(dot))
+    return loaded;
   if (!isPackedDot(dot))
     return factorOf(b, product, dot, product.lhs, loaded);
   Location loc = product.loc();

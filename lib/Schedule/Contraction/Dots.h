@@ -29,6 +29,8 @@ enum class Dot {
   /// Four and four bytes: those of lhs plus 128, unsigned, where they are signed, and minus 128 otherwise; what that
   /// adds to a sum is the same for all rows.
   Shifted,
+  PairPatches,  ///< two rows by two columns, four bf16 of each, into f32
+  BytePatches,  ///< likewise eight bytes, of the same sign or unsigned by signed, into i32
   Halves,       ///< four bytes of any kind, widened to 16 bits and multiplied in pairs, into an i32
   PairMatrices, ///< Pairs, 16 steps at once in registers of a matrix
   ByteMatrices, ///< four bytes of any kind into an i32, likewise
@@ -48,14 +50,17 @@ mlir::Value convert(mlir::OpBuilder &b, const Product::Factor &factor, mlir::Val
 matrices::Elements elementsOf(const Product &product);
 const char *nameOf(Dot dot);
 inline bool isPackedDot(Dot dot) { return dot >= Dot::Pairs; }
+/// Whether sums are those of pairs of rows while they are added to (see Patches.cpp).
+inline bool isPatch(Dot dot) { return dot == Dot::PairPatches || dot == Dot::BytePatches; }
+inline int64_t rowsOfDot(Dot dot) { return isPatch(dot) ? 2 : 1; }
 /// Whether elements of f32 are rounded to bf16 on the way.
 inline bool isRounded(Dot dot) { return dot == Dot::Rounded || dot == Dot::RoundedFma; }
 
 /// Vector registers that one vector of rhs takes during a step.
 int64_t registersOfRhs(const Product &product, Dot dot);
 
-/// A vector of rhs, loaded, as the dots of a step want it: what is packed as it is, or one converted
-/// vector for each packed element.
+/// A vector of rhs, loaded (for patches also a half of one, which is a register), as the dots of a step want it: what
+/// is packed as it is, or one converted vector for each packed element.
 llvm::SmallVector<mlir::Value, 4> prepareRhs(mlir::OpBuilder &b, const Product &product, Dot dot, mlir::Value loaded,
                                              int64_t lanes);
 
@@ -71,6 +76,16 @@ llvm::SmallVector<mlir::Value, 4> prepareLhs(mlir::OpBuilder &b, const Product &
 mlir::Value prepareLhsOfSteps(mlir::OpBuilder &b, const Product &product, Dot dot, mlir::Value loaded);
 llvm::SmallVector<mlir::Value, 4> lhsOfStep(mlir::OpBuilder &b, const Product &product, Dot dot, mlir::Value prepared,
                                             int64_t step, int64_t lanes);
+
+/// Of two rows, each of which has what is packed at the same steps, those of one, as patches want them.
+mlir::Value patchOfLhs(mlir::OpBuilder &b, const Product &product, mlir::Value first, mlir::Value second, int64_t step);
+/// The sums of two rows as two vectors of patches, [[row 0, row 1] of columns 0 and 1], and so on; and back.
+using RowPair = std::pair<mlir::Value, mlir::Value>;
+RowPair patchesOf(mlir::OpBuilder &b, mlir::Location loc, RowPair rows);
+RowPair rowsOf(mlir::OpBuilder &b, mlir::Location loc, RowPair patches);
+/// patches + lhs · rhs.
+mlir::Value accumulatePatches(mlir::OpBuilder &b, const Product &product, mlir::Value lhs, mlir::Value rhs,
+                              mlir::Value patches);
 
 /// What Dot::Shifted adds to every element of lhs, in the form of prepareLhs().
 llvm::SmallVector<mlir::Value, 4> prepareShift(mlir::OpBuilder &b, const Product &product, int64_t lanes);

@@ -34,6 +34,7 @@ void refine(ContractionStrategy &strategy, const Target &target) {
   strategy.hasQuadDots = target.has(CpuIsa::NeonBf16); // I8MM's
   strategy.hasSameSignDots = target.has(CpuIsa::NeonDotprod) || target.has(CpuIsa::Sve);
   strategy.hasMatrices = false;
+  strategy.patchBytes = target.hasPatchDots() ? 8 : 0;
   strategy.indexedBytes = granuleBits / 8;
   if (isSve(target.isa)) // of eight, between which the allocator moves values if they are all
     strategy.indexedRegisters = 6;

@@ -1,4 +1,4 @@
-//===- IndexedProducts.cpp - Products by one element of a register -------===//
+//===- IndexedProducts.cpp - Products by a part of a register ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -71,6 +71,33 @@ class Rewriter {
 public:
   explicit Rewriter(unsigned granules) : granules(granules) {}
 
+  /// 128 bits again and again.
+  Value *ofRepetition(ShuffleVectorInst &shuffle) {
+    auto *type = dyn_cast<FixedVectorType>(shuffle.getType());
+    auto *from = dyn_cast<Instruction>(shuffle.getOperand(0));
+    auto bitsOf = [](const Value *value) { return value->getType()->getPrimitiveSizeInBits().getFixedValue(); };
+    if (granules == 1 || !type || bitsOf(&shuffle) != uint64_t(granuleBits) * granules || !from ||
+        bitsOf(from) != granuleBits || isa<PHINode>(from))
+      return nullptr;
+    const int count = static_cast<int>(granuleBits / type->getScalarSizeInBits());
+    for (auto [i, element] : enumerate(shuffle.getShuffleMask()))
+      if (element != static_cast<int>(i) % count)
+        return nullptr;
+    IRBuilder<> builder(&shuffle);
+    return builder.CreateExtractVector(type, granulesOf(from, type->getElementType()), uint64_t(0));
+  }
+
+  Value *ofProduct(IntrinsicInst &product) {
+    if (product.getIntrinsicID() == Intrinsic::aarch64_neon_bfdot)
+      ofPairs(product);
+    Value *replacement = product.getIntrinsicID() == Intrinsic::fma ? ofFma(product) : nullptr;
+    for (const IndexedDot &indexed : indexedDots)
+      if (!replacement && product.getIntrinsicID() == indexed.dot)
+        replacement = ofDot(product, indexed);
+    return replacement;
+  }
+
+private:
   /// acc + x · element, where one of the factors of a multiply-add is an element. NEON's is used where it is as long.
   Value *ofFma(IntrinsicInst &fma) {
     auto *type = dyn_cast<FixedVectorType>(fma.getType());
@@ -110,8 +137,8 @@ public:
                                     builder.getInt32(repeated.index)});
   }
 
-  /// Of a dot of NEON's. Selection finds its instruction where pairs are those of a register of bf16, which a cast does
-  /// not stay without a fence.
+  /// Of a dot of NEON's. Selection finds its instruction where pairs are those of a register of bf16, and casts are
+  /// folded into what they cast but for a fence.
   void ofPairs(IntrinsicInst &dot) {
     const Repeated repeated = repeatedIn(dot.getArgOperand(2), laneBits);
     if (!repeated.from)
@@ -131,7 +158,6 @@ public:
     dot.setArgOperand(2, builder.CreateShuffleVector(pairs, mask));
   }
 
-private:
   Value *scalable(IRBuilder<> &builder, Value *value) {
     auto *fixed = cast<FixedVectorType>(value->getType());
     auto *type = ScalableVectorType::get(fixed->getElementType(), fixed->getNumElements() / granules);
@@ -162,17 +188,11 @@ void quern::useIndexedProducts(Function &function, unsigned granules) {
   Rewriter rewriter(granules);
   for (Instruction &instruction : make_early_inc_range(instructions(function))) {
     auto *product = dyn_cast<IntrinsicInst>(&instruction);
-    if (!product)
-      continue;
-    if (product->getIntrinsicID() == Intrinsic::aarch64_neon_bfdot)
-      rewriter.ofPairs(*product);
-    Value *replacement = product->getIntrinsicID() == Intrinsic::fma ? rewriter.ofFma(*product) : nullptr;
-    for (const IndexedDot &indexed : indexedDots)
-      if (!replacement && product->getIntrinsicID() == indexed.dot)
-        replacement = rewriter.ofDot(*product, indexed);
+    auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
+    Value *replacement = shuffle ? rewriter.ofRepetition(*shuffle) : product ? rewriter.ofProduct(*product) : nullptr;
     if (!replacement)
       continue;
-    product->replaceAllUsesWith(replacement);
-    product->eraseFromParent();
+    instruction.replaceAllUsesWith(replacement);
+    instruction.eraseFromParent();
   }
 }

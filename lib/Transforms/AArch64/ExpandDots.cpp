@@ -79,4 +79,21 @@ Value aarch64Dot(vector::ContractionOp op, const PackedDot &dot, VectorIsa isa, 
   return Expansion(op, dot, made).expand(isa);
 }
 
+Value aarch64Patch(OpBuilder &b, Location loc, const PatchDot &dot, VectorIsa isa, Value acc, Value first,
+                   Value second) {
+  const Type sum = getElementTypeOrSelf(acc.getType());
+  if (!hasArmBf16(isa) || !aarch64::hasDots(isa, cast<VectorType>(acc.getType()).getNumElements()))
+    return {};
+  if (dot.element().isBF16() && sum.isF32() && dot.packed == 4)
+    return aarch64::patch(b, loc, isa, "bfmmla", acc, first, second);
+  if (!dot.element().isInteger(8) || !sum.isInteger(32) || dot.packed != 8 ||
+      (dot.isFirstSigned && !dot.isSecondSigned))
+    return {};
+  return aarch64::patch(b, loc, isa,
+                        dot.isFirstSigned    ? "smmla"
+                        : dot.isSecondSigned ? "usmmla"
+                                             : "ummla",
+                        acc, first, second);
+}
+
 } // namespace quern

@@ -37,6 +37,17 @@ Value aarch64::dot(OpBuilder &b, Location loc, VectorIsa isa, StringRef name, Va
   return vector::ScalableExtractOp::create(b, loc, sums, whole, 0);
 }
 
+Value aarch64::patch(OpBuilder &b, Location loc, VectorIsa isa, StringRef name, Value acc, Value first, Value second) {
+  const int64_t lanes = cast<VectorType>(acc.getType()).getNumElements();
+  if (lanes == neonLanes)
+    return dot(b, loc, isa, name, acc, first, second);
+  auto type = cast<VectorType>(first.getType());
+  SmallVector<int64_t> again;
+  for (int64_t i = 0; i < cast<VectorType>(second.getType()).getNumElements(); ++i)
+    again.push_back(i % type.getNumElements());
+  return dot(b, loc, isa, name, acc, vector::ShuffleOp::create(b, loc, first, first, again), second);
+}
+
 Value aarch64::byteSums(OpBuilder &b, Location loc, VectorIsa isa, bool areSigned, Value bytes, Value acc) {
   auto type = cast<VectorType>(bytes.getType());
   if (hasArmDotprod(isa)) {

@@ -21,6 +21,10 @@ bool hasDots(VectorIsa isa, int64_t lanes);
 /// `name` (bfdot, sdot, udot, usdot) of a register: acc + products of what is packed in each lane.
 mlir::Value dot(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, llvm::StringRef name, mlir::Value acc,
                 mlir::Value first, mlir::Value second);
+/// `name` (bfmmla, smmla, ummla, usmmla) of a register: acc + first · second, of two rows of 128 bits that are the same
+/// for the two columns that are in each 128 bits of second.
+mlir::Value patch(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, llvm::StringRef name, mlir::Value acc,
+                  mlir::Value first, mlir::Value second);
 /// acc + the sum of the four bytes of each lane.
 mlir::Value byteSums(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, bool areSigned, mlir::Value bytes,
                      mlir::Value acc);

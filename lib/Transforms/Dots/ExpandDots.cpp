@@ -48,6 +48,75 @@ std::optional<PackedDot> matchDot(vector::ContractionOp op) {
   return dot;
 }
 
+std::optional<PatchDot> matchPatch(vector::ContractionOp op) {
+  AffineExpr patch, row, column, k;
+  bindDims(op.getContext(), patch, row, column, k);
+  auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(4, 0, results, op.getContext()); };
+  const SmallVector<AffineMap> maps{map({row, k}), map({patch, column, k}), map({patch, row, column})};
+  if (op.getKind() != vector::CombiningKind::ADD || op.getIndexingMapsArray() != maps)
+    return std::nullopt;
+  PatchDot dot;
+  dot.first = stripExtension(op.getLhs(), dot.isFirstSigned);
+  dot.second = stripExtension(op.getRhs(), dot.isSecondSigned);
+  auto type = cast<VectorType>(dot.second.getType());
+  dot.patches = type.getDimSize(0);
+  dot.packed = type.getDimSize(2);
+  if (type.getDimSize(1) != 2 || cast<VectorType>(dot.first.getType()).getDimSize(0) != 2 ||
+      getElementTypeOrSelf(dot.first.getType()) != dot.element())
+    return std::nullopt;
+  return dot;
+}
+
+/// Step by step along K, each element where it is multiplied.
+Value multiplyPatches(OpBuilder &b, Location loc, const PatchDot &dot, Value acc, Value first, Value second) {
+  auto sums = cast<VectorType>(acc.getType());
+  auto elements = [&](Value from, bool isSigned, llvm::function_ref<int64_t(int64_t, int64_t, int64_t)> at) -> Value {
+    SmallVector<int64_t> which;
+    for (int64_t lane = 0; lane < sums.getNumElements(); ++lane)
+      which.push_back(at(lane / 4, lane / 2 % 2, lane % 2));
+    Value v = vector::ShuffleOp::create(b, loc, from, from, which);
+    if (isa<FloatType>(sums.getElementType()))
+      return arith::ExtFOp::create(b, loc, sums, v);
+    return isSigned ? arith::ExtSIOp::create(b, loc, sums, v).getResult()
+                    : arith::ExtUIOp::create(b, loc, sums, v).getResult();
+  };
+  for (int64_t k = 0; k < dot.packed; ++k) {
+    Value x = elements(first, dot.isFirstSigned, [&](int64_t, int64_t row, int64_t) { return row * dot.packed + k; });
+    Value y = elements(second, dot.isSecondSigned,
+                       [&](int64_t patch, int64_t, int64_t column) { return (patch * 2 + column) * dot.packed + k; });
+    if (isa<FloatType>(sums.getElementType()))
+      acc = arith::AddFOp::create(b, loc, acc, arith::MulFOp::create(b, loc, x, y));
+    else
+      acc = arith::AddIOp::create(b, loc, acc, arith::MulIOp::create(b, loc, x, y));
+  }
+  return acc;
+}
+
+Value flattened(OpBuilder &b, Location loc, Value v) {
+  auto type = cast<VectorType>(v.getType());
+  auto shape = v.getDefiningOp<vector::ShapeCastOp>();
+  if (shape && shape.getSourceVectorType().getRank() == 1)
+    return shape.getSource();
+  return vector::ShapeCastOp::create(b, loc, VectorType::get({type.getNumElements()}, type.getElementType()), v);
+}
+
+/// By instructions, or without where the level has none. What shapes the result is told of it at once.
+Value expandPatch(vector::ContractionOp op, const PatchDot &dot, VectorIsa isa) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Value acc = flattened(b, loc, op.getAcc()), first = flattened(b, loc, dot.first),
+        second = flattened(b, loc, dot.second);
+  Value result = isArm(isa) ? aarch64Patch(b, loc, dot, isa, acc, first, second) : Value();
+  if (!result)
+    result = multiplyPatches(b, loc, dot, acc, first, second);
+  for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+    if (isa_and_nonnull<vector::ShapeCastOp>(user) && user->getResult(0).getType() == result.getType()) {
+      user->getResult(0).replaceAllUsesWith(result);
+      user->erase();
+    }
+  return op->use_empty() ? result : vector::ShapeCastOp::create(b, loc, op.getResultType(), result).getResult();
+}
+
 } // namespace
 
 Value DotBuilder::call(StringRef name, Type type, ArrayRef<Value> operands) {
@@ -101,6 +170,12 @@ void expandDots(func::FuncOp function, VectorIsa isa) {
     op->erase();
   };
   for (vector::ContractionOp op : ops) {
+    if (const std::optional<PatchDot> patch = matchPatch(op)) {
+      if (Value result = expandPatch(op, *patch, isa); !op->use_empty())
+        op->replaceAllUsesWith(ValueRange{result});
+      leave(op);
+      continue;
+    }
     std::optional<PackedDot> dot = matchDot(op);
     Value result = dot ? instruction(op, *dot, isa, made) : Value();
     if (!result)

@@ -26,6 +26,14 @@ struct PackedDot {
   mlir::Type element() const { return mlir::getElementTypeOrSelf(second.getType()); }
 };
 
+/// acc[patch, row, column] + Σ first[row, k] * second[patch, column, k], for two rows and two columns each.
+struct PatchDot {
+  mlir::Value first, second; ///< before extensions
+  bool isFirstSigned = true, isSecondSigned = true;
+  int64_t patches = 0, packed = 0;
+  mlir::Type element() const { return mlir::getElementTypeOrSelf(second.getType()); }
+};
+
 /// Writes instructions in the place of a product.
 class DotBuilder {
 public:
@@ -52,6 +60,11 @@ protected:
   mlir::OpBuilder b;
   mlir::Location loc;
 };
+
+/// On vectors of one dimension: of acc all patches, of the factors what is in them. Null if the level has no
+/// instruction for it.
+mlir::Value aarch64Patch(mlir::OpBuilder &b, mlir::Location loc, const PatchDot &dot, VectorIsa isa, mlir::Value acc,
+                         mlir::Value first, mlir::Value second);
 
 /// Null if the level has no instruction for it.
 mlir::Value x86Dot(mlir::vector::ContractionOp op, const PackedDot &dot, VectorIsa isa,

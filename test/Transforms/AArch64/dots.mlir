@@ -8,6 +8,10 @@
 #k = affine_map<(l, k) -> (k)>
 #lk = affine_map<(l, k) -> (l, k)>
 #l = affine_map<(l, k) -> (l)>
+#rows = affine_map<(s, i, j, k) -> (i, k)>
+#columns = affine_map<(s, i, j, k) -> (s, j, k)>
+#sums = affine_map<(s, i, j, k) -> (s, i, j)>
+#patch = {indexing_maps = [#rows, #columns, #sums], iterator_types = ["parallel", "parallel", "parallel", "reduction"], kind = #vector.kind<add>}
 #dot = {indexing_maps = [#k, #lk, #l], iterator_types = ["parallel", "reduction"], kind = #vector.kind<add>}
 #each = {indexing_maps = [#lk, #lk, #l], iterator_types = ["parallel", "reduction"], kind = #vector.kind<add>}
 
@@ -79,4 +83,38 @@ func.func @halves(%x: vector<8xi16>, %w: vector<8xi16>, %acc: vector<4xi32>) -> 
   %b = arith.extsi %ws : vector<4x2xi16> to vector<4x2xi32>
   %y = vector.contract #each %a, %b, %acc : vector<4x2xi32>, vector<4x2xi32> into vector<4xi32>
   return %y : vector<4xi32>
+}
+
+// Two rows by two columns: SVE's repeat the rows in every 128 bits. Without an instruction each element is multiplied where its sum is.
+// ALL-LABEL: func.func @patches(
+// ALL-SAME: %[[X:[a-z0-9_]+]]: vector<16xi8>, %[[W:[a-z0-9_]+]]: vector<16xi8>, %[[ACC:[a-z0-9_]+]]: vector<4xi32>
+// BF16: llvm.call_intrinsic "llvm.aarch64.neon.usmmla"(%[[ACC]], %[[X]], %[[W]]) : (vector<4xi32>, vector<16xi8>, vector<16xi8>) -> vector<4xi32>
+// NOBF16-COUNT-8: arith.muli %{{.*}} : vector<4xi32>
+// ALL-NOT: vector.contract
+// ALL: return
+func.func @patches(%x: vector<16xi8>, %w: vector<16xi8>, %acc: vector<4xi32>) -> vector<4xi32> {
+  %xs = vector.shape_cast %x : vector<16xi8> to vector<2x8xi8>
+  %ws = vector.shape_cast %w : vector<16xi8> to vector<1x2x8xi8>
+  %s = vector.shape_cast %acc : vector<4xi32> to vector<1x2x2xi32>
+  %a = arith.extui %xs : vector<2x8xi8> to vector<2x8xi32>
+  %b = arith.extsi %ws : vector<1x2x8xi8> to vector<1x2x8xi32>
+  %y = vector.contract #patch %a, %b, %s : vector<2x8xi32>, vector<1x2x8xi32> into vector<1x2x2xi32>
+  %z = vector.shape_cast %y : vector<1x2x2xi32> to vector<4xi32>
+  return %z : vector<4xi32>
+}
+
+// ALL-LABEL: func.func @longPatches(
+// ALL-SAME: %[[X:[a-z0-9_]+]]: vector<8xbf16>, %[[W:[a-z0-9_]+]]: vector<16xbf16>
+// SVEBF16: %[[AGAIN:[a-z0-9_]+]] = vector.shuffle %[[X]], %[[X]] [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]
+// SVEBF16: llvm.call_intrinsic "llvm.aarch64.sve.bfmmla"
+// NOSVE-COUNT-4: arith.mulf %{{.*}} : vector<8xf32>
+// ALL-NOT: vector.contract
+// ALL: return
+func.func @longPatches(%x: vector<8xbf16>, %w: vector<16xbf16>, %acc: vector<8xf32>) -> vector<8xf32> {
+  %xs = vector.shape_cast %x : vector<8xbf16> to vector<2x4xbf16>
+  %ws = vector.shape_cast %w : vector<16xbf16> to vector<2x2x4xbf16>
+  %s = vector.shape_cast %acc : vector<8xf32> to vector<2x2x2xf32>
+  %y = vector.contract #patch %xs, %ws, %s : vector<2x4xbf16>, vector<2x2x4xbf16> into vector<2x2x2xf32>
+  %z = vector.shape_cast %y : vector<2x2x2xf32> to vector<8xf32>
+  return %z : vector<8xf32>
 }

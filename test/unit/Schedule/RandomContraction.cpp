@@ -92,6 +92,9 @@ void Generator::chooseTypes() {
     packed = 2;
     isRounded = chance(60);
   }
+  std::mt19937_64 another = random; // what else is drawn stays
+  if (packed > 1 && (isInteger || kind >= 3) && another() % 3 == 0)
+    packed *= 2; // as patches want it
   sum = isInteger ? "i32" : isDouble ? "f64" : "f32";
 }
 

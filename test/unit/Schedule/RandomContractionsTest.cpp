@@ -50,9 +50,11 @@ ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random
   strategy.togetherBytes = pick(0, 1) ? 0 : 1024;
   strategy.hasPairDots &= pick(0, 3) != 0;
   strategy.hasQuadDots &= pick(0, 3) != 0;
-  strategy.indexedBytes = pick(0, 2) ? 0 : 16; // of another architecture, which changes the order of no sum
-  strategy.indexedRegisters = pick(1, 8);
   strategy.nearestBytes = pick(0, 3) ? 0 : strategy.nearestBytes; // so that panels of small products are far
+  std::mt19937_64 another = random;                               // what is drawn elsewhere stays
+  strategy.indexedBytes = another() % 3 ? 0 : 16;
+  strategy.indexedRegisters = static_cast<int64_t>(1 + another() % 8);
+  strategy.patchBytes = another() % 4 ? 8 : 0;
   return strategy;
 }
 
@@ -115,8 +117,9 @@ TEST_F(Contractions, RecipeEqualsNaiveLoops) {
   uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", 120);
   for (const char *feature :
        {"by fma", "by mul and add", "by dots of bf16 pairs", "by dots of four bytes", "by dots of bytes in 16 bits",
-        "rounded to bf16", "over scratch", "in registers", "masked tail", "separate tail", "and of ", "at a time",
-        "2 products", "2 loops", "lower ones", "rhs copied", "factors copied"})
+        "by patches of four bf16", "by patches of eight bytes", "rounded to bf16", "over scratch", "in registers",
+        "masked tail", "separate tail", "and of ", "at a time", "2 products", "2 loops", "lower ones", "rhs copied",
+        "factors copied"})
     seen[feature] = 0;
   for (uint64_t own = first; own < first + count && !HasFailure(); ++own) {
     draw(own);

@@ -78,7 +78,7 @@ private:
   };
   /// A vector of rhs in a step.
   struct Loaded {
-    unsigned product, accumulator, vector;
+    unsigned product, accumulator, vector, half; ///< of patches: of the vector's columns
     llvm::SmallVector<Value, 4> elements;
   };
 
@@ -132,13 +132,16 @@ private:
 
   // Sums over K (ContractionSums.cpp).
   void emitSums(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
+  void emitLoops(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
   void emitShift();
   bool sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const;
   void emitStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows,
                 Values &sums);
   void emitSteps(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows,
                  Values &sums, int64_t together);
-  void addTo(Values &sums, int64_t row, Dot dot, llvm::ArrayRef<Value> lhs, const Loaded &rhs);
+  void addTo(Values &sums, int64_t rows, Dot dot, llvm::ArrayRef<Value> lhs, const Loaded &rhs);
+  llvm::SmallVector<Value, 4> lhsOfRows(const Product &product, Dot dot, llvm::ArrayRef<Value> ofRows, int64_t rows,
+                                        int64_t step);
   Value lhsAt(const Product &product, llvm::ArrayRef<Value> k, Value row);
   void loadStep(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, int64_t rows,
                 llvm::function_ref<void(Loaded)> take);

@@ -93,12 +93,13 @@ bool Planner::isBeyondFirst(int64_t vectors) const {
 /// a step reads longer runs. Where they are narrower, a few more rows are one block, which reads rhs once.
 int64_t Planner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
+  const int64_t rows = chain.rows.isOpen() ? 0 : llvm::alignTo(chain.rows.known(), plan.rowsTogether());
   if (plan.matrices)
     return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
   if (chain.rows.isBelow(ceilDiv(strategy.leastSums, wanted)))
-    wanted = strategy.leastSums / chain.rows.known();
+    wanted = strategy.leastSums / rows;
   if (accumulators == 1 && !chain.rows.isOpen()) {
-    const int64_t ofOneBlock = (registers - 1) / (chain.rows.known() + 1);
+    const int64_t ofOneBlock = (registers - 1) / (rows + 1);
     if (ofOneBlock > 1 && ofOneBlock < wanted && isBeyondFirst(wanted))
       wanted = ofOneBlock;
   }
@@ -107,7 +108,7 @@ int64_t Planner::widest() const {
            product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) >= strategy.nearStrideBytes;
   });
   if (isStrided && !chain.rows.isOpen())
-    wanted = std::max(wanted, chain.rows == 1 ? registers / 2 : (registers - 1) / (chain.rows.known() + 1));
+    wanted = std::max(wanted, rows == 1 ? registers / 2 : (registers - 1) / (rows + 1));
   return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
 }
 
@@ -307,7 +308,8 @@ int64_t Plan::stepsTogether(const Product &product, Dot dot) const {
     return 1;
   const Product::Reduced &k = product.reduced.back();
   const int64_t elements = isPackedDot(dot) ? 1 : product.packed;
-  const int64_t steps = strategy.indexedBytes / (elements * bytesOf(chain.sumType()));
+  const int64_t ofStep = isPatch(dot) ? strategy.patchBytes : elements * bytesOf(chain.sumType());
+  const int64_t steps = strategy.indexedBytes / ofStep;
   return k.lhs == product.packed && !k.extent.isBelow(steps) ? std::max<int64_t>(steps, 1) : 1;
 }
 

@@ -113,6 +113,8 @@ struct Plan {
   /// What the copy of a factor of `cuts->product` has.
   mlir::Type copied(const Product::Factor &factor) const;
   int64_t scratchElements() const { return (cuts && cuts->parts > 1 ? cuts->tiles : 1) * scratchRows * perRow * lanes; }
+  /// Rows whose sums are added to together: two of patches, else one.
+  int64_t rowsTogether() const { return llvm::any_of(dots, isPatch) ? rowsOfDot(Dot::PairPatches) : 1; }
   bool isShifted() const { return llvm::is_contained(dots, Dot::Shifted); }
   int64_t columns() const { return chain.columns.known(); } ///< of the problem: only its rows may be open here
   int64_t width() const { return columnVectors * lanes; }

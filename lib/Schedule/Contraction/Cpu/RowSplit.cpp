@@ -33,13 +33,17 @@ int64_t RowSplit::mostRows() const {
     const int64_t one = plan.stepsTogether(product, dot) > 1 ? 0 : 1; // element
     const int64_t vectors = sums * plan.columnVectors;
     ofRow = std::max(ofRow, 1 - one);
-    used = std::max(used, (one ? vectors : std::min(vectors, Plan::rhsTogether)) * registersOfRhs(product, dot));
+    const int64_t ofVector = registersOfRhs(product, dot);
+    used =
+        std::max(used, one ? vectors * ofVector : std::min(vectors * ofVector, std::max(Plan::rhsTogether, ofVector)));
     extra = std::max(extra, one + (dot == Dot::MulAdd || isRounded(dot) || dot == Dot::Shifted ? 1
                                    : dot == Dot::Halves                                        ? 2
                                                                                                : 0));
   }
-  return std::clamp<int64_t>((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors + ofRow), 1,
-                             ofRow ? std::min(strategy.maxRows, strategy.indexedRegisters) : strategy.maxRows);
+  const int64_t most = ofRow ? std::min(strategy.maxRows, strategy.indexedRegisters) : strategy.maxRows;
+  const int64_t rows =
+      std::min((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors + ofRow), most);
+  return std::max<int64_t>(rows / plan.rowsTogether() * plan.rowsTogether(), 1);
 }
 
 /// More where rhs is copied for them, and twice as many where a copy of lhs serves several tiles.
@@ -68,16 +72,21 @@ int64_t RowSplit::leastRows() const {
       plan.bytesOfTile() <= static_cast<double>(chain.rows.isOpen() ? strategy.nearBytes : strategy.nearestBytes);
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots))
     isNear &= isCheap(product, dot);
-  return isNear ? std::min(most, std::max(chain.rows.isOpen() ? ceilDiv(2 * most, 3) : ceilDiv(most, 2),
-                                          ceilDiv(strategy.leastSums, plan.perRow)))
-                : most;
+  if (!isNear)
+    return most;
+  const int64_t least =
+      std::max(chain.rows.isOpen() ? ceilDiv(2 * most, 3) : ceilDiv(most, 2), ceilDiv(strategy.leastSums, plan.perRow));
+  return std::min<int64_t>(most, llvm::alignTo(least, plan.rowsTogether()));
 }
+
+/// What heights of blocks are multiples of, where that is possible.
+int64_t RowSplit::unitOfRows() const { return chain.rows.isMultipleOf(plan.rowsTogether()) ? plan.rowsTogether() : 1; }
 
 /// As few as registers allow; a few more where their heights are then the same, which halves the code.
 int64_t RowSplit::fewestBlocks() const {
   int64_t rows = chain.rows.known(), fewest = ceilDiv(rows, mostRows());
   for (int64_t blocks = fewest; blocks * leastRows() <= rows; ++blocks)
-    if (rows % blocks == 0)
+    if (rows % (blocks * unitOfRows()) == 0)
       return blocks;
   return fewest;
 }
@@ -311,9 +320,10 @@ void RowSplit::run() {
   chooseGroups();
   if (!splitFar() && !splitLong()) {
     plan.blocks = fewestBlocks();
-    plan.blockRows = rows / plan.blocks;
-    plan.tallBlocks = rows % plan.blocks;
-    plan.tallRows = plan.blockRows + 1;
+    const int64_t unit = unitOfRows(), units = rows / unit;
+    plan.blockRows = units / plan.blocks * unit;
+    plan.tallBlocks = units % plan.blocks;
+    plan.tallRows = plan.blockRows + unit;
   }
   int64_t tallest = plan.tallest();
   plan.blocksPerChunk = ceilDiv(plan.blocks, std::min(plan.blocks, ceilDiv(rows, rowsOfChunk())));

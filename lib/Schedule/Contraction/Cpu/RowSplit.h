@@ -22,6 +22,7 @@ public:
 
 private:
   int64_t leastRows() const;
+  int64_t unitOfRows() const;
   int64_t fewestBlocks() const;
   int64_t rowsOfChunk() const;
   bool isTogether(const Product &product) const;

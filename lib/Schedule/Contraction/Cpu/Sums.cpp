@@ -53,8 +53,29 @@ void Emitter::emitShift() {
       emitSums(turns, index(0), /*rows=*/0, tile.shift);
 }
 
+/// Of patches, those of pairs of rows; a row without another has one that is not there.
 void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums) {
+  if (!isPatch(plan.dots[turns[0][0]]))
+    return emitLoops(turns, row, rows, sums);
+  Values patches(ArrayRef(sums).take_front(static_cast<size_t>(rows * plan.perRow)));
+  patches.resize(static_cast<size_t>(llvm::alignTo(rows, 2) * plan.perRow));
+  auto change = [&](function_ref<RowPair(OpBuilder &, Location, RowPair)> to) {
+    for (int64_t i = 0; i < rows; i += 2)
+      for (unsigned accumulator = group.first; accumulator < group.end; ++accumulator)
+        for (int64_t v = 0; v < plan.columnVectors; ++v) {
+          Value &first = patches[sumIndex(i, accumulator, v)], &second = patches[sumIndex(i + 1, accumulator, v)];
+          std::tie(first, second) = to(b, loc, {first, second ? second : zeros(first.getType())});
+        }
+  };
+  change(contractions::patchesOf);
+  emitLoops(turns, row, rows, patches);
+  change(contractions::rowsOf);
+  std::copy_n(patches.begin(), rows * plan.perRow, sums.begin());
+}
+
+void Emitter::emitLoops(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums) {
   const Plan::Step &step = turns.front();
+  const int64_t ofRows = llvm::alignTo(rows, rowsOfDot(plan.dots[step[0]]));
   const AtOperation scope(*this, chain.products[step.front()].loc());
   SmallVector<unsigned> live;
   for (unsigned accumulator = group.first; accumulator < group.end; ++accumulator) {
@@ -64,7 +85,7 @@ void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Valu
     };
     if (!llvm::any_of(step, sumsInto))
       continue;
-    for (int64_t i = 0; i < rows + (sumsShift(step, sums.size(), rows) ? 1 : 0); ++i)
+    for (int64_t i = 0; i < ofRows + (sumsShift(step, sums.size(), rows) ? 1 : 0); ++i)
       for (int64_t v = 0; v < plan.columnVectors; ++v)
         live.push_back(sumIndex(i, accumulator, v));
   }
@@ -158,9 +179,25 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
           prefetch(number, buffers.rhs[n], k, which, v, rows);
         if (cut.begin && plan.cuts->fetchesNext && rows == plan.blockRows)
           prefetchNext(buffers.rhs[n], rhsAt(number, k, which, v));
+        const Dot dot = plan.dots[number];
+        auto takeLoaded = [&](Value loaded, unsigned half) {
+          for (Value &element : prepareRhs(b, product, dot, loaded, plan.lanes))
+            take({number, sum.accumulator, static_cast<unsigned>(v), half++, {element}});
+        };
+        if (isPatch(dot) && !cut.rhs && !plan.masksRhs(product)) { // a register after the other
+          Value at = rhsAt(number, k, which, v);
+          const int64_t ofRegister = plan.lanes * product.packed / 2;
+          for (unsigned half : {0U, 1U})
+            takeLoaded(
+                loadVector(buffers.rhs[n], linear(half * ofRegister, {{at, 1}}), ofRegister, Value(), ofRegister),
+                half);
+          continue;
+        }
         Value loaded = cut.rhs ? loadCopy(k[0], which, v) : loadRhs(number, buffers.rhs[n], k, which, v);
-        take({number, sum.accumulator, static_cast<unsigned>(v),
-              prepareRhs(b, product, plan.dots[number], loaded, plan.lanes)});
+        if (isPatch(dot))
+          takeLoaded(loaded, 0);
+        else
+          take({number, sum.accumulator, static_cast<unsigned>(v), 0, prepareRhs(b, product, dot, loaded, plan.lanes)});
       }
   }
 }
@@ -175,9 +212,26 @@ Value Emitter::lhsAt(const Product &product, ArrayRef<Value> k, Value row) {
   return linear(product.lhs.offset, terms);
 }
 
-void Emitter::addTo(Values &sums, int64_t row, Dot dot, ArrayRef<Value> lhs, const Loaded &rhs) {
-  Value &sum = sums[sumIndex(row, rhs.accumulator, rhs.vector)];
-  sum = accumulate(b, plan.summed(rhs.product), dot, lhs, rhs.elements, sum);
+/// To the sums of a row, or of patches of a pair of them.
+void Emitter::addTo(Values &sums, int64_t rows, Dot dot, ArrayRef<Value> lhs, const Loaded &rhs) {
+  const Product &product = plan.summed(rhs.product);
+  if (isPatch(dot)) {
+    Value &sum = sums[sumIndex(2 * rows + rhs.half, rhs.accumulator, rhs.vector)];
+    sum = accumulatePatches(b, product, lhs[0], rhs.elements[0], sum);
+    return;
+  }
+  Value &sum = sums[sumIndex(rows, rhs.accumulator, rhs.vector)];
+  sum = accumulate(b, product, dot, lhs, rhs.elements, sum);
+}
+
+/// What dots take of a row, or of patches of a pair, at one of the steps that `ofRows` has.
+SmallVector<Value, 4> Emitter::lhsOfRows(const Product &product, Dot dot, ArrayRef<Value> ofRows, int64_t rows,
+                                         int64_t step) {
+  if (!isPatch(dot))
+    return lhsOfStep(b, product, dot, ofRows[rows], step, plan.lanes);
+  const auto first = static_cast<size_t>(2 * rows);
+  Value second = first + 1 < ofRows.size() ? ofRows[first + 1] : zeros(ofRows[first].getType());
+  return {patchOfLhs(b, product, ofRows[first], second, step)};
 }
 
 /// Some steps, of which one vector has all of a row of lhs. Of rhs there are a few vectors at a time.
@@ -187,15 +241,22 @@ void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef
   const Dot dot = plan.dots[step[0]];
   Value at = lhsAt(first, k, row);
   Values prepared;
+  SmallVector<SmallVector<Value>> patches(together); // of all steps at once: rows then need no registers any more
   for (int64_t i = 0; i < rows; ++i) {
     auto type = VectorType::get({together * first.packed}, cast<MemRefType>(buffers.lhs.getType()).getElementType());
     Value place = linear(0, {{at, 1}, {index(i), first.lhsRow}});
     prepared.push_back(prepareLhsOfSteps(b, first, dot, create<vector::LoadOp>(type, buffers.lhs, ValueRange{place})));
+    if (isPatch(dot) && (i % 2 || i + 1 == rows))
+      for (auto [which, ofStep] : llvm::enumerate(patches))
+        ofStep.push_back(lhsOfRows(first, dot, prepared, i / 2, static_cast<int64_t>(which))[0]);
   }
   for (further = 0; further < together; ++further) {
     SmallVector<SmallVector<Value, 4>> lhs;
-    for (Value own : prepared)
-      lhs.push_back(lhsOfStep(b, first, dot, own, further, plan.lanes));
+    for (int64_t i = 0; i < ceilDiv(rows, rowsOfDot(dot)); ++i)
+      if (isPatch(dot))
+        lhs.push_back({patches[static_cast<size_t>(further)][static_cast<size_t>(i)]});
+      else
+        lhs.push_back(lhsOfRows(first, dot, prepared, i, further));
     if (sumsShift(step, sums.size(), rows))
       lhs.push_back(prepareShift(b, first, plan.lanes));
     SmallVector<Loaded, Plan::rhsTogether> vectors;
@@ -207,7 +268,7 @@ void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef
     };
     loadStep(step, buffers, k, rows, [&](Loaded rhs) {
       vectors.push_back(std::move(rhs));
-      if (vectors.size() == Plan::rhsTogether)
+      if (isPatch(dot) || vectors.size() == Plan::rhsTogether)
         addVectors();
     });
     addVectors();
@@ -225,9 +286,17 @@ void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
     Value at = linear(0, {{from, 1}, {index(i), first.lhsRow}});
     return prepareLhs(b, first, dot, loadLhs(first, dot, buffers.lhs, at), plan.lanes);
   };
+  auto lhsOfUnit = [&](int64_t unit) {
+    if (!isPatch(dot))
+      return lhsOf(unit);
+    Values ofRows;
+    for (int64_t i = 2 * unit; i < std::min(rows, 2 * unit + 2); ++i)
+      ofRows.push_back(lhsOf(i)[0]);
+    return lhsOfRows(first, dot, ofRows, 0, 0);
+  };
   bool addsShift = sumsShift(step, sums.size(), rows);
   if (rows == 1 && !addsShift) {
-    auto lhs = lhsOf(0);
+    auto lhs = lhsOfUnit(0);
     return loadStep(step, buffers, k, rows, [&](const Loaded &rhs) { addTo(sums, 0, dot, lhs, rhs); });
   }
   SmallVector<Loaded> vectors;
@@ -236,8 +305,8 @@ void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
     for (const Loaded &rhs : vectors)
       addTo(sums, i, dot, lhs, rhs);
   };
-  for (int64_t i = 0; i < rows; ++i)
-    addRow(i, lhsOf(i));
+  for (int64_t i = 0; i < ceilDiv(rows, rowsOfDot(dot)); ++i)
+    addRow(i, lhsOfUnit(i));
   if (addsShift)
     addRow(rows, prepareShift(b, first, plan.lanes));
 }

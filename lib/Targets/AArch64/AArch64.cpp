@@ -13,6 +13,7 @@
 #include "Targets/AArch64/IndexedProducts.h"
 #include "Targets/AArch64/ScalableVectors.h"
 #include "Targets/AArch64/Selection.h"
+#include "Targets/AArch64/WideRegisters.h"
 
 #include "llvm-c/Target.h"
 #include "llvm/IR/Attributes.h"
@@ -96,6 +97,7 @@ void initializeLlvm() {
   LLVMInitializeAArch64Target();
   LLVMInitializeAArch64TargetMC();
   LLVMInitializeAArch64AsmPrinter();
+  registerWideRegisters();
 }
 
 /// Neoverse N1 has NEON and dots of bytes, V1 and V2 BF16, I8MM and SVE of 256 and of 128 bits, too. There is no model
@@ -109,6 +111,7 @@ std::vector<const char *> processorsOf(const Target &target) {
 }
 
 constexpr llvm::StringLiteral virtualPasses[] = {"aarch64-mi-peephole-opt"};
+constexpr llvm::StringLiteral allocationPasses[] = {wideRegistersName};
 /// Pairs of loads and of stores are made late; what SVE prefixes is in bundles until the end.
 constexpr llvm::StringLiteral physicalPasses[] = {"aarch64-expand-pseudo", "aarch64-ldst-opt", "unpack-mi-bundles"};
 
@@ -128,6 +131,7 @@ const Architecture &aarch64Architecture() {
                                              .prepare = prepare,
                                              .processorsOf = processorsOf,
                                              .virtualPasses = virtualPasses,
+                                             .allocationPasses = allocationPasses,
                                              .physicalPasses = physicalPasses};
   return architecture;
 }

@@ -56,8 +56,9 @@ struct Architecture {
   void (*prepare)(llvm::Function &function, const Target &target);
   /// Processors of the level of which LLVM has a model, by its names; null where instructions are not listed.
   std::vector<const char *> (*processorsOf)(const Target &target) = nullptr;
-  /// Passes by the names of LLVM's registry: behind those for virtual registers, and behind those for physical ones.
-  llvm::ArrayRef<llvm::StringLiteral> virtualPasses, physicalPasses;
+  /// Passes by the names of LLVM's registry: behind those for virtual registers, in front of their allocation, and
+  /// behind those for physical ones.
+  llvm::ArrayRef<llvm::StringLiteral> virtualPasses, allocationPasses, physicalPasses;
 };
 
 /// The architecture of a CPU.

@@ -142,16 +142,10 @@ char SplitShuffleStages::ID = 0;
 /// those for registers that are virtual and written once each, then those that give them registers.
 constexpr StringLiteral virtualPasses[] = {"dead-mi-elimination", "early-machinelicm", "machine-cse", "peephole-opt",
                                            "dead-mi-elimination"};
-constexpr StringLiteral registerPasses[] = {"processimpdefs",
-                                            "unreachable-mbb-elimination",
-                                            "livevars",
-                                            "phi-node-elimination",
-                                            "twoaddressinstruction",
-                                            "register-coalescer",
-                                            "greedy",
-                                            "virtregrewriter",
-                                            "machinelicm",
-                                            "prologepilog",
+constexpr StringLiteral coalescingPasses[] = {
+    "processimpdefs",       "unreachable-mbb-elimination", "livevars",
+    "phi-node-elimination", "twoaddressinstruction",       "register-coalescer"};
+constexpr StringLiteral registerPasses[] = {"greedy", "virtregrewriter", "machinelicm", "prologepilog",
                                             "postrapseudos"}; // what stands for several instructions
 constexpr StringLiteral lastPasses[] = {"block-placement"};
 
@@ -170,7 +164,9 @@ bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture
   };
   bool isComplete = append(virtualPasses) && append(architecture.virtualPasses);
   passes.push_back(createPlaceConstantsPass());
-  if (!isComplete || !append(registerPasses) || !append(architecture.physicalPasses) || !append(lastPasses)) {
+  isComplete = isComplete && append(coalescingPasses) && append(architecture.allocationPasses) &&
+               append(registerPasses) && append(architecture.physicalPasses) && append(lastPasses);
+  if (!isComplete) {
     for (Pass *pass : passes)
       delete pass;
     return false;

@@ -165,6 +165,7 @@ const Architecture &x86Architecture() {
                                              .prepare = prepare,
                                              .processorsOf = processorsOf,
                                              .virtualPasses = virtualPasses,
+                                             .allocationPasses = {},
                                              .physicalPasses = physicalPasses};
   return architecture;
 }

@@ -39,10 +39,10 @@ public:
       if (narrow.none())
         continue;
       const SmallVector<MCPhysReg, 32> others = othersIn(*wide, narrow, function);
-      size_t next = 0;
+      size_t next = 0;           // all over again, since loops come one after the other
       for (Register value : own) // more than one instruction writes what a loop carries
-        if (next < others.size() && !registers.hasOneDef(value))
-          registers.setSimpleHint(value, others[next++]);
+        if (!others.empty() && !registers.hasOneDef(value))
+          registers.setSimpleHint(value, others[next++ % others.size()]);
     }
     return false;
   }

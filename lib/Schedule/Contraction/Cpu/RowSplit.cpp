@@ -40,6 +40,8 @@ int64_t RowSplit::mostRows() const {
                                    : dot == Dot::Halves                                        ? 2
                                                                                                : 0));
   }
+  if (ofRow && plan.rowsTogether() == 1 && strategy.indexedRegisters < strategy.registers)
+    ++extra; // what few registers may hold is allocated without spills if one is left
   const int64_t most = ofRow ? std::min(strategy.maxRows, strategy.indexedRegisters) : strategy.maxRows;
   const int64_t rows =
       std::min((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors + ofRow), most);

@@ -114,6 +114,8 @@ constexpr llvm::StringLiteral virtualPasses[] = {"aarch64-mi-peephole-opt"};
 constexpr llvm::StringLiteral allocationPasses[] = {wideRegistersName};
 /// Pairs of loads and of stores are made late; what SVE prefixes is in bundles until the end.
 constexpr llvm::StringLiteral physicalPasses[] = {"aarch64-expand-pseudo", "aarch64-ldst-opt", "unpack-mi-bundles"};
+/// A conditional branch reaches 32 KiB or 1 MiB.
+constexpr llvm::StringLiteral placedPasses[] = {"branch-relaxation"};
 
 } // namespace
 
@@ -132,7 +134,8 @@ const Architecture &aarch64Architecture() {
                                              .processorsOf = processorsOf,
                                              .virtualPasses = virtualPasses,
                                              .allocationPasses = allocationPasses,
-                                             .physicalPasses = physicalPasses};
+                                             .physicalPasses = physicalPasses,
+                                             .placedPasses = placedPasses};
   return architecture;
 }
 

@@ -56,9 +56,9 @@ struct Architecture {
   void (*prepare)(llvm::Function &function, const Target &target);
   /// Processors of the level of which LLVM has a model, by its names; null where instructions are not listed.
   std::vector<const char *> (*processorsOf)(const Target &target) = nullptr;
-  /// Passes by the names of LLVM's registry: behind those for virtual registers, in front of their allocation, and
-  /// behind those for physical ones.
-  llvm::ArrayRef<llvm::StringLiteral> virtualPasses, allocationPasses, physicalPasses;
+  /// Passes by the names of LLVM's registry: behind those for virtual registers, in front of their allocation, behind
+  /// those for physical ones, and when blocks are where they stay.
+  llvm::ArrayRef<llvm::StringLiteral> virtualPasses, allocationPasses, physicalPasses, placedPasses;
 };
 
 /// The architecture of a CPU.

@@ -165,7 +165,8 @@ bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture
   bool isComplete = append(virtualPasses) && append(architecture.virtualPasses);
   passes.push_back(createPlaceConstantsPass());
   isComplete = isComplete && append(coalescingPasses) && append(architecture.allocationPasses) &&
-               append(registerPasses) && append(architecture.physicalPasses) && append(lastPasses);
+               append(registerPasses) && append(architecture.physicalPasses) && append(lastPasses) &&
+               append(architecture.placedPasses);
   if (!isComplete) {
     for (Pass *pass : passes)
       delete pass;

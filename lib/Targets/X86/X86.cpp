@@ -166,7 +166,8 @@ const Architecture &x86Architecture() {
                                              .processorsOf = processorsOf,
                                              .virtualPasses = virtualPasses,
                                              .allocationPasses = {},
-                                             .physicalPasses = physicalPasses};
+                                             .physicalPasses = physicalPasses,
+                                             .placedPasses = {}};
   return architecture;
 }
 

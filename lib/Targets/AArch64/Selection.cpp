@@ -17,6 +17,8 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 
+#include <tuple>
+
 using namespace llvm;
 
 namespace {
@@ -122,7 +124,7 @@ void quern::placeAddresses(Function &function) {
       auto *instruction = dyn_cast<Instruction>(value);
       return instruction && instruction->getParent() == &block;
     };
-    DenseMap<std::pair<Value *, Value *>, Value *> made; // by what they add to which address
+    DenseMap<std::tuple<Value *, Value *, Type *>, Value *> made; // by what they add to which address, in elements
     for (Instruction &instruction : make_early_inc_range(block)) {
       auto *address = dyn_cast<GetElementPtrInst>(&instruction);
       auto *sum = address && address->getNumIndices() == 1 ? dyn_cast<BinaryOperator>(address->getOperand(1)) : nullptr;
@@ -132,7 +134,7 @@ void quern::placeAddresses(Function &function) {
       Value *same = sum->getOperand(isFirstSame ? 0 : 1), *other = sum->getOperand(isFirstSame ? 1 : 0);
       if (isInside(same) || isa<Constant>(same))
         continue;
-      Value *&base = made[{address->getPointerOperand(), same}];
+      Value *&base = made[{address->getPointerOperand(), same, address->getSourceElementType()}];
       if (!base)
         base = before.CreateGEP(address->getSourceElementType(), address->getPointerOperand(), same);
       address->setOperand(0, base);

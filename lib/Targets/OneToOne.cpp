@@ -185,22 +185,24 @@ void OneToOne::run(func::FuncOp function) const {
                                              llvm::map_to_vector(function.getArgumentTypes(), withoutIndex),
                                              function.getResultTypes()));
   OpBuilder builder(function.getContext());
-  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) { // which may not be looked at once it is erased
     for (Region &region : op->getRegions())
       for (Block &block : region)
         makeIndicesIntegers(block.getArguments());
     makeIndicesIntegers(op->getResults());
     auto found = table.find(op->getName().getTypeID());
     if (found == table.end() || !areOfLlvm(op->getOperandTypes()) || !areOfLlvm(op->getResultTypes()))
-      return;
+      return WalkResult::advance();
     builder.setInsertionPoint(op);
     if (isa<arith::IndexCastOp>(op) && op->getOperandTypes() == op->getResultTypes()) { // both were indices, or i64
       op->replaceAllUsesWith(op->getOperands());
-      op->erase();
     } else if (Operation *converted = found->second(*op, builder)) {
       op->replaceAllUsesWith(converted);
-      op->erase();
+    } else {
+      return WalkResult::advance();
     }
+    op->erase();
+    return WalkResult::skip();
   });
 }
 

@@ -82,13 +82,18 @@ LlvmCpu llvmCpuOf(const Target &target) {
 void prepare(llvm::Function &function, const Target &target) {
   useMaxInstructions(function);
   placeAddresses(function);
+  tellTurns(function);
   const auto granules = isSve(target.isa) ? static_cast<unsigned>(target.vectorBits / granuleBits) : 1U;
+  constexpr int64_t ofPair = 1024, ofVector = 8; // a pair of NEON's registers, and vectors of SVE
+  placePanels(function, granules > 1 ? ofVector * target.vectorBits / 8 : ofPair);
   if (isSve(target.isa)) {
     placeFloatVectors(function);
     function.addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(function.getContext(), granules, granules));
   }
   if (granules > 1) // NEON's are used where they are as long
     useScalableVectors(function, granules);
+  else
+    useRegisterLists(function);
   useIndexedProducts(function, granules);
 }
 

@@ -11,11 +11,14 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicsAArch64.h"
+#include "llvm/IR/MDBuilder.h"
 
 #include <tuple>
 
@@ -68,6 +71,43 @@ BasicBlock *preheaderOf(BasicBlock &loop) {
   return before;
 }
 
+constexpr unsigned leastSums = 8; ///< of a loop of products
+
+/// Vectors that a loop carries from turn to turn, such as sums.
+unsigned carriedVectors(const BasicBlock &loop) {
+  return static_cast<unsigned>(count_if(loop.phis(), [](const PHINode &phi) { return phi.getType()->isVectorTy(); }));
+}
+
+/// An address that differs from another, which a loop computes, by a constant.
+struct Further {
+  GetElementPtrInst *address;
+  int64_t bytes;
+};
+
+/// Those that lie so close to the first of them that accesses have the difference in themselves.
+struct Near {
+  int64_t bytes; ///< of the first
+  SmallVector<Further> addresses;
+};
+
+SmallVector<Near> nearOnes(GetElementPtrInst &of, int64_t reach) {
+  const DataLayout &layout = of.getModule()->getDataLayout();
+  SmallVector<Further> all;
+  for (User *user : of.users())
+    if (auto *address = dyn_cast<GetElementPtrInst>(user); address && address->getParent() == of.getParent())
+      if (APInt bytes(layout.getIndexTypeSizeInBits(address->getType()), 0);
+          address->accumulateConstantOffset(layout, bytes))
+        all.push_back({address, bytes.getSExtValue()});
+  llvm::sort(all, [](const Further &a, const Further &b) { return a.bytes < b.bytes; });
+  SmallVector<Near> found;
+  for (const Further &further : all) {
+    if (found.empty() || further.bytes - found.back().bytes >= reach)
+      found.push_back({further.bytes, {}});
+    found.back().addresses.push_back(further);
+  }
+  return found;
+}
+
 /// Calls f(loop, builder in front of it) for loops of one block.
 template <typename F> void forEachInnermost(Function &function, F f) {
   for (BasicBlock &block : function)
@@ -98,6 +138,26 @@ void quern::useMaxInstructions(Function &function) {
   }
 }
 
+void quern::useRegisterLists(Function &function) {
+  constexpr unsigned granuleBits = 128, count = 4;
+  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+    auto *load = dyn_cast<LoadInst>(&instruction);
+    auto *type = load ? dyn_cast<FixedVectorType>(load->getType()) : nullptr;
+    if (!type || !load->isSimple() || type->getPrimitiveSizeInBits() != TypeSize::getFixed(granuleBits * count) ||
+        !all_of(load->users(), [](const User *user) { return isa<ShuffleVectorInst>(user); }))
+      continue;
+    IRBuilder<> builder(load);
+    auto *part = FixedVectorType::get(type->getElementType(), type->getNumElements() / count);
+    Value *list = builder.CreateIntrinsic(Intrinsic::aarch64_neon_ld1x4, {part, load->getPointerOperandType()},
+                                          {load->getPointerOperand()});
+    SmallVector<Value *, count> parts;
+    for (unsigned i = 0; i < count; ++i)
+      parts.push_back(builder.CreateExtractValue(list, i));
+    load->replaceAllUsesWith(concatenateVectors(builder, parts));
+    load->eraseFromParent();
+  }
+}
+
 void quern::placeFloatVectors(Function &function) {
   constexpr size_t most = 20; // of 32 registers
   forEachInnermost(function, [](BasicBlock &block, IRBuilder<> &before) {
@@ -115,6 +175,70 @@ void quern::placeFloatVectors(Function &function) {
       for (Use *use : places)
         use->set(value);
     }
+  });
+}
+
+void quern::placePanels(Function &function, int64_t reach) {
+  constexpr size_t most = 10;      // of 31 registers, which loops around have, too
+  constexpr int64_t far = 1 << 16; // which no access has in itself
+  forEachInnermost(function, [&](BasicBlock &block, IRBuilder<> &before) {
+    if (carriedVectors(block) < leastSums)
+      return;
+    SmallVector<GetElementPtrInst *> bases;
+    for (Instruction &instruction : block)
+      if (auto *base = dyn_cast<GetElementPtrInst>(&instruction);
+          base && base->getNumIndices() == 1 && isa<Instruction>(base->getOperand(1)))
+        if (auto *from = dyn_cast<Instruction>(base->getPointerOperand()); !from || from->getParent() != &block)
+          bases.push_back(base);
+    SmallVector<std::pair<GetElementPtrInst *, Near>> panels;
+    size_t more = 0; // registers
+    for (GetElementPtrInst *base : bases) {
+      SmallVector<Near> all = nearOnes(*base, reach);
+      if (all.empty() || all.back().bytes < far)
+        continue;
+      const size_t known = panels.size();
+      size_t users = 0;
+      for (Near &near : all)
+        if (users += near.addresses.size(); near.bytes >= far || (near.bytes >= reach && near.addresses.size() > 1))
+          panels.emplace_back(base, std::move(near));
+      const bool areAll = panels.size() - known == all.size() && base->hasNUses(static_cast<unsigned>(users));
+      more += panels.size() - known - (areAll ? 1 : 0); // which is then in the place of the base's
+    }
+    if (more > most)
+      return;
+    for (auto &[base, near] : panels) {
+      Value *panel = before.CreatePtrAdd(base->getPointerOperand(), before.getInt64(near.bytes));
+      IRBuilder<> behind(base->getNextNode());
+      Value *own = behind.CreateGEP(base->getSourceElementType(), panel, base->getOperand(1));
+      for (const Further &further : near.addresses) {
+        IRBuilder<> here(further.address);
+        const int64_t bytes = further.bytes - near.bytes;
+        further.address->replaceAllUsesWith(bytes ? here.CreatePtrAdd(own, here.getInt64(bytes)) : own);
+        further.address->eraseFromParent();
+      }
+    }
+  });
+}
+
+void quern::tellTurns(Function &function) {
+  forEachInnermost(function, [](BasicBlock &block, IRBuilder<> &) {
+    auto *jump = dyn_cast<BranchInst>(block.getTerminator());
+    auto *compare = jump && jump->isConditional() ? dyn_cast<ICmpInst>(jump->getCondition()) : nullptr;
+    auto *next = compare ? dyn_cast<BinaryOperator>(compare->getOperand(0)) : nullptr;
+    auto *end = compare ? dyn_cast<ConstantInt>(compare->getOperand(1)) : nullptr;
+    auto *index = next ? dyn_cast<PHINode>(next->getOperand(0)) : nullptr;
+    auto *step = next ? dyn_cast<ConstantInt>(next->getOperand(1)) : nullptr;
+    if (!end || !index || !step || next->getOpcode() != Instruction::Add || index->getParent() != &block ||
+        compare->getPredicate() != CmpInst::ICMP_SLT || jump->getSuccessor(0) != &block)
+      return;
+    auto *begin = dyn_cast<ConstantInt>(index->getIncomingValue(index->getIncomingBlock(0) == &block ? 1 : 0));
+    if (!begin || step->getSExtValue() <= 0 || end->getSExtValue() <= begin->getSExtValue())
+      return;
+    const int64_t turns = (end->getSExtValue() - begin->getSExtValue() - 1) / step->getSExtValue() + 1;
+    constexpr int64_t ofOthers = 32, ofProducts = 128;
+    const int64_t told = carriedVectors(block) < leastSums ? std::min(turns, ofOthers) : std::max(turns, ofProducts);
+    jump->setMetadata(LLVMContext::MD_prof,
+                      MDBuilder(block.getContext()).createBranchWeights(static_cast<uint32_t>(told - 1), 1));
   });
 }
 

@@ -13,11 +13,13 @@
 #include "Targets/AArch64/ScalableVectors.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicsAArch64.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
 
@@ -148,6 +150,54 @@ void narrowInStores(Function &function, unsigned granules) {
   }
 }
 
+/// How many elements of a vector a mask has, from the first on; null if it is another one.
+Value *prefixOf(const Value *mask) {
+  auto *compare = dyn_cast<ICmpInst>(mask);
+  if (!compare || !isa<FixedVectorType>(compare->getType()))
+    return nullptr;
+  const bool isGreater = compare->getPredicate() == CmpInst::ICMP_SGT;
+  if (!isGreater && compare->getPredicate() != CmpInst::ICMP_SLT)
+    return nullptr;
+  auto *places = dyn_cast<ConstantDataVector>(compare->getOperand(isGreater ? 1 : 0));
+  if (!places || any_of(seq<unsigned>(0, places->getNumElements()),
+                        [&](unsigned i) { return places->getElementAsInteger(i) != i; }))
+    return nullptr;
+  return getSplatValue(compare->getOperand(isGreater ? 0 : 1));
+}
+
+/// Loads of the first elements of registers have predicates that are made where the mask is, not in each turn.
+void usePrefixPredicates(Function &function, unsigned granules) {
+  constexpr unsigned granuleBits = 128;
+  for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+    auto *load = dyn_cast<IntrinsicInst>(&instruction);
+    if (!load || load->getIntrinsicID() != Intrinsic::masked_load || !isPlain(*load))
+      continue;
+    auto *type = cast<FixedVectorType>(load->getType());
+    auto *mask = dyn_cast<Instruction>(load->getArgOperand(1));
+    Value *prefix = mask ? prefixOf(mask) : nullptr;
+    const uint64_t bits = type->getPrimitiveSizeInBits().getFixedValue(), ofRegister = uint64_t(granuleBits) * granules;
+    if (!prefix || bits % ofRegister || !match(load->getArgOperand(2), PatternMatch::m_Zero()))
+      continue;
+    const auto count = static_cast<unsigned>(bits / ofRegister), elements = type->getNumElements() / count;
+    auto *part = FixedVectorType::get(type->getElementType(), elements);
+    auto *whole = ScalableVectorType::get(type->getElementType(), elements / granules);
+    IRBuilder<> builder(load), behind(mask->getParent(), std::next(mask->getIterator()));
+    SmallVector<Value *> parts;
+    for (unsigned i = 0; i < count; ++i) {
+      Value *predicate =
+          behind.CreateIntrinsic(Intrinsic::aarch64_sve_whilelt,
+                                 {ScalableVectorType::get(behind.getInt1Ty(), elements / granules), prefix->getType()},
+                                 {ConstantInt::get(prefix->getType(), uint64_t(i) * elements), prefix});
+      Value *place = builder.CreateConstGEP1_64(part, load->getArgOperand(0), i);
+      const Align align = commonAlignment(load->getParamAlign(0).valueOrOne(), i * ofRegister / 8);
+      Value *loaded = builder.CreateMaskedLoad(whole, place, align, predicate, Constant::getNullValue(whole));
+      parts.push_back(builder.CreateExtractVector(part, loaded, uint64_t(0)));
+    }
+    load->replaceAllUsesWith(count > 1 ? concatenateVectors(builder, parts) : parts[0]);
+    load->eraseFromParent();
+  }
+}
+
 /// What replaces an instruction; null if it stays.
 Value *replacementOf(Instruction &instruction, unsigned granules) {
   Rewriter rewriter(instruction, granules);
@@ -179,6 +229,7 @@ void quern::useScalableVectors(Function &function, unsigned granules) {
         load->eraseFromParent();
     }
   narrowInStores(function, granules);
+  usePrefixPredicates(function, granules);
   for (Instruction &instruction : make_early_inc_range(instructions(function)))
     if (isa<CmpInst>(instruction) && instruction.use_empty())
       instruction.eraseFromParent();

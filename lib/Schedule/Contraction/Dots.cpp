@@ -342,7 +342,8 @@ SmallVector<Value, 4> contractions::lhsOfStep(OpBuilder &b, const Product &produ
                                   [&](int64_t element) { return all(element, lanes); });
   if (dot == Dot::Shifted)
     return {shiftedBytes(b, product, all(step, lanes), lanes)};
-  Type element = dot == Dot::Rounded ? b.getBF16Type() : product.lhs.element();
+  const bool arePairs = dot == Dot::Rounded || dot == Dot::Pairs; // rounded here, or in a copy
+  Type element = arePairs ? b.getBF16Type() : product.lhs.element();
   Value packed = vector::BitCastOp::create(b, loc, VectorType::get({product.packed}, element), all(step, 1));
   return {dot == Dot::Quads ? convert(b, product.lhs, packed) : packed};
 }

@@ -82,6 +82,9 @@ private:
     llvm::SmallVector<Value, 4> elements;
   };
 
+  /// What dots take of lhs at a step, by row or pair of rows.
+  using LhsOfRows = llvm::SmallVector<llvm::SmallVector<Value, 4>>;
+
   // Kernel, tiles and blocks (ContractionEmitter.cpp).
   void emitIteration(Value iteration);
   void emitTile(Value at, Value chunk, bool isLast);
@@ -139,6 +142,8 @@ private:
                 Values &sums);
   void emitSteps(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k, Value row, int64_t rows,
                  Values &sums, int64_t together);
+  void emitRuns(const Plan::Step &step, const Buffers &buffers, llvm::ArrayRef<Value> k,
+                llvm::ArrayRef<LhsOfRows> ofSteps, Values &sums);
   void addTo(Values &sums, int64_t rows, Dot dot, llvm::ArrayRef<Value> lhs, const Loaded &rhs);
   llvm::SmallVector<Value, 4> lhsOfRows(const Product &product, Dot dot, llvm::ArrayRef<Value> ofRows, int64_t rows,
                                         int64_t step);

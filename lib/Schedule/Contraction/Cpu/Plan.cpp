@@ -303,14 +303,42 @@ SmallVector<Plan::Step, 4> Plan::steps() const {
 
 bool Plan::hasGroups() const { return groupSize < static_cast<int64_t>(chain.accumulators.size()); }
 
+int64_t Plan::indexedBytesOfStep(const Product &product, Dot dot) const {
+  const int64_t elements = isPackedDot(dot) ? 1 : product.packed;
+  return isPatch(dot) ? strategy.patchBytes : elements * bytesOf(chain.sumType());
+}
+
 int64_t Plan::stepsTogether(const Product &product, Dot dot) const {
   if (product.reduced.empty() || product.taken < product.packed || dot == Dot::Halves || matrices)
     return 1;
   const Product::Reduced &k = product.reduced.back();
-  const int64_t elements = isPackedDot(dot) ? 1 : product.packed;
-  const int64_t ofStep = isPatch(dot) ? strategy.patchBytes : elements * bytesOf(chain.sumType());
-  const int64_t steps = strategy.indexedBytes / ofStep;
+  const int64_t steps = strategy.indexedBytes / indexedBytesOfStep(product, dot);
   return k.lhs == product.packed && !k.extent.isBelow(steps) ? std::max<int64_t>(steps, 1) : 1;
+}
+
+int64_t Plan::lhsRowsTogether(const Product &product, Dot dot) const {
+  if (product.taken < product.packed || dot == Dot::Halves || isPatch(dot) || matrices)
+    return 1;
+  const int64_t rows = strategy.indexedBytes / indexedBytesOfStep(product, dot);
+  return product.lhsRow == product.packed ? std::max<int64_t>(rows, 1) : 1;
+}
+
+bool Plan::loadsRuns(const Step &step, int64_t rows) const {
+  const int64_t together = stepsTogether(summed(step[0]), dots[step[0]]);
+  const auto height = static_cast<int64_t>(llvm::alignTo(rows, rowsTogether()));
+  // What few registers may hold is allocated without spills if it has them all.
+  const int64_t ofLhs = strategy.indexedRegisters < strategy.registers ? strategy.indexedRegisters + 2 : height;
+  auto isRun = [&](unsigned number) {
+    const Product &product = summed(number);
+    const int64_t ofStep = lanes * product.packed, bytes = together * ofStep * bytesOf(product.rhs.element());
+    const int64_t ofRhs = ceilDiv(bytes, strategy.vectorBytes) + (isPackedDot(dots[number]) ? 0 : product.packed);
+    // Longer registers than those of which an element is taken are loaded whole, or widened by the load.
+    const bool isWhole =
+        (bytes / together) % strategy.vectorBytes == 0 || strategy.vectorBytes == strategy.indexedBytes;
+    return isWhole && !product.isStrided() && !masksRhs(product) && product.reduced.back().rhs == ofStep &&
+           height * perRow + ofLhs + ofRhs < strategy.registers;
+  };
+  return together > 1 && !cuts && llvm::all_of(step, isRun);
 }
 
 Type Plan::copied(const Product::Factor &factor) const {

@@ -110,6 +110,14 @@ struct Plan {
   static constexpr int64_t rhsTogether = 2;
   /// Steps along K whose elements of a row of lhs are loaded as one vector; 1: each step for itself.
   int64_t stepsTogether(const Product &product, Dot dot) const;
+  /// Rows whose elements of lhs at a step are loaded as one vector, since they lie side by side; 1: each row for
+  /// itself.
+  int64_t lhsRowsTogether(const Product &product, Dot dot) const;
+  /// Whether a vector of rhs is loaded of all such steps at once, which lie side by side, beside the sums of so many
+  /// rows.
+  bool loadsRuns(const Step &step, int64_t rows) const;
+  /// Bytes that what dots take of a row at a step has in a vector of lhs.
+  int64_t indexedBytesOfStep(const Product &product, Dot dot) const;
   /// What the copy of a factor of `cuts->product` has.
   mlir::Type copied(const Product::Factor &factor) const;
   int64_t scratchElements() const { return (cuts && cuts->parts > 1 ? cuts->tiles : 1) * scratchRows * perRow * lanes; }

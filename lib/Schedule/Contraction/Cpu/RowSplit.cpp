@@ -40,8 +40,14 @@ int64_t RowSplit::mostRows() const {
                                    : dot == Dot::Halves                                        ? 2
                                                                                                : 0));
   }
-  if (ofRow && plan.rowsTogether() == 1 && strategy.indexedRegisters < strategy.registers)
-    ++extra; // what few registers may hold is allocated without spills if one is left
+  if (strategy.indexedRegisters <
+      strategy.registers) { // what these may hold is allocated without spills if one is left
+    const bool isWidened = llvm::any_of(llvm::zip_equal(chain.products, plan.dots), [&](auto pair) {
+      auto &[product, dot] = pair;
+      return plan.lhsRowsTogether(product, dot) > 1 && !isPackedDot(dot) && !product.lhs.conversions.empty();
+    });
+    extra += isWidened ? 2 : ofRow && plan.rowsTogether() == 1 ? 1 : 0;
+  }
   const int64_t most = ofRow ? std::min(strategy.maxRows, strategy.indexedRegisters) : strategy.maxRows;
   const int64_t rows =
       std::min((strategy.registers - extra - used) / (plan.groupSize * plan.columnVectors + ofRow), most);

@@ -230,7 +230,7 @@ SmallVector<Value, 4> Emitter::lhsOfRows(const Product &product, Dot dot, ArrayR
   if (!isPatch(dot))
     return lhsOfStep(b, product, dot, ofRows[rows], step, plan.lanes);
   const auto first = static_cast<size_t>(2 * rows);
-  Value second = first + 1 < ofRows.size() ? ofRows[first + 1] : zeros(ofRows[first].getType());
+  Value second = ofRows[std::min(first + 1, ofRows.size() - 1)]; // the sums of a row that is not there are not used
   return {patchOfLhs(b, product, ofRows[first], second, step)};
 }
 
@@ -250,15 +250,21 @@ void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef
       for (auto [which, ofStep] : llvm::enumerate(patches))
         ofStep.push_back(lhsOfRows(first, dot, prepared, i / 2, static_cast<int64_t>(which))[0]);
   }
-  for (further = 0; further < together; ++further) {
-    SmallVector<SmallVector<Value, 4>> lhs;
+  auto lhsAtStep = [&](int64_t which) {
+    LhsOfRows lhs;
     for (int64_t i = 0; i < ceilDiv(rows, rowsOfDot(dot)); ++i)
       if (isPatch(dot))
-        lhs.push_back({patches[static_cast<size_t>(further)][static_cast<size_t>(i)]});
+        lhs.push_back({patches[static_cast<size_t>(which)][static_cast<size_t>(i)]});
       else
-        lhs.push_back(lhsOfRows(first, dot, prepared, i, further));
+        lhs.push_back(lhsOfRows(first, dot, prepared, i, which));
     if (sumsShift(step, sums.size(), rows))
       lhs.push_back(prepareShift(b, first, plan.lanes));
+    return lhs;
+  };
+  if (plan.loadsRuns(step, rows))
+    return emitRuns(step, buffers, k, llvm::map_to_vector(llvm::seq<int64_t>(0, together), lhsAtStep), sums);
+  for (further = 0; further < together; ++further) {
+    const LhsOfRows lhs = lhsAtStep(further);
     SmallVector<Loaded, Plan::rhsTogether> vectors;
     auto addVectors = [&] {
       for (const Loaded &rhs : vectors)
@@ -276,28 +282,76 @@ void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef
   further = 0;
 }
 
-/// A single row needs each vector of rhs just once, which then takes a register for no longer.
+/// A vector of rhs after the other, each of all steps.
+void Emitter::emitRuns(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, ArrayRef<LhsOfRows> ofSteps,
+                       Values &sums) {
+  for (auto [n, number] : llvm::enumerate(step)) {
+    const Product &product = plan.summed(number);
+    const Dot dot = plan.dots[number];
+    const int64_t ofVector = plan.lanes * product.packed, all = ofVector * static_cast<int64_t>(ofSteps.size());
+    for (auto [which, sum] : llvm::enumerate(product.sums))
+      for (int64_t v = 0; group.contains(sum.accumulator) && v < plan.columnVectors && tile.vectors[v].count; ++v) {
+        Value run = loadVector(buffers.rhs[n], rhsAt(number, k, which, v), all, Value(), all);
+        for (auto [further, lhs] : llvm::enumerate(ofSteps)) {
+          const int64_t from = static_cast<int64_t>(further) * ofVector;
+          Value own = create<vector::ShuffleOp>(run, run, llvm::to_vector(llvm::seq(from, from + ofVector)));
+          Values elements(prepareRhs(b, product, dot, own, plan.lanes));
+          auto add = [&](unsigned half, Values factors) {
+            const Loaded rhs{number, sum.accumulator, static_cast<unsigned>(v), half, {std::move(factors)}};
+            for (auto [i, of] : llvm::enumerate(lhs))
+              addTo(sums, static_cast<int64_t>(i), dot, of, rhs);
+          };
+          if (!isPatch(dot)) {
+            add(0, elements);
+            continue;
+          }
+          for (auto [half, element] : llvm::enumerate(elements))
+            add(static_cast<unsigned>(half), {element});
+        }
+      }
+  }
+}
+
+/// A single row, or pair of rows of patches, needs each vector of rhs just once, which then takes a register for no
+/// longer; of patches there are as many vectors as sums of a pair, so that what is kept is lhs.
 void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows,
                        Values &sums) {
   const Product &first = plan.summed(step[0]);
   Value from = lhsAt(first, k, row);
   Dot dot = plan.dots[step[0]];
+  const int64_t together = plan.lhsRowsTogether(first, dot);
+  Value ofRows; // from `begin` on
+  int64_t begin = -1;
   auto lhsOf = [&](int64_t i) {
-    Value at = linear(0, {{from, 1}, {index(i), first.lhsRow}});
-    return prepareLhs(b, first, dot, loadLhs(first, dot, buffers.lhs, at), plan.lanes);
+    auto placeOf = [&](int64_t which) { return linear(0, {{from, 1}, {index(which), first.lhsRow}}); };
+    if (together == 1 || rows < together)
+      return prepareLhs(b, first, dot, loadLhs(first, dot, buffers.lhs, placeOf(i)), plan.lanes);
+    if (const int64_t wanted = std::min(i / together * together, rows - together); wanted != begin) {
+      begin = wanted; // the last ones again where the height is no multiple
+      auto type = VectorType::get({together * first.packed}, cast<MemRefType>(buffers.lhs.getType()).getElementType());
+      Value loaded = create<vector::LoadOp>(type, buffers.lhs, ValueRange{placeOf(begin)});
+      ofRows = prepareLhsOfSteps(b, first, dot, loaded);
+    }
+    return lhsOfStep(b, first, dot, ofRows, i - begin, plan.lanes);
   };
   auto lhsOfUnit = [&](int64_t unit) {
     if (!isPatch(dot))
       return lhsOf(unit);
-    Values ofRows;
+    Values pair;
     for (int64_t i = 2 * unit; i < std::min(rows, 2 * unit + 2); ++i)
-      ofRows.push_back(lhsOf(i)[0]);
-    return lhsOfRows(first, dot, ofRows, 0, 0);
+      pair.push_back(lhsOf(i)[0]);
+    return lhsOfRows(first, dot, pair, 0, 0);
   };
   bool addsShift = sumsShift(step, sums.size(), rows);
-  if (rows == 1 && !addsShift) {
-    auto lhs = lhsOfUnit(0);
-    return loadStep(step, buffers, k, rows, [&](const Loaded &rhs) { addTo(sums, 0, dot, lhs, rhs); });
+  const bool isShiftAlone = !rows && 2 * plan.perRow >= plan.strategy.registers;
+  if (((rows == 1 || isPatch(dot)) && !addsShift) || isShiftAlone) {
+    auto lhs = llvm::map_to_vector(llvm::seq<int64_t>(0, ceilDiv(rows, rowsOfDot(dot))), lhsOfUnit);
+    if (isShiftAlone)
+      lhs.push_back(prepareShift(b, first, plan.lanes));
+    return loadStep(step, buffers, k, rows, [&](const Loaded &rhs) {
+      for (auto [i, own] : llvm::enumerate(lhs))
+        addTo(sums, static_cast<int64_t>(i), dot, own, rhs);
+    });
   }
   SmallVector<Loaded> vectors;
   loadStep(step, buffers, k, rows, [&](Loaded rhs) { vectors.push_back(std::move(rhs)); });

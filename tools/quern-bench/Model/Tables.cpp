@@ -49,6 +49,8 @@ public:
         "\n| target | processor | loops of products | least share of the peak | median | below 85 % | loops in all | "
         "spills in loops of products | in others |\n|---|---|---|---|---|---|---|---|---|\n" +
         sums + describeProducts();
+    if (!spilled.empty())
+      report.text += "\n| target | spills in a loop of products | instructions | of |\n|---|---|---|---|\n" + spilled;
     return std::move(report);
   }
 
@@ -116,8 +118,12 @@ private:
         continue;
       }
       all += loops.size();
-      for (const ModelledLoop &loop : loops)
+      for (const ModelledLoop &loop : loops) {
         (loop.isProduct ? spills : otherSpills) += loop.spills;
+        if (loop.isProduct && loop.spills)
+          spilled += "| " + target + " | " + std::to_string(loop.spills) + " | " + std::to_string(loop.instructions) +
+                     " | " + line + ", " + loop.kernel + " |\n";
+      }
       for (const ModelledLoop *loop : mainProductsOf(loops)) {
         ++products;
         addProduct(line, target, *loop, shares);
@@ -178,7 +184,7 @@ private:
   };
   std::vector<Row> each;
   std::map<std::string, size_t> rowOf; ///< where a text is in `each`
-  std::string sums, refused;
+  std::string sums, refused, spilled;
 };
 
 } // namespace

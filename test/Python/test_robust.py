@@ -170,7 +170,10 @@ quern.cache.prewarm(lines)
     assert child.stdout.readline() == b"begin\n"
     time.sleep(0.3)
     child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=30)
+    try:
+        _, errors = child.communicate(timeout=30)
+    finally:
+        child.kill()
     assert b"KeyboardInterrupt" in errors
 
 

@@ -191,6 +191,9 @@ public:
 
 private:
   void emitIteration(Value iteration) override;
+  void emitRowsOfVector();
+  Lanes wholeVector();
+  Value rowsLeft();
   void limitRows();
 
   // Reductions and values of rows.

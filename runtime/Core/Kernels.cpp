@@ -243,6 +243,7 @@ Result<AcquiredKernel> Kernels::fromFamily(const VerifiedProblem &problem, const
     return AcquiredKernel{};
   acquired->origin = quern_origin_family;
   acquired->familySizes = std::move(family->sizes);
+  acquired->familyNumbers = acquired->executable->program().numbersFor(acquired->familySizes.data());
   return acquired;
 }
 

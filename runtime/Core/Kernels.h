@@ -36,6 +36,8 @@ struct AcquiredKernel {
   std::shared_ptr<const std::string> pack; ///< its name, of a kernel that came from one
   /// What the kernel of a family is given (Family.h); empty: it is the problem's own.
   std::vector<int64_t> familySizes = {};
+  /// What an execution would work out from those sizes each time (ExecutionContext::numbers); none: it does.
+  std::vector<int64_t> familyNumbers = {};
 };
 
 /// Monotonic, in ns.

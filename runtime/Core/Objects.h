@@ -92,7 +92,8 @@ struct Call {
   std::span<const bool> isScalar;
   const int64_t *sizes = nullptr; ///< the given ones
   const int64_t *bufferBytes = nullptr;
-  void *scratchpad = nullptr; ///< the caller's; null: the stream's
+  const int64_t *numbers = nullptr; ///< of the program for these sizes, on the CPU; null: not known
+  void *scratchpad = nullptr;       ///< the caller's; null: the stream's
   uint64_t scratchpadAllocation = 0;
   int scratchpadThreads = 0;        ///< of the CPU that it provides for
   const HostBuffer *host = nullptr; ///< null: the engine reaches all buffers

@@ -320,6 +320,7 @@ Result<void> Primitive::run(Stream &stream, const Given &given, const EventLinks
   const bool isOfFamily = promotion && executable == kernel.get();
   Call call{executable, {given.buffers, count}};
   call.sizes = isOfFamily ? origin.familySizes.data() : sizeCount ? given.sizes : nullptr;
+  call.numbers = isOfFamily && !origin.familyNumbers.empty() ? origin.familyNumbers.data() : nullptr;
   if (slots.size() > count) {
     call.scratchpad = given.buffers[count];
     call.scratchpadAllocation = given.memories[count]->allocation;
@@ -328,8 +329,8 @@ Result<void> Primitive::run(Stream &stream, const Given &given, const EventLinks
   bool isScalar[maxArguments];
   int64_t bytes[maxArguments];
   uint64_t allocations[maxArguments];
-  if (stream.engine->device ||
-      (executable && executable->program().isOpen())) { // nothing else asks, and executions may be short
+  if (stream.engine->device || (executable && !call.numbers &&
+                                executable->program().isOpen())) { // nothing else asks, and executions may be short
     bool hasScalars = false;
     for (size_t i = 0; i < count; ++i) {
       isScalar[i] = given.memories[i]->desc.isHostScalar();

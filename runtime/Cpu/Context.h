@@ -36,6 +36,7 @@ struct ExecutionContext {
   void *scratchpad = nullptr;           ///< the caller's, with `threads` slots; null: buffers of the threads
   const int64_t *sizes = nullptr;       ///< the runtime sizes that the executable's program takes, none negative
   const int64_t *bufferBytes = nullptr; ///< of the arguments' buffers, for programs whose sizes are open; null: unknown
+  const int64_t *numbers = nullptr;     ///< what the program makes of the sizes (Program::numbersFor); null: not known
 };
 
 /// Calls function(argument, chunk) for each chunk on the threads of `context`, and leaves the caller's

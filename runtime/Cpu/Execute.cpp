@@ -61,7 +61,7 @@ Result<void> runStep(const Executable &executable, void *const *buffers, void *s
   int64_t total = step.iterations;
   int threads = executable.program().plainThreads();
   if (!step.factors.empty()) {
-    total = iterationsOf(step, context.sizes);
+    total = context.numbers ? *context.numbers : iterationsOf(step, context.sizes);
     if (total < 0)
       return unimplemented("a launch step has more than ", INT64_MAX, " iterations");
     threads = usefulThreads(total, step.nsPerIteration);
@@ -144,7 +144,7 @@ ExecutionContext contextOn(threadpool_interop::threadpool_iface *pool, bool ownT
 Result<void> runSteps(const Executable &executable, void *const *buffers, const ExecutionContext &context) {
   const Program &program = executable.program();
   if (!program.isPlain()) {
-    const int64_t *fixed = program.fixedNumbers();
+    const int64_t *fixed = context.numbers ? context.numbers : program.fixedNumbers();
     return fixed ? runBound(executable, buffers, fixed, context.sizes, context)
                  : bindAndRun(executable, buffers, context);
   }
@@ -159,7 +159,9 @@ Result<void> runSteps(const Executable &executable, void *const *buffers, const 
 Result<void> CpuStream::execute(const Call &call, const EventLinks *) {
   ExecutionContext context = contextOn(pool, ownThreads);
   context.sizes = call.sizes;
-  if (call.executable->program().isOpen()) // else one load of this and `sizes` would wait for two stores
+  context.numbers = call.numbers;
+  if (!call.numbers &&
+      call.executable->program().isOpen()) // else one load of this and `sizes` would wait for two stores
     context.bufferBytes = call.bufferBytes;
   context.scratchpad = call.scratchpad;
   if (call.scratchpad)

@@ -74,6 +74,10 @@ public:
   /// an offset leads out of its buffer.
   Result<void> bind(const int64_t *sizes, const int64_t *bufferBytes, int64_t *bound) const;
 
+  /// The numbers for sizes that stay the same from execution to execution: of a plain program its iterations. None if
+  /// they cannot be had in advance, or are too large, which each execution then says.
+  std::vector<int64_t> numbersFor(const int64_t *sizes) const;
+
   /// Copies the given sizes and adds the derived ones. `buffers` are those of the arguments.
   /// `invalid_arguments` if an execution of these is to be refused.
   Result<void> deriveSizes(void *const *buffers, const int64_t *given, int64_t *sizes) const;

@@ -64,7 +64,10 @@ void ProgramRun::runGroup(uint32_t group, const int64_t *indices, void *scratch,
     const auto firstFrom = [&](int64_t place) {
       return ceilDivide(std::clamp<int64_t>(place - start, 0, length), weight);
     };
-    callStep(step, indices, scratch, isBackward, firstFrom(low), firstFrom(high));
+    if (low <= start && start + length <= high) // without a division, which counts beside a short step
+      callStep(step, indices, scratch, isBackward, 0, bound[step.iterations]);
+    else
+      callStep(step, indices, scratch, isBackward, firstFrom(low), firstFrom(high));
     start += length;
   }
 }

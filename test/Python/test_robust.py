@@ -159,7 +159,8 @@ def test_memory_over_ten_thousand_calls(call, draw):
 
 def test_an_interrupt_ends_a_list_of_problems():
     program = """
-import quern, sys
+import quern, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a script that tests in the background has it ignored
 lines = (f"softmax fwd_i src=f32:{i}x100:ab dst=f32:{i}x100:ab axis=1" for i in range(1, 10**6))
 print("begin", flush=True)
 quern.cache.prewarm(lines)
@@ -169,7 +170,10 @@ quern.cache.prewarm(lines)
     assert child.stdout.readline() == b"begin\n"
     time.sleep(0.3)
     child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=30)
+    try:
+        _, errors = child.communicate(timeout=30)
+    finally:
+        child.kill()
     assert b"KeyboardInterrupt" in errors
 
 

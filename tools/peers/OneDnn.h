@@ -40,6 +40,8 @@ public:
 
 private:
   friend class OneDnnPrimitive;
+  struct ExecArg;
+  struct Version;
   struct Functions;
   OneDnn() = default;
   void *symbol(const char *name) const;

@@ -69,6 +69,25 @@ Value flatAddress(OpBuilder &builder, Location loc, Type element, Value base, Sp
   return address;
 }
 
+/// Whether this is an entry of a table in scratch.
+bool isTableEntry(Value v) {
+  if (auto cast = v.getDefiningOp<UnrealizedConversionCastOp>(); cast && cast.getNumOperands() == 1)
+    v = cast.getOperand(0);
+  auto load = v.getDefiningOp<memref::LoadOp>();
+  return load && load.getMemRefType().getElementType().isIndex() && load.getMemRef().getDefiningOp<memref::AllocaOp>();
+}
+
+/// What an index adds that a table has becomes a step of its own: such accesses share all else, and an address has room
+/// for a register more.
+struct TableStep {
+  Value from, entry; ///< null: there is none
+};
+
+TableStep tableStep(Value index) {
+  auto sum = index.getDefiningOp<LLVM::AddOp>();
+  return sum && isTableEntry(sum.getRhs()) ? TableStep{sum.getLhs(), sum.getRhs()} : TableStep();
+}
+
 /// What `v` is if it follows from constants, as code generation will find out; null otherwise.
 Attribute constantOf(Value v) {
   Attribute known;
@@ -146,9 +165,13 @@ template <typename Op> struct LowerFlatAccess : ConvertOpToLLVMPattern<Op> {
     if (!isFlat(type) || op.getVectorType().getRank() != 1)
       return failure();
     SplitIndex at = splitIndex(op.getIndices().front());
+    Value base = pointerOf(rewriter, op.getLoc(), adaptor.getBase());
+    if (TableStep step = tableStep(at.index); step.entry) {
+      base = elementAddress(rewriter, op.getLoc(), type.getElementType(), base, rewriter.getRemappedValue(step.from));
+      at.index = step.entry;
+    }
     at.index = rewriter.getRemappedValue(at.index);
-    Value address = flatAddress(rewriter, op.getLoc(), type.getElementType(),
-                                pointerOf(rewriter, op.getLoc(), adaptor.getBase()), at);
+    Value address = flatAddress(rewriter, op.getLoc(), type.getElementType(), base, at);
     rewriter.replaceOp(op, createAccess(rewriter, op, adaptor, address)->getResults());
     return success();
   }

@@ -3,7 +3,8 @@
 """Reads objects with DWARF.
 
   check_debug.py OBJECT.o SOURCE.mlir         the line table, against the section that repeats it and the source
-  check_debug.py [--every=N] FILE.desc…       every N-th problem: what is loaded is the same as without DWARF
+  check_debug.py [--every=N] [--target=T] FILE.desc…
+                                              every N-th problem: what is loaded is the same as without DWARF
 """
 
 import argparse
@@ -43,9 +44,9 @@ def checkLines(path, source):
     print(f"{len(own)} rows of {len(lines)} lines")
 
 
-def loaded(line, form):
+def loaded(line, target, form):
     with tempfile.NamedTemporaryFile() as file:
-        subprocess.run(["quern", "compile", line, "--emit=" + form, "-o", file.name], check=True)
+        subprocess.run(["quern", "compile", line, *target, "--emit=" + form, "-o", file.name], check=True)
         with open(file.name, "rb") as made:
             sections = list(sectionsOf(made.read()))
     allocated = {name for name, _, flags, _ in sections if flags & 2}
@@ -57,6 +58,7 @@ def loaded(line, form):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--target")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
     if options.files[0].endswith(".o"):
@@ -66,8 +68,9 @@ def main():
         with open(path, encoding="utf-8") as file:
             texts = [line.split("#")[0].strip() for line in file]
         lines += [line for line in texts if line][::options.every]
+    target = ["--target=" + options.target] if options.target else []
     for line in lines:
-        if loaded(line, "obj") != loaded(line, "debug"):
+        if loaded(line, target, "obj") != loaded(line, target, "debug"):
             sys.exit("other code: " + line)
     print(f"{len(lines)} problems, the same code with and without")
 

@@ -84,9 +84,9 @@ LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot)
                  chain.products[0].mayReassociate;
   plan.transposes = chain.products[0].reduced[0].rhs == 1 && chain.products[0].isStrided() &&
                     transposeScratch(element, plan.lanes) == 0 && plan.lanes % transposeUnit(element) == 0;
-  // Copying costs about two operations for a vector, transposing three times as much; all rows of a chunk share it.
-  constexpr int64_t rowsOfCopy = 96;
-  plan.chunkRows = rowsOfCopy * (chain.products[0].isStrided() ? 2 : 1) / plan.heights[0] * plan.heights[0];
+  // Copying costs two to six operations for a vector, which all rows of a chunk share.
+  constexpr int64_t rowsOfCopy = 192;
+  plan.chunkRows = rowsOfCopy / plan.heights[0] * plan.heights[0];
   plan.steps = std::max<int64_t>(64, strategy.nearestBytes / (plan.width() * bytes));
   plan.addsWide = chain.sumType().isF32() && chain.products[0].mayReassociate;
   plan.copyBytes = plan.chunkRows * plan.width() * bytesOf(plan.waitingType());

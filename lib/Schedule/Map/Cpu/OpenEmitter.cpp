@@ -77,41 +77,51 @@ OpenEmitter::Value OpenEmitter::tripOf(const Loop &loop) {
   return atEntry([&] { return create<arith::DivUIOp>(add(all, beyond), step).getResult(); });
 }
 
-struct OpenEmitter::Nest {
-  ArrayRef<Loop> loops;
-  Values trips, first, last, at;
-  SmallVector<Values> strides; ///< by loop and operand, of those whose order is chosen at run time
-  Body body;
-  int64_t jam;
-};
+OpenEmitter::Nest OpenEmitter::nestOf(ArrayRef<Loop> loops) {
+  Nest nest{loops};
+  for (const Loop &loop : loops)
+    nest.trips.push_back(tripOf(loop));
+  return nest;
+}
+
+void OpenEmitter::readStrides(Nest &nest, size_t count) {
+  for (const Loop &loop : nest.loops.take_front(count))
+    nest.strides.push_back(llvm::map_to_vector(plan.problem.operands, [&](const Operand &operand) -> Value {
+      return scaled(index(operand.strides[loop.axis]), loop.step);
+    }));
+}
+
+void OpenEmitter::swapWithNext(Nest &nest, size_t loop, Value swaps) {
+  auto exchange = [&](Value &x, Value &y) {
+    Value first = create<arith::SelectOp>(swaps, y, x), second = create<arith::SelectOp>(swaps, x, y);
+    x = first, y = second;
+  };
+  exchange(nest.trips[loop], nest.trips[loop + 1]);
+  for (auto [x, y] : llvm::zip_equal(nest.strides[loop], nest.strides[loop + 1]))
+    exchange(x, y);
+}
 
 /// The loops around the innermost one by their strides in the source, which only an execution knows: a bubble sort of
 /// selects.
 void OpenEmitter::orderBySource(Nest &nest) {
   const size_t around = nest.loops.size() - 1;
-  for (const Loop &loop : nest.loops.take_front(around))
-    nest.strides.push_back(llvm::map_to_vector(plan.problem.operands, [&](const Operand &operand) -> Value {
-      return scaled(index(operand.strides[loop.axis]), loop.step);
-    }));
+  readStrides(nest, around);
   for (size_t end = around; end > 1; --end)
-    for (size_t i = 0; i + 1 < end; ++i) {
-      Value swaps = less(nest.strides[i][plan.problem.source], nest.strides[i + 1][plan.problem.source]);
-      auto exchange = [&](Value &x, Value &y) {
-        Value first = create<arith::SelectOp>(swaps, y, x), second = create<arith::SelectOp>(swaps, x, y);
-        x = first, y = second;
-      };
-      exchange(nest.trips[i], nest.trips[i + 1]);
-      for (auto [x, y] : llvm::zip_equal(nest.strides[i], nest.strides[i + 1]))
-        exchange(x, y);
-    }
+    for (size_t i = 0; i + 1 < end; ++i)
+      swapWithNext(nest, i, less(nest.strides[i][plan.problem.source], nest.strides[i + 1][plan.problem.source]));
 }
 
 void OpenEmitter::forSpace(ArrayRef<Loop> loops, Body f, int64_t jam, Order order) {
-  Nest nest{loops, {}, {}, {}, {}, {}, f, jam};
-  for (const Loop &loop : loops)
-    nest.trips.push_back(tripOf(loop));
+  Nest nest = nestOf(loops);
+  nest.body = f;
+  nest.jam = jam;
   if (order == Order::Source)
     orderBySource(nest);
+  emitSpace(nest);
+}
+
+void OpenEmitter::emitSpace(Nest &nest) {
+  const ArrayRef<Loop> loops = nest.loops;
   auto whole = [&] {
     Values digits(loops.size(), index(0));
     for (Value trip : nest.trips)
@@ -153,6 +163,8 @@ void OpenEmitter::emitNest(Nest &nest, const Place &place, Value onFirst, Value 
   Value begin = nest.first[depth], end = add(nest.last[depth], 1);
   if (depth)
     begin = chosen(onFirst, begin, index(0)), end = chosen(onLast, end, nest.trips[depth]);
+  if (depth + 1 == nest.loops.size() && nest.ofRange)
+    return nest.ofRange(place, begin, end);
   if (depth + 1 == nest.loops.size() && nest.jam > 1)
     return emitJammed(nest, place, begin, end);
   forRange(begin, end, [&](Value at) {
@@ -162,14 +174,10 @@ void OpenEmitter::emitNest(Nest &nest, const Place &place, Value onFirst, Value 
       last = both(compare(arith::CmpIPredicate::eq, at, nest.last[depth]), onLast);
     }
     nest.at.push_back(at);
-    if (depth < nest.strides.size()) {
-      Place there = place;
-      for (auto [base, stride] : llvm::zip_equal(there, nest.strides[depth]))
-        base = add(base, create<arith::MulIOp>(at, stride));
-      emitNest(nest, there, first, last);
-    } else {
-      emitNest(nest, advance(place, loop.axis, scaled(at, loop.step)), first, last);
-    }
+    emitNest(nest,
+             depth < nest.strides.size() ? advance(place, nest.strides[depth], at)
+                                         : advance(place, loop.axis, scaled(at, loop.step)),
+             first, last);
     nest.at.pop_back();
   });
 }
@@ -178,9 +186,9 @@ void OpenEmitter::emitNest(Nest &nest, const Place &place, Value onFirst, Value 
 void OpenEmitter::emitJammed(Nest &nest, const Place &place, Value begin, Value end) {
   const Loop &loop = nest.loops.back();
   auto body = [&](Value at, int64_t count) {
-    SmallVector<Place> places;
-    for (int64_t i = 0; i < count; ++i)
-      places.push_back(advance(place, loop.axis, scaled(add(at, i), loop.step)));
+    SmallVector<Place> places{advance(place, loop.axis, scaled(at, loop.step))};
+    while (static_cast<int64_t>(places.size()) < count)
+      places.push_back(advance(places.back(), loop.axis, index(loop.step)));
     nest.at.push_back(at);
     nest.body(places, nest.at);
     nest.at.pop_back();
@@ -194,6 +202,12 @@ OpenEmitter::Place OpenEmitter::advance(Place place, unsigned axis, Value by) {
   for (auto [operand, base] : llvm::zip_equal(plan.problem.operands, place))
     if (operand.strides[axis] != 0)
       base = add(base, scaled(by, operand.strides[axis]));
+  return place;
+}
+
+OpenEmitter::Place OpenEmitter::advance(Place place, ArrayRef<Value> strides, Value by) {
+  for (auto [base, stride] : llvm::zip_equal(place, strides))
+    base = add(base, create<arith::MulIOp>(by, stride, arith::IntegerOverflowFlags::nsw));
   return place;
 }
 

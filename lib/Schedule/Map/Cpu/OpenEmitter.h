@@ -27,19 +27,33 @@ private:
   /// By operand, the address of what comes next, in elements.
   using Place = Values;
   using Loop = OpenMapPlan::Loop;
-  struct Nest;
 
   // Loops and memory (OpenEmitter.cpp).
   Value tripOf(const Loop &loop);
   using Body = llvm::function_ref<void(llvm::ArrayRef<Place>, llvm::ArrayRef<Value>)>;
+  struct Nest {
+    llvm::ArrayRef<Loop> loops;
+    Values trips, first, last, at;
+    llvm::SmallVector<Values> strides; ///< by loop and operand, of those whose order is chosen at run time
+    Body body;
+    int64_t jam = 1;
+    /// Instead of a body, f(place, begin, end) for indices of the innermost loop.
+    llvm::function_ref<void(const Place &, Value, Value)> ofRange;
+  };
   /// The loops of the space, in this order or that of the source; what is left out has one index. f(places, index of
   /// each loop): one place, or `jam` of them side by side along the innermost loop.
   enum class Order { Given, Source };
   void forSpace(llvm::ArrayRef<Loop> loops, Body f, int64_t jam = 1, Order order = Order::Given);
+  Nest nestOf(llvm::ArrayRef<Loop> loops);
+  /// The order of so many loops, the outermost ones, is chosen at run time.
+  void readStrides(Nest &nest, size_t count);
+  void swapWithNext(Nest &nest, size_t loop, Value swaps);
   void orderBySource(Nest &nest);
+  void emitSpace(Nest &nest);
   void emitNest(Nest &nest, const Place &place, Value onFirst, Value onLast);
   void emitJammed(Nest &nest, const Place &place, Value begin, Value end);
   Place advance(Place place, unsigned axis, Value by);
+  Place advance(Place place, llvm::ArrayRef<Value> strides, Value by);
   Value less(Value a, Value b) { return compare(mlir::arith::CmpIPredicate::slt, a, b); }
   Value notMore(Value a, Value b) { return compare(mlir::arith::CmpIPredicate::sle, a, b); }
   Value compare(mlir::arith::CmpIPredicate how, Value a, Value b) { return create<mlir::arith::CmpIOp>(how, a, b); }
@@ -100,10 +114,26 @@ private:
   void stageRow(const Place &place, Value to, Value columns, bool isWhole);
   void transpose(const Place &place, Value rows, Value columns);
 
+  // Small tiles (OpenFolds.cpp).
+  struct Folds {
+    Value rows, columns;           ///< of a tile without another axis
+    Value foldsRows, foldsColumns; ///< one of them at most
+    Values isFolded;               ///< by loop around the tile
+    Value isSmall;                 ///< whether tiles are taken with tables at all
+  };
+  bool mayFold() const;
+  Folds readFolds();
+  void emitFolded(const Folds &folds);
+  void fillTable(Value table, Value outer, Value outerStride, Value inner, rows::Size innerStride);
+  void transposeByTables(const Place &place, Value rows, Value columns, bool foldsRows);
+  void moveByTables(const Place &place, Value rows, Value columns);
+
   // Squares of tiles (OpenSquares.cpp).
   /// Whether all lanes and columns of a square are there, and are written past the caches.
   enum class Squares { Partial, Whole, Streamed };
   bool mayShift() const;
+  void fillRowSteps();
+  Value gatherRows(Value start, Value from, int64_t at);
   void transposeDirectly(const Place &place, Value rows, Value columns, Squares how);
   void transposeSquare(const Place &place, Value row, Value column, llvm::function_ref<Value(Value, int64_t)> gather,
                        Value rows, Value columns, Squares how);
@@ -116,6 +146,8 @@ private:
   Value isFar;                    ///< whether tiles move more than the second level of the cache keeps
   Value streams;                  ///< whether this call writes past the caches
   Value staged, between, spilled; ///< scratch of a tile: its rows, of the transposition, of a column
+  Value rowSteps;                 ///< how far rows of a square are from its first one in the source
+  Value rowsAt, columnsAt;        ///< of a small tile: where rows are in the source, columns in the destination
 };
 
 } // namespace quern::maps

@@ -76,7 +76,18 @@ void OpenEmitter::emitShort(Value length, int64_t lanes, function_ref<void()> lo
         3 * lanes, [&] { emitMaskedLines(lanes, 3); },
         [&] { upTo(4 * lanes, [&] { emitMaskedLines(lanes, 4); }, longer); });
   };
-  auto ofTwo = [&] { upTo(2 * lanes, [&] { emitOverlapping(lanes); }, wider); };
+  // Blocks of channels are one vector.
+  auto isOne = [&] {
+    return 2 * lanes > plan.lanes ? Value() : compare(arith::CmpIPredicate::eq, length, index(2 * lanes));
+  };
+  auto overlapping = [&] { emitOverlapping(lanes); };
+  auto ofOneOrTwo = [&] {
+    if (Value one = isOne())
+      choose(one, [&] { emitPieces(2 * lanes, {index(0)}, Value()); }, overlapping);
+    else
+      overlapping();
+  };
+  auto ofTwo = [&] { upTo(2 * lanes, ofOneOrTwo, wider); };
   if (lanes > std::min(fewest, plan.lanes))
     return ofTwo();
   upTo(lanes - 1, [&] { plan.isMasked ? emitMaskedLines(lanes, 1) : emitElements(); }, ofTwo);
@@ -104,7 +115,8 @@ void OpenEmitter::emitPieces(int64_t lanes, ArrayRef<Value> starts, Value lastMa
     for (auto [i, value] : llvm::enumerate(values))
       store(value, stored[i], (i + 1) % starts.size() ? Value() : lastMask);
   };
-  forSpace(around, move, std::max<int64_t>(1, mostShort / count));
+  const int64_t jam = count == 1 && !lastMask ? 2 * mostShort : mostShort / count;
+  forSpace(around, move, std::max<int64_t>(1, jam));
 }
 
 /// All but the last vector of a line are whole.

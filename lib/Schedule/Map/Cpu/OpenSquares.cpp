@@ -42,13 +42,8 @@ void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value column
               begin, end,
               [&](Value at) {
                 Value column = mayShift() ? least(at, difference(columns, index(unit))) : at;
-                auto gather = [&](Value from, int64_t at) {
-                  const Place there = advance(from ? advance(first, plan.along, from) : first, plan.across, column);
-                  Values pieces;
-                  for (int64_t lane = at; lane < lanes; lane += unit)
-                    pieces.push_back(load(flat[source], advance(there, plan.along, index(lane))[source], unit));
-                  return joinVectors(b, loc, pieces);
-                };
+                Value there = advance(first, plan.across, column)[source];
+                auto gather = [&](Value from, int64_t at) { return gatherRows(there, from, at); };
                 transposeSquare(place, row, column, gather, rows, columns, how);
               },
               unit);
@@ -59,6 +54,29 @@ void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value column
 }
 
 /// The squares of a register that `gather` has, to columns of the destination.
+void OpenEmitter::fillRowSteps() {
+  const int64_t unit = transposeUnit(plan.moved);
+  rowSteps = scratch(unit, b.getIndexType());
+  for (int64_t row = 0; row < unit; ++row)
+    create<memref::StoreOp>(scaled(index(row), plan.source().strides[plan.along]), rowSteps, ValueRange{index(row)});
+}
+
+/// The register of rows from + at, from + at + unit, … of the source.
+OpenEmitter::Value OpenEmitter::gatherRows(Value start, Value from, int64_t at) {
+  const int64_t unit = transposeUnit(plan.moved);
+  const rows::Size stride = plan.source().strides[plan.along];
+  if (from)
+    start = add(start, scaled(from, stride));
+  Values pieces;
+  for (int64_t lane = 0; lane < plan.tileLanes; lane += unit) {
+    Value place = add(start, scaled(index(lane), stride));
+    if (at)
+      place = add(place, create<memref::LoadOp>(rowSteps, ValueRange{index(at)}));
+    pieces.push_back(load(flat[plan.problem.source], place, unit));
+  }
+  return joinVectors(b, loc, pieces);
+}
+
 void OpenEmitter::transposeSquare(const Place &place, Value row, Value column,
                                   function_ref<Value(Value, int64_t)> gather, Value rows, Value columns, Squares how) {
   auto sink = [&](Value from, ArrayRef<Value> vectors) {

@@ -40,12 +40,18 @@ void OpenEmitter::emitTiles() {
   };
   if (!plan.problem.isCopy && !plan.bodyIsLate)
     return ofTiles(/*isDirect=*/false);
-  choose(
-      foldsRows(), [&] { ofTiles(/*isDirect=*/false); },
-      [&] {
-        std::swap(loops[last], loops[last - 1]); // all columns of some rows before the next
-        ofTiles(/*isDirect=*/true);
-      });
+  auto direct = [&] {
+    std::swap(loops[last], loops[last - 1]); // all columns of some rows before the next
+    ofTiles(/*isDirect=*/true);
+  };
+  auto near = [&] {
+    if (!mayFold())
+      return direct();
+    const Folds folds = readFolds();
+    choose(folds.isSmall, [&] { emitFolded(folds); }, direct);
+  };
+  fillRowSteps();
+  choose(foldsRows(), [&] { ofTiles(/*isDirect=*/false); }, near);
 }
 
 /// Whether rows of the source come to lie in a few sets of the first cache, so that they drive each other out before

@@ -61,8 +61,10 @@ SweepEmitter::Values SweepEmitter::emitMainLoop(Value first, Value last, int64_t
   Values carried;
   for (auto [sum, start] : llvm::zip_equal(sums, freshAccumulators()))
     carried.append(sum.parts, sum.isWide ? splat(b.getZeroAttr(sum.type)) : start);
+  const bool outermost = !sweepLoop;
   carried = loop(first, last, index(block), carried, [&](Value begin, Values outer) {
-    sweepLoop = b.getInsertionBlock()->getParentOp();
+    if (outermost)
+      sweepLoop = b.getInsertionBlock()->getParentOp();
     Value end = add(begin, index(block));
     if (!isWhole)
       end = create<arith::MinUIOp>(end, last);
@@ -80,7 +82,8 @@ SweepEmitter::Values SweepEmitter::emitMainLoop(Value first, Value last, int64_t
     }
     return outer;
   });
-  sweepLoop = nullptr;
+  if (outermost)
+    sweepLoop = nullptr;
   return narrowed(sums, carried);
 }
 

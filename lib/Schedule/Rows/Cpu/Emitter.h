@@ -137,6 +137,7 @@ private:
   Value lanesAtATime();
   void emitGroup();
   void emitWidths(llvm::ArrayRef<int64_t> wholeWidths, llvm::ArrayRef<int64_t> narrowWidths);
+  Values emitByBlocks(int64_t stepLength, llvm::function_ref<Values()> blocks);
   void emitOpenSweep(int64_t stepLength, Values &accumulators);
   Value endOfWholeSteps(int64_t length);
   Lanes lastLanes();
@@ -191,6 +192,9 @@ public:
 
 private:
   void emitIteration(Value iteration) override;
+  void emitRowsOfVector();
+  Lanes wholeVector();
+  Value rowsLeft();
   void limitRows();
 
   // Reductions and values of rows.

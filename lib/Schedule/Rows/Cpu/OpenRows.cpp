@@ -43,15 +43,35 @@ void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
   Value end = plan.alongRow() ? endOfWholeSteps(stepLength) : index(chain.rowExtent);
   // However short the row of one execution is, that of another may need its sums in blocks.
   const int64_t steps = isOneBlock ? 1 : std::numeric_limits<int32_t>::max();
-  accumulators = emitMainLoop(index(0), end, steps, /*isWhole=*/false, stepLength);
-  if (!plan.alongRow())
+  auto mainLoop = [&] { return emitMainLoop(index(0), end, steps, /*isWhole=*/false, stepLength); };
+  if (!plan.alongRow()) {
+    accumulators = plan.inHalves || !hasLongSum(steps) ? mainLoop() : emitByBlocks(stepLength, mainLoop);
     return;
+  }
+  accumulators = mainLoop();
   Value vectors = endOfWholeSteps(plan.lanes);
   if (columns > 1)
     accumulators = emitLoop(end, vectors, plan.lanes, 1, accumulators);
   partial.assign(1, lastLanes());
   accumulators = emitLoop(vectors, index(chain.rowExtent), plan.lanes, 1, accumulators);
   partial.clear();
+}
+
+/// Across rows: wider sums count beside those of a few positions, which need none.
+SweepEmitter::Values SweepEmitter::emitByBlocks(int64_t stepLength, function_ref<Values()> blocks) {
+  Value extent = index(chain.rowExtent);
+  Value isBlock =
+      create<arith::CmpIOp>(arith::CmpIPredicate::sle, extent, index(plan.blockSteps() * stepLength * 3 / 2));
+  Values fresh = freshAccumulators();
+  auto types = llvm::map_to_vector(fresh, [](Value v) { return v.getType(); });
+  auto inBranch = [&](function_ref<Values()> f) {
+    sweepLoop = b.getInsertionBlock()->getParentOp(); // what belongs to a row goes before the question
+    return f();
+  };
+  auto few = [&] { return emitLoop(index(0), extent, stepLength, columns, fresh); };
+  Values results = chooseValues(isBlock, types, [&] { return inBranch(few); }, [&] { return inBranch(blocks); });
+  sweepLoop = nullptr;
+  return results;
 }
 
 void SweepEmitter::emitSpace() {

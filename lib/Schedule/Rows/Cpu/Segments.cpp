@@ -133,13 +133,30 @@ void WholeRowEmitter::changeForm() {
   std::swap(ofRow.values, otherValues);
 }
 
-/// Everything is computed before anything is written: the rows may be overwritten in place.
 void WholeRowEmitter::emitIteration(Value iteration) {
   // Rows move as wholes, which is for the last operation.
   const AtOperation scope(*this, chain.stages.back().op.getLoc());
   emitParallelIndices(iteration);
   position = index(0);
-  limitRows();
+  auto some = [&] {
+    limitRows();
+    emitRowsOfVector();
+  };
+  if (!plan.mayLackRows() || !chain.dims[plan.vectorDim].extent.isOpen() || !plan.masksFreely())
+    return some();
+  // Masks of registers that are whole cost as much as a short row's arithmetic.
+  auto all = [&] {
+    partial.assign(1, wholeVector());
+    emitRowsOfVector();
+    ofRow = {}, ofStep = {};
+    otherValues.clear(), reduced.clear();
+  };
+  Value isWhole = create<arith::CmpIOp>(arith::CmpIPredicate::uge, rowsLeft(), index(plan.wholeRows));
+  choose(b, loc, isWhole, all, some);
+}
+
+/// Everything is computed before anything is written: the rows may be overwritten in place.
+void WholeRowEmitter::emitRowsOfVector() {
   SmallVector<std::pair<const Access *, Value>> outputs;
   for (auto [i, stage] : llvm::enumerate(chain.stages)) {
     if (stage.reduces)
@@ -152,16 +169,26 @@ void WholeRowEmitter::emitIteration(Value iteration) {
     store(*access, 0, v);
 }
 
+WholeRowEmitter::Lanes WholeRowEmitter::wholeVector() {
+  const int64_t live = plan.wholeRows * chain.rowExtent.known();
+  Lanes lanes;
+  lanes.fixed = live < plan.lanes ? live : -1;
+  return lanes;
+}
+
+Value WholeRowEmitter::rowsLeft() {
+  return create<arith::SubIOp>(index(chain.dims[plan.vectorDim].extent), parallel[plan.vectorDim]);
+}
+
 /// The vector's lanes: those of its rows, fewer in the last iteration if the rows do not divide.
 void WholeRowEmitter::limitRows() {
-  int64_t rows = plan.wholeRows, live = rows * chain.rowExtent.known();
-  Lanes lanes;
+  int64_t rows = plan.wholeRows;
   if (!plan.mayLackRows()) {
-    lanes.fixed = live < plan.lanes ? live : -1;
-    partial.assign(1, lanes);
+    partial.assign(1, wholeVector());
     return;
   }
-  Value left = create<arith::SubIOp>(index(chain.dims[plan.vectorDim].extent), parallel[plan.vectorDim]);
+  Lanes lanes;
+  Value left = rowsLeft();
   rowsHere = create<arith::MinUIOp>(left, index(rows));
   lanes.left = scaled(rowsHere, chain.rowExtent);
   if (plan.masksFreely())

@@ -1,0 +1,146 @@
+//===- Kept.h - How a kernel of an RNN keeps numbers ----------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// Between one product and the next, numbers are stored as states and read as factors, which may round them to a
+// narrower type: with what error (Uncertain), as a plain kernel would (float), or one of the ways it may go (double).
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_REFERENCE_RNN_KEPT_H
+#define QUERN_REFERENCE_RNN_KEPT_H
+
+#include "Reference/Elements.h"
+#include "Reference/Rnn/Uncertain.h"
+#include "Reference/TestData/TestValues.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace quern::rnn {
+
+/// What a state may be kept as.
+struct StateRange {
+  double low, high;
+};
+inline StateRange stateRangeOf(DataType type, const Uncertain &h) {
+  if (type == DataType::F32 || type == DataType::F64)
+    return {h.value, h.value};
+  constexpr double deviations = 6;
+  const double off = deviations * h.deviation();
+  return {roundTo(type, h.value - off), roundTo(type, h.value + off)};
+}
+
+/// How a kernel keeps states and reads the factors of products: as they are, or rounded to a narrower type.
+template <typename Number> class Kept;
+
+template <> class Kept<Uncertain> {
+public:
+  Kept(DataType state, bool roundsOperands, uint64_t, bool)
+      : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16) {}
+
+  /// Near the middle of two values either may be kept.
+  Uncertain state(const Uncertain &h) const {
+    if (type == DataType::F32 || type == DataType::F64)
+      return h;
+    const StateRange range = stateRangeOf(type, h);
+    if (range.low == range.high)
+      return roundTo(type, h.value);
+    const double subnormal = type == DataType::F16 ? 0x1p-24 : 0x1p-133;
+    const double step = std::max(epsilonOf(type) * std::fabs(h.value), subnormal);
+    return {roundTo(type, h.value), h.variance + step * step};
+  }
+  Uncertain operand(const Uncertain &x) const { return roundsOperands ? rounded(x) : x; }
+  Uncertain gradient(const Uncertain &d) const { return roundsGradients ? rounded(d) : d; }
+  void add(Uncertain &sum, const Uncertain &term) const { sum += term; }
+
+private:
+  static Uncertain rounded(const Uncertain &x) {
+    const double step = stepOfBf16(x.value);
+    return {x.value, x.variance + step * step / 12};
+  }
+
+  DataType type;
+  bool roundsOperands, roundsGradients;
+};
+
+template <> class Kept<float> {
+public:
+  Kept(DataType state, bool roundsOperands, uint64_t, bool)
+      : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16) {}
+
+  float state(float h) const { return rounded(type, h); }
+  float operand(float x) const { return roundsOperands ? rounded(DataType::BF16, x) : x; }
+  float gradient(float d) const { return roundsGradients ? rounded(DataType::BF16, d) : d; }
+  void add(float &sum, float term) const { sum += term; }
+
+private:
+  static float rounded(DataType type, float x) { return static_cast<float>(roundTo(type, static_cast<double>(x))); }
+
+  DataType type;
+  bool roundsOperands, roundsGradients;
+};
+
+/// One of the ways that rounding to bf16 may go: what is rounded is off by some part of a step, which follows from the
+/// number and the draw, so that it is the same wherever the number is read.
+template <> class Kept<double> {
+public:
+  Kept(DataType state, bool roundsOperands, uint64_t draw, bool isAwayFrom0)
+      : type(state), roundsOperands(roundsOperands), roundsGradients(roundsOperands || state == DataType::BF16),
+        draw(draw), isAwayFrom0(isAwayFrom0) {}
+
+  double state(double h) const { return type == DataType::F32 || type == DataType::F64 ? h : roundTo(type, h); }
+  /// Near the middle of two values every other draw has the one.
+  double state(const Uncertain &h) const {
+    const StateRange range = stateRangeOf(type, h);
+    return (testdata::mix(std::bit_cast<uint64_t>(h.value)) + draw) % 2 ? range.low : range.high;
+  }
+  double operand(double x) const { return roundsOperands ? x + stepOfBf16(x) * part(x) : x; }
+  double gradient(double d) const { return roundsGradients ? d + stepOfBf16(d) * part(d) : d; }
+  /// What arithmetic in f32 makes of a number, which is nothing beside roundings to bf16.
+  double computed(const Uncertain &x) const {
+    return roundsGradients ? x.value : x.value + x.deviation() * std::sqrt(12.0) * part(x.value);
+  }
+
+  /// To a sum over steps, whose roundings are those of its terms but where they are alike.
+  void add(double &sum, double term) const { sum = (sum + term) * (isAwayFrom0 ? 1 + 0x1p-25 : 1); }
+
+private:
+  /// Of a step, from -1/2 to 1/2; with the sign of x.
+  double part(double x) const {
+    if (isAwayFrom0)
+      return std::copysign(0.5, x);
+    const uint64_t bits = testdata::mix(std::bit_cast<uint64_t>(std::fabs(x)) + draw);
+    const double drawn = static_cast<double>(bits >> 11) * 0x1p-53 - 0.5;
+    return x < 0 ? -drawn : drawn;
+  }
+
+  DataType type;
+  bool roundsOperands, roundsGradients;
+  uint64_t draw;
+  bool isAwayFrom0;
+};
+
+/// A sum of products.
+template <typename Number> class Sum {
+public:
+  void add(const Number &a, const Number &b) {
+    sum += a * b;
+    if constexpr (std::is_same_v<Number, double>)
+      squares += sum * sum;
+  }
+  Number rounded(const Kept<Number> &kept) const {
+    if constexpr (std::is_same_v<Number, double>)
+      return kept.computed({sum, squares * varianceOfF32});
+    else
+      return sum;
+  }
+
+private:
+  Number sum{};
+  double squares = 0; ///< of the partial sums
+};
+
+} // namespace quern::rnn
+
+#endif // QUERN_REFERENCE_RNN_KEPT_H

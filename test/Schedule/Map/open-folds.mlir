@@ -1,0 +1,40 @@
+// Small tiles of open sizes, as blocks of weights make them: 16 rows of 9 columns. One wants to see tables of where rows and columns are, which a call
+// makes once; an axis that goes on from the columns in the source, or from the rows in the destination, moved inside of the others; rows of a square a
+// step of a table from the first of four, and columns stored where the table says; and single elements for a tile that calls have cut. The sizes are of
+// oihw to OIhw16i16o, of the way back, of rows and columns that nothing goes on from, of three columns, of rows and columns that both are cut, and of
+// more than the tables have.
+// REQUIRES: compiler
+// RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.
+// RUN: quern-opt %s --check --sizes=16,9,16,9,144,16,9,16,16,256
+// RUN: quern-opt %s --check --sizes=16,16,9,16,256,16,16,9,9,144
+// RUN: quern-opt %s --check --sizes=9,9,16,144,9,9,9,16,144,16
+// RUN: quern-opt %s --check --sizes=7,3,16,3,21,7,3,16,16,112
+// RUN: quern-opt %s --check --sizes=7,9,25,9,63,7,9,25,25,175 --target=avx2
+// RUN: quern-opt %s --check --sizes=300,5,20,5,1500,300,5,20,20,6000
+// RUN: quern-opt %s --check --sizes=300,20,5,20,6000,300,20,5,5,1500 --target=sse42
+// CHECK: loops 0 2 by 128 1 by 64
+// CHECK: %[[STEPS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<4xindex>
+// CHECK: %[[ROWS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<256xindex>
+// CHECK: %[[COLUMNS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<256xindex>
+// CHECK: memref.store %{{.*}}, %[[STEPS]]
+// CHECK: memref.store %{{.*}}, %[[ROWS]]
+// CHECK: memref.store %{{.*}}, %[[COLUMNS]]
+// CHECK: memref.load %[[ROWS]]
+// CHECK: vector.load {{.*}} vector<4xf32>
+// CHECK: vector.shuffle
+// CHECK: memref.load %[[COLUMNS]]
+// CHECK: vector.store {{.*}} vector<16xf32>
+// CHECK: memref.load %[[STEPS]]
+// CHECK: vector.load {{.*}} vector<4xf32>
+// CHECK: memref.load %[[COLUMNS]]
+// CHECK: vector.store {{.*}} vector<16xf32>
+// CHECK: memref.store {{.*}} : memref<?xf32>
+#map = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+func.func @fold(%src: memref<?x?x?xf32, strided<[?, 1, ?]>> {quern.arg = "src"}, %dst: memref<?x?x?xf32, strided<[?, ?, 1]>> {quern.arg = "dst"}) {
+  linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%src : memref<?x?x?xf32, strided<[?, 1, ?]>>) outs(%dst : memref<?x?x?xf32, strided<[?, ?, 1]>>) {
+  ^bb0(%x: f32, %old: f32):
+    linalg.yield %x : f32
+  }
+  return
+}

@@ -25,8 +25,9 @@ void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value column
   const unsigned source = plan.problem.source;
   const int64_t unit = transposeUnit(plan.moved), lanes = plan.tileLanes,
                 line = std::max(unit, lineBytes / plan.source().bytes());
-  // Where rows are shorter, what comes next is the next row, which is read soon.
-  Value asks = both(isFar, less(index(line), index(plan.problem.axes[plan.across].extent)));
+  // The next line of rows that have one; else rows that are read soon.
+  Value ahead = create<arith::SelectOp>(less(index(line), index(plan.problem.axes[plan.across].extent)), index(line),
+                                        scaled(index(2 * lanes), plan.source().strides[plan.along]));
   auto ofLine = [&](Value begin) {
     Value end = least(add(begin, line), columns);
     forRange(
@@ -34,9 +35,9 @@ void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value column
         [&](Value counted) {
           Value row = mayShift() ? least(counted, difference(rows, index(lanes))) : counted;
           const Place first = advance(place, plan.along, row);
-          choose(asks, [&] {
+          choose(isFar, [&] {
             for (int64_t lane = 0; lane < lanes; ++lane)
-              prefetch(add(advance(first, plan.along, index(lane))[source], add(begin, line)));
+              prefetch(add(advance(first, plan.along, index(lane))[source], add(begin, ahead)));
           });
           forRange(
               begin, end,

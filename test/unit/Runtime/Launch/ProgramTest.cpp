@@ -143,6 +143,9 @@ TEST(Program, SizesThatLeadOutOfBuffersAreRefused) {
   const auto bind = [&](int64_t size) { return program.bind(&size, nullptr, numbers.data()); };
   EXPECT_TRUE(bind(1));
   EXPECT_TRUE(bind(13));
+  const int64_t fits = 13, leadsOut = 14;
+  EXPECT_EQ(program.numbersFor(&fits), numbers);
+  EXPECT_TRUE(program.numbersFor(&leadsOut).empty());
   EXPECT_EQ(bind(14).error().message, "launch step 1 begins between bytes 0 and 416 of buffer 3, which has 384");
   EXPECT_EQ(bind(0).error().message, "launch step 1 begins between bytes -32 and 0 of buffer 3, which has 384");
   EXPECT_EQ(bind(INT64_MAX / 4).error().status, Status::Unimplemented);

@@ -26,6 +26,7 @@ struct Reach {
   bool singleColumn = false; ///< a dim of one index is taken for the columns
   bool open = false;         ///< open columns and loops over K, and open strides
   bool scalars = false;      ///< factors computed with scalars of the problem
+  bool panels = false;       ///< columns in an open number of panels; the chain then counts these
 };
 
 /// The element at `offset + row * rowStride + column * columnStride`. The stride of the rows may be open.
@@ -86,7 +87,9 @@ struct Product {
   mlir::linalg::LinalgOp op;
   Factor lhs, rhs;
   Size lhsRow;
-  llvm::SmallVector<Reduced, 2> reduced; ///< outermost first, without what is packed
+  /// Outermost first, without what is packed. Of an open number of panels K is counted in elements, of which the last
+  /// group may lack some, and the stride of rhs is that of a group.
+  llvm::SmallVector<Reduced, 2> reduced;
   /// Elements of a column that lie side by side in rhs along K, and how many of them are multiplied.
   int64_t packed = 1, taken = 1;
   Size columnStride; ///< of rhs from a column to the next where more lies between them than is packed; 0: it does not

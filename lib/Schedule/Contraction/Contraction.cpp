@@ -30,7 +30,7 @@ quern::scheduleContraction(const Problem &problem, const ContractionStrategy &st
   }
   contractions::Chain chain;
   contractions::OpenPlan plan(chain, strategy);
-  if (succeeded(contractions::readChain(problem, chain, {.strided = true, .open = true}, reason)) &&
+  if (succeeded(contractions::readChain(problem, chain, {.strided = true, .open = true, .panels = true}, reason)) &&
       succeeded(contractions::planOpen(plan, reason)))
     return SmallVector<func::FuncOp>{contractions::emitOpen(plan)};
   if (whyNot)

@@ -83,6 +83,7 @@ private:
   LogicalResult chooseOneColumn();
   LogicalResult sortLoops();
   LogicalResult countRows();
+  bool isInGroups(const LoopAccess &access);
   void readPacking(unsigned loop);
   LogicalResult readBody();
   Value readFactor(Value factor, SmallVectorImpl<Operation *> &conversions);
@@ -105,6 +106,21 @@ private:
   SmallVector<unsigned, 6> ofRhs; ///< parallel loops along which rhs varies
 };
 
+/// Linear but for loops over K, whose indices are groups of neighbours.
+bool Reader::isInGroups(const LoopAccess &access) {
+  auto kinds = op.getIteratorTypesArray();
+  auto isGroups = [&](unsigned loop) {
+    ArrayRef<rows::Digit> digits = access.loops[loop].digits();
+    return kinds[loop] == utils::IteratorType::reduction && digits.size() == 2 &&
+           digits[0] == rows::Digit{1, digits[1].unit, 1} &&
+           digits[1] == rows::Digit{digits[1].unit, 0, digits[1].stride};
+  };
+  return reach.panels && access.cutsOpenLoops && access.isArgument() && isa<BlockArgument>(access.base) &&
+         !access.offset.isOpen() && llvm::all_of(llvm::seq<unsigned>(0, access.loops.size()), [&](unsigned loop) {
+           return access.loops[loop].isLinear() || isGroups(loop);
+         });
+}
+
 LogicalResult Reader::chooseLanes() {
   for (OpOperand *input : op.getDpsInputOperands()) // one that is not read says how long the loops are
     if (!op.getMatchingBlockArgument(input).use_empty())
@@ -115,7 +131,7 @@ LogicalResult Reader::chooseLanes() {
   rhs = &own.at(*inputs[1]);
   sum = &own.at(*op.getDpsInitOperand(0));
   for (const LoopAccess *access : {lhs, rhs, sum})
-    if (failed(checkLinear(*access, whyNot)))
+    if (!isInGroups(*access) && failed(checkLinear(*access, whyNot)))
       return failure();
   auto kinds = op.getIteratorTypesArray();
   std::optional<unsigned> found;
@@ -131,6 +147,8 @@ LogicalResult Reader::chooseLanes() {
     std::swap(lhs, rhs);
     std::swap(inputs[0], inputs[1]);
   }
+  if (!lhs->isLinear() || !sum->isLinear())
+    return fail("an operand other than rhs is in groups along K");
   if (lhs->stride(lanes) != 0 || rhs->stride(lanes) == 0)
     return fail("both factors of a product, or none, vary along its columns");
   return success();
@@ -152,6 +170,11 @@ LogicalResult Reader::chooseOneColumn() {
 }
 
 void Reader::readPacking(unsigned loop) {
+  if (ArrayRef<rows::Digit> digits = rhs->loops[loop].digits(); digits.size() > 1) {
+    product.taken = digits[1].unit;
+    product.reduced.push_back({extents[loop], lhs->stride(loop), digits[1].stride});
+    return;
+  }
   bool isPacked = rhs->stride(loop) == 1 && product.packed > 1 && !extents[loop].mayExceed(product.packed) &&
                   product.taken == 1 && lhs->stride(loop) == 1;
   if (isPacked)
@@ -258,7 +281,8 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
     Size &extent = extents[loop];
     bool isLeft = columns == 0 || (!covered.isOpen() && columns.mayExceed(covered.known()));
     bool isColumn = isLeft || (columns == 1 && reach.singleColumn && last.isFunctionOfDim(loop)); // of a padded panel
-    if (extent.isOpen() && !(isLeft && covered == 1 && sum->stride(loop) == 1))
+    const bool arePanels = reach.panels && columns == 0 && isLeft && covered != 1;
+    if (extent.isOpen() && !(isLeft && sum->stride(loop) == covered && (covered == 1 || arePanels)))
       return fail(tooOpen);
     if (extent.isOpen() && columns != 0 && !columns.isOpen())
       extent = columns; // a number in another op

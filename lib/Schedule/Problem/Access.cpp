@@ -60,6 +60,7 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
   SmallVector<SmallVector<Digit, 4>, 6> digits(extents.size());
   SmallVector<Size, 6> openSteps(extents.size());
   int64_t offset = 0;
+  bool cuts = false;
   for (auto [expr, stride] : llvm::zip_equal(map.getResults(), layout.strides)) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     // 1 in place of an open stride, of which nothing is computed.
@@ -81,8 +82,7 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
     if (!alignShifts(sum, extent, offset))
       return "has digits of a loop from different places of it";
     Walk walk(sum, extent);
-    if (extent.isOpen() && !walk.isLinear())
-      return computed;
+    cuts |= extent.isOpen() && !walk.isLinear();
     offset += walk.start();
     // A step is a step from anywhere.
     access.loops.push_back(walk.isLinear() ? Walk::linear(walk.step(), extent) : walk);
@@ -90,7 +90,8 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
   if (offset && layout.offset.isOpen())
     return computed;
   access.offset = layout.offset.isOpen() ? layout.offset : layout.offset.known() + offset;
-  return "";
+  access.cutsOpenLoops = cuts;
+  return cuts ? computed : "";
 }
 
 LoopAccess quern::readAccess(OpOperand &operand, ArrayRef<Size> extents, const ArgumentSizes &sizes) {

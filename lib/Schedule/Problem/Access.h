@@ -33,6 +33,7 @@ struct LoopAccess {
   llvm::SmallVector<rows::Walk, 6> loops; ///< as the map says
   bool isView = false;                    ///< of `base`
   std::string whyNot;                     ///< why this is not its address; empty: it is
+  bool cutsOpenLoops = false;             ///< it is, and nothing else speaks against it than that it is no linear one
 
   bool isScalar() const { return !llvm::isa<mlir::MemRefType>(base.getType()); }
   /// An argument, a part of one, or a table of constants: anything but an intermediate.

@@ -1,6 +1,6 @@
 // A product of which every size is known at execution only, with weights whose columns lie along K and begin at an offset. One wants to see
-// chunks of rows and tiles of columns that multiply the space, and in a part of K: pieces of four columns' rows loaded, unpacked twice and
-// stored into a copy; blocks of six rows from it; and in a tile that is not filled blocks of one vector. Nothing is masked, and no vector is
+// chunks of rows and tiles of columns that multiply the space, and of all K of a full tile, then in a part of K: pieces of four columns' rows loaded, unpacked twice and
+// stored into a copy; blocks of six rows from it; and in a tile that is not filled blocks of one vector. Nothing is masked, no vector is
 // read beyond a factor.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=mask
@@ -11,7 +11,7 @@
 // RUN: quern-opt %s --check --sizes=13,17,20,63,17,18,13,63,65 --target=avx2
 // CHECK: func.func @product_kernel
 // CHECK-SAME: factors = [3, 64, 0, 192]
-// CHECK-SAME: plan = "contraction: ?x?, 1 product by fma into 1 accumulator; blocks of up to 6x4 vectors, tiles of 64 columns x chunks of 192 rows, rhs transposed by {{[0-9]+}} steps along K, of up to 8 rows summed along K, parts added in f64, 1 operations after it over scratch"
+// CHECK-SAME: plan = "contraction: ?x?, 1 product by fma into 1 accumulator; blocks of up to 6x4 vectors, tiles of 64 columns x chunks of 192 rows, rhs transposed by {{[0-9]+}} steps along K, or of more by {{[0-9]+}}, of up to 8 rows summed along K, parts added in f64, 1 operations after it over scratch"
 // CHECK-COUNT-16: vector.load {{.*}} vector<4xf32>
 // CHECK-COUNT-4: vector.store {{.*}} vector<16xf32>
 // CHECK-COUNT-24: math.fma

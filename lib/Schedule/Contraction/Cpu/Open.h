@@ -8,6 +8,9 @@
 // lies as the loops over K take it. What is left of the columns beyond whole vectors is written one by one, so that no
 // instruction set needs masks.
 //
+// Where rhs lies in panels, so many columns of all K side by side, it is such a copy already, and is read in place. Its
+// columns are then whole panels, and a block has all of K in registers.
+//
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_OPEN_H
 #define QUERN_SCHEDULE_CONTRACTION_CPU_OPEN_H
@@ -21,12 +24,15 @@ struct OpenPlan {
 
   const Chain &chain;
   const ContractionStrategy &strategy;
-  Product product;       ///< as the copy of rhs has it: converted
-  Dot dot = Dot::MulAdd; ///< of elements one by one
-  int64_t lanes = 1;     ///< of a vector of sums
-  int64_t vectors = 1;   ///< of a tile
-  int64_t steps = 1;     ///< along K that are copied at a time
-  int64_t chunkRows = 1; ///< rows of an iteration
+  Product product;         ///< as dots take it: of a copy, which may be converted or in pairs, or of panels
+  Dot dot = Dot::MulAdd;   ///< of elements one by one
+  int64_t lanes = 1;       ///< of a vector of sums
+  int64_t vectors = 1;     ///< of a tile
+  int64_t steps = 1;       ///< along K that are copied at a time
+  int64_t wholeSteps = 1;  ///< up to so many a full tile is copied at once, and summed in registers
+  int64_t chunkRows = 1;   ///< rows of an iteration
+  int64_t panel = 0;       ///< columns of a panel of rhs; 0: it is copied
+  bool makesPairs = false; ///< the copy is of bf16, each two steps along K in pairs
   /// Of parts of K, if sums may be taken in any order: they are added in f64, so that a long K loses nothing.
   bool addsWide = false;
   bool transposes = false; ///< rhs lies along K, and is transposed in registers on its way into the copy
@@ -38,6 +44,9 @@ struct OpenPlan {
   int64_t copyBytes = 0, scratchBytes = 0; ///< where the copy begins, behind the sums of a chunk; and of both
 
   int64_t width() const { return lanes * vectors; }
+  /// Elements along K that a step takes of both factors.
+  int64_t stepLength() const { return makesPairs || panel ? product.packed : 1; }
+  mlir::Type copyType() const { return makesPairs ? product.rhs.element() : chain.sumType(); }
   mlir::Type waitingType() const { ///< of sums in scratch
     return addsWide ? mlir::Float64Type::get(chain.sumType().getContext()) : chain.sumType();
   }

@@ -10,94 +10,15 @@
 // be taken in any order.
 //
 //===----------------------------------------------------------------------===//
-#include "Schedule/Contraction/Cpu/Open.h"
+#include "Schedule/Contraction/Cpu/OpenEmitter.h"
 
-#include "Schedule/Build/Bodies.h"
-#include "Schedule/Build/Transpose.h"
-#include "Schedule/Contraction/Numbers.h"
 #include "Schedule/Contraction/PointValues.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
-
-namespace {
-
-class OpenEmitter : NumberEmitter {
-public:
-  explicit OpenEmitter(const OpenPlan &plan)
-      : NumberEmitter(plan.chain.problem), plan(plan), chain(plan.chain), problem(chain.problem),
-        own(chain.products[0]), sumType(VectorType::get({plan.lanes}, chain.sumType())),
-        waitingType(VectorType::get({plan.lanes}, plan.waitingType())) {}
-  func::FuncOp emit();
-
-private:
-  struct Range {
-    Value begin, end;
-  };
-  /// Vectors of the tile that a block has.
-  struct Vectors {
-    Value first;
-    int64_t count;
-  };
-  Value ceilDiv(Size size, int64_t by) { return create<arith::DivUIOp>(linear(by - 1, {{index(size), 1}}), index(by)); }
-  Value view(int64_t bytes, int64_t elements, Type element) {
-    auto type = MemRefType::get({elements}, element);
-    return create<memref::ViewOp>(type, kernel.scratch, index(bytes), ValueRange());
-  }
-  void emitIteration(Value iteration);
-  void emitDots(Range k);
-  Value addTo(Value waiting, Value sum);
-  void emitDots(Range k, Value row, int64_t height, Value column, int64_t columns);
-  void startSums();
-  void copyPart(Range k);
-  void copyRuns(Range k);
-  void copyTransposed(Range k);
-  void copySquare(Value vector, Value k, Value partBegin);
-  void copyElements(Value vector, Range k, Value partBegin);
-  void copyEnd(Value step, Value partBegin);
-  Value copyAt(Value k, Value partBegin, Value vector);
-  void sumPart(Range k);
-  void forBlocks(ArrayRef<int64_t> heights, function_ref<void(Value row, int64_t height)> body);
-  void emitBlock(Value row, int64_t height, Vectors of, Range k, bool fromCopy = true);
-  Value sumsAt(Value row, Value column);
-  void emitEpilogue();
-  void emitPoint(Value row, Value column, int64_t lanes);
-  Value load(const TileAccess &access, Value row, Value column, int64_t lanes);
-  Value rhsAt(Value k, Value column) {
-    return linear(own.sums[0].offset,
-                  {{k, own.reduced[0].rhs}, {tileColumn, own.columns[0].stride}, {column, own.columns[0].stride}});
-  }
-  Value loadRhs(Value at) {
-    auto type = VectorType::get({plan.lanes}, own.rhs.element());
-    return convert(b, own.rhs, create<vector::LoadOp>(type, argument(own.rhs.base), ValueRange{at}));
-  }
-  /// What rhs has of the tile some steps later, whose rows lie too far apart for a prefetcher of the machine's. Behind
-  /// the end it is no access.
-  void prefetchRhs(Value step) {
-    constexpr int64_t ahead = 16, line = 64;
-    const int64_t bytes = own.rhs.element().getIntOrFloatBitWidth() / 8;
-    for (int64_t column = 0; column < plan.width(); column += line / bytes)
-      create<memref::PrefetchOp>(argument(own.rhs.base), ValueRange{rhsAt(linear(ahead, {{step, 1}}), index(column))},
-                                 /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
-  }
-  Value argument(Value base) { return kernel.arguments.lookup(base); }
-
-  const OpenPlan &plan;
-  const Chain &chain;
-  func::FuncOp problem;
-  const Product &own;              ///< as it lies in memory
-  VectorType sumType, waitingType; ///< of a sum in a register, and in scratch
-  Value sums, copy;                ///< scratch
-  Value tileColumn;                ///< the first of the tile
-  Value count;                     ///< columns of the tile
-  Value whole, started;            ///< its whole vectors, and all
-  Range rows;                      ///< of the chunk
-};
 
 func::FuncOp OpenEmitter::emit() {
   KernelTraits traits;
@@ -110,7 +31,12 @@ func::FuncOp OpenEmitter::emit() {
     else
       traits.space *= llvm::divideCeil(size.known(), of);
   };
-  count(chain.columns, plan.width());
+  if (!plan.panel)
+    count(chain.columns, plan.width());
+  else if (plan.panel < plan.width())
+    count(chain.columns, plan.width() / plan.panel);
+  else
+    count(chain.columns, 1), traits.space *= plan.panel / plan.width();
   count(chain.rows, plan.chunkRows);
   constexpr double usualRows = 32, usualSteps = 256;
   traits.nsPerIteration = usualRows * usualSteps * static_cast<double>(plan.vectors) * plan.strategy.nsPerOperation;
@@ -121,11 +47,12 @@ func::FuncOp OpenEmitter::emit() {
   auto loop = create<scf::ForOp>(kernel.begin(), kernel.end(), index(1));
   entry = loop;
   create<func::ReturnOp>();
-  atEntry([&] {
-    sums = view(0, plan.chunkRows * plan.width(), plan.waitingType());
-    copy = view(plan.copyBytes, plan.steps * plan.width(), chain.sumType());
-    return sums;
-  });
+  if (!plan.panel)
+    atEntry([&] {
+      sums = view(0, plan.chunkRows * plan.width(), plan.waitingType());
+      copy = view(plan.copyBytes, plan.wholeSteps * plan.width(), plan.copyType());
+      return sums;
+    });
   b.setInsertionPointToStart(loop.getBody());
   emitIteration(loop.getInductionVar());
   kernel.function.walk([](scf::ForOp inner) { moveLoopInvariantCode(inner); });
@@ -136,11 +63,45 @@ void OpenEmitter::emitIteration(Value iteration) {
   Value chunks = atEntry([&] { return ceilDiv(chain.rows, plan.chunkRows); });
   Value tile = create<arith::DivUIOp>(iteration, chunks), chunk = create<arith::RemUIOp>(iteration, chunks);
   tileColumn = linear(0, {{tile, plan.width()}});
-  count = smaller(difference(index(chain.columns), tileColumn), index(plan.width()));
+  Value columns = plan.panel ? linear(0, {{index(chain.columns), plan.panel}}) : index(chain.columns);
+  count = smaller(difference(columns, tileColumn), index(plan.width()));
   whole = create<arith::DivUIOp>(count, index(plan.lanes));
   started = create<arith::DivUIOp>(linear(plan.lanes - 1, {{count, 1}}), index(plan.lanes));
   rows.begin = linear(0, {{chunk, plan.chunkRows}});
   rows.end = smaller(linear(plan.chunkRows, {{rows.begin, 1}}), index(chain.rows));
+  const Range all{index(0), index(own.reduced[0].extent)};
+  if (plan.panel)
+    return sumPart(all, Rhs::InPanels, Sums::Done);
+  auto isUpTo = [&](Value size, int64_t most) -> Value {
+    return create<arith::CmpIOp>(arith::CmpIPredicate::sle, size, index(most));
+  };
+  Value isFull = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.width()));
+  Value areFew = isUpTo(index(chain.rows), plan.fewRows), isWhole = both(isFull, isUpTo(all.end, plan.wholeSteps));
+  auto emitCopied = [&] {
+    copyPart(all);
+    emitWhole(all, plan.heights, Rhs::Copied);
+  };
+  if (plan.hasDots)
+    isWhole = create<arith::SelectOp>(areFew, create<arith::ConstantOp>(b.getBoolAttr(false)), isWhole);
+  choose(
+      b, loc, isWhole,
+      [&] {
+        if (own.isStrided())
+          emitCopied();
+        else
+          choose(b, loc, areFew, [&] { emitWhole(all, plan.fewHeights, Rhs::InPlace); }, emitCopied);
+      },
+      [&] { emitInParts(isFull, areFew); });
+}
+
+/// The blocks of a full tile, with all of K.
+void OpenEmitter::emitWhole(Range k, ArrayRef<int64_t> heights, Rhs from) {
+  forBlocks(heights, [&](Value row, int64_t height) {
+    emitBlock({row, height, {index(0), plan.vectors}, k, from, Sums::Done});
+  });
+}
+
+void OpenEmitter::emitInParts(Value isFull, Value areFew) {
   startSums();
   auto forParts = [&](int64_t length, function_ref<void(Range)> body) {
     Value depth = index(own.reduced[0].extent);
@@ -150,19 +111,18 @@ void OpenEmitter::emitIteration(Value iteration) {
   auto emitParts = [&] {
     forParts(plan.steps, [&](Range k) {
       copyPart(k);
-      sumPart(k);
+      sumPart(k, Rhs::Copied, Sums::Waiting);
     });
   };
-  Value areFew = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rows), index(plan.fewRows));
   if (plan.hasDots)
     choose(b, loc, areFew, [&] { forParts(plan.steps * plan.lanes, [&](Range k) { emitDots(k); }); }, emitParts);
   else if (!own.isStrided())
     choose(
-        b, loc, both(areFew, create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.width()))),
+        b, loc, both(areFew, isFull),
         [&] {
           forParts(plan.steps, [&](Range k) {
             forBlocks(plan.fewHeights, [&](Value row, int64_t height) {
-              emitBlock(row, height, {index(0), plan.vectors}, k, /*fromCopy=*/false);
+              emitBlock({row, height, {index(0), plan.vectors}, k, Rhs::InPlace, Sums::Waiting});
             });
           });
         },
@@ -248,104 +208,51 @@ void OpenEmitter::startSums() {
 }
 
 /// Where a vector of the tile lies at a step.
-Value OpenEmitter::copyAt(Value k, Value partBegin, Value vector) {
-  return linear(0, {{k, plan.width()}, {partBegin, -plan.width()}, {vector, plan.lanes}});
+/// Of columns that lie side by side, two steps.
+/// Where a vector of the tile lies at the first step.
+void OpenEmitter::forSteps(Range k, Values &carried, StepBody body) {
+  const int64_t length = plan.stepLength();
+  Value left, end = k.end;
+  if (length > 1) {
+    left = create<arith::RemUIOp>(difference(k.end, k.begin), index(length));
+    end = difference(k.end, left);
+  }
+  auto take = [&](Value to, int64_t elements) {
+    carried = loop(elements < length ? end : k.begin, to, index(elements), carried,
+                   [&](Value step, Values now) { return body(step, std::move(now), elements); });
+  };
+  take(end, length);
+  for (int64_t elements = 1; elements < length; ++elements) {
+    Value isLeft = create<arith::CmpIOp>(arith::CmpIPredicate::eq, left, index(elements));
+    take(create<arith::SelectOp>(isLeft, k.end, end), elements);
+  }
 }
 
-void OpenEmitter::copyPart(Range k) {
-  if (plan.transposes)
-    return copyTransposed(k);
-  if (!own.isStrided())
-    return copyRuns(k);
-  forRange(index(0), started, [&](Value vector) { copyElements(vector, k, k.begin); });
+void OpenEmitter::forSteps(Range k, function_ref<void(Value, bool)> body) {
+  Values none;
+  forSteps(k, none, [&](Value step, const Values &, int64_t elements) {
+    body(step, elements == plan.stepLength());
+    return Values();
+  });
 }
 
 /// Of columns that lie side by side.
-void OpenEmitter::copyRuns(Range k) {
-  auto move = [&](Value step, Value vector) {
-    create<vector::StoreOp>(loadRhs(rhsAt(step, linear(0, {{vector, plan.lanes}}))), copy,
-                            ValueRange{copyAt(step, k.begin, vector)});
-  };
-  Value isWhole = create<arith::CmpIOp>(arith::CmpIPredicate::eq, count, index(plan.width()));
-  choose(
-      b, loc, isWhole,
-      [&] {
-        forRange(k.begin, k.end, [&](Value step) {
-          prefetchRhs(step);
-          for (int64_t v = 0; v < plan.vectors; ++v)
-            move(step, index(v));
-        });
-      },
-      [&] {
-        forRange(k.begin, k.end,
-                 [&](Value step) { forRange(index(0), whole, [&](Value vector) { move(step, vector); }); });
-        forRange(whole, started, [&](Value vector) { copyElements(vector, k, k.begin); });
-      });
-}
-
 /// Of columns that lie along K: squares where all lanes exist, single elements elsewhere.
-void OpenEmitter::copyTransposed(Range k) {
-  const int64_t unit = transposeUnit(own.rhs.element());
-  Value length = difference(k.end, k.begin);
-  Value end = difference(k.end, create<arith::RemUIOp>(length, index(unit)));
-  forRange(index(0), whole, [&](Value vector) {
-    forRange(k.begin, end, [&](Value at) { copySquare(vector, at, k.begin); }, unit);
-    copyElements(vector, {end, k.end}, k.begin);
-  });
-  forRange(whole, started, [&](Value vector) { copyElements(vector, k, k.begin); });
-}
-
 /// As many steps from k on as a square has columns.
-void OpenEmitter::copySquare(Value vector, Value k, Value partBegin) {
-  const Type element = own.rhs.element();
-  const int64_t unit = transposeUnit(element);
-  auto type = VectorType::get({unit}, element);
-  Value first = rhsAt(k, linear(0, {{vector, plan.lanes}}));
-  auto gather = [&](Value, int64_t row) {
-    SmallVector<Value> pieces;
-    for (int64_t lane = row; lane < plan.lanes; lane += unit)
-      pieces.push_back(create<vector::LoadOp>(
-          type, argument(own.rhs.base), ValueRange{linear(0, {{first, 1}, {index(lane), own.columns[0].stride}})}));
-    return joinVectors(b, loc, pieces);
-  };
-  auto sink = [&](Value, ArrayRef<Value> columns) {
-    Value at = copyAt(k, partBegin, vector);
-    for (auto [j, column] : llvm::enumerate(columns))
-      create<vector::StoreOp>(convert(b, own.rhs, column), copy,
-                              ValueRange{linear(static_cast<int64_t>(j) * plan.width(), {{at, 1}})});
-  };
-  transposeSquares(b, loc, element, plan.lanes, {gather, sink}, Value(), [&](int64_t i) { return index(i); });
-}
-
 /// A vector of the tile one by one; what has no column is zero.
-void OpenEmitter::copyElements(Value vector, Range k, Value partBegin) {
-  const auto one = VectorType::get({1}, own.rhs.element());
-  Value first = linear(0, {{vector, plan.lanes}});
-  Value exist = smaller(difference(count, first), index(plan.lanes));
-  forRange(k.begin, k.end, [&](Value step) {
-    Value at = copyAt(step, partBegin, vector);
-    create<vector::StoreOp>(zeros(sumType), copy, ValueRange{at});
-    forRange(index(0), exist, [&](Value lane) {
-      Value column = linear(0, {{first, 1}, {lane, 1}});
-      Value loaded = create<memref::LoadOp>(argument(own.rhs.base), ValueRange{rhsAt(step, column)});
-      Value converted = convert(b, own.rhs, create<vector::BroadcastOp>(one, loaded));
-      create<memref::StoreOp>(create<vector::ExtractOp>(converted, 0), copy,
-                              ValueRange{linear(0, {{at, 1}, {lane, 1}})});
-    });
-  });
-}
-
-void OpenEmitter::sumPart(Range k) {
+void OpenEmitter::sumPart(Range k, Rhs from, Sums sumsOf) {
   Value fillsTile = create<arith::CmpIOp>(arith::CmpIPredicate::eq, started, index(plan.vectors));
   choose(
       b, loc, fillsTile,
       [&] {
-        forBlocks(plan.heights,
-                  [&](Value row, int64_t height) { emitBlock(row, height, {index(0), plan.vectors}, k); });
+        forBlocks(plan.heights, [&](Value row, int64_t height) {
+          emitBlock({row, height, {index(0), plan.vectors}, k, from, sumsOf});
+        });
       },
       [&] {
         forRange(index(0), started, [&](Value vector) {
-          forBlocks(plan.singleHeights, [&](Value row, int64_t height) { emitBlock(row, height, {vector, 1}, k); });
+          forBlocks(plan.singleHeights,
+                    [&](Value row, int64_t height) { emitBlock({row, height, {vector, 1}, k, from, sumsOf}); });
         });
       });
 }
@@ -362,45 +269,93 @@ void OpenEmitter::forBlocks(ArrayRef<int64_t> heights, function_ref<void(Value, 
   }
 }
 
-/// The sums of some rows in one or all vectors of the tile, along a part of K.
-void OpenEmitter::emitBlock(Value row, int64_t height, Vectors of, Range k, bool fromCopy) {
-  Values places, before, rowsOfLhs;
-  for (int64_t i = 0; i < height; ++i) {
-    Value at = sumsAt(row, linear(0, {{of.first, plan.lanes}}));
-    for (int64_t v = 0; v < of.count; ++v) {
-      places.push_back(linear(i * plan.width() + v * plan.lanes, {{at, 1}}));
-      before.push_back(plan.addsWide ? zeros(sumType)
-                                     : create<vector::LoadOp>(sumType, sums, ValueRange{places.back()}).getResult());
+SmallVector<Value, 4> OpenEmitter::lhsOf(const Product &product, Value row, Value step) {
+  Value at = linear(0, {{row, 1}, {step, own.reduced[0].lhs}});
+  auto element = [&](int64_t i) -> Value {
+    return create<memref::LoadOp>(argument(own.lhs.base), ValueRange{linear(i, {{at, 1}})});
+  };
+  if (isPackedDot(plan.dot) && product.taken == product.packed)
+    return prepareLhs(b, product, plan.dot, loadVector(own.lhs, at, product.taken), plan.lanes);
+  const auto elements = llvm::map_to_vector<4>(llvm::seq(product.taken), element);
+  return prepareLhs(b, product, plan.dot, elements, plan.lanes);
+}
+
+/// What its sums start from, where they wait.
+OpenEmitter::Values OpenEmitter::startBlock(Block &block) {
+  Values before;
+  for (int64_t i = 0; i < block.height * block.of.count; ++i) {
+    const auto [row, v] = std::div(i, block.of.count);
+    if (block.sumsOf == Sums::Done) {
+      before.push_back(splat(chain.accumulators[0].fill, plan.lanes));
+      continue;
     }
-    rowsOfLhs.push_back(linear(own.lhs.offset, {{row, own.lhsRow}, {index(i), own.lhsRow}}));
+    Value at = sumsAt(block.row, linear(0, {{block.of.first, plan.lanes}}));
+    block.places.push_back(linear(row * plan.width() + v * plan.lanes, {{at, 1}}));
+    before.push_back(plan.addsWide
+                         ? zeros(sumType)
+                         : create<vector::LoadOp>(sumType, sums, ValueRange{block.places.back()}).getResult());
   }
-  const Values after = loop(k.begin, k.end, index(1), before, [&](Value step, Values carried) {
-    if (!fromCopy)
-      prefetchRhs(step);
-    Value at = fromCopy ? copyAt(step, k.begin, of.first) : rhsAt(step, linear(0, {{of.first, plan.lanes}}));
-    SmallVector<SmallVector<Value, 4>, 4> rhs;
-    for (int64_t v = 0; v < of.count; ++v) {
-      Value place = linear(v * plan.lanes, {{at, 1}});
-      Value loaded = fromCopy ? create<vector::LoadOp>(sumType, copy, ValueRange{place}).getResult() : loadRhs(place);
-      rhs.push_back(prepareRhs(b, plan.product, plan.dot, loaded, plan.lanes));
+  for (int64_t v = 0; block.from == Rhs::InPanels && v < block.of.count; ++v)
+    block.inPanels.push_back(placeInPanels(block.of, v));
+  return before;
+}
+
+/// A vector of rhs at a step.
+Value OpenEmitter::loadStep(const Block &block, Value step, int64_t v, bool isWhole) {
+  const int64_t elements = plan.lanes * plan.product.packed;
+  const Value first = block.of.first;
+  if (block.from == Rhs::InPanels) {
+    const Size stride = own.reduced[0].rhs;
+    return loadVector(
+        own.rhs,
+        linear(0, {{block.inPanels[v], 1}, {step, own.packed > 1 ? Size(stride.known() / own.packed) : stride}}),
+        elements);
+  }
+  if (block.from == Rhs::Copied)
+    return create<vector::LoadOp>(VectorType::get({elements}, plan.copyType()), copy,
+                                  ValueRange{linear(v * elements, {{copyAt(step, block.k.begin, first), 1}})});
+  if (plan.makesPairs)
+    return pairsOf(step, linear(v * plan.lanes, {{first, plan.lanes}}), isWhole);
+  return loadRhs(linear(v * plan.lanes, {{rhsAt(step, linear(0, {{first, plan.lanes}})), 1}}));
+}
+
+void OpenEmitter::finishBlock(const Block &block, const Values &after) {
+  for (auto [i, sum] : llvm::enumerate(after)) {
+    const auto [row, v] = std::div(static_cast<int64_t>(i), block.of.count);
+    if (block.sumsOf == Sums::Done) {
+      emitPoint(linear(row, {{block.row, 1}}), linear(v * plan.lanes, {{block.of.first, plan.lanes}}), plan.lanes, sum);
+      continue;
     }
-    for (int64_t i = 0; i < height; ++i) {
-      Value element = create<memref::LoadOp>(argument(own.lhs.base),
-                                             ValueRange{linear(0, {{rowsOfLhs[i], 1}, {step, own.reduced[0].lhs}})});
-      const auto lhs = prepareLhs(b, plan.product, plan.dot, element, plan.lanes);
-      for (int64_t v = 0; v < of.count; ++v) {
-        Value &sum = carried[i * of.count + v];
-        sum = accumulate(b, plan.product, plan.dot, lhs, rhs[v], sum);
-      }
-    }
-    return carried;
-  });
-  for (auto [place, sum] : llvm::zip_equal(places, after)) {
-    Value all = sum;
+    Value place = block.places[i], all = sum;
     if (plan.addsWide)
       all = addTo(create<vector::LoadOp>(waitingType, sums, ValueRange{place}), sum);
     create<vector::StoreOp>(all, sums, ValueRange{place});
   }
+}
+
+/// The sums of some rows in one or all vectors of the tile, along a part of K or all.
+void OpenEmitter::emitBlock(Block block) {
+  Values sumsOfBlock = startBlock(block), rowsOfLhs;
+  for (int64_t i = 0; i < block.height; ++i)
+    rowsOfLhs.push_back(linear(own.lhs.offset, {{block.row, own.lhsRow}, {index(i), own.lhsRow}}));
+  forSteps(block.k, sumsOfBlock, [&](Value step, Values carried, int64_t taken) {
+    if (block.from == Rhs::InPlace)
+      prefetchRhs(step);
+    Product product = plan.product;
+    product.taken = taken;
+    SmallVector<SmallVector<Value, 4>, 4> rhs;
+    for (int64_t v = 0; v < block.of.count; ++v)
+      rhs.push_back(prepareRhs(b, product, plan.dot, loadStep(block, step, v, taken == plan.stepLength()), plan.lanes));
+    for (int64_t i = 0; i < block.height; ++i) {
+      const auto lhs = lhsOf(product, rowsOfLhs[i], step);
+      for (int64_t v = 0; v < block.of.count; ++v) {
+        Value &sum = carried[i * block.of.count + v];
+        sum = accumulate(b, product, plan.dot, lhs, rhs[v], sum);
+      }
+    }
+    return carried;
+  });
+  finishBlock(block, sumsOfBlock);
 }
 
 /// Whole vectors of columns, then one column at a time.
@@ -412,8 +367,8 @@ void OpenEmitter::emitEpilogue() {
   });
 }
 
-/// Some lanes from a column of the tile on, or for 0 lanes that column.
-void OpenEmitter::emitPoint(Value row, Value column, int64_t lanes) {
+/// Some lanes from a column of the tile on, or for 0 lanes that column; a sum that is not given waits in scratch.
+void OpenEmitter::emitPoint(Value row, Value column, int64_t lanes, Value sum) {
   auto store = [&](Value value, const TileAccess &access) {
     Value memref = argument(access.base);
     Value at = linear(access.offset, {{row, access.row}, {tileColumn, access.column}, {column, access.column}});
@@ -424,11 +379,13 @@ void OpenEmitter::emitPoint(Value row, Value column, int64_t lanes) {
   };
   KnownValues known;
   const Accumulator &accumulator = chain.accumulators[0];
-  Value at = sumsAt(row, column);
-  Value sum = lanes ? create<vector::LoadOp>(waitingType, sums, ValueRange{at}).getResult()
-                    : create<memref::LoadOp>(sums, ValueRange{at}).getResult();
-  if (plan.addsWide)
-    sum = create<arith::TruncFOp>(lanes ? Type(sumType) : chain.sumType(), sum);
+  if (!sum) {
+    Value at = sumsAt(row, column);
+    sum = lanes ? create<vector::LoadOp>(waitingType, sums, ValueRange{at}).getResult()
+                : create<memref::LoadOp>(sums, ValueRange{at}).getResult();
+    if (plan.addsWide)
+      sum = create<arith::TruncFOp>(lanes ? Type(sumType) : chain.sumType(), sum);
+  }
   known.set(accumulator.at, sum);
   if (accumulator.isStored)
     store(sum, accumulator.at);
@@ -462,7 +419,5 @@ Value OpenEmitter::load(const TileAccess &access, Value row, Value column, int64
   Value element = create<memref::LoadOp>(memref, indices);
   return lanes ? create<vector::BroadcastOp>(VectorType::get({lanes}, access.element()), element).getResult() : element;
 }
-
-} // namespace
 
 func::FuncOp quern::contractions::emitOpen(const OpenPlan &plan) { return OpenEmitter(plan).emit(); }

@@ -19,7 +19,7 @@ namespace {
 
 /// Sums, the vectors of a step, one element of lhs, and where multiplying is an instruction of its own its result.
 int64_t mostRows(const OpenPlan &plan, int64_t vectors) {
-  const int64_t others = vectors + (plan.dot == Dot::Fma ? 1 : 2);
+  const int64_t others = vectors * registersOfRhs(plan.product, plan.dot) + (plan.dot == Dot::MulAdd ? 2 : 1);
   return std::clamp<int64_t>((plan.strategy.registers - others) / vectors, 1, plan.strategy.maxRows);
 }
 
@@ -30,6 +30,46 @@ SmallVector<int64_t, 6> heightsFrom(int64_t tallest) {
     if (height < tallest)
       heights.push_back(height);
   return heights;
+}
+
+/// An open number of them, which the chain then counts.
+bool hasPanels(const Product &product) { return product.columns.size() == 2 && product.columns[1].extent.isOpen(); }
+
+const char *whyNotPanels(const Chain &chain, const Product &product, const ContractionStrategy &strategy) {
+  const int64_t lanes = strategy.vectorBytes / bytesOf(chain.sumType()), panel = product.columns[0].extent.known();
+  if (!llvm::isPowerOf2_64(panel) || panel % lanes != 0 || !llvm::isPowerOf2_64(strategy.vectors))
+    return "panels of open sizes are no vectors";
+  if (product.columns[0].stride != product.packed || !chain.epilogue.empty())
+    return "panels of open sizes have elementwise ops behind them, or columns that lie apart";
+  const Product::Reduced &k = product.reduced[0];
+  if (product.packed != 1 && (isa<IntegerType>(chain.sumType()) || k.lhs != 1 || !k.rhs.isMultipleOf(product.packed)))
+    return "panels of open sizes are packed other than floats side by side, in groups along all of K";
+  return nullptr;
+}
+
+/// By an instruction for what is packed, if it makes a vector of sums of one row; else element by element.
+Dot dotOfPanels(const Product &product, const ContractionStrategy &strategy) {
+  const Dot dot = chooseDot(product, strategy);
+  return dot == Dot::Pairs || dot <= Dot::Fma ? dot : strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;
+}
+
+void chooseDots(OpenPlan &plan) {
+  const Product &own = plan.chain.products[0];
+  plan.product = own;
+  if (hasPanels(own)) {
+    plan.panel = own.columns[0].extent.known();
+    plan.dot = dotOfPanels(own, plan.strategy);
+    return;
+  }
+  plan.makesPairs =
+      makesPairs(own, plan.strategy) && own.rhs.element().isBF16() && !own.isStrided() && own.reduced[0].lhs == 1;
+  if (plan.makesPairs) {
+    plan.product.packed = plan.product.taken = 2;
+    plan.dot = Dot::Pairs;
+    return;
+  }
+  plan.product.rhs.conversions.clear();
+  plan.dot = chooseDot(plan.product, plan.strategy);
 }
 
 bool hasOpenSizes(const Chain &chain, const Product &product) {
@@ -48,10 +88,14 @@ const char *whyNotOpen(const Chain &chain, const ContractionStrategy &strategy) 
   if (chain.products.size() != 1 || chain.accumulators.size() != 1)
     return "several products or accumulators have open sizes other than their rows'";
   const Product &product = chain.products[0];
-  if (product.reduced.size() != 1 || product.columns.size() != 1 || product.sums.size() != 1)
+  if (product.reduced.size() != 1 || product.sums.size() != 1 || (product.columns.size() != 1 && !hasPanels(product)))
     return "a product of open sizes has several loops over K or along its columns";
-  if (product.packed != 1 || chooseDot(product, strategy) > Dot::Fma)
-    return "a product of open sizes rounds its factors, or has them packed";
+  if (isRounded(chooseDot(product, strategy)))
+    return "a product of open sizes rounds its factors";
+  if (product.taken != product.packed || (product.packed != 1 && !hasPanels(product)))
+    return "a product of open sizes has factors packed other than in panels";
+  if (hasPanels(product) && whyNotPanels(chain, product, strategy))
+    return whyNotPanels(chain, product, strategy);
   if (!hasOpenSizes(chain, product))
     return "a product has no open sizes but its rows";
   if (llvm::any_of(chain.epilogue, readsApart))
@@ -68,9 +112,7 @@ LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot)
     whyNot = reason;
     return failure();
   }
-  plan.product = chain.products[0];
-  plan.product.rhs.conversions.clear();
-  plan.dot = chooseDot(plan.product, strategy);
+  chooseDots(plan);
   const int64_t bytes = bytesOf(chain.sumType());
   const Type element = chain.products[0].rhs.element();
   plan.lanes = strategy.vectorBytes / bytes;
@@ -84,23 +126,37 @@ LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot)
                  chain.products[0].mayReassociate;
   plan.transposes = chain.products[0].reduced[0].rhs == 1 && chain.products[0].isStrided() &&
                     transposeScratch(element, plan.lanes) == 0 && plan.lanes % transposeUnit(element) == 0;
-  // Copying costs two to six operations for a vector, which all rows of a chunk share.
-  constexpr int64_t rowsOfCopy = 192;
-  plan.chunkRows = rowsOfCopy / plan.heights[0] * plan.heights[0];
-  plan.steps = std::max<int64_t>(64, strategy.nearestBytes / (plan.width() * bytes));
-  plan.addsWide = chain.sumType().isF32() && chain.products[0].mayReassociate;
+  // Copying costs two to six operations for a vector, which all rows of a chunk share; panels are no copies.
+  constexpr int64_t rowsOfCopy = 192, rowsOfPanels = 96;
+  plan.chunkRows = (plan.panel ? rowsOfPanels : rowsOfCopy) / plan.heights[0] * plan.heights[0];
+  plan.steps = std::max<int64_t>(64, strategy.nearestBytes / (plan.width() * bytesOf(plan.copyType())));
+  plan.steps = llvm::alignTo(plan.steps, plan.stepLength());
+  constexpr int64_t mostSteps = 1024; // that are summed in f32 alone
+  plan.wholeSteps = std::clamp(strategy.nearBytes / 2 / (plan.width() * bytesOf(plan.copyType())), plan.steps,
+                               std::max(plan.steps, mostSteps * plan.stepLength()));
+  plan.wholeSteps -= plan.wholeSteps % plan.stepLength();
+  plan.addsWide = !plan.panel && chain.sumType().isF32() && chain.products[0].mayReassociate;
   plan.copyBytes = plan.chunkRows * plan.width() * bytesOf(plan.waitingType());
-  plan.scratchBytes = plan.copyBytes + plan.steps * plan.width() * bytes;
+  plan.scratchBytes = plan.panel ? 0 : plan.copyBytes + plan.wholeSteps * plan.width() * bytesOf(plan.copyType());
   return success();
 }
 
 std::string OpenPlan::text() const {
   std::string out;
   llvm::raw_string_ostream os(out);
-  os << "contraction: " << chain.rows.text() << 'x' << chain.columns.text() << ", 1 product by " << nameOf(dot)
-     << " into 1 accumulator; blocks of up to " << heights[0] << 'x' << vectors << " vectors, tiles of " << width()
-     << " columns x chunks of " << chunkRows << " rows, rhs " << (transposes ? "transposed" : "copied") << " by "
-     << steps << " steps along K, of up to " << fewRows << " rows " << (hasDots ? "summed along K" : "read in place");
+  os << "contraction: " << chain.rows.text() << 'x' << chain.columns.text();
+  if (panel)
+    os << " panels of " << panel;
+  os << ", 1 product by " << nameOf(dot) << " into 1 accumulator; blocks of up to " << heights[0] << 'x' << vectors
+     << " vectors, tiles of " << width() << " columns x chunks of " << chunkRows << " rows, rhs ";
+  if (panel)
+    os << "read in place";
+  else
+    os << (makesPairs   ? "copied in pairs"
+           : transposes ? "transposed"
+                        : "copied")
+       << " by " << wholeSteps << " steps along K, or of more by " << steps << ", of up to " << fewRows << " rows "
+       << (hasDots ? "summed along K" : "read in place");
   if (addsWide)
     os << ", parts added in f64";
   if (!chain.epilogue.empty())

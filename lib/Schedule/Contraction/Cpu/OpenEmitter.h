@@ -1,0 +1,126 @@
+//===- OpenEmitter.h - Writing a product of open sizes --------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// OpenEmitter.cpp writes the kernel, its iterations, blocks and what follows them, OpenCopy.cpp the copies of rhs and
+// where a vector of it lies.
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SCHEDULE_CONTRACTION_CPU_OPENEMITTER_H
+#define QUERN_SCHEDULE_CONTRACTION_CPU_OPENEMITTER_H
+
+#include "Schedule/Build/Bodies.h"
+#include "Schedule/Contraction/Cpu/Open.h"
+#include "Schedule/Contraction/Numbers.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace quern::contractions {
+
+class OpenEmitter : NumberEmitter {
+public:
+  explicit OpenEmitter(const OpenPlan &plan)
+      : NumberEmitter(plan.chain.problem), plan(plan), chain(plan.chain), problem(chain.problem),
+        own(chain.products[0]), sumType(mlir::VectorType::get({plan.lanes}, chain.sumType())),
+        waitingType(mlir::VectorType::get({plan.lanes}, plan.waitingType())) {}
+  mlir::func::FuncOp emit();
+
+private:
+  struct Range {
+    Value begin, end;
+  };
+  enum class Rhs { Copied, InPlace, InPanels };
+  enum class Sums { Waiting, Done }; ///< with a part of K, or all
+  /// Vectors of the tile that a block has.
+  struct Vectors {
+    Value first;
+    int64_t count;
+  };
+  struct Block {
+    Value row;
+    int64_t height;
+    Vectors of;
+    Range k;
+    Rhs from;
+    Sums sumsOf;
+    Values places = {};   ///< of sums that wait
+    Values inPanels = {}; ///< where each vector is at the first step
+  };
+  Value ceilDiv(Size size, int64_t by) {
+    return create<mlir::arith::DivUIOp>(linear(by - 1, {{index(size), 1}}), index(by));
+  }
+  Value view(int64_t bytes, int64_t elements, mlir::Type element) {
+    auto type = mlir::MemRefType::get({elements}, element);
+    return create<mlir::memref::ViewOp>(type, kernel.scratch, index(bytes), mlir::ValueRange());
+  }
+  void emitIteration(Value iteration);
+  void emitDots(Range k);
+  Value addTo(Value waiting, Value sum);
+  void emitDots(Range k, Value row, int64_t height, Value column, int64_t columns);
+  void startSums();
+  void copyPart(Range k);
+  void copyRuns(Range k);
+  void copyTransposed(Range k);
+  void copySquare(Value vector, Value k, Value partBegin);
+  void copyElements(Value vector, Range k, Value partBegin);
+  Value copyAt(Value k, Value partBegin, Value vector);
+  void copyPair(Value vector, Value step, Value partBegin, Value exist, bool hasSecond);
+  /// Steps of as many elements along K as are packed, then of what is left.
+  using StepBody = llvm::function_ref<Values(Value step, Values carried, int64_t elements)>;
+  void forSteps(Range k, Values &carried, StepBody body);
+  void forSteps(Range k, llvm::function_ref<void(Value step, bool isWhole)> body);
+  void sumPart(Range k, Rhs from, Sums sumsOf);
+  void forBlocks(llvm::ArrayRef<int64_t> heights, llvm::function_ref<void(Value row, int64_t height)> body);
+  Values startBlock(Block &block);
+  Value loadStep(const Block &block, Value step, int64_t v, bool isWhole);
+  void finishBlock(const Block &block, const Values &after);
+  void emitBlock(Block block);
+  void emitWhole(Range k, llvm::ArrayRef<int64_t> heights, Rhs from);
+  void emitInParts(Value isFull, Value areFew);
+  Value sumsAt(Value row, Value column);
+  void emitEpilogue();
+  void emitPoint(Value row, Value column, int64_t lanes, Value sum = {});
+  Value load(const TileAccess &access, Value row, Value column, int64_t lanes);
+  Value rhsAt(Value k, Value column) {
+    return linear(own.sums[0].offset,
+                  {{k, own.reduced[0].rhs}, {tileColumn, own.columns[0].stride}, {column, own.columns[0].stride}});
+  }
+  Value loadVector(const Product::Factor &factor, Value at, int64_t elements) {
+    auto type = mlir::VectorType::get({elements}, factor.element());
+    return create<mlir::vector::LoadOp>(type, argument(factor.base), mlir::ValueRange{at});
+  }
+  Value loadRhs(Value at) { return convert(b, own.rhs, loadVector(own.rhs, at, plan.lanes)); }
+  Value pairsOf(Value step, Value column, bool hasSecond);
+  Value placeInPanels(const Vectors &of, int64_t vector);
+  /// What dots take of a row of lhs at a step.
+  llvm::SmallVector<Value, 4> lhsOf(const Product &product, Value row, Value step);
+  /// What rhs has of the tile some steps later, whose rows lie too far apart for a prefetcher of the machine's. Behind
+  /// the end it is no access.
+  void prefetchRhs(Value step) {
+    constexpr int64_t ahead = 16, line = 64;
+    const int64_t bytes = own.rhs.element().getIntOrFloatBitWidth() / 8;
+    for (int64_t i = 0; i < plan.stepLength(); ++i)
+      for (int64_t column = 0; column < plan.width(); column += line / bytes)
+        create<mlir::memref::PrefetchOp>(argument(own.rhs.base),
+                                         mlir::ValueRange{rhsAt(linear(ahead + i, {{step, 1}}), index(column))},
+                                         /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  }
+  Value argument(Value base) { return kernel.arguments.lookup(base); }
+
+  const OpenPlan &plan;
+  const Chain &chain;
+  mlir::func::FuncOp problem;
+  const Product &own;                    ///< as it lies in memory
+  mlir::VectorType sumType, waitingType; ///< of a sum in a register, and in scratch
+  Value sums, copy;                      ///< scratch
+  Value tileColumn;                      ///< the first of the tile
+  Value count;                           ///< columns of the tile
+  Value whole, started;                  ///< its whole vectors, and all
+  Range rows;                            ///< of the chunk
+};
+
+} // namespace quern::contractions
+
+#endif // QUERN_SCHEDULE_CONTRACTION_CPU_OPENEMITTER_H

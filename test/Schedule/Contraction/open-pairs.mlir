@@ -1,0 +1,34 @@
+// A product of bf16 whose sizes are all known at execution only, with weights that lie plain. Where the target multiplies pairs of bf16, one wants to see
+// them made once, of two rows of weights, into the copy that all rows of a chunk read; of few rows in registers; and behind the last whole pair one row
+// and zeros. Elsewhere the copy is of f32.
+// REQUIRES: compiler
+// RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s --implicit-check-not=linalg.
+// RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --check-prefix=WIDENED
+// RUN: quern-opt %s --check --sizes=7,33,40,33,50,60,7,50,50
+// RUN: quern-opt %s --check --sizes=200,301,301,301,130,130,200,130,131
+// RUN: quern-opt %s --check --sizes=3,1,1,1,64,64,3,64,64
+// RUN: quern-opt %s --check --sizes=200,301,301,301,130,130,200,130,131 --target=avx2
+// CHECK: plan = "contraction: ?x?, 1 product by dots of bf16 pairs into 1 accumulator; {{.*}} rhs copied in pairs by {{[0-9]+}} steps along K, or of more by {{[0-9]+}}, of up to 8 rows read in place, parts added in f64"
+// CHECK-COUNT-4: memref.prefetch
+// CHECK: arith.shli {{.*}} : vector<16xi32>
+// CHECK: vector.contract
+// WIDENED: 1 product by fma into 1 accumulator; {{.*}} rhs copied by
+#x = affine_map<(n, o, k) -> (n, k)>
+#w = affine_map<(n, o, k) -> (k, o)>
+#sums = affine_map<(n, o, k) -> (n, o)>
+!rows = memref<?x?xbf16, strided<[?, 1]>>
+!sums = memref<?x?xf32, strided<[?, 1]>>
+func.func @product(%x: !rows, %w: !rows, %sums: !sums) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%sums : !sums)
+  linalg.generic {indexing_maps = [#x, #w, #sums], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : !rows, !rows) outs(%sums : !sums) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %fa = arith.extf %a : bf16 to f32
+    %fb = arith.extf %b : bf16 to f32
+    %p = arith.mulf %fa, %fb fastmath<reassoc,contract> : f32
+    %r = arith.addf %s, %p fastmath<reassoc,contract> : f32
+    linalg.yield %r : f32
+  }
+  return
+}

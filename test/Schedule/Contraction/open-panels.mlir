@@ -1,0 +1,58 @@
+// Products whose weights lie in an open number of panels of 16 columns, and of which every size is known at execution only: of f32, and of bf16 whose
+// rows along K lie in pairs, the last of which may lack one. One wants to see that nothing is copied: the four vectors of a step are loaded from four
+// panels, or of a tile that the columns do not fill from one, and sums have whole panels, so that no element is written by itself. Pairs are
+// multiplied by one instruction where there is one, behind the last whole pair with zeros in both factors; elsewhere each half is multiplied by itself.
+// REQUIRES: compiler
+// RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s --implicit-check-not=mask --implicit-check-not=linalg.
+// RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --check-prefix=HALVES
+// RUN: quern-opt %s --check --sizes=7,33,40,3,33,1056,7,48,50
+// RUN: quern-opt %s --check --sizes=200,300,301,9,300,9600,200,144,144
+// RUN: quern-opt %s --check --sizes=200,301,301,9,301,9632,200,144,144 --target=avx2
+// RUN: quern-opt %s --check --sizes=13,1,1,1,1,32,13,16,16 --target=sse42
+// CHECK: func.func @plain_kernel
+// CHECK-SAME: factors = [3, 4, 0, 96]
+// CHECK-SAME: plan = "contraction: ?x? panels of 16, 1 product by fma into 1 accumulator; blocks of up to 6x4 vectors, tiles of 64 columns x chunks of 96 rows, rhs read in place"
+// CHECK-COUNT-4: vector.load {{.*}} memref<?xf32>, vector<16xf32>
+// CHECK-COUNT-24: math.fma
+// CHECK: func.func @pairs_kernel
+// CHECK-SAME: 1 product by dots of bf16 pairs into 1 accumulator; blocks of up to 6x4 vectors
+// CHECK-COUNT-4: vector.load {{.*}} memref<?xbf16>, vector<32xbf16>
+// CHECK: vector.load {{.*}} memref<?xbf16>, vector<2xbf16>
+// CHECK-COUNT-24: vector.contract
+// CHECK: arith.andi {{.*}} : vector<16xi32>
+// CHECK: vector.from_elements {{.*}} : vector<2xbf16>
+// HALVES: func.func @pairs_kernel
+// HALVES-SAME: 1 product by fma into 1 accumulator
+#x = affine_map<(n, p, c, k) -> (n, k)>
+#w = affine_map<(n, p, c, k) -> (p, k, c)>
+#pairs = affine_map<(n, p, c, k) -> (p, k floordiv 2, c, k mod 2)>
+#sums = affine_map<(n, p, c, k) -> (n, p * 16 + c)>
+#kinds = ["parallel", "parallel", "parallel", "reduction"]
+!sums = memref<?x?xf32, strided<[?, 1]>>
+func.func @plain(%x: memref<?x?xf32, strided<[?, 1]>>, %w: memref<?x?x16xf32, strided<[?, 16, 1]>>, %sums: !sums) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%sums : !sums)
+  linalg.generic {indexing_maps = [#x, #w, #sums], iterator_types = #kinds}
+      ins(%x, %w : memref<?x?xf32, strided<[?, 1]>>, memref<?x?x16xf32, strided<[?, 16, 1]>>) outs(%sums : !sums) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b fastmath<reassoc,contract> : f32
+    %r = arith.addf %s, %p fastmath<reassoc,contract> : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+func.func @pairs(%x: memref<?x?xbf16, strided<[?, 1]>> {quern.arg = "rows"}, %w: memref<?x?x16x2xbf16, strided<[?, 32, 2, 1]>> {quern.arg = "weights"},
+                 %sums: !sums {quern.arg = "sums"}) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%sums : !sums)
+  linalg.generic {indexing_maps = [#x, #pairs, #sums], iterator_types = #kinds}
+      ins(%x, %w : memref<?x?xbf16, strided<[?, 1]>>, memref<?x?x16x2xbf16, strided<[?, 32, 2, 1]>>) outs(%sums : !sums) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %fa = arith.extf %a : bf16 to f32
+    %fb = arith.extf %b : bf16 to f32
+    %p = arith.mulf %fa, %fb fastmath<reassoc,contract> : f32
+    %r = arith.addf %s, %p fastmath<reassoc,contract> : f32
+    linalg.yield %r : f32
+  }
+  return
+}

@@ -24,16 +24,24 @@ Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &giv
                             nameOf(wanted.dataType));
   if (given.ndims != wanted.ndims)
     return invalidArguments(declared.name, " is of rank ", given.ndims, "; the primitive takes ", wanted.ndims);
-  if (!given.isPlain())
+  if (!given.isPlain() && wanted.isPlain())
     return invalidArguments(declared.name, " is not plain; an argument with runtime dims must be");
+  if (!given.isBlockedFormat() || given.innerBlockCount != wanted.innerBlockCount ||
+      !std::equal(given.innerBlocks, given.innerBlocks + given.innerBlockCount, wanted.innerBlocks) ||
+      !std::equal(given.innerIndices, given.innerIndices + given.innerBlockCount, wanted.innerIndices))
+    return invalidArguments(declared.name, " has other inner blocks than the primitive takes");
   // A source may have compensation behind it.
   if (declared.isOutput ? given.extras.flags : given.extras.flags & ExtraScaleAdjust)
     return invalidArguments(declared.name,
                             " has compensation or an adjusted scale; an argument with runtime dims has none");
+  int64_t blocks[maxDims];
+  given.blockSizes(blocks);
   for (int d = 0; d < given.ndims; ++d)
-    if (given.paddedDims[d] != given.dims[d] || given.paddedOffsets[d] != 0)
+    if (given.paddedDims[d] % blocks[d] != 0 || given.paddedDims[d] - given.dims[d] >= blocks[d] ||
+        given.paddedOffsets[d] != 0)
       return invalidArguments("dim ", d, " of ", declared.name, " is ", given.dims[d], ", padded to ",
-                              given.paddedDims[d], "; an argument with runtime dims has no padding");
+                              given.paddedDims[d], "; an argument with runtime dims has no padding",
+                              blocks[d] > 1 ? " but that of its last block" : "");
   return {};
 }
 
@@ -57,7 +65,14 @@ Result<void> takeSizes(const std::string &name, const TensorDesc &wanted, const 
   for (int d = 0; d < given.ndims; ++d)
     if (Result<void> taken = take("stride", d, name, given.strides[d], wanted.strides[d], next); !taken)
       return taken;
-  return take("offset", 0, name, given.offset0, wanted.offset0, next);
+  if (Result<void> taken = take("offset", 0, name, given.offset0, wanted.offset0, next); !taken)
+    return taken;
+  int64_t blocks[maxDims];
+  wanted.blockSizes(blocks);
+  for (int d = 0; d < given.ndims; ++d)
+    if (wanted.dims[d] == runtimeDim && blocks[d] > 1)
+      *next++ = given.paddedDims[d] / blocks[d];
+  return {};
 }
 
 /// The position of the tensor that a vector of scales or zero points belongs to.

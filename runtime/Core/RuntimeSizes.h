@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A problem may leave dims, strides and offsets of plain tensors open. Its kernel reads them from one list,
+// A problem may leave dims, strides and offsets of tensors open. Its kernel reads them from one list,
 // quern_kernel_args::sizes: for each argument in order its runtime dims in order, then its runtime strides, then its
-// runtime offset. The memories of an execution say what they are.
+// runtime offset, then of each runtime dim that has inner blocks how many there are. The memories of an execution say
+// what they are.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_RUNTIMESIZES_H

@@ -65,12 +65,23 @@ Result<TensorDesc> TensorDesc::denseLike(DataType type) const {
   return desc;
 }
 
+/// Of dims that are given at execution and have inner blocks: how many blocks they have is a size, too.
+static int64_t openBlockCounts(const TensorDesc &desc) {
+  int64_t blocks[maxDims], count = 0;
+  desc.blockSizes(blocks);
+  for (int d = 0; d < rankOf(desc); ++d)
+    count += desc.dims[d] == runtimeDim && blocks[d] > 1;
+  return count;
+}
+
 int64_t TensorDesc::runtimeSizes() const {
   auto count = [](std::span<const int64_t> values) { return std::count(values.begin(), values.end(), runtimeDim); };
   const auto rank = static_cast<size_t>(rankOf(*this));
   if (isSparse())
     return count({dims, rank}) + (sparseLayoutOf(*this).nonzeros == runtimeDim ? 1 : 0);
-  return count({dims, rank}) + (isBlockedFormat() ? count({strides, rank}) + count({&offset0, 1}) : 0);
+  if (!isBlockedFormat())
+    return count({dims, rank});
+  return count({dims, rank}) + count({strides, rank}) + count({&offset0, 1}) + openBlockCounts(*this);
 }
 
 bool TensorDesc::hasRuntimeDims() const { return runtimeSizes() > 0; }

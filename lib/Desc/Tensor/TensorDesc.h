@@ -90,7 +90,7 @@ struct TensorDesc {
   bool isSparse() const { return formatKind == FormatKind::Sparse; }
   bool isPlain() const { return isBlockedFormat() && innerBlockCount == 0; }
   bool hasRuntimeDims() const; ///< of dims, strides or offset0
-  /// Of its dims, strides and offset0, how many are given at execution only.
+  /// Of its dims, strides, offset0 and numbers of blocks along a dim, how many are given at execution only.
   int64_t runtimeSizes() const;
   bool hasZeroDim() const;   ///< no element: every primitive on it is a no-op
   bool hasPadding() const;   ///< some paddedDims[d] != dims[d]

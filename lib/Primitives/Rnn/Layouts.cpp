@@ -65,9 +65,14 @@ struct Choice {
 
 } // namespace
 
+/// Of the gates that a kernel accumulates together.
+static int64_t mostVectorsOf(int64_t gates, const Target &target) {
+  const int64_t columns = target.isa == CpuIsa::Avx2 ? 2 : 4;
+  return std::max<int64_t>(columns / gates, 1);
+}
+
 Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode fpmath, const Target &target) {
-  int64_t lanes = target.lanes32(), columns = target.isa == CpuIsa::Avx2 ? 2 : 4;
-  int64_t vectors = std::max<int64_t>(columns / gates, 1);
+  int64_t lanes = target.lanes32(), vectors = mostVectorsOf(gates, target);
   int64_t needed = std::max<int64_t>((channels + lanes - 1) / lanes, 1);
   auto padding = [&] { return (needed + vectors - 1) / vectors * vectors - needed; };
   while (vectors > 1 && padding() * 24 >= needed) // so much of the time would go into columns that are not there
@@ -82,6 +87,16 @@ Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, 
   const int64_t together = gatesTogether(rnn);
   return packed(weights, "abdEc", packingOf(weights.dataType, together, weights.dims[4], fpmath, target),
                 weightsSumMask);
+}
+
+bool arePackedOfSomeWidth(const RnnDesc &rnn, const TensorDesc &weights, const Target &target) {
+  const int64_t kPack = kPackOf(weights.dataType, FpmathMode::Strict, target);
+  for (int64_t vectors = mostVectorsOf(gatesTogether(rnn), target); vectors; vectors /= 2) {
+    Result<TensorDesc> one = packed(weights, "abdEc", {vectors * target.lanes32(), kPack}, weightsSumMask);
+    if (one && weights.sameLayout(*one))
+      return true;
+  }
+  return false;
 }
 
 Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath, const Target &target) {

@@ -38,6 +38,8 @@ Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode 
 /// weights_layer or weights_iter packed; `weights` gives dims and type.
 Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath,
                                  const Target &target);
+/// Whether these weights, whose channels are given at execution, are packed as `any` packs those of some width.
+bool arePackedOfSomeWidth(const RnnDesc &rnn, const TensorDesc &weights, const Target &target);
 /// weights_projection packed.
 Result<TensorDesc> packedProjection(const TensorDesc &weights, FpmathMode fpmath, const Target &target);
 /// Weights of a layer, of states or of a projection packed for backward.

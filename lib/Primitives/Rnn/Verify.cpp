@@ -49,8 +49,9 @@
 //   C37 seq_lengths is of s32.
 //   C38 Of training, channels are beside each other or a known number of elements apart.
 //   C39 Of weights, bias and peephole everything is known; of the other tensors all dims but T and N. Or, of inference
-//       in f32 with one layer and direction, SLC, SIC and DHC are given at execution together: without projection,
-//       attention and seq_lengths, all tensors plain, with channels beside each other and known offsets.
+//       in f32 or bf16 with one layer and direction, SLC, SIC and DHC are given at execution together: without
+//       projection, attention and seq_lengths, weights packed as those of some width, or plain as all other tensors,
+//       with channels beside each other and known offsets.
 //   C40 Tensors are plain, without padding; weights may be packed as `any` packs them for this target.
 //   C41 Only s8 weights have sums appended: rnn_u8s8 with mask 27, of the projection 11.
 //   C42 There are no scales, zero points or post-ops.
@@ -205,8 +206,15 @@ bool isTransposedNeeded(const RnnDesc &rnn, int32_t argument) {
 Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   const FpmathMode fpmath = problem.desc.attr.fpmathMode;
-  if (hasOpenWidths(rnn)) // they are read as they lie
+  if (hasOpenWidths(rnn)) { // weights are read as they lie
+    const bool arePlain = rnn.weightsLayer.isPlain() && rnn.weightsIter.isPlain();
+    const bool areMultiplied = target.hasPairDots() && (arePlain || !target.hasPatchDots());
+    if (rnn.srcLayer.dataType == DataType::BF16 && !areMultiplied) { // rows are widened once for all products
+      problem.intermediates.push_back({arg::src, "src_layer", rnn.srcLayer, false});
+      problem.intermediates.back().desc.dataType = DataType::F32;
+    }
     return {};
+  }
   const bool isRounded = areWeightsRounded(rnn, fpmath, target);
   for (const NamedTensor &tensor : forwardTensors(rnn)) {
     const bool isProjection = tensor.argument == arg::weights3;

@@ -46,9 +46,12 @@ public:
     drawData(drawn);
     drawAttributes(drawn);
     if (cell.family == LayoutFamily::Packed)
-      packWeights();
-    if (cell.family == LayoutFamily::Runtime)
+      packWeights(attr.fpmathMode);
+    if (cell.family == LayoutFamily::Runtime) {
+      if (mayOpenWidths() && random.oneIn(2)) // panels, which say nothing of the fpmath mode
+        packWeights(FpmathMode::Strict);
       openSizes(drawn);
+    }
     drawn.desc = {op, attr};
     return drawn;
   }
@@ -237,28 +240,28 @@ private:
       scales.push_back(scale * random.pick(factors));
   }
 
-  void packWeights() {
+  void packWeights(FpmathMode fpmath) {
     if (pass == Pass::Backward) {
       for (TensorDesc *weights : {&op.weightsLayer, &op.weightsIter, &op.weightsProjection})
         if (!weights->isZero())
-          *weights = taken(quern::rnn::packedTransposed(*weights, attr.fpmathMode, target));
+          *weights = taken(quern::rnn::packedTransposed(*weights, fpmath, target));
       return;
     }
-    op.weightsLayer = taken(quern::rnn::packedWeights(op, op.weightsLayer, attr.fpmathMode, target));
-    op.weightsIter = taken(quern::rnn::packedWeights(op, op.weightsIter, attr.fpmathMode, target));
+    op.weightsLayer = taken(quern::rnn::packedWeights(op, op.weightsLayer, fpmath, target));
+    op.weightsIter = taken(quern::rnn::packedWeights(op, op.weightsIter, fpmath, target));
     if (hasProjection())
-      op.weightsProjection = taken(quern::rnn::packedProjection(op.weightsProjection, attr.fpmathMode, target));
+      op.weightsProjection = taken(quern::rnn::packedProjection(op.weightsProjection, fpmath, target));
   }
 
   bool mayOpenWidths() const {
-    return op.prop == PropKind::ForwardInference && cell.type == DataType::F32 && s.layers == 1 && s.directions == 1 &&
-           !hasProjection() && op.attention.isZero() && op.seqLengths.isZero();
+    return op.prop == PropKind::ForwardInference && (cell.type == DataType::F32 || cell.type == DataType::BF16) &&
+           s.layers == 1 && s.directions == 1 && !hasProjection() && op.attention.isZero() && op.seqLengths.isZero();
   }
 
   /// T and N of all tensors, in the order of the line, or all sizes but those that are 1 or say the cell.
   void openSizes(Case &drawn) {
     bool openSteps = random.oneIn(2), openBatch = !openSteps || random.oneIn(2);
-    const bool openWidths = mayOpenWidths() && random.oneIn(2);
+    const bool openWidths = mayOpenWidths() && !random.oneIn(4);
     auto open = [&](const char *, auto &value) {
       if constexpr (std::is_same_v<std::decay_t<decltype(value)>, TensorDesc>)
         openWidths ? openAll(value, drawn.sizes) : openTensor(value, openSteps, openBatch, drawn.sizes);
@@ -274,9 +277,17 @@ private:
     for (size_t d = 0; d < dims.size(); ++d)
       if (d + 1 == dims.size() || dims.size() == 3 || (d == 2 && (dims.size() == 5 || isState)))
         dims[d] = runtimeDim;
-    TensorDesc opened = taken(TensorDesc::dense(dims, desc.dataType));
+    TensorDesc opened = taken(desc.isPlain() ? TensorDesc::dense(dims, desc.dataType)
+                                             : TensorDesc::fromTag(dims, desc.dataType, tagOfPanels(desc)));
     appendSizes(opened, desc, sizes);
     desc = opened;
+  }
+
+  /// Dims of 1 have any place in the tag that the descriptor gives.
+  static std::string tagOfPanels(const TensorDesc &desc) {
+    const bool isPacked = desc.innerBlockCount > 1;
+    return concat("abdE", isPacked ? "C" : "c", desc.innerBlocks[0], "e",
+                  isPacked ? concat(desc.innerBlocks[1], "c") : "");
   }
 
   void openTensor(TensorDesc &desc, bool openSteps, bool openBatch, std::vector<int64_t> &sizes) {

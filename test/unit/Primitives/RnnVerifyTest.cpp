@@ -88,8 +88,8 @@ TEST(RnnVerify, RefusesOtherKinds) {
 
 /// A line all of whose channels are open.
 std::string openWidths(const char *cell, const char *direction, int layers, int gates, const char *type,
-                       const char *more = "") {
-  const std::string weights = concat("=", type, ":", layers, "x1x?x", gates, "x?:abcde");
+                       const char *more = "", const char *tag = "abcde") {
+  const std::string weights = concat("=", type, ":", layers, "x1x?x", gates, "x?:", tag);
   return concat("rnn fwd_i cell=", cell, " direction=", direction, " src_layer=", type, ":2x3x?:abc", more,
                 " weights_layer", weights, " weights_iter", weights, " dst_layer=", type, ":2x3x?:abc");
 }
@@ -145,11 +145,12 @@ TEST(RnnVerify, RefusesOtherDims) {
        "for weights_layer with"},
       {"C39", lstm + layers + "weights_layer=f32:1x1x?x4x8:abcde weights_iter=f32:1x1x8x4x8:any", unsupported,
        "but for SLC, SIC and DHC together"},
-      {"C39", openWidths("lstm", "left2right", 1, 4, "bf16"), unsupported, "but for inference in f32"},
+      {"C39", openWidths("lstm", "left2right", 1, 4, "f16"), unsupported, "but for inference in f32 and bf16"},
       {"C39", openWidths("lstm", "left2right", 2, 4, "f32"), unsupported, "with 2 layers and 1 directions"},
       {"C39", openWidths("lstm", "left2right", 1, 4, "f32", " seq_lengths=s32:3:a"), unsupported, "with seq_lengths"},
-      {"C39", openWidths("lbr_gru", "left2right", 1, 3, "f32", " bias=bf16:1x1x4x?:abcd"), unsupported,
-       "with bias in another type"},
+      {"C39", openWidths("lbr_gru", "left2right", 1, 3, "f32", " bias=f32:1x1x4x?:s?x?x?x2"), unsupported,
+       "with bias in another layout"},
+      {"C40", openWidths("lstm", "left2right", 1, 4, "f32", "", "abdEc12e"), unsupported, "weights_layer with inner"},
   };
   expectAllRefused("rnn", refusals);
   expectAllRefusedOfBackward(refusals);

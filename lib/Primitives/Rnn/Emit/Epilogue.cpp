@@ -122,8 +122,7 @@ void Epilogue::emit(Body body) {
 
 Value Epilogue::read(Ref ref) { return elements[static_cast<size_t>(ref)]; }
 
-Value Epilogue::number(Ref ref) {
-  Value element = read(ref);
+Value Epilogue::number(Value element) {
   return element.getType().isF32() ? element : Value(arith::ExtFOp::create(*b, loc, b->getF32Type(), element));
 }
 
@@ -170,8 +169,10 @@ Value Epilogue::activation(Value x) {
 Value Epilogue::blend(Value u, Value o, Ref h, Ref attention) {
   if (attention >= 0)
     u = mul(sub(f32(1), number(attention)), u);
-  return add(mul(u, state(h)), mul(sub(f32(1), u), o));
+  return blend(u, o, state(h));
 }
+
+Value Epilogue::blend(Value u, Value o, Value h) { return add(mul(u, h), mul(sub(f32(1), u), o)); }
 
 Value Epilogue::whereAlive(Ref remaining, Value x, Value kept) {
   if (remaining < 0)

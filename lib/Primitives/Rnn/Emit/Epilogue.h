@@ -62,8 +62,9 @@ public:
   void emit(Body body);
 
   // In the body.
-  mlir::Value read(Ref ref);   ///< as it is stored
-  mlir::Value number(Ref ref); ///< of a float, in f32
+  mlir::Value read(Ref ref); ///< as it is stored
+  mlir::Value number(Ref ref) { return number(read(ref)); }
+  mlir::Value number(mlir::Value element); ///< of a float, in f32
   mlir::Value state(Ref ref) { return emitNumber(*b, loc, context, read(ref)); }
   mlir::Value stored(mlir::Value x) { return emitStored(*b, loc, context, x); }
   /// A state as it is stored, as products read it.
@@ -81,6 +82,7 @@ public:
   mlir::Value activation(mlir::Value x);
   /// u h + (1 - u) o, with u as attention leaves it.
   mlir::Value blend(mlir::Value u, mlir::Value o, Ref h, Ref attention);
+  mlir::Value blend(mlir::Value u, mlir::Value o, mlir::Value h);
   /// `x` where the sequence has a step left, else `kept`.
   mlir::Value whereAlive(Ref remaining, mlir::Value x, mlir::Value kept);
   /// The state of `number`, or where no step is left the one before; 0 if there is none of its channels.

@@ -3,15 +3,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One layer in one direction, in f32. With open widths gates are no dim of a matrix: each is a product of its own, from
-// the weights as they lie, and what a cell makes of the sums is elementwise ops behind it. The products with x are made
-// for all of time at once. States are a region [T + 1][N][DHC], of which the state at the start is the slot before the
-// first step, whichever end that is.
+// One layer in one direction, in f32 or bf16. With open widths gates are no dim of a matrix: each is a product of its
+// own, from the weights as they lie, and what a cell makes of the sums is elementwise ops behind it. The products with
+// x are made for all of time at once. States are a region [T + 1][N][DHC], of which the state at the start is the slot
+// before the first step, whichever end that is.
+//
+// Weights may be packed as `any` packs them: each gate lies in panels of its own. Sums then have all columns of these.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/OpenWidths.h"
 
 #include "Primitives/Emission/Program.h"
+#include "Primitives/Emission/Tensors.h"
 #include "Primitives/Rnn/Emit/Epilogue.h"
 #include "Primitives/Rnn/Emit/States.h"
 
@@ -24,11 +27,22 @@ using namespace quern::rnn;
 
 namespace {
 
-/// [rows, channels] of f32, whose channels lie side by side; a vector without rows.
+/// [rows, channels], whose channels lie side by side; a vector without rows.
 struct Matrix {
   std::string buffer;
-  AffineExpr rows, channels, row; ///< each a number or an entry of the list of sizes; `row` is a stride, in elements
+  DataType type;
+  AffineExpr rows, channels, row; ///< each a number or a size; `row` is a stride, in elements
   AffineExpr bytes;
+};
+
+/// weights_layer or weights_iter; a panel has `block` columns, a group `kPack` rows, 1 of plain weights.
+struct OpenWeights {
+  std::string name;
+  const TensorDesc *desc = nullptr;
+  int64_t block = 1, kPack = 1;
+  AffineExpr panels, groups; ///< how many there are of each
+  AffineExpr inputs;         ///< rows
+  AffineExpr width;          ///< columns of all panels
 };
 
 class OpenWidthsEmitter {
@@ -39,30 +53,55 @@ public:
         states(problem, context, program), steps(states.steps()), batch(states.batch()),
         inputs(states.dimOf("weights_layer", rnn.weightsLayer, 2)),
         channels(states.dimOf("weights_layer", rnn.weightsLayer, 4)) {
-    int64_t entries = 0;
+    for (const ArgumentInfo &copy : problem.intermediates)
+      factor = copy.index == arg::src ? copy.desc.dataType : factor;
     for (const ArgumentInfo &argument : problem.arguments)
       entries += argument.runtimeSizes();
-    allRows = program.size(entries);
+    allRows = computed(steps * batch);
+    layer = readWeights("weights_layer", rnn.weightsLayer);
+    iter = readWeights("weights_iter", rnn.weightsIter);
   }
   void emit();
 
 private:
   using Bindings = SmallVector<Binding>;
   using CellBody = llvm::function_ref<void(StepEmitter &step, Epilogue &epilogue)>;
+  /// A number as a state, in the type that products read.
+  Value stored(Epilogue &e, Value number) const {
+    Value state = e.stored(number);
+    return factor == DataType::F32 ? e.number(state) : state;
+  }
+  bool hasResetFirst() const { return isGru(rnn) && !isLinearBeforeReset(rnn); }
   bool isReversed() const { return rnn.direction == RnnDirection::Right2Left; }
 
   /// The rows of a tensor whose last two dims these are, from an element on.
   Matrix tensor(StringRef name, const TensorDesc &desc, AffineExpr elements) const;
-  Matrix scratch(StringRef name, AffineExpr rows, AffineExpr width, AffineExpr count, AffineExpr index);
-  Matrix planeOf(StringRef name, int64_t gate, AffineExpr rows) {
-    return scratch(name, rows, channels, program.number(s.gates), program.number(gate));
+  /// `index` of `count` matrices, whose rows are `pitch` elements apart.
+  Matrix scratch(StringRef name, DataType type, AffineExpr rows, AffineExpr width, AffineExpr pitch, AffineExpr count,
+                 AffineExpr index);
+  Matrix planeOf(StringRef name, int64_t gate, AffineExpr rows, AffineExpr pitch) {
+    return scratch(name, DataType::F32, rows, channels, pitch, program.number(s.gates), program.number(gate));
   }
-  Matrix stateAt(AffineExpr slot) { return scratch("states", batch, channels, steps + 1, slot); }
-  Matrix own(StringRef name) { return scratch(name, batch, channels, program.number(1), program.number(0)); }
-  Matrix weightsOf(StringRef name, const TensorDesc &desc, int64_t gate) const;
-  Binding bind(StringRef name, const Matrix &matrix) const;
+  Matrix stateAt(AffineExpr slot) { return scratch("states", factor, batch, channels, channels, steps + 1, slot); }
+  Matrix own(StringRef name) {
+    return scratch(name, DataType::F32, batch, channels, channels, program.number(1), program.number(0));
+  }
+  Matrix resetState() {
+    return scratch("reset", factor, batch, channels, channels, program.number(1), program.number(0));
+  }
+  /// What is computed of sizes, as one.
+  AffineExpr computed(AffineExpr value) {
+    if (isa<AffineConstantExpr, AffineSymbolExpr>(value))
+      return value;
+    program.addSize(value);
+    return program.size(entries++);
+  }
+  OpenWeights readWeights(StringRef name, const TensorDesc &desc);
+  Binding bindWeights(const OpenWeights &weights, int64_t gate);
+  Binding bind(StringRef name, const Matrix &matrix);
 
-  void product(const Matrix &to, const Matrix &x, const Matrix &weights, bool beside);
+  /// Of sums without what fills up panels.
+  void product(Matrix to, Matrix x, const OpenWeights &weights, int64_t gate, bool beside);
   /// A copy; of nothing, zeros.
   void copy(std::optional<Matrix> from, const Matrix &to);
   void emitInputs();
@@ -73,7 +112,7 @@ private:
 
   /// The sums of gate `gate` and its bias, as "x<gate>", "h<gate>", "bias<gate>".
   void addGate(Bindings &bindings, int64_t gate, AffineExpr t);
-  void addRow(Bindings &bindings, StringRef name, StringRef tensor, const TensorDesc &desc, int64_t row) const;
+  void addRow(Bindings &bindings, StringRef name, StringRef tensor, const TensorDesc &desc, int64_t row);
   GateInput gate(StepEmitter &step, Epilogue &epilogue, int64_t gate) const;
   void call(StringRef kind, Bindings bindings, const Matrix &to, CellBody body, bool beside = false);
   void vanilla(AffineExpr t, AffineExpr next);
@@ -88,7 +127,11 @@ private:
   Program program;
   States states;
   const AffineExpr steps, batch, inputs, channels;
-  AffineExpr allRows; ///< T N
+  /// Of the rows that products read: the problem's, or f32 that has been rounded to it.
+  DataType factor = context.state();
+  int64_t entries = 0; ///< of the list of sizes
+  AffineExpr allRows;  ///< T N
+  OpenWeights layer, iter;
 };
 
 //===----------------------------------------------------------------------===//
@@ -97,33 +140,70 @@ private:
 
 Matrix OpenWidthsEmitter::tensor(StringRef name, const TensorDesc &desc, AffineExpr elements) const {
   const int rowDim = desc.ndims - 2;
-  return {name.str(), states.dimOf(name, desc, rowDim), states.dimOf(name, desc, rowDim + 1),
-          states.strideOf(name, desc, rowDim), (elements + desc.offset0) * bytesOf(desc.dataType)};
+  return {name.str(),
+          desc.dataType,
+          states.dimOf(name, desc, rowDim),
+          states.dimOf(name, desc, rowDim + 1),
+          states.strideOf(name, desc, rowDim),
+          (elements + desc.offset0) * bytesOf(desc.dataType)};
 }
 
-Matrix OpenWidthsEmitter::scratch(StringRef name, AffineExpr rows, AffineExpr width, AffineExpr count,
-                                  AffineExpr index) {
-  AffineExpr bytes = rows * width * bytesOf(DataType::F32);
+Matrix OpenWidthsEmitter::scratch(StringRef name, DataType type, AffineExpr rows, AffineExpr width, AffineExpr pitch,
+                                  AffineExpr count, AffineExpr index) {
+  AffineExpr bytes = rows * pitch * bytesOf(type);
   program.addRegion(name, bytes * count);
-  return {name.str(), rows, width, width, bytes * index};
+  return {name.str(), type, rows, width, pitch, bytes * index};
 }
 
-/// [I, DHC] of one gate.
-Matrix OpenWidthsEmitter::weightsOf(StringRef name, const TensorDesc &desc, int64_t gate) const {
-  Matrix matrix = tensor(name, desc, states.strideOf(name, desc, 3) * gate);
-  matrix.rows = states.dimOf(name, desc, 2);
-  matrix.row = states.strideOf(name, desc, 2);
-  return matrix;
+OpenWeights OpenWidthsEmitter::readWeights(StringRef name, const TensorDesc &desc) {
+  enum : int { Input = 2, Output = 4 };
+  int64_t blocks[maxDims];
+  desc.blockSizes(blocks);
+  OpenWeights weights{name.str(), &desc, blocks[Output], blocks[Input]};
+  weights.panels = states.blocksOf(name, desc, Output);
+  weights.groups = states.blocksOf(name, desc, Input);
+  weights.inputs = states.dimOf(name, desc, Input);
+  weights.width = computed(weights.panels * weights.block);
+  return weights;
 }
 
-Binding OpenWidthsEmitter::bind(StringRef name, const Matrix &matrix) const {
-  Binding binding{name.str(), {}, {matrix.buffer, matrix.bytes}};
-  auto numberOf = [](AffineExpr size, auto &entries) {
-    if (auto number = dyn_cast<AffineConstantExpr>(size))
-      return number.getValue();
-    entries.push_back(cast<AffineSymbolExpr>(size).getPosition());
-    return ShapedType::kDynamic;
+/// A number of a type; of an open one it is dynamic, and the entry of the list of sizes is noted.
+template <typename Entries> int64_t numberOf(AffineExpr size, Entries &entries) {
+  if (auto number = dyn_cast<AffineConstantExpr>(size))
+    return number.getValue();
+  entries.push_back(cast<AffineSymbolExpr>(size).getPosition());
+  return ShapedType::kDynamic;
+}
+
+/// Of one gate: [I, DHC], or in panels.
+Binding OpenWidthsEmitter::bindWeights(const OpenWeights &weights, int64_t gate) {
+  enum : int { Input = 2, Gate = 3, Output = 4 };
+  const TensorDesc &desc = *weights.desc;
+  const AffineExpr elements = states.strideOf(weights.name, desc, Gate) * gate + desc.offset0;
+  Binding binding{"weights", {}, {weights.name, elements * bytesOf(desc.dataType)}};
+  AffineExpr row = states.strideOf(weights.name, desc, Input);
+  SmallVector<int64_t> shape, strides;
+  auto add = [&](AffineExpr extent, AffineExpr stride) {
+    shape.push_back(numberOf(extent, binding.openDims));
+    strides.push_back(numberOf(stride, binding.openStrides));
   };
+  if (weights.block > 1) {
+    add(weights.panels, states.strideOf(weights.name, desc, Output));
+    add(weights.groups, row);
+    add(states.number(weights.block), states.number(weights.kPack));
+    if (weights.kPack > 1)
+      add(states.number(weights.kPack), states.number(1));
+  } else {
+    add(weights.inputs, row);
+    add(channels, states.number(1));
+  }
+  binding.type = MemRefType::get(shape, elementType(desc.dataType, builder),
+                                 StridedLayoutAttr::get(builder.getContext(), 0, strides));
+  return binding;
+}
+
+Binding OpenWidthsEmitter::bind(StringRef name, const Matrix &matrix) {
+  Binding binding{name.str(), {}, {matrix.buffer, matrix.bytes}};
   SmallVector<int64_t> shape, strides;
   if (matrix.rows) {
     shape.push_back(numberOf(matrix.rows, binding.openDims));
@@ -131,7 +211,7 @@ Binding OpenWidthsEmitter::bind(StringRef name, const Matrix &matrix) const {
   }
   shape.push_back(numberOf(matrix.channels, binding.openDims));
   strides.push_back(1);
-  binding.type = MemRefType::get(shape, Float32Type::get(builder.getContext()),
+  binding.type = MemRefType::get(shape, elementType(matrix.type, builder),
                                  StridedLayoutAttr::get(builder.getContext(), 0, strides));
   return binding;
 }
@@ -140,19 +220,30 @@ Binding OpenWidthsEmitter::bind(StringRef name, const Matrix &matrix) const {
 // Steps
 //===----------------------------------------------------------------------===//
 
-void OpenWidthsEmitter::product(const Matrix &to, const Matrix &x, const Matrix &weights, bool beside) {
+void OpenWidthsEmitter::product(Matrix to, Matrix x, const OpenWeights &weights, int64_t gate, bool beside) {
+  const bool arePanels = weights.block > 1;
+  x.channels = weights.inputs;
+  to.channels = arePanels ? weights.width : channels;
   program.call(
-      "rnn_product", {bind("x", x), bind("weights", weights), bind("sums", to)},
-      [&](StepEmitter &step) { addPlainProduct(step, step["sums"], step["x"], step["weights"]); }, beside);
+      "rnn_product", {bind("x", x), bindWeights(weights, gate), bind("sums", to)},
+      [&](StepEmitter &step) {
+        (arePanels ? addPanelProduct : addPlainProduct)(step, step["sums"], step["x"], step["weights"]);
+      },
+      beside);
 }
 
 void OpenWidthsEmitter::copy(std::optional<Matrix> from, const Matrix &to) {
   Bindings bindings;
   if (from)
     bindings.push_back(bind("from", *from));
-  call(from ? "rnn_copy" : "rnn_clear", bindings, to, [&](StepEmitter &step, Epilogue &e) {
+  call(from ? "rnn_copy" : "rnn_clear", bindings, to, [&](StepEmitter &, Epilogue &e) {
     const Ref element = e.elementOf("from");
-    e.emit([&]() -> SmallVector<Value> { return {element >= 0 ? e.read(element) : e.f32(0)}; });
+    e.emit([&]() -> SmallVector<Value> {
+      if (from && from->type == to.type)
+        return {e.read(element)};
+      Value number = from ? e.number(element) : e.f32(0);
+      return {to.type == DataType::F32 ? number : e.stored(number)};
+    });
   });
 }
 
@@ -172,11 +263,11 @@ void OpenWidthsEmitter::call(StringRef kind, Bindings bindings, const Matrix &to
 void OpenWidthsEmitter::emitInputs() {
   AffineExpr t = program.beginLoop(steps);
   copy(tensor("src_layer", rnn.srcLayer, t * states.strideOf("src_layer", rnn.srcLayer, 0)),
-       scratch("inputs", batch, inputs, steps, t));
+       scratch("inputs", factor, batch, inputs, inputs, steps, t));
   program.endLoop();
-  const Matrix x{"inputs", allRows, inputs, inputs, program.number(0)};
+  const Matrix x{"inputs", factor, allRows, inputs, inputs, program.number(0)};
   for (int64_t g = 0; g < s.gates; ++g)
-    product(planeOf("products", g, allRows), x, weightsOf("weights_layer", rnn.weightsLayer, g), /*beside=*/g > 0);
+    product(planeOf("products", g, allRows, layer.width), x, layer, g, /*beside=*/g > 0);
 }
 
 void OpenWidthsEmitter::emitStart() {
@@ -200,10 +291,8 @@ void OpenWidthsEmitter::emitFinish() {
 }
 
 void OpenWidthsEmitter::productsOfState(const Matrix &state, int64_t first, int64_t end) {
-  Matrix x = state;
-  x.channels = states.dimOf("weights_iter", rnn.weightsIter, 2); // as many as DHC
   for (int64_t g = first; g < end; ++g)
-    product(planeOf("sums", g, batch), x, weightsOf("weights_iter", rnn.weightsIter, g), /*beside=*/g > first);
+    product(planeOf("sums", g, batch, iter.width), state, iter, g, /*beside=*/g > first);
 }
 
 //===----------------------------------------------------------------------===//
@@ -211,7 +300,7 @@ void OpenWidthsEmitter::productsOfState(const Matrix &state, int64_t first, int6
 //===----------------------------------------------------------------------===//
 
 void OpenWidthsEmitter::addRow(Bindings &bindings, StringRef name, StringRef tensorName, const TensorDesc &desc,
-                               int64_t row) const {
+                               int64_t row) {
   if (desc.isZero())
     return;
   Matrix matrix = tensor(tensorName, desc, states.strideOf(tensorName, desc, 2) * row);
@@ -221,11 +310,11 @@ void OpenWidthsEmitter::addRow(Bindings &bindings, StringRef name, StringRef ten
 
 void OpenWidthsEmitter::addGate(Bindings &bindings, int64_t gate, AffineExpr t) {
   const std::string number = std::to_string(gate);
-  Matrix x = planeOf("products", gate, allRows);
+  Matrix x = planeOf("products", gate, allRows, layer.width);
   x.rows = batch;
-  x.bytes = x.bytes + t * (batch * channels * bytesOf(DataType::F32));
+  x.bytes = x.bytes + t * (batch * layer.width * bytesOf(DataType::F32));
   bindings.push_back(bind("x" + number, x));
-  bindings.push_back(bind("h" + number, planeOf("sums", gate, batch)));
+  bindings.push_back(bind("h" + number, planeOf("sums", gate, batch, iter.width)));
   addRow(bindings, "bias" + number, "bias", rnn.bias, gate);
 }
 
@@ -244,14 +333,14 @@ void OpenWidthsEmitter::vanilla(AffineExpr t, AffineExpr next) {
   addGate(bindings, 0, t);
   call("rnn_cell", bindings, stateAt(next), [&](StepEmitter &step, Epilogue &e) {
     GateInput input = gate(step, e, 0);
-    e.emit([&]() -> SmallVector<Value> { return {e.activation(e.number(input))}; });
+    e.emit([&]() -> SmallVector<Value> { return {stored(e, e.activation(e.number(input)))}; });
   });
 }
 
 void OpenWidthsEmitter::lstm(AffineExpr t, AffineExpr next) {
   const bool hasPeephole = !rnn.weightsPeephole.isZero();
   auto peep = [&](Epilogue &e, Value sum, Ref weights, Value cell) {
-    return hasPeephole ? e.add(sum, e.mul(e.read(weights), cell)) : sum;
+    return hasPeephole ? e.add(sum, e.mul(e.number(weights), cell)) : sum;
   };
   auto peephole = [&](StepEmitter &step, Epilogue &e, const char *name) {
     return hasPeephole ? e.channel(step[name], std::nullopt) : -1;
@@ -279,7 +368,7 @@ void OpenWidthsEmitter::lstm(AffineExpr t, AffineExpr next) {
     Ref c = e.element(step["c"]), ofO = peephole(step, e, "peephole2");
     e.emit([&]() -> SmallVector<Value> {
       Value cell = e.read(c);
-      return {e.mul(e.sigmoid(peep(e, e.number(o), ofO, cell)), e.tanh(cell))};
+      return {stored(e, e.mul(e.sigmoid(peep(e, e.number(o), ofO, cell)), e.tanh(cell)))};
     });
   });
 }
@@ -294,21 +383,21 @@ void OpenWidthsEmitter::gru(AffineExpr t, AffineExpr before, AffineExpr next) {
   addGate(ofReset, 1, t);
   ofReset.push_back(bind("h", stateAt(before)));
   call(
-      "rnn_reset", ofReset, own("reset"),
+      "rnn_reset", ofReset, resetState(),
       [&](StepEmitter &step, Epilogue &e) {
         GateInput r = gate(step, e, 1);
         Ref h = e.element(step["h"]);
-        e.emit([&]() -> SmallVector<Value> { return {e.mul(e.sigmoid(e.number(r)), e.read(h))}; });
+        e.emit([&]() -> SmallVector<Value> { return {stored(e, e.mul(e.sigmoid(e.number(r)), e.number(h)))}; });
       },
       /*beside=*/true);
-  productsOfState(own("reset"), 2, 3);
+  productsOfState(resetState(), 2, 3);
   addGate(ofOutput, 2, t);
   ofOutput.push_back(bind("update", own("update")));
   ofOutput.push_back(bind("h", stateAt(before)));
   call("rnn_output", ofOutput, stateAt(next), [&](StepEmitter &step, Epilogue &e) {
     GateInput o = gate(step, e, 2);
     Ref u = e.element(step["update"]), h = e.element(step["h"]);
-    e.emit([&]() -> SmallVector<Value> { return {e.blend(e.read(u), e.tanh(e.number(o)), h, /*attention=*/-1)}; });
+    e.emit([&]() -> SmallVector<Value> { return {stored(e, e.blend(e.read(u), e.tanh(e.number(o)), e.number(h)))}; });
   });
 }
 
@@ -327,18 +416,17 @@ void OpenWidthsEmitter::linearBeforeReset(AffineExpr t, AffineExpr before, Affin
     e.emit([&]() -> SmallVector<Value> {
       Value u = e.sigmoid(e.number(update)), r = e.sigmoid(e.number(reset));
       Value o = e.tanh(e.add(e.number(output), e.mul(r, e.number(hidden))));
-      return {e.blend(u, o, h, /*attention=*/-1)};
+      return {stored(e, e.blend(u, o, e.number(h)))};
     });
   });
 }
 
 /// Reads the state of slot `before`, writes that of `next`.
 void OpenWidthsEmitter::emitStep(AffineExpr t, AffineExpr before, AffineExpr next) {
-  const bool hasResetFirst = isGru(rnn) && !isLinearBeforeReset(rnn);
-  productsOfState(stateAt(before), 0, hasResetFirst ? 2 : s.gates);
+  productsOfState(stateAt(before), 0, hasResetFirst() ? 2 : s.gates);
   if (isLstm(rnn))
     lstm(t, next);
-  else if (hasResetFirst)
+  else if (hasResetFirst())
     gru(t, before, next);
   else if (isGru(rnn))
     linearBeforeReset(t, before, next);
@@ -347,7 +435,6 @@ void OpenWidthsEmitter::emitStep(AffineExpr t, AffineExpr before, AffineExpr nex
 }
 
 void OpenWidthsEmitter::emit() {
-  program.addSize(steps * batch);
   emitInputs();
   emitStart();
   AffineExpr index = program.beginLoop(steps), t = isReversed() ? steps - 1 - index : index;

@@ -289,20 +289,38 @@ void rnn::addTransposedProduct(StepEmitter &step, const Sums &sums, Value gradie
   ProductEmitter(step, sums, gradients, rows, weights, view, fpmath).emit(/*isTransposed=*/true);
 }
 
+/// `sums` become what `maps` multiply of x and weights, in loops of these kinds.
+static void addProductBy(StepEmitter &step, Value sums, Value x, Value weights, ArrayRef<AffineMap> maps,
+                         ArrayRef<utils::IteratorType> kinds) {
+  clearSums(step, sums, 0, 1);
+  linalg::GenericOp::create(
+      step.builder, step.loc, ValueRange{x, weights}, ValueRange{sums}, maps, kinds,
+      [](OpBuilder &inner, Location at, ValueRange in) {
+        Value term = arith::MulFOp::create(inner, at, inF32(inner, at, in[0]), inF32(inner, at, in[1]), anyOrder);
+        linalg::YieldOp::create(inner, at, arith::AddFOp::create(inner, at, in[2], term, anyOrder).getResult());
+      });
+}
+
 void rnn::addPlainProduct(StepEmitter &step, Value sums, Value x, Value weights) {
   using enum utils::IteratorType;
-  OpBuilder &b = step.builder;
-  clearSums(step, sums, 0, 1);
-  AffineExpr n = b.getAffineDimExpr(0), o = b.getAffineDimExpr(1), k = b.getAffineDimExpr(2);
-  AffineMap maps[] = {AffineMap::get(3, 0, {n, k}, b.getContext()), AffineMap::get(3, 0, {k, o}, b.getContext()),
-                      AffineMap::get(3, 0, {n, o}, b.getContext())};
-  utils::IteratorType kinds[] = {parallel, parallel, reduction};
-  linalg::GenericOp::create(b, step.loc, ValueRange{x, weights}, ValueRange{sums}, maps, kinds,
-                            [](OpBuilder &inner, Location at, ValueRange in) {
-                              Value term = arith::MulFOp::create(inner, at, in[0], in[1], anyOrder);
-                              linalg::YieldOp::create(
-                                  inner, at, arith::AddFOp::create(inner, at, in[2], term, anyOrder).getResult());
-                            });
+  AffineExpr n, o, k;
+  bindDims(step.builder.getContext(), n, o, k);
+  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(3, 0, results, step.builder.getContext()); };
+  addProductBy(step, sums, x, weights, {mapOf({n, k}), mapOf({k, o}), mapOf({n, o})}, {parallel, parallel, reduction});
+}
+
+void rnn::addPanelProduct(StepEmitter &step, Value sums, Value x, Value weights) {
+  using enum utils::IteratorType;
+  const auto type = cast<MemRefType>(weights.getType());
+  const int64_t block = type.getDimSize(2), kPack = type.getRank() > 3 ? type.getDimSize(3) : 1;
+  AffineExpr n, panel, column, k;
+  bindDims(step.builder.getContext(), n, panel, column, k);
+  SmallVector<AffineExpr> address = {panel, k.floorDiv(kPack), column};
+  if (kPack > 1)
+    address.push_back(k % kPack);
+  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(4, 0, results, step.builder.getContext()); };
+  addProductBy(step, sums, x, weights, {mapOf({n, k}), mapOf(address), mapOf({n, panel * block + column})},
+               {parallel, parallel, parallel, reduction});
 }
 
 void rnn::addOuterProduct(StepEmitter &step, Value sums, Value left, Value right, FpmathMode fpmath) {

@@ -50,6 +50,9 @@ void addProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value x, Da
                 const WeightsView &view, FpmathMode fpmath);
 /// `sums`, [N, O], become x, [N, K], times `weights`, [K, O].
 void addPlainProduct(emission::StepEmitter &step, mlir::Value sums, mlir::Value x, mlir::Value weights);
+/// The same with weights in panels, [panels][K][block], or [panels][groups][block][kPack] where so many K make a group,
+/// the last of which may lack some; of sums whole panels.
+void addPanelProduct(emission::StepEmitter &step, mlir::Value sums, mlir::Value x, mlir::Value weights);
 /// Adds gradients, [N][gate][K] of type `rows`, times transposed weights, summed over the gates.
 void addTransposedProduct(emission::StepEmitter &step, const Sums &sums, mlir::Value gradients, DataType rows,
                           mlir::Value weights, const WeightsView &view, FpmathMode fpmath);

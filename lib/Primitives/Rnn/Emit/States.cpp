@@ -10,6 +10,8 @@
 
 #include "Primitives/Emission/Tensors.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace quern;
 using namespace quern::emission;
@@ -80,6 +82,18 @@ AffineExpr States::dimOf(StringRef name, const TensorDesc &desc, int dim) const 
 
 AffineExpr States::strideOf(StringRef name, const TensorDesc &desc, int dim) const {
   return desc.strides[dim] == runtimeDim ? program.size(indexOf(problem, name, dim, true)) : number(desc.strides[dim]);
+}
+
+AffineExpr States::blocksOf(StringRef name, const TensorDesc &desc, int dim) const {
+  int64_t blocks[maxDims];
+  desc.blockSizes(blocks);
+  if (blocks[dim] == 1)
+    return dimOf(name, desc, dim);
+  if (desc.dims[dim] != runtimeDim)
+    return number(llvm::divideCeil(desc.dims[dim], blocks[dim]));
+  const int64_t behind =
+      llvm::count_if(llvm::seq(dim, desc.ndims), [&](int d) { return desc.dims[d] == runtimeDim && blocks[d] > 1; });
+  return program.size(indexOf(problem, name, 0, false) + desc.runtimeSizes() - behind);
 }
 
 void States::addRegion(StringRef name, AffineExpr bytes) {

@@ -76,6 +76,8 @@ public:
   /// A dim or stride of a tensor of the problem, a number or an entry of the list of sizes.
   mlir::AffineExpr dimOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
   mlir::AffineExpr strideOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
+  /// How many blocks there are along a dim; of one without blocks, the dim.
+  mlir::AffineExpr blocksOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
   bool isOpen() const { return s.isOpen(); }
   /// The entry of a size of the workspace in the list of sizes.
   int64_t workspaceSize(int size) const;

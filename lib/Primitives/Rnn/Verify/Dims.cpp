@@ -126,6 +126,12 @@ Result<void> checkRecurrence(const RnnDesc &rnn, const Shape &s) {
   return {};
 }
 
+/// Of weights_layer or weights_iter; checkLayouts() says which panels there may be.
+bool isPackedWeights(const NamedTensor &tensor) {
+  const TensorDesc &desc = tensor.desc;
+  return desc.isBlockedFormat() && desc.ndims == 5 && desc.innerBlockCount > 0 && desc.offset0 != runtimeDim;
+}
+
 /// C39 of channels.
 Result<void> checkOpenWidths(const RnnDesc &rnn, const Shape &s) {
   auto refuse = [](const auto &...what) {
@@ -133,8 +139,9 @@ Result<void> checkOpenWidths(const RnnDesc &rnn, const Shape &s) {
   };
   if (s.slc != runtimeDim || s.sic != runtimeDim || s.dhc != runtimeDim)
     return refuse("but for SLC, SIC and DHC together");
-  if (rnn.prop != PropKind::ForwardInference || rnn.srcLayer.dataType != DataType::F32)
-    return refuse("but for inference in f32");
+  const DataType type = rnn.srcLayer.dataType;
+  if (rnn.prop != PropKind::ForwardInference || (type != DataType::F32 && type != DataType::BF16))
+    return refuse("but for inference in f32 and bf16");
   if (s.layers != 1 || s.directions != 1)
     return refuse("with ", s.layers, " layers and ", s.directions, " directions; it is with one of each");
   for (const NamedTensor &tensor : {NamedTensor{"weights_projection", 0, rnn.weightsProjection, false},
@@ -144,9 +151,9 @@ Result<void> checkOpenWidths(const RnnDesc &rnn, const Shape &s) {
       return refuse("with ", tensor.name);
   for (const NamedTensor &tensor : forwardTensors(rnn))
     if (const TensorDesc &desc = tensor.desc;
-        !desc.isZero() && (desc.dataType != DataType::F32 || !desc.isPlain() || desc.strides[desc.ndims - 1] != 1 ||
-                           desc.offset0 == runtimeDim))
-      return refuse("with ", tensor.name, " in another type or layout than f32, plain, channels beside each other");
+        !desc.isZero() && !isPackedWeights(tensor) &&
+        (!desc.isPlain() || desc.strides[desc.ndims - 1] != 1 || desc.offset0 == runtimeDim))
+      return refuse("with ", tensor.name, " in another layout than plain, channels beside each other, offset known");
   return {};
 }
 

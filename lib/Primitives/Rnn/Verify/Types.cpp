@@ -123,6 +123,8 @@ bool isPacked(const NamedTensor &tensor, bool isForBackward, const RnnDesc &rnn,
               const Target &target) {
   if (!isPackable(tensor.name))
     return false;
+  if (hasOpenWidths(rnn))
+    return !isForBackward && tensor.desc.ndims == 5 && arePackedOfSomeWidth(rnn, tensor.desc, target);
   for (FpmathMode mode : {attr.fpmathMode, FpmathMode::Strict}) {
     Result<TensorDesc> packed = isForBackward            ? packedTransposed(tensor.desc, mode, target)
                                 : tensor.desc.ndims == 4 ? packedProjection(tensor.desc, mode, target)

@@ -33,6 +33,30 @@ TEST(RuntimeSizes, DimsThenStridesThenOffset) {
   EXPECT_EQ(TensorDesc().runtimeSizes(), 0);
 }
 
+TEST(RuntimeSizes, BlocksOfOpenDimsAreCounted) {
+  const ArgumentInfo packed = argument("weights", "bf16:1x1x?x4x?:abdEC16e2c");
+  ASSERT_EQ(packed.desc.runtimeSizes(), 8);
+  int64_t sizes[9];
+  std::fill_n(sizes, 9, -1);
+  ASSERT_TRUE(takeRuntimeSizes(packed, *parseTensor("bf16:1x1x33x4x40:abdEC16e2c"), sizes));
+  EXPECT_EQ(std::vector<int64_t>(sizes, sizes + 9),
+            (std::vector<int64_t>{33, 40, 4 * 3 * 17 * 32, 4 * 3 * 17 * 32, 3 * 17 * 32, 17 * 32, 17, 3, -1}))
+      << "dims, strides, blocks";
+  const auto why = [&](const char *given) {
+    Result<void> taken = takeRuntimeSizes(packed, *parseTensor(given), sizes);
+    return taken ? "" : taken.error().message;
+  };
+  EXPECT_EQ(why("bf16:1x1x33x4x40:abcde"), "weights has other inner blocks than the primitive takes");
+  EXPECT_EQ(why("bf16:1x1x33x4x40:abdEC32e2c"), "weights has other inner blocks than the primitive takes");
+  EXPECT_EQ(why("bf16:1x1x33x4x40:abdEC16c2e"), "weights has other inner blocks than the primitive takes");
+  EXPECT_EQ(why("bf16:1x1x33x4x8:s4352x4352x32x1088x1088:blk16e2c:pad1x1x34x4x8"),
+            "dim 4 of weights is 8, padded to 8; an argument with runtime dims has no padding but that of its last "
+            "block");
+  EXPECT_EQ(why("bf16:1x1x33x4x40:s13056x13056x32x3264x544:blk16e2c:pad1x1x34x4x64"),
+            "dim 4 of weights is 40, padded to 64; an argument with runtime dims has no padding but that of its last "
+            "block");
+}
+
 TEST(RuntimeSizes, WhatDoesNotFitIsNamed) {
   const ArgumentInfo src = argument("src", "f32:?x5:ab"), dst = argument("dst", "f32:4x?:ab", /*isOutput=*/true);
   const auto why = [](const ArgumentInfo &declared, const char *given) {

@@ -167,15 +167,17 @@ void openSequences(TensorDesc &tensor, int32_t first, int32_t end) {
     tensor.strides[d] = runtimeDim; // they are products with an open dim behind them
 }
 
-/// Opens all but the layers, directions, gates and the strides of channels.
+/// Opens all but the layers, directions, gates, the strides of channels and what lies within panels of packed weights.
 void openWidths(RnnDesc &rnn) {
   const auto open = [](TensorDesc &tensor, std::initializer_list<int32_t> dims) {
     if (tensor.isZero())
       return;
     for (const int32_t d : dims)
       tensor.dims[d] = tensor.paddedDims[d] = runtimeDim;
-    for (int32_t d = 0; d + 1 < tensor.ndims; ++d)
-      tensor.strides[d] = runtimeDim;
+    const bool isPacked = tensor.innerBlockCount > 0;
+    for (int32_t d = 0; d + (isPacked ? 0 : 1) < tensor.ndims; ++d)
+      if (!isPacked || d != 2)
+        tensor.strides[d] = runtimeDim;
   };
   for (TensorDesc *tensor : {&rnn.srcLayer, &rnn.dstLayer})
     open(*tensor, {0, 1, 2});
@@ -187,8 +189,19 @@ void openWidths(RnnDesc &rnn) {
     open(*tensor, {3});
 }
 
-/// With all sizes open, which plain weights may have (rnn C39), unless so few sequences share them that they are better
-/// packed, or channels do not fill a tile of their products; else with steps and sequences.
+/// Whether open widths cost less than about two fifths of the speed: channels fill a tile of the products, steps have
+/// some work; enough sequences share plain weights, and few of their columns are beyond whole tiles.
+bool areWidthsOpened(const RnnDesc &rnn) {
+  constexpr int64_t tile = 64, leastOfPlain = 4, leastWork = 192;
+  const int64_t sequences = rnn.srcLayer.dims[1], channels = rnn.weightsLayer.dims[4];
+  if (channels < tile)
+    return false;
+  if (rnn.weightsLayer.isPlain() || rnn.weightsIter.isPlain())
+    return sequences >= leastOfPlain && channels % tile * 4 <= channels;
+  return sequences * channels >= leastWork;
+}
+
+/// With all sizes open (rnn C39) if that serves; else with steps and sequences.
 std::vector<Forms> recurrentForms(const PrimitiveDesc &desc) {
   Forms forms{desc, desc};
   for (const TensorDesc *tensor : tensorsOf(forms.sized))
@@ -198,9 +211,7 @@ std::vector<Forms> recurrentForms(const PrimitiveDesc &desc) {
   if (rnn.prop != PropKind::ForwardInference)
     return {};
   std::vector<Forms> all;
-  constexpr int64_t leastSequences = 4, leastChannels = 64;
-  if (rnn.weightsLayer.isPlain() && rnn.weightsIter.isPlain() && rnn.srcLayer.dims[1] >= leastSequences &&
-      rnn.weightsLayer.dims[4] >= leastChannels)
+  if (areWidthsOpened(rnn))
     openWidths(*std::get<HeldDesc<RnnDesc>>(all.emplace_back(forms).open.op));
   for (TensorDesc *tensor : {&rnn.srcLayer, &rnn.dstLayer, &rnn.attention})
     openSequences(*tensor, 0, 2);

@@ -178,12 +178,22 @@ TEST(Family, NetworksOpenWhatTheirWeightsAllow) {
   ASSERT_TRUE(packed && plain);
   EXPECT_EQ(textOf(packed), textOf(familyOfLine(line(50, 64, 16, "any"))));
   EXPECT_NE(textOf(packed), textOf(familyOfLine(line(50, 64, 32, "any"))));
-  EXPECT_EQ(textOf(plain), textOf(familyOfLine(line(50, 64, 100, "abcde"))));
+  // Those that fill the same panels share them, of either type.
+  for (const char *type : {"f32", "bf16"}) {
+    const std::string wide = textOf(familyOfLine(line(7, 8, 64, "any", type)));
+    EXPECT_NE(wide.find(":1x1x?x4x?:abdE"), std::string::npos) << wide;
+    EXPECT_EQ(textOf(familyOfLine(line(50, 64, 100, "any", type))), wide);
+    EXPECT_NE(textOf(familyOfLine(line(7, 8, 64, "abcde", type))), wide);
+  }
+  EXPECT_EQ(textOf(plain), textOf(familyOfLine(line(50, 64, 80, "abcde"))));
   EXPECT_NE(textOf(plain).find("weights_iter=f32:1x1x?x4x?:"), std::string::npos) << textOf(plain);
   EXPECT_EQ(textOf(familyOfLine(line(7, 8, 64, "abdec"))).find("4x?"), std::string::npos) << "channels apart";
-  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 64, "abcde", "bf16"))).find("4x?"), std::string::npos) << "other types";
+  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 64, "abcde", "f16"))).find("4x?"), std::string::npos) << "other types";
   EXPECT_EQ(textOf(familyOfLine(line(7, 3, 64, "abcde"))).find("4x?"), std::string::npos) << "few sequences";
   EXPECT_EQ(textOf(familyOfLine(line(7, 8, 63, "abcde"))).find("4x?"), std::string::npos) << "few channels";
+  EXPECT_EQ(textOf(familyOfLine(line(7, 8, 100, "abcde"))).find("4x?"), std::string::npos) << "many beyond whole tiles";
+  EXPECT_EQ(textOf(familyOfLine(line(7, 2, 64, "any"))).find("4x?"), std::string::npos) << "little work";
+  EXPECT_NE(textOf(familyOfLine(line(7, 1, 256, "any"))).find("4x?"), std::string::npos);
 }
 
 TEST(Family, OthersHaveNone) {

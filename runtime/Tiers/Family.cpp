@@ -241,7 +241,7 @@ std::optional<Forms> productForms(const PrimitiveDesc &desc) {
 }
 
 /// Attributes without tensors but scales and zero points, of one value or, of a reorder, one for each index of a dim,
-/// and that leave memory to the library.
+/// and that leave memory to the library. What quantizes for an RNN is of dims in their places, which merging moves.
 bool areSimple(const Attributes &attr, PrimitiveKind kind) {
   const auto isOther = [&](const auto &one) {
     return !one.second.groups.empty() || (one.second.mask != 0 && kind != PrimitiveKind::Reorder);
@@ -249,8 +249,8 @@ bool areSimple(const Attributes &attr, PrimitiveKind kind) {
   const auto hasTensor = [](const PostOp &op) {
     return op.kind != PostOp::Kind::Eltwise && op.kind != PostOp::Kind::Sum;
   };
-  return attr.scratchpadMode == ScratchpadMode::Library && !attr.dropout.isSet() && !attr.naive &&
-         std::none_of(attr.scales.begin(), attr.scales.end(), isOther) &&
+  return (kind != PrimitiveKind::Reorder || attr.rnn.isIdentity()) && attr.scratchpadMode == ScratchpadMode::Library &&
+         !attr.dropout.isSet() && !attr.naive && std::none_of(attr.scales.begin(), attr.scales.end(), isOther) &&
          std::none_of(attr.zeroPoints.begin(), attr.zeroPoints.end(), isOther) &&
          std::none_of(attr.postOps.begin(), attr.postOps.end(), hasTensor);
 }

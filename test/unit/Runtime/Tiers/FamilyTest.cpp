@@ -202,6 +202,9 @@ TEST(Family, OthersHaveNone) {
            "reorder src=f32:17x33:ab dst=f32:17x33:aB16b",
            // a scale for each group of indices
            "reorder src=f32:4x8:ab dst=s8:4x8:ab attr.scales=dst(mask=3,groups=1x4)",
+           "reorder src=f16:5x1x11x3x2:abcde dst=s8:5x1x11x3x2:s1960x280x20x5x1 attr.rnn.weights_mask=24 "
+           "attr.rnn.weights_scales=25,1,23,21,40,43",
+           "reorder src=f32:4x8x16:abc dst=u8:4x8x16:s256x32x1 attr.rnn.data_scale=25",
            // memory of the caller's
            "softmax fwd_i src=f32:4x5:ab dst=f32:4x5:ab axis=1 attr.scratchpad=user",
            // open already

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See OpenEmitter.h.
+// A copy of a part of K, a tile side by side, or panels as they lie. See OpenEmitter.h.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/OpenEmitter.h"
@@ -14,10 +14,12 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
+/// Where a vector of the tile lies at a step.
 Value OpenEmitter::copyAt(Value k, Value partBegin, Value vector) {
   return linear(0, {{k, plan.width()}, {partBegin, -plan.width()}, {vector, plan.lanes * plan.stepLength()}});
 }
 
+/// Of columns that lie side by side, two steps.
 Value OpenEmitter::pairsOf(Value step, Value column, bool hasSecond) {
   Value first = loadVector(own.rhs, rhsAt(step, column), plan.lanes);
   Value second = hasSecond ? loadVector(own.rhs, rhsAt(linear(1, {{step, 1}}), column), plan.lanes)
@@ -25,6 +27,7 @@ Value OpenEmitter::pairsOf(Value step, Value column, bool hasSecond) {
   return makePairs(b, own, first, second);
 }
 
+/// Where a vector of the tile lies at the first step.
 Value OpenEmitter::placeInPanels(const Vectors &of, int64_t vector) {
   const int64_t perPanel = plan.panel / plan.lanes;
   const std::optional<int64_t> known = getConstantIntValue(of.first);
@@ -49,6 +52,7 @@ void OpenEmitter::copyPart(Range k) {
   forRange(index(0), started, [&](Value vector) { copyElements(vector, k, k.begin); });
 }
 
+/// Of columns that lie side by side.
 void OpenEmitter::copyRuns(Range k) {
   auto move = [&](Value step, Value vector, bool isWhole) {
     Value column = linear(0, {{vector, plan.lanes}});
@@ -73,6 +77,7 @@ void OpenEmitter::copyRuns(Range k) {
       });
 }
 
+/// Of columns that lie along K: squares where all lanes exist, single elements elsewhere.
 void OpenEmitter::copyTransposed(Range k) {
   const int64_t unit = transposeUnit(own.rhs.element());
   Value length = difference(k.end, k.begin);
@@ -84,6 +89,7 @@ void OpenEmitter::copyTransposed(Range k) {
   forRange(whole, started, [&](Value vector) { copyElements(vector, k, k.begin); });
 }
 
+/// As many steps from k on as a square has columns.
 void OpenEmitter::copySquare(Value vector, Value k, Value partBegin) {
   const Type element = own.rhs.element();
   const int64_t unit = transposeUnit(element);
@@ -105,6 +111,7 @@ void OpenEmitter::copySquare(Value vector, Value k, Value partBegin) {
   transposeSquares(b, loc, element, plan.lanes, {gather, sink}, Value(), [&](int64_t i) { return index(i); });
 }
 
+/// A vector of the tile one by one; what has no column is zero.
 void OpenEmitter::copyElements(Value vector, Range k, Value partBegin) {
   const auto one = VectorType::get({1}, own.rhs.element());
   Value first = linear(0, {{vector, plan.lanes}});
@@ -125,6 +132,7 @@ void OpenEmitter::copyElements(Value vector, Range k, Value partBegin) {
   });
 }
 
+/// Likewise of two steps.
 void OpenEmitter::copyPair(Value vector, Value step, Value partBegin, Value exist, bool hasSecond) {
   Value at = copyAt(step, partBegin, vector);
   create<vector::StoreOp>(zeros(VectorType::get({2 * plan.lanes}, plan.copyType())), copy, ValueRange{at});

@@ -207,9 +207,6 @@ void OpenEmitter::startSums() {
   });
 }
 
-/// Where a vector of the tile lies at a step.
-/// Of columns that lie side by side, two steps.
-/// Where a vector of the tile lies at the first step.
 void OpenEmitter::forSteps(Range k, Values &carried, StepBody body) {
   const int64_t length = plan.stepLength();
   Value left, end = k.end;
@@ -236,10 +233,7 @@ void OpenEmitter::forSteps(Range k, function_ref<void(Value, bool)> body) {
   });
 }
 
-/// Of columns that lie side by side.
-/// Of columns that lie along K: squares where all lanes exist, single elements elsewhere.
-/// As many steps from k on as a square has columns.
-/// A vector of the tile one by one; what has no column is zero.
+/// What all columns of the tile get of a part of K, or all of it.
 void OpenEmitter::sumPart(Range k, Rhs from, Sums sumsOf) {
   Value fillsTile = create<arith::CmpIOp>(arith::CmpIPredicate::eq, started, index(plan.vectors));
   choose(

@@ -54,7 +54,6 @@ void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value column
   forRange(index(0), columns, ofLine, line);
 }
 
-/// The squares of a register that `gather` has, to columns of the destination.
 void OpenEmitter::fillRowSteps() {
   const int64_t unit = transposeUnit(plan.moved);
   rowSteps = scratch(unit, b.getIndexType());
@@ -78,6 +77,7 @@ OpenEmitter::Value OpenEmitter::gatherRows(Value start, Value from, int64_t at) 
   return joinVectors(b, loc, pieces);
 }
 
+/// The squares of a register that `gather` has, to columns of the destination.
 void OpenEmitter::transposeSquare(const Place &place, Value row, Value column,
                                   function_ref<Value(Value, int64_t)> gather, Value rows, Value columns, Squares how) {
   auto sink = [&](Value from, ArrayRef<Value> vectors) {

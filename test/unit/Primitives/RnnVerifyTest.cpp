@@ -87,8 +87,8 @@ TEST(RnnVerify, RefusesOtherKinds) {
 }
 
 /// A line all of whose channels are open.
-std::string openWidths(const char *cell, const char *direction, int layers, int gates, const char *type,
-                       const char *more = "", const char *tag = "abcde") {
+static std::string openWidths(const char *cell, const char *direction, int layers, int gates, const char *type,
+                              const char *more = "", const char *tag = "abcde") {
   const std::string weights = concat("=", type, ":", layers, "x1x?x", gates, "x?:", tag);
   return concat("rnn fwd_i cell=", cell, " direction=", direction, " src_layer=", type, ":2x3x?:abc", more,
                 " weights_layer", weights, " weights_iter", weights, " dst_layer=", type, ":2x3x?:abc");

@@ -88,6 +88,9 @@ private:
   Result<void *> createDesc(const GemmDesc &op);
   Result<void *> createDesc(const MlirDesc &op);
   Result<std::vector<const void *>> describeAll(const std::vector<TensorDesc> &tensors);
+  using CreateFromAll = std::function<int(void **desc, const void *dst, int count, const void *const *srcs)>;
+  /// Of a primitive with a list of sources.
+  Result<void *> createFromAll(const std::vector<TensorDesc> &srcs, const TensorDesc &dst, const CreateFromAll &create);
   /// Null for an absent tensor. Weights that the library packs its own way are left to it (`ownLayouts`).
   Result<const void *> describeRnn(int32_t argument, const TensorDesc &tensor);
   using RnnTensors = std::map<int32_t, const void *>;

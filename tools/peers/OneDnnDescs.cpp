@@ -221,32 +221,30 @@ Result<std::vector<const void *>> OneDnnPrimitive::describeAll(const std::vector
   return all;
 }
 
-/// Likewise.
-Result<void *> OneDnnPrimitive::createDesc(const SumDesc &op) {
-  Result<void *> dst = describe(op.dst);
-  Result<std::vector<const void *>> srcs = describeAll(op.srcs);
-  if (!srcs || !dst)
-    return srcs ? dst.takeError() : srcs.takeError();
+Result<void *> OneDnnPrimitive::createFromAll(const std::vector<TensorDesc> &srcs, const TensorDesc &dst,
+                                              const CreateFromAll &create) {
+  Result<void *> result = describe(dst);
+  Result<std::vector<const void *>> all = describeAll(srcs);
+  if (!all || !result)
+    return all ? result.takeError() : all.takeError();
   void *desc = nullptr;
-  int count = static_cast<int>(srcs->size());
-  int status = library.api->sum(&desc, library.engine, *dst, count, op.scales.data(), srcs->data(), attributes);
-  if (status != 0)
+  if (int status = create(&desc, *result, static_cast<int>(all->size()), all->data()); status != 0)
     return unimplemented("oneDNN: refused with status ", status);
   return desc;
 }
 
 /// Likewise.
+Result<void *> OneDnnPrimitive::createDesc(const SumDesc &op) {
+  return createFromAll(op.srcs, op.dst, [&](void **desc, const void *dst, int count, const void *const *srcs) {
+    return library.api->sum(desc, library.engine, dst, count, op.scales.data(), srcs, attributes);
+  });
+}
+
+/// Likewise.
 Result<void *> OneDnnPrimitive::createDesc(const ConcatDesc &op) {
-  Result<void *> dst = describe(op.dst);
-  Result<std::vector<const void *>> srcs = describeAll(op.srcs);
-  if (!srcs || !dst)
-    return srcs ? dst.takeError() : srcs.takeError();
-  void *desc = nullptr;
-  int count = static_cast<int>(srcs->size());
-  int status = library.api->concat(&desc, library.engine, *dst, count, op.axis, srcs->data(), attributes);
-  if (status != 0)
-    return unimplemented("oneDNN: refused with status ", status);
-  return desc;
+  return createFromAll(op.srcs, op.dst, [&](void **desc, const void *dst, int count, const void *const *srcs) {
+    return library.api->concat(desc, library.engine, dst, count, op.axis, srcs, attributes);
+  });
 }
 
 /// Likewise.

@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-static constexpr int64_t mostInTable = 256;
+static constexpr int64_t mostInTable = 256; ///< no tile has more rows or columns
 
 bool OpenEmitter::mayFold() const { return mayShift() && plan.problem.operands.size() == 2 && plan.loops.size() > 2; }
 

@@ -22,6 +22,9 @@
 
 namespace quern {
 
+/// What a peer did differently in one problem, each with the share of the problems that may show it.
+using PeerDifferences = std::map<std::string_view, double>;
+
 struct SuiteOptions {
   uint64_t seed = 1;
   int64_t first = 0;          ///< the number of the first legal problem
@@ -84,10 +87,18 @@ private:
   Result<void> runAliases(Kernel &kernel, const Case &drawn, const Problem &problem, ProblemData &data);
   /// The peer's primitive, or null where it has none.
   std::unique_ptr<OneDnnPrimitive> askPeer(const Problem &problem);
+  /// Fills and binds the buffers, and executes. False, and counted, where the peer refuses only now: 3.2 does zero
+  /// points with a mask.
+  Result<bool> runPeer(ProblemData &data, OneDnnPrimitive &theirPrimitive);
   Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data,
                                OneDnnPrimitive &theirPrimitive);
-  /// Without kernels: the reference judges what the peer computes.
+  /// What differs of the outputs, by its name, with its share; an error where one of them is wrong.
+  Result<PeerDifferences> judgeOutputsOfPeer(const Problem &problem, const Case &drawn, ProblemData &data,
+                                             const std::string &implementation);
+  /// Without kernels: the reference judges what the peer computes. 3.13's gru reads memory that it has not written, so
+  /// that of two primitives of one problem one may be right: a wrong one is made anew a few times.
   Result<void> judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
+  void count(const PeerDifferences &differences);
   Difference differenceOf(const PeerComparison &with, const ReferenceInputs &results, DataKind data) const;
   bool isOutOfTime() const;
   bool isDrawnOut() const;

@@ -23,10 +23,10 @@ std::string crashOfPeer(const PrimitiveDesc &desc) {
 
 /// Of backward, that is.
 std::string misreadingOfPeer(const PrimitiveDesc &desc) {
-  constexpr int64_t few = 3;
+  constexpr int64_t few = 7;
   const RnnDesc &op = *std::get<Boxed<RnnDesc>>(desc.op);
   return op.weightsIter.dims[2] <= few && op.cell != Alg::VanillaRnn && op.cell != Alg::VanillaLstm
-             ? "now and then crashes, or misreads states, of a gru of up to three channels"
+             ? "crashes now and then, or reads what it has not written, of a gru of up to seven channels"
              : crashOfPeer(desc);
 }
 

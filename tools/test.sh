@@ -425,6 +425,10 @@ else
     "$(pick --count=60 --count=240 "")" --linker=orc
   beside tests "conformance of eltwise" conformance release eltwise "$(pick --count=200 --count=0 "")" --linker=orc
 fi
+beside tests "fuzzing of lines, at page ends" build/release/bin/tests/quern-fuzz text --seed="$daySeed" \
+  "$(pick --seconds=10 --seconds=60 --seconds=600)"
+beside tests "fuzzing of the C interface, at page ends" build/release/bin/tests/quern-fuzz api --seed="$daySeed" \
+  "$(pick --seconds=10 --seconds=60 --seconds=600)"
 beside one "quern run, RNNs of models" rnnsOfModels
 if [ $mode = default ]; then
   beside tests "conformance of sum and concat" conformance release sum,concat --count=0 --linker=orc

@@ -6,6 +6,7 @@
 
 #include "quern/quern_launch.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -44,7 +45,7 @@ Cpu::~Cpu() {
 
 Execution::~Execution() {
   for (const Argument &argument : arguments)
-    quern_memory_destroy(argument.given.memory);
+    quern_memory_destroy(argument.passed.memory);
   quern_primitive_destroy(primitive);
   quern_primitive_desc_destroy(desc);
 }
@@ -52,6 +53,11 @@ Execution::~Execution() {
 quern_status_t Execution::describe(quern_engine_t onEngine, const std::string &line) {
   engine = onEngine;
   return quern_primitive_desc_create_from_text(&desc, engine, line.c_str());
+}
+
+quern_status_t Execution::copy(quern_engine_t onEngine, const_quern_primitive_desc_t existing) {
+  engine = onEngine;
+  return quern_primitive_desc_clone(&desc, existing);
 }
 
 quern_status_t Execution::create() { return quern_primitive_create(&primitive, desc); }
@@ -93,13 +99,17 @@ void Execution::fill(uint64_t seed) {
   }
 }
 
-quern_status_t Execution::run(quern_stream_t stream) {
-  std::vector<quern_exec_arg_t> given;
-  given.reserve(arguments.size());
+std::vector<quern_exec_arg_t> Execution::given() const {
+  std::vector<quern_exec_arg_t> all;
+  all.reserve(arguments.size());
   for (const Argument &argument : arguments)
-    given.push_back(argument.given);
-  const quern_status_t status =
-      quern_primitive_execute(primitive, stream, static_cast<int>(given.size()), given.data());
+    all.push_back(argument.passed);
+  return all;
+}
+
+quern_status_t Execution::run(quern_stream_t stream) {
+  const std::vector<quern_exec_arg_t> all = given();
+  const quern_status_t status = quern_primitive_execute(primitive, stream, static_cast<int>(all.size()), all.data());
   return status == quern_success ? quern_stream_wait(stream) : status;
 }
 
@@ -117,6 +127,23 @@ std::string Execution::outputs() const {
     if (argument.isOutput)
       bytes.append(argument.buffer.data(), static_cast<size_t>(argument.buffer.size()));
   return bytes;
+}
+
+int64_t Execution::largestArgument() const {
+  int64_t most = 0;
+  for (int number = 0; number < QUERN_ARG_MULTIPLE_SRC + 64; ++number)
+    if (const_quern_memory_desc_t layout = quern_primitive_desc_query_md(desc, quern_query_exec_arg_md, number))
+      most = std::max(most, static_cast<int64_t>(quern_memory_desc_get_size(layout)));
+  return most;
+}
+
+std::string Execution::placeOf(const char *address) const {
+  constexpr ptrdiff_t page = 4096;
+  for (const Argument &argument : arguments)
+    if (const ptrdiff_t byte = address - argument.buffer.data(); byte >= -page && byte < argument.buffer.size() + page)
+      return "byte " + std::to_string(byte) + " of argument " + std::to_string(argument.passed.arg) + ", which has " +
+             std::to_string(argument.buffer.size());
+  return "";
 }
 
 bool Execution::guardsIntact() const {

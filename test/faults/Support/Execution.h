@@ -48,6 +48,8 @@ public:
   Execution &operator=(const Execution &) = delete;
 
   quern_status_t describe(quern_engine_t onEngine, const std::string &line);
+  /// Takes a copy of a descriptor instead.
+  quern_status_t copy(quern_engine_t onEngine, const_quern_primitive_desc_t existing);
   quern_status_t create();
   /// Allocates buffers of exactly the bytes of each argument. Returns quern_unimplemented for sizes that are known at
   /// execution only, and quern_out_of_memory if an argument has more than `most` bytes.
@@ -61,14 +63,20 @@ public:
 
   quern_primitive_desc_t descriptor() const { return desc; }
   quern_primitive_t handle() const { return primitive; }
+  /// The arguments that run() passes.
+  std::vector<quern_exec_arg_t> given() const;
   /// The bytes of all outputs.
   std::string outputs() const;
+  /// Bytes of the largest tensor, before the primitive is created.
+  int64_t largestArgument() const;
+  /// The argument and the byte at this address, or nothing if it is not within a page of a buffer.
+  std::string placeOf(const char *address) const;
   /// Whether the bytes next to each buffer, up to its page, are unchanged.
   bool guardsIntact() const;
 
 private:
   struct Argument {
-    quern_exec_arg_t given;
+    quern_exec_arg_t passed;
     bool isOutput;
     GuardedBuffer buffer;
   };

@@ -1,0 +1,437 @@
+//===- DrawLine.cpp - Random lines of problems ---------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "DrawLine.h"
+
+#include "Cases.h"
+#include "DrawAttributes.h"
+#include "Families.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+namespace quern::fuzz {
+namespace {
+
+constexpr double mostElements = 4096;
+
+DataType drawType(Random &random) {
+  using enum DataType;
+  return random.oneIn(2) ? random.pick({F32, F32, BF16, F16, F64, F8E5M2, F8E4M3})
+                         : random.pick({S32, S8, U8, S8, U8, S32, S4, U4, E8M0, F4E2M1, Boolean});
+}
+
+/// A type that most primitives accept.
+DataType drawUsualType(Random &random) {
+  using enum DataType;
+  return random.oneIn(12) ? drawType(random) : random.pick({F32, F32, F32, BF16, F16, F64, S32, S8, U8, F8E4M3});
+}
+
+/// The widths around vectors, odd ones, and dims of 0 and 1.
+Dims drawDims(Random &random) {
+  Dims dims = drawShape(random, 1, random.oneIn(8) ? 12 : 4, random.pick({64.0, 512.0, mostElements}));
+  if (random.oneIn(24))
+    dims[static_cast<size_t>(drawDim(random, dims))] = 0;
+  return dims;
+}
+
+/// Any layout, padded ones most often.
+TensorDesc drawTensor(Random &random, const Dims &dims, DataType type, bool isWritten) {
+  using enum LayoutFamily;
+  if (isWritten && random.oneIn(20))
+    return taken(TensorDesc::fromTag(dims, type, "any"));
+  if (!isWritten && random.oneIn(12))
+    return drawPlain(random, dims, type, {random.oneIn(3), false, true});
+  const LayoutFamily family =
+      random.oneIn(3)
+          ? Padded
+          : random.pick({Plain, Plain, Plain, Permuted, Gapped, Submemory, Blocked, Blocks, Nested, Padded});
+  return drawSide(random, family, dims, type, isWritten);
+}
+
+/// Any subset of the dims repeats.
+Dims drawRepeated(Random &random, Dims dims) {
+  for (int64_t &dim : dims)
+    dim = random.oneIn(3) ? 1 : dim;
+  return dims;
+}
+
+PostOp drawFunction(Random &random) {
+  return random.oneIn(3) ? drawEltwise(random, Alg::EltwiseLinear) : drawEltwise(random);
+}
+
+/// Parameters that users do not pass; results are then compared between placements only.
+bool drawUnusualNumbers(Random &random, float &alpha, float &beta) {
+  if (!random.oneIn(16))
+    return false;
+  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  (random.oneIn(2) ? alpha : beta) = random.pick({infinity, -infinity, nan, 1e38F, -0.0F, 1e-40F});
+  return true;
+}
+
+Attributes drawAttributes(Random &random, const Dims &dims, DataType dst, const std::vector<int32_t> &quantized) {
+  AttributesDraw drawn;
+  const OperandShape shape{dims, std::vector<bool>(dims.size(), false)};
+  if (random.oneIn(2))
+    return drawn.open;
+  if (random.oneIn(6))
+    drawModes(random, drawn.open);
+  if (random.oneIn(6))
+    drawn.open.scratchpadMode = ScratchpadMode::User;
+  for (int32_t argument : quantized)
+    if (random.oneIn(4)) {
+      drawn.open.scales[argument] = drawScale(random);
+      drawn.open.scales[argument].mask = drawMask(random, shape.isOpen);
+      if (random.oneIn(3))
+        drawn.open.zeroPoints[argument] = {drawMask(random, shape.isOpen), DataType::S32, {}};
+    }
+  for (int64_t left = random.pick({0, 1, 1, 1, 2, 3, random.oneIn(8) ? 8 : 1}); left > 0; --left)
+    switch (random.between(0, 4)) {
+    case 0:
+      appendBinary(random, shape, drawn);
+      break;
+    case 1:
+      appendSum(random, dst, drawn);
+      break;
+    default:
+      drawn.open.postOps.push_back(drawFunction(random));
+    }
+  if (random.oneIn(40))
+    drawn.open.postOps.push_back({.kind = PostOp::Kind::Prelu, .mask = drawMask(random, shape.isOpen)});
+  return drawn.open;
+}
+
+PrimitiveDesc drawEltwiseProblem(Random &random, bool &hasUsualNumbers) {
+  const Dims dims = drawDims(random);
+  EltwiseDesc op;
+  const DataType from = drawUsualType(random), to = random.oneIn(2) ? from : drawUsualType(random);
+  if (random.oneIn(5)) {
+    op.prop = PropKind::BackwardData;
+    op.alg = random.oneIn(4)
+                 ? static_cast<Alg>(random.between(int64_t(Alg::EltwiseReluDst), int64_t(Alg::EltwiseClipV2Dst)))
+                 : drawFunction(random).alg;
+    (usesDst(op.alg) ? op.dst : op.src) = drawTensor(random, dims, from, false);
+    op.diffDst = drawTensor(random, dims, random.oneIn(2) ? from : to, false);
+    op.diffSrc = drawTensor(random, dims, to, true);
+  } else {
+    op.prop = random.pick({PropKind::ForwardInference, PropKind::ForwardTraining});
+    op.alg = drawFunction(random).alg;
+    op.src = drawTensor(random, dims, from, false);
+    op.dst = drawTensor(random, dims, to, true);
+  }
+  const PostOp parameters = drawEltwise(random, op.alg);
+  op.alpha = parameters.alpha, op.beta = parameters.beta;
+  hasUsualNumbers = !drawUnusualNumbers(random, op.alpha, op.beta);
+  return {op, isForward(op.prop) ? drawAttributes(random, dims, to, {}) : Attributes()};
+}
+
+PrimitiveDesc drawReorderProblem(Random &random) {
+  const Dims dims = drawDims(random);
+  const DataType to = drawType(random);
+  ReorderDesc op;
+  op.src = drawTensor(random, dims, random.oneIn(3) ? to : drawType(random), false);
+  op.dst = drawTensor(random, dims, to, true);
+  if (op.dst.isAny())
+    op.dst = taken(TensorDesc::dense(dims, to));
+  return {op, drawAttributes(random, dims, to, {arg::src, arg::dst})};
+}
+
+PrimitiveDesc drawBinaryProblem(Random &random) {
+  const Dims dims = drawDims(random);
+  BinaryDesc op;
+  op.alg = static_cast<Alg>(random.between(int64_t(Alg::BinaryAdd), int64_t(Alg::BinarySelect)));
+  const DataType from = drawUsualType(random), to = random.oneIn(2) ? from : drawUsualType(random);
+  op.src = drawTensor(random, dims, from, false);
+  op.src1 = drawTensor(random, random.oneIn(2) ? dims : drawRepeated(random, dims),
+                       random.oneIn(2) ? from : drawUsualType(random), false);
+  if (op.alg == Alg::BinarySelect)
+    op.src2 = drawTensor(random, drawRepeated(random, dims), random.pick({DataType::S8, DataType::U8}), false);
+  op.dst = drawTensor(random, dims, to, true);
+  return {op, drawAttributes(random, dims, to, {arg::src, arg::src1, arg::dst})};
+}
+
+PrimitiveDesc drawSumProblem(Random &random) {
+  const Dims dims = drawDims(random);
+  SumDesc op;
+  for (int64_t left = random.between(1, 5); left > 0; --left) {
+    op.scales.push_back(random.pick({1.0F, 0.5F, -2.0F, 0.0F, 3.0F}));
+    op.srcs.push_back(drawTensor(random, dims, drawUsualType(random), false));
+  }
+  const DataType to = drawUsualType(random);
+  op.dst = drawTensor(random, dims, to, true);
+  return {op, drawAttributes(random, dims, to, {})};
+}
+
+PrimitiveDesc drawConcatProblem(Random &random) {
+  Dims dims = drawDims(random);
+  ConcatDesc op;
+  op.axis = drawDim(random, dims);
+  int64_t &along = dims[static_cast<size_t>(op.axis)], sum = 0;
+  const DataType to = drawUsualType(random);
+  for (int64_t left = random.between(1, 5); left > 0; --left) {
+    sum += along = random.pick<int64_t>({0, 1, 3, 5, 16, 17, random.between(1, 40)});
+    op.srcs.push_back(drawTensor(random, dims, random.oneIn(2) ? to : drawUsualType(random), false));
+  }
+  along = sum;
+  op.dst = drawTensor(random, dims, to, true);
+  return {op, drawAttributes(random, dims, to, {})};
+}
+
+PrimitiveDesc drawSoftmaxProblem(Random &random) {
+  const Dims dims = drawDims(random);
+  SoftmaxDesc op;
+  op.axis = drawDim(random, dims);
+  op.alg = static_cast<Alg>(random.between(int64_t(Alg::SoftmaxAccurate), int64_t(Alg::SoftmaxAccurateInfAsZero)));
+  const DataType from = drawUsualType(random), to = random.oneIn(2) ? from : drawUsualType(random);
+  op.dst = drawTensor(random, dims, to, true);
+  if (random.oneIn(4)) {
+    op.prop = PropKind::BackwardData;
+    op.dst = drawTensor(random, dims, from, false);
+    op.diffDst = drawTensor(random, dims, random.oneIn(2) ? from : to, false);
+    op.diffSrc = drawTensor(random, dims, to, true);
+    return {op, {}};
+  }
+  op.prop = random.pick({PropKind::ForwardInference, PropKind::ForwardTraining});
+  op.src = drawTensor(random, dims, from, false);
+  return {op, drawAttributes(random, dims, to, {arg::src, arg::dst})};
+}
+
+DrawnLine drawIndependent(Random &random) {
+  DrawnLine drawn;
+  switch (random.between(0, 15)) {
+  case 0:
+  case 1:
+  case 2:
+  case 3:
+    drawn.line = drawEltwiseProblem(random, drawn.hasUsualNumbers).text();
+    break;
+  case 4:
+  case 5:
+  case 6:
+  case 7:
+    drawn.line = drawReorderProblem(random).text();
+    break;
+  case 8:
+  case 9:
+  case 10:
+    drawn.line = drawBinaryProblem(random).text();
+    break;
+  case 11:
+  case 12:
+    drawn.line = drawSumProblem(random).text();
+    break;
+  case 13:
+    drawn.line = drawConcatProblem(random).text();
+    break;
+  default:
+    drawn.line = drawSoftmaxProblem(random).text();
+  }
+  return drawn;
+}
+
+/// A legal problem of any primitive but the reorders of all tags, which have large tensors.
+DrawnLine drawOfSets(Random &random, const Target &target) {
+  std::vector<std::unique_ptr<PrimitiveCases>> sets;
+  for (const CaseSet &set : caseSets)
+    if (set.name != "reorder-tags")
+      sets.push_back(set.make());
+  PrimitiveCases &cases = *sets[static_cast<size_t>(random.between(0, static_cast<int64_t>(sets.size()) - 1))];
+  cases.target = target;
+  const Case drawn = cases.draw(random.bits() % 1000, random.between(0, 100000));
+  return {drawn.desc.text(), drawn.sizes};
+}
+
+using Words = std::vector<std::string>;
+
+/// The line cut into runs of letters and digits, and single characters.
+Words wordsOf(const std::string &line) {
+  Words words;
+  bool continues = false;
+  for (char c : line) {
+    const bool isWord = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (isWord && continues)
+      words.back() += c;
+    else
+      words.emplace_back(1, c);
+    continues = isWord;
+  }
+  return words;
+}
+
+size_t drawIndex(Random &random, size_t count) {
+  return static_cast<size_t>(random.between(0, static_cast<int64_t>(count) - 1));
+}
+
+/// Replaces each number for which `choose` gives another one; the same number gets the same one everywhere.
+template <typename Choose> std::string withNumbers(const std::string &text, Choose choose) {
+  std::string result;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])))
+      ++end;
+    result += end > at ? choose(text.substr(at, end - at)) : std::string(1, text[at++]);
+    at = std::max(at, end);
+  }
+  return result;
+}
+
+/// Dims that are not small become small ones, in all tensors alike.
+std::string withSmallDims(Random &random, const Words &words) {
+  const uint64_t salt = random.bits();
+  constexpr int small[] = {2, 3, 4, 5, 7, 8, 12, 16, 17, 19, 32, 33};
+  std::string line;
+  for (const std::string &word : words) {
+    const bool isDims = word.find('x') != word.npos && std::isdigit(static_cast<unsigned char>(word[0]));
+    line += !isDims ? word : withNumbers(word, [&](const std::string &number) {
+      if (number.size() > 18 || std::stoll(number) <= 6)
+        return number;
+      return std::to_string(small[(std::stoull(number) * 2654435761U + salt) % std::size(small)]);
+    });
+  }
+  return line;
+}
+
+const char *const numbers[] = {"0",
+                               "1",
+                               "2",
+                               "3",
+                               "5",
+                               "7",
+                               "8",
+                               "15",
+                               "16",
+                               "17",
+                               "31",
+                               "32",
+                               "33",
+                               "64",
+                               "65",
+                               "127",
+                               "128",
+                               "256",
+                               "1000",
+                               "4096",
+                               "65536",
+                               "2147483647",
+                               "2147483648",
+                               "4294967296",
+                               "9223372036854775807",
+                               "9223372036854775808",
+                               "99999999999999999999",
+                               "?",
+                               "-1"};
+const char *const types[] = {"f32",     "f64",  "f16", "bf16", "s32",     "s8",      "u8",  "boolean", "f8_e5m2",
+                             "f8_e4m3", "e8m0", "s4",  "u4",   "f4_e2m1", "f4_e3m0", "s64", "undef"};
+const char *const pieces[] = {" attr.scratchpad=user",
+                              " attr.deterministic=true",
+                              " attr.fpmath=bf16",
+                              " attr.accumulation=any",
+                              " attr.scales=src(mask=1)",
+                              " attr.scales=dst",
+                              " attr.scales=src(mask=3,type=bf16,groups=2x4)",
+                              " attr.zero_points=src",
+                              " attr.zero_points=dst(mask=2)",
+                              " attr.post_ops=sum",
+                              " attr.post_ops=eltwise(alg=relu)",
+                              " attr.post_ops=eltwise(alg=linear,alpha=2,beta=0.5)",
+                              " attr.post_ops=eltwise(alg=gelu_erf),sum(scale=0.5)",
+                              " attr.post_ops=binary(alg=mul,src1=f32:1x16:ab)",
+                              " attr.post_ops=prelu(mask=2)",
+                              " attr.dropout.seed=s64",
+                              ":off3",
+                              ":off?",
+                              ":s8s8",
+                              ":s8s8@1",
+                              ":asymmetric",
+                              ":scale_adjust@0.5",
+                              ":pad32x32",
+                              ":at1x1",
+                              ":blk16a",
+                              ":blk4a4b",
+                              ":s1x2",
+                              "=",
+                              "(",
+                              ")",
+                              ",",
+                              ":",
+                              "x",
+                              "any",
+                              " axis=1",
+                              " alg=log",
+                              "none"};
+
+void damage(Random &random, Words &words, const Words &others) {
+  const size_t at = drawIndex(random, words.size());
+  std::string &word = words[at];
+  const auto position = words.begin() + static_cast<ptrdiff_t>(at);
+  switch (random.between(0, 11)) {
+  case 0:
+  case 1:
+  case 2: {
+    const size_t chosen = drawIndex(random, std::size(numbers));
+    const bool isFirst = random.oneIn(2); // false: all numbers of the word
+    bool isReplaced = false;
+    word = withNumbers(word, [&](const std::string &number) {
+      const bool replaces = !isReplaced || !isFirst;
+      isReplaced = true;
+      return replaces ? std::string(numbers[chosen]) : number;
+    });
+    break;
+  }
+  case 3:
+    word = types[drawIndex(random, std::size(types))];
+    break;
+  case 4:
+    words.erase(position);
+    break;
+  case 5:
+    words.insert(position, words[drawIndex(random, words.size())]);
+    break;
+  case 6:
+    word = others[drawIndex(random, others.size())];
+    break;
+  case 7:
+  case 8:
+    words.insert(random.oneIn(3) ? position : words.end(), pieces[drawIndex(random, std::size(pieces))]);
+    break;
+  case 9:
+    word[drawIndex(random, word.size())] = static_cast<char>(random.between(1, 255));
+    break;
+  case 10:
+    std::swap(word, words[drawIndex(random, words.size())]);
+    break;
+  default:
+    for (char &c : word)
+      c = static_cast<char>(random.oneIn(4) && std::isalpha(static_cast<unsigned char>(c)) ? c ^ 32 : c);
+  }
+}
+
+std::string drawDamaged(Random &random, Words words, const Words &others) {
+  for (int64_t left = random.oneIn(5) ? random.between(1, 12) : random.between(1, 3); left > 0 && !words.empty();
+       --left)
+    damage(random, words, others);
+  std::string line;
+  for (const std::string &word : words)
+    line += word;
+  return line;
+}
+
+} // namespace
+
+DrawnLine drawLine(Random &random, const Target &target) {
+  const int64_t kind = random.between(0, 9);
+  DrawnLine drawn = kind < 8 && kind != 1 ? drawIndependent(random) : drawOfSets(random, target);
+  if (kind > 1 && kind < 7)
+    return drawn;
+  if (random.oneIn(2)) // and the same sizes everywhere
+    drawn = {withSmallDims(random, wordsOf(drawn.line)), {random.between(1, 20)}, false};
+  if (kind < 2 || random.oneIn(2))
+    drawn = {drawDamaged(random, wordsOf(drawn.line), wordsOf(drawIndependent(random).line)),
+             {random.between(1, 20)},
+             false};
+  return drawn;
+}
+
+} // namespace quern::fuzz

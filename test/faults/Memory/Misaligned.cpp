@@ -23,8 +23,8 @@ static const char *const lines[] = {
     "reorder src=f32:33x17:ab dst=bf16:33x17:ba",
     "reorder src=f32:33x17:ab dst=f32:33x17:aB16b",
     "eltwise fwd_i alg=gelu_erf src=f32:1037:a dst=f32:1037:a",
-    "binary alg=mul src0=f32:21x30:ab src1=f32:1x30:ab dst=f32:21x30:ab",
-    "sum srcs=f32:130x3:ab,f32:130x3:ba dst=f32:130x3:ab scales=0.5,2",
+    "binary alg=mul src=f32:21x30:ab src1=f32:1x30:ab dst=f32:21x30:ab",
+    "sum scales=0.5,2 srcs=f32:130x3:ab,f32:130x3:ba dst=f32:130x3:ab",
     "concat srcs=f32:7x5:ab,f32:7x12:ab dst=f32:7x17:ab axis=1",
 };
 

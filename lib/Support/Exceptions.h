@@ -1,0 +1,35 @@
+//===- Exceptions.h - Exceptions as errors --------------------------------===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SUPPORT_EXCEPTIONS_H
+#define QUERN_SUPPORT_EXCEPTIONS_H
+
+#include "Support/Error.h"
+
+#include <exception>
+#include <new>
+
+namespace quern {
+
+/// Returns the exception that is being handled as an error: `out_of_memory` for std::bad_alloc, else `internal`. For
+/// the boundaries that no exception may pass: C functions and threads. Needs no memory.
+inline Error errorOfException() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const std::bad_alloc &) {
+      throw;
+    } catch (const std::exception &exception) {
+      return internalError(exception.what());
+    } catch (...) {
+      return internalError("an unknown exception");
+    }
+  } catch (...) { // the message has its place in the string
+    return {Status::OutOfMemory, "out of memory"};
+  }
+}
+
+} // namespace quern
+
+#endif // QUERN_SUPPORT_EXCEPTIONS_H

@@ -1,0 +1,47 @@
+//===- PerThread.h - Objects of threads that outlive thread_local ones ----===//
+// Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+//
+// A thread_local object cannot be used by destructors that run after its own, and the library is called in those:
+// destructors of thread_local and static objects, destructors of keys of pthreads, handlers of atexit().
+//
+//===----------------------------------------------------------------------===//
+#ifndef QUERN_SUPPORT_PERTHREAD_H
+#define QUERN_SUPPORT_PERTHREAD_H
+
+#include <new>
+#include <pthread.h>
+
+namespace quern {
+
+/// One object of each thread, at namespace scope. It is created at its first use, destroyed after all thread_local
+/// objects of the thread, and created again where it is used even later. The thread that ends the process keeps it.
+template <typename Object> class PerThread {
+public:
+  PerThread() noexcept
+      : hasKey(pthread_key_create(&key, [](void *object) { delete static_cast<Object *>(object); }) == 0) {}
+  PerThread(const PerThread &) = delete;
+  PerThread &operator=(const PerThread &) = delete;
+
+  /// Null if there is no memory for it.
+  Object *get() noexcept {
+    if (!hasKey)
+      return nullptr;
+    if (void *object = pthread_getspecific(key))
+      return static_cast<Object *>(object);
+    auto *object = new (std::nothrow) Object;
+    if (object && pthread_setspecific(key, object) == 0)
+      return object;
+    delete object;
+    return nullptr;
+  }
+
+private:
+  pthread_key_t key{};
+  bool hasKey;
+};
+
+} // namespace quern
+
+#endif // QUERN_SUPPORT_PERTHREAD_H

@@ -9,6 +9,7 @@
 #include "Desc/Target.h"
 
 #include "Desc/Machine.h"
+#include "Support/Forks.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -62,13 +63,13 @@ constexpr CpuIsa armIsas[] = {CpuIsa::Neon, CpuIsa::NeonDotprod, CpuIsa::NeonBf1
 
 /// What limits host(), until host() is used.
 struct HostCap {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::optional<CpuIsa> set;
   bool isUsed = false;
 };
 
 HostCap &hostCap() {
-  static HostCap cap;
+  static constinit HostCap cap;
   return cap;
 }
 
@@ -128,8 +129,7 @@ Target targetOfIsa(CpuIsa isa, int32_t vectorBits) {
 }
 
 CpuIsa detectedIsa() {
-  static const CpuIsa isa = machine::detectIsa();
-  return isa;
+  return immortal([] { return new const CpuIsa(machine::detectIsa()); });
 }
 
 bool Target::has(CpuIsa level) const { return isCpu() && includesIsa(isa, level); }
@@ -149,8 +149,7 @@ int Target::lanes32() const {
 }
 
 const Target &Target::host() {
-  static const Target target = makeHost();
-  return target;
+  return immortal([] { return new const Target(makeHost()); });
 }
 
 Result<void> setMaxCpuIsa(CpuIsa isa) {

@@ -21,13 +21,13 @@
 namespace quern {
 
 /// There while it has something to do and for a moment after. Its mutex guards all of it, and the owner's jobs.
-class IdleThread {
+template <typename Mutex> class BasicIdleThread {
 public:
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = std::unique_lock<Mutex>;
   static constexpr std::chrono::milliseconds idleTime{100};
 
-  std::mutex mutex;
-  std::condition_variable changed;
+  Mutex mutex;
+  std::condition_variable_any changed;
   int holders = 0; ///< who wait for nothing to be done: no job is begun
   bool isStopping = false;
 
@@ -78,19 +78,20 @@ public:
       last->join();
   }
 
-  /// In the child of a fork, where the lock is held and the parent's thread is not. Gives up the lock.
+  /// In the child of a fork, where the parent's thread is not.
   void forgetInFork() {
     new (&thread) std::unique_ptr<std::thread>;
-    new (&changed) std::condition_variable;
+    new (&changed) std::condition_variable_any;
     running = false;
     holders = 0;
-    mutex.unlock();
   }
 
 private:
   bool running = false;
   std::unique_ptr<std::thread> thread;
 };
+
+using IdleThread = BasicIdleThread<std::mutex>;
 
 } // namespace quern
 

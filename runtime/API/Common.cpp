@@ -13,6 +13,8 @@
 #include "Core/Events.h"
 #include "Cpu/Execute.h"
 #include "Cpu/Threads.h"
+#include "Support/Forks.h"
+#include "Support/PerThread.h"
 
 #include "quern/quern_threadpool.h"
 
@@ -25,15 +27,14 @@ using namespace quern::api;
 
 namespace {
 
-thread_local std::string lastMessage;
+PerThread<std::string> lastMessage;
 
 std::atomic<int> &defaultFpmathMode() {
-  static std::atomic<int> mode{[] {
+  return immortal([] {
     const char *text = std::getenv("QUERN_DEFAULT_FPMATH_MODE");
     // Unknown values are ignored.
-    return static_cast<int>(fromName<FpmathMode>(text ? text : "").value_or(FpmathMode::Strict));
-  }()};
-  return mode;
+    return new std::atomic<int>(static_cast<int>(fromName<FpmathMode>(text ? text : "").value_or(FpmathMode::Strict)));
+  });
 }
 
 struct IsaLevel {
@@ -108,10 +109,12 @@ quern_status_t quern::api::fail(Status status, const char *message, const char *
   // What a query does not find and the end of an iteration are answers.
   if (isWanted(EventFail) && status != Status::NotRequired && status != Status::LastImplReached)
     reportFailed(function, status, message);
+  std::string *const kept = lastMessage.get();
   try {
-    lastMessage = message;
+    if (kept)
+      *kept = message;
   } catch (...) {
-    lastMessage.clear();
+    kept->clear();
   }
   return toC<quern_status_t>(status);
 }
@@ -122,15 +125,19 @@ quern_status_t quern::api::fail(const Error &error, const char *function) noexce
 
 extern "C" {
 
-const char *quern_get_last_error_message(void) noexcept { return lastMessage.c_str(); }
+const char *quern_get_last_error_message(void) noexcept {
+  const std::string *const kept = lastMessage.get();
+  return kept ? kept->c_str() : "";
+}
 
 const char *quern_status_name(quern_status_t status) noexcept { return quern::toString(fromC<Status>(status)); }
 
 const quern_version_t *quern_version(void) noexcept {
   // The build id is a string literal, hence terminated.
-  static const quern_version_t version{QUERN_VERSION_MAJOR,      QUERN_VERSION_MINOR, QUERN_VERSION_PATCH,
-                                       compilerBuildId().data(), QUERN_RUNTIME_TBB,   QUERN_RUNTIME_ZE};
-  return &version;
+  return &immortal([] {
+    return new const quern_version_t{QUERN_VERSION_MAJOR,      QUERN_VERSION_MINOR, QUERN_VERSION_PATCH,
+                                     compilerBuildId().data(), QUERN_RUNTIME_TBB,   QUERN_RUNTIME_ZE};
+  });
 }
 
 // --- Engine ---------------------------------------------------------------

@@ -12,11 +12,14 @@
 #include "Cache/Problems.h"
 #include "Compilation/Compiler.h"
 #include "Mlir/Functions.h"
+#include "Support/PerThread.h"
 
 using namespace quern;
 using namespace quern::api;
 
 namespace {
+
+PerThread<std::string> directoryOfCache; ///< that quern_get_disk_cache() has returned
 
 Result<void> give(Result<std::unique_ptr<Primitive>> primitive, quern_primitive_t *handle) {
   if (!primitive)
@@ -234,9 +237,11 @@ quern_status_t quern_set_disk_cache(const char *directory) noexcept {
 quern_status_t quern_get_disk_cache(const char **directory) noexcept {
   return guarded([&]() -> Result<void> {
     QUERN_REQUIRE("directory", directory);
-    static thread_local std::string kept;
-    kept = Kernels::process().disk()->directory();
-    *directory = kept.c_str();
+    std::string *const kept = directoryOfCache.get();
+    if (!kept)
+      return Error{Status::OutOfMemory, "out of memory"};
+    *kept = Kernels::process().disk()->directory();
+    *directory = kept->c_str();
     return {};
   });
 }

@@ -15,10 +15,10 @@
 
 #include "Artifact/Artifact.h"
 #include "Cache/KeyLock.h"
+#include "Support/Forks.h"
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 namespace quern {
@@ -101,7 +101,7 @@ private:
 
   std::string path;
   std::atomic<uint64_t> capacity;
-  mutable std::mutex mutex; ///< guards what follows
+  mutable ForkMutex mutex; ///< guards what follows
   mutable std::shared_ptr<OpenDirectory> opened;
   std::optional<uint64_t> usedBytes; ///< estimate; other processes write as well
   DiskCacheCounters stats;

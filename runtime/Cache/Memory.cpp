@@ -17,7 +17,8 @@ namespace quern {
 struct MemoryCache::Flight {
   explicit Flight(const KernelKey &key) : key(key) {}
   KernelKey key;
-  std::condition_variable landed;
+  const uint64_t generation = forks::generation(); ///< of the process that makes it
+  std::condition_variable_any landed;
   std::optional<Result<Value>> result; ///< guarded by the cache's mutex
 };
 
@@ -28,6 +29,8 @@ Result<MemoryCache::Found> MemoryCache::getOrMake(const KernelKey &key, const Ma
     entries.splice(entries.begin(), entries, found->second);
     return Found{found->second->value, false};
   }
+  if (auto found = flights.find(&key); found != flights.end() && found->second->generation != forks::generation())
+    flights.erase(found); // its thread is not in this process
   if (auto found = flights.find(&key); found != flights.end()) {
     std::shared_ptr<Flight> flight = found->second;
     flight->landed.wait(lock, [&] { return flight->result.has_value(); });

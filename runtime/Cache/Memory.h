@@ -11,6 +11,7 @@
 #define QUERN_RUNTIME_CACHE_MEMORY_H
 
 #include "Desc/Key.h"
+#include "Support/Forks.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -60,7 +61,7 @@ private:
     Value value;
     size_t bytes;
   };
-  struct Flight; ///< a value being made
+  struct Flight; ///< a value being made; in the child of a fork there is none of the parent's
   struct Hash {
     size_t operator()(const KernelKey *key) const { return key->digest.low; }
   };
@@ -74,7 +75,7 @@ private:
   void evictBeyondLimits(std::list<Entry> &evicted);
   void takeOut(std::list<Entry>::iterator entry, std::list<Entry> &out);
 
-  mutable std::mutex mutex;
+  mutable ForkMutex mutex;
   std::list<Entry> entries; ///< most recently used first
   ByKey<std::list<Entry>::iterator> index;
   ByKey<std::shared_ptr<Flight>> flights;

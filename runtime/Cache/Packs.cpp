@@ -9,6 +9,7 @@
 #include "Cache/Packs.h"
 
 #include "Primitives/Registry.h"
+#include "Support/Forks.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -45,6 +46,13 @@ std::vector<std::string> packsIn(const std::string &folder) {
 
 } // namespace
 
+/// The lock of a writer, who changes the packs in a section of forks.
+struct Packs::Writing {
+  explicit Writing(Packs &packs) : lock(packs.mutex) {}
+  const std::lock_guard<std::shared_mutex> lock;
+  const ForkSection section;
+};
+
 Result<void> Packs::add(Result<std::shared_ptr<const Pack>> pack, bool isFirst) {
   if (!pack)
     return pack.takeError();
@@ -71,22 +79,25 @@ void Packs::regroup() {
 }
 
 void Packs::ensureOpened() {
-  std::call_once(opened, [this] {
-    const char *listed = secure_getenv("QUERN_PACKS");
-    std::vector<std::string> paths = split(listed ? listed : "");
-    const std::vector<std::string> found = installed.empty() ? std::vector<std::string>() : packsIn(installed);
-    paths.insert(paths.end(), found.begin(), found.end());
-    std::lock_guard lock(mutex);
-    for (const std::string &path : paths)
-      if (Result<void> added = add(Pack::open(path), /*isFirst=*/false); !added)
-        refusalText += "; " + added.error().message;
-    regroup();
-  });
+  if (hasOpened.load(std::memory_order_acquire))
+    return;
+  const char *listed = secure_getenv("QUERN_PACKS");
+  std::vector<std::string> paths = split(listed ? listed : "");
+  const std::vector<std::string> found = installed.empty() ? std::vector<std::string>() : packsIn(installed);
+  paths.insert(paths.end(), found.begin(), found.end());
+  const Writing lock(*this);
+  if (hasOpened.load(std::memory_order_relaxed))
+    return;
+  for (const std::string &path : paths)
+    if (Result<void> added = add(Pack::open(path), /*isFirst=*/false); !added)
+      refusalText += "; " + added.error().message;
+  regroup();
+  hasOpened.store(true, std::memory_order_release);
 }
 
 Result<void> Packs::addFile(const std::string &path) {
   Result<std::shared_ptr<const Pack>> pack = Pack::open(path);
-  std::lock_guard lock(mutex);
+  const Writing lock(*this);
   const auto known = packs.begin() + static_cast<ptrdiff_t>(addedCount);
   if (std::any_of(packs.begin(), known, [&](const auto &other) { return other->name() == path; }))
     return {};
@@ -97,14 +108,14 @@ Result<void> Packs::addFile(const std::string &path) {
 
 Result<void> Packs::addData(std::string_view bytes) {
   Result<std::shared_ptr<const Pack>> pack = Pack::fromBytes(bytes, nameOfData);
-  std::lock_guard lock(mutex);
+  const Writing lock(*this);
   Result<void> added = add(std::move(pack), /*isFirst=*/true);
   regroup();
   return added;
 }
 
 Result<void> Packs::removeData(const void *data) {
-  std::lock_guard lock(mutex);
+  const Writing lock(*this);
   const auto found = std::find_if(packs.begin(), packs.end(), [&](const std::shared_ptr<const Pack> &pack) {
     return pack->bytes().data() == data && pack->name() == nameOfData;
   });

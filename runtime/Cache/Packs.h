@@ -49,6 +49,9 @@ public:
   /// Whether there is none with an artifact.
   bool areEmpty();
 
+  /// In the child of a fork: the parent's readers are not here.
+  void forgetInFork() { new (&mutex) std::shared_mutex; }
+
   /// Why packs that nobody asked for by a call are not used: "; the pack a.qpk is refused: …", or nothing.
   std::string refusals();
 
@@ -60,14 +63,16 @@ private:
     Target target;
     std::vector<std::shared_ptr<const Pack>> packs;
   };
+  struct Writing;
   Result<void> add(Result<std::shared_ptr<const Pack>> pack, bool isFirst);
   void ensureOpened();
   void regroup();
   bool useOf(const Group &group, const KernelKey &key, const Use &use);
 
   const std::string installed;
-  std::once_flag opened;
-  std::shared_mutex mutex; ///< guards what follows
+  std::atomic<bool> hasOpened{false};
+  /// Guards the members below. It is held while a pack is used, so its holder is in a section of forks only to write.
+  std::shared_mutex mutex;
   std::vector<std::shared_ptr<const Pack>> packs;
   size_t addedCount = 0;     ///< of them, those that the program added, which come first
   std::vector<Group> groups; ///< the widest instruction set first

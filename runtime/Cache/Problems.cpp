@@ -15,9 +15,7 @@
 namespace quern {
 
 ProblemCache &ProblemCache::process() {
-  // Never destroyed, as Kernels::process().
-  static ProblemCache *instance = new ProblemCache();
-  return *instance;
+  return immortal([] { return new ProblemCache(); });
 }
 
 ProblemCache::Value ProblemCache::find(const KernelKey &request) {

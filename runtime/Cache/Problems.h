@@ -12,10 +12,10 @@
 #define QUERN_RUNTIME_CACHE_PROBLEMS_H
 
 #include "Desc/Key.h"
+#include "Support/Forks.h"
 
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 
 namespace quern {
@@ -46,7 +46,7 @@ private:
   };
   void dropBeyond(size_t entries, std::deque<Value> &dropped);
 
-  std::mutex mutex;
+  ForkMutex mutex;
   std::unordered_map<KernelKey, Value, Hash> problems;
   std::deque<const KernelKey *> order; ///< into `problems`, oldest first
   size_t capacity = mostEntries;

@@ -6,45 +6,52 @@
 
 namespace quern {
 
-Result<void> RemoteCache::configure(const RemoteConfig &config) {
-  std::call_once(environmentRead, [] {}); // what is asked for by a call takes the place of the environment
-  if (config.servers.empty()) {
-    current = nullptr;
-    return {};
-  }
+/// With the lock held.
+Result<void> RemoteCache::open(const RemoteConfig &config) {
   Result<std::string> path = library();
   if (!path)
     return path.takeError();
   Result<std::unique_ptr<Remote>> opened = Remote::open(*path, config, report);
   if (!opened)
     return opened.takeError();
-  std::lock_guard lock(mutex);
   all.push_back(std::move(*opened));
   patienceMs = config.waitMilliseconds;
   current = all.back().get();
   return {};
 }
 
-Remote *RemoteCache::get() {
+Result<void> RemoteCache::configure(const RemoteConfig &config) {
+  std::lock_guard lock(mutex);
+  environmentRead.store(true, std::memory_order_release); // a call takes the place of the environment
+  if (!config.servers.empty())
+    return open(config);
+  current = nullptr;
+  return {};
+}
+
+void RemoteCache::readEnvironment() {
   std::optional<Error> refusal;
-  std::call_once(environmentRead, [&] {
-    Result<RemoteConfig> config = RemoteConfig::fromEnvironment();
-    if (config && config->servers.empty())
-      return;
-    Result<std::string> path = config ? library() : Result<std::string>(config.takeError());
-    Result<std::unique_ptr<Remote>> opened =
-        path ? Remote::open(*path, *config, report) : Result<std::unique_ptr<Remote>>(path.takeError());
-    if (!opened) {
-      refusal = opened.takeError();
-      return;
-    }
+  {
     std::lock_guard lock(mutex);
-    all.push_back(std::move(*opened));
-    patienceMs = config->waitMilliseconds;
-    current = all.back().get();
-  });
+    if (environmentRead.load(std::memory_order_relaxed))
+      return;
+    Result<RemoteConfig> config = RemoteConfig::fromEnvironment();
+    Result<void> opened;
+    if (!config)
+      opened = config.takeError();
+    else if (!config->servers.empty())
+      opened = open(*config);
+    environmentRead.store(true, std::memory_order_release);
+    if (!opened)
+      refusal = opened.error();
+  }
   if (refusal && report)
     report(nullptr, /*isOpen=*/1, refusal->message.c_str());
+}
+
+Remote *RemoteCache::get() {
+  if (!environmentRead.load(std::memory_order_acquire))
+    readEnvironment();
   return current.load(std::memory_order_acquire);
 }
 

@@ -13,6 +13,7 @@
 #include "Artifact/Artifact.h"
 #include "Cache/RemoteLibrary.h"
 #include "Desc/Key.h"
+#include "Support/Forks.h"
 
 #include <atomic>
 #include <mutex>
@@ -51,13 +52,15 @@ public:
 
 private:
   Remote *get();
+  Result<void> open(const RemoteConfig &config);
+  void readEnvironment();
 
   const std::function<Result<std::string>()> library;
   const Remote::Report report;
-  std::once_flag environmentRead;
+  std::atomic<bool> environmentRead{false};
   std::atomic<Remote *> current{nullptr};
   std::atomic<uint32_t> patienceMs{0};
-  std::mutex mutex;                         ///< guards what follows
+  ForkMutex mutex;                          ///< guards the member below; held while a library is opened
   std::vector<std::unique_ptr<Remote>> all; // others may be in one that is no longer current
 };
 

@@ -36,12 +36,8 @@ Result<Compiler> Compiler::get() {
 
 Result<std::string> Compiler::compile(std::string_view descriptor, const std::string &target, int form,
                                       std::string *stageTimes, const std::string &source) const {
-  if (!library)
-    return CompilerProcess::compile(descriptor, target, form, stageTimes, source);
-  Result<std::string> bytes = library->compile(descriptor, target, form, source);
-  if (stageTimes)
-    *stageTimes = library->stageTimes();
-  return bytes;
+  return library ? library->compile(descriptor, target, form, stageTimes, source)
+                 : CompilerProcess::compile(descriptor, target, form, stageTimes, source);
 }
 
 Result<std::string> Compiler::explain(std::string_view descriptor, const std::string &target) const {

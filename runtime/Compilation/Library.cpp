@@ -8,12 +8,13 @@
 //===----------------------------------------------------------------------===//
 #include "Compilation/Library.h"
 
+#include "Compilation/CompilerStack.h"
 #include "Desc/Key.h"
+#include "Support/Forks.h"
 #include "Support/LibraryApi.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
-#include <mutex>
 #include <optional>
 
 namespace quern {
@@ -87,11 +88,13 @@ bool CompilerLibrary::verifiesIr() {
 }
 
 Result<const CompilerLibrary *> CompilerLibrary::get() {
-  static std::mutex mutex;
-  static std::optional<CompilerLibrary> library;
+  static ForkMutex mutex;
+  static constinit std::optional<CompilerLibrary> library;
   std::lock_guard lock(mutex);
   if (!library) {
-    Result<const quern_compiler_api *> api = openLibrary();
+    Result<const quern_compiler_api *> api = nullptr;
+    if (Result<void> ran = onCompilerStack([&] { api = openLibrary(); }); !ran)
+      return ran.takeError();
     if (!api)
       return api.takeError();
     library = CompilerLibrary(*api);
@@ -99,41 +102,54 @@ Result<const CompilerLibrary *> CompilerLibrary::get() {
   return &*library;
 }
 
+Result<std::string> CompilerLibrary::ask(Function function, const quern_compile_request &request,
+                                         std::string *stageTimes) const {
+  const ForkSection section;
+  ByteSink result, error, times;
+  int status = 0;
+  Result<void> ran = onCompilerStack([&] {
+    status = function(&request, &result.sink, &error.sink);
+    if (stageTimes) // the compiler keeps them for each thread
+      api->stage_times(&times.sink);
+  });
+  if (!ran)
+    return ran.takeError();
+  if (stageTimes)
+    *stageTimes = std::move(times.text);
+  return finish(status, result, error);
+}
+
 Result<std::string> CompilerLibrary::compile(std::string_view descriptor, const std::string &target, int form,
-                                             const std::string &source) const {
-  ByteSink result, error;
-  const quern_compile_request request = requestFor(descriptor, target, form, source);
-  return finish(api->compile(&request, &result.sink, &error.sink), result, error);
+                                             std::string *stageTimes, const std::string &source) const {
+  return ask(api->compile, requestFor(descriptor, target, form, source), stageTimes);
 }
 
 Result<std::string> CompilerLibrary::explain(std::string_view descriptor, const std::string &target) const {
-  ByteSink result, error;
-  const quern_compile_request request = requestFor(descriptor, target, QUERN_COMPILER_SCHEDULE);
-  return finish(api->explain(&request, &result.sink, &error.sink), result, error);
+  return ask(api->explain, requestFor(descriptor, target, QUERN_COMPILER_SCHEDULE));
 }
 
 Result<std::string> CompilerLibrary::read(std::string_view descriptor, const std::string &target) const {
-  ByteSink result, error;
-  const quern_compile_request request = requestFor(descriptor, target, QUERN_COMPILER_EMIT);
-  return finish(api->read(&request, &result.sink, &error.sink), result, error);
-}
-
-std::string CompilerLibrary::stageTimes() const {
-  ByteSink result;
-  api->stage_times(&result.sink);
-  return std::move(result.text);
+  return ask(api->read, requestFor(descriptor, target, QUERN_COMPILER_EMIT));
 }
 
 Result<CompilerLibrary::Linked> CompilerLibrary::link(std::string_view artifact, size_t entryCount) const {
+  const ForkSection section;
   ByteSink none, error;
   Linked linked;
   linked.entries.resize(entryCount);
   void *owner = nullptr;
-  const int status =
-      api->link(artifact.data(), artifact.size(), linked.entries.data(), entryCount, &owner, &error.sink);
+  int status = 0;
+  Result<void> ran = onCompilerStack([&] {
+    status = api->link(artifact.data(), artifact.size(), linked.entries.data(), entryCount, &owner, &error.sink);
+  });
+  if (!ran)
+    return ran.takeError();
   if (Result<std::string> done = finish(status, none, error); !done)
     return done.takeError();
-  linked.owner = std::shared_ptr<void>(owner, api->release);
+  linked.owner = std::shared_ptr<void>(owner, [release = api->release](void *linkedObject) {
+    const ForkSection ofRelease;
+    release(linkedObject);
+  });
   return linked;
 }
 

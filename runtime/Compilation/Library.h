@@ -37,14 +37,12 @@ public:
   /// Thread-safe, as are all the others.
   static Result<const CompilerLibrary *> get();
 
-  /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text().
+  /// `descriptor` is PrimitiveDesc::canonicalBytes() of a verified problem, `target` Target::text(). `stageTimes`, if
+  /// not null, receives one line: the wall time of each stage.
   Result<std::string> compile(std::string_view descriptor, const std::string &target, int form,
-                              const std::string &source = "") const;
+                              std::string *stageTimes = nullptr, const std::string &source = "") const;
   Result<std::string> explain(std::string_view descriptor, const std::string &target) const;
   Result<std::string> read(std::string_view descriptor, const std::string &target) const;
-
-  /// One line: the wall time of each stage of this thread's last compile().
-  std::string stageTimes() const;
 
   struct Linked {
     std::vector<void *> entries;
@@ -54,7 +52,12 @@ public:
   Result<Linked> link(std::string_view artifact, size_t entryCount) const;
 
 private:
+  using Function = int (*)(const quern_compile_request *request, const quern_byte_sink *result,
+                           const quern_byte_sink *error);
   explicit CompilerLibrary(const quern_compiler_api *api) : api(api) {}
+  Result<std::string> ask(Function function, const quern_compile_request &request,
+                          std::string *stageTimes = nullptr) const;
+
   const quern_compiler_api *api;
 };
 

@@ -13,14 +13,13 @@
 #include "Compilation/Messages.h"
 #include "Desc/PrimitiveDesc.h"
 #include "Support/Bytes.h"
+#include "Support/Forks.h"
 
 #include <algorithm>
 #include <charconv>
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
-#include <pthread.h>
 #include <thread>
 #include <vector>
 
@@ -71,8 +70,10 @@ thread_local bool isInterruptible = false;
 class Pool {
 public:
   static Pool &process() {
-    static Pool *pool = new Pool; // never destroyed: threads may still compile at exit
-    return *pool;
+    return immortal([] {
+      forks::onChild([] { process().forgetInFork(); });
+      return new Pool;
+    });
   }
 
   /// A process for one request. It is ended with this unless it `isGood` for another.
@@ -96,21 +97,16 @@ public:
   Result<void> acquire(const Limits &limits, Lease &lease);
 
 private:
-  Pool();
   CompilerChild *takeIdle(const CompilerChildSettings &settings);
   void giveBack(CompilerChild *child, bool isGood);
   void forgetInFork();
 
-  std::mutex mutex; ///< guards what follows, and forks
-  std::condition_variable changed;
+  ForkMutex mutex; ///< guards the members below
+  std::condition_variable_any changed;
   std::vector<CompilerChild *> all, idle;
   std::vector<CompilerChild *> interruptible; ///< those at work for threads that may be cut short
   size_t working = 0;
 };
-
-Pool::Pool() {
-  pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); }, [] { process().forgetInFork(); });
-}
 
 /// In the child of a fork, whose processes these are not. As long as it had their sockets they
 /// would outlive the parent.
@@ -121,8 +117,7 @@ void Pool::forgetInFork() {
   idle.clear();
   interruptible.clear();
   working = 0;
-  new (&changed) std::condition_variable;
-  mutex.unlock();
+  new (&changed) std::condition_variable_any;
 }
 
 /// With the mutex held. Others than those wanted, and those that have ended, go.
@@ -266,8 +261,6 @@ CompilerProcess::Interruptible::Interruptible() { isInterruptible = true; }
 CompilerProcess::Interruptible::~Interruptible() { isInterruptible = false; }
 
 void CompilerProcess::interrupt() { Pool::process().interrupt(); }
-
-void CompilerProcess::prepareForForks() { (void)Pool::process(); }
 
 Result<std::string> CompilerProcess::explain(std::string_view descriptor, const std::string &target) {
   return answerTo(RequestKind::Explain, descriptor, target, QUERN_COMPILER_SCHEDULE, nullptr);

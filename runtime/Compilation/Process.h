@@ -39,8 +39,6 @@ public:
   };
   /// Cuts short what an Interruptible thread has under way: its call fails. Nothing if there is none.
   static void interrupt();
-  /// Handlers of forks that are registered from now on run before those that this needs.
-  static void prepareForForks();
 };
 
 } // namespace quern

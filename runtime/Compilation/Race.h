@@ -1,12 +1,10 @@
-//===- Race.h - Compiling beside the caller -------------------------------===//
+//===- Race.h - Compiling in parallel with the caller ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A compilation on a thread of its own, while the caller waits for something that may come first. A caller who has that
-// goes on; at its own end his thread waits for what it has begun, as it would have if it had compiled itself. So
-// nothing runs when the compiler's statics go: threads end before those, and that of exit() ends its own objects first.
-// A fork waits for what compiles in this process.
+// A compilation on a separate thread, while the caller waits for something that may come first. The caller may continue
+// without waiting for the compilation: nothing that the thread uses is destroyed when threads or the process end.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_COMPILATION_RACE_H
@@ -29,7 +27,7 @@ struct Compiled {
 
 class Race {
 public:
-  /// `compile` must own what it reads. Null if no thread is to be had, or the caller's ends.
+  /// `compile` must own what it reads, or read what is never destroyed. Null if no thread can be created.
   static std::shared_ptr<Race> begin(std::function<Result<Compiled>()> compile);
 
   bool isOver() const;
@@ -37,7 +35,8 @@ public:
   Result<Compiled> wait();
 
 private:
-  friend class Races;
+  void run(const std::function<Result<Compiled>()> &compile);
+
   std::optional<Result<Compiled>> result{}; ///< guarded by the mutex of all races
 };
 

@@ -10,6 +10,7 @@
 #include "Core/Events.h"
 
 #include "Core/Primitive.h"
+#include "Support/Forks.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -28,14 +29,14 @@ struct Listener {
 
 /// What is wanted and by whom.
 struct Observers {
-  std::shared_mutex mutex; ///< guards what follows
-  int verbose = -1;        ///< -1: QUERN_VERBOSE was not looked at yet
+  /// Guards the members below. It is held while listeners run, so its holder is in a section of forks only to write.
+  std::shared_mutex mutex;
+  int verbose = -1; ///< -1: QUERN_VERBOSE was not looked at yet
   std::vector<Listener> listeners;
 
-  static Observers &process() {
-    static auto *observers = new Observers; // never destroyed: threads may still run at exit
-    return *observers;
-  }
+  static Observers &process();
+  /// In the child of a fork: the parent's other listeners are not here.
+  void forgetInFork();
 
   /// With the mutex held alone.
   void update() {
@@ -48,7 +49,35 @@ struct Observers {
   }
 };
 
+/// Never destroyed, because threads may still run at exit. Part of the library's data, because failures are reported
+/// when there is no memory.
+union Storage {
+  constexpr Storage() : observers() {}
+  constexpr ~Storage() {}
+  Observers observers;
+};
+constinit Storage storage;
+
+Observers &Observers::process() { return storage.observers; }
+
 thread_local bool inListener = false;
+
+[[gnu::constructor]] void handleForks() {
+  forks::onChild([] { Observers::process().forgetInFork(); });
+}
+
+void Observers::forgetInFork() {
+  new (&mutex) std::shared_mutex;
+  if (inListener)
+    mutex.lock_shared();
+}
+
+/// The lock of a writer, who changes the members in a section of forks.
+struct Writing {
+  explicit Writing(Observers &observers) : lock(observers.mutex) {}
+  const std::lock_guard<std::shared_mutex> lock;
+  const ForkSection section;
+};
 
 void tell(const Event &event) {
   if (inListener)
@@ -89,7 +118,7 @@ const char *nameOfOrigin(quern_origin_t origin) {
 bool detail::isWanted(unsigned events) {
   if (wantedEvents.load(std::memory_order_relaxed) & verboseUnread) {
     Observers &observers = Observers::process();
-    std::lock_guard lock(observers.mutex);
+    const Writing lock(observers);
     const char *text = std::getenv("QUERN_VERBOSE");
     if (observers.verbose < 0)
       observers.verbose = text && text[0] >= '0' && text[0] <= '2' && !text[1] ? text[0] - '0' : 0;
@@ -100,7 +129,7 @@ bool detail::isWanted(unsigned events) {
 
 void setVerboseLevel(int level) {
   Observers &observers = Observers::process();
-  std::lock_guard lock(observers.mutex);
+  const Writing lock(observers);
   observers.verbose = level;
   observers.update();
 }
@@ -114,7 +143,7 @@ Result<void> setListener(quern_listener_t listener, void *context, unsigned even
   if (inListener)
     return invalidArguments("a listener cannot set listeners");
   Observers &observers = Observers::process();
-  std::lock_guard lock(observers.mutex);
+  const Writing lock(observers);
   std::erase_if(observers.listeners,
                 [&](const Listener &old) { return old.function == listener && old.context == context; });
   if (events)

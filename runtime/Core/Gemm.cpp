@@ -130,9 +130,7 @@ Result<PrimitiveDesc> describe(const GemmKind &kind) {
 class GemmKernels {
 public:
   static GemmKernels &process() {
-    // Never destroyed: kernels may still run on other threads while the process exits.
-    static GemmKernels *instance = new GemmKernels();
-    return *instance;
+    return immortal([] { return new GemmKernels(); });
   }
   Result<std::shared_ptr<const Executable>> get(const GemmKind &kind) {
     {
@@ -157,7 +155,7 @@ private:
   GemmKernels() : engine(new Engine(EngineKind::Cpu)) {}
 
   const EngineRef engine;
-  std::mutex mutex; ///< guards what follows
+  ForkMutex mutex; ///< guards the member below
   std::array<std::shared_ptr<const Executable>, GemmKind::count> kernels;
 };
 

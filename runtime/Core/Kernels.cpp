@@ -142,9 +142,10 @@ int64_t nowNs() {
 }
 
 Kernels &Kernels::process() {
-  // Never destroyed: kernels may still run on other threads while the process exits. Reachable, hence no leak.
-  static Kernels *instance = new Kernels();
-  return *instance;
+  return immortal([] {
+    forks::onChild([] { process().packSet.forgetInFork(); });
+    return new Kernels();
+  });
 }
 
 Kernels::Kernels()

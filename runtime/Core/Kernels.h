@@ -118,7 +118,7 @@ private:
   Packs packSet;
   RemoteCache remoteCache;
   std::atomic<uint64_t> compilations{0};
-  std::mutex diskMutex; ///< guards what follows
+  ForkMutex diskMutex; ///< guards what follows
   std::shared_ptr<DiskCache> diskCache;
   uint64_t diskCapacity = DiskCache::defaultCapacityBytes;
 };

@@ -20,7 +20,7 @@
 namespace quern {
 namespace {
 
-const std::string scratchpadName = "scratchpad";
+const std::string &scratchpadName = *new std::string("scratchpad"); // never destroyed
 
 /// Up to so many are searched one by one.
 constexpr size_t fewSlots = 16;

@@ -225,6 +225,7 @@ Result<std::shared_ptr<const Executable>> Problem::hold() const {
 }
 
 const std::string &Problem::text() const {
+  const ForkSection section;
   std::call_once(textOnce, [this] { textForm = problem.desc.text(); });
   return textForm;
 }
@@ -266,6 +267,7 @@ Result<const TensorDesc *> Problem::scratchpadDesc() const {
   Result<TensorDesc> desc = TensorDesc::dense(std::span<const int64_t>(&*bytes, 1), DataType::U8);
   if (!desc)
     return desc.takeError();
+  const ForkSection section;
   std::call_once(scratchpadOnce, [&] { scratchpad = *desc; });
   return &scratchpad;
 }

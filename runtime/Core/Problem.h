@@ -79,7 +79,7 @@ private:
   uint64_t anyFields; ///< bit i: tensor i of the operation was `any` or absent
   bool copies;
   int threads;
-  mutable std::mutex mutex;    ///< guards what follows
+  mutable ForkMutex mutex;     ///< guards the next two members
   mutable AcquiredKernel held; ///< with where it came from, until that was told
   mutable std::shared_ptr<const Executable> adopted;
   mutable std::once_flag textOnce;

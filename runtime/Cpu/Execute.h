@@ -12,6 +12,7 @@
 
 #include "Core/Objects.h"
 #include "Cpu/Context.h"
+#include "Support/Forks.h"
 
 namespace quern {
 
@@ -42,7 +43,7 @@ public:
   Result<void> resetProfile() override;
 
 private:
-  std::mutex mutex; ///< guards what follows
+  ForkMutex mutex; ///< guards the member below
   std::vector<uint64_t> durations;
 };
 

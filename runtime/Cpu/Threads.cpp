@@ -8,15 +8,16 @@
 //===----------------------------------------------------------------------===//
 #include "Cpu/Threads.h"
 
+#include "Support/Forks.h"
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <mutex>
-#include <pthread.h>
 #include <sched.h>
+#include <utility>
 
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
@@ -41,44 +42,42 @@ int initialThreadCount() {
 }
 
 std::atomic<int> &threadCount() {
-  static std::atomic<int> count{initialThreadCount()};
-  return count;
+  return immortal([] { return new std::atomic<int>(initialThreadCount()); });
+}
+
+/// True once oneTBB's own objects may have been destroyed at the end of the process.
+constinit std::atomic<bool> hasEnded{false};
+
+/// oneTBB was loaded before this library, so this handler runs before the destructors of oneTBB.
+[[gnu::constructor]] void noticeTheEnd() {
+  (void)std::atexit([] { hasEnded.store(true, std::memory_order_relaxed); });
 }
 
 /// The arena of the current thread count. Shared, so that a change of the count leaves running executions theirs.
 class Arena {
 public:
   static Arena &process() {
-    static Arena arena;
-    return arena;
+    return immortal([] { return new Arena; });
   }
-  /// None in the child of a fork, once the parent had one: oneTBB's workers are not there, the locks that they held at
-  /// that moment never become free, and oneTBB cannot be begun again.
+  /// Null at the end of the process. Null in the child of a fork, once the parent had one: oneTBB's workers are not
+  /// there, the locks that they held at that moment never become free, and oneTBB cannot be begun again.
   std::shared_ptr<tbb::task_arena> current();
 
 private:
-  Arena();
-  void forgetInFork();
-
-  std::mutex mutex; ///< guards what follows, and forks
+  ForkMutex mutex; ///< guards the members below
   std::shared_ptr<tbb::task_arena> arena;
   int arenaThreads = 0;
-  std::shared_ptr<tbb::task_arena> *lost = nullptr; ///< the parent's, never destroyed, which takes oneTBB's locks
+  uint64_t generation = forks::generation(); ///< of the process that has the arena
+  bool isLost = false;                       ///< the arena is a parent's
 };
 
-Arena::Arena() {
-  pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); }, [] { process().forgetInFork(); });
-}
-
-void Arena::forgetInFork() {
-  if (arena)
-    lost = new std::shared_ptr<tbb::task_arena>(std::move(arena));
-  mutex.unlock();
-}
-
 std::shared_ptr<tbb::task_arena> Arena::current() {
+  if (hasEnded.load(std::memory_order_relaxed))
+    return nullptr;
   std::lock_guard lock(mutex);
-  if (lost)
+  if (std::exchange(generation, forks::generation()) != generation)
+    isLost = isLost || arena; // which is kept, since its destructor would take oneTBB's locks
+  if (isLost)
     return nullptr;
   // TBB has no more workers than this, and says so on standard error if an arena asks for them.
   const size_t allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);

@@ -18,31 +18,24 @@
 #include "Debug/JitDump.h"
 #include "Debug/Wanted.h"
 #include "Support/Digest.h"
+#include "Support/Forks.h"
 
 #include "quern-compiler/Bridge.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <mutex>
-#include <pthread.h>
 #include <unistd.h>
 
 namespace quern {
 namespace {
 
 struct Observers {
-  std::mutex mutex; ///< guards what follows, the debugger's list, and forks
+  ForkMutex mutex; ///< guards the member below and the debugger's list
   JitDump dump;
 
   static Observers &process() {
-    static auto *observers = new Observers; // never destroyed: kernels may be released at exit
-    return *observers;
-  }
-
-private:
-  Observers() {
-    pthread_atfork([] { process().mutex.lock(); }, [] { process().mutex.unlock(); }, [] { process().mutex.unlock(); });
+    return immortal([] { return new Observers; });
   }
 };
 
@@ -160,19 +153,18 @@ void tellPerf(Observers &observers, const std::vector<ProfiledCode> &functions) 
 } // namespace
 
 const DebugWanted &debugWanted() {
-  static const DebugWanted wanted = [] {
-    DebugWanted read;
+  return immortal([] {
+    auto *read = new DebugWanted;
     const char *variable = secure_getenv("QUERN_DEBUG");
     std::string_view rest = variable ? variable : "";
     while (!rest.empty()) {
       const std::string_view word = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-      read.forGdb |= word == "gdb";
-      read.forPerf |= word == "perf";
+      read->forGdb |= word == "gdb";
+      read->forPerf |= word == "perf";
     }
     return read;
-  }();
-  return wanted;
+  });
 }
 
 std::optional<DebugObject> debugObjectOf(const Artifact &artifact, const VerifiedProblem &problem) {

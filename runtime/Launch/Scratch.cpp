@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Launch/Scratch.h"
 
+#include "Support/PerThread.h"
+
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
@@ -55,7 +57,10 @@ struct Buffer {
   bool serves(size_t wanted) const { return wanted <= bytes && !isGuarding; }
 };
 
-thread_local Buffer own, shared;
+struct Kept {
+  Buffer own, shared;
+};
+PerThread<Kept> kept;
 
 size_t roundUp(size_t bytes) { return (bytes + scratchAlignment - 1) / scratchAlignment * scratchAlignment; }
 
@@ -83,6 +88,10 @@ void *allocate(size_t bytes) {
 } // namespace
 
 void *threadScratch(size_t bytes) {
+  Kept *const thread = kept.get();
+  if (!thread)
+    return nullptr;
+  Buffer &own = thread->own;
   if (own.serves(bytes))
     return own.memory;
   own.release();
@@ -92,14 +101,14 @@ void *threadScratch(size_t bytes) {
 }
 
 void trimThreadScratch() {
-  if (own.bytes > keptBytes)
-    own.release();
+  if (Kept *const thread = kept.get(); thread && thread->own.bytes > keptBytes)
+    thread->own.release();
 }
 
 void SharedScratch::take(size_t wanted) {
-  if (shared.serves(wanted)) { // taken out for as long as this lives
-    memory = std::exchange(shared.memory, nullptr);
-    bytes = std::exchange(shared.bytes, 0);
+  if (Kept *const thread = kept.get(); thread && thread->shared.serves(wanted)) { // taken out while this lives
+    memory = std::exchange(thread->shared.memory, nullptr);
+    bytes = std::exchange(thread->shared.bytes, 0);
     return;
   }
   memory = allocate(wanted);
@@ -107,9 +116,9 @@ void SharedScratch::take(size_t wanted) {
 }
 
 void SharedScratch::giveBack() {
-  if (bytes > shared.bytes && bytes <= keptShared) {
-    std::swap(memory, shared.memory);
-    std::swap(bytes, shared.bytes);
+  if (Kept *const thread = kept.get(); thread && bytes > thread->shared.bytes && bytes <= keptShared) {
+    std::swap(memory, thread->shared.memory);
+    std::swap(bytes, thread->shared.bytes);
   }
   release(memory, bytes);
 }

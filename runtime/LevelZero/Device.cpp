@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "LevelZero/Device.h"
 
+#include "Support/Forks.h"
+
 #include "LevelZero/Stream.h"
 
 #include <unistd.h>
@@ -19,14 +21,13 @@ constexpr size_t alignment = 64;
 
 /// Those that exist. The mutex guards the list.
 struct Known {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<Device *> devices;
   std::atomic<int> count{0};
   std::atomic<pid_t> process{0}; ///< that made the first
 };
 Known &known() {
-  static auto *all = new Known; // never destroyed: a device may be given back while the process exits
-  return *all;
+  return immortal([] { return new Known; });
 }
 
 /// Whether the devices are those of a process that this one is a child of by fork(), where no driver works.
@@ -331,11 +332,11 @@ uint64_t newAllocation() {
 
 Result<std::span<const std::shared_ptr<Device>>> allDevices() {
   struct All {
-    std::mutex mutex;
+    ForkMutex mutex;
     bool wereFound = false;
     std::vector<std::shared_ptr<Device>> devices;
   };
-  static auto *all = new All; // never destroyed: streams may still run on other threads while the process exits
+  All *all = &immortal([] { return new All; });
   if (ze::areOfParent())
     return std::span<const std::shared_ptr<Device>>();
   std::lock_guard lock(all->mutex);

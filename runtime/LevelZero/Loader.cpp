@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "LevelZero/Loader.h"
 
+#include "Support/Forks.h"
+
 #include <dlfcn.h>
 
 namespace quern::ze {
@@ -88,8 +90,7 @@ const Functions *load() {
 } // namespace
 
 const Functions *functions() {
-  static const Functions *loaded = load();
-  return loaded;
+  return immortal([] { return new const Functions *(load()); });
 }
 
 std::string nameOf(ze_result_t result) {

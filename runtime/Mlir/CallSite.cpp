@@ -92,12 +92,16 @@ Result<std::unique_ptr<Primitive>> CallSite::make(const quern_mlir_function_t &f
 Result<const Primitive *> CallSite::prepare(const quern_mlir_function_t &function) {
   if (const Primitive *known = ready.load(std::memory_order_acquire))
     return known;
+  {
+    const std::lock_guard lock(creation);
+    if (refusal)
+      return *refusal;
+  }
+  // Without the lock, since a fork would wait for it. Calls at the same time share the compilation in the memory cache.
+  Result<std::unique_ptr<Primitive>> made = make(function);
   const std::lock_guard lock(creation);
   if (primitive)
     return primitive.get();
-  if (refusal)
-    return *refusal;
-  Result<std::unique_ptr<Primitive>> made = make(function);
   if (!made) {
     if (isFinal(made.error()))
       refusal = std::make_unique<const Error>(made.error());

@@ -40,10 +40,10 @@ private:
   EngineRef engine;
   std::unique_ptr<Stream> stream;
   std::atomic<const Primitive *> ready{nullptr}; ///< `primitive`, once it is there
-  std::mutex creation;                           ///< guards what follows
+  ForkMutex creation;                            ///< guards the next two members
   std::unique_ptr<Primitive> primitive;
   std::unique_ptr<const Error> refusal; ///< why there will never be one
-  std::mutex reuse;                     ///< guards what follows
+  ForkMutex reuse;                      ///< guards the next member
   std::vector<std::unique_ptr<Frame>> frames;
 };
 

@@ -109,6 +109,9 @@ private:
   void forgetInFork();
   void stop(int64_t milliseconds);
 
+  static inline constinit std::atomic<Client *> newest{nullptr}; ///< of the process, which removes none
+  Client *older = nullptr;
+
   std::vector<std::unique_ptr<Server>> servers;
   std::optional<PrivateKey> signer;
   std::vector<PublicKey> readers;

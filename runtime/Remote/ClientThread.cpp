@@ -14,15 +14,7 @@
 namespace quern::remote {
 namespace {
 
-/// All of the process; they are never destroyed.
-struct Clients {
-  std::mutex mutex; ///< guards what follows
-  std::vector<Client *> all;
-  static Clients &process() {
-    static auto *clients = new Clients;
-    return *clients;
-  }
-};
+constinit std::mutex forking; ///< held by the thread that forks
 
 } // namespace
 
@@ -36,38 +28,35 @@ Result<Client *> Client::open(const quern_remote_config &config) {
   std::unique_ptr<Client> client(new Client);
   if (Result<void> configured = client->configure(config); !configured)
     return configured.takeError();
-  Clients &clients = Clients::process();
-  std::lock_guard guard(clients.mutex);
-  clients.all.push_back(client.get());
+  // Without a lock: a fork that holds the others may wait for this call.
+  client->older = newest.load();
+  while (!newest.compare_exchange_weak(client->older, client.get()))
+    ;
   return client.release();
 }
 
 void Client::registerHandlers() {
+  static constinit Client *held = nullptr; // the newest that the fork holds
   pthread_atfork(
       [] {
-        Clients::process().mutex.lock();
-        for (Client *client : Clients::process().all)
+        forking.lock();
+        held = newest;
+        for (Client *client = held; client; client = client->older)
           client->holdStill();
       },
       [] {
-        for (Client *client : Clients::process().all)
+        for (Client *client = held; client; client = client->older)
           client->release();
-        Clients::process().mutex.unlock();
+        forking.unlock();
       },
       [] {
-        for (Client *client : Clients::process().all)
+        for (Client *client = held; client; client = client->older)
           client->forgetInFork();
-        Clients::process().mutex.unlock();
+        forking.unlock();
       });
   (void)std::atexit([] {
-    Clients &clients = Clients::process();
-    std::vector<Client *> all;
-    {
-      std::lock_guard guard(clients.mutex);
-      all = clients.all;
-    }
     const Deadline deadline(exitMs * nsPerMs);
-    for (Client *client : all)
+    for (Client *client = newest; client; client = client->older)
       client->stop(deadline.leftNs() / nsPerMs);
   });
 }
@@ -133,6 +122,7 @@ void Client::forgetInFork() {
   hasJobInHand = false;
   cut = idle.isStopping;
   idle.forgetInFork();
+  idle.mutex.unlock();
 }
 
 void Client::put(StoredKey key, std::string artifact) {
@@ -188,7 +178,7 @@ void Client::doJob(IdleThread::Lock &lock) {
       for (const std::unique_ptr<Server> &server : servers)
         if (!server->address().isReadOnly && !wasCut)
           storeAt(*server, job.key, job.artifact, wasCut, changes);
-  } catch (const std::bad_alloc &) {
+  } catch (...) { // no memory
     counts.storesDropped += 1;
   }
   lock.lock();

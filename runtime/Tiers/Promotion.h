@@ -12,6 +12,7 @@
 #define QUERN_RUNTIME_TIERS_PROMOTION_H
 
 #include "Core/Problem.h"
+#include "Support/Forks.h"
 
 #include <atomic>
 
@@ -50,7 +51,7 @@ public:
 private:
   const std::shared_ptr<const Problem> ofProblem;
   std::atomic<const Executable *> running{nullptr};
-  mutable std::mutex mutex; ///< guards what follows
+  mutable ForkMutex mutex; ///< guards the members below
   std::shared_ptr<const Executable> kept;
   Error failure;
 };

@@ -2,26 +2,21 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// While the thread has no job in hand it holds no lock and nothing half done. That is what a fork and the end wait for.
-//
-//===----------------------------------------------------------------------===//
 #include "Tiers/Specialiser.h"
 
-#include "Compilation/Compiler.h"
 #include "Compilation/Process.h"
 #include "Core/Events.h"
+#include "Support/Exceptions.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <dlfcn.h>
-#include <new>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <tuple>
 #include <unistd.h>
+#include <utility>
 
 namespace quern {
 namespace {
@@ -39,61 +34,32 @@ void lowerPriority() {
   (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), niceness);
 }
 
-/// Until the process ends: closing the library waited for the thread with the loader's lock held, which the thread
-/// wants where it loads the compiler. Of a program that has all of this linked in there is nothing to keep.
-void keepLoaded() {
-  Dl_info own;
-  if (dladdr(reinterpret_cast<void *>(&keepLoaded), &own) && own.dli_fname)
-    (void)dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
 } // namespace
 
 Specialiser &Specialiser::process() {
-  static Specialiser *instance = new Specialiser(); // never destroyed, as Kernels::process()
-  return *instance;
+  return immortal([] {
+    forks::onChild([] { process().forgetInFork(); });
+    return new Specialiser();
+  });
 }
 
-Specialiser::Specialiser() {
-  CompilerProcess::prepareForForks(); // whose handler is to run after this one, which waits for it
-  pthread_atfork(
-      [] {
-        IdleThread::Lock lock(process().thread.mutex);
-        process().holdStill(lock);
-        lock.release();
-      },
-      [] {
-        --process().thread.holders;
-        process().thread.mutex.unlock();
-        process().thread.changed.notify_all();
-      },
-      [] { process().forgetInFork(); });
-}
-
-/// Waits until the thread has no job in hand, and keeps it so while the mutex is held, and after that until `holders`
-/// is one less.
-void Specialiser::holdStill(IdleThread::Lock &lock) {
-  ++thread.holders;
-  while (inHand && !thread.isSelf()) {
-    wasCutShort = true;
-    CompilerProcess::interrupt();
-    thread.changed.wait_for(lock, interruptTime);
-  }
-}
-
-/// With the mutex held by the thread that forked, the only one that is here.
 void Specialiser::forgetInFork() {
   jobs.clear();
+  inHand = nullptr;
   thread.forgetInFork();
 }
 
 /// At the end of the process.
 void Specialiser::stop() {
-  IdleThread::Lock lock(thread.mutex);
+  Thread::Lock lock(thread.mutex);
   if (thread.isSelf())
     return; // a listener has ended the process
   thread.isStopping = true;
-  holdStill(lock);
+  while (inHand) {
+    wasCutShort = true;
+    CompilerProcess::interrupt();
+    thread.changed.wait_for(lock, interruptTime);
+  }
   jobs.clear();
   thread.end(lock);
 }
@@ -123,19 +89,11 @@ void Specialiser::request(const std::shared_ptr<Promotion> &promotion) {
   ensureThread();
 }
 
-/// Stops the thread at the end of the process. What was registered last runs first: the compiler's own statics, of
-/// which it makes some when it is loaded and some at its first compilation, are to go after the thread has stopped. So
-/// this is done before there is a thread, when the compiler has been loaded, and when it has compiled.
-void Specialiser::registerStop() {
-  ++stops;
-  (void)std::atexit([] { process().stop(); });
-}
-
 /// With the mutex held.
 void Specialiser::ensureThread() {
-  if (stops == 0) {
-    keepLoaded();
-    registerStop();
+  if (!stopsAtExit) {
+    (void)std::atexit([] { process().stop(); });
+    stopsAtExit = true;
   }
   if (!thread.ensure([this] { run(); })) // primitives keep what they have
     jobs.clear();
@@ -144,32 +102,26 @@ void Specialiser::ensureThread() {
 void Specialiser::run() {
   lowerPriority();
   const CompilerProcess::Interruptible interruptible;
-  if (stops < 2) {
-    IdleThread::Lock lock(thread.mutex);
-    thread.changed.wait_for(lock, quietTime, [&] { return thread.isStopping; });
+  {
+    Thread::Lock lock(thread.mutex);
+    if (!std::exchange(hasBegun, true))
+      thread.changed.wait_for(lock, quietTime, [&] { return thread.isStopping; });
   }
-  thread.serve([&] { return !jobs.empty(); }, [&](IdleThread::Lock &lock) { doJob(lock); });
+  thread.serve([&] { return !jobs.empty(); }, [&](Thread::Lock &lock) { doJob(lock); });
 }
 
 /// The most wanted one.
-void Specialiser::doJob(IdleThread::Lock &lock) {
+void Specialiser::doJob(Thread::Lock &lock) {
   Jobs job;
   job.splice(job.end(), jobs, std::max_element(jobs.begin(), jobs.end(), isLessWanted));
   inHand = &job.front().problem->key();
   wasCutShort = false;
   lock.unlock();
-  if (stops < 3 && Compiler::get())
-    registerStop();
   const int64_t start = nowNs();
   const Result<AcquiredKernel> made = compile(job.front(), &wasCutShort);
-  lock.lock();
-  if (made || !wasCutShort) {
-    lock.unlock();
+  if (made || !wasCutShort)
     settle(job.front(), made, nowNs() - start);
-    lock.lock();
-  } else {
-    jobs.splice(jobs.end(), job); // to be done again
-  }
+  lock.lock();
   inHand = nullptr;
   thread.changed.notify_all();
 }
@@ -177,8 +129,8 @@ void Specialiser::doJob(IdleThread::Lock &lock) {
 Result<AcquiredKernel> Specialiser::compile(const Job &job, const std::atomic<bool> *isCut) {
   try {
     return job.problem->acquireApart(isCut);
-  } catch (const std::bad_alloc &) {
-    return Error{Status::OutOfMemory, "out of memory while a kernel was specialised"};
+  } catch (...) {
+    return errorOfException();
   }
 }
 
@@ -197,7 +149,7 @@ void Specialiser::settle(const Job &job, const Result<AcquiredKernel> &made, int
 
 Result<void> Specialiser::wait(const std::shared_ptr<Promotion> &promotion) {
   const KernelKey &key = promotion->problem()->key();
-  IdleThread::Lock lock(thread.mutex);
+  Thread::Lock lock(thread.mutex);
   thread.changed.wait(lock, [&] { return !inHand || !(*inHand == key); });
   Jobs own;
   if (const auto job = find(key); job != jobs.end())

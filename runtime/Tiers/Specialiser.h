@@ -8,14 +8,14 @@
 // newest; beyond a number of problems the least wanted are forgotten, and their primitives stay as they are until
 // somebody asks again.
 //
-// Nothing of the thread is seen by a fork or by the end of the process: they wait for the compilation in hand, or cut
-// it short where another process does it, and in the child of a fork there is no thread. A library that has had one
-// stays in memory when it is closed.
+// The end of the process waits for the compilation in hand, or cuts it short if another process does it. The child of a
+// fork has neither the thread nor its jobs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_TIERS_SPECIALISER_H
 #define QUERN_RUNTIME_TIERS_SPECIALISER_H
 
+#include "Support/Forks.h"
 #include "Support/IdleThread.h"
 #include "Tiers/Promotion.h"
 
@@ -43,25 +43,25 @@ private:
     uint64_t requests = 0, lastRequest = 0;
   };
   using Jobs = std::list<Job>;
+  using Thread = BasicIdleThread<ForkMutex>;
 
-  Specialiser();
+  Specialiser() = default;
   static bool isLessWanted(const Job &a, const Job &b);
   Jobs::iterator find(const KernelKey &key);
   void ensureThread();
   void run();
-  void doJob(IdleThread::Lock &lock);
+  void doJob(Thread::Lock &lock);
   static Result<AcquiredKernel> compile(const Job &job, const std::atomic<bool> *isCut);
   static void settle(const Job &job, const Result<AcquiredKernel> &made, int64_t ns);
-  void registerStop();
-  void holdStill(IdleThread::Lock &lock);
   void stop();
   void forgetInFork();
 
-  IdleThread thread; ///< whose mutex guards what follows
+  Thread thread; ///< its mutex guards the members below
   Jobs jobs;
   const KernelKey *inHand = nullptr;    ///< of the job that the thread works on
   std::atomic<bool> wasCutShort{false}; ///< what the thread has in hand
-  std::atomic<int> stops{0};            ///< how often stop() is registered
+  bool stopsAtExit = false;             ///< whether stop() is registered
+  bool hasBegun = false;                ///< whether there has been a thread
   uint64_t requests = 0;
 };
 

@@ -347,19 +347,16 @@ TEST_F(TiersTest, AFullDiskCostsTheFileAlone) {
 
 TEST_F(TiersTest, ForksAreNotHeldUpByACompilerThatHangs) {
   const test::ScopedEnvironment apart("QUERN_COMPILER", "process"), hangs("QUERN_FAKE", "hang");
-  const test::ScopedEnvironment seconds("QUERN_COMPILER_SECONDS", "30");
+  const test::ScopedEnvironment seconds("QUERN_COMPILER_SECONDS", "6");
   test::Run run(device, test::lineOf(607));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(inChild([] { return 0; }), 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
   run.execute(order);
   EXPECT_EQ(run.wrong(), 0u);
-  {
-    const test::ScopedEnvironment works("QUERN_FAKE", "");
-    EXPECT_EQ(inChild([] { return 0; }), 0); // which cuts short what was begun again
-    EXPECT_EQ(waitSpecialised(run.kernel), quern_success);
-  }
+  const test::ScopedEnvironment works("QUERN_FAKE", "");
+  EXPECT_EQ(waitSpecialised(run.kernel), quern_success); // once the background thread has given up
 }
 
 /// Programs that end while the thread compiles end as they would without.

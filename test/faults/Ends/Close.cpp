@@ -8,8 +8,8 @@
 //
 // The rows of the table in docs/embedding.md:
 //
-// FAULTS: close-libquern short=5 full=1000: libquern.so.0
-// FAULTS: close-dropin short=5 full=1000: quern-dnnl/libdnnl.so.3
+// FAULTS: close-libquern short=2 full=1000: libquern.so.0
+// FAULTS: close-dropin short=2 full=1000: quern-dnnl/libdnnl.so.3
 //
 //===----------------------------------------------------------------------===//
 #include <atomic>

@@ -13,17 +13,17 @@
 //
 // The rows of the table in docs/embedding.md; 4 forks a run:
 //
-// FAULTS: fork-compile short=10 full=1000 limit=60: compile _exit
-// FAULTS: fork-compile-exit short=10 full=1000 limit=60: compile exit
-// FAULTS: fork-first short=10 full=1000 limit=60: first exit
-// FAULTS: fork-evict short=5 full=1000 limit=60: evict _exit
-// FAULTS: fork-memory short=5 full=1000 limit=60: memory exit
-// FAULTS: fork-execute short=5 full=1000 limit=60: execute exit
-// FAULTS: fork-listen short=5 full=1000 limit=60: listen _exit
-// FAULTS: fork-settings short=5 full=1000 limit=60: settings exit
-// FAULTS: fork-process short=3 full=1000 limit=60: QUERN_COMPILER=process compile exit
-// FAULTS: fork-orc short=3 full=1000 limit=60: QUERN_LINKER=orc evict exit
-// FAULTS: fork-debug short=3 full=1000 limit=60: QUERN_DEBUG=gdb evict exit
+// FAULTS: fork-compile short=4 full=1000 limit=60: compile _exit
+// FAULTS: fork-compile-exit short=4 full=1000 limit=60: compile exit
+// FAULTS: fork-first short=4 full=1000 limit=60: first exit
+// FAULTS: fork-evict short=2 full=1000 limit=60: evict _exit
+// FAULTS: fork-memory short=2 full=1000 limit=60: memory exit
+// FAULTS: fork-execute short=2 full=1000 limit=60: execute exit
+// FAULTS: fork-listen short=2 full=1000 limit=60: listen _exit
+// FAULTS: fork-settings short=2 full=1000 limit=60: settings exit
+// FAULTS: fork-process short=2 full=1000 limit=60: QUERN_COMPILER=process compile exit
+// FAULTS: fork-orc short=2 full=1000 limit=60: QUERN_LINKER=orc evict exit
+// FAULTS: fork-debug short=2 full=1000 limit=60: QUERN_DEBUG=gdb evict exit
 //
 //===----------------------------------------------------------------------===//
 #include "Execution.h"

@@ -13,13 +13,13 @@
 //
 // The rows of the table in docs/embedding.md:
 //
-// FAULTS: late-atexit-before short=5 full=1000: atexit-before
-// FAULTS: late-atexit-after short=5 full=1000: atexit-after
-// FAULTS: late-static short=5 full=1000: static
-// FAULTS: late-local short=5 full=1000: local
-// FAULTS: late-thread_local short=10 full=1000: thread_local
-// FAULTS: late-main-thread_local short=5 full=1000: main-thread_local
-// FAULTS: late-key short=10 full=1000: key
+// FAULTS: late-atexit-before short=2 full=1000: atexit-before
+// FAULTS: late-atexit-after short=2 full=1000: atexit-after
+// FAULTS: late-static short=2 full=1000: static
+// FAULTS: late-local short=2 full=1000: local
+// FAULTS: late-thread_local short=4 full=1000: thread_local
+// FAULTS: late-main-thread_local short=2 full=1000: main-thread_local
+// FAULTS: late-key short=4 full=1000: key
 // FAULTS: late-quick short=3 full=1000: quick
 //
 //===----------------------------------------------------------------------===//

@@ -22,7 +22,7 @@ extern "C" {
  * not for 'N' and 'n'. lda, ldb and ldc are the distances of rows as they lie in memory, in elements. With beta 0 C is
  * not read; with alpha 0 the product does not count, whatever it is. C stays as it is if M, N or K is 0. It runs on the
  * default threads. invalid_arguments: another letter, a negative size, a leading dimension that is less than its row or
- * than 1, a null matrix, a C that shares a byte with A or B.
+ * than 1, a null matrix, a matrix that ends beyond the address space, a C that shares a byte with A or B.
  */
 QUERN_API quern_status_t quern_sgemm(char transa, char transb, quern_dim_t M, quern_dim_t N, quern_dim_t K, float alpha,
         const float *A, quern_dim_t lda, const float *B, quern_dim_t ldb, float beta, float *C,

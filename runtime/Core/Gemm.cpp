@@ -36,11 +36,32 @@ struct GemmKind {
 
 bool isOneOf(char letter, const char *letters) { return letter == letters[0] || letter == letters[1]; }
 
-Result<void> checkMatrix(const char *name, const void *matrix, const char *leadName, int64_t lead, int64_t row) {
-  if (!matrix)
-    return invalidArguments(name, " is null");
-  if (lead < std::max<int64_t>(row, 1))
-    return invalidArguments(leadName, " is ", lead, "; it must be at least ", std::max<int64_t>(row, 1));
+/// A matrix as it is stored, and the name of the distance of its rows.
+struct StoredMatrix {
+  const char *name, *leadName;
+  const void *data;
+  int64_t rows, row, lead; ///< `row`: elements
+  DataType type;
+};
+
+/// Whether the matrix ends beyond the addresses that a process can have. Its sizes are positive.
+bool isBeyondMemory(const StoredMatrix &matrix) {
+  int64_t bytes = 0;
+  const bool overflows = __builtin_mul_overflow(matrix.rows - 1, matrix.lead, &bytes) ||
+                         __builtin_add_overflow(bytes, matrix.row, &bytes) ||
+                         __builtin_mul_overflow(bytes, bitsOf(matrix.type) / 8, &bytes);
+  return overflows || bytes > INT64_MAX - static_cast<int64_t>(reinterpret_cast<uintptr_t>(matrix.data));
+}
+
+Result<void> check(const StoredMatrix &matrix) {
+  if (!matrix.data)
+    return invalidArguments(matrix.name, " is null");
+  const int64_t least = std::max<int64_t>(matrix.row, 1);
+  if (matrix.lead < least)
+    return invalidArguments(matrix.leadName, " is ", matrix.lead, "; it must be at least ", least);
+  if (matrix.rows > 0 && matrix.row > 0 && isBeyondMemory(matrix))
+    return invalidArguments(matrix.leadName, " is ", matrix.lead, "; ", matrix.name, " of ", matrix.rows, " rows of ",
+                            matrix.row, " elements then ends beyond the address space");
   return {};
 }
 
@@ -51,13 +72,17 @@ Result<void> check(const GemmCall &call) {
   for (auto [name, size] : {std::pair("M", call.m), std::pair("N", call.n), std::pair("K", call.k)})
     if (size < 0)
       return invalidArguments(name, " is ", size, "; it must be at least 0");
-  if (Result<void> ok = checkMatrix("A", call.a, "lda", call.lda, isOneOf(call.transa, "Tt") ? call.m : call.k); !ok)
-    return ok;
-  if (Result<void> ok = checkMatrix("B", call.b, "ldb", call.ldb, isOneOf(call.transb, "Tt") ? call.k : call.n); !ok)
-    return ok;
-  if (Result<void> ok = checkMatrix("C", call.c, "ldc", call.ldc, call.n); !ok)
-    return ok;
-  if (call.srcType == DataType::F32)
+  const bool isFloat = call.srcType == DataType::F32;
+  const bool transposesA = isOneOf(call.transa, "Tt"), transposesB = isOneOf(call.transb, "Tt");
+  const StoredMatrix matrices[] = {
+      {"A", "lda", call.a, transposesA ? call.k : call.m, transposesA ? call.m : call.k, call.lda, call.srcType},
+      {"B", "ldb", call.b, transposesB ? call.n : call.k, transposesB ? call.k : call.n, call.ldb,
+       isFloat ? DataType::F32 : DataType::S8},
+      {"C", "ldc", call.c, call.m, call.n, call.ldc, isFloat ? DataType::F32 : DataType::S32}};
+  for (const StoredMatrix &matrix : matrices)
+    if (Result<void> ok = check(matrix); !ok)
+      return ok;
+  if (isFloat)
     return {};
   if (!isOneOf(call.offsetc, "Ff") && !isOneOf(call.offsetc, "Cc") && !isOneOf(call.offsetc, "Rr"))
     return invalidArguments("offsetc is '", call.offsetc, "'; it must be F, f, C, c, R or r");

@@ -236,6 +236,27 @@ TEST_F(GemmTest, MistakesAreRefused) {
   EXPECT_EQ(call(s, 'N', 'N', 'F', 2, 2, 2, 1, 2, 0, s, 2, 0, 0, out, 2, nullptr), quern_invalid_arguments);
 }
 
+TEST_F(GemmTest, MatricesBeyondTheAddressSpaceAreRefused) {
+  const float a[16] = {}, b[16] = {};
+  float c[16] = {};
+  const auto status = [&](char ta, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, int64_t ldc) {
+    return quern_sgemm(ta, 'N', m, n, k, 1, a, lda, b, ldb, 0, c, ldc);
+  };
+  EXPECT_EQ(status('N', 2, 3, 4, INT64_MAX, 3, 3), quern_invalid_arguments);
+  EXPECT_STREQ(quern_get_last_error_message(),
+               "lda is 9223372036854775807; A of 2 rows of 4 elements then ends beyond the address space");
+  EXPECT_EQ(status('T', 2, 3, 4, INT64_MAX / 8, 3, 3), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 2, 3, 4, 4, INT64_MAX, 3), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 2, 3, 4, 4, 3, INT64_MAX / 4), quern_invalid_arguments);
+  EXPECT_EQ(status('N', 1, 1, INT64_MAX / 4, INT64_MAX / 4, 1, 1), quern_invalid_arguments);
+  // A single row has no distance, and an empty matrix has no rows.
+  EXPECT_EQ(status('N', 1, 3, 4, INT64_MAX, 3, INT64_MAX), quern_success);
+  EXPECT_EQ(status('N', 2, 0, 4, 4, INT64_MAX, 3), quern_success);
+  const int8_t s[4] = {};
+  int32_t out[4] = {};
+  EXPECT_EQ(call(s, 'N', 'N', 'F', 1, 1, INT64_MAX, 1, INT64_MAX, 0, s, 1, 0, 0, out, 1, out), quern_invalid_arguments);
+}
+
 TEST_F(GemmTest, TheCallingThreadAloneGivesTheSameBits) {
   Matrix<float> a(70, 90, false, 0), b(90, 150, true, 0), c(70, 150, false, 0), alone(70, 150, false, 0);
   fill(a), fill(b);

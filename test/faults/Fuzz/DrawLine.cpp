@@ -29,9 +29,13 @@ DataType drawUsualType(Random &random) {
   return random.oneIn(12) ? drawType(random) : random.pick({F32, F32, F32, BF16, F16, F64, S32, S8, U8, F8E4M3});
 }
 
-/// The widths around vectors, odd ones, and dims of 0 and 1.
+/// Sizes around the widths of vectors, any number of vectors and a rest in one dim, and dims of 0 and 1.
 Dims drawDims(Random &random) {
   Dims dims = drawShape(random, 1, random.oneIn(8) ? 12 : 4, random.pick({64.0, 512.0, mostElements}));
+  if (random.oneIn(3)) {
+    dims = drawShape(random, 1, 3, 16);
+    dims[random.oneIn(2) ? dims.size() - 1 : static_cast<size_t>(drawDim(random, dims))] = random.between(1, 300);
+  }
   if (random.oneIn(24))
     dims[static_cast<size_t>(drawDim(random, dims))] = 0;
   return dims;
@@ -44,10 +48,13 @@ TensorDesc drawTensor(Random &random, const Dims &dims, DataType type, bool isWr
     return taken(TensorDesc::fromTag(dims, type, "any"));
   if (!isWritten && random.oneIn(12))
     return drawPlain(random, dims, type, {random.oneIn(3), false, true});
+  if (isWritten && random.oneIn(4)) // vectors along a dim that ends within a block
+    return drawBlocked(random, dims, type,
+                       {{static_cast<int>(dims.size()) - 1, random.pick<int64_t>({8, 16, 16, 32, 64})}});
+  if (!isWritten && random.oneIn(3))
+    return drawPlain(random, dims, type, {});
   const LayoutFamily family =
-      random.oneIn(3)
-          ? Padded
-          : random.pick({Plain, Plain, Plain, Permuted, Gapped, Submemory, Blocked, Blocks, Nested, Padded});
+      random.oneIn(3) ? Padded : random.pick({Plain, Permuted, Gapped, Submemory, Blocked, Blocks, Nested, Padded});
   return drawSide(random, family, dims, type, isWritten);
 }
 

@@ -258,3 +258,31 @@ def test_memory_over_ten_thousand_calls(draw):
     arrays = [jnp.asarray(a) for a in make(draw, "lstm", sizes=(5, 3, 8, 8))]
     network = jax.jit(lambda *a: ours("lstm", *a))
     keeps_no_memory(lambda: jax.block_until_ready(network(*arrays)))
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru", "lbr_gru", "rnn"])
+@pytest.mark.parametrize("sizes", [(0, 3, 8, 8), (5, 3, 0, 8)], ids=str)
+def test_networks_without_steps_or_inputs(draw, cell, sizes):
+    """Right and differentiable, not memory that nothing wrote."""
+    given = [jnp.asarray(array) for array in make(draw, cell, sizes=sizes) if array is not None]
+    expected = [r for r in references.rnn(cell, *map(numpy.asarray, given))][:3 if cell == "lstm" else 2]
+    for call in (lambda *a: ours(cell, *a), jax.jit(lambda *a: ours(cell, *a))):
+        for found, wanted in zip(call(*given), expected, strict=True):
+            assert found.shape == wanted.shape
+            numpy.testing.assert_allclose(numpy.asarray(found, float), wanted, rtol=1e-4, atol=1e-4)
+
+    def loss(*arrays):
+        return sum((result ** 2).sum() for result in ours(cell, *arrays))
+    gradients = jax.grad(loss, tuple(range(len(given))))(*given)
+    assert [g.shape for g in gradients] == [array.shape for array in given]
+    if sizes[0] == 0:
+        assert not any(numpy.asarray(g).any() for g in gradients[1:4])
+        close(gradients[4], 2 * given[4])
+
+
+def test_softmax_of_integers():
+    x = jnp.asarray([[1, 0, 3]], jnp.int8)
+    assert quern.jax.softmax(x).dtype == jnp.float32
+    close(quern.jax.softmax(x), jax.nn.softmax(x.astype(jnp.float32)))
+    with pytest.raises(TypeError, match="axis is None"):
+        quern.jax.softmax(x, None)

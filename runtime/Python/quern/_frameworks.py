@@ -56,6 +56,28 @@ def torch_dtype(type):
     return getattr(torch, NUMPY[type].rpartition(".")[2])
 
 
+def numpy_empty(type, dims):
+    """An array of NumPy."""
+    return numpy.empty(dims, numpy_dtype(type))
+
+
+def torch_empty(type, dims):
+    """A tensor of PyTorch."""
+    import torch
+    return torch.empty(dims, dtype=torch_dtype(type))
+
+
+def zeros(like, type, dims):
+    """Zeros of a type's name and dims, in the framework of the array `like`."""
+    framework = like.__class__.__module__.partition(".")[0]
+    if framework == "torch":
+        import torch
+        return torch.zeros(dims, dtype=torch_dtype(type))
+    if framework in ("jax", "jaxlib"):
+        return deliver(numpy.zeros(dims, numpy_dtype(type)))
+    return numpy.zeros(dims, numpy_dtype(type))
+
+
 def deliver(array):
     """What the caller of JAX gets."""
     import jax.numpy

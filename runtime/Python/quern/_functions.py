@@ -5,10 +5,10 @@
 import builtins
 import functools
 
-from quern import _quern
+from quern import _checks, _quern
 from quern._arguments import DIFF_DST, DIFF_SRC, DST, MULTIPLE_SRC, SRC, SRC_1, SRC_2, WEIGHTS
 from quern._errors import Error
-from quern._frameworks import type_name
+from quern._frameworks import type_name, zeros
 from quern._quern import Tensor
 
 
@@ -30,6 +30,11 @@ def _like(tensor, out, type=None, dims=None):
     return out or Tensor(type or tensor.type, tensor.dims if dims is None else dims)
 
 
+def _integer(axis):
+    """`axis` as an int, so that 1, True and 1.0 are not the same call."""
+    return axis if type(axis) is int else _checks.index("axis", axis)
+
+
 def _axis(axis, rank):
     if not -rank <= axis < rank:
         raise Error(f"axis is {axis}; an array of {rank} dims allows {-rank} to {rank - 1}")
@@ -44,8 +49,9 @@ def _name(dtype):
 
 
 def _plan_softmax(tensors, outs, axis, algorithm, dtype):
+    _checks.arrays(("x",), tensors)
     src = tensors[0]
-    dst = _like(src, outs[0], dtype)
+    dst = _like(src, outs[0], dtype or ("f32" if src.type in _checks.INTEGERS else None))
     axis = _axis(axis, max(len(src.dims), 1))
     line = f"softmax fwd_i alg={algorithm} src={src.text} dst={dst.text} axis={axis}"
     return plan(line, [SRC], [(DST, dst)])
@@ -59,8 +65,8 @@ def softmax(x, axis=-1, *, dtype=None, out=None):
 
     Args:
         x: array of 0 to 12 dims, of f64, f32, f16, bf16, f8 (e5m2, e4m3fn), s8 or u8, with any strides.
-        axis: the axis of the sum; negative counts from the last.
-        dtype: type of the result, any of these; by default that of `x`.
+        axis: the axis of the sum, an int; negative counts from the last.
+        dtype: type of the result, any of these; by default the type of `x`, or f32 if `x` is of integers.
         out: array that is written, of the shape of `x`, with any type of these and any strides; it may be `x`.
 
     Returns:
@@ -69,19 +75,21 @@ def softmax(x, axis=-1, *, dtype=None, out=None):
     Raises:
         quern.Error: "invalid_arguments" for an axis or shape that does not fit, a read-only `out`, or one that shares
             bytes with `x` otherwise; "unimplemented" for another type.
+        TypeError: `x` is None or `axis` is not an integer.
 
     >>> quern.softmax(numpy.array([[0, 0, 0, 0]], numpy.float32))
     array([[0.25, 0.25, 0.25, 0.25]], dtype=float32)
     """
-    return _softmax(x, out, axis, "accurate", _name(dtype))
+    return _softmax(x, out, _integer(axis), "accurate", _name(dtype))
 
 
 def log_softmax(x, axis=-1, *, dtype=None, out=None):
     """x - log(sum(exp(x))) along one axis; arguments, result and errors as of `softmax`."""
-    return _softmax(x, out, axis, "log", _name(dtype))
+    return _softmax(x, out, _integer(axis), "log", _name(dtype))
 
 
 def _plan_softmax_backward(tensors, outs, axis, algorithm, dtype):
+    _checks.arrays(("y", "dy"), tensors)
     y, dy = tensors
     dx = _like(y, outs[0], dtype)
     axis = _axis(axis, max(len(y.dims), 1))
@@ -103,13 +111,14 @@ def softmax_backward(y, dy, axis=-1, *, log=False, dtype=None, out=None):
     Returns:
         `out`, or a new array of the shape of `y`.
     """
-    return _softmax_backward(y, dy, out, axis, "log" if log else "accurate", _name(dtype))
+    return _softmax_backward(y, dy, out, _integer(axis), "log" if log else "accurate", _name(dtype))
 
 
 # --- Copies -----------------------------------------------------------------------------------------------------------
 
 
 def _plan_reorder(tensors, outs, axes, dtype):
+    _checks.arrays(("x",), tensors)
     src = tensors[0]
     if axes is not None:
         rank = len(src.dims)
@@ -143,6 +152,8 @@ def reorder(x, *, dtype=None, out=None):
 
 def astype(x, dtype, *, out=None):
     """A dense copy of `x` of type `dtype`: as `reorder`."""
+    if dtype is None:
+        raise TypeError("dtype is None; it must be a type")
     return _reorder(x, out, None, type_name(dtype))
 
 
@@ -154,13 +165,15 @@ def transpose(x, axes=None, *, dtype=None, out=None):
         axes: for each axis of the result that of `x`, as NumPy has them; by default all in reverse.
         dtype, out: as of `reorder`, of the shape that results.
     """
-    return _reorder(x, out, "reversed" if axes is None else tuple(axes), _name(dtype))
+    return _reorder(x, out, "reversed" if axes is None else _checks.indices("axes", axes), _name(dtype))
 
 
 # --- Functions of elements --------------------------------------------------------------------------------------------
 
 
 def _plan_eltwise(tensors, outs, algorithm, alpha, beta, dtype):
+    _checks.arrays(("x",), tensors)
+    _checks.text("algorithm", algorithm)
     src = tensors[0]
     dst = _like(src, outs[0], dtype)
     line = f"eltwise fwd_i alg={algorithm} alpha={alpha} beta={beta} src={src.text} dst={dst.text}"
@@ -168,6 +181,8 @@ def _plan_eltwise(tensors, outs, algorithm, alpha, beta, dtype):
 
 
 def _plan_eltwise_backward(tensors, outs, algorithm, alpha, beta, dtype):
+    _checks.arrays(("x", "dy"), tensors)
+    _checks.text("algorithm", algorithm)
     data, dy = tensors
     dx = _like(data, outs[0], dtype)
     is_result = algorithm.endswith("_use_dst_for_bwd")
@@ -197,7 +212,8 @@ def eltwise(x, algorithm, alpha=0.0, beta=0.0, *, dtype=None, out=None):
     Raises:
         quern.Error: "invalid_arguments" for an algorithm that there is not; "unimplemented" for types that it lacks.
     """
-    return _eltwise(x, out, algorithm, float(alpha), float(beta), _name(dtype))
+    alpha, beta = _checks.number("alpha", alpha), _checks.number("beta", beta)
+    return _eltwise(x, out, algorithm, alpha, beta, _name(dtype))
 
 
 def eltwise_backward(x, dy, algorithm, alpha=0.0, beta=0.0, *, dtype=None, out=None):
@@ -209,7 +225,8 @@ def eltwise_backward(x, dy, algorithm, alpha=0.0, beta=0.0, *, dtype=None, out=N
         dy: the gradient of the result, of the same shape.
         algorithm, alpha, beta, dtype, out: as of `eltwise`; `out` may be `dy`.
     """
-    return _eltwise_backward(x, dy, out, algorithm, float(alpha), float(beta), _name(dtype))
+    alpha, beta = _checks.number("alpha", alpha), _checks.number("beta", beta)
+    return _eltwise_backward(x, dy, out, algorithm, alpha, beta, _name(dtype))
 
 
 def _aligned_ranks(tensors):
@@ -239,6 +256,8 @@ def _broadcast(tensors):
 
 
 def _plan_binary(tensors, outs, algorithm, dtype):
+    _checks.arrays(("x", "y", "where") if algorithm == "select" else ("x", "y"), tensors)
+    _checks.text("algorithm", algorithm)
     given = [tensor for tensor in tensors if tensor is not None]
     rank = max(len(tensor.dims) for tensor in given)
     given = _aligned_ranks(given)
@@ -258,7 +277,8 @@ def binary(x, y, algorithm="add", *, where=None, dtype=None, out=None):
     """A function of two arrays, element by element.
 
     Args:
-        x, y: arrays that broadcast as NumPy's do, of any types of `reorder`, with any strides.
+        x, y: arrays that broadcast as NumPy's do, of any types of `reorder`, with any strides. One of the two may be a
+            Python number or a NumPy scalar: it is converted to the type of the other array.
         algorithm: "add", "sub", "mul", "div", "max", "min", "ge", "gt", "le", "lt", "eq", "ne" (1 where it holds, else
             0) or "select" (`x` where `where` is not 0, else `y`).
         where: the condition of "select": s8, u8 or bool.
@@ -269,8 +289,13 @@ def binary(x, y, algorithm="add", *, where=None, dtype=None, out=None):
         `out`, or a new array of the shape that results.
 
     Raises:
-        quern.Error: "invalid_arguments" for shapes that do not broadcast or a condition that is missing or too much.
+        quern.Error: "invalid_arguments" for shapes that do not broadcast or a condition that is not for `algorithm`.
+        TypeError: an array is None, or a number does not fit the type of the other array.
     """
+    if isinstance(x, _checks.NUMBERS):
+        x = _checks.element("x", x, y)
+    elif isinstance(y, _checks.NUMBERS):
+        y = _checks.element("y", y, x)
     return _binary(x, y, where, out, algorithm, _name(dtype))
 
 
@@ -278,6 +303,7 @@ def binary(x, y, algorithm="add", *, where=None, dtype=None, out=None):
 
 
 def _plan_sum(tensors, outs, scales, dtype):
+    _checks.arrays((f"arrays[{i}]" for i in range(len(tensors))), tensors)
     dst = _like(tensors[0], outs[0], dtype)
     factors = ",".join(str(scale) for scale in scales)
     sources = ",".join(tensor.text for tensor in tensors)
@@ -286,6 +312,7 @@ def _plan_sum(tensors, outs, scales, dtype):
 
 
 def _plan_concat(tensors, outs, axis, dtype):
+    _checks.arrays((f"arrays[{i}]" for i in range(len(tensors))), tensors)
     first = tensors[0]
     axis = _axis(axis, len(first.dims))
     dims = list(first.dims)
@@ -302,7 +329,7 @@ def _of_several(count, build):
 
 
 def _several(build, arrays, out, *parameters):
-    arrays = tuple(arrays)
+    arrays = _checks.items("arrays", arrays)
     if not 1 <= len(arrays) <= 1024:
         raise Error(f"there are {len(arrays)} arrays; 1 to 1024 are possible")
     return _of_several(len(arrays), build)(*arrays, out, *parameters)
@@ -317,8 +344,9 @@ def sum(arrays, scales=None, *, dtype=None, out=None):  # pylint: disable=redefi
         dtype: type of the result, by default that of the first.
         out: array that is written; it may be the first.
     """
-    arrays = tuple(arrays)
-    scales = (1.0,) * len(arrays) if scales is None else tuple(float(scale) for scale in scales)
+    arrays = _checks.items("arrays", arrays)
+    scales = (1.0,) * len(arrays) if scales is None else tuple(
+        _checks.number("an element of scales", scale) for scale in _checks.items("scales", scales))
     if len(scales) != len(arrays):
         raise Error(f"there are {len(scales)} scales for {len(arrays)} arrays")
     return _several(_plan_sum, arrays, out, scales, _name(dtype))
@@ -333,7 +361,7 @@ def concat(arrays, axis=0, *, dtype=None, out=None):
         dtype: type of the result, by default that of the first.
         out: array that is written.
     """
-    return _several(_plan_concat, arrays, out, axis, _name(dtype))
+    return _several(_plan_concat, arrays, out, _integer(axis), _name(dtype))
 
 
 # --- Products ---------------------------------------------------------------------------------------------------------
@@ -354,6 +382,7 @@ def _collapsed(tensor):
 
 
 def _plan_matmul(tensors, outs):
+    _checks.arrays(("x", "y"), tensors)
     first, second = tensors
     if len(second.dims) != 2 or len(first.dims) < 1:
         raise Error(f"matmul takes an array of 1 dim or more and a matrix, not {first.dims} and {second.dims}", 3)
@@ -361,6 +390,8 @@ def _plan_matmul(tensors, outs):
     dst = _like(first, outs[0], "s32" if first.type in ("s8", "u8") else None, dims)
     if dst.dims != dims:
         raise Error(f"out is of {dst.dims}; the result is of {dims}")
+    if first.dims[-1] == second.dims[0] == 0 and 0 not in dims:
+        return functools.partial(_matmul_of_nothing, first, second)
     line = f"gemm src={_collapsed(first).text} weights={second.text} dst={_collapsed(dst).text}"
     return plan(line, [SRC, WEIGHTS], [(DST, dst)])
 
@@ -368,8 +399,13 @@ def _plan_matmul(tensors, outs):
 _matmul = _quern.Function(2, 1, _plan_matmul)
 
 
+def _matmul_of_nothing(first, second, x, y, out):
+    """A product with K = 0, by a product of zeros with K = 1; the primitive writes nothing if K is 0."""
+    return _matmul(zeros(x, first.type, (*first.dims[:-1], 1)), zeros(y, second.type, (1, second.dims[1])), out)
+
+
 def matmul(x, y, *, out=None):
-    """The product of `x` [..., M, K] and the matrix `y` [K, N].
+    """The product of `x` [..., M, K] and the matrix `y` [K, N]; zeros if K is 0.
 
     Args:
         x, y: both f32; or s8 or u8 and s8. Any strides; the leading dims of `x` are one run of memory.

@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Recurrent networks: functions of arrays, forward and backward, and layers that keep their weights packed."""
 
+import collections
+import functools
 import re
+import weakref
 
 import numpy
 
-from quern import _quern
-from quern._arguments import RNN_INDEX, WORKSPACE
+from quern import _checks, _quern
+from quern._arguments import DST, RNN_INDEX, SRC, WORKSPACE
 from quern._errors import Error
-from quern._functions import plan
+from quern._frameworks import numpy_empty, zeros
+from quern._functions import plan, reorder
 from quern._quern import Tensor
 
 INPUTS = ("src_layer", "src_iter", "src_iter_c", "attention", "seq_lengths", "weights_layer", "weights_iter",
@@ -68,14 +72,30 @@ def _text(tensor):
     return tensor and tensor.text
 
 
-def _plan_forward(tensors, outs, *parameters, packed=None):
-    """`packed` has the text of weights that are given as bytes."""
+def _require(given, parameters):
+    """Fails if an argument that every network has is None, or is not of its type."""
+    _checks.arrays(("x", "w", "u"), (given["src_layer"], given["weights_layer"], given["weights_iter"]))
+    cell, direction, activation = parameters[:3]
+    _checks.text("cell", cell)
+    _checks.text("direction", direction)
+    if cell == "rnn":
+        _checks.text("activation", activation)
+
+
+def _plan_forward(tensors, outs, *parameters, layer=None):
+    """`layer` is the _Layer whose weights are given as bytes."""
     *parameters, training = parameters
     given = dict(zip(INPUTS, tensors))
-    shapes = {name: packed["shape." + name] if packed and name in packed else _shape(tensor)
-              for name, tensor in given.items()}
-    results = [out or (made and Tensor(*made)) for out, made in zip(outs, result_shapes(parameters, shapes))]
-    texts = {name: packed[name] if packed and name in packed else _text(tensor) for name, tensor in given.items()}
+    _require(given, parameters)
+    packed = layer.packed if layer else {}
+    shapes = {name: packed[name].shape if name in packed else _shape(tensor) for name, tensor in given.items()}
+    made = [shape and Tensor(*shape) for shape in result_shapes(parameters, shapes)]
+    results = [out or tensor for out, tensor in zip(outs, made)]
+    if has_no_kernel(shapes):
+        if results[0].dims != made[0].dims:
+            raise Error(f"y is of {results[0].dims}; the result is of {made[0].dims}")
+        return functools.partial(_forward_of_nothing, shapes, made[0], layer)
+    texts = {name: packed[name].text if name in packed else _text(tensor) for name, tensor in given.items()}
     texts |= zip(OUTPUTS, map(_text, results))
     descriptor = _quern.Descriptor.from_text(rnn_line("fwd_t" if training else "fwd_i", parameters, texts))
     workspace = descriptor.layout(WORKSPACE) if training else None
@@ -94,6 +114,12 @@ BACKWARD_INPUTS = (*INPUTS, *OUTPUTS, "workspace", *("diff_" + name for name in 
 def _plan_backward(tensors, outs, *parameters):
     *parameters, wanted = parameters
     given = dict(zip(BACKWARD_INPUTS, tensors))
+    _require(given, parameters)
+    _checks.arrays(("y", "workspace", "dy"), [given[name] for name in ("dst_layer", "workspace", "diff_dst_layer")])
+    shapes = {name: _shape(tensor) for name, tensor in given.items()}
+    result_shapes(parameters, {name: shapes[name] for name in INPUTS})  # fails if ranks do not fit
+    if has_no_kernel(shapes):
+        return functools.partial(_backward_of_nothing, shapes)
     results = []
     for name, out in zip(GRADIENTS, outs):
         source = given[name.removeprefix("diff_")]
@@ -106,6 +132,74 @@ def _plan_backward(tensors, outs, *parameters):
 
 
 _backward = _quern.Function(len(BACKWARD_INPUTS), len(GRADIENTS), _plan_backward)
+
+
+
+# --- Sizes of 0 -------------------------------------------------------------------------------------------------------
+#
+# The primitive writes nothing if a size is 0. Without steps the results are the states at the start: the results of one
+# step if all lengths are 0. An input without channels contributes nothing: it is one channel of zeros.
+
+_OF_STEPS = ("src_layer", "attention", "dst_layer", "diff_dst_layer")
+
+
+def has_no_kernel(shapes):
+    """Whether results have elements that the primitive does not write, by (type, dims) of the arrays."""
+    (steps, batch, inputs), weights = shapes["src_layer"][1], shapes["weights_layer"][1]
+    projection = shapes["weights_projection"]
+    if projection and projection[1][3] == 0 < weights[4]:
+        raise Error("projection has 0 channels; it must have at least 1", 3)
+    if 0 not in (steps, inputs) or batch == 0 or weights[4] == 0:
+        return False
+    if weights[2] != inputs:
+        raise Error(f"w is of {weights[2]} inputs; x has {inputs}")
+    for name in _OF_STEPS:
+        if shapes.get(name) and shapes[name][1][:2] != (steps, batch):
+            raise Error(f"{name} is of {shapes[name][1]}; its first dims must be {steps} and {batch}")
+    if shapes["seq_lengths"] and shapes["seq_lengths"] != ("s32", (batch,)):
+        raise Error(f"lengths are {shapes['seq_lengths']}; they must be s32 of {batch}")
+    return True
+
+
+def filled(shapes, arrays):
+    """The arrays by name, with zeros in place of arrays that have a size of 0."""
+    (steps, batch, inputs), weights = shapes["src_layer"][1], shapes["weights_layer"][1]
+    dims = {name: (steps or 1, batch, shapes[name][1][2] or 1) for name in _OF_STEPS
+            if shapes.get(name) and 0 in (steps, shapes[name][1][2])}
+    if inputs == 0:
+        dims["weights_layer"] = (*weights[:2], 1, *weights[3:])
+    made = {name: zeros(arrays["src_layer"], shapes[name][0], size) for name, size in dims.items()}
+    if steps == 0:
+        made["seq_lengths"] = zeros(arrays["src_layer"], "s32", (batch,))
+    return arrays | made
+
+
+def _forward_of_nothing(shapes, result, layer, *arguments):
+    """`_forward` for 0 steps or 0 channels.
+
+    Args:
+        result: the Tensor of dst_layer.
+        layer: the _Layer whose weights are given as bytes, or None.
+    """
+    count = len(INPUTS)
+    arrays, (y, *outs), parameters = dict(zip(INPUTS, arguments)), arguments[count:count + 4], arguments[count + 4:]
+    arrays = filled(shapes, arrays | (layer.plain_weights() if layer else {}))
+    steps = shapes["src_layer"][1][0]
+    first, *rest = _forward(*arrays.values(), y if steps else None, *outs, *parameters)
+    if steps == 0:
+        first = zeros(arguments[0], result.type, result.dims) if y is None else y
+    return first, *rest
+
+
+def _backward_of_nothing(shapes, *arguments):
+    """`_backward` for 0 steps or 0 channels; its results are new arrays."""
+    count = len(BACKWARD_INPUTS)
+    arrays = filled(shapes, dict(zip(BACKWARD_INPUTS, arguments)))
+    results = dict(zip(GRADIENTS, _backward(*arrays.values(), *NO_OUTS, *arguments[count + len(GRADIENTS):])))
+    for name, gradient in results.items():
+        if gradient is not None:
+            results[name] = gradient[tuple(map(slice, shapes[name.removeprefix("diff_")][1]))]
+    return tuple(results.values())
 
 
 def clear():
@@ -191,7 +285,7 @@ def rnn(x, w, u, bias=None, h0=None, *, activation="tanh", alpha=0.0, lengths=No
         (y, h) or (y, h, workspace).
     """
     y, h, _, workspace = _forward(x, h0, None, None, lengths, w, u, None, None, bias, *out, None, None, "rnn",
-                                  direction, activation, float(alpha), _flags(stacked), training)
+                                  direction, activation, _checks.number("alpha", alpha), _flags(stacked), training)
     return (y, h, workspace) if training else (y, h)
 
 
@@ -214,7 +308,8 @@ def rnn_backward(cell, x, w, u, y, h, workspace, dy, *, c=None, bias=None, h0=No
     """
     given = dict(zip(SHORT, (x, h0, c0, attention, w, u, peephole, projection, bias)))
     names = [name for name, array in given.items() if array is not None and (wanted is None or name in wanted)]
-    parameters = (cell, direction, activation if cell == "rnn" else None, float(alpha), _flags(stacked) | OVERWRITE)
+    parameters = (cell, direction, activation if cell == "rnn" else None, _checks.number("alpha", alpha),
+                  _flags(stacked) | OVERWRITE)
     results = _backward(x, h0, c0, attention, lengths, w, u, peephole, projection, bias, y, h, c, workspace, dy, dh,
                         dc, *NO_OUTS, *parameters, tuple("diff_" + SHORT[name] for name in names))
     by_name = dict(zip(GRADIENTS, results))
@@ -250,26 +345,51 @@ def weights(cell, weight_ih, weight_hh, bias_ih=None, bias_hh=None, *, projectio
     return (w, u, bias) if projection is None else (w, u, bias, projection.T[None, None])
 
 
+_Packed = collections.namedtuple("_Packed", "shape layout text buffer")
+_Packed.__doc__ = "Weights in the layout of a kernel: (type, dims) of the array, Layout, its text in a line, and bytes."
+
+
 class _Layer:
-    """What LSTM, GRU and RNN have in common: weights in the layout that is fastest, packed once."""
+    """What LSTM, GRU and RNN have in common: copies of the weights in the fastest layout, packed once.
+
+    Later changes of the arrays have no effect. A layer can be copied and pickled, and a pickle is portable.
+    """
 
     def __init__(self, parameters, w, u, bias, peephole=None, projection=None):
+        _checks.arrays(("w", "u"), (w, u))
         self._parameters = parameters
-        self._bias, self._peephole = bias, peephole
-        self._packed, self._buffers = {}, {}
+        self.bias, self._peephole = (None if array is None else reorder(array) for array in (bias, peephole))
         plain = {"weights_layer": w, "weights_iter": u, "weights_projection": projection}
         plain = {name: array for name, array in plain.items() if array is not None}
         tensors = {name: _quern.describe(array) for name, array in plain.items()}
-        descriptor = self._any(tensors)
+        descriptor, self.packed = self._any(tensors), {}
         for name, tensor in tensors.items():
-            self._packed[name] = re.search(rf" {name}=(\S+)", descriptor.text)[1]
-            self._packed["shape." + name] = (tensor.type, tensor.dims)
             layout = descriptor.layout(RNN_INDEX[name])
             buffer = numpy.empty(layout.bytes, numpy.uint8)
-            _quern.Kernel(_quern.Descriptor.pack(tensor, layout)).execute(
-                [(1, plain[name], False, False), (17, buffer, True, True)])
-            self._buffers[name] = buffer
-        self._function = _quern.Function(len(INPUTS), 4, self._plan)
+            if 0 not in tensor.dims:
+                _quern.Kernel(_quern.Descriptor.pack(tensor, layout)).execute(
+                    [(SRC, plain[name], False, False), (DST, buffer, True, True)])
+            text = re.search(rf" {name}=(\S+)", descriptor.text)[1]
+            self.packed[name] = _Packed((tensor.type, tensor.dims), layout, text, buffer)
+        self._function = _quern.Function(len(INPUTS), 4, functools.partial(_plan_forward, layer=weakref.proxy(self)))
+
+    def plain_weights(self, empty=numpy_empty):
+        """Dense arrays by name, each made by `empty(type, dims)`."""
+        made = {}
+        for name, (shape, layout, _, buffer) in self.packed.items():
+            made[name] = empty(*shape)
+            if 0 not in shape[1]:
+                _quern.Kernel(_quern.Descriptor.unpack(layout, Tensor(*shape))).execute(
+                    [(SRC, buffer, False, True), (DST, made[name], True, False)])
+        return made
+
+    def __getstate__(self):
+        return self._parameters, self.plain_weights(), self.bias, self._peephole
+
+    def __setstate__(self, state):
+        parameters, weights, bias, peephole = state
+        _Layer.__init__(self, parameters, weights["weights_layer"], weights["weights_iter"], bias, peephole,
+                        weights.get("weights_projection"))
 
     def _any(self, tensors):
         """A problem of any number of steps and sequences that chooses the layouts of its weights."""
@@ -279,20 +399,17 @@ class _Layer:
         (_, (_, _, width)), _, _ = result_shapes(self._parameters, shapes)
         texts = {name: f"{tensor.type}:{'x'.join(map(str, tensor.dims))}:any" for name, tensor in tensors.items()}
         texts |= {"src_layer": f"{type}:?x?x{inputs}:abc", "dst_layer": f"{type}:?x?x{width}:abc",
-                  "bias": _text(None if self._bias is None else _quern.describe(self._bias)),
+                  "bias": _text(None if self.bias is None else _quern.describe(self.bias)),
                   "weights_peephole": _text(None if self._peephole is None else _quern.describe(self._peephole))}
         if self._parameters[0].endswith("augru"):
             texts["attention"] = f"{type}:?x?x1:abc"
         return _quern.Descriptor.from_text(rnn_line("fwd_i", self._parameters, texts))
 
-    def _plan(self, tensors, outs, *parameters):
-        return _plan_forward(tensors, outs, *parameters, packed=self._packed)
-
     def _run(self, x, h0, c0, attention, lengths, out):
-        buffers = self._buffers
-        return self._function(x, h0, c0, attention, lengths, buffers["weights_layer"], buffers["weights_iter"],
-                              self._peephole, buffers.get("weights_projection"), self._bias, *out, None,
-                              *self._parameters, False)
+        buffers = [self.packed[name].buffer if name in self.packed else None
+                   for name in ("weights_layer", "weights_iter", "weights_projection")]
+        return self._function(x, h0, c0, attention, lengths, *buffers[:2], self._peephole, buffers[2], self.bias, *out,
+                              None, *self._parameters, False)
 
 
 class LSTM(_Layer):
@@ -323,7 +440,7 @@ class RNN(_Layer):
     """A plain recurrent network for inference whose weights are packed once: arguments as of `rnn`."""
 
     def __init__(self, w, u, bias=None, *, activation="tanh", alpha=0.0, direction="left2right", stacked=False):
-        super().__init__(("rnn", direction, activation, float(alpha), _flags(stacked)), w, u, bias)
+        super().__init__(("rnn", direction, activation, _checks.number("alpha", alpha), _flags(stacked)), w, u, bias)
 
     def __call__(self, x, h0=None, *, lengths=None, out=(None, None)):
         """(y, h), as `rnn` returns them."""

@@ -17,11 +17,12 @@ import jax.numpy as jnp
 import numpy
 from jax import custom_batching
 
-from quern import _quern
+from quern import _checks, _quern
 from quern._arguments import DIFF_DST, DIFF_SRC, DST, MULTIPLE_DST, MULTIPLE_SRC, RNN_INDEX, SRC, WORKSPACE
 from quern._errors import Error
 from quern._frameworks import numpy_dtype, type_name
-from quern._rnn import INPUTS, OUTPUTS, OVERWRITE, STACK_CONCATENATED, result_shapes, rnn_line
+from quern._rnn import (INPUTS, OUTPUTS, OVERWRITE, STACK_CONCATENATED, filled, has_no_kernel, result_shapes,
+                        rnn_line)
 
 _LIBRARY = os.path.join(os.path.dirname(__file__), "lib", "libquern-xla.so")
 
@@ -97,14 +98,16 @@ def _softmax(algorithm, axis, donate):
 
 
 def _along(algorithm, x, axis, donate):
-    x = jnp.asarray(x)
+    x, axis = jnp.asarray(x), _checks.index("axis", axis)
+    if jnp.issubdtype(x.dtype, jnp.integer) or x.dtype == bool:
+        x = x.astype(jnp.float32)
     if x.ndim == 0 or not -x.ndim <= axis < x.ndim:
         raise Error(f"axis is {axis}; an array of {x.ndim} dims allows {-x.ndim} to {x.ndim - 1}")
     return _softmax(algorithm, axis if axis < 0 else axis - x.ndim, donate)(x)
 
 
 def softmax(x, axis=-1, *, donate=False):
-    """`jax.nn.softmax`: of f64, f32, bf16 or f16, with a gradient.
+    """`jax.nn.softmax` of f64, f32, bf16 or f16, and its gradient; f32 of integers.
 
     Args:
         x: array of 1 to 12 dims.
@@ -262,7 +265,12 @@ def _network(parameters):
 
 def _run(parameters, arrays):
     there = {name: jnp.asarray(array) for name, array in zip(INPUTS, arrays) if array is not None}
-    return _network(parameters)(there)
+    shapes = dict.fromkeys(INPUTS) | {name: (type_name(array.dtype), array.shape) for name, array in there.items()}
+    result_shapes(parameters, {name: shapes[name] for name in there})  # fails if ranks do not fit
+    if not has_no_kernel(shapes):
+        return _network(parameters)(there)
+    y, *states = _network(parameters)(filled(shapes, there))
+    return y[:shapes["src_layer"][1][0]], *states
 
 
 def _flags(stacked):

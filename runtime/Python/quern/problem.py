@@ -105,6 +105,9 @@ class Problem:
     def __hash__(self):
         return hash(self.text)
 
+    def __reduce__(self):
+        return Problem, (self.text,)
+
     # --- How it is compiled ---
 
     def explain(self, target=None):
@@ -211,7 +214,7 @@ class Problem:
         if array is None:
             if layout.is_open:
                 raise Error(f"{argument.name} has open sizes: give an array to write to")
-            array = numpy.empty(layout.dims, numpy_dtype(layout.type))
+            array = numpy.zeros(layout.dims, numpy_dtype(layout.type))  # a kernel without work writes nothing
         elif not argument.is_output and not hasattr(array, "__dlpack__") and not hasattr(array, "__array_interface__"):
             array = numpy.asarray(array, numpy_dtype(layout.type))
         tensor = _quern.describe(array)

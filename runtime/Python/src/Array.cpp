@@ -199,9 +199,11 @@ Array::Taken Array::place(void *data, int32_t rank, const int64_t *dims, const i
   shape.rank = rank;
   for (int32_t dim = 0; dim < rank; ++dim)
     shape.dims[static_cast<size_t>(dim)] = dims[dim];
-  if (reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(elementBytes) != 0)
+  // Without elements the strides and the start mean nothing; NumPy has strides of 0 then.
+  const bool isEmpty = std::find(dims, dims + rank, 0) != dims + rank;
+  if (!isEmpty && reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(elementBytes) != 0)
     return Taken::OnlyACopy;
-  if (!byteStrides) {
+  if (isEmpty || !byteStrides) {
     shape.setDense();
     return Taken::Yes;
   }
@@ -260,8 +262,15 @@ Array::Taken Array::takeInterface(nb::handle object, Access access) {
                steps.is_none() ? nullptr : strides.data(), nb::cast<int64_t>(type.attr("itemsize")));
 }
 
-/// A PyTorch tensor, which a call's arguments keep alive. One that needs a gradient is exported by nobody else, so that
-/// it is refused here, too.
+/// Returns true if the object is a PyTorch tensor that is stored with its sign flipped (the negative bit of
+/// `x.conj().imag`). Neither the exchange functions nor DLPack export that bit.
+bool isNegative(nb::handle object) {
+  const nb::object method = nb::getattr(object, "is_neg", nb::none());
+  return nb::isinstance<nb::callable>(method) && method().ptr() == Py_True;
+}
+
+/// Takes a PyTorch tensor, which the arguments of the call keep alive. A tensor that requires a gradient is refused, as
+/// every other exporter refuses it.
 Array::Taken Array::takeExchange(nb::handle object) {
   const ExchangeApi *api = exchangeOf(Py_TYPE(object.ptr()));
   if (!api)
@@ -269,9 +278,14 @@ Array::Taken Array::takeExchange(nb::handle object) {
   if (nb::getattr(object, "requires_grad", nb::none()).ptr() == Py_True)
     fail(quern_invalid_arguments, "an array requires a gradient, which this function has not: detach() it, or take the "
                                   "function of quern.torch");
+  if (isNegative(object))
+    return Taken::OnlyACopy;
   nb::dlpack::dltensor tensor{};
   if (api->describe(object.ptr(), &tensor) != 0)
     throw nb::python_error();
+  int64_t *const end = tensor.shape + tensor.ndim;
+  if (!tensor.data && std::find(tensor.shape, end, 0) == end)
+    fail(quern_unimplemented, "an array has no memory: it is a zero tensor or a fake tensor of PyTorch");
   if (tensor.device.device_type != nb::device::cpu::value)
     fail(quern_unimplemented, "an array is on a device; it has to be in the CPU's memory");
   shape.type = typeOfDlpack(tensor.dtype);
@@ -291,6 +305,8 @@ Array::Taken Array::takeExchange(nb::handle object) {
 Array::Taken Array::takeDlpack(nb::handle object, Access access) {
   if (!nb::hasattr(object, "__dlpack__"))
     return Taken::NotThisWay;
+  if (isNegative(object))
+    return Taken::OnlyACopy;
   nb::ndarray<nb::ro> array;
   if (!nb::try_cast(object, array)) {
     object.attr("__dlpack__")(); // which says why not
@@ -336,7 +352,7 @@ void Array::takeCopy(nb::handle object, Access access) {
   nb::object copy;
   if (owner == Framework::Torch) {
     target = nb::borrow(object);
-    copy = object.attr("contiguous")();
+    copy = object.attr("resolve_neg")().attr("contiguous")();
     if (copy.is(target) ||
         nb::cast<uintptr_t>(copy.attr("data_ptr")()) == nb::cast<uintptr_t>(object.attr("data_ptr")()))
       copy = object.attr("clone")(); // contiguous, and misaligned

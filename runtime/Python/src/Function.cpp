@@ -110,27 +110,30 @@ Function::Key Function::keyOf(const std::vector<Array> &arrays, const nb::args &
   return key;
 }
 
-std::shared_ptr<Plan> Function::build(const Key &key) const {
+Function::Way Function::build(const Key &key) const {
   nb::list given, outs;
   for (size_t i = 0; i < key.tensors.size(); ++i)
     (i < inputs ? given : outs).append(key.tensors[i].isAbsent() ? nb::object(nb::none()) : nb::cast(key.tensors[i]));
-  return nb::cast<std::shared_ptr<Plan>>(builder(given, outs, *key.parameters));
+  nb::object built = builder(given, outs, *key.parameters);
+  if (nb::isinstance<Plan>(built))
+    return {nb::cast<std::shared_ptr<Plan>>(built), {}};
+  return {nullptr, std::move(built)};
 }
 
 /// While a plan is made other threads may run, and make the same.
-std::shared_ptr<Plan> Function::find(Key key) {
+Function::Way Function::find(Key key) {
   if (const auto found = plans.find(&key); found != plans.end())
-    return found->second->plan;
-  std::shared_ptr<Plan> plan = build(key);
+    return found->second->way;
+  Way way = build(key);
   if (const auto found = plans.find(&key); found != plans.end())
-    return found->second->plan;
-  entries.push_front({std::move(key), plan});
+    return found->second->way;
+  entries.push_front({std::move(key), way});
   plans.emplace(&entries.front().key, entries.begin());
   if (entries.size() > capacity) {
     plans.erase(&entries.back().key);
     entries.pop_back();
   }
-  return plan;
+  return way;
 }
 
 void Function::clear() {
@@ -149,7 +152,10 @@ nb::object Function::call(const nb::args &arguments) {
     if (arrays[i].framework() != Framework::NumPy)
       framework = arrays[i].framework();
   }
-  const std::shared_ptr<Plan> plan = find(keyOf(arrays, arguments));
+  const Way way = find(keyOf(arrays, arguments));
+  if (way.function.is_valid())
+    return way.function(*arguments);
+  const std::shared_ptr<Plan> &plan = way.plan;
 
   std::vector<nb::object> made(outputs);
   for (size_t i = 0; i < outputs; ++i) {

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern.softmax and its like: what they are called with (types, dims, strides, parameters) is looked up, and a function
-// in Python makes a plan of what is new. A call that was met before runs no Python but the allocation of results.
+// quern.softmax and its like: the types, dims, strides and parameters of a call are looked up, and a function in Python
+// makes a plan for a new combination. A repeated call runs no Python code except the allocation of its results. For
+// sizes of 0 that need no kernel of their own, a function in Python takes the place of the plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PYTHON_FUNCTION_H
@@ -46,7 +47,8 @@ public:
 
 class Function {
 public:
-  /// `build(tensors, outs, *parameters)` makes a Plan: `inputs` Tensors, and `outputs` of them or None.
+  /// `build(tensors, outs, *parameters)` returns a Plan, or a function in Python that is called with the arguments of
+  /// call() and returns its result. `tensors` has `inputs` Tensors or None, `outs` has `outputs` of them.
   Function(size_t inputs, size_t outputs, nanobind::object build, size_t capacity);
 
   /// `inputs` arrays or None, `outputs` arrays or None (a result is made), then parameters, which are hashable.
@@ -66,14 +68,19 @@ private:
   struct Equal {
     bool operator()(const Key *first, const Key *second) const;
   };
+  /// How a call is computed: one of the two is valid.
+  struct Way {
+    std::shared_ptr<Plan> plan;
+    nanobind::object function; ///< in Python
+  };
   struct Entry {
     Key key;
-    std::shared_ptr<Plan> plan;
+    Way way;
   };
 
   Key keyOf(const std::vector<Array> &arrays, const nanobind::args &arguments) const;
-  std::shared_ptr<Plan> find(Key key);
-  std::shared_ptr<Plan> build(const Key &key) const;
+  Way find(Key key);
+  Way build(const Key &key) const;
 
   size_t inputs, outputs;
   nanobind::object builder;

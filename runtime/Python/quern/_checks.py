@@ -1,0 +1,89 @@
+# Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks of arguments that the C interface never sees. Each message has the name of the argument and its value."""
+
+import math
+import operator
+
+import numpy
+
+from quern import _quern
+from quern._frameworks import NUMPY, numpy_dtype
+
+INTEGERS = {"s32": numpy.int32, "s8": numpy.int8, "u8": numpy.uint8}
+NUMBERS = (int, float, numpy.generic)  # ml_dtypes derives its scalars from numpy.generic
+
+
+def arrays(names, tensors):
+    """Fails if one of the required arrays is None."""
+    for name, tensor in zip(names, tensors):
+        if tensor is None:
+            raise TypeError(f"{name} is None; it must be an array")
+
+
+def index(name, value):
+    """The argument as an int."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; it must be an integer") from None
+
+
+def indices(name, values):
+    """The argument as a tuple of ints."""
+    return tuple(index(f"an element of {name}", value) for value in items(name, values))
+
+
+def number(name, value):
+    """The argument as a float."""
+    try:
+        if not isinstance(value, str):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise TypeError(f"{name} is {value!r}; it must be a number")
+
+
+def items(name, values):
+    """The argument as a tuple."""
+    try:
+        return tuple(values)
+    except TypeError:
+        raise TypeError(f"{name} is {values!r}; it must be a sequence") from None
+
+
+def text(name, value):
+    """The argument if it is a str."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}; it must be a str")
+    return value
+
+
+def element(name, value, other):
+    """A number as an array without dims, of the type of the array `other`; the number itself if there is no such array.
+
+    The number is converted as NumPy converts a Python scalar: an integer type takes whole numbers within its range,
+    and a float type rounds.
+    """
+    if other is None or isinstance(other, NUMBERS):
+        return value
+    type = _quern.describe(other).type
+    if type not in NUMPY:
+        return value  # the primitive refuses the type of the array
+    dtype = numpy_dtype(type)
+    try:
+        if isinstance(value, (numpy.complexfloating, numpy.flexible)):
+            raise ValueError
+        if type in INTEGERS:
+            whole, limits = int(value), numpy.iinfo(dtype)
+            fits = whole == value and limits.min <= whole <= limits.max
+            made = numpy.array(whole if fits else 0, dtype)
+        else:
+            with numpy.errstate(over="ignore"):
+                made = numpy.asarray(float(value)).astype(dtype)
+            fits = math.isfinite(made) or not math.isfinite(value)
+    except (TypeError, ValueError, OverflowError):
+        fits = False
+    if not fits:
+        raise TypeError(f"{name} is {value!r}; it does not fit {dtype.name}, the type of the other array")
+    return made

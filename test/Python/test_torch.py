@@ -4,7 +4,6 @@
 
 import concurrent.futures
 import copy
-import pickle
 import subprocess
 import sys
 
@@ -268,25 +267,6 @@ def test_chunks():
     made = _torch_sequences.chunks_of(list(range(200, 0, -1)), 150, 1)
     assert len(made) == _torch_sequences.MOST_CHUNKS and made[-1].end == 150
     assert all(before.end == after.begin for before, after in zip(made, made[1:]))
-
-
-def test_weights_are_packed_again_when_they_change():
-    module, other = quern.torch.GRU(4, 6), torch.nn.GRU(4, 6)
-    x = torch.randn(3, 2, 4)
-    with torch.no_grad():
-        for _ in range(3):
-            other.load_state_dict(module.state_dict())
-            close(module(x), other(x))
-            kept = module._packed(0)
-            assert module._packed(0) is kept
-            module.weight_hh_l0.mul_(0.5)
-            assert module._packed(0) is not kept
-        other.load_state_dict(module.state_dict())
-        close(module(x), other(x))
-    again = pickle.loads(pickle.dumps(module))
-    with torch.no_grad():
-        close(again(x), other(x))
-        close(copy.deepcopy(module)(x), other(x))
 
 
 def test_compile():

@@ -7,14 +7,20 @@ import torch
 
 from quern import _quern
 from quern._functions import _eltwise, _eltwise_backward, _softmax, _softmax_backward
-from quern._torch_operators import bare, built, define, is_plain, library, use_threads
+from quern._torch_operators import (are_plain, bare, built, define, is_transformed, library,
+                                    refuse_derivative, refuse_tangents, transformable, use_threads)
 
 
 def _like(x, *_):
     return x.new_empty(x.shape)
 
 
+def _like_softmax(x, *_):
+    return x.new_empty(x.shape, dtype=x.dtype if x.is_floating_point() else torch.float32)
+
+
 def _run_softmax(x, dim, log):
+    refuse_tangents(x)
     use_threads()
     return _softmax(bare(x), None, dim, "log" if log else "accurate", None)
 
@@ -25,6 +31,7 @@ def _run_softmax_backward(y, dy, dim, log):
 
 
 def _run_eltwise(x, algorithm, alpha, beta):
+    refuse_tangents(x)
     use_threads()
     return _eltwise(bare(x), None, algorithm, alpha, beta, None)
 
@@ -34,16 +41,17 @@ def _run_eltwise_backward(x, dy, algorithm, alpha, beta):
     return _eltwise_backward(bare(x), bare(dy), None, algorithm, alpha, beta, None)
 
 
-def _define(schema, implementation):
-    return define(schema, None if built else implementation, _like)
+def _define(schema, implementation, fake=_like, **options):
+    return define(schema, None if built else implementation, fake, **options)
 
 
-softmax_op = _define("softmax(Tensor x, int dim, bool log) -> Tensor", _run_softmax)
+softmax_op = _define("softmax(Tensor x, int dim, bool log) -> Tensor", _run_softmax, _like_softmax)
 softmax_backward_op = _define("softmax_backward(Tensor y, Tensor dy, int dim, bool log) -> Tensor",
-                              _run_softmax_backward)
+                              _run_softmax_backward, is_gradient=True)
 eltwise_op = _define("eltwise(Tensor x, str algorithm, float alpha, float beta) -> Tensor", _run_eltwise)
 eltwise_backward_op = _define(
-    "eltwise_backward(Tensor x, Tensor dy, str algorithm, float alpha, float beta) -> Tensor", _run_eltwise_backward)
+    "eltwise_backward(Tensor x, Tensor dy, str algorithm, float alpha, float beta) -> Tensor", _run_eltwise_backward,
+    is_gradient=True)
 
 
 def _keep_softmax(ctx, inputs, output):
@@ -57,26 +65,33 @@ def _keep_eltwise(ctx, inputs, output):
 
 
 def _is_bare(x):
-    return is_plain(x) and not (x.requires_grad and torch.is_grad_enabled())
+    return are_plain(x) and not (x.requires_grad and torch.is_grad_enabled())
 
 
-def _softmax_in_python(x, dim, log):
-    return _run_softmax(x, dim, log) if _is_bare(x) else NotImplemented
+def _softmax_gradients(ctx, dy, backward=softmax_backward_op):
+    return backward(*ctx.saved_tensors, dy, ctx.dim, ctx.log), None, None
 
 
-def _eltwise_in_python(x, algorithm, alpha, beta):
-    return _run_eltwise(x, algorithm, alpha, beta) if _is_bare(x) else NotImplemented
+def _eltwise_gradients(ctx, dy, backward=eltwise_backward_op):
+    return backward(*ctx.saved_tensors, dy, *ctx.parameters), None, None, None
+
+
+def _in_python(operator, run, keep, gradients, backward_operator):
+    """The function that calls an operator without a built module."""
+    torch.library.register_autograd(operator.name(), gradients, setup_context=keep, lib=library)
+    backward = refuse_derivative(backward_operator)
+    transformed = transformable(operator, keep, lambda ctx, dy: gradients(ctx, dy, backward=backward))
+
+    def call(*arguments):
+        if is_transformed():
+            return transformed(*arguments)
+        return run(*arguments) if _is_bare(arguments[0]) else NotImplemented
+    return call
 
 
 if built:
     built.start(*_quern.torch_handles())
     plain_softmax, plain_eltwise = built.softmax, built.eltwise
 else:
-    torch.library.register_autograd(
-        "quern::softmax", lambda ctx, dy: (softmax_backward_op(*ctx.saved_tensors, dy, ctx.dim, ctx.log), None, None),
-        setup_context=_keep_softmax, lib=library)
-    torch.library.register_autograd(
-        "quern::eltwise",
-        lambda ctx, dy: (eltwise_backward_op(*ctx.saved_tensors, dy, *ctx.parameters), None, None, None),
-        setup_context=_keep_eltwise, lib=library)
-    plain_softmax, plain_eltwise = _softmax_in_python, _eltwise_in_python
+    plain_softmax = _in_python(softmax_op, _run_softmax, _keep_softmax, _softmax_gradients, softmax_backward_op)
+    plain_eltwise = _in_python(eltwise_op, _run_eltwise, _keep_eltwise, _eltwise_gradients, eltwise_backward_op)

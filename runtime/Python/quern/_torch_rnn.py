@@ -9,7 +9,8 @@ gradients of an LSTM's weights are computed where PyTorch wants them.
 import torch
 
 from quern._rnn import GATES, NO_OUTS, OVERWRITE, _backward, _forward
-from quern._torch_operators import bare, define, is_plain, library, use_threads
+from quern._torch_operators import (are_plain, bare, define, is_transformed, library,
+                                    refuse_derivative, refuse_tangents, transformable, use_threads)
 from quern._torch_sequences import MOST_CHUNKS, Direction, chunks_of, clear_outside, workspace_bytes
 
 _OF_DIRECTION = ("w", "u", "b_ih", "b_hh", "p")
@@ -34,7 +35,7 @@ def canonical(cell, parameters):
     gates, order = GATES[cell], _ORDER.get(cell)
 
     def in_order(array):
-        array = array.unflatten(0, (gates, -1))
+        array = array.view(gates, array.shape[0] // gates, *array.shape[1:])
         return array if order is None else array[order]
     made = []
     for w, u, b_ih, b_hh, p in parameters:
@@ -126,6 +127,7 @@ def _kind(directions):
 def _run(*arguments):
     *arguments, training = arguments
     (x, h, c, lengths), parameters, cell, activation = _parts(arguments)
+    refuse_tangents(*arguments[:len(PLACES)])
     use_threads()
     arrays = canonical(cell, directions_of(parameters))
     steps = falling(lengths)
@@ -286,8 +288,8 @@ def _run_backward(*arguments):
     results = dict(zip(PLACES, (dx, dh, dc, None)))
     for suffix, memories in zip(("", "_reverse"), made):
         results |= zip((name + suffix for name in _OF_DIRECTION), _of_pytorch(cell, memories))
-    empty = y.new_empty(0)
-    return [results[name].to(tensors[at].dtype) if is_wanted[name] else empty for at, name in enumerate(PLACES)]
+    return [results[name].to(tensors[at].dtype) if is_wanted[name] else y.new_empty(0)
+            for at, name in enumerate(PLACES)]
 
 
 def _fake_backward(*arguments):
@@ -298,7 +300,8 @@ def _fake_backward(*arguments):
 
 rnn_backward = define(
     f"rnn_backward({_TENSORS}, Tensor y, Tensor last_h, Tensor last_c, Tensor workspace, Tensor dy, Tensor? dh, "
-    "Tensor? dc, str cell, str activation, bool[] wanted) -> Tensor[]", _run_backward, _fake_backward)
+    "Tensor? dc, str cell, str activation, bool[] wanted) -> Tensor[]", _run_backward, _fake_backward,
+    is_gradient=True)
 
 
 def _keep(ctx, inputs, output):
@@ -333,13 +336,28 @@ class _Recorded(torch.autograd.Function):
         return output
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, *gradients):  # pylint: disable=arguments-differ
-        return _gradients(ctx, *gradients, backward=_run_backward)
+        # With create_graph the operator is recorded, which refuses to be differentiated.
+        return _gradients(ctx, *gradients, backward=rnn_backward if torch.is_grad_enabled() else _run_backward)
+
+
+_transformed_backward = refuse_derivative(lambda *arguments: tuple(rnn_backward(*arguments)))
+
+
+def _keep_transformed(ctx, inputs, output):
+    ctx.mark_non_differentiable(output[3])
+    ctx.set_materialize_grads(False)
+    _keep(ctx, inputs, output)
+
+
+_transformed = transformable(
+    rnn, _keep_transformed, lambda ctx, *gradients: _gradients(ctx, *gradients, backward=_transformed_backward))
 
 
 def call(*arguments):
     """The operator, by the shortest way."""
-    if torch.compiler.is_compiling() or not is_plain(arguments[0]):
+    if is_transformed() and not torch.compiler.is_compiling():
+        return _transformed(*arguments)
+    if torch.compiler.is_compiling() or not are_plain(*arguments[:len(PLACES)]):
         return rnn(*arguments)
     return _Recorded.apply(*arguments) if arguments[-1] else _run(*arguments)

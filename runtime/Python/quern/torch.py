@@ -11,17 +11,21 @@ import torch
 from torch.nn.utils.rnn import PackedSequence
 
 import quern
+from quern._frameworks import torch_empty
 from quern._torch_elements import eltwise_op, plain_eltwise, plain_softmax, softmax_op
-from quern._torch_operators import bare, use_threads
+from quern._torch_operators import are_plain, bare, use_threads
 from quern._torch_rnn import call, canonical, falling, run_chunks, split
 
 _is_traced = torch.compiler.is_dynamo_compiling
 
-# What is NotImplemented by the short way is for PyTorch's own of calling operators: subclasses, modes, transformations.
+# The short way returns NotImplemented for subclasses, modes and transformations, which PyTorch's dispatcher handles.
 
 
 def softmax(x, dim=-1):
-    """`torch.softmax`: of f64, f32, bf16 or f16, with any strides, with a gradient."""
+    """`torch.softmax` of f64, f32, bf16 or f16 with any strides, and its gradient; f32 of s8 and u8.
+
+    A second derivative raises.
+    """
     if not _is_traced():
         y = plain_softmax(x, dim, False)
         if y is not NotImplemented:
@@ -30,7 +34,7 @@ def softmax(x, dim=-1):
 
 
 def log_softmax(x, dim=-1):
-    """`torch.log_softmax`, as `softmax`."""
+    """`torch.log_softmax`, like `softmax`."""
     if not _is_traced():
         y = plain_softmax(x, dim, True)
         if y is not NotImplemented:
@@ -39,7 +43,10 @@ def log_softmax(x, dim=-1):
 
 
 def eltwise(x, algorithm, alpha=0.0, beta=0.0):
-    """A function of each element, with a gradient: `algorithm` and its parameters as of `quern.eltwise`."""
+    """A function of each element and its gradient; `algorithm` and its parameters are those of `quern.eltwise`.
+
+    A second derivative raises.
+    """
     if not _is_traced():
         y = plain_eltwise(x, algorithm, alpha, beta)
         if y is not NotImplemented:
@@ -60,13 +67,67 @@ def _padded(packed):
     return x, runs.sum(0, dtype=torch.int32), runs.flatten().nonzero().squeeze(1)
 
 
+def _autocast_type():
+    """The type that torch.autocast gives to networks on the CPU; None: it is off."""
+    return torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else None
+
+
+def _cast(tensor, type):
+    """A tensor as torch.autocast casts it."""
+    is_cast = tensor is not None and tensor.is_floating_point() and tensor.dtype != torch.float64
+    return tensor.to(type) if is_cast else tensor
+
+
+class _Frozen:
+    """The weights of a module, packed once.
+
+    Args:
+        parameters: the tensors of the module by name.
+        dtype: the type of the weights.
+        layers: a `quern.LSTM`, `GRU` or `RNN` for each layer.
+    """
+
+    def __init__(self, parameters, dtype, layers):
+        self.parameters, self.layers, self.dtype = parameters, layers, dtype
+        self._chunks = [None] * len(layers)
+
+    def chunks(self, layer, cell, activation):
+        """The directions of a layer, for sequences whose lengths fall."""
+        if self._chunks[layer] is None:
+            weights, bias = self.layers[layer].plain_weights(torch_empty), self.layers[layer].bias
+            self._chunks[layer] = split(cell, activation, [weights["weights_layer"], weights["weights_iter"], bias,
+                                                           weights.get("weights_projection")])
+        return self._chunks[layer]
+
+
 class _Layers:
-    """What LSTM, GRU and RNN add to PyTorch's modules: forward. Parameters and their names are PyTorch's."""
+    """What LSTM, GRU and RNN add to torch.nn.RNNBase: forward() and freeze()."""
 
     _cell = None
+    _quern_frozen = None
+
+    def freeze(self):
+        """Packs the weights once, for calls that record no gradient; returns the module.
+
+        Later updates of the weights have no effect until unfreeze(). Copies and pickles of the module are not frozen.
+        """
+        layers = []
+        for layer in range(self.num_layers):
+            parameters = self._parameters_of(layer)
+            if not are_plain(*(weight for some in parameters for weight in some)):
+                raise quern.Error("a parameter is not a plain tensor of the CPU; freeze() is not implemented for it", 3)
+            arrays = canonical(self._cell, [list(map(bare, some)) for some in parameters])
+            layers.append(self._whole(self._cell, self._activation() or None, arrays))
+        self.__dict__["_quern_frozen"] = _Frozen(dict(self._parameters), arrays[0].dtype, layers)
+        return self
+
+    def unfreeze(self):
+        """Ends the effect of freeze(): each call reads the weights again; returns the module."""
+        self.__dict__.pop("_quern_frozen", None)
+        return self
 
     def _parameters_of(self, layer):
-        """Of each direction [w, u, b_ih, b_hh, p]."""
+        """A list [w, u, b_ih, b_hh, p] for each direction."""
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
         return [[getattr(self, f"{name}_l{layer}{suffix}", None) for name in names]
                 for suffix in (("", "_reverse") if self.bidirectional else ("",))]
@@ -76,17 +137,6 @@ class _Layers:
 
     def _activation(self):
         return self.nonlinearity if self._cell == "rnn" else ""
-
-    def _packed(self, layer, in_chunks=False):
-        """A layer with its weights packed, until one of them changes: for any lengths, or for all steps at once."""
-        parameters = self._parameters_of(layer)
-        weights = [weight for some in parameters for weight in some if weight is not None]
-        state = [(weight.data_ptr(), weight._version, weight.dtype) for weight in weights]
-        cache, key = self.__dict__.setdefault("_quern_packed", {}), (layer, in_chunks)
-        if key not in cache or cache[key][0] != state:
-            arrays = canonical(self._cell, [list(map(bare, some)) for some in parameters])
-            cache[key] = state, (split if in_chunks else self._whole)(self._cell, self._activation() or None, arrays)
-        return cache[key][1]
 
     def _whole(self, cell, activation, arrays):
         w, u, bias, projection = arrays
@@ -99,37 +149,65 @@ class _Layers:
         return 2 if self.bidirectional else 1
 
     def __getstate__(self):
-        state = super().__getstate__() if hasattr(super(), "__getstate__") else self.__dict__
-        return {name: value for name, value in state.items() if name != "_quern_packed"}
+        state = dict(super().__getstate__())
+        state.pop("_quern_frozen", None)
+        return state
 
-    def _run_layer(self, layer, x, h, c, lengths, steps):
-        """(y, h, c or None); `steps` are the lengths as a list, where they fall."""
-        if not torch.compiler.is_compiling() and not torch.is_grad_enabled():
-            return self._infer(layer, bare(x), bare(h), bare(c), lengths, steps)
+    def __prepare_scriptable__(self):
+        raise TypeError(f"quern.torch.{type(self).__name__} cannot be compiled by torch.jit.script; use torch.compile, "
+                        "torch.export or torch.jit.trace")
+
+    def _run_layer(self, layer, x, h, c, lengths):
+        """(y, h, c or None)."""
         parameters = [parameter for some in self._parameters_of(layer) for parameter in some]
+        result = x.dtype if h is None else h.dtype
+        narrow = _autocast_type()
+        if narrow:
+            x, h, *parameters = (_cast(tensor, narrow) for tensor in (x, h, *parameters))
         parameters += [None] * (10 - len(parameters))
-        training = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, h, c, *parameters))
+        # A recorded graph may be differentiated, also if it is recorded (and checked) under torch.no_grad().
+        training = torch.jit.is_tracing() or torch.is_grad_enabled() and any(
+            t is not None and t.requires_grad for t in (x, h, c, *parameters))
         y, h, c, _ = call(x, h, c, lengths, *parameters, self._cell, self._activation(), training)
+        if narrow and self._cell == "lbr_gru":  # autocast keeps the type of its states
+            y, h = y.to(result), h.to(result)
         return y, h, c if self._cell == "lstm" else None
 
-    def _infer(self, layer, x, h, c, lengths, steps):
+    def _run_frozen(self, layer, x, h, c, lengths, steps):
+        """Like _run_layer(), with packed weights; `steps` are the lengths as a list if they fall."""
         use_threads()
-        made = self._packed(layer, bool(steps))
+        frozen, is_lstm, narrow = self._quern_frozen, self._cell == "lstm", _autocast_type()
+        result = narrow if narrow and self._cell != "lbr_gru" else x.dtype if h is None else h.dtype
+        if narrow:
+            x, h = (tensor if tensor is None else tensor.to(frozen.dtype) for tensor in (x, h))
         if steps:
-            return run_chunks(made, x, h, c, lengths, steps)
-        states = [None if s is None else s[None] for s in ((h, c) if self._cell == "lstm" else (h,))]
-        y, *states = made(x, *states, lengths=lengths)
-        return (y, states[0][0], states[1][0] if self._cell == "lstm" else None)
+            y, h, c = run_chunks(frozen.chunks(layer, self._cell, self._activation() or None), x, h, c, lengths, steps)
+        else:
+            states = [None if s is None else s[None] for s in ((h, c) if is_lstm else (h,))]
+            y, *states = frozen.layers[layer](x, *states, lengths=lengths)
+            h, c = states[0][0], states[1][0] if is_lstm else None
+        return (y.to(result), h.to(result), c) if narrow else (y, h, c)
+
+    def _is_frozen(self, x, h, c):
+        """Whether a call uses the packed weights."""
+        if torch.compiler.is_compiling() or self._quern_frozen is None:
+            return False
+        if any(weight is not self._quern_frozen.parameters[name] for name, weight in self._parameters.items()):
+            raise quern.Error("a parameter of a frozen layer is another tensor now; call unfreeze() or freeze()")
+        if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, h, c, *self.parameters())):
+            raise quern.Error("a frozen layer records no gradients; call it under torch.no_grad(), or unfreeze() it")
+        return are_plain(x, h, c)
 
     def _run_layers(self, x, h, c, lengths):
-        """Of [T, N, I]: y, h and c of all layers."""
-        directions = self._num_directions()
+        """y, h and c of all layers, from x [T, N, I]."""
+        directions = 2 if self.bidirectional else 1
         last_h, last_c = [], []
-        steps = None if torch.compiler.is_compiling() else falling(lengths)
+        is_frozen = self._is_frozen(x, h, c)
+        steps = falling(lengths) if is_frozen else None
         for layer in range(self.num_layers):
             part = slice(layer * directions, (layer + 1) * directions)
-            x, own_h, own_c = self._run_layer(layer, x, None if h is None else h[part],
-                                              None if c is None else c[part], lengths, steps)
+            given = x, None if h is None else h[part], None if c is None else c[part], lengths
+            x, own_h, own_c = self._run_frozen(layer, *given, steps) if is_frozen else self._run_layer(layer, *given)
             last_h.append(own_h)
             last_c.append(own_c)
             if self.dropout and self.training and layer + 1 < self.num_layers:
@@ -137,24 +215,51 @@ class _Layers:
         return x, *(None if states[0] is None else states[0] if len(states) == 1 else torch.cat(states)
                     for states in (last_h, last_c))
 
+    def _check(self, x, h, c):
+        """Fails as PyTorch's modules do for shapes that do not fit; x is [T, N, I]."""
+        if x.shape[2] != self.input_size:
+            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got "
+                               f"{x.shape[2]}")
+        if x.shape[0] == 0:
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+        count = self.num_layers * (2 if self.bidirectional else 1)
+        for at, (state, size) in enumerate(((h, self.proj_size or self.hidden_size), (c, self.hidden_size))):
+            if state is not None:
+                self.check_hidden_size(state, (count, x.shape[1], size), f"Expected hidden[{at}] size {{}}, got {{}}")
+
+    def _states_of(self, hx):
+        """(h, c), each a tensor or None."""
+        is_several, is_lstm = isinstance(hx, (tuple, list)), self._cell == "lstm"
+        if hx is None:
+            return None, None
+        if is_several != is_lstm or (is_lstm and len(hx) != 2):
+            raise TypeError(f"hx is of type {type(hx).__name__}; it must be "
+                            + ("a pair of tensors (h, c)" if is_lstm else "a tensor"))
+        return hx if is_lstm else (hx, None)
+
     def forward(self, input, hx=None):  # pylint: disable=redefined-builtin
         """As PyTorch's: a tensor, batched or not, or a PackedSequence; states of all layers and directions."""
-        h, c = hx if isinstance(hx, (tuple, list)) else (hx, None)
+        h, c = self._states_of(hx)
         packed = isinstance(input, PackedSequence)
         lengths, is_batched = None, True
         if packed:
+            if torch.jit.is_tracing():
+                raise TypeError("a PackedSequence cannot be recorded by torch.jit.trace; use torch.export")
             x, lengths, places = _padded(input)
             if input.sorted_indices is not None:
                 h, c = (None if s is None else s.index_select(1, input.sorted_indices) for s in (h, c))
         else:
+            if input.dim() not in (2, 3):
+                raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
             is_batched = input.dim() == 3
             x = input if is_batched else input[:, None]
             if not is_batched:
                 h, c = (None if s is None else s[:, None] for s in (h, c))
             elif self.batch_first:
                 x = x.transpose(0, 1)
+        self._check(x, h, c)
         y, h, c = self._run_layers(x, h, None if c is None else c.float(), lengths)
-        c = None if c is None else c.to(x.dtype)
+        c = None if c is None else c.to(y.dtype)
         if packed:
             y = PackedSequence(y.flatten(0, 1).index_select(0, places), input.batch_sizes, input.sorted_indices,
                                input.unsorted_indices)
@@ -173,7 +278,8 @@ class _Layers:
 class LSTM(_Layers, torch.nn.RNNBase):
     """`torch.nn.LSTM` by Quern: the same arguments, parameters and `state_dict`, on the CPU.
 
-    Weights of inference (under torch.no_grad) are packed once, and again when they change.
+    Each call reads the parameters; after freeze(), calls without gradients use weights that were packed once. A second
+    derivative raises.
     """
 
     _cell = "lstm"
@@ -183,7 +289,7 @@ class LSTM(_Layers, torch.nn.RNNBase):
 
 
 class GRU(_Layers, torch.nn.RNNBase):
-    """`torch.nn.GRU` by Quern, as `LSTM`."""
+    """`torch.nn.GRU` by Quern, like `LSTM`."""
 
     _cell = "lbr_gru"
 
@@ -192,7 +298,7 @@ class GRU(_Layers, torch.nn.RNNBase):
 
 
 class RNN(_Layers, torch.nn.RNNBase):
-    """`torch.nn.RNN` by Quern, as `LSTM`."""
+    """`torch.nn.RNN` by Quern, like `LSTM`."""
 
     _cell = "rnn"
 

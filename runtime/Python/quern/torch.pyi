@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -8,15 +8,19 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor: ...
 def log_softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor: ...
 def eltwise(x: torch.Tensor, algorithm: str, alpha: float = 0.0, beta: float = 0.0) -> torch.Tensor: ...
 
-class LSTM(torch.nn.RNNBase):
+class _Layers:
+    def freeze(self) -> Self: ...
+    def unfreeze(self) -> Self: ...
+
+class LSTM(_Layers, torch.nn.RNNBase):
     def __init__(self, *arguments: Any, **options: Any) -> None: ...
     def forward(self, input: Any, hx: Any = None) -> Any: ...
 
-class GRU(torch.nn.RNNBase):
+class GRU(_Layers, torch.nn.RNNBase):
     def __init__(self, *arguments: Any, **options: Any) -> None: ...
     def forward(self, input: Any, hx: Any = None) -> Any: ...
 
-class RNN(torch.nn.RNNBase):
+class RNN(_Layers, torch.nn.RNNBase):
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", *arguments: Any,
         **options: Any

@@ -183,7 +183,8 @@ at::Tensor aligned(const at::Tensor &tensor) {
   return reinterpret_cast<uintptr_t>(tensor.const_data_ptr()) % tensor.element_size() == 0 ? tensor : tensor.clone();
 }
 
-at::Tensor dense(const at::Tensor &like) { return at::detail::empty_cpu(like.sizes(), like.scalar_type()); }
+at::Tensor dense(const at::Tensor &like, at::ScalarType type) { return at::detail::empty_cpu(like.sizes(), type); }
+at::Tensor dense(const at::Tensor &like) { return dense(like, like.scalar_type()); }
 
 /// In a line, so that it is read back as the same number.
 std::string numberText(double number) {
@@ -208,7 +209,7 @@ const char *softmaxName(bool log) { return log ? "log" : "accurate"; }
 
 at::Tensor softmax(const at::Tensor &given, int64_t dim, bool log) {
   const at::Tensor x = aligned(given);
-  at::Tensor y = dense(x);
+  at::Tensor y = dense(x, x.is_floating_point() ? x.scalar_type() : at::kFloat);
   Key key(Key::Operator::Softmax);
   key.add(dim * 2 + log);
   key.add(x);
@@ -301,6 +302,51 @@ at::Tensor callEltwise(const at::Tensor &x, c10::string_view algorithm, double a
   return handle.call(x, algorithm, alpha, beta);
 }
 
+/// The node of a gradient that autograd records with create_graph: its derivative is not implemented.
+struct NoSecondDerivative final : torch::autograd::Node {
+  std::string name() const override { return "QuernNoSecondDerivative"; }
+  variable_list apply(variable_list &&) override {
+    throw Refusal(quern_unimplemented,
+                  "a gradient of quern.torch is differentiated; second derivatives are not implemented");
+  }
+};
+
+/// Runs the operator of a gradient below autograd; a derivative of its result raises.
+template <typename Run> at::Tensor recordGradient(const at::Tensor &data, const at::Tensor &gradient, Run run) {
+  const bool isRecorded = at::GradMode::is_enabled() && (data.requires_grad() || gradient.requires_grad());
+  at::Tensor result;
+  {
+    const at::AutoDispatchBelowADInplaceOrView below;
+    result = run();
+  }
+  if (isRecorded) {
+    auto node = c10::make_intrusive<NoSecondDerivative>();
+    node->set_next_edges(torch::autograd::collect_next_edges(data, gradient));
+    torch::autograd::set_history(result, node);
+  }
+  return result;
+}
+
+at::Tensor callSoftmaxBackward(const at::Tensor &y, const at::Tensor &dy, int64_t dim, bool log) {
+  static const auto handle = operatorOf<decltype(softmaxBackward)>("quern::softmax_backward");
+  return handle.call(y, dy, dim, log);
+}
+
+at::Tensor callEltwiseBackward(const at::Tensor &data, const at::Tensor &dy, c10::string_view algorithm, double alpha,
+                               double beta) {
+  static const auto handle = operatorOf<decltype(eltwiseBackward)>("quern::eltwise_backward");
+  return handle.call(data, dy, algorithm, alpha, beta);
+}
+
+at::Tensor softmaxBackwardRecorded(const at::Tensor &y, const at::Tensor &dy, int64_t dim, bool log) {
+  return recordGradient(y, dy, [&] { return callSoftmaxBackward(y, dy, dim, log); });
+}
+
+at::Tensor eltwiseBackwardRecorded(const at::Tensor &data, const at::Tensor &dy, c10::string_view algorithm,
+                                   double alpha, double beta) {
+  return recordGradient(data, dy, [&] { return callEltwiseBackward(data, dy, algorithm, alpha, beta); });
+}
+
 /// What autograd records of an operator of one tensor: nodes as PyTorch's own, which its function transforms take.
 class Gradient : public torch::autograd::Node {
 public:
@@ -324,8 +370,7 @@ struct SoftmaxGradient final : Gradient {
   SoftmaxGradient(int64_t dim, bool log) : dim(dim), log(log) {}
   std::string name() const override { return "QuernSoftmaxBackward"; }
   at::Tensor compute(const at::Tensor &y, const at::Tensor &dy) const override {
-    static const auto handle = operatorOf<decltype(softmaxBackward)>("quern::softmax_backward");
-    return handle.call(y, dy, dim, log);
+    return callSoftmaxBackward(y, dy, dim, log);
   }
   int64_t dim;
   bool log;
@@ -336,8 +381,7 @@ struct EltwiseGradient final : Gradient {
       : algorithm(algorithm), alpha(alpha), beta(beta) {}
   std::string name() const override { return "QuernEltwiseBackward"; }
   at::Tensor compute(const at::Tensor &data, const at::Tensor &dy) const override {
-    static const auto handle = operatorOf<decltype(eltwiseBackward)>("quern::eltwise_backward");
-    return handle.call(data, dy, algorithm, alpha, beta);
+    return callEltwiseBackward(data, dy, algorithm, alpha, beta);
   }
   std::string algorithm;
   double alpha, beta;
@@ -346,6 +390,9 @@ struct EltwiseGradient final : Gradient {
 /// An operator of `x`, below autograd, and what autograd is to know of it.
 template <typename Run, typename Make>
 at::Tensor record(const at::Tensor &x, bool keepsResult, Run run, Make makeGradient) {
+  if (torch::autograd::isFwGradDefined(x))
+    throw Refusal(quern_unimplemented, "an operator of quern.torch has an input with a tangent; forward-mode "
+                                       "differentiation is not implemented");
   c10::intrusive_ptr<Gradient> gradient;
   if (x.requires_grad() && at::GradMode::is_enabled()) {
     gradient = makeGradient();
@@ -460,6 +507,8 @@ PyObject *start(PyObject *, PyObject *const *arguments, Py_ssize_t count) {
     static torch::Library autograd(torch::Library::IMPL, "quern", c10::DispatchKey::Autograd, __FILE__, __LINE__);
     autograd.impl("softmax", softmaxRecorded);
     autograd.impl("eltwise", eltwiseRecorded);
+    autograd.impl("softmax_backward", softmaxBackwardRecorded);
+    autograd.impl("eltwise_backward", eltwiseBackwardRecorded);
   } catch (...) {
     return raise();
   }

@@ -91,7 +91,7 @@ Result<void> createRnn(quern_primitive_desc_t *handle, quern_engine_t engine, co
 /// What a caller compiled with another version of the header gives, as ours.
 template <typename Rnn> Result<Rnn> read(const Rnn *given, const char *type) {
   constexpr size_t least = offsetof(Rnn, src_layer_desc), known = sizeof(Rnn);
-  if (given->size < least)
+  if (given->size < least || given->size % alignof(Rnn) != 0) // or the last pointer would be a part of one
     return invalidArguments("size is ", given->size, "; ", type, " has ", known, " bytes");
   const char *bytes = reinterpret_cast<const char *>(given);
   if (given->size > known && std::any_of(bytes + known, bytes + given->size, [](char byte) { return byte != 0; }))

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "ApiDraw.h"
 #include "ApiGemm.h"
+#include "ApiRnn.h"
 #include "Execution.h"
 #include "Fuzzers.h"
 
@@ -204,8 +205,8 @@ void execute(Input &input, quern_primitive_desc_t desc) {
 void fuzzApi(Input &input) {
   if (input.random.oneIn(10))
     return fuzzGemm(input);
-  Call call(input);
-  const Owned<quern_primitive_desc_t, quern_primitive_desc_destroy> desc(call.describe());
+  const Owned<quern_primitive_desc_t, quern_primitive_desc_destroy> desc(
+      input.random.oneIn(10) ? describeRnn(input) : Call(input).describe());
   if (!desc)
     return;
   input.count(Described);

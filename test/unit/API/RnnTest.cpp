@@ -121,6 +121,8 @@ TEST_F(RnnTest, RefusesStructsThatItDoesNotKnow) {
   quern_rnn_forward_t rnn = {};
   EXPECT_EQ(refusal(nullptr, quern_invalid_arguments), "rnn is null");
   EXPECT_NE(refusal(&rnn, quern_invalid_arguments).find("size is 0"), std::string::npos);
+  rnn.size = offsetof(quern_rnn_forward_t, dst_layer_desc) + 4; // within a pointer
+  EXPECT_NE(refusal(&rnn, quern_invalid_arguments).find("size is "), std::string::npos);
   struct {
     quern_rnn_forward_t known;
     uint64_t later;

@@ -9,6 +9,7 @@
 #
 #   --only=TEXT   Only checks whose name or source contains TEXT
 #   --count=N     Runs of each check
+#   --most=N      Most runs of a check
 #   --build=DIR   The build to test (default: build/release)
 #   --jobs=N      Checks at a time (default: the number of cores)
 #   --list        Prints the checks and runs none

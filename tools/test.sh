@@ -371,7 +371,8 @@ case $mode in
 esac
 step tests "unit tests" unit release
 step tests "lit" "$lit" -v --order=lexical build/release/test
-step tests "hostile surroundings" tools/faults.sh "$(pick --short --short --full)"
+# shellcheck disable=SC2046
+step tests "hostile surroundings" tools/faults.sh $(pick --short --short "--full --most=20")
 step tests "Python, NumPy and JAX" test/Python/run.sh build/release
 if [ $mode = full ]; then
   step tests "Python and PyTorch" test/Python/run.sh --torch build/release

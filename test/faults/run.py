@@ -175,6 +175,7 @@ def main():
     form.add_argument("--full", action="store_true", help="As many runs as each source states")
     parser.add_argument("--only", default="", metavar="TEXT", help="Only checks whose name or source contains TEXT")
     parser.add_argument("--count", type=int, help="Runs of each check")
+    parser.add_argument("--most", type=int, help="Most runs of a check (default: no limit)")
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="The build to test")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="Checks at a time")
     parser.add_argument("--list", action="store_true", help="Prints the checks and runs none")
@@ -190,7 +191,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     passed = failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        counted = [(check, options.count or check.settings[kind]) for check in checks]
+        counted = [(check, options.count or min(check.settings[kind], options.most or sys.maxsize)) for check in checks]
         running = {pool.submit(runCheck, check, build, count): check for check, count in counted if count}
         for done in concurrent.futures.as_completed(running):
             outcome = done.result()

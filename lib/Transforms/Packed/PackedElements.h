@@ -20,15 +20,16 @@ namespace quern {
 
 /// Rewrites elementwise linalg ops on memrefs of half bytes to iterate over pairs: the loop along which the halves of a
 /// byte are neighbours becomes half as long, what is contiguous along it is accessed as integers of twice the width,
-/// and the body computes twice. Leaves a module as it is where some op that writes half bytes does not allow it, and
-/// single inputs that do not.
+/// and the body computes twice. Leaves a module as it is if an op that writes half bytes does not allow it, and single
+/// inputs that do not. The problems of a program have different arguments and are rewritten one by one.
 void pairElements(mlir::ModuleOp module);
 
-/// Rewrites the problems of `module`, which take the same arguments: each memref of half bytes becomes one of bytes, as
-/// the caller has it, and what the problems read and write is a memref of i8 more, with `quern.shared = <its byte
-/// offset>`. Appends `@<name>_pack<i>` for an argument that is written, from its first element on without gaps, and
-/// prepends `@<name>_unpack<i>` for one that is read, <name> that of the first problem. Both are elementwise on pairs
-/// of elements. Fails with a reason on a memref of unknown size.
+/// Rewrites the problems of `module`, which take the same arguments if no program calls them: each memref of half bytes
+/// becomes one of bytes, as the caller has it, and what the problems read and write is a memref of i8 more, with
+/// `quern.shared = <its byte offset>`. Appends `@<name>_pack<i>` for an argument that is written, from its first
+/// element on without gaps, and prepends `@<name>_unpack<i>` for one that is read or written with gaps, <name> that of
+/// the first problem. Both are elementwise on pairs of elements. A program's problems have each their own, which the
+/// program calls around them. Fails with a reason on a memref of unknown size.
 mlir::LogicalResult unpackElements(mlir::ModuleOp module, std::string &whyNot);
 
 } // namespace quern

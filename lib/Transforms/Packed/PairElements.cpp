@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Transforms/Packed/PackedElements.h"
 
+#include "IR/QuernDialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -18,6 +20,7 @@
 #include <vector>
 
 using namespace mlir;
+using namespace quern;
 
 namespace {
 
@@ -291,9 +294,14 @@ void PairedFunction::rewrite() {
 
 void quern::pairElements(ModuleOp module) {
   std::vector<PairedFunction> functions;
-  for (auto function : module.getOps<func::FuncOp>())
-    if (llvm::any_of(function.getArgumentTypes(), isPacked) && !functions.emplace_back(function).plan())
+  const bool haveOwnArguments = static_cast<bool>(attrOf<ProgramAttr>(module));
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!llvm::any_of(function.getArgumentTypes(), isPacked) || functions.emplace_back(function).plan())
+      continue;
+    if (!haveOwnArguments)
       return;
+    functions.pop_back();
+  }
   for (PairedFunction &function : functions)
     function.rewrite();
 }

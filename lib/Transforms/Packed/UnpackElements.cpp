@@ -18,12 +18,30 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
+using namespace quern;
 
 namespace {
 
 bool isPacked(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   return memref && memref.getElementType().isIntOrFloat() && memref.getElementTypeBitWidth() == 4;
+}
+
+bool isView(Operation *op) {
+  return isa<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(op);
+}
+
+/// Where a memref is used, itself and by its views.
+SmallVector<OpOperand *> usesOf(Value memref) {
+  SmallVector<OpOperand *> uses;
+  SmallVector<Value> pending{memref};
+  while (!pending.empty())
+    for (OpOperand &use : pending.pop_back_val().getUses())
+      if (isView(use.getOwner()))
+        pending.push_back(use.getOwner()->getResult(0));
+      else
+        uses.push_back(&use);
+  return uses;
 }
 
 bool isWriter(OpOperand &use) {
@@ -36,21 +54,42 @@ bool isReader(OpOperand &use) {
   return !op || op.payloadUsesValueFromOperand(&use);
 }
 
+/// Returns the range of elements, from the buffer's start, that a memref of known layout covers.
+std::optional<std::pair<int64_t, int64_t>> extentOf(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t first = 0;
+  if (failed(type.getStridesAndOffset(strides, first)) || !type.hasStaticShape() || ShapedType::isDynamic(first) ||
+      llvm::any_of(strides, ShapedType::isDynamic))
+    return std::nullopt;
+  int64_t last = first;
+  for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))
+    last += (extent - 1) * stride;
+  return std::pair(first, last + 1);
+}
+
 /// What the problems do with one packed argument.
 struct Packed {
   unsigned argument = 0;
   int64_t begin = INT64_MAX, end = 0; ///< elements that they reach, from the buffer's start
   bool isRead = false, isWritten = false;
-  int64_t offset = 0; ///< of its whole bytes in shared memory
+  bool isWhole = false; ///< an operation writes all elements from `begin` to `end`, and bytes with no other element
+  int64_t offset = 0;   ///< where its bytes begin in shared memory
+
+  /// Returns true if neighbors of written elements keep their values, for which they are unpacked.
+  bool keepsRest() const { return isWritten && !isWhole; }
 
   int64_t pairs() const { return (end + 1) / 2; }
 };
 
+/// Unpacks the arguments of problems that take the same ones.
 class Unpacking {
 public:
-  Unpacking(ModuleOp module, std::string &whyNot)
-      : module(module), whyNot(whyNot), byte(IntegerType::get(module.getContext(), 8)) {}
+  Unpacking(ModuleOp module, ArrayRef<func::FuncOp> problems, std::string &whyNot)
+      : module(module), whyNot(whyNot), byte(IntegerType::get(module.getContext(), 8)), problems(problems),
+        name(func::FuncOp(problems.front()).getName()) {}
   LogicalResult run();
+  /// The added problems, which run before and after the others.
+  SmallVector<func::FuncOp> unpackings, packings;
 
 private:
   LogicalResult gather(func::FuncOp problem);
@@ -70,44 +109,44 @@ private:
   ModuleOp module;
   std::string &whyNot;
   Type byte;
-  SmallVector<func::FuncOp> problems;
+  ArrayRef<func::FuncOp> problems;
   SmallVector<Packed, 4> arguments;
   std::string name;
+  llvm::SmallDenseSet<Value> wholeBytes; ///< elements of the buffers, whose upper halves are zero
 };
 
 LogicalResult Unpacking::gather(func::FuncOp problem) {
   for (BlockArgument argument : problem.getArguments()) {
     if (!isPacked(argument.getType()))
       continue;
-    auto type = cast<MemRefType>(argument.getType());
-    SmallVector<int64_t> strides;
-    int64_t first = 0;
-    if (failed(type.getStridesAndOffset(strides, first)) || !type.hasStaticShape() || ShapedType::isDynamic(first) ||
-        llvm::any_of(strides, ShapedType::isDynamic))
+    const bool isPart = isa<StridedLayoutAttr>(cast<MemRefType>(argument.getType()).getLayout());
+    std::optional<std::pair<int64_t, int64_t>> extent = extentOf(cast<MemRefType>(argument.getType()));
+    if (!extent)
       return whyNot = ("argument #" + Twine(argument.getArgNumber()) +
                        " has elements of half bytes and a size that is not known")
                           .str(),
              failure();
-    int64_t last = first;
-    for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))
-      last += (extent - 1) * stride;
     auto found =
         llvm::find_if(arguments, [&](const Packed &packed) { return packed.argument == argument.getArgNumber(); });
     Packed &packed = found == arguments.end() ? arguments.emplace_back() : *found;
     packed.argument = argument.getArgNumber();
-    packed.end = std::max(packed.end, last + 1);
-    for (OpOperand &use : argument.getUses()) {
-      packed.isRead |= isReader(use);
-      packed.isWritten |= isWriter(use);
-      if (isWriter(use))
-        packed.begin = std::min(packed.begin, first);
+    packed.end = std::max(packed.end, extent->second);
+    for (OpOperand *use : usesOf(argument)) {
+      packed.isRead |= isReader(*use);
+      if (!isWriter(*use))
+        continue;
+      const auto written = cast<MemRefType>(use->get().getType());
+      const bool isWhole = written.getNumElements() == extent->second - extent->first;
+      packed.isWhole |= isWhole && extent->first % 2 == 0 && (extent->second % 2 == 0 || !isPart);
+      packed.isWritten = true;
+      packed.begin = std::min(packed.begin, extent->first);
     }
   }
   return success();
 }
 
 void Unpacking::placeBuffers() {
-  int64_t offset = quern::endOfSharedBuffers(module);
+  int64_t offset = endOfSharedBuffers(module);
   for (Packed &packed : arguments) {
     packed.offset = offset;
     offset = static_cast<int64_t>(llvm::alignTo(offset + 2 * packed.pairs(), 64));
@@ -118,6 +157,7 @@ void Unpacking::placeBuffers() {
 void Unpacking::narrowUses(OpBuilder &builder, Value value, Type element) {
   SmallVector<OpOperand *> uses = llvm::map_to_vector(value.getUses(), [](OpOperand &use) { return &use; });
   value.setType(byte);
+  wholeBytes.insert(value);
   if (uses.empty())
     return;
   Value half = arith::TruncIOp::create(builder, value.getLoc(), builder.getIntegerType(4), value);
@@ -127,13 +167,13 @@ void Unpacking::narrowUses(OpBuilder &builder, Value value, Type element) {
     use->set(half);
 }
 
-/// The upper half becomes zero; of an element that is only moved it is.
+/// Clears the upper half, unless the element is moved from a buffer, where it is zero already.
 Value Unpacking::widened(OpBuilder &builder, Location loc, Value half) {
   Type bits = builder.getIntegerType(4);
   Value moved = half;
   if (auto cast = moved.getDefiningOp<arith::BitcastOp>())
     moved = cast.getIn();
-  if (auto narrowing = moved.getDefiningOp<arith::TruncIOp>(); narrowing && isa<BlockArgument>(narrowing.getIn()))
+  if (auto narrowing = moved.getDefiningOp<arith::TruncIOp>(); narrowing && wholeBytes.contains(narrowing.getIn()))
     return narrowing.getIn();
   if (half.getType() != bits)
     half = arith::BitcastOp::create(builder, loc, bits, half);
@@ -145,6 +185,13 @@ void Unpacking::widenUse(OpOperand &use, Type element) {
   Operation *user = use.getOwner();
   Location loc = user->getLoc();
   OpBuilder builder(user);
+  if (isView(user)) {
+    Value view = user->getResult(0);
+    view.setType(MemRefType::Builder(cast<MemRefType>(view.getType())).setElementType(byte));
+    for (OpOperand &other : llvm::make_early_inc_range(view.getUses()))
+      widenUse(other, element);
+    return;
+  }
   if (auto load = dyn_cast<memref::LoadOp>(user)) {
     builder.setInsertionPointAfter(load);
     return narrowUses(builder, load.getResult(), element);
@@ -183,7 +230,7 @@ void Unpacking::unpack(func::FuncOp problem) {
     if (!argument.use_empty()) {
       unsigned last = problem.getNumArguments();
       DictionaryAttr where =
-          builder.getDictionaryAttr(builder.getNamedAttr(quern::attr::shared, builder.getIndexAttr(packed.offset)));
+          builder.getDictionaryAttr(builder.getNamedAttr(attr::shared, builder.getIndexAttr(packed.offset)));
       (void)problem.insertArgument(last, MemRefType::Builder(type).setElementType(byte), where, argument.getLoc());
       argument.replaceAllUsesWith(problem.getArgument(last));
       for (OpOperand &use : llvm::make_early_inc_range(problem.getArgument(last).getUses()))
@@ -205,7 +252,7 @@ func::FuncOp Unpacking::makeFunction(const Twine &suffix, const Packed &packed, 
   OpBuilder builder(module.getContext());
   func::FuncOp like = problems.front();
   unsigned count = 0;
-  while (count < like.getNumArguments() && !like.getArgAttr(count, quern::attr::shared))
+  while (count < like.getNumArguments() && !like.getArgAttr(count, attr::shared))
     ++count;
   SmallVector<Type> types(like.getArgumentTypes().take_front(count));
   types[packed.argument] = callers;
@@ -215,7 +262,7 @@ func::FuncOp Unpacking::makeFunction(const Twine &suffix, const Packed &packed, 
   for (unsigned i = 0; i < count; ++i)
     if (DictionaryAttr attributes = like.getArgAttrDict(i))
       function.setArgAttrs(i, attributes);
-  function.setArgAttr(count, quern::attr::shared, builder.getIndexAttr(packed.offset));
+  function.setArgAttr(count, attr::shared, builder.getIndexAttr(packed.offset));
   builder.setInsertionPointToEnd(function.addEntryBlock());
   func::ReturnOp::create(builder, module.getLoc());
   return function;
@@ -255,12 +302,13 @@ void Unpacking::emitUnpacking(const Packed &packed) {
     return on.make<arith::AndIOp>(x, 0x0f0f);
   });
   module.getBody()->push_front(function);
+  unpackings.push_back(function);
 }
 
-/// The last of an odd number of elements comes alone, with zero beside it.
+/// Packs pairs. The last one of an odd number of elements is packed with zero, unless its neighbor was unpacked.
 void Unpacking::emitPacking(const Packed &packed) {
   Type pair = IntegerType::get(module.getContext(), 16);
-  int64_t begin = packed.begin / 2, whole = packed.end / 2;
+  int64_t begin = packed.begin / 2, whole = packed.keepsRest() ? packed.pairs() : packed.end / 2;
   if (begin < whole) {
     auto buffer = MemRefType::get({whole - begin}, pair);
     if (begin)
@@ -272,22 +320,18 @@ void Unpacking::emitPacking(const Packed &packed) {
       return arith::TruncIOp::create(b, loc, byte, arith::OrIOp::create(b, loc, low, high));
     });
     module.push_back(function);
+    packings.push_back(function);
   }
-  if (packed.end % 2 == 0)
+  if (whole == packed.pairs())
     return;
   func::FuncOp last = makeFunction("_packlast", packed, bytesOf(whole, whole + 1), bytesOf(2 * whole, 2 * whole + 1));
   emitMap(last, /*toBuffer=*/false, packed,
           [&](OpBuilder &b, Location loc, Value x) { return Arithmetic{b, loc}.make<arith::AndIOp>(x, 0x0f); });
   module.push_back(last);
+  packings.push_back(last);
 }
 
 LogicalResult Unpacking::run() {
-  for (auto problem : module.getOps<func::FuncOp>())
-    if (llvm::any_of(problem.getArgumentTypes(), isPacked))
-      problems.push_back(problem);
-  if (problems.empty())
-    return success();
-  name = problems.front().getName().str();
   for (func::FuncOp problem : problems)
     if (failed(gather(problem)))
       return failure();
@@ -295,7 +339,7 @@ LogicalResult Unpacking::run() {
   for (func::FuncOp problem : problems)
     unpack(problem);
   for (const Packed &packed : arguments) {
-    if (packed.isRead)
+    if (packed.isRead || packed.keepsRest())
       emitUnpacking(packed);
     if (packed.isWritten)
       emitPacking(packed);
@@ -303,6 +347,52 @@ LogicalResult Unpacking::run() {
   return success();
 }
 
+/// Returns the steps of a program with calls that unpack and pack around each call of `problem`, on its buffers.
+SmallVector<Attribute> callAround(ArrayRef<Attribute> steps, const Unpacking &unpacking, func::FuncOp problem) {
+  SmallVector<Attribute> all;
+  for (Attribute step : steps) {
+    if (auto loop = dyn_cast<LoopAttr>(step)) {
+      all.push_back(LoopAttr::get(loop.getContext(), loop.getTrips(), callAround(loop.getBody(), unpacking, problem)));
+      continue;
+    }
+    auto call = dyn_cast<CallAttr>(step);
+    const bool isAround = call && call.getProblem().getValue() == problem.getName();
+    auto add = [&](FlatSymbolRefAttr callee) { // calls of an execution share the buffers
+      all.push_back(CallAttr::get(call.getContext(), callee, call.getBuffers(), /*beside=*/false));
+    };
+    auto addAll = [&](ArrayRef<func::FuncOp> functions) {
+      for (func::FuncOp function : functions)
+        add(FlatSymbolRefAttr::get(function.getNameAttr()));
+    };
+    if (!isAround) {
+      all.push_back(step);
+      continue;
+    }
+    addAll(unpacking.unpackings);
+    add(call.getProblem());
+    addAll(unpacking.packings);
+  }
+  return all;
+}
+
 } // namespace
 
-LogicalResult quern::unpackElements(ModuleOp module, std::string &whyNot) { return Unpacking(module, whyNot).run(); }
+LogicalResult quern::unpackElements(ModuleOp module, std::string &whyNot) {
+  SmallVector<func::FuncOp> problems;
+  for (auto problem : module.getOps<func::FuncOp>())
+    if (llvm::any_of(problem.getArgumentTypes(), isPacked))
+      problems.push_back(problem);
+  if (problems.empty())
+    return success();
+  if (!attrOf<ProgramAttr>(module))
+    return Unpacking(module, problems, whyNot).run();
+  for (func::FuncOp problem : problems) { // each with other arguments
+    Unpacking unpacking(module, problem, whyNot);
+    if (failed(unpacking.run()))
+      return failure();
+    module->setAttr(
+        ProgramAttr::name,
+        ProgramAttr::get(module.getContext(), callAround(attrOf<ProgramAttr>(module).getSteps(), unpacking, problem)));
+  }
+  return success();
+}

@@ -4,8 +4,12 @@
 //===----------------------------------------------------------------------===//
 #include "Functions/Text.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
+
+#include <vector>
 
 using namespace quern;
 using llvm::StringRef;
@@ -78,34 +82,222 @@ Result<void> checkProperties(StringRef text) {
   return {};
 }
 
-/// It recurs where text is nested.
-Result<void> checkNesting(StringRef text) {
-  constexpr int maxDepth = 200;
+constexpr int maxDepth = 200;
+
+/// Reads text once, token by token, and refuses constructs for which the parser recurs, or for which its time grows
+/// faster than the text.
+class Scanner {
+public:
+  explicit Scanner(StringRef text) : text(text) {}
+  Result<void> run();
+
+private:
+  /// The size of text whose aliases are written out.
+  struct Extent {
+    double tokens = 0; ///< beyond 2^53 no longer exact, and refused long before
+    int depth = 0;     ///< the depth of nesting
+  };
+
+  /// The text between two brackets.
+  struct Level {
+    size_t operators = 0; ///< the operators of an expression
+    size_t dims = 0;      ///< the dims of a shape
+    size_t names = 0;     ///< the dims or results of an affine map
+    bool isOfMap = false;
+  };
+
+  Result<void> takeOne();
+  void skipString();
+  Result<void> takeKeyword();
+  Result<void> takeAlias();
+  Result<void> takeNumber();
+  Result<void> takeDims(size_t count);
+  Result<void> takeSeparator();
+  Result<void> takeOperator();
+  Result<void> takeBracket(char c, bool isOfMap);
+  Result<void> use(const Extent &alias);
+  void endDefinition();
+  StringRef takeWhile(llvm::function_ref<bool(char)> isPart) {
+    const StringRef taken = text.substr(at).take_while(isPart);
+    at += taken.size();
+    return taken;
+  }
+  template <typename... Parts> Error refused(const Parts &...parts) const {
+    return invalidArguments("the module is not taken at ", placeIn(text, at), ": ", parts...);
+  }
+  bool isAt(StringRef what) const { return text.substr(at).starts_with(what); }
+
+  StringRef text;
+  size_t at = 0;
   int depth = 0;
-  bool isInString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (isInString && c == '\\')
-      ++i;
-    else if (c == '"')
-      isInString = !isInString;
-    else if (!isInString && StringRef("([{<").contains(c))
-      ++depth;
-    else if (!isInString && StringRef(")]}>").contains(c))
-      depth = std::max(depth - 1, 0);
-    else if (c == '\n')
-      isInString = false; // no string of MLIR goes on in the next line
-    if (depth > maxDepth)
-      return invalidArguments("the module is nested more than ", maxDepth, " deep");
+  std::vector<Level> levels{Level()}; ///< one for each bracket that is open, and one
+  llvm::StringMap<Extent> aliases;
+  StringRef defined; ///< the alias that is being defined, "" between definitions
+  Extent definition;
+  double tokens = 0;   ///< the tokens before `at`
+  bool isMap = false;  ///< the last token was `affine_map` or `affine_set`
+  bool isOpen = false; ///< behind the last token the line may end within a type or an attribute
+};
+
+void Scanner::skipString() {
+  for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at) // strings end with the line
+    at += text[at] == '\\' && at + 1 < text.size() && text[at + 1] != '\n';
+  ++at;
+}
+
+Result<void> Scanner::use(const Extent &alias) {
+  constexpr double maxAliasTokens = 1e5, maxTokens = 1e8;
+  definition.tokens += alias.tokens;
+  definition.depth = std::max(definition.depth, depth + alias.depth);
+  tokens += alias.tokens;
+  if (depth + alias.depth > maxDepth)
+    return refused("with its aliases written out it is nested more than ", maxDepth, " deep");
+  if ((!defined.empty() && definition.tokens > maxAliasTokens) || tokens > maxTokens)
+    return refused("its aliases stand for too many others: at most ", static_cast<int64_t>(maxAliasTokens),
+                   " tokens for one and ", static_cast<int64_t>(maxTokens), " for all are possible");
+  return {};
+}
+
+void Scanner::endDefinition() {
+  if (!defined.empty())
+    aliases[defined] = definition;
+  defined = {};
+}
+
+Result<void> Scanner::takeKeyword() {
+  const StringRef name = takeWhile([](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; });
+  isMap = name == "affine_map" || name == "affine_set";
+  if (name.starts_with("x")) // after a `?`, as in ?x4xf32
+    return takeDims(1);
+  return name == "floordiv" || name == "ceildiv" || name == "mod" ? takeOperator() : Result<void>();
+}
+
+/// Takes `#x` or `!x`, which a following `=` defines.
+Result<void> Scanner::takeAlias() {
+  const size_t begin = at++;
+  takeWhile([](char c) { return llvm::isAlnum(c) || StringRef("_$.-").contains(c); });
+  const StringRef name = text.slice(begin, at);
+  if (StringRef behind = text.substr(at); depth == 0 && takeCharacter(behind, '=')) {
+    endDefinition();
+    at = text.size() - behind.size();
+    defined = name;
+    definition = {};
+    isOpen = true;
+    return {};
+  }
+  auto known = aliases.find(name);
+  return use(known == aliases.end() ? Extent() : known->second);
+}
+
+/// The parser multiplies once for each digit of an integer, in time that grows with its size.
+Result<void> Scanner::takeNumber() {
+  constexpr size_t maxDigits = 400;
+  while (at < text.size() && llvm::isAlnum(text[at])) {
+    const StringRef digits = takeWhile([](char c) { return llvm::isAlnum(c) && c != 'x'; }); // 0xff, 2x3xf32
+    if (digits.size() > maxDigits)
+      return refused("a number has more than ", maxDigits, " digits");
+    if (Result<void> ok = takeDims(takeWhile([](char c) { return c == 'x'; }).size()); !ok)
+      return ok;
   }
   return {};
 }
+
+/// Verifying a shape takes time that grows with the square of its dims.
+Result<void> Scanner::takeDims(size_t count) {
+  constexpr size_t maxShapeDims = 256;
+  if ((levels.back().dims += count) > maxShapeDims)
+    return refused("a shape has more than ", maxShapeDims, " dims");
+  return {};
+}
+
+/// So does reading the dims of an affine map.
+Result<void> Scanner::takeSeparator() {
+  constexpr size_t maxNames = 256;
+  levels.back().operators = levels.back().dims = 0;
+  if (levels.back().isOfMap && ++levels.back().names > maxNames)
+    return refused("an affine map has more than ", maxNames, " dims or results");
+  return {};
+}
+
+/// Expressions of affine maps recur on each operator.
+Result<void> Scanner::takeOperator() {
+  constexpr size_t maxOperators = 200;
+  if (++levels.back().operators > maxOperators)
+    return refused("an expression has more than ", maxOperators, " operators");
+  return {};
+}
+
+Result<void> Scanner::takeBracket(char c, bool isOfMap) {
+  ++at;
+  if (StringRef("([{<").contains(c)) {
+    ++depth;
+    Level &inner = levels.emplace_back();
+    inner.isOfMap = isOfMap || levels[levels.size() - 2].isOfMap;
+    definition.depth = std::max(definition.depth, depth);
+  } else if (depth > 0) {
+    --depth;
+    const Level inner = levels.back();
+    levels.pop_back();
+    levels.back().operators += c == ')' ? inner.operators : 0; // a part of an expression
+  }
+  if (depth > maxDepth)
+    return invalidArguments("the module is nested more than ", maxDepth, " deep");
+  return {};
+}
+
+Result<void> Scanner::takeOne() {
+  const char c = text[at];
+  definition.tokens += 1;
+  tokens += 1;
+  for (StringRef arrow : {StringRef("->"), StringRef(">="), StringRef("<=")})
+    if (isAt(arrow)) {
+      at += arrow.size();
+      isOpen = true;
+      return {};
+    }
+  isOpen = StringRef(",:=").contains(c);
+  const bool followsMap = std::exchange(isMap, false);
+  if (StringRef("([{<)]}>").contains(c))
+    return takeBracket(c, followsMap);
+  if (c == '#' || c == '!')
+    return takeAlias();
+  if (llvm::isAlpha(c) || c == '_')
+    return takeKeyword();
+  if (llvm::isDigit(c))
+    return takeNumber();
+  if (c == '"') {
+    skipString();
+    return {};
+  }
+  ++at;
+  if (StringRef("%@^").contains(c))
+    takeWhile([](char part) { return llvm::isAlnum(part) || StringRef("_$.-").contains(part); });
+  if (c == ',' || c == ':')
+    return takeSeparator();
+  return StringRef("+-*").contains(c) ? takeOperator() : Result<void>();
+}
+
+Result<void> Scanner::run() {
+  while (at < text.size()) {
+    if (isAt("//")) {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (llvm::isSpace(text[at])) {
+      if (text[at++] == '\n' && depth == 0 && !isOpen)
+        endDefinition();
+    } else if (Result<void> ok = takeOne(); !ok) {
+      return ok;
+    }
+  }
+  return {};
+}
+
+Result<void> checkSizes(StringRef text) { return Scanner(text).run(); }
 
 } // namespace
 
 Result<void> functions::checkText(std::string_view text) {
   const StringRef given(text.data(), text.size());
-  for (auto check : {checkNesting, checkLists, checkProperties})
+  for (auto check : {checkSizes, checkLists, checkProperties})
     if (Result<void> ok = check(given); !ok)
       return ok;
   return {};

@@ -11,8 +11,10 @@
 
 namespace quern::functions {
 
-/// Refuses as `invalid_arguments` what is known to end the process in MLIR 22's parser: text that is nested more than
-/// 200 deep, and lists of dimensions and permutations that are no lists of integers. The fuzzer of modules finds such
+/// Refuses as `invalid_arguments` text that is known to end the process in MLIR 22's parser, or to take it minutes:
+/// text that is nested more than 200 deep, with its aliases written out; aliases that stand for more than a million
+/// tokens; numbers of more than 400 digits; expressions of more than 200 operators; lists of dimensions and
+/// permutations that are not lists of integers. Takes time that is linear in the text. The fuzzer of modules finds such
 /// text.
 Result<void> checkText(std::string_view text);
 

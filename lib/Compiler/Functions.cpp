@@ -13,6 +13,7 @@
 #include "Functions/Functions.h"
 #include "IR/Naive.h"
 #include "IR/QuernDialect.h"
+#include "Primitives/Registry.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"
@@ -126,6 +127,7 @@ Result<void> nameArguments(func::FuncOp function, const VerifiedProblem &problem
 
 } // namespace
 
+/// Reads a function. If recipes refuse it as it is written, its products start from 0, and the rest is added to them.
 Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
   const auto *mlir = std::get_if<MlirDesc>(&given.op);
   if (!mlir || mlir->isRead())
@@ -133,22 +135,31 @@ Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
   ContextLease lease(CompileContext::Use::Reading);
   Backend &backend = lease->backendFor(target);
   ScopedDiagnosticHandler silence(&lease->context, [](Diagnostic &) { return success(); });
-  Result<functions::ReadFunction> function = functions::read(lease->upstream(), mlir->module, mlir->function);
-  if (!function)
-    return function.takeError();
-  PrimitiveDesc desc;
-  desc.attr = given.attr;
-  auto &read = desc.op.emplace<MlirDesc>();
-  read.code = functions::canonicalText(*function);
-  read.args = std::move(function->args);
-  read.uses = std::move(function->uses);
-  read.sizes = std::move(function->sizes);
-  read.numbers = std::move(function->numbers);
-  read.oracle = mlir->oracle;
-  if (!mlir->oracle)
-    if (Result<void> taken = cutFor(*function->module, desc, backend, target); !taken)
-      return taken.takeError();
-  return desc.canonicalBytes();
+  std::optional<Error> refused;
+  for (auto starts : {functions::ProductStarts::InPlace, functions::ProductStarts::Separate}) {
+    Result<functions::ReadFunction> function = functions::read(lease->upstream(), mlir->module, mlir->function, starts);
+    if (!function)
+      return function.takeError();
+    PrimitiveDesc desc;
+    desc.attr = given.attr;
+    auto &read = desc.op.emplace<MlirDesc>();
+    read.code = functions::canonicalText(*function);
+    read.args = std::move(function->args);
+    read.uses = std::move(function->uses);
+    read.sizes = std::move(function->sizes);
+    read.numbers = std::move(function->numbers);
+    read.oracle = mlir->oracle;
+    Result<VerifiedProblem> problem = verify(desc, target);
+    if (!problem)
+      return problem.takeError();
+    const bool isCut = !mlir->oracle && !problem->isNoop;
+    Result<void> taken = isCut ? cutFor(*function->module, desc, backend, target) : Result<void>();
+    if (taken)
+      return desc.canonicalBytes();
+    if (!refused)
+      refused = taken.takeError();
+  }
+  return *refused;
 }
 
 Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Backend &backend, const Target &target,
@@ -172,6 +183,7 @@ Result<void> emitMlir(ModuleOp module, const VerifiedProblem &problem, const Bac
     return filled;
   if (Result<void> folded = functions::foldSizes(only); !folded)
     return folded;
+  functions::replaceEmpty(only);
   if (mlir.oracle) {
     if (Result<void> computed = hasErrors ? functions::computeErrors(only, written) : Result<void>(); !computed)
       return computed;

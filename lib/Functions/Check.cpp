@@ -57,8 +57,6 @@ std::string whyNotTaken(Type type) {
     return type.isIntOrIndexOrFloat() ? "" : "is neither a number, a tensor nor a memref";
   if (!isa<RankedTensorType, MemRefType>(type))
     return "is not a ranked tensor or memref";
-  if (llvm::is_contained(shaped.getShape(), 0))
-    return "has no elements";
   if (shaped.getRank() > maxDims)
     return concat("has ", shaped.getRank(), " dims; at most ", int(maxDims), " are possible");
   if (dataTypeOf(shaped.getElementType()) == DataType::Undef)
@@ -68,7 +66,7 @@ std::string whyNotTaken(Type type) {
   auto memref = cast<MemRefType>(type);
   SmallVector<int64_t> strides;
   int64_t offset = 0;
-  if (failed(memref.getStridesAndOffset(strides, offset)))
+  if (failed(stridesOf(memref, strides, offset)))
     return "is not a strided memref";
   auto isNegative = [](int64_t number) { return number < 0 && !ShapedType::isDynamic(number); };
   if (isNegative(offset) || llvm::any_of(strides, isNegative))
@@ -76,24 +74,58 @@ std::string whyNotTaken(Type type) {
   return memref.getMemorySpace() ? "is in a memory space" : "";
 }
 
-/// What some target has an instruction or an expansion for (Transforms/Math), or Forms/Bufferize.cpp writes otherwise.
+/// Returns true for operations that targets have instructions or expansions for (Transforms/Math), and for those that
+/// reading replaces by such (Forms/Scalars.cpp).
 bool isComputed(Operation &op) {
+  if (isa<arith::RemFOp, arith::MulSIExtendedOp, arith::MulUIExtendedOp, arith::AddUIExtendedOp, arith::ScalingExtFOp,
+          arith::ScalingTruncFOp>(op))
+    return false;
   return !isa<math::MathDialect>(op.getDialect()) ||
-         isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::ErfOp, math::ErfcOp, math::Exp2Op,
-             math::ExpM1Op, math::ExpOp, math::FloorOp, math::FmaOp, math::Log1pOp, math::Log2Op, math::LogOp,
-             math::PowFOp, math::RoundEvenOp, math::RsqrtOp, math::SqrtOp, math::TanhOp, math::TruncOp>(op);
+         isa<math::AbsFOp, math::AbsIOp, math::AcoshOp, math::AsinhOp, math::AtanhOp, math::CbrtOp, math::CeilOp,
+             math::ClampFOp, math::CopySignOp, math::CoshOp, math::ErfOp, math::ErfcOp, math::Exp2Op, math::ExpM1Op,
+             math::ExpOp, math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp, math::Log10Op,
+             math::Log1pOp, math::Log2Op, math::LogOp, math::PowFOp, math::RoundEvenOp, math::RoundOp, math::RsqrtOp,
+             math::SinhOp, math::SqrtOp, math::TanhOp, math::TruncOp>(op);
+}
+
+/// Scalar code, of numbers alone.
+bool isScalarCode(Operation &op) {
+  auto isNumber = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  return isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) && !op.getNumRegions() &&
+         llvm::all_of(op.getOperandTypes(), isNumber) && llvm::all_of(op.getResultTypes(), isNumber);
+}
+
+/// Whether targets compute an operation with numbers of a type. Floats of 8 and 4 bits are converted alone.
+bool isComputedWith(Operation &op, Type type) {
+  if (type.isIndex() || type.isF32() || type.isF64() || type.isF16() || type.isBF16())
+    return true;
+  if (isa<Float8E5M2Type, Float8E4M3FNType, Float8E8M0FNUType, Float4E2M1FNType>(type))
+    return isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp>(op);
+  return type.isSignlessInteger() && llvm::is_contained({1u, 4u, 8u, 16u, 32u, 64u}, type.getIntOrFloatBitWidth());
+}
+
+/// Whether scalar code is of operations and types that targets compute.
+Result<void> checkScalarCode(Operation &op) {
+  if (!isComputed(op))
+    return notTaken(&op, "is not taken: no target computes it");
+  SmallVector<Type> types(op.getOperandTypes());
+  llvm::append_range(types, op.getResultTypes());
+  for (Type type : types)
+    if (!isComputedWith(op, type))
+      return notTaken(
+          &op, "computes with ", textOf(type),
+          "; f32, f64, f16, bf16, index and integers without a sign of 1, 4, 8, 16, 32 and 64 bits are taken");
+  return {};
 }
 
 Result<void> checkBody(linalg::LinalgOp op) {
   for (Operation &inner : op.getBlock()->getOperations()) {
-    const bool isScalarCode = isa<arith::ArithDialect, math::MathDialect>(inner.getDialect());
-    if ((!isScalarCode && !isa<linalg::YieldOp, linalg::IndexOp>(inner)) || inner.getNumRegions())
+    const bool isArithmetic = isa<arith::ArithDialect, math::MathDialect>(inner.getDialect());
+    if ((!isArithmetic && !isa<linalg::YieldOp, linalg::IndexOp>(inner)) || inner.getNumRegions())
       return notTaken(&inner, "is not taken in the body of an operation; arith, math and linalg.index are");
-    if (!isComputed(inner))
-      return notTaken(&inner, "is not taken: no target computes it");
-    for (Type type : inner.getResultTypes())
-      if (!type.isIntOrIndexOrFloat())
-        return notTaken(&inner, "gives ", textOf(type), " in the body of an operation; numbers are taken");
+    if (isArithmetic)
+      if (Result<void> ok = checkScalarCode(inner); !ok)
+        return ok;
   }
   return {};
 }
@@ -124,14 +156,10 @@ Result<void> checkLinalg(linalg::LinalgOp op, Form form) {
   return checkWritten(op, form);
 }
 
-bool isScalarCode(Operation &op) {
-  auto isNumber = [](Type type) { return type.isIntOrIndexOrFloat(); };
-  return isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) && isComputed(op) && !op.getNumRegions() &&
-         llvm::all_of(op.getOperandTypes(), isNumber) && llvm::all_of(op.getResultTypes(), isNumber);
-}
-
 Result<void> checkConstant(arith::ConstantOp op) {
-  if (!isa<ShapedType>(op.getType()) || isa<DenseElementsAttr>(op.getValue()))
+  if (!isa<ShapedType>(op.getType()))
+    return checkScalarCode(*op);
+  if (isa<DenseElementsAttr>(op.getValue()))
     return {};
   return notTaken(op, "is a table whose values are not in the module");
 }
@@ -207,8 +235,10 @@ Result<void> checkOther(Operation &op, Form form) {
     return checkConstant(constant);
   if (isa<memref::MemRefDialect>(op.getDialect()))
     return checkMemory(op, form);
-  if (isa<func::ReturnOp>(op) || isScalarCode(op))
+  if (isa<func::ReturnOp>(op))
     return {};
+  if (isScalarCode(op))
+    return checkScalarCode(op);
   if (form == Form::Given) {
     if (isa<tensor::DimOp>(op))
       return checkDim(op);
@@ -238,6 +268,13 @@ Result<void> checkTypes(func::FuncOp function, TypeRange types, const char *what
 
 } // namespace
 
+LogicalResult functions::stridesOf(MemRefType type, SmallVectorImpl<int64_t> &strides, int64_t &offset) {
+  if (!type.hasStaticShape() || !llvm::is_contained(type.getShape(), 0) || !type.getLayout().isIdentity())
+    return type.getStridesAndOffset(strides, offset);
+  const auto dims = llvm::map_to_vector(type.getShape(), [](int64_t dim) { return std::max<int64_t>(dim, 1); });
+  return MemRefType::get(dims, type.getElementType()).getStridesAndOffset(strides, offset);
+}
+
 Value functions::rootOf(Value memref) {
   while (isa_and_nonnull<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(
       memref.getDefiningOp()))
@@ -252,7 +289,7 @@ Result<TensorDesc> functions::describe(Type type, const std::string &what) {
   auto memref = dyn_cast<MemRefType>(type);
   if (!memref)
     memref = MemRefType::get(shaped.getShape(), shaped.getElementType());
-  if (failed(memref.getStridesAndOffset(strides, offset)))
+  if (failed(stridesOf(memref, strides, offset)))
     return internalError(what, " has no strides");
   if (dims.empty()) { // a number in memory
     dims.push_back(1);

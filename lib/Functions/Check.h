@@ -20,6 +20,10 @@ Result<void> check(mlir::func::FuncOp function, Form form);
 /// Whether an operation of a function is one of them, and what it gives.
 Result<void> checkOperation(mlir::Operation &op, Form form);
 
+/// The strides and the offset of a memref, in elements; fails if its layout is not strided. MLIR has no strides for
+/// dense memrefs without elements: they have those of dims of 1 in place of 0.
+mlir::LogicalResult stridesOf(mlir::MemRefType type, llvm::SmallVectorImpl<int64_t> &strides, int64_t &offset);
+
 /// The memory that a memref is a view of.
 mlir::Value rootOf(mlir::Value memref);
 

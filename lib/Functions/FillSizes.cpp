@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Functions/Functions.h"
 
+#include "Functions/Forms/Forms.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -68,5 +70,17 @@ Result<void> functions::foldSizes(func::FuncOp function) {
   passes.addPass(createCanonicalizerPass());
   if (failed(passes.run(function)))
     return invalidArguments("the sizes and places of a function do not fit each other");
+  computeHalfBytes(function);
   return {};
+}
+
+void functions::replaceEmpty(func::FuncOp function) {
+  Builder builder(function.getContext());
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = cast<MemRefType>(argument.getType());
+    if (llvm::is_contained(type.getShape(), 0) && argument.use_empty())
+      argument.setType(MemRefType::get({1}, type.getElementType()));
+  }
+  function.setFunctionType(
+      builder.getFunctionType(function.getBody().front().getArgumentTypes(), function.getResultTypes()));
 }

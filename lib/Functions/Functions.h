@@ -35,10 +35,14 @@ struct ReadFunction {
   std::string uses, sizes, numbers;
 };
 
+/// How a product of matrices starts: from its output, or from 0, and another operation adds the output's old value.
+enum class ProductStarts { InPlace, Separate };
+
 /// Function `name` of a module, "" for the only public one. `invalid_arguments`: the bytes are no module, or have no
 /// such function; `unimplemented`: the function is not taken, with the operation and its place. The context has the
 /// dialects above, and nothing is diagnosed.
-Result<ReadFunction> read(Upstream &upstream, std::string_view bytes, std::string_view name);
+Result<ReadFunction> read(Upstream &upstream, std::string_view bytes, std::string_view name,
+                          ProductStarts starts = ProductStarts::InPlace);
 
 /// The text of a function that was read: without places and names, so that equal functions have equal texts.
 std::string canonicalText(const ReadFunction &function);
@@ -54,6 +58,8 @@ bool fillSizes(mlir::func::FuncOp function, unsigned i, const TensorDesc &desc);
 bool fillNumber(mlir::func::FuncOp function, unsigned i, int64_t value);
 /// Makes sizes that follow from those of the arguments numbers.
 Result<void> foldSizes(mlir::func::FuncOp function);
+/// Has arguments without elements, which nothing uses, look like ones of one element: targets know no others.
+void replaceEmpty(mlir::func::FuncOp function);
 
 /// Gives the operations of a function that was read locations that say which they are and what they compute.
 void nameSteps(mlir::func::FuncOp function);

@@ -160,7 +160,9 @@ void OpenSizes::readOperation(Operation &op) {
 void OpenSizes::readEntries(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments()) {
     auto type = cast<MemRefType>(argument.getType());
-    auto [strides, offset] = type.getStridesAndOffset();
+    SmallVector<int64_t> strides;
+    int64_t offset = 0;
+    (void)functions::stridesOf(type, strides, offset);
     firstEntry[argument] = static_cast<int64_t>(entries.size());
     for (int64_t d = 0; d < type.getRank(); ++d)
       if (type.isDynamicDim(static_cast<unsigned>(d)))
@@ -416,7 +418,9 @@ static bool hasOpenTypes(func::FuncOp function) {
       .walk([](Operation *op) {
         for (Value value : op->getResults())
           if (auto type = dyn_cast<MemRefType>(value.getType())) {
-            auto [strides, offset] = type.getStridesAndOffset();
+            SmallVector<int64_t> strides;
+            int64_t offset = 0;
+            (void)functions::stridesOf(type, strides, offset);
             if (!type.hasStaticShape() || llvm::any_of(strides, ShapedType::isDynamic) || ShapedType::isDynamic(offset))
               return WalkResult::interrupt();
           }

@@ -144,7 +144,8 @@ void functions::registerDialects(DialectRegistry &registry) {
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
 }
 
-Result<ReadFunction> functions::read(Upstream &upstream, std::string_view bytes, std::string_view name) {
+Result<ReadFunction> functions::read(Upstream &upstream, std::string_view bytes, std::string_view name,
+                                     ProductStarts starts) {
   MLIRContext &context = *upstream.simplify.getContext();
   Result<OwningOpRef<ModuleOp>> parsed = parse(context, bytes);
   if (!parsed)
@@ -160,11 +161,14 @@ Result<ReadFunction> functions::read(Upstream &upstream, std::string_view bytes,
   const unsigned results = chosen->getNumResults();
   eraseNotes(*chosen);
   loadNumbers(*chosen);
+  const SmallVector<unsigned> kept = argumentsOfEmpty(*chosen); // simplifying erases the operations
   if (mlir::failed(decompose(*chosen, upstream)))
     return unimplemented(nameAndPlaceOf(*chosen), " has an operation that is not taken apart: ", error.take());
   simplifyReductions(*chosen);
   if (mlir::failed(putOnMemrefs(*chosen, upstream)))
     return unimplemented("the tensors of ", nameAndPlaceOf(*chosen), " cannot be put on memrefs: ", error.take());
+  eraseEmpty(*chosen, kept);
+  separateStarts(*chosen, starts == ProductStarts::Separate);
   Result<OpenSizes> sizes = OpenSizes::of(*chosen);
   if (!sizes)
     return sizes.takeError();

@@ -129,8 +129,11 @@ private:
       return data.takeError();
     if (Result<void> loaded = loadInputs(*data); !loaded)
       return loaded;
-    if (Result<void> expected = options.check ? data->computeExpected() : Result<void>(); !expected)
-      return expected;
+    if (Result<void> expected = options.check ? data->computeExpected() : Result<void>(); !expected) {
+      Result<void> executed = execute(*kernel, *data, report); // which says what of the sizes does not fit
+      nameRunningCase({});
+      return executed ? expected : executed;
+    }
     Result<void> executed = execute(*kernel, *data, report);
     nameRunningCase({});
     return executed;

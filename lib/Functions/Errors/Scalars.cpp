@@ -47,6 +47,8 @@ public:
       return number;
     if (isa<FloatType>(number.getType()))
       return arith::ExtFOp::create(builder, loc, f64, number);
+    if (number.getType().isInteger(4)) // targets convert no half bytes
+      number = arith::ExtSIOp::create(builder, loc, builder.getI8Type(), number);
     if (number.getType().isIndex())
       number = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), number);
     if (number.getType().isInteger(1))
@@ -64,8 +66,10 @@ public:
     Value most = constant(static_cast<double>(llvm::maxIntN(std::min(bits, 32u)))),
           least = constant(static_cast<double>(llvm::minIntN(std::min(bits, 32u))));
     Value within = arith::MaxNumFOp::create(builder, loc, arith::MinNumFOp::create(builder, loc, wide, most), least);
-    Type integer = type.isIndex() ? builder.getI64Type() : type;
+    Type integer = type.isIndex() ? builder.getI64Type() : bits < 8 ? builder.getI8Type() : type;
     Value number = arith::FPToSIOp::create(builder, loc, integer, within);
+    if (bits < 8)
+      return arith::TruncIOp::create(builder, loc, type, number);
     return type.isIndex() ? arith::IndexCastOp::create(builder, loc, type, number).getResult() : number;
   }
 
@@ -78,6 +82,17 @@ public:
       step = sign > 0 ? math::CeilOp::create(builder, loc, step).getResult()
                       : math::FloorOp::create(builder, loc, step).getResult();
     return to(plus(from(number), step), number.getType());
+  }
+
+  /// A divisor, and 1 for those with which a division traps.
+  Value divisorFrom(Value number) {
+    auto integer = [&](int64_t value) -> Value {
+      return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(number.getType(), value));
+    };
+    auto is = [&](int64_t value) -> Value {
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, integer(value));
+    };
+    return choose(arith::OrIOp::create(builder, loc, is(0), is(-1)), integer(1), number);
   }
 
   /// |a - b| as an error: 0 of equal infinities and of two that are no numbers, infinite of a number and none.
@@ -152,6 +167,12 @@ Value ScalarErrors::roundingOf(OpBuilder &builder, Value number, double rounding
   return wide.choose(wide.isBelow(size, wide.constant(infinity)), own, wide.constant(0));
 }
 
+/// Returns true if an operand divides integers. Its possible values include 0, which traps, and -1, which may overflow.
+bool isDivisor(OpOperand &operand) {
+  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(operand.getOwner()) &&
+         operand.getOperandNumber() == 1;
+}
+
 /// What the errors of operands lead to, whose results are compared with `result`.
 Value ScalarErrors::spreadOf(OpBuilder &builder, Operation *op, Value result) const {
   Wide wide(builder, op->getLoc());
@@ -164,7 +185,8 @@ Value ScalarErrors::spreadOf(OpBuilder &builder, Operation *op, Value result) co
       continue;
     for (double sign : {-1.0, 1.0}) {
       Operation *other = op->clone();
-      other->setOperand(operand.getOperandNumber(), wide.moved(operand.get(), error, sign));
+      Value moved = wide.moved(operand.get(), error, sign);
+      other->setOperand(operand.getOperandNumber(), isDivisor(operand) ? wide.divisorFrom(moved) : moved);
       builder.insert(other);
       most = wide.larger(most, wide.distance(other->getResult(0), result));
     }

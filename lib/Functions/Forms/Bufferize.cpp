@@ -124,6 +124,7 @@ LogicalResult functions::putOnMemrefs(func::FuncOp function, Upstream &upstream)
   returnInArguments(function);
   if (failed(upstream.simplify.run(module)) || failed(verify(module)))
     return failure();
+  computeHalfBytes(function);
   convertByWide(function);
   lowerCopies(function);
   shortenIndices(function);

@@ -116,10 +116,13 @@ LogicalResult generalize(func::FuncOp function) {
   return success();
 }
 
-LogicalResult rewriteBy(func::FuncOp function, const FrozenRewritePatternSet &patterns) {
+/// Applies patterns. A long chain takes one round per operation. If the patterns do not converge, the function still
+/// means the same, and the check that follows refuses operations that are not taken.
+void rewriteBy(func::FuncOp function, const FrozenRewritePatternSet &patterns) {
   GreedyRewriteConfig config;
   config.enableFolding(true);
-  return applyPatternsGreedily(function, patterns, config);
+  config.setMaxIterations(10 + static_cast<int64_t>(function.getBody().front().getOperations().size()));
+  (void)applyPatternsGreedily(function, patterns, config);
 }
 
 /// The views that lead from `memory` to all of it as `view`, the last first; none where it is another's or a part.
@@ -218,10 +221,15 @@ LogicalResult functions::decomposeSoftmax(func::FuncOp function) {
 LogicalResult functions::decompose(func::FuncOp function, const Upstream &upstream) {
   putSoftmaxOnTensors(function);
   reshapeByDims(function);
-  if (failed(unpackAndPack(function)) || failed(decomposeSoftmax(function)) ||
-      failed(rewriteBy(function, upstream.insertParts)) || failed(generalize(function)) ||
-      failed(rewriteBy(function, upstream.dropUnitDims)) || failed(rewriteBy(function, upstream.fuseElementwise)))
+  if (failed(unpackAndPack(function)) || failed(decomposeSoftmax(function)))
     return failure();
+  rewriteBy(function, upstream.insertParts);
+  if (failed(generalize(function)))
+    return failure();
+  foldEmpty(function);
+  defineScalars(function);
+  rewriteBy(function, upstream.dropUnitDims);
+  rewriteBy(function, upstream.fuseElementwise);
   fillViews(function);
   expandRoots(function);
   return success();

@@ -26,6 +26,25 @@ mlir::LogicalResult decompose(mlir::func::FuncOp function, const Upstream &upstr
 /// is had with its place two reductions.
 void simplifyReductions(mlir::func::FuncOp function);
 
+/// Gives scalar code, inside and outside of bodies, a value for all operands: StableHLO's for divisions and shifts;
+/// conversions of floats to integers saturate. Functions that no target computes become those that targets compute.
+/// Operations are generic.
+void defineScalars(mlir::func::FuncOp function);
+/// Has scalar code on i4 compute in i8, as targets do. Simplifying it afterwards would undo that.
+void computeHalfBytes(mlir::func::FuncOp function);
+
+/// Operations on tensors without iterations go; their results are what they accumulate on.
+void foldEmpty(mlir::func::FuncOp function);
+/// The arguments with elements that operations without iterations write.
+llvm::SmallVector<unsigned> argumentsOfEmpty(mlir::func::FuncOp function);
+/// Operations on memrefs without iterations go. The arguments in `written` count as updated: each keeps its elements.
+void eraseEmpty(mlir::func::FuncOp function, llvm::ArrayRef<unsigned> written);
+
+/// Reductions on memrefs start from a neutral number, and what else they started from is combined with their results:
+/// a sum that starts from an argument is rounded as the sum alone, and once more when the argument is added. Products
+/// of matrices accumulate on what there is unless `ofProducts`.
+void separateStarts(mlir::func::FuncOp function, bool ofProducts);
+
 /// What is returned is written into arguments behind a function's own.
 void returnInArguments(mlir::func::FuncOp function);
 

@@ -1,4 +1,7 @@
 // Reductions that start from anything, and those of nothing, which leave their start.
+// REQUIRES: compiler
+// RUN: quern explain --mlir=%s:bias --target=avx2 | FileCheck %s --check-prefix=WHOLE
+// WHOLE: {{^}}@function: 
 #rc = affine_map<(r, c) -> (r, c)>
 #r = affine_map<(r, c) -> (r)>
 #c = affine_map<(r, c) -> (c)>

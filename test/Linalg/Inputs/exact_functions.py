@@ -184,7 +184,7 @@ class Function:
 
     def inserted(self, value):
         shape = [max(d + self.draw.choice([0, 0, 1, 3]), 1) for d in value.shape]
-        first = [self.draw.randint(0, s - d) for d, s in zip(value.shape, shape)]
+        first = [self.draw.randint(0, s - max(d, 1)) for d, s in zip(value.shape, shape)]
         into, name = self.filled(shape, value.kind, 3), self.name()
         self.emit(f"{name} = tensor.insert_slice {value.name} into {into.name}{first} {value.shape} "
                   f"{[1] * len(shape)} : {value.type} into {into.type}")

@@ -337,6 +337,14 @@ std::string Cutter::whyCut() const {
   return text;
 }
 
+/// Returns true if a problem writes a view of half bytes: a program says that bytes at its ends have other elements.
+bool writesPartOfByte(const Group &group) {
+  return llvm::any_of(group.buffers, [&](Value buffer) {
+    return cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() == 4 && buffer != rootOf(buffer) &&
+           group.written.contains(rootOf(buffer));
+  });
+}
+
 bool Cutter::isIndependent(const Group &group, ArrayRef<const Group *> running) const {
   auto touches = [](const Group &writer, const Group &other) {
     return llvm::any_of(other.buffers, [&](Value buffer) { return writer.written.contains(rootOf(buffer)); });
@@ -415,7 +423,7 @@ Result<void> Cutter::run() {
   }
   if (groups.size() == 1)
     groups.front().function.setName(function.getName());
-  if (groups.size() > 1 || sizes.decidesLaunch())
+  if (groups.size() > 1 || sizes.decidesLaunch() || llvm::any_of(groups, writesPartOfByte))
     writeProgram();
   function.erase();
   for (func::FuncOp problem : functions)

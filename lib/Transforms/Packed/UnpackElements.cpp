@@ -119,7 +119,8 @@ LogicalResult Unpacking::gather(func::FuncOp problem) {
   for (BlockArgument argument : problem.getArguments()) {
     if (!isPacked(argument.getType()))
       continue;
-    const bool isPart = isa<StridedLayoutAttr>(cast<MemRefType>(argument.getType()).getLayout());
+    const bool isPart = // a program may pass a view, whose last byte has an element of the rest
+        attrOf<ProgramAttr>(module) && isa<StridedLayoutAttr>(cast<MemRefType>(argument.getType()).getLayout());
     std::optional<std::pair<int64_t, int64_t>> extent = extentOf(cast<MemRefType>(argument.getType()));
     if (!extent)
       return whyNot = ("argument #" + Twine(argument.getArgNumber()) +

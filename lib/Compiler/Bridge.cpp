@@ -13,6 +13,7 @@
 #include "Compiler/Compiler.h"
 #include "Compiler/Functions.h"
 #include "Desc/Key.h"
+#include "Support/FloatControl.h"
 #include "Targets/Cpu/Linker.h"
 #include "Targets/FatalErrors.h"
 
@@ -33,6 +34,7 @@ int report(const Error &error, const quern_byte_sink *sink) {
 
 /// Delivers what `work` makes.
 int deliver(llvm::function_ref<Result<std::string>()> work, const quern_byte_sink *sink, const quern_byte_sink *error) {
+  const DefaultFloatEnvironment environment; // constants in kernels do not depend on the caller's rounding mode
   Result<std::string> result = std::string();
   if (Result<void> returned = returnFatalErrors([&] { result = work(); }); !returned)
     return report(returned.error(), error);

@@ -48,4 +48,27 @@ inline void write(Word word) {
 
 } // namespace quern::floatControl
 
+namespace quern {
+
+/// Sets the thread's arithmetic to round-to-nearest with denormals kept and all exceptions masked. The destructor
+/// restores the caller's, sticky flags included.
+class DefaultFloatEnvironment {
+public:
+  DefaultFloatEnvironment() : saved(floatControl::read()) {
+    if ((saved & ~floatControl::flags) != floatControl::standard)
+      floatControl::write(floatControl::standard);
+  }
+  ~DefaultFloatEnvironment() {
+    if (floatControl::read() != saved)
+      floatControl::write(saved);
+  }
+  DefaultFloatEnvironment(const DefaultFloatEnvironment &) = delete;
+  DefaultFloatEnvironment &operator=(const DefaultFloatEnvironment &) = delete;
+
+private:
+  floatControl::Word saved;
+};
+
+} // namespace quern
+
 #endif // QUERN_SUPPORT_FLOATCONTROL_H

@@ -10,25 +10,6 @@
 
 namespace quern {
 
-/// Sets the thread's arithmetic to round-to-nearest with denormals kept and all exceptions masked; gives the caller's
-/// back, its sticky flags included.
-class DefaultFloatEnvironment {
-public:
-  DefaultFloatEnvironment() : saved(floatControl::read()) {
-    if ((saved & ~floatControl::flags) != floatControl::standard)
-      floatControl::write(floatControl::standard);
-  }
-  ~DefaultFloatEnvironment() {
-    if (floatControl::read() != saved)
-      floatControl::write(saved);
-  }
-  DefaultFloatEnvironment(const DefaultFloatEnvironment &) = delete;
-  DefaultFloatEnvironment &operator=(const DefaultFloatEnvironment &) = delete;
-
-private:
-  floatControl::Word saved;
-};
-
 /// On which threads to run, and with whose scratch.
 struct ExecutionContext {
   int threads = 1;                                      ///< at most

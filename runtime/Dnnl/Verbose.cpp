@@ -228,9 +228,9 @@ void onEvent(void *, const quern_event_t *event) {
 } // namespace
 
 std::string quern::dropin::textOf(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%g", value);
-  return text;
+  char text[32]; // %g, but independent of locale and rounding mode
+  constexpr int digits = 6;
+  return {text, std::to_chars(text, text + sizeof(text), value, std::chars_format::general, digits).ptr};
 }
 
 void quern::dropin::configureVerbose(std::string_view text, bool timestamps) {

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextReader.h"
 
+#include "Support/FloatControl.h"
+
 #include <bit>
 #include <cmath>
 
@@ -52,6 +54,7 @@ bool TextReader::readFloat(float &value, std::string_view what) {
     result = std::from_chars(first + 2, last, bits, 16);
     value = std::bit_cast<float>(bits);
   } else {
+    const DefaultFloatEnvironment environment; // else the caller's rounding mode changes the last bit
     result = std::from_chars(first, last, value);
     if (result.ec == std::errc() && std::isnan(value))
       value = std::bit_cast<float>(canonicalNan);

@@ -17,6 +17,7 @@
 
 #include "gtest/gtest.h"
 
+#include <cfenv>
 #include <cmath>
 #include <string>
 #include <thread>
@@ -128,6 +129,26 @@ TEST(Compiler, keysTellKernelsApartAndNothingElse) {
         EXPECT_EQ(code != firstCode, rounds) << variant << " for " << target;
       }
     }
+}
+
+/// Constants that are computed for a kernel do not depend on the caller's floating-point environment.
+TEST(Compiler, compilesTheSameInEveryRoundingMode) {
+  const std::string lines[] = {
+      "eltwise fwd_i alg=soft_relu alpha=0.3 src=f32:9x67:ab dst=f32:9x67:ab",
+      "eltwise bwd_d alg=pow alpha=0.3 beta=1.1 src=f32:9x67:ab diff_dst=f32:9x67:ab diff_src=f32:9x67:ab",
+      "eltwise fwd_i alg=clip alpha=-0.5 beta=2.5 src=s32:9x67:ab dst=s8:9x67:ab",
+      "softmax fwd_i alg=log src=f32:9x67:ab dst=bf16:9x67:ab axis=1 attr.post_ops=eltwise(alg=swish,alpha=0.1)"};
+  for (const std::string &one : lines) {
+    const Outcome nearest = compile(one, "avx2", QUERN_COMPILER_ARTIFACT);
+    ASSERT_EQ(nearest.status, 0) << nearest.error;
+    for (int mode : {FE_TOWARDZERO, FE_UPWARD, FE_DOWNWARD}) {
+      std::fesetround(mode);
+      const Outcome other = compile(one, "avx2", QUERN_COMPILER_ARTIFACT);
+      EXPECT_EQ(std::fegetround(), mode);
+      std::fesetround(FE_TONEAREST);
+      EXPECT_EQ(other.result, nearest.result) << one << " in mode " << mode;
+    }
+  }
 }
 
 TEST(Compiler, linksWhatItCompiled) {

@@ -12,6 +12,7 @@
 #include "Desc/Text/TextReader.h"
 
 #include <bit>
+#include <cfenv>
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -244,4 +245,21 @@ TEST(TextForm, EveryExampleOfTheDocumentationHolds) {
   }
   for (int examples : count)
     EXPECT_GE(examples, 5);
+}
+
+// The caller's rounding mode changes neither what a decimal means nor how a float is printed.
+TEST(TextForm, DecimalsInEveryRoundingMode) {
+  const std::string line = "eltwise fwd_i alg=pow alpha=0.3 beta=16777217.1 src=f32:4:a dst=f32:4:a",
+                    text = parsed(line).text();
+  const int before = std::fegetround();
+  for (int mode : {FE_TOWARDZERO, FE_UPWARD, FE_DOWNWARD, FE_TONEAREST}) {
+    std::fesetround(mode);
+    const PrimitiveDesc desc = parsed(line);
+    EXPECT_EQ(std::fegetround(), mode);
+    const auto &eltwise = std::get<EltwiseDesc>(desc.op);
+    EXPECT_EQ(std::bit_cast<uint32_t>(eltwise.alpha), 0x3e99999au) << mode;
+    EXPECT_EQ(std::bit_cast<uint32_t>(eltwise.beta), 0x4b800001u) << mode;
+    EXPECT_EQ(desc.text(), text) << mode;
+  }
+  std::fesetround(before);
 }

@@ -75,6 +75,25 @@ Result<void> takeSizes(const std::string &name, const TensorDesc &wanted, const 
   return {};
 }
 
+/// Scales and zero points may have the dims that they belong to, or any others: a dense row-major tensor is taken for
+/// the vector of its elements, as an execution without open sizes does.
+TensorDesc asVector(const ArgumentInfo &declared, const TensorDesc &given) {
+  const bool isVector = declared.index & (arg::scalesFlag | arg::zeroPointsFlag);
+  if (!isVector || given.ndims <= 1 || !given.isPlain() || given.hasRuntimeDims() || given.hasPadding())
+    return given;
+  int64_t elements = 1;
+  for (int d = given.ndims - 1; d >= 0; --d) {
+    if (given.dims[d] != 1 && given.strides[d] != elements)
+      return given;
+    elements *= given.dims[d];
+  }
+  TensorDesc vector = given;
+  vector.ndims = 1;
+  vector.dims[0] = vector.paddedDims[0] = elements;
+  vector.strides[0] = 1;
+  return vector;
+}
+
 /// The position of the tensor that a vector of scales or zero points belongs to.
 size_t ownerOf(const VerifiedProblem &problem, size_t vector) {
   const std::vector<ArgumentInfo> &arguments = problem.arguments;
@@ -91,7 +110,8 @@ const QuantParams &paramsOf(const VerifiedProblem &problem, size_t vector) {
 
 } // namespace
 
-Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes) {
+Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &tensor, std::span<int64_t> sizes) {
+  const TensorDesc given = asVector(declared, tensor);
   if (Result<void> fixed = checkFixedParts(declared, given); !fixed)
     return fixed;
   if (Result<void> taken = takeSizes(declared.name, declared.desc, given, sizes); !taken)
@@ -104,10 +124,11 @@ Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &gi
 Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given,
                            std::span<int64_t> sizes) {
   const ArgumentInfo &vector = problem.arguments[i];
-  if (Result<void> fixed = checkFixedParts(vector, *given[i]); !fixed)
+  const TensorDesc flat = asVector(vector, *given[i]);
+  if (Result<void> fixed = checkFixedParts(vector, flat); !fixed)
     return fixed;
-  if (given[i]->strides[0] != 1 || given[i]->offset0 != 0)
-    return invalidArguments(vector.name, " has stride ", given[i]->strides[0], " and offset ", given[i]->offset0,
+  if (flat.strides[0] != 1 || flat.offset0 != 0)
+    return invalidArguments(vector.name, " has stride ", flat.strides[0], " and offset ", flat.offset0,
                             "; it must be dense");
   if (!problem.gridAt)
     return takeSizes(vector.name, *vector.grid, arg::gridOf(paramsOf(problem, i), *given[ownerOf(problem, i)]), sizes);
@@ -118,7 +139,8 @@ Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<c
 Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
   const std::vector<ArgumentInfo> &arguments = problem.arguments;
   for (size_t i = 1; i < arguments.size(); ++i) {
-    if (given[i]->ndims != given[0]->ndims)
+    const bool isVector = arguments[i].index & (arg::scalesFlag | arg::zeroPointsFlag); // checkVectors() is for these
+    if (given[i]->ndims != given[0]->ndims || isVector)
       continue;
     for (int d = 0; d < given[i]->ndims; ++d) {
       bool isOpen = arguments[i].desc.dims[d] == runtimeDim;
@@ -139,9 +161,9 @@ Result<void> checkVectors(const VerifiedProblem &problem, std::span<const Tensor
       continue;
     const size_t owner = ownerOf(problem, i);
     const int64_t wanted = arg::vectorOf(paramsOf(problem, i), *given[owner]).dims[0];
-    if (given[i]->dims[0] != wanted)
-      return invalidArguments(arguments[i].name, " has ", given[i]->dims[0], " values; ", arguments[owner].name,
-                              " needs ", wanted);
+    if (const int64_t values = given[i]->elements(); values != wanted)
+      return invalidArguments(arguments[i].name, " has ", values, " values; ", arguments[owner].name, " needs ",
+                              wanted);
   }
   return {};
 }

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 namespace quern {
 namespace {
@@ -180,6 +181,22 @@ TEST_F(RuntimeDimsReorderTest, ScalesAlongSeveralOpenDims) {
                         shift[static_cast<size_t>(i * c + k)])
               << a << "x" << b << "x" << c << " at " << i << ", " << j << ", " << k;
         }
+    // Vectors may have the dims that they belong to, or others, if they are dense and row-major.
+    const std::vector<int32_t> ofVectors = std::exchange(to, std::vector<int32_t>(to.size()));
+    arguments[QUERN_ARG_DST] = memory(dst, device, to.data());
+    arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] =
+        memory(memory::desc({b, c}, dt::f32, "ab"), device, multiply.data());
+    arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_DST] =
+        memory(memory::desc({a, b, c}, dt::f32, "abc"), device, divide.data());
+    arguments[QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_DST] =
+        memory(memory::desc({c, 1, 1, a}, dt::s32, "abcd"), device, shift.data());
+    kernel.execute(order, arguments);
+    EXPECT_EQ(to, ofVectors);
+    if (b > 1 && c > 1) {
+      arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] =
+          memory(memory::desc({b, c}, dt::f32, "ba"), device, multiply.data());
+      EXPECT_NE(refusal(kernel, arguments).find("scales.src is of rank 2; the primitive takes 1"), std::string::npos);
+    }
     arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] = memory(number(b * c + 1), device, multiply.data());
     const std::string expected =
         "scales.src has " + std::to_string(b * c + 1) + " values; src needs " + std::to_string(b * c);

@@ -40,6 +40,8 @@ struct ArgumentInfo {
   /// Of an input: the bytes that it begins with if it is of this problem, which an execution checks where the CPU can
   /// read them. Else null.
   std::shared_ptr<const std::string> header;
+  /// Bytes at the beginning of every header that say who wrote it, not for which problem.
+  static constexpr size_t headerMarkBytes = 16;
 
   /// What a kernel takes of it: dims, strides and offset that are open.
   int64_t runtimeSizes() const { return (grid ? *grid : desc).runtimeSizes(); }

@@ -272,9 +272,12 @@ Result<void> Primitive::checkHeader(const Given &given) const {
   const std::string &header = verified.headerAt ? ofSizes : *slot.header;
   if (std::equal(header.begin(), header.end(), bytes))
     return {};
-  return invalidArguments("argument ", slot.index, " (", *slot.name,
-                          ") does not begin with the header that forward writes for this problem",
-                          problem().verified().citations.foreign);
+  const bool isOfOther = std::equal(header.begin(), header.begin() + ArgumentInfo::headerMarkBytes, bytes);
+  return invalidArguments("argument ", slot.index, " (", *slot.name, ") ",
+                          isOfOther ? "was written by a forward execution of another problem"
+                                    : "was not written by a forward execution of this library; execute "
+                                      "forward_training with the same memory first",
+                          verified.citations.foreign);
 }
 
 /// Whether a runtime dim of this execution is 0. That one of several sources has no elements

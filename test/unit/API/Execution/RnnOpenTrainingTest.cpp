@@ -98,7 +98,7 @@ TEST_F(RnnOpenTraining, RefusesWorkspacesOfOtherSizes) {
   ASSERT_EQ(execute(forward, exchanged), quern_success);
   ASSERT_EQ(execute(forward, all), quern_success);
   std::swap(exchanged.given.at(QUERN_ARG_WORKSPACE), all.given.at(QUERN_ARG_WORKSPACE));
-  expectRefused(all, "does not begin with the header that forward writes for this problem (rnn C50)");
+  expectRefused(all, "was written by a forward execution of another problem (rnn C50)");
   for (int64_t bytes : {bytesOf(8) - 64, bytesOf(8) + 64}) {
     Execution other = of(4, 2, bytes);
     expectRefused(other, "for T = 4 and N = 2 it has 1088 (rnn C31)");

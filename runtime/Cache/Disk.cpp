@@ -12,9 +12,11 @@
 #include "Cache/Directory.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <system_error>
 #include <unistd.h>
 
 namespace quern {
@@ -253,13 +255,25 @@ Result<uint64_t> DiskCache::clear() {
   Result<std::vector<OpenDirectory::File>> files = (*directory)->files();
   if (!files)
     return files.takeError();
+  uint64_t kept = 0;
+  std::string whyKept; // reason for the first file that stays
   for (const OpenDirectory::File &file : *files) {
     const bool isKernel = isKernelName(file.name);
-    if ((isKernel || std::string_view(file.name).starts_with(temporaryPrefix)) && (*directory)->remove(file.name))
+    if (!isKernel && !std::string_view(file.name).starts_with(temporaryPrefix))
+      continue;
+    if ((*directory)->remove(file.name)) {
       removed += isKernel ? 1 : 0;
+    } else if (const int error = errno; error != ENOENT) { // another process may have removed it
+      whyKept = kept++ ? whyKept : concat(file.name, ": ", std::generic_category().message(error));
+    }
   }
-  std::lock_guard lock(mutex);
-  usedBytes.reset();
+  {
+    std::lock_guard lock(mutex);
+    usedBytes.reset();
+  }
+  if (kept)
+    return runtimeError(kept, kept == 1 ? " file of " : " files of ", path, " could not be removed, ", removed,
+                        removed == 1 ? " kernel was; " : " kernels were; ", whyKept);
   return removed;
 }
 

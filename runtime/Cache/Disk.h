@@ -89,7 +89,8 @@ public:
   Result<std::string> read(const std::string &name) const;
   /// Parses every file; with `removeBad` removes those that are not usable.
   Result<std::vector<DiskCacheVerdict>> verify(bool removeBad);
-  /// Removes every file of the cache and every temporary one; gives the number of kernels removed.
+  /// Removes every file of the cache and every temporary one; returns the number of kernels removed. Fails with
+  /// `runtime_error` if a file stays; the message has both numbers and the first reason.
   Result<uint64_t> clear();
 
   const DiskCacheCounters &counters() const { return stats; }

@@ -14,6 +14,7 @@
 #include "DigestComparison.h"
 #include "KernelDigest.h"
 #include "Processes.h"
+#include "StandardStreams.h"
 
 #include <algorithm>
 #include <iostream>
@@ -162,6 +163,7 @@ void addCompareCommand(CommandLine &program, int &exitCode) {
 } // namespace
 
 int main(int argc, char **argv) {
+  openStandardStreams();
   try {
     CommandLine program("Digests of kernels, to be compared between builds.", "quern-kernels");
     program.requireSubcommand();
@@ -170,8 +172,8 @@ int main(int argc, char **argv) {
     addCostCommand(program, exitCode);
     addCompareCommand(program, exitCode);
     if (std::optional<int> status = program.parse(argc, argv))
-      return *status == 0 ? exitOk : exitUsage;
-    return exitCode;
+      exitCode = *status == 0 ? exitOk : exitUsage;
+    return finishOutput("quern-kernels", exitCode, exitFailed);
   } catch (const std::exception &error) {
     std::cerr << "quern-kernels: " << error.what() << '\n';
     return exitFailed;

@@ -16,6 +16,7 @@
 #include "Plot.h"
 #include "Processes.h"
 #include "Report.h"
+#include "StandardStreams.h"
 #include "Streams.h"
 
 #include <CLI/CLI.hpp>
@@ -168,6 +169,7 @@ std::vector<std::string> selectedLines(const Options &options) {
 void write(const std::string &path, const std::string &text) {
   std::ofstream out(path);
   out << text;
+  out.close(); // flushes
   if (!out)
     throw std::runtime_error("cannot write " + path);
 }
@@ -249,7 +251,7 @@ int runComparison(const Options &options) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
   Options options;
   CLI::App app("Measures Quern beside genuine oneDNN, ONNX Runtime, JAX, PyTorch and IREE, in alternating processes on "
                "the same CPUs.");
@@ -267,4 +269,9 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "quern-bench: %s\n", error.what());
     return 2;
   }
+}
+
+int main(int argc, char **argv) {
+  quern::openStandardStreams();
+  return quern::finishOutput("quern-bench", run(argc, argv), 2);
 }

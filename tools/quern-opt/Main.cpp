@@ -11,6 +11,7 @@
 #include "EmptyAccesses.h"
 #include "Replay.h"
 #include "Sizes.h"
+#include "StandardStreams.h"
 #include "Targets/Cpu/Pipeline.h"
 #include "Timing.h"
 #include "Transforms/Transforms.h"
@@ -209,6 +210,7 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
+  quern::openStandardStreams();
   quern::compiler::registerPasses(); // before the options, of which each pass is one
   registerCanonicalizerPass();
   registerCSEPass();
@@ -242,6 +244,12 @@ int main(int argc, char **argv) {
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   if (!module || failed(Driver(options, output.os()).process(*module)))
     return 1;
+  output.os().flush();
+  if (const std::error_code lost = output.os().error()) {
+    output.os().clear_error(); // which would end the program in a destructor
+    llvm::errs() << "quern-opt: " << options.output << ": " << lost.message() << '\n';
+    return 2;
+  }
   output.keep();
   return 0;
 }

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Command.h"
+#include "StandardStreams.h"
 
 #include "quern/quern.h"
 
@@ -20,7 +21,7 @@ Exit codes:
   1  a result is wrong (--check), or a cache file or pack is damaged (verify)
   2  bad options, or a problem or file that is not valid
   3  a valid problem that this build does not support
-  4  out of memory, a missing library, a device or disk error, or a defect
+  4  out of memory, a missing library, a device or disk error, lost output, or a defect
 
 Environment:
   QUERN_CACHE_DIR            directory of the disk cache; "off" for none
@@ -60,8 +61,9 @@ int runCommand(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
+  quern::openStandardStreams();
   try {
-    return runCommand(argc, argv);
+    return quern::finishOutput("quern", runCommand(argc, argv), quern::exitFailed);
   } catch (const std::bad_alloc &) {
     std::cerr << "quern: error: out of memory\n";
   } catch (const std::exception &error) {

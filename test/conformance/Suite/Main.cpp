@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Compile.h"
 #include "Options.h"
+#include "StandardStreams.h"
 #include "Suite.h"
 
 #include "Desc/Target.h"
@@ -203,8 +204,7 @@ std::string roundsOf() {
 
 } // namespace
 
-int main(int argc, char **argv) {
-  restartWithGuardedScratch(argv);
+static int run(int argc, char **argv) {
   SuiteOptions options;
   std::vector<std::string> isas;
   std::string linker = "both", engine = "cpu";
@@ -275,4 +275,10 @@ int main(int argc, char **argv) {
     std::cerr << "quern-conformance: " << error.what() << '\n';
     return 4;
   }
+}
+
+int main(int argc, char **argv) {
+  openStandardStreams();
+  restartWithGuardedScratch(argv);
+  return finishOutput("quern-conformance", run(argc, argv), 4);
 }

@@ -101,6 +101,35 @@ TEST_F(DiskCacheTest, ListsReadsVerifiesClears) {
   EXPECT_TRUE(fs::exists(directory + "/notes.txt"));
 }
 
+// As on a read-only mount, for which a test would need privileges. Permissions bind no root, so root is another user
+// here.
+TEST_F(DiskCacheTest, ClearingSaysWhatItCannotRemove) {
+  constexpr uid_t nobody = 65534;
+  const uid_t user = geteuid();
+  directory = temporary.path + "/cleared";
+  DiskCache cache(directory);
+  if (user == 0) {
+    ASSERT_EQ(chmod(temporary.path.c_str(), 0755), 0);
+    ASSERT_EQ(mkdir(directory.c_str(), 0700), 0);
+    ASSERT_EQ(chown(directory.c_str(), nobody, static_cast<gid_t>(-1)), 0);
+    ASSERT_EQ(seteuid(nobody), 0);
+  }
+  EXPECT_TRUE(cache.store(stored.key, stored.bytes));
+  chmod(directory.c_str(), 0500);
+  const Result<uint64_t> removed = cache.clear();
+  EXPECT_FALSE(removed);
+  if (!removed) {
+    EXPECT_EQ(removed.error().status, Status::RuntimeError);
+    EXPECT_EQ(removed.error().message, "1 file of " + directory + " could not be removed, 0 kernels were; " +
+                                           stored.key.digest.hex() + ".qk: Permission denied");
+  }
+  chmod(directory.c_str(), 0700);
+  EXPECT_EQ(*cache.clear(), 1u);
+  if (user == 0) {
+    EXPECT_EQ(seteuid(user), 0);
+  }
+}
+
 TEST_F(DiskCacheTest, DamagedFilesAreMissesAndGo) {
   ASSERT_TRUE(cache.store(stored.key, stored.bytes));
   const std::string path = pathOf(cache, stored.key);

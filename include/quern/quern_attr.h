@@ -38,6 +38,10 @@ QUERN_API quern_status_t quern_primitive_attr_get_deterministic(
         const_quern_primitive_attr_t attr, int *value) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_primitive_attr_set_deterministic(quern_primitive_attr_t attr, int value) QUERN_NOEXCEPT;
 
+/**
+ * The mode in which values are added up. quern_accumulation_mode_f32 makes binary, sum and eltwise compute integers in
+ * f32, as oneDNN does; in every other mode they are exact. It changes nothing else: the modes are permissions.
+ */
 QUERN_API quern_status_t quern_primitive_attr_get_accumulation_mode(
         const_quern_primitive_attr_t attr, quern_accumulation_mode_t *mode) QUERN_NOEXCEPT;
 QUERN_API quern_status_t quern_primitive_attr_set_accumulation_mode(

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Primitives/Registry.h"
 
+#include "Primitives/Integers.h"
+
 namespace quern {
 namespace {
 
@@ -40,6 +42,11 @@ FpmathMode usedFpmath(const PrimitiveDesc &verified, const Target &target) {
   return rounds && rnnRoundsFactors(verified, target) ? FpmathMode::BF16 : FpmathMode::Strict;
 }
 
+AccumulationMode usedAccumulation(const PrimitiveDesc &verified) {
+  const bool avoidsIntegers = verified.attr.accumulationMode == AccumulationMode::F32 && mayComputeOnIntegers(verified);
+  return avoidsIntegers ? AccumulationMode::F32 : AccumulationMode::Strict;
+}
+
 /// Replaces what is left out of keys; of a const descriptor it only says whether there is something.
 template <typename Desc> bool makeCanonical(Desc &desc, const Target &target) {
   bool changes = false;
@@ -50,7 +57,7 @@ template <typename Desc> bool makeCanonical(Desc &desc, const Target &target) {
   };
   set(desc.attr.fpmathMode, usedFpmath(desc, target));
   set(desc.attr.fpmathApplyToInt, false);
-  set(desc.attr.accumulationMode, AccumulationMode::Strict);
+  set(desc.attr.accumulationMode, usedAccumulation(desc));
   set(desc.attr.deterministic, false);
   set(desc.attr.scratchpadMode, ScratchpadMode::Library);
   set(desc.attr.dropout.isOnHost, false);

@@ -49,7 +49,7 @@ std::string describe(const_quern_primitive_desc_t desc, int nargs = 0, const que
 /// "src:f32::blocked:ab::f0".
 std::string describeTensor(std::string_view name, const_quern_memory_desc_t desc, bool wasAny = false);
 /// "attr-scratchpad:user attr-post-ops:sum:0.5" of a primitive with `sources` sources in a list (sum, concat).
-std::string describeAttributes(const_quern_primitive_attr_t attr, int sources);
+std::string describeAttributes(const_quern_primitive_attr_t attr, int sources, bool showsAccumulation);
 
 } // namespace quern::dropin
 

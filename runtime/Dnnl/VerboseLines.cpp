@@ -42,9 +42,11 @@ public:
     const_quern_primitive_attr_t attr = nullptr;
     quern_primitive_desc_get_attr(desc, &attr);
     const Fields fields = fieldsOf(kind);
+    // The drop-in itself may have set the mode of these (Dnnl/Integers.cpp).
+    const bool showsAccumulation = kind != quern_binary && kind != quern_sum && kind != quern_eltwise;
     return std::string("cpu,") + dnnl_prim_kind2str(kind) + "," + ask<const char *>(desc, quern_query_impl_info_str) +
            "," + dnnl_prop_kind2str(ask<quern_prop_kind_t>(desc, quern_query_prop_kind)) + "," + fields.tensors + "," +
-           describeAttributes(attr, sources()) + "," + fields.auxiliary + "," + fields.sizes;
+           describeAttributes(attr, sources(), showsAccumulation) + "," + fields.auxiliary + "," + fields.sizes;
   }
 
 private:

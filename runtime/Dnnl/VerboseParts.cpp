@@ -237,7 +237,7 @@ std::string quern::dropin::describeTensor(std::string_view name, const_quern_mem
   return head + (layout.isAny() ? "any:" : tagOf(layout) + ":" + stridesOf(layout)) + extrasOf(layout.extras);
 }
 
-std::string quern::dropin::describeAttributes(const_quern_primitive_attr_t attr, int sources) {
+std::string quern::dropin::describeAttributes(const_quern_primitive_attr_t attr, int sources, bool showsAccumulation) {
   std::string text;
   const auto add = [&](const char *name, const std::string &value) {
     if (!value.empty())
@@ -253,7 +253,7 @@ std::string quern::dropin::describeAttributes(const_quern_primitive_attr_t attr,
       fpmath || forIntegers ? std::string(dnnl_fpmath_mode2str(fpmath)) + (forIntegers ? ":true" : "") : "");
   quern_accumulation_mode_t accumulation = quern_accumulation_mode_strict;
   quern_primitive_attr_get_accumulation_mode(attr, &accumulation);
-  add("attr-acc-mode", accumulation ? dnnl_accumulation_mode2str(accumulation) : "");
+  add("attr-acc-mode", accumulation && showsAccumulation ? dnnl_accumulation_mode2str(accumulation) : "");
   int deterministic = 0;
   quern_primitive_attr_get_deterministic(attr, &deterministic);
   add("attr-deterministic", deterministic ? "1" : "");

@@ -47,6 +47,8 @@ PostOp drawEltwise(Random &random, Alg alg) {
   op.alg = alg;
   switch (op.alg) {
   case Alg::EltwiseRelu:
+    op.alpha = random.pick({0.0f, 0.5f, 1.0f, 2.0f, 0.01f, -0.25f, -3.0f});
+    break;
   case Alg::EltwiseElu:
   case Alg::EltwiseSwish:
   case Alg::EltwiseSoftRelu:

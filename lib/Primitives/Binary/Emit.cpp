@@ -6,15 +6,18 @@
 // One elementwise op over the logical dims of dst: layouts and broadcasts are in its maps, the arithmetic in its body.
 //   dst = sat((s_src * src) alg (s_src_1 * src_1), post-ops)
 // Each operation rounds by itself to the compute type, in this order; a scale that no attribute asks for is not there.
+// Problems without floats are computed on integers (Primitives/Integers.h).
 // The zeros of the destination's padding come before, by a fill of its whole buffer, or afterwards.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
 #include "Primitives/Emission/Arithmetic/Binary.h"
 #include "Primitives/Emission/Arithmetic/Convert.h"
+#include "Primitives/Emission/Arithmetic/Integers.h"
 #include "Primitives/Emission/Attributes/PostOps.h"
 #include "Primitives/Emission/Padding.h"
 #include "Primitives/Emitters.h"
+#include "Primitives/Integers.h"
 
 using namespace mlir;
 using namespace quern;
@@ -46,6 +49,7 @@ private:
   const BinaryDesc &desc;
   const Attributes &attr;
   FloatType compute;
+  bool onIntegers;
   ArrayRef<int64_t> space;
   SmallVector<Operand> inputs; ///< src, src_1, the condition of a select, scales; not those of post-ops
   Quantization srcScale, src1Scale;
@@ -62,9 +66,9 @@ SmallVector<Operand> tensorsOf(FunctionEmitter &function, const BinaryDesc &desc
 BinaryPrimitiveEmitter::BinaryPrimitiveEmitter(ModuleOp module, const VerifiedProblem &problem)
     : function(module, problem, "binary", argumentTypesToFill(problem, module.getContext())),
       desc(std::get<BinaryDesc>(problem.desc.op)), attr(problem.desc.attr),
-      compute(computeTypeOf(desc, function.builder)), space(desc.dst.dims, desc.dst.ndims),
-      inputs(tensorsOf(function, desc, space)), srcScale(scale(arg::src)), src1Scale(scale(arg::src1)),
-      postOps(function, space, compute) {}
+      compute(computeTypeOf(desc, function.builder)), onIntegers(computesOnIntegers(problem.desc)),
+      space(desc.dst.dims, desc.dst.ndims), inputs(tensorsOf(function, desc, space)), srcScale(scale(arg::src)),
+      src1Scale(scale(arg::src1)), postOps(function, space, compute) {}
 
 Value BinaryPrimitiveEmitter::operand(OpBuilder &b, Location at, Value element, DataType type,
                                       const Quantization &scale, ValueRange in) const {
@@ -75,6 +79,9 @@ Value BinaryPrimitiveEmitter::operand(OpBuilder &b, Location at, Value element, 
 }
 
 Value BinaryPrimitiveEmitter::element(OpBuilder &b, Location at, ValueRange in, Value old) const {
+  if (onIntegers)
+    return emitIntegerBinary(b, at, desc.alg, {in[0], desc.src.dataType}, {in[1], desc.src1.dataType},
+                             {desc.src2.isZero() ? Value() : in[2], desc.src2.dataType}, desc.dst.dataType);
   Value x = operand(b, at, in[0], desc.src.dataType, srcScale, in);
   Value y = operand(b, at, in[1], desc.src1.dataType, src1Scale, in);
   Value condition = desc.src2.isZero() ? Value() : widened(b, at, in[2], desc.src2.dataType, compute);

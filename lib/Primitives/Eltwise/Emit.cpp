@@ -4,16 +4,19 @@
 //===----------------------------------------------------------------------===//
 //
 // One elementwise op over the logical dims: forward dst = post-ops(f(src)), backward diff_src = diff_dst · f'(src), or
-// f' of dst. The zeros of the output's padding are its own matter: f(0) need not be 0.
+// f' of dst. Problems without floats are computed on integers (Primitives/Integers.h). The zeros of the output's
+// padding are its own matter: f(0) need not be 0.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
 #include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Emission/Arithmetic/Eltwise.h"
 #include "Primitives/Emission/Arithmetic/EltwiseDerivative.h"
+#include "Primitives/Emission/Arithmetic/Integers.h"
 #include "Primitives/Emission/Attributes/PostOps.h"
 #include "Primitives/Emission/Padding.h"
 #include "Primitives/Emitters.h"
+#include "Primitives/Integers.h"
 
 using namespace mlir;
 using namespace quern;
@@ -31,7 +34,8 @@ class EltwiseEmitter {
 public:
   EltwiseEmitter(ModuleOp module, const VerifiedProblem &problem)
       : function(module, problem, "eltwise", argumentTypesToFill(problem, module.getContext())),
-        desc(std::get<EltwiseDesc>(problem.desc.op)), compute(computeTypeOf(desc, function.builder)) {}
+        desc(std::get<EltwiseDesc>(problem.desc.op)), compute(computeTypeOf(desc, function.builder)),
+        onIntegers(computesOnIntegers(problem.desc)) {}
   void emitForward();
   void emitBackward();
 
@@ -47,6 +51,7 @@ private:
   FunctionEmitter function;
   const EltwiseDesc &desc;
   FloatType compute;
+  bool onIntegers;
 };
 
 void EltwiseEmitter::emitForward() {
@@ -55,6 +60,8 @@ void EltwiseEmitter::emitForward() {
   SmallVector<Operand> inputs{function.tensor(arg::src, space)};
   llvm::append_range(inputs, postOps.operands());
   elementwise(space, inputs, [&](OpBuilder &b, Location at, ValueRange in, Value) {
+    if (onIntegers)
+      return emitIntegerEltwise(b, at, desc.alg, desc.alpha, desc.beta, {in[0], desc.src.dataType}, desc.dst.dataType);
     Value x = widened(b, at, in[0], desc.src.dataType, compute);
     Value y = quern::emitEltwise(b, at, desc.alg, desc.alpha, desc.beta, x);
     return narrowed(b, at, postOps.apply(b, at, y, in.drop_front()), desc.dst.dataType);

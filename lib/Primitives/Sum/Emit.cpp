@@ -6,6 +6,7 @@
 // One elementwise op that reads every source:
 //   dst = sat(((s_0 · src_0) + s_1 · src_1) + …)
 // Each operation rounds by itself, in this order, to f32, or to f64 if a tensor is of that; a factor of 1 is not there.
+// Sums without floats are computed on integers (Primitives/Integers.h).
 // More sources than one kernel takes are several ops, each in a function on the arguments that it needs, which pass
 // what they have added up in memory that the kernels of an execution share.
 //
@@ -13,12 +14,15 @@
 #include "IR/QuernDialect.h"
 #include "Primitives/Arguments.h"
 #include "Primitives/Emission/Arithmetic/Convert.h"
+#include "Primitives/Emission/Arithmetic/Integers.h"
 #include "Primitives/Emission/Padding.h"
 #include "Primitives/Emission/Tensors.h"
 #include "Primitives/Emitters.h"
+#include "Primitives/Integers.h"
 #include "Primitives/Sum/Sum.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace mlir;
 using namespace quern;
@@ -31,15 +35,23 @@ public:
   SumEmitter(ModuleOp module, const VerifiedProblem &problem)
       : module(module), problem(problem), sum(std::get<SumDesc>(problem.desc.op)), builder(module.getContext()),
         space(sum.dst.dims, sum.dst.ndims), compute(builder.getF32Type()) {
-    for (const ArgumentInfo &argument : problem.arguments)
-      if (argument.desc.dataType == DataType::F64)
-        compute = builder.getF64Type();
+    SmallVector<DataType> types;
+    for (const TensorDesc &src : sum.srcs)
+      types.push_back(src.dataType);
+    if (llvm::is_contained(types, DataType::F64) || sum.dst.dataType == DataType::F64)
+      compute = builder.getF64Type();
+    if (computesOnIntegers(problem.desc))
+      integers.emplace(module.getContext(), sum.scales, types);
   }
   void emit();
 
 private:
   /// Adds the terms of sources `first` and on, of which `in` are the elements, to `before`, which may be null.
   Value added(OpBuilder &b, Location at, Value before, size_t first, ValueRange in) const;
+  /// Converts the sum of all terms to an element of dst.
+  Value stored(OpBuilder &b, Location at, Value all) const {
+    return integers ? integers->finish(b, at, all, sum.dst.dataType) : narrowed(b, at, all, sum.dst.dataType);
+  }
   VerifiedProblem problemOf(size_t first, size_t end) const;
   void emitWhole();
   void emitPart(size_t first, size_t end);
@@ -50,9 +62,12 @@ private:
   Builder builder;
   ArrayRef<int64_t> space;
   FloatType compute;
+  std::optional<IntegerSum> integers; ///< set if the sum is computed on integers
 };
 
 Value SumEmitter::added(OpBuilder &b, Location at, Value before, size_t first, ValueRange in) const {
+  if (integers)
+    return integers->add(b, at, before, first, in);
   for (auto [i, element] : llvm::enumerate(in)) {
     Value term = widened(b, at, element, sum.srcs[first + i].dataType, compute);
     if (float scale = sum.scales[first + i]; scale != 1)
@@ -68,10 +83,10 @@ void SumEmitter::emitWhole() {
   for (size_t i = 0; i < sum.srcs.size(); ++i)
     inputs.push_back(function.tensor(arg::sourceAt(i), space));
   function.step("sum", "sum of the sources times their scales");
-  function.elementwise(space, inputs, filledOutput(function, arg::dst, space),
-                       [&](OpBuilder &b, Location at, ValueRange in, Value) {
-                         return narrowed(b, at, added(b, at, Value(), 0, in), sum.dst.dataType);
-                       });
+  function.elementwise(
+      space, inputs, filledOutput(function, arg::dst, space), [&](OpBuilder &b, Location at, ValueRange in, Value) {
+        return integers ? integers->emit(b, at, in, sum.dst.dataType) : stored(b, at, added(b, at, Value(), 0, in));
+      });
   function.finish();
   if (!fillsPadding(problem))
     emitPadding(module, problem, "sum");
@@ -93,7 +108,7 @@ void SumEmitter::emitPart(size_t first, size_t end) {
   VerifiedProblem part = problemOf(first, end);
   bool isLast = end == sum.srcs.size();
   SmallVector<Type> types = argumentTypes(part, module.getContext());
-  types.push_back(MemRefType::get(space, compute));
+  types.push_back(MemRefType::get(space, integers ? Type(integers->type()) : compute));
   FunctionEmitter function(module, part, ("sum" + Twine(first)).str(), types);
   function.setArgAttribute(types.size() - 1, attr::shared, builder.getIndexAttr(0));
   SmallVector<Operand> inputs;
@@ -107,7 +122,7 @@ void SumEmitter::emitPart(size_t first, size_t end) {
                        [&](OpBuilder &b, Location at, ValueRange in, Value old) {
                          Value before = !first ? Value() : isLast ? in.back() : old;
                          Value all = added(b, at, before, first, in.take_front(end - first));
-                         return isLast ? narrowed(b, at, all, sum.dst.dataType) : all;
+                         return isLast ? stored(b, at, all) : all;
                        });
   function.finish();
 }

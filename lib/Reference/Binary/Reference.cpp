@@ -4,14 +4,16 @@
 //===----------------------------------------------------------------------===//
 //
 // dst = sat((s_0 src) alg (s_1 src_1), post-ops), each operation rounded to f32 (f64 if a tensor is
-// f64) in the order written.
+// f64) in the order written. Problems without floats are exact and saturate once.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
+#include "Primitives/Integers.h"
 #include "Reference/Attributes/PostOps.h"
 #include "Reference/Attributes/Quantization.h"
 #include "Reference/Elements.h"
 #include "Reference/Exact.h"
+#include "Reference/Integers.h"
 
 #include <cmath>
 
@@ -40,18 +42,35 @@ struct Source {
     return source;
   }
 
-  /// Of the element of dst at `position`: a dim of 1 is the same for all.
-  template <typename Real> Real at(const TensorDesc &dst, int64_t position) const {
+  /// The position of the element that belongs to dst's at `position`: a dim of 1 is the same for all.
+  int64_t ownPosition(const TensorDesc &dst, int64_t position) const {
     int64_t own = 0, step = 1;
     for (int d = dst.ndims - 1; d >= 0; --d) {
       own += desc.dims[d] == 1 ? 0 : position % dst.dims[d] * step;
       step *= desc.dims[d];
       position /= dst.dims[d];
     }
+    return own;
+  }
+  template <typename Real> Real at(const TensorDesc &dst, int64_t position) const {
+    const int64_t own = ownPosition(dst, position);
     Real value = static_cast<Real>(values[static_cast<size_t>(own)]);
     return scales.empty() ? value : value * static_cast<Real>(scales.at(own));
   }
+  /// An element of an integer type; 0 of an absent tensor.
+  int64_t integerAt(const TensorDesc &dst, int64_t position) const {
+    return desc.isZero() ? 0 : static_cast<int64_t>(values[static_cast<size_t>(ownPosition(dst, position))]);
+  }
 };
+
+void computeOnIntegers(const BinaryDesc &op, const Source (&sources)[3], ReferenceOutput &out) {
+  std::vector<int64_t> values(out.exact.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto at = [&](const Source &source) { return source.integerAt(op.dst, static_cast<int64_t>(i)); };
+    values[i] = integerBinary(op.alg, at(sources[0]), at(sources[1]), at(sources[2]) != 0);
+  }
+  setIntegers(values, out);
+}
 
 template <typename Real>
 Result<void> compute(const PrimitiveDesc &desc, const Source (&sources)[3], const ReferenceInputs &inputs,
@@ -90,6 +109,10 @@ Result<std::vector<ReferenceOutput>> computeBinaryReference(const PrimitiveDesc 
   if (op.dst.hasZeroDim())
     return std::vector<ReferenceOutput>{std::move(out)};
   out.exact.resize(static_cast<size_t>(op.dst.elements()));
+  if (computesOnIntegers(desc)) {
+    computeOnIntegers(op, sources, out);
+    return std::vector<ReferenceOutput>{std::move(out)};
+  }
   Result<void> done = isWide ? compute<double>(desc, sources, inputs, out) : compute<float>(desc, sources, inputs, out);
   if (!done)
     return done.takeError();

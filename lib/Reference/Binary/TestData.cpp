@@ -37,6 +37,12 @@ double valueOf(DataType type, FillKind kind, uint64_t bits) {
   return std::clamp(bell(bits) * magnitudes[mix(bits) % std::size(magnitudes)], -largestOf(type), largestOf(type));
 }
 
+/// Every third position has nearly the same integer in both sources, so that comparisons and differences depend on the
+/// last digit.
+double integerNear(DataType type, uint64_t shared, uint64_t bits) {
+  return integerOf(type, shared) + static_cast<double>(bits % 3) - 1;
+}
+
 double conditionOf(DataType type, FillKind kind, uint64_t bits) {
   return bits % 2 ? 0 : kind == FillKind::Designed ? 1 : valueOf(type, kind, mix(bits));
 }
@@ -46,10 +52,14 @@ double conditionOf(DataType type, FillKind kind, uint64_t bits) {
 void fillBinaryInput(const PrimitiveDesc &, int32_t argument, const TensorDesc &tensor, FillKind kind, uint64_t seed,
                      void *buffer) {
   uint64_t base = mix(seed * 0x100000001b3 + static_cast<uint64_t>(argument));
+  const bool isSource = argument == arg::src || argument == arg::src1;
   forEachElement(tensor, [&](int64_t position, int64_t offset) {
     uint64_t bits = mix(base + static_cast<uint64_t>(position));
+    const uint64_t shared = mix(seed + static_cast<uint64_t>(position));
+    const bool isNear = isSource && kind != FillKind::Designed && !isFloating(tensor.dataType) && shared % 3 == 0;
     double value = argument & arg::scalesFlag ? scaleOf(kind, bits)
                    : argument == arg::src2    ? conditionOf(tensor.dataType, kind, bits)
+                   : isNear                   ? integerNear(tensor.dataType, mix(shared), bits)
                                               : valueOf(tensor.dataType, kind, bits);
     storeElement(tensor.dataType, buffer, offset, value);
   });

@@ -6,14 +6,16 @@
 // Forward:  d = f(s), and post-ops.
 // Backward: ds = dd · f'(s), or of dst.
 // The functions are in PostOpsReference.h, their derivatives in EltwiseReference.h. An s32 is rounded to the
-// type that is computed in.
+// type that is computed in, unless the problem has no floats: its results are exact and saturate.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
+#include "Primitives/Integers.h"
 #include "Reference/Attributes/PostOps.h"
 #include "Reference/Attributes/Quantization.h"
 #include "Reference/Elements.h"
 #include "Reference/EltwiseFunctions.h"
+#include "Reference/Integers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +53,7 @@ Interval otherResults(const Derivative &derivative, Real gradient, Real least, R
 class EltwiseReference {
 public:
   EltwiseReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs)
-      : attr(desc.attr), op(std::get<EltwiseDesc>(desc.op)), inputs(inputs) {
+      : attr(desc.attr), op(std::get<EltwiseDesc>(desc.op)), inputs(inputs), onIntegers(computesOnIntegers(desc)) {
     for (const TensorDesc *tensor : {&op.src, &op.dst, &op.diffSrc, &op.diffDst})
       isWide = isWide || tensor->dataType == DataType::F64;
   }
@@ -69,6 +71,7 @@ private:
         value = static_cast<double>(static_cast<float>(value));
     return values;
   }
+  Result<ReferenceOutput> forwardOnIntegers() const;
   Result<void> applyPostOps(ReferenceOutput &out) const;
   /// The largest value that the arithmetic has within dst's type, where that is not the type's own.
   Real largest() const {
@@ -79,6 +82,7 @@ private:
   const Attributes &attr;
   const EltwiseDesc &op;
   const ReferenceInputs &inputs;
+  bool onIntegers;
   bool isWide = false;
 };
 
@@ -98,7 +102,21 @@ Result<void> EltwiseReference::applyPostOps(ReferenceOutput &out) const {
   return {};
 }
 
+Result<ReferenceOutput> EltwiseReference::forwardOnIntegers() const {
+  ReferenceOutput out{arg::dst, op.dst, {}};
+  Result<const void *> buffer = bufferOf(inputs, arg::src, op.src);
+  if (!buffer)
+    return buffer.takeError();
+  std::vector<int64_t> values = gatherIntegers(op.src, *buffer);
+  for (int64_t &value : values)
+    value = integerEltwise(op.alg, op.alpha, op.beta, value);
+  setIntegers(values, out);
+  return out;
+}
+
 Result<ReferenceOutput> EltwiseReference::forward() const {
+  if (onIntegers)
+    return forwardOnIntegers();
   ReferenceOutput out{arg::dst, op.dst, {}};
   Result<std::vector<double>> src = read(arg::src, op.src);
   if (!src)

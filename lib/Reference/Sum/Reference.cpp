@@ -4,14 +4,17 @@
 //===----------------------------------------------------------------------===//
 //
 // dst = sat(((s_0 · src_0) + s_1 · src_1) + …), each operation rounded to f32 (f64 if a tensor is f64) in the order
-// written. Values are computed with those operations, so that they are exact.
+// written. Values are computed with those operations, so that they are exact. Sums without floats are exact and
+// saturate once.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Reference.h"
 #include "Primitives/Arguments.h"
+#include "Primitives/Integers.h"
 #include "Reference/Attributes/Quantization.h"
 #include "Reference/Elements.h"
 #include "Reference/Exact.h"
+#include "Reference/Integers.h"
 
 #include <cmath>
 
@@ -39,6 +42,16 @@ Result<void> compute(const PrimitiveDesc &desc, const ReferenceInputs &inputs, c
   return computeRounded<Real>({of, nullptr}, desc.attr, sum.dst, inputs, out);
 }
 
+void computeOnIntegers(const SumDesc &sum, const std::vector<const void *> &buffers, ReferenceOutput &out) {
+  std::vector<int64_t> all(out.exact.size());
+  for (size_t i = 0; i < sum.srcs.size(); ++i) {
+    const std::vector<int64_t> values = gatherIntegers(sum.srcs[i], buffers[i]);
+    for (size_t element = 0; element < all.size(); ++element)
+      all[element] += static_cast<int64_t>(sum.scales[i]) * values[element];
+  }
+  setIntegers(all, out);
+}
+
 } // namespace
 
 Result<std::vector<ReferenceOutput>> computeSumReference(const PrimitiveDesc &desc, const ReferenceInputs &inputs) {
@@ -56,6 +69,10 @@ Result<std::vector<ReferenceOutput>> computeSumReference(const PrimitiveDesc &de
   out.criterion = Criterion::Value;
   if (!sum.dst.hasZeroDim()) {
     out.exact.resize(static_cast<size_t>(sum.dst.elements()));
+    if (computesOnIntegers(desc)) {
+      computeOnIntegers(sum, buffers, out);
+      return std::vector<ReferenceOutput>{std::move(out)};
+    }
     Result<void> done =
         isWide ? compute<double>(desc, inputs, buffers, out) : compute<float>(desc, inputs, buffers, out);
     if (!done)

@@ -10,6 +10,7 @@
 #include "Reference/TestData/TestData.h"
 
 #include "Primitives/Arguments.h"
+#include "Primitives/Integers.h"
 #include "Reference/Elements.h"
 #include "Reference/TestData/TestValues.h"
 
@@ -94,6 +95,7 @@ public:
     length = tensor.ndims ? tensor.dims[axis] : 1;
     if (const auto *eltwise = std::get_if<EltwiseDesc>(&desc.op))
       isOfPositive = (argument == arg::src || argument == arg::dst) && isForPositive(eltwise->alg);
+    isExact = computesOnIntegers(desc);
   }
 
   void fill(void *buffer) {
@@ -137,6 +139,8 @@ private:
     if (kind == FillKind::Designed)
       return designedValue(bits, inRow(position)) + (isUnsigned ? 3 : 0);
     double dense = isOfPositive ? std::fabs(bell(bits)) : bell(bits);
+    if (isExact && bits % 2)
+      return integerOf(tensor.dataType, mix(bits));
     if (isInteger(tensor.dataType))
       dense = std::floor(dense * (rowBits(position) % 3 ? 2 : 30)) + (isUnsigned ? 128 : 0);
     return kind == FillKind::Special ? specialValue(tensor.dataType, rowBits(position), bits, dense) : dense;
@@ -226,6 +230,7 @@ private:
   int64_t inner = 1, length = 1;
   bool isResult = false;     ///< dst as an input
   bool isOfPositive = false; ///< of a function of positive numbers
+  bool isExact = false;      ///< computed on integers, of any size
   std::vector<double> rowSums;
 };
 

@@ -72,8 +72,10 @@ double testdata::bell(uint64_t bits) {
 }
 
 double testdata::integerOf(DataType type, uint64_t bits) {
-  constexpr double ends[] = {-0x1p31, 0x1p31 - 1, -129, -128, -127, -9,  -8,  -1,  0,   1,
-                             7,       8,          15,   16,   127,  128, 254, 255, 256, 0x1p24 + 1};
+  constexpr double ends[] = {-0x1p31, 0x1p31 - 1, -129,       -128,        -127,  -9,         -8,
+                             -1,      0,          1,          7,           8,     15,         16,
+                             127,     128,        254,        255,         256,   0x1p24 + 1, -0x1p24 - 1,
+                             0x1p24,  0x1p25 + 1, 0x1p31 - 2, -0x1p31 + 1, 46341, -46341,     65536};
   if (bits % 5 == 0)
     return ends[mix(bits) % std::size(ends)];
   double whole = static_cast<double>(static_cast<int32_t>(mix(bits) >> 32));

@@ -167,7 +167,24 @@ AttributesDraw drawAttributes(Random &random, AttributeClass attribute, const Bi
 } // namespace
 
 const Cell &cellOf(int64_t number) { return allCells()[static_cast<size_t>(number) % allCells().size()]; }
-const Types &typesOf(int64_t number) { return allTriples()[static_cast<size_t>(number) % allTriples().size()]; }
+
+/// After the first round, which has each triple once, half of the problems without attributes have integers alone: what
+/// is computed on integers depends on their widths.
+const Types &typesOf(int64_t number) {
+  constexpr DataType integers[] = {DataType::S32, DataType::S8, DataType::U8};
+  static const std::vector<Types> triples = [&] {
+    std::vector<Types> all;
+    for (DataType src : integers)
+      for (DataType src1 : integers)
+        for (DataType dst : integers)
+          all.push_back({src, src1, dst});
+    return all;
+  }();
+  const auto position = static_cast<size_t>(number) % allCells().size();
+  if (position >= allTriples().size() && cellOf(number).attribute == AttributeClass::None && number % 2 == 0)
+    return triples[static_cast<size_t>(number) / 2 % triples.size()];
+  return allTriples()[static_cast<size_t>(number) % allTriples().size()];
+}
 
 Case drawCase(uint64_t seed, int64_t number) {
   Random random(seed * 1000033 + static_cast<uint64_t>(number));

@@ -101,8 +101,10 @@ Case Suite::draw(int64_t number, int64_t redraws) const {
   constexpr uint64_t apart = 1000003; // no seed that anyone gives
   Case drawn = cases.draw(options.seed + static_cast<uint64_t>(redraws) * apart, number);
   drawn.redraws = redraws;
-  if (peer)
+  if (peer) {
     cases.adaptToPeer(drawn);
+    drawn.desc.attr.accumulationMode = AccumulationMode::F32; // oneDNN's arithmetic of integers
+  }
   if (peer && drawn.data.fill == FillKind::Special)
     drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
   return drawn;

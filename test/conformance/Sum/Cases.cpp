@@ -41,7 +41,10 @@ constexpr Mistake all[] = {
     {"post-ops", "sum scales=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=eltwise(alg=relu)", "C15"},
 };
 
-float drawScale(Random &random) {
+/// Integers make a sum of integers one that is computed exactly.
+float drawScale(Random &random, bool isInteger) {
+  if (isInteger)
+    return random.oneIn(2) ? 1 : random.pick<float>({-1, 2, -3, 1000, 0, 65537, 1 << 24});
   return random.oneIn(3) ? 1 : random.pick<float>({-1, 0.5f, 2, 0.1f, -3.75f, 1000, 0, 1.0f / 3});
 }
 
@@ -95,8 +98,9 @@ Case SumCases::draw(uint64_t seed, int64_t number) const {
   Dims dims = drawSourceShape(random, random.pick<int64_t>({64, 512, 2048}));
   if (random.oneIn(50))
     dims[static_cast<size_t>(drawDim(random, dims))] = 0;
+  const bool hasIntegerFactors = random.oneIn(2);
   for (size_t i = 0; i < types.size(); ++i)
-    sum.scales.push_back(drawScale(random));
+    sum.scales.push_back(drawScale(random, hasIntegerFactors));
   if (cell.family == SourceFamily::Runtime) {
     std::vector<DataType> withDst = types;
     withDst.push_back(cell.to);

@@ -58,7 +58,7 @@ class Check:
         while words and re.match(r"^\w+=", words[0]):
             name, _, variables[name] = words.pop(0).partition("=")
         path, (stem, suffix) = os.path.join(HERE, self.source), os.path.splitext(os.path.basename(self.source))
-        program = {".py": [sys.executable, "-B", path], ".sh": ["bash", path]}.get(suffix, [os.path.join(bin, stem)])
+        program = {".py": [sys.executable, "-B", path], ".sh": ["/bin/bash", path]}.get(suffix, [os.path.join(bin, stem)])
         return program + words, variables
 
 
@@ -97,6 +97,8 @@ def environment(build, folder, variables):
 def execute(check, build, folder):
     """Runs it once. Returns its status (negative: the signal, None: it was stopped) and its output."""
     words, variables = check.command(build, folder)
+    if not os.path.exists(words[0]):
+        return 127, f"{words[0]} was not built (target quern-faults)"
     path = os.path.join(folder, "output")
     with open(path, "wb") as output:
         process = subprocess.Popen(

@@ -172,6 +172,29 @@ void executeWrongly(Input &input, const faults::Execution &execution) {
   require(execution.outputs() == before, "a refused execution has written");
 }
 
+/// The artifact of a primitive makes another one; a damaged or shortened artifact is refused.
+void restore(Input &input, const faults::Execution &execution) {
+  size_t size = 0;
+  input.note("restores it from its artifact");
+  if (!succeeds(input, quern_primitive_get_cache_blob(execution.handle(), &size, nullptr)))
+    return; // an empty tensor has none
+  std::vector<uint8_t> artifact(size);
+  require(succeeds(input, quern_primitive_get_cache_blob(execution.handle(), &size, artifact.data())),
+          "the artifact is refused");
+  const bool isDamaged = input.random.oneIn(2);
+  if (isDamaged && input.random.oneIn(4))
+    size = static_cast<size_t>(input.random.between(0, static_cast<int64_t>(size) - 1));
+  else if (isDamaged)
+    artifact[static_cast<size_t>(input.random.between(0, static_cast<int64_t>(size) - 1))] ^=
+        static_cast<uint8_t>(input.random.between(1, 255));
+  quern_primitive_t made = nullptr;
+  const bool isMade =
+      succeeds(input, quern_primitive_create_from_cache_blob(&made, execution.descriptor(), size, artifact.data()));
+  const Owned<quern_primitive_t, quern_primitive_destroy> owned(isMade ? made : nullptr);
+  require(isMade != isDamaged, isMade ? "a damaged artifact is accepted" : "the artifact is refused");
+  input.pass();
+}
+
 void execute(Input &input, quern_primitive_desc_t desc) {
   std::string outputs[2];
   for (GuardedSide side : {GuardedSide::End, GuardedSide::Beginning}) {
@@ -183,6 +206,8 @@ void execute(Input &input, quern_primitive_desc_t desc) {
       return;
     if (side == GuardedSide::End)
       input.count(Created);
+    if (input.random.oneIn(10))
+      restore(input, execution);
     const quern_status_t bound = execution.bind({.side = side}, mostBytes);
     if (bound == quern_out_of_memory || !succeeds(input, bound))
       return;

@@ -10,6 +10,7 @@
 #include "quern-compiler/Bridge.h"
 
 #include "Artifact/Artifact.h"
+#include "Compiler/Calls.h"
 #include "Compiler/Compiler.h"
 #include "Compiler/Functions.h"
 #include "Desc/Key.h"
@@ -35,6 +36,9 @@ int report(const Error &error, const quern_byte_sink *sink) {
 /// Delivers what `work` makes.
 int deliver(llvm::function_ref<Result<std::string>()> work, const quern_byte_sink *sink, const quern_byte_sink *error) {
   const DefaultFloatEnvironment environment; // constants in kernels do not depend on the caller's rounding mode
+  const BridgeCall call;
+  if (Result<void> admitted = call.admitted(); !admitted)
+    return report(admitted.error(), error);
   Result<std::string> result = std::string();
   if (Result<void> returned = returnFatalErrors([&] { result = work(); }); !returned)
     return report(returned.error(), error);
@@ -101,6 +105,9 @@ int link(const void *artifact, size_t size, void **entries, size_t entryCount, v
     return report(invalidArguments("link: ", missing, " is null"), error);
   }
   *owner = nullptr;
+  const BridgeCall call;
+  if (Result<void> admitted = call.admitted(); !admitted)
+    return report(admitted.error(), error);
   Result<Artifact> parsed = Artifact::parse({static_cast<const char *>(artifact), size});
   if (!parsed)
     return report(parsed.error(), error);
@@ -120,7 +127,11 @@ int link(const void *artifact, size_t size, void **entries, size_t entryCount, v
   return static_cast<int>(Status::Success);
 }
 
-void release(void *owner) noexcept { delete static_cast<LinkedObject *>(owner); }
+void release(void *owner) noexcept {
+  const BridgeCall call;
+  if (call.admitted())
+    delete static_cast<LinkedObject *>(owner);
+}
 
 int stageTimes(const quern_byte_sink *result) noexcept {
   send(result, lastStageTimes().text());

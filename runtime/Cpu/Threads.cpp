@@ -12,11 +12,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bitset>
 #include <charconv>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <pthread.h>
 #include <sched.h>
+#include <thread>
 #include <utility>
 
 #include <tbb/global_control.h>
@@ -53,11 +57,47 @@ constinit std::atomic<bool> hasEnded{false};
   (void)std::atexit([] { hasEnded.store(true, std::memory_order_relaxed); });
 }
 
+/// What oneTBB knows of a thread is the value of a pthread key. At the end of a thread or process it takes locks for
+/// it, which in the child of a fork may be held by a thread of the parent. So the child's thread forgets the value.
+class KeysOfTbb {
+public:
+  /// Finds the keys by the values that a new thread gets from oneTBB. Called before a fork.
+  static void find() {
+    if (isDone.exchange(true))
+      return;
+    try {
+      std::thread([] {
+        std::bitset<PTHREAD_KEYS_MAX> before;
+        for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; ++key)
+          before[key] = pthread_getspecific(key) != nullptr;
+        tbb::task_arena(1).execute([] {});
+        for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; ++key)
+          keys[key] = !before[key] && pthread_getspecific(key) != nullptr;
+      }).join();
+    } catch (...) { // no thread can be created
+      isDone = false;
+    }
+  }
+  static void forgetInFork() {
+    for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; ++key)
+      if (keys[key])
+        (void)pthread_setspecific(key, nullptr);
+  }
+
+private:
+  static inline constinit std::bitset<PTHREAD_KEYS_MAX> keys{};
+  static inline constinit std::atomic<bool> isDone{false};
+};
+
 /// The arena of the current thread count. Shared, so that a change of the count leaves running executions theirs.
 class Arena {
 public:
   static Arena &process() {
-    return immortal([] { return new Arena; });
+    return immortal([] {
+      (void)pthread_atfork(KeysOfTbb::find, nullptr, nullptr);
+      forks::onChild(KeysOfTbb::forgetInFork);
+      return new Arena;
+    });
   }
   /// Null at the end of the process. Null in the child of a fork, once the parent had one: oneTBB's workers are not
   /// there, the locks that they held at that moment never become free, and oneTBB cannot be begun again.

@@ -6,10 +6,10 @@
 // Close LIBRARY: opens a library at run time, three times, executes a problem on its threads by it, and closes it while
 // threads exist that have executed. These end afterwards, and then the process.
 //
-// The rows of the table in docs/embedding.md:
+// Three times in a run. The rows of the table in docs/embedding.md:
 //
-// FAULTS: close-libquern short=2 full=1000: libquern.so.0
-// FAULTS: close-dropin short=2 full=1000: quern-dnnl/libdnnl.so.3
+// FAULTS: close-libquern short=2 full=340: libquern.so.0
+// FAULTS: close-dropin short=2 full=340: quern-dnnl/libdnnl.so.3
 //
 //===----------------------------------------------------------------------===//
 #include <atomic>

@@ -11,19 +11,19 @@
 //             that has compiled nothing before), settings
 //   END       exit, _exit, return (from the forked thread's function, by main)
 //
-// The rows of the table in docs/embedding.md; 4 forks a run:
+// The rows of the table in docs/embedding.md; a run forks four times:
 //
-// FAULTS: fork-compile short=4 full=1000 limit=60: compile _exit
-// FAULTS: fork-compile-exit short=4 full=1000 limit=60: compile exit
-// FAULTS: fork-first short=4 full=1000 limit=60: first exit
-// FAULTS: fork-evict short=2 full=1000 limit=60: evict _exit
-// FAULTS: fork-memory short=2 full=1000 limit=60: memory exit
-// FAULTS: fork-execute short=2 full=1000 limit=60: execute exit
-// FAULTS: fork-listen short=2 full=1000 limit=60: listen _exit
-// FAULTS: fork-settings short=2 full=1000 limit=60: settings exit
-// FAULTS: fork-process short=2 full=1000 limit=60: QUERN_COMPILER=process compile exit
-// FAULTS: fork-orc short=2 full=1000 limit=60: QUERN_LINKER=orc evict exit
-// FAULTS: fork-debug short=2 full=1000 limit=60: QUERN_DEBUG=gdb evict exit
+// FAULTS: fork-compile short=4 full=250 limit=60: compile _exit
+// FAULTS: fork-compile-exit short=4 full=250 limit=60: compile exit
+// FAULTS: fork-first short=4 full=250 limit=60: first exit
+// FAULTS: fork-evict short=2 full=250 limit=60: evict _exit
+// FAULTS: fork-memory short=2 full=250 limit=60: memory exit
+// FAULTS: fork-execute short=2 full=250 limit=60: execute exit
+// FAULTS: fork-listen short=2 full=250 limit=60: listen _exit
+// FAULTS: fork-settings short=2 full=250 limit=60: settings exit
+// FAULTS: fork-process short=2 full=250 limit=60: QUERN_COMPILER=process compile exit
+// FAULTS: fork-orc short=2 full=250 limit=60: QUERN_LINKER=orc evict exit
+// FAULTS: fork-debug short=2 full=250 limit=60: QUERN_DEBUG=gdb evict exit
 //
 //===----------------------------------------------------------------------===//
 #include "Execution.h"

@@ -27,6 +27,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <pthread.h>
 #include <thread>
@@ -70,11 +71,18 @@ static void useAll() {
   Execution made;
   const std::string shape = std::to_string(100 + calls) + "x300:ab";
   const std::string line = "softmax fwd_i src=f32:" + shape + " dst=f32:" + shape + " axis=1";
-  if (made.describe(cpu->engine, line) != quern_success || made.create() != quern_success ||
-      made.bind() != quern_success)
+  if (made.describe(cpu->engine, line) != quern_success)
+    failNow("describing " + line);
+  const quern_status_t created = made.create();
+  // The answer where LLVM is a shared library, whose objects have been destroyed.
+  const bool isRefused =
+      created == quern_runtime_error && std::strstr(quern_get_last_error_message(), "the process is ending") != nullptr;
+  if (created != quern_success && !isRefused)
     failNow("creating " + line);
+  if (created == quern_success && made.bind() != quern_success)
+    failNow("binding " + line);
   made.fill();
-  if (made.run(cpu->stream) != quern_success)
+  if (created == quern_success && made.run(cpu->stream) != quern_success)
     failNow("executing " + line);
   if (++calls == callsUntilEnd)
     std::printf("all is well\n"), std::fflush(stdout);

@@ -6,7 +6,13 @@
 # another file's function without an error. Names of unnamed namespaces must differ within a directory, but for those of
 # these files, which are compiled alone.
 set(QUERN_UNITY_ALONE
-  "(lib|runtime)/.*"
+  "lib/(Compiler|Functions|IR|Plugin|Schedule|Targets|Transforms)/.*"
+  "lib/Primitives/(.*/)?Emit.*"
+  "lib/Primitives/Rnn/Verify/(Dims|Kind|Types)"
+  "lib/Reference/Rnn/BackwardReference"
+  "runtime/API/MemoryDesc"
+  "runtime/Cache/Pack"
+  "runtime/(LevelZero|Mlir|OnnxRuntime|Python)/.*"
   "build/.*"
   "test/unit/Desc/TensorOpsTest"
   "test/unit/(Primitives|Reference)/.*Test"

@@ -180,9 +180,11 @@ join() {
   done
 }
 
-# build PRESET TARGET…
+# build PRESET TARGET…: a release that is built from nothing compiles the sources of each folder of tests as one.
 build() {
-  cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}" -- -k 0
+  local fromNothing=()
+  [ -e "build/$1/CMakeCache.txt" ] || [ "$1" != release ] || fromNothing=(-DQUERN_UNITY=TESTS)
+  cmake --preset "$1" "${fromNothing[@]}" && cmake --build --preset "$1" --target "${@:2}" -- -k 0
 }
 
 unit() { # PRESET: every ctest but the fuzzers; a test of the disk cache makes its own

@@ -2,7 +2,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Checks the sources that build/release compiles, and our headers in them, as .clang-tidy says; those of the Python
+# Checks the sources of the release, and our headers in them, as .clang-tidy says; those of the Python
 # package where test/Python/run.sh has built it.
 #
 #   tools/tidy.sh [FILE…]             these, or all
@@ -12,8 +12,7 @@
 #   --count=N                         so many at most
 #
 # A header stands for the source of its name beside it. A finding is printed once, however many sources
-# include its place; the last line is "N passed, N failed", of sources. The release must be built: sources
-# need its generated and precompiled headers.
+# include its place; the last line is "N passed, N failed", of sources. build/tidy is configured for it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,9 +41,14 @@ for option in "$@"; do
   esac
 done
 
-# What has no command, as programs that lit compiles, could only be guessed at.
-commands=build/release/compile_commands.json
-[ -f $commands ] || { echo "tools/tidy.sh: no $commands: configure the release first" >&2; exit 1; }
+# The commands of a build of separate units without precompiled headers, of which only the generated headers are made.
+# Sources without a command, such as programs that lit compiles, are not checked.
+mkdir -p build
+{
+  cmake --preset release -B build/tidy -DQUERN_UNITY=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON &&
+    cmake --build build/tidy --target quern_dialect
+} > build/tidy.log 2>&1 || { cat build/tidy.log >&2; exit 1; }
+commands=build/tidy/compile_commands.json
 # The latest build of the package; one for a wheel has the whole tree, and is no other's.
 packages=$(find build/python -maxdepth 2 -path '*/cp*/compile_commands.json' -printf '%T@ %h\n' 2> /dev/null |
   sort -n | tail -1 | cut -d ' ' -f 2- || true)
@@ -75,7 +79,7 @@ trap 'rm -rf "$logs"' EXIT
 check() {
   case "$1" in
     runtime/Python/*) commands=$packages ;;
-    *) commands=build/release ;;
+    *) commands=build/tidy ;;
   esac
   clang-tidy-22 --quiet -p "$commands" "$1" > "$logs/${1//\//-}" 2>&1 || echo "$1"
 }

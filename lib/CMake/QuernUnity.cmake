@@ -1,10 +1,10 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Compiles the sources of a directory of tests or tools as one, in every target of DIRECTORY and below: half the work or
-# less, which is for builds that are made from nothing, not for editing. Not so what is tested: a call could take
-# another file's function without an error. Names of unnamed namespaces must differ within a directory, but for those of
-# these files, which are compiled alone.
+# Compiles the sources of a folder as one in every target of DIRECTORY and below, which halves the work of a build from
+# nothing. QUERN_UNITY=TESTS does so for tests and tools only: a release ships the libraries as separate units, in which
+# a call cannot reach another file's function by mistake. Names in unnamed namespaces must differ within a folder, except
+# in the files below, which are compiled separately. The compiler half has a precompiled header instead.
 set(QUERN_UNITY_ALONE
   "lib/(Compiler|Functions|IR|Plugin|Schedule|Targets|Transforms)/.*"
   "lib/Primitives/(.*/)?Emit.*"
@@ -12,6 +12,7 @@ set(QUERN_UNITY_ALONE
   "lib/Reference/Rnn/BackwardReference"
   "runtime/API/MemoryDesc"
   "runtime/Cache/Pack"
+  "runtime/Dnnl/Verbose"
   "runtime/(LevelZero|Mlir|OnnxRuntime|Python)/.*"
   "build/.*"
   "test/unit/Desc/TensorOpsTest"
@@ -21,6 +22,9 @@ set(QUERN_UNITY_ALONE
   "test/unit/Transforms/(Eltwise|ExpandNarrowFloats)Test"
   "tools/quern-bench/(Comparison|.*Problem)"
 )
+if(NOT QUERN_UNITY STREQUAL ALL)
+  list(APPEND QUERN_UNITY_ALONE "(lib|runtime)/.*")
+endif()
 list(JOIN QUERN_UNITY_ALONE "|" QUERN_UNITY_ALONE)
 
 function(quern_unity directory)

@@ -58,8 +58,8 @@ class Check:
         while words and re.match(r"^\w+=", words[0]):
             name, _, variables[name] = words.pop(0).partition("=")
         path, (stem, suffix) = os.path.join(HERE, self.source), os.path.splitext(os.path.basename(self.source))
-        program = {".py": [sys.executable, "-B", path], ".sh": ["/bin/bash", path]}.get(suffix, [os.path.join(bin, stem)])
-        return program + words, variables
+        scripts = {".py": [sys.executable, "-B", path], ".sh": ["/bin/bash", path]}
+        return scripts.get(suffix, [os.path.join(bin, stem)]) + words, variables
 
 
 class Outcome:

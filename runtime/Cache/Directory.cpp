@@ -13,6 +13,7 @@
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,8 +67,16 @@ bool readAll(int fd, std::string &bytes) {
   return true;
 }
 
-/// The error number, or 0.
+/// A file beyond the limit of the process would raise SIGXFSZ, which ends programs that do not expect it.
+bool exceedsFileLimit(size_t bytes) {
+  rlimit limit = {};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
+}
+
+/// Writes a whole file, which is empty before. The error number, or 0.
 int writeAll(int fd, std::string_view bytes) {
+  if (exceedsFileLimit(bytes.size()))
+    return EFBIG;
   while (!bytes.empty()) {
     ssize_t count = ::write(fd, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR)

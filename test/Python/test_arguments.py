@@ -116,6 +116,8 @@ WRONG = [
     (lambda: quern.rnn(S, W, W, activation=None), "activation is None"),
     (lambda: quern.rnn(S, W, W, alpha=None), "alpha is None"), (lambda: quern.LSTM(None, W), "w is None"),
     (lambda: quern.LSTM(W, W)(None), "x is None"),
+    (lambda: quern.lstm(S, W, W, out=None), "out is None"), (lambda: quern.lstm(S, W, W, out=(S,)), "out has 1"),
+    (lambda: quern.LSTM(W, W)(S, out=S), "out has 5"), (lambda: quern.gru(S, W, W, out=(S, S, S)), "out has 3"),
     (lambda: quern.rnn_backward("lstm", S, W, W, None, None, None, None), "y is None"),
     (lambda: quern.rnn_backward(None, S, W, W, S, S, S, S), "cell is None"),
 ]

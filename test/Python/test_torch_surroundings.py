@@ -196,7 +196,7 @@ tests = "(derivatives or bits or memory or func) and not in_python"
 sys.exit(pytest.main(["-q", "--framework=torch", "-p", "no:cacheprovider", sys.argv[1], "-k", tests]))
 """
     assert _torch_operators.built is not None
-    subprocess.run([sys.executable, "-c", program, __file__], check=True, timeout=300)
+    subprocess.run([sys.executable, "-c", program, __file__], check=True, timeout=600)
 
 
 # --- Modes ---

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What Quern costs and gains within Python, JAX and PyTorch: a table of each against the framework's own.
 
-  frameworks.py [--only=numpy,jax,torch] [--threads=N] [--seconds=N] [--quick]
+  frameworks.py [--only=numpy,jax,torch] [--threads=N] [--seconds=N] [--quick] [--busy]
 
-Times are minima of turns: Quern's and the framework's alternate. The packages are those of PYTHONPATH; docs/python.md
+Times are minima: calls of Quern and of the framework alternate. The packages are those of PYTHONPATH; docs/python.md
 has the command. `numpy` compares with the same calls from C (ctypes' cost is measured and taken off).
 """
 
@@ -15,8 +15,11 @@ import sys
 import time
 
 
+clock = time.perf_counter
+
+
 def measure(functions, seconds):
-    """The least seconds of a call of each function; they take turns of a few milliseconds."""
+    """The minimum seconds of a call of each function; they alternate every few milliseconds."""
     counts = []
     for function in functions:
         function()
@@ -27,10 +30,10 @@ def measure(functions, seconds):
     end = time.perf_counter() + seconds * len(functions)
     while time.perf_counter() < end:
         for i, function in enumerate(functions):
-            begin = time.perf_counter()
+            begin = clock()
             for _ in range(counts[i]):
                 function()
-            best[i] = min(best[i], (time.perf_counter() - begin) / counts[i])
+            best[i] = min(best[i], (clock() - begin) / counts[i])
     return best
 
 
@@ -192,8 +195,11 @@ def torch_calls(options):
         [(n, h) for h in (64, 128, 256, 512, 1024) for n in (1, 16, 64)]
     for kind in ("LSTM", "GRU"):
         for batch, hidden in sizes:
-            theirs, own = getattr(torch.nn, kind)(hidden, hidden), getattr(quern.torch, kind)(hidden, hidden)
+            theirs = getattr(torch.nn, kind)(hidden, hidden)
+            own, frozen = (getattr(quern.torch, kind)(hidden, hidden) for _ in range(2))
             own.load_state_dict(theirs.state_dict())
+            frozen.load_state_dict(theirs.state_dict())
+            frozen.freeze()
             x = torch.randn(50, batch, hidden)
 
             def infer(module, x=x):
@@ -205,20 +211,23 @@ def torch_calls(options):
                 y = module(x)[0]
                 (y.data if isinstance(y, tuple) else y).sum().backward()
             name = f"{kind} T50 N{batch} H{hidden}"
-            for what, run, ratios in ((name, infer, forward), (name + ", training step", step, training)):
-                best = measure([lambda m=m, run=run: run(m) for m in (own, theirs)], options.seconds)
-                row(what, *best)
-                ratios.append(best[1] / best[0])
+
+            def compare(what, run, ratios, *given):
+                """Adds (the ratio, the ratio of the frozen layer) to `ratios`."""
+                modules = (own, theirs, frozen) if run is infer else (own, theirs)
+                best = measure([lambda m=m: run(m, *given) for m in modules], options.seconds)
+                row(what, *best[:2], f"{show(best[2])} frozen, {best[1] / best[2]:.2f}" if run is infer else "")
+                ratios.append((best[1] / best[0], best[1] / best[-1] if run is infer else best[1] / best[0]))
+            compare(name, infer, forward)
+            compare(name + ", training step", step, training)
             if batch > 1 and hidden <= 512:
                 lengths = torch.linspace(50, 5, batch).long()
                 ragged = pack_padded_sequence(x, lengths)
-                for what, run in ((", lengths 5 to 50", infer), (", lengths 5 to 50, training step", step)):
-                    best = measure([lambda m=m, run=run: run(m, ragged) for m in (own, theirs)], options.seconds)
-                    row(name + what, *best)
-                    packed.append(best[1] / best[0])
-    geometric("forward against torch.nn", forward)
-    geometric("training step against torch.nn", training)
-    geometric("variable lengths against torch.nn", packed)
+                compare(name + ", lengths 5 to 50", infer, packed, ragged)
+                compare(name + ", lengths 5 to 50, training step", step, packed, ragged)
+    for title, ratios in (("forward", forward), ("training step", training), ("variable lengths", packed)):
+        geometric(f"{title} against torch.nn", [ratio for ratio, _ in ratios])
+        geometric(f"{title} against torch.nn, frozen", [ratio for _, ratio in ratios])
 
 
 def main():
@@ -227,7 +236,12 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.3, help="for each function that is timed")
     parser.add_argument("--quick", action="store_true", help="fewer shapes")
+    parser.add_argument("--busy", action="store_true",
+                        help="for a machine with other work: measure CPU time of the one thread")
     options = parser.parse_args()
+    if options.busy:
+        global clock  # pylint: disable=global-statement
+        clock = time.thread_time
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-options.threads:])
     os.environ["QUERN_CACHE_DIR"] = "off"
     for name in ("QUERN_NUM_THREADS", "OMP_NUM_THREADS"):

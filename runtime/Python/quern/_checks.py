@@ -52,6 +52,13 @@ def items(name, values):
         raise TypeError(f"{name} is {values!r}; it must be a sequence") from None
 
 
+def results(out, count):
+    """`out` if it is a tuple of `count` arrays or None."""
+    if len(items("out", out)) != count:
+        raise TypeError(f"out has {len(out)} elements; it must have {count}, each an array or None")
+    return out
+
+
 def text(name, value):
     """The argument if it is a str."""
     if not isinstance(value, str):

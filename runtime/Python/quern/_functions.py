@@ -209,6 +209,10 @@ def eltwise(x, algorithm, alpha=0.0, beta=0.0, *, dtype=None, out=None):
     Returns:
         `out`, or a new array of the shape of `x`.
 
+    If `x` and the result are of integers, "abs", "square", "round", "clip", "clip_v2", and "relu" and "linear" with
+    integer parameters are exact and saturate to the type of the result. All other functions of integers are computed in
+    f32, to which an int32 beyond 2**24 is rounded.
+
     Raises:
         quern.Error: "invalid_arguments" for an algorithm that there is not; "unimplemented" for types that it lacks.
     """
@@ -288,6 +292,9 @@ def binary(x, y, algorithm="add", *, where=None, dtype=None, out=None):
     Returns:
         `out`, or a new array of the shape that results.
 
+    If the arrays and the result are of integers, every algorithm except "div" is exact and saturates to the type of the
+    result. Otherwise integers become f32 (f64 if an array is of f64), to which an int32 beyond 2**24 is rounded.
+
     Raises:
         quern.Error: "invalid_arguments" for shapes that do not broadcast or a condition that is not for `algorithm`.
         TypeError: an array is None, or a number does not fit the type of the other array.
@@ -343,6 +350,9 @@ def sum(arrays, scales=None, *, dtype=None, out=None):  # pylint: disable=redefi
         scales: a number for each; by default 1.
         dtype: type of the result, by default that of the first.
         out: array that is written; it may be the first.
+
+    If all arrays and the result are of integers, and the scales are integers whose absolute values add up to at most
+    2**31, the sum is exact and saturates to the type of the result. Otherwise it is computed in f32.
     """
     arrays = _checks.items("arrays", arrays)
     scales = (1.0,) * len(arrays) if scales is None else tuple(

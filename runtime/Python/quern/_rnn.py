@@ -245,6 +245,7 @@ def lstm(x, w, u, bias=None, h0=None, c0=None, *, peephole=None, projection=None
     Raises:
         quern.Error: shapes or types that do not fit; the message has the constraint's number.
     """
+    out = _checks.results(out, 3)
     results = _forward(x, h0, c0, None, lengths, w, u, peephole, projection, bias, *out, None, "lstm", direction, None,
                        0.0, _flags(stacked), training)
     return results if training else results[:3]
@@ -266,6 +267,7 @@ def gru(x, w, u, bias=None, h0=None, *, linear_before_reset=False, attention=Non
         (y, h) or (y, h, workspace).
     """
     cell = ("lbr_" if linear_before_reset else "") + ("gru" if attention is None else "augru")
+    out = _checks.results(out, 2)
     y, h, _, workspace = _forward(x, h0, None, attention, lengths, w, u, None, None, bias, *out, None, None, cell,
                                   direction, None, 0.0, _flags(stacked), training)
     return (y, h, workspace) if training else (y, h)
@@ -284,6 +286,7 @@ def rnn(x, w, u, bias=None, h0=None, *, activation="tanh", alpha=0.0, lengths=No
     Returns:
         (y, h) or (y, h, workspace).
     """
+    out = _checks.results(out, 2)
     y, h, _, workspace = _forward(x, h0, None, None, lengths, w, u, None, None, bias, *out, None, None, "rnn",
                                   direction, activation, _checks.number("alpha", alpha), _flags(stacked), training)
     return (y, h, workspace) if training else (y, h)
@@ -420,7 +423,7 @@ class LSTM(_Layer):
 
     def __call__(self, x, h0=None, c0=None, *, lengths=None, out=(None, None, None)):
         """(y, h, c), as `lstm` returns them."""
-        return self._run(x, h0, c0, None, lengths, out)[:3]
+        return self._run(x, h0, c0, None, lengths, _checks.results(out, 3))[:3]
 
 
 class GRU(_Layer):
@@ -433,7 +436,7 @@ class GRU(_Layer):
 
     def __call__(self, x, h0=None, *, attention=None, lengths=None, out=(None, None)):
         """(y, h), as `gru` returns them."""
-        return self._run(x, h0, None, attention, lengths, (*out, None))[:2]
+        return self._run(x, h0, None, attention, lengths, (*_checks.results(out, 2), None))[:2]
 
 
 class RNN(_Layer):
@@ -444,7 +447,7 @@ class RNN(_Layer):
 
     def __call__(self, x, h0=None, *, lengths=None, out=(None, None)):
         """(y, h), as `rnn` returns them."""
-        return self._run(x, h0, None, None, lengths, (*out, None))[:2]
+        return self._run(x, h0, None, None, lengths, (*_checks.results(out, 2), None))[:2]
 
 
 __all__ = ["lstm", "gru", "rnn", "rnn_backward", "weights", "LSTM", "GRU", "RNN"]

@@ -17,37 +17,43 @@ _OF_DIRECTION = ("w", "u", "b_ih", "b_hh", "p")
 PLACES = ("x", "h", "c", "lengths", *_OF_DIRECTION, *(name + "_reverse" for name in _OF_DIRECTION))
 _ALWAYS = ("x", "w", "u")
 _TENSORS = ", ".join(("Tensor " if name in _ALWAYS else "Tensor? ") + name for name in PLACES)
-_ORDER = {"lbr_gru": [1, 0, 2]}  # PyTorch's gates r, z, n are Quern's u, r, o
+
+
+def _swapped(array):
+    """A copy of [3 H, …] with the first two gates exchanged: PyTorch has r, z, n and Quern u, r, o."""
+    size = array.shape[0] // 3
+    return torch.cat((array[size:2 * size], array[:size], array[2 * size:]))
 
 
 def _stacked(parts):
-    """Of each direction, as one array [1, D, …]; a view of the one."""
-    if parts[0] is None:
-        return None
-    return (parts[0][None] if len(parts) == 1 else torch.stack(parts))[None]
+    """The arrays [1, 1, …] of all directions as one array [1, D, …]: a view if there is one direction."""
+    return parts[0] if len(parts) == 1 or parts[0] is None else torch.cat(parts, 1)
 
 
 def canonical(cell, parameters):
-    """(w, u, bias, projection) as quern.lstm takes them, of lists (w, u, b_ih, b_hh, p) of each direction.
+    """(w, u, bias, projection) as quern.lstm takes them, from lists (w, u, b_ih, b_hh, p) of each direction.
 
-    They are views where the order of gates allows it and there is one direction.
+    Weights and projection are views if the order of gates allows it and there is one direction.
     """
-    gates, order = GATES[cell], _ORDER.get(cell)
+    gates = GATES[cell]
+    is_gru = cell == "lbr_gru"
 
-    def in_order(array):
-        array = array.view(gates, array.shape[0] // gates, *array.shape[1:])
-        return array if order is None else array[order]
+    def by_gate(array):
+        """[1, 1, I, G, H] of weights [G H, I]: one call in place of several views."""
+        array = _swapped(array) if is_gru else array
+        (rows, inputs), (row, column) = array.shape, array.stride()
+        size = rows // gates
+        return array.as_strided((1, 1, inputs, gates, size), (0, 0, column, size * row, row), array.storage_offset())
     made = []
     for w, u, b_ih, b_hh, p in parameters:
         bias = None
-        if b_ih is not None and cell == "lbr_gru":
-            inputs, states = in_order(b_ih), in_order(b_hh)
-            bias = torch.cat([inputs[:2] + states[:2], inputs[2:], states[2:]])
+        if b_ih is not None and is_gru:
+            inputs, states = (_swapped(b).view(gates, -1) for b in (b_ih, b_hh))
+            bias = torch.cat([inputs[:2] + states[:2], inputs[2:], states[2:]])[None, None]
         elif b_ih is not None:
-            bias = (b_ih + b_hh).view(gates, -1)
-        made.append((in_order(w), in_order(u), bias, None if p is None else p.T))
-    w, u, bias, projection = map(_stacked, zip(*made))
-    return w.permute(0, 1, 4, 2, 3), u.permute(0, 1, 4, 2, 3), bias, projection
+            bias = (b_ih + b_hh).view(1, 1, gates, -1)
+        made.append((by_gate(w), by_gate(u), bias, None if p is None else p.T[None, None]))
+    return list(map(_stacked, zip(*made)))
 
 
 def directions_of(parameters):
@@ -191,16 +197,14 @@ def _zeros(name, cell, parameters):
 
 def _of_pytorch(cell, made):
     """Gradients (w, u, b_ih, b_hh, p) of memories by name of Quern."""
-    order, bias = _ORDER.get(cell), made.get("bias")
+    is_gru, bias = cell == "lbr_gru", made.get("bias")
 
-    def in_order(array, gates=None):
-        if array is None or order is None:
-            return array
-        return array.unflatten(0, (3, -1))[gates or order].flatten(0, 1)
+    def in_order(array):
+        return array if array is None or not is_gru else _swapped(array)
     first = second = None
     if bias is not None:
-        first = bias.flatten() if order is None else bias[order].flatten()
-        second = first.clone() if order is None else bias[[1, 0, 3]].flatten()
+        first = _swapped(bias[:3]).flatten() if is_gru else bias.flatten()
+        second = _swapped(torch.cat((bias[:2], bias[3:]))).flatten() if is_gru else first.clone()
     projection = made.get("weights_projection")
     return [in_order(made.get("weights_layer")), in_order(made.get("weights_iter")), first, second,
             None if projection is None else projection.T.contiguous()]
@@ -358,6 +362,9 @@ def call(*arguments):
     """The operator, by the shortest way."""
     if is_transformed() and not torch.compiler.is_compiling():
         return _transformed(*arguments)
+    if torch._C._get_tracing_state():
+        # A recorded graph may be differentiated, also if it is recorded (and checked) under torch.no_grad().
+        arguments = (*arguments[:-1], True)
     if torch.compiler.is_compiling() or not are_plain(*arguments[:len(PLACES)]):
         return rnn(*arguments)
     return _Recorded.apply(*arguments) if arguments[-1] else _run(*arguments)

@@ -7,6 +7,8 @@
     lstm.load_state_dict(trained.state_dict())
 """
 
+import functools
+
 import torch
 from torch.nn.utils.rnn import PackedSequence
 
@@ -78,11 +80,18 @@ def _cast(tensor, type):
     return tensor.to(type) if is_cast else tensor
 
 
+@functools.cache
+def _names(layer, is_bidirectional):
+    """Of the parameters, for each direction."""
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+    return [[f"{name}_l{layer}{suffix}" for name in names] for suffix in ("", "_reverse")[:1 + is_bidirectional]]
+
+
 class _Frozen:
     """The weights of a module, packed once.
 
     Args:
-        parameters: the tensors of the module by name.
+        parameters: the tensors of the module.
         dtype: the type of the weights.
         layers: a `quern.LSTM`, `GRU` or `RNN` for each layer.
     """
@@ -118,7 +127,7 @@ class _Layers:
                 raise quern.Error("a parameter is not a plain tensor of the CPU; freeze() is not implemented for it", 3)
             arrays = canonical(self._cell, [list(map(bare, some)) for some in parameters])
             layers.append(self._whole(self._cell, self._activation() or None, arrays))
-        self.__dict__["_quern_frozen"] = _Frozen(dict(self._parameters), arrays[0].dtype, layers)
+        self.__dict__["_quern_frozen"] = _Frozen(self._all_parameters(), arrays[0].dtype, layers)
         return self
 
     def unfreeze(self):
@@ -126,11 +135,13 @@ class _Layers:
         self.__dict__.pop("_quern_frozen", None)
         return self
 
+    def _all_parameters(self):
+        """The parameters, and those of parametrizations."""
+        return list(self.parameters() if self._modules else self._parameters.values())
+
     def _parameters_of(self, layer):
         """A list [w, u, b_ih, b_hh, p] for each direction."""
-        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-        return [[getattr(self, f"{name}_l{layer}{suffix}", None) for name in names]
-                for suffix in (("", "_reverse") if self.bidirectional else ("",))]
+        return [[getattr(self, name, None) for name in names] for names in _names(layer, self.bidirectional)]
 
     def _direction(self):
         return "bidirectional_concat" if self.bidirectional else "left2right"
@@ -165,9 +176,7 @@ class _Layers:
         if narrow:
             x, h, *parameters = (_cast(tensor, narrow) for tensor in (x, h, *parameters))
         parameters += [None] * (10 - len(parameters))
-        # A recorded graph may be differentiated, also if it is recorded (and checked) under torch.no_grad().
-        training = torch.jit.is_tracing() or torch.is_grad_enabled() and any(
-            t is not None and t.requires_grad for t in (x, h, c, *parameters))
+        training = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, h, c, *parameters))
         y, h, c, _ = call(x, h, c, lengths, *parameters, self._cell, self._activation(), training)
         if narrow and self._cell == "lbr_gru":  # autocast keeps the type of its states
             y, h = y.to(result), h.to(result)
@@ -192,7 +201,8 @@ class _Layers:
         """Whether a call uses the packed weights."""
         if torch.compiler.is_compiling() or self._quern_frozen is None:
             return False
-        if any(weight is not self._quern_frozen.parameters[name] for name, weight in self._parameters.items()):
+        before, now = self._quern_frozen.parameters, self._all_parameters()
+        if len(before) != len(now) or any(first is not second for first, second in zip(before, now)):
             raise quern.Error("a parameter of a frozen layer is another tensor now; call unfreeze() or freeze()")
         if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, h, c, *self.parameters())):
             raise quern.Error("a frozen layer records no gradients; call it under torch.no_grad(), or unfreeze() it")

@@ -27,7 +27,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Turns every f32 value between loads and stores into f64.
+/// Turns every f32 value between loads and stores into f64, but for those whose bits are taken.
 class Widening {
 public:
   explicit Widening(func::FuncOp function)
@@ -79,6 +79,12 @@ private:
     } else if (auto load = dyn_cast<memref::LoadOp>(op); load && load.getType() == f32) {
       builder.setInsertionPointAfter(op);
       extend(builder, load.getResult());
+    } else if (isa<arith::BitcastOp>(op)) { // of 32 bits: an f32 is rounded in front of it, and extended behind it
+      if (op->getOperand(0).getType() == f64 && op->getResult(0).getType().isInteger(32))
+        op->setOperand(0, arith::TruncFOp::create(builder, op->getLoc(), f32, op->getOperand(0)));
+      builder.setInsertionPointAfter(op);
+      if (op->getResult(0).getType() == f32)
+        extend(builder, op->getResult(0));
     } else if (isa<arith::ExtFOp, arith::TruncFOp>(op) && getElementTypeOrSelf(op->getResult(0)) == f32 &&
                op->getOperand(0).getType() == f64) {
       op->getResult(0).replaceAllUsesWith(op->getOperand(0)); // a rounding to f32 inside the chain

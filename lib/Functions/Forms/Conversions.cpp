@@ -148,7 +148,8 @@ bool functions::defineConversion(Operation *op) {
     from = on.make<arith::ExtFOp>(builder.getF32Type(), from);
   const Bounds bounds = boundsOf(type, from.getType(), isSigned);
   const FloatRange range = rangeOf(from);
-  if (!range.mayBeNan && range.low > bounds.low - 1 && range.high < bounds.limit) {
+  const bool isInRange = !range.mayBeNan && range.low > bounds.low - 1 && range.high < bounds.limit;
+  if (isInRange && !type.isInteger(1)) {
     op->setOperand(0, from);
     return false;
   }
@@ -157,7 +158,10 @@ bool functions::defineConversion(Operation *op) {
     clamped = on.make<math::RoundEvenOp>(clamp(on, round.getOperand(), bounds));
   else
     clamped = clamp(on, from, bounds);
-  Value result = isSigned ? on.make<arith::FPToSIOp>(type, clamped) : on.make<arith::FPToUIOp>(type, clamped);
+  const Type converted = type.isInteger(1) ? builder.getI8Type() : type; // devices convert no bits
+  Value result = isSigned ? on.make<arith::FPToSIOp>(converted, clamped) : on.make<arith::FPToUIOp>(converted, clamped);
+  if (converted != type)
+    result = on.make<arith::TruncIOp>(type, result);
   if (bounds.most + 1 < bounds.limit) { // the greatest integer is no float
     const unsigned bits = bitsOf(type);
     Value most = on.integer(type, isSigned ? APInt::getSignedMaxValue(bits) : APInt::getMaxValue(bits));

@@ -99,6 +99,18 @@ bool isShiftInRange(Operation *op) {
   return matchPattern(op->getOperand(1), m_ConstantInt(&amount)) && amount.ult(amount.getBitWidth());
 }
 
+/// Returns true if an operation is the minimum or maximum of two bits, which devices lack.
+bool isExtremeOfBits(Operation *op) {
+  return isa<arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(op) &&
+         op->getResult(0).getType().isInteger(1);
+}
+
+/// Emits it as logic. As a signed number, true is -1.
+Value extremeOfBits(Numbers &on, Operation *op) {
+  Value a = op->getOperand(0), b = op->getOperand(1);
+  return isa<arith::MaxUIOp, arith::MinSIOp>(op) ? on.make<arith::OrIOp>(a, b) : on.make<arith::AndIOp>(a, b);
+}
+
 bool isHalfByte(Type type) { return type.isInteger(4); }
 
 /// Whether an operation means the same on i4 wherever it is: it moves or converts bits.
@@ -148,11 +160,13 @@ void dropPromises(Operation *op) {
 bool functions::defineInteger(Operation *op) {
   dropPromises(op);
   const bool isShift = isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op) && !isShiftInRange(op);
-  if (!isShift && !isDivision(op))
+  if (!isShift && !isDivision(op) && !isExtremeOfBits(op))
     return false;
   OpBuilder builder(op);
   Numbers on(builder, op->getLoc());
-  op->getResult(0).replaceAllUsesWith(isShift ? shift(on, op) : divide(on, op));
+  op->getResult(0).replaceAllUsesWith(isShift               ? shift(on, op)
+                                      : isExtremeOfBits(op) ? extremeOfBits(on, op)
+                                                            : divide(on, op));
   op->erase();
   return true;
 }

@@ -52,8 +52,8 @@ public:
     const int bits = type.isF64() ? 216 : 72;
     Value size = abs(x), isSmall = is(size, CmpFPredicate::OLT, std::ldexp(1.0, type.isF64() ? -700 : -90));
     Value scaled = on.choose(isSmall, times(size, std::ldexp(1.0, bits)), size);
-    Value root = on.make<math::PowFOp>(scaled, constant(1.0 / 3)), square = times(root, root);
-    root = minus(root, over(minus(times(square, root), scaled), times(square, 3)));
+    Value root = on.make<math::PowFOp>(scaled, constant(1.0 / 3));
+    root = minus(root, times(minus(root, over(scaled, times(root, root))), 1.0 / 3));
     root = on.choose(isSmall, times(root, std::ldexp(1.0, -bits / 3)), root);
     Value isSpecial = on.make<arith::OrIOp>(is(size, CmpFPredicate::OEQ, 0),
                                             is(size, CmpFPredicate::UEQ, std::numeric_limits<double>::infinity()));
@@ -109,6 +109,7 @@ Value expansionOf(Operation *op, Numbers &on, ValueRange x) {
       .Case([&](math::IsInfOp) { return f.is(f.abs(x[0]), CmpFPredicate::OEQ, infinity); })
       .Case([&](math::IsFiniteOp) { return f.is(f.abs(x[0]), CmpFPredicate::OLT, infinity); })
       .Case([&](math::ClampFOp) { return on.make<arith::MinimumFOp>(on.make<arith::MaximumFOp>(x[0], x[1]), x[2]); })
+      .Case([&](math::FmaOp) { return on.make<math::FmaOp>(x[0], x[1], x[2]); })
       .Case([&](math::RoundOp) { return f.round(x[0]); })
       .Case([&](math::Log10Op) { return f.log10(x[0]); })
       .Case([&](math::CbrtOp) { return f.cbrt(x[0]); })
@@ -123,8 +124,9 @@ Value expansionOf(Operation *op, Numbers &on, ValueRange x) {
 } // namespace
 
 bool functions::expandFunction(Operation *op) {
-  if (!isa<math::IsNaNOp, math::IsInfOp, math::IsFiniteOp, math::ClampFOp, math::RoundOp, math::Log10Op, math::CbrtOp,
-           math::SinhOp, math::CoshOp, math::AsinhOp, math::AcoshOp, math::AtanhOp>(op))
+  const bool isNarrowFma = isa<math::FmaOp>(op) && op->getResult(0).getType().getIntOrFloatBitWidth() < 32;
+  if (!isNarrowFma && !isa<math::IsNaNOp, math::IsInfOp, math::IsFiniteOp, math::ClampFOp, math::RoundOp, math::Log10Op,
+                           math::CbrtOp, math::SinhOp, math::CoshOp, math::AsinhOp, math::AcoshOp, math::AtanhOp>(op))
     return false;
   OpBuilder builder(op);
   Numbers on(builder, op->getLoc());

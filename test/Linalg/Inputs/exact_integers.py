@@ -171,7 +171,7 @@ def conversions(size, draw):
     x = [struct.unpack("f", struct.pack("f", draw.choice(ends) if draw.random() < 0.7 else draw.uniform(-300, 300)))[0]
          for _ in range(size)]
     body, expected = [], []
-    for kind in ("i4", "i8", "i16", "i32", "i64"):
+    for kind in ("i1", "i4", "i8", "i16", "i32", "i64"):
         for operation in ("fptosi", "fptoui"):
             for through in ("f32", "bf16", "f64"):
                 if through == "bf16" and kind == "i64":

@@ -402,6 +402,8 @@ step tests "functions in MLIR, every ISA" python3 test/Linalg/Inputs/check_funct
   --quern=build/release/bin/quern --isa=all --jobs="$jobs" test/Linalg/Corpus/*.mlir
 step tests "random functions in MLIR" python3 test/Linalg/Inputs/random_functions.py --quern=build/release/bin/quern \
   --seed="$daySeed" --jobs="$jobs" "$(pick --count=50 --count=150 --count=3000)"
+step tests "functions on integers in MLIR" python3 test/Linalg/Inputs/exact_functions.py \
+  --quern=build/release/bin/quern --seed="$daySeed" --jobs="$jobs" "$(pick --count=30 --count=100 --count=2000)"
 step tests "kernels of families, every ISA" conformance release "$families" \
   "$(pick --count=30 --count=60 --count=400)" --families --linker=orc --isa=all
 step tests "conformance of rnn, every ISA" conformance release rnn \

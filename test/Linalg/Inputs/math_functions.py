@@ -73,7 +73,8 @@ def module(size):
     lines[0] += ", ".join([f"tensor<{size}xf32>"] * len(names)) + ") {"
     lines.append(f"  %e = tensor.empty() : tensor<{size}xf32>")
     for name in names:
-        lines += [f"  %{name} = linalg.map ins(%x : tensor<{size}xf32>) outs(%e : tensor<{size}xf32>) (%a: f32, %o: f32) {{"]
+        lines += [f"  %{name} = linalg.map ins(%x : tensor<{size}xf32>) outs(%e : tensor<{size}xf32>)",
+                  "      (%a: f32, %o: f32) {"]
         if name in TESTS:
             lines += [f"    %b = math.{name} %a : f32", "    %c = arith.uitofp %b : i1 to f32"]
         else:

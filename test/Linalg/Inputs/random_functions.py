@@ -4,6 +4,7 @@
 
   random_functions.py [--quern=PROGRAM] [--seed=N] [--count=N] [--first=N] [--jobs=N] [--print]
 
+Integers divide by anything, i4 stands in any place, sums start from anything, and some functions have sizes of 0.
 Function N of a seed is the same whatever else is drawn. What is refused counts apart; more than a tenth fails the run.
 """
 
@@ -40,6 +41,7 @@ class Function:
         self.draw = random.Random(seed * 1000003 + number)
         self.lines, self.arguments, self.values, self.count = [], [], [], 0
         self.places = []  # numbers that come as arguments, behind the others
+        self.zeroShare = self.draw.choice([0, 0, 0, 0, 0, 0.1])
 
     def name(self):
         self.count += 1
@@ -48,13 +50,16 @@ class Function:
     def emit(self, line):
         self.lines.append("  " + line)
 
+    def dim(self):
+        return 0 if self.draw.random() < self.zeroShare else self.draw.choice(DIMS)
+
     def constant(self, number):
         name = self.name()
         self.emit(f"{name} = arith.constant {number:e} : f32")
         return name
 
     def argument(self, shape, element=None):
-        element = element or self.draw.choices(["f32", "f16", "bf16", "i8"], [6, 1, 1, 1])[0]
+        element = element or self.draw.choices(["f32", "f16", "bf16", "i8", "i4"], [6, 1, 1, 1, 1])[0]
         name = f"%a{len(self.arguments)}"
         self.arguments.append((name, shape, element))
         return name, shape, element
@@ -76,10 +81,11 @@ class Function:
         for i, (_, _, kind) in enumerate(inputs):
             blocks.append(f"%i{i}: f32" if kind == "f32" else f"%x{i}: {kind}")
             if kind != "f32":
-                lines.append(f"%i{i} = {'arith.sitofp' if kind == 'i8' else 'arith.extf'} %x{i} : {kind} to f32")
+                lines.append(f"%i{i} = {'arith.sitofp' if kind[0] == 'i' else 'arith.extf'} %x{i} : {kind} to f32")
         yielded = body(lines)
         if element != "f32":
-            lines.append(f"%cut = arith.truncf {yielded} : f32 to {element}")
+            narrows = "arith.fptosi" if element[0] == "i" else "arith.truncf"
+            lines.append(f"%cut = {narrows} {yielded} : f32 to {element}")
             yielded = "%cut"
         names, types = ", ".join(n for n, _, _ in inputs), ", ".join(type_of(s, e) for _, s, e in inputs)
         iterators = ", ".join(f'"{kind}"' for kind in kinds)
@@ -91,11 +97,11 @@ class Function:
         self.emit(f"}} -> {type_of(shape, element)}")
         return name, shape, element
 
-    def elementwise(self, value):
+    def elementwise(self, value, turns=True):
         """One or two operands, the second broadcast, either turned, results in any order."""
         rank = len(value[1])
         order = list(range(rank))
-        if rank > 1 and self.draw.random() < 0.3:
+        if turns and rank > 1 and self.draw.random() < 0.3:
             self.draw.shuffle(order)
         shape = [value[1][d] for d in order]  # loops are the result's dims
         place = {d: i for i, d in enumerate(order)}
@@ -135,6 +141,31 @@ class Function:
 
         return self.generic(inputs, maps, self.empty(shape), shape, ["parallel"] * rank, body)
 
+    def integers(self, value):
+        """An integer of two arguments, which is added."""
+        rank, element = len(value[1]), self.draw.choice(["i4", "i8", "i32"])
+        kept = [[d for d in range(rank) if self.draw.random() < 0.7] for _ in range(2)]
+        inputs = [value] + [self.argument([value[1][d] for d in ofOne], element) for ofOne in kept]
+        operation = self.draw.choice(["divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui", "shli",
+                                      "shrsi", "shrui", "muli", "subi", "maxui", "andi"])
+
+        def body(text):
+            text += [f"%z = arith.{operation} %x1, %x2 : {element}", f"%w = arith.sitofp %z : {element} to f32",
+                     "%s = arith.mulf %w, %small : f32", "%b = arith.addf %i0, %s : f32"]
+            return "%b"
+
+        whole = map_of(rank, [f"d{d}" for d in range(rank)])
+        maps = [whole] + [map_of(rank, [f"d{d}" for d in ofOne]) for ofOne in kept] + [whole]
+        return self.generic(inputs, maps, self.empty(value[1]), value[1], ["parallel"] * rank, body)
+
+    def start(self, shape, neutral):
+        """What a reduction starts from: the neutral number, another, an argument, or what was computed."""
+        how = self.draw.random()
+        if how < 0.6:
+            return self.filled(shape, neutral if how < 0.5 else 0.75)
+        given = self.argument(shape, "f32")
+        return given[0] if how < 0.8 else self.elementwise(given, turns=False)[0]
+
     def reduction(self, value):
         rank = len(value[1])
         reduced = [d for d in range(rank) if self.draw.random() < 0.5] or [self.draw.randrange(rank)]
@@ -153,7 +184,7 @@ class Function:
 
         kinds = ["reduction" if d in reduced else "parallel" for d in range(rank)]
         maps = [map_of(rank, [f"d{d}" for d in range(rank)]), map_of(rank, [f"d{d}" for d in kept])]
-        return self.generic([value], maps, self.filled(shape, start), shape, kinds, body)
+        return self.generic([value], maps, self.start(shape, start), shape, kinds, body)
 
     def transpose(self, value):
         order = list(range(len(value[1])))
@@ -184,8 +215,8 @@ class Function:
         return name, size, value[2]
 
     def inserted(self, value):
-        shape = [d + self.draw.choice([0, 0, 1, 3]) for d in value[1]]
-        first = [self.draw.randint(0, s - d) for d, s in zip(value[1], shape)]
+        shape = [max(d + self.draw.choice([0, 0, 1, 3]), 1) for d in value[1]]
+        first = [self.draw.randint(0, s - max(d, 1)) for d, s in zip(value[1], shape)]
         into, name = self.filled(shape, 0.25), self.name()
         self.emit(f"{name} = tensor.insert_slice {value[0]} into {into}{self.placed(first)} {list(value[1])} "
                   f"{[1] * len(shape)} : {type_of(value[1], 'f32')} into {type_of(shape, 'f32')}")
@@ -213,7 +244,7 @@ class Function:
         if len(value[1]) < 2 or value[2] != "f32":
             return self.elementwise(value)
         batch, (m, k) = list(value[1][:-2]), value[1][-2:]
-        n, rank = self.draw.choice(DIMS), len(value[1])
+        n, rank = self.dim(), len(value[1])
         isShared, isTurned = bool(batch) and self.draw.random() < 0.4, self.draw.random() < 0.5
         other = self.argument(([] if isShared else batch) + ([n, k] if isTurned else [k, n]), "f32")
         ofBatch = [f"d{i}" for i in range(len(batch))]
@@ -227,7 +258,7 @@ class Function:
             text += ["%m = arith.mulf %i0, %i1 : f32", "%r = arith.addf %out, %m : f32"]
             return "%r"
 
-        summed = self.generic([value, other], maps, self.filled(shape, 0), shape,
+        summed = self.generic([value, other], maps, self.start(shape, 0), shape,
                               ["parallel"] * rank + ["reduction"], body)
         whole = map_of(rank, [f"d{i}" for i in range(rank)])
         return self.generic([summed], [whole, whole], self.empty(shape), shape, ["parallel"] * rank,
@@ -245,10 +276,11 @@ class Function:
     def step(self, value):
         if not value[1]:
             return self.elementwise(value)
-        makers = [(self.elementwise, 8), (self.reduction, 3), (self.product, 2), (self.softmax, 1)]
+        makers = [(self.elementwise, 8), (self.integers, 2), (self.reduction, 3), (self.product, 2), (self.softmax, 1)]
         if len(value[1]) > 1:
             makers.append((self.transpose, 1))
-        makers += [(self.cut, 1), (self.reshaped, 1)]
+        if 0 not in value[1]:  # in which there is no place
+            makers += [(self.cut, 1), (self.reshaped, 1)]
         if value[2] == "f32":
             makers.append((self.inserted, 1))
         make = self.draw.choices([m for m, _ in makers], [w for _, w in makers])[0]
@@ -258,7 +290,7 @@ class Function:
         for constant, number in (("%zero", 0), ("%one", 1), ("%half", 0.5), ("%small", 0.125)):
             self.lines.append(f"  {constant} = arith.constant {number:e} : f32")
         rank = self.draw.choice([1, 2, 2, 2, 3, 3, 4])
-        shape = [self.draw.choice(DIMS) for _ in range(rank)]
+        shape = [self.dim() for _ in range(rank)]
         while self.size(shape) > MOST_ELEMENTS:
             shape[self.draw.randrange(rank)] = self.draw.choice(DIMS)
         value = self.argument(shape)
@@ -271,7 +303,7 @@ class Function:
             value = self.elementwise(value)
         whole = map_of(len(value[1]), [f"d{i}" for i in range(len(value[1]))])
         if self.draw.random() < 0.2:
-            element = self.draw.choice(["f16", "bf16"])
+            element = self.draw.choice(["f16", "bf16", "i4", "i8", "i32"])
             value = self.generic([value], [whole, whole], self.empty(value[1], element), value[1],
                                  ["parallel"] * len(value[1]), lambda text: "%i0", element)
         results = [value] + [v for v in self.values if v[2] == "f32" and v[0] != value[0] and self.draw.random() < 0.1]

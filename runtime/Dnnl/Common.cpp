@@ -70,6 +70,10 @@ quern_status_t refuseWith(const char *event, const char *component, const std::s
   return quern_unimplemented;
 }
 
+/// Filled when the library is loaded.
+const quern_version_t version{
+    3, 13, 2, quern_version()->hash, quern_version()->cpu_runtime, quern_version()->gpu_runtime};
+
 } // namespace
 
 void quern::dropin::readEnvironment() noexcept {
@@ -99,11 +103,7 @@ quern_status_t quern::dropin::refuse(const char *function) noexcept {
 extern "C" {
 
 /// The version whose interface this is; the hash names the build of Quern.
-QUERN_API const quern_version_t *dnnl_version(void) noexcept {
-  static const quern_version_t version{
-      3, 13, 2, quern_version()->hash, quern_version()->cpu_runtime, quern_version()->gpu_runtime};
-  return &version;
-}
+QUERN_API const quern_version_t *dnnl_version(void) noexcept { return &version; }
 
 QUERN_API quern_status_t dnnl_engine_create(quern_engine_t *engine, quern_engine_kind_t kind, size_t index) noexcept {
   readEnvironment();

@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <pthread.h>
 #include <string>
 #include <vector>
 
@@ -78,10 +79,7 @@ struct Observer {
   JitDump dump;
   int dumped = 0;
 
-  static Observer &process() {
-    static auto *observer = new Observer; // never destroyed: threads may still run at exit
-    return *observer;
-  }
+  static Observer &process();
 
   void writeObject(const std::string &name, const char *line) {
     quern_blob_t blob = nullptr;
@@ -130,6 +128,16 @@ struct Observer {
   /// With the mutex held.
   bool isWanted() const { return isDumping || (flags & (perfMap | jitDump)); }
 };
+
+// Created when the library is loaded, since a fork could find another thread creating it. Never destroyed, since
+// threads may still run at exit.
+Observer &observerOfProcess = []() -> Observer & {
+  (void)pthread_atfork([] { Observer::process().mutex.lock(); }, [] { Observer::process().mutex.unlock(); },
+                       [] { Observer::process().mutex.unlock(); });
+  return *new Observer;
+}();
+
+Observer &Observer::process() { return observerOfProcess; }
 
 /// Changes what is asked for and listens if anything is. The listener is set without the mutex, which it takes itself.
 template <typename Change> quern_status_t change(Change &&apply) noexcept {

@@ -33,10 +33,11 @@ struct Settings {
   std::once_flag header;
 };
 
-Settings &settings() {
-  static auto *process = new Settings; // never destroyed: threads may still run at exit
-  return *process;
-}
+// Created when the library is loaded, since a fork could find another thread creating it. Never destroyed, since
+// threads may still run at exit.
+Settings &settingsOfProcess = *new Settings;
+
+Settings &settings() { return settingsOfProcess; }
 
 // clang-format off: rows of names
 constexpr std::string_view componentNames[] = {

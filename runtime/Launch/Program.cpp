@@ -323,9 +323,12 @@ Result<void> Program::checkOffsets(const int64_t *bufferBytes, const int64_t *bo
       --depth;
     } else {
       const Group &group = groups[instruction.index];
-      for (const Step &step : std::span(steps).subspan(group.firstStep, group.stepCount))
+      for (const Step &step : std::span(steps).subspan(group.firstStep, group.stepCount)) {
+        if (bound[step.iterations] == 0) // a part of no elements may begin anywhere
+          continue;
         if (Result<void> fits = checkStep(step, bufferBytes, bound, {around, depth}); !fits)
           return fits;
+      }
     }
   }
   return {};

@@ -10,7 +10,7 @@
 #rc = affine_map<(r, c) -> (r, c)>
 #c = affine_map<(r, c) -> (c)>
 
-// sizes: 9,77,77,9,77
+// sizes: 9,77,77,9,77 0,0,0,0,0 0,77,77,0,77 9,0,0,9,0
 func.func @eltwise_dynamic(%x: tensor<?x?xf32>, %b: tensor<?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -27,7 +27,7 @@ func.func @eltwise_dynamic(%x: tensor<?x?xf32>, %b: tensor<?xf32>) -> tensor<?x?
   return %y : tensor<?x?xf32>
 }
 
-// sizes: 48,3,64,5
+// sizes: 48,3,64,5 0,3,64,5 48,0,64,5 48,3,64,0
 func.func @strides_dynamic(%x: memref<12x40xf32, strided<[?, 1], offset: ?>>, %y: memref<12x40xf32, strided<[?, 1], offset: ?>>) {
   %half = arith.constant 0.5 : f32
   linalg.generic {indexing_maps = [#rc, #rc], iterator_types = ["parallel", "parallel"]}

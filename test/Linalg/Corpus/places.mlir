@@ -29,7 +29,7 @@
 // UNKNOWN: the number arg1 is known only at execution; give it (--sizes)
 #rc = affine_map<(r, c) -> (r, c)>
 
-// sizes: 0 5 48
+// sizes: 0 5 48 0
 func.func @extract(%x: tensor<64x48xf32>, %at: index) -> tensor<16x48xf32> {
   %e = tensor.empty() : tensor<16x48xf32>
   %s = tensor.extract_slice %x[%at, 0] [16, 48] [1, 1] : tensor<64x48xf32> to tensor<16x48xf32>
@@ -37,7 +37,7 @@ func.func @extract(%x: tensor<64x48xf32>, %at: index) -> tensor<16x48xf32> {
   return %y : tensor<16x48xf32>
 }
 
-// sizes: 0 7 60
+// sizes: 0 7 60 0
 func.func @insert(%x: tensor<4x48xf32>, %to: tensor<64x48xf32>, %at: index) -> tensor<64x48xf32> {
   %e = tensor.empty() : tensor<4x48xf32>
   %y = linalg.exp ins(%x : tensor<4x48xf32>) outs(%e : tensor<4x48xf32>) -> tensor<4x48xf32>
@@ -46,7 +46,7 @@ func.func @insert(%x: tensor<4x48xf32>, %to: tensor<64x48xf32>, %at: index) -> t
 }
 
 // Keys of one step go where a cache has room for them.
-// sizes: 0 30
+// sizes: 0 30 0
 func.func @cache(%x: memref<2x8xf16>, %cache: memref<4x32x8xf16>, %at: index) {
   %p = memref.subview %cache[1, %at, 0] [1, 2, 8] [1, 1, 1] : memref<4x32x8xf16> to memref<2x8xf16, strided<[8, 1], offset: ?>>
   linalg.copy ins(%x : memref<2x8xf16>) outs(%p : memref<2x8xf16, strided<[8, 1], offset: ?>>)
@@ -54,7 +54,7 @@ func.func @cache(%x: memref<2x8xf16>, %cache: memref<4x32x8xf16>, %at: index) {
 }
 
 // A block by its number, of columns and rows.
-// sizes: 0,0 3,5 2,1
+// sizes: 0,0 3,5 2,1 0,0 0,1 0,5
 func.func @block(%x: tensor<64x48xbf16>, %i: index, %j: index) -> tensor<16x8xf32> {
   %c16 = arith.constant 16 : index
   %c8 = arith.constant 8 : index
@@ -70,7 +70,7 @@ func.func @block(%x: tensor<64x48xbf16>, %i: index, %j: index) -> tensor<16x8xf3
   return %y : tensor<16x8xf32>
 }
 
-// sizes: 10,5,10 1,63,1 64,0,64
+// sizes: 10,5,10 1,63,1 64,0,64 0,0,0 0,5,0 0,63,0
 func.func @any_rows(%x: tensor<64x48xf32>, %at: index, %n: index) -> tensor<?x48xf32> {
   %e = tensor.empty(%n) : tensor<?x48xf32>
   %s = tensor.extract_slice %x[%at, 0] [%n, 48] [1, 1] : tensor<64x48xf32> to tensor<?x48xf32>
@@ -79,7 +79,7 @@ func.func @any_rows(%x: tensor<64x48xf32>, %at: index, %n: index) -> tensor<?x48
 }
 
 // The columns that a number leaves, of a matrix of open sizes.
-// sizes: 9,17,9,12,5 1,2,1,1,1
+// sizes: 9,17,9,12,5 1,2,1,1,1 0,0,0,0,0 0,17,0,12,5 0,2,0,0,0
 func.func @left_columns(%x: tensor<?x?xf32>, %n: index) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -93,7 +93,7 @@ func.func @left_columns(%x: tensor<?x?xf32>, %n: index) -> tensor<?x?xf32> {
 }
 
 // The keys that are there already.
-// sizes: 33,33 1,1 64,64
+// sizes: 33,33 1,1 64,64 0,0
 func.func @softmax_of_part(%x: tensor<8x64xf32>, %n: index) -> tensor<8x?xf32> {
   %e = tensor.empty(%n) : tensor<8x?xf32>
   %s = tensor.extract_slice %x[0, 0] [8, %n] [1, 1] : tensor<8x64xf32> to tensor<8x?xf32>
@@ -110,7 +110,7 @@ func.func @open_buffer(%x: tensor<?x8xf32>) -> tensor<4x8xf32> {
   return %y : tensor<4x8xf32>
 }
 
-// sizes: 12,6 24,12
+// sizes: 12,6 24,12 0,0 12,0 24,0
 func.func @without_first(%x: memref<?x2x8xf32>, %y: memref<?x8xf32>) {
   %c0 = arith.constant 0 : index
   %n = memref.dim %x, %c0 : memref<?x2x8xf32>
@@ -130,7 +130,7 @@ func.func @stepping(%x: tensor<64x8xf32>, %by: index) -> tensor<4x8xf32> {
 }
 
 // The weights of one of several experts.
-// sizes: 0 2
+// sizes: 0 2 0
 func.func @expert(%x: tensor<22x32xf32>, %w: tensor<3x32x48xf32>, %which: index) -> tensor<22x48xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<22x48xf32>
@@ -142,7 +142,7 @@ func.func @expert(%x: tensor<22x32xf32>, %w: tensor<3x32x48xf32>, %which: index)
 }
 
 // Dims put together and taken apart, one of them by a number.
-// sizes: 6,4,24 1,1,1 3,5,15
+// sizes: 6,4,24 1,1,1 3,5,15 0,0,0 3,5,0 6,4,0
 func.func @together(%x: tensor<?x?x8xf32>) -> tensor<?x8xf32> {
   %flat = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x?x8xf32> into tensor<?x8xf32>
   %c0 = arith.constant 0 : index
@@ -152,7 +152,7 @@ func.func @together(%x: tensor<?x?x8xf32>) -> tensor<?x8xf32> {
   return %y : tensor<?x8xf32>
 }
 
-// sizes: 24,6,6,4,4 6,6,6,1,1
+// sizes: 24,6,6,4,4 6,6,6,1,1 0,0,0,0,0 0,0,0,1,1 24,0,0,4,4
 func.func @apart(%x: tensor<?x8xf32>, %b: tensor<?x8xf32>, %k: index) -> tensor<?x?x8xf32> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %b, %c0 : tensor<?x8xf32>

@@ -146,8 +146,8 @@ class Function:
         rank, element = len(value[1]), self.draw.choice(["i4", "i8", "i32"])
         kept = [[d for d in range(rank) if self.draw.random() < 0.7] for _ in range(2)]
         inputs = [value] + [self.argument([value[1][d] for d in ofOne], element) for ofOne in kept]
-        operation = self.draw.choice(["divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui", "shli",
-                                      "shrsi", "shrui", "muli", "subi", "maxui", "andi"])
+        operation = self.draw.choice(["divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui",
+                                      "shli", "shrsi", "shrui", "muli", "subi", "maxui", "andi"])
 
         def body(text):
             text += [f"%z = arith.{operation} %x1, %x2 : {element}", f"%w = arith.sitofp %z : {element} to f32",

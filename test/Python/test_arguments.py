@@ -45,7 +45,8 @@ def test_numbers_beside_integers(type, limits):
         assert result.dtype == x.dtype and numpy.array_equal(result, x + int(number))
     for number in limits:
         assert numpy.array_equal(quern.binary(x, number, "max"), numpy.maximum(x, numpy.array(number, type)))
-    for number in (numpy.iinfo(type).min - 1, numpy.iinfo(type).max + 1, 2.5, math.nan, math.inf, 10**400, numpy.float64(0.5),
+    for number in (numpy.iinfo(type).min - 1, numpy.iinfo(type).max + 1, 2.5, math.nan, math.inf, 10**400,
+                   numpy.float64(0.5),
                    numpy.int64(2**40)):
         for call in (lambda: quern.binary(x, number), lambda: quern.binary(number, x)):
             with pytest.raises(TypeError, match=f"does not fit {type}"):

@@ -12,6 +12,7 @@
 #include "Core/Events.h"
 #include "Core/Overlap.h"
 #include "Desc/Text/TextForm.h"
+#include "Support/Cancellation.h"
 #include "Tiers/Specialiser.h"
 
 #include <algorithm>
@@ -21,9 +22,6 @@ namespace quern {
 namespace {
 
 const std::string &scratchpadName = *new std::string("scratchpad"); // never destroyed
-
-/// Up to so many are searched one by one.
-constexpr size_t fewSlots = 16;
 
 /// a == b, for descriptors that are valid: what the rank leaves unused of them, most of their
 /// 768 bytes, is not looked at.
@@ -199,22 +197,22 @@ Result<void> Primitive::collect(std::span<const quern_exec_arg_t> arguments, Giv
 Result<void> Primitive::collectSizes(Given &given) const {
   const VerifiedProblem &verified = problem().verified();
   std::span<int64_t> left(given.sizes, sizeCount);
-  const TensorDesc *descs[maxArguments];
+  OfSlots<const TensorDesc *> descs(verified.arguments.size());
   for (size_t i = 0; i < verified.arguments.size(); ++i) {
     descs[i] = &given.memories[i]->desc;
     if (slots[i].sizeCount == 0)
       continue;
     const ArgumentInfo &argument = verified.arguments[i];
-    Result<void> taken =
-        argument.grid ? takeGridSizes(verified, i, {descs, i + 1}, left) : takeRuntimeSizes(argument, *descs[i], left);
+    Result<void> taken = argument.grid ? takeGridSizes(verified, i, {descs.data(), i + 1}, left)
+                                       : takeRuntimeSizes(argument, *descs[i], left);
     if (!taken)
       return taken;
     left = left.subspan(slots[i].sizeCount);
   }
   const auto checkDims = verified.checkSizes ? verified.checkSizes : checkSharedDims;
-  if (Result<void> shared = checkDims(verified, {descs, verified.arguments.size()}); !shared)
+  if (Result<void> shared = checkDims(verified, {descs.data(), verified.arguments.size()}); !shared)
     return shared;
-  return checkVectors(verified, {descs, verified.arguments.size()});
+  return checkVectors(verified, {descs.data(), verified.arguments.size()});
 }
 
 Result<void> Primitive::checkOverlap(const Given &given) const {
@@ -264,10 +262,10 @@ Result<void> Primitive::checkHeader(const Given &given) const {
   const VerifiedProblem &verified = problem().verified();
   std::string ofSizes;
   if (verified.headerAt) {
-    const TensorDesc *descs[maxArguments];
+    OfSlots<const TensorDesc *> descs(verified.arguments.size());
     for (size_t i = 0; i < verified.arguments.size(); ++i)
       descs[i] = &given.memories[i]->desc;
-    ofSizes = verified.headerAt(verified, {descs, verified.arguments.size()});
+    ofSizes = verified.headerAt(verified, {descs.data(), verified.arguments.size()});
   }
   const std::string &header = verified.headerAt ? ofSizes : *slot.header;
   if (std::equal(header.begin(), header.end(), bytes))
@@ -296,7 +294,7 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
                                 const EventLinks *links) const {
   if (stream.engine.get() != problem().engine().get())
     return invalidArguments("the stream is of another engine than the primitive");
-  Given given;
+  Given given(slots.size(), sizeCount);
   if (Result<void> collected = collect(arguments, given); !collected)
     return collected;
   if ((!kernel && !problem().isCopy()) || isEmpty(given))
@@ -308,6 +306,7 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
       return known;
   if (!isWanted(EventExecute))
     return run(stream, given, links);
+  const WithoutCancellation whole; // lines and listeners reach cancellation points
   const int64_t start = nowNs();
   Result<void> done = run(stream, given, links);
   if (done)
@@ -329,23 +328,28 @@ Result<void> Primitive::run(Stream &stream, const Given &given, const EventLinks
     call.scratchpadAllocation = given.memories[count]->allocation;
     call.scratchpadThreads = problem().scratchpadThreads();
   }
-  bool isScalar[maxArguments];
-  int64_t bytes[maxArguments];
-  uint64_t allocations[maxArguments];
-  if (stream.engine->device || (executable && !call.numbers &&
-                                executable->program().isOpen())) { // nothing else asks, and executions may be short
-    bool hasScalars = false;
-    for (size_t i = 0; i < count; ++i) {
-      isScalar[i] = given.memories[i]->desc.isHostScalar();
-      bytes[i] = given.memories[i]->bytes;
-      allocations[i] = given.memories[i]->allocation;
-      hasScalars |= isScalar[i];
-    }
-    if (hasScalars)
-      call.isScalar = {isScalar, count};
-    call.bufferBytes = bytes;
-    call.allocations = {allocations, count};
+  if (stream.engine->device || (executable && !call.numbers && executable->program().isOpen()))
+    return runDescribed(stream, given, call, links);
+  return elsewhere < count ? runAcross(stream, given, call, links) : stream.execute(call, links);
+}
+
+/// Runs a call that needs the size and the allocation of each argument.
+Result<void> Primitive::runDescribed(Stream &stream, const Given &given, Call &call, const EventLinks *links) const {
+  const size_t count = call.buffers.size();
+  OfSlots<bool> isScalar(count);
+  OfSlots<int64_t> bytes(count);
+  OfSlots<uint64_t> allocations(count);
+  bool hasScalars = false;
+  for (size_t i = 0; i < count; ++i) {
+    isScalar[i] = given.memories[i]->desc.isHostScalar();
+    bytes[i] = given.memories[i]->bytes;
+    allocations[i] = given.memories[i]->allocation;
+    hasScalars |= isScalar[i];
   }
+  if (hasScalars)
+    call.isScalar = {isScalar.data(), count};
+  call.bufferBytes = bytes.data();
+  call.allocations = {allocations.data(), count};
   return elsewhere < count ? runAcross(stream, given, call, links) : stream.execute(call, links);
 }
 

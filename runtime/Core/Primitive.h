@@ -13,6 +13,7 @@
 
 #include "Core/Problem.h"
 #include "Core/RuntimeSizes.h"
+#include "Support/StackArray.h"
 #include "Tiers/Promotion.h"
 
 #include "quern/quern_primitive.h"
@@ -66,21 +67,35 @@ private:
     const std::string *header = nullptr; ///< as in ArgumentInfo
     bool isWritten() const { return isOutput || index == arg::scratchpad; }
   };
-  /// A bit for each slot; only those of the primitive's slots are cleared.
+  /// Up to this number of slots, slots are searched linearly and executions need no heap.
+  static constexpr size_t fewSlots = 16;
+  template <typename Element> using OfSlots = StackArray<Element, fewSlots>;
+  /// One bit for each slot, initially clear.
   class SlotSet {
   public:
-    explicit SlotSet(size_t count) { std::fill_n(words, count / 64 + 1, uint64_t(0)); }
+    explicit SlotSet(size_t count) : words(count / 64 + 1) { std::fill_n(words.data(), count / 64 + 1, uint64_t(0)); }
     bool operator[](size_t slot) const { return words[slot / 64] >> slot % 64 & 1; }
     void set(size_t slot) { words[slot / 64] |= uint64_t(1) << slot % 64; }
 
   private:
-    uint64_t words[maxArguments / 64 + 1];
+    StackArray<uint64_t, 1> words;
   };
-  /// What the memories of one execution bring, in the order of `slots`.
-  struct Given {
-    void *buffers[maxArguments];
-    const Memory *memories[maxArguments];
-    int64_t sizes[maxRuntimeSizes]; ///< as quern_kernel_args::sizes
+  /// The buffers, memories and sizes of one execution, in the order of `slots`.
+  class Given {
+  public:
+    Given(size_t slots, size_t sizeCount)
+        : block(slots * 2 * sizeof(void *) + sizeCount * sizeof(int64_t)),
+          buffers(reinterpret_cast<void **>(block.data())),
+          memories(reinterpret_cast<const Memory **>(block.data() + slots * sizeof(void *))),
+          sizes(reinterpret_cast<int64_t *>(block.data() + slots * 2 * sizeof(void *))) {}
+
+  private:
+    StackArray<std::byte, fewSlots * 2 * sizeof(void *) + 64 * sizeof(int64_t)> block;
+
+  public:
+    void **const buffers;
+    const Memory **const memories;
+    int64_t *const sizes; ///< as quern_kernel_args::sizes
   };
 
   static Result<std::unique_ptr<Primitive>> make(PrimitiveDescObject desc, Result<AcquiredKernel> acquired,
@@ -104,6 +119,7 @@ private:
   bool isEmpty(const Given &given) const;
   Error missing(const SlotSet &given) const;
   Result<void> run(Stream &stream, const Given &given, const EventLinks *links) const;
+  Result<void> runDescribed(Stream &stream, const Given &given, Call &call, const EventLinks *links) const;
   Result<void> runAcross(Stream &stream, const Given &given, const Call &onDevice, const EventLinks *links) const;
 
   PrimitiveDescObject desc;

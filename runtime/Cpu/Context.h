@@ -6,6 +6,7 @@
 #define QUERN_RUNTIME_CPU_CONTEXT_H
 
 #include "Cpu/Threads.h"
+#include "Support/Cancellation.h"
 #include "Support/FloatControl.h"
 
 namespace quern {
@@ -21,8 +22,9 @@ struct ExecutionContext {
 };
 
 /// Calls function(argument, chunk) for each chunk on the threads of `context`, and leaves the caller's
-/// floating-point environment alone.
+/// floating-point environment alone. Throws what a caller's pool throws.
 inline void runOnThreads(const ExecutionContext &context, int chunks, ChunkFunction function, void *argument) {
+  const WithoutCancellation whole;     // pools wait
   DefaultFloatEnvironment environment; // the pool's own arithmetic must not leave flags in the caller's either
   if (context.pool)
     runOnPool(*context.pool, chunks, function, argument);

@@ -12,11 +12,10 @@
 #include "Core/Kernels.h"
 #include "Cpu/Team.h"
 #include "Launch/Steps.h"
+#include "Support/StackArray.h"
 
 #include <algorithm>
 #include <atomic>
-#include <memory>
-#include <new>
 
 namespace quern {
 namespace {
@@ -78,23 +77,6 @@ Result<void> runStep(const Executable &executable, void *const *buffers, void *s
   return {};
 }
 
-/// Memory for the numbers of an execution: on the stack if they are few.
-class Numbers {
-public:
-  explicit Numbers(size_t count) {
-    if (count > std::size(few))
-      many.reset(new (std::nothrow) int64_t[count]);
-    start = count > std::size(few) ? many.get() : few;
-  }
-  /// Null if there is no memory.
-  int64_t *data() { return start; }
-
-private:
-  int64_t few[512];
-  std::unique_ptr<int64_t[]> many;
-  int64_t *start;
-};
-
 /// With the numbers of this execution.
 Result<void> runBound(const Executable &executable, void *const *buffers, const int64_t *bound, const int64_t *sizes,
                       const ExecutionContext &context) {
@@ -116,10 +98,8 @@ Result<void> bindAndRun(const Executable &executable, void *const *buffers, cons
   const size_t derived = program.derivedSizeCount();
   const bool copiesSizes = derived || program.checksSizes();
   const size_t count = copiesSizes ? program.sizeCount() + derived : 0;
-  Numbers numbers(count + program.numberCount());
+  StackArray<int64_t, 128> numbers(count + program.numberCount());
   int64_t *sizes = numbers.data(), *bound = sizes + count;
-  if (!sizes)
-    return Error{Status::OutOfMemory, concat("no memory for ", count + program.numberCount(), " numbers of a launch")};
   if (copiesSizes)
     if (Result<void> done = program.deriveSizes(buffers, context.sizes, sizes); !done)
       return done;

@@ -18,6 +18,7 @@
 
 #include <atomic>
 #include <sched.h>
+#include <vector>
 
 namespace quern {
 namespace {
@@ -43,10 +44,7 @@ inline void relax() {
 class Team {
 public:
   Team(const ProgramRun &run, const ScratchNeeds &needs, const ExecutionContext &context, int members)
-      : run(run), needs(needs), context(context), members(members) {
-    for (int i = 0; i < members; ++i)
-      slots[i].group.store(0, std::memory_order_relaxed);
-  }
+      : run(run), needs(needs), context(context), members(members), slots(static_cast<size_t>(members)) {}
   static void runMember(void *team, int member) { static_cast<Team *>(team)->runAs(member); }
   bool isOutOfMemory() const { return outOfMemory.load(std::memory_order_relaxed); }
 
@@ -72,14 +70,15 @@ private:
   alignas(apart) std::atomic<int> present{0};       ///< members that have come
   std::atomic<bool> ended{false}, outOfMemory{false};
   struct alignas(apart) Slot {
-    std::atomic<uint64_t> group; ///< the last in which it was taken
+    std::atomic<uint64_t> group{0}; ///< the last in which it was taken
   };
-  Slot slots[maxMembers];
+  std::vector<Slot> slots; ///< one for each member; on the heap, because callers may have small stacks
 };
 
 void Team::runSlot(const ProgramCursor &cursor, const Turn &turn, int slot, void *scratch) {
-  uint64_t last = slots[slot].group.load(std::memory_order_relaxed);
-  if (last >= turn.number || !slots[slot].group.compare_exchange_strong(last, turn.number, std::memory_order_relaxed))
+  std::atomic<uint64_t> &group = slots[static_cast<size_t>(slot)].group;
+  uint64_t last = group.load(std::memory_order_relaxed);
+  if (last >= turn.number || !group.compare_exchange_strong(last, turn.number, std::memory_order_relaxed))
     return;
   run.runGroup(cursor.group(), cursor.indices(), scratch, cursor.isBackward(), chunkStart(turn.total, turn.slots, slot),
                chunkStart(turn.total, turn.slots, slot + 1));

@@ -136,10 +136,7 @@ quern_status_t quern_primitive_attr_clone(quern_primitive_attr_t *attr,
   });
 }
 
-quern_status_t quern_primitive_attr_destroy(quern_primitive_attr_t attr) noexcept {
-  delete unwrap(attr);
-  return quern_success;
-}
+quern_status_t quern_primitive_attr_destroy(quern_primitive_attr_t attr) noexcept { return destroy(unwrap(attr)); }
 
 quern_status_t quern_primitive_attr_get_fpmath_mode(const_quern_primitive_attr_t attr,
                                                     quern_fpmath_mode_t *mode) noexcept {

@@ -106,6 +106,7 @@ void deliver(const Event &event, quern_listener_t listener, void *context) {
 quern_status_t quern::api::fail(Status status, const char *message, const char *function) noexcept {
   if (isInListener())
     return toC<quern_status_t>(status);
+  const WithoutCancellation whole; // listeners are the caller's code
   // What a query does not find and the end of an iteration are answers.
   if (isWanted(EventFail) && status != Status::NotRequired && status != Status::LastImplReached)
     reportFailed(function, status, message);
@@ -232,10 +233,7 @@ quern_status_t quern_stream_wait(quern_stream_t stream) noexcept {
   });
 }
 
-quern_status_t quern_stream_destroy(quern_stream_t stream) noexcept {
-  delete unwrap(stream);
-  return quern_success;
-}
+quern_status_t quern_stream_destroy(quern_stream_t stream) noexcept { return destroy(unwrap(stream)); }
 
 quern_status_t quern_reset_profiling(quern_stream_t stream) noexcept {
   return guarded([&]() -> Result<void> {

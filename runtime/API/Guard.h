@@ -4,18 +4,19 @@
 //===----------------------------------------------------------------------===//
 //
 // Every C entry runs inside guarded(): a failing Result or an exception becomes a status and the thread's last
-// message; nothing escapes.
+// message; nothing escapes. Meanwhile the thread cannot be canceled, and computes in the default floating-point
+// environment.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_API_GUARD_H
 #define QUERN_RUNTIME_API_GUARD_H
 
-#include "Support/Error.h"
+#include "Support/Cancellation.h"
+#include "Support/Exceptions.h"
+#include "Support/FloatEnvironment.h"
 
 #include "quern/quern_types.h"
 
-#include <exception>
-#include <new>
 #include <string_view>
 #include <utility>
 
@@ -25,18 +26,30 @@ namespace quern::api {
 quern_status_t fail(const Error &error, const char *function) noexcept;
 quern_status_t fail(Status status, const char *message, const char *function) noexcept;
 
-/// `function` is the name of the caller.
-template <typename Body> quern_status_t guarded(Body &&body, const char *function = __builtin_FUNCTION()) noexcept {
+/// Like guarded(), for executions, of which the shortest would take a third longer: the body must defer cancellation
+/// itself wherever it may reach a cancellation point, and set the environment where it computes.
+template <typename Body>
+quern_status_t guardedExecution(Body &&body, const char *function = __builtin_FUNCTION()) noexcept {
   try {
     Result<void> result = std::forward<Body>(body)();
     return result ? quern_success : fail(result.error(), function);
-  } catch (const std::bad_alloc &) {
-    return fail(Status::OutOfMemory, "out of memory", function);
-  } catch (const std::exception &exception) {
-    return fail(Status::Internal, exception.what(), function);
   } catch (...) {
-    return fail(Status::Internal, "an unknown exception", function);
+    return fail(errorOfException(), function);
   }
+}
+
+/// `function` is the name of the caller.
+template <typename Body> quern_status_t guarded(Body &&body, const char *function = __builtin_FUNCTION()) noexcept {
+  const WithoutCancellation whole;
+  const DefaultLibraryEnvironment environment;
+  return guardedExecution(std::forward<Body>(body), function);
+}
+
+/// Deletes the object of a handle, which may be null.
+template <typename Object> quern_status_t destroy(const Object *object) noexcept {
+  const WithoutCancellation whole;
+  delete object;
+  return quern_success;
 }
 
 /// The first null of name-pointer pairs, as an error.

@@ -202,9 +202,6 @@ quern_status_t quern_memory_set_data_handle(quern_memory_t memory, void *handle)
   return quern_memory_set_data_handle_v2(memory, handle, 0);
 }
 
-quern_status_t quern_memory_destroy(quern_memory_t memory) noexcept {
-  delete unwrap(memory);
-  return quern_success;
-}
+quern_status_t quern_memory_destroy(quern_memory_t memory) noexcept { return destroy(unwrap(memory)); }
 
 } // extern "C"

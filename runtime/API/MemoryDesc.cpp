@@ -280,10 +280,7 @@ quern_status_t quern_memory_desc_clone(quern_memory_desc_t *desc, const_quern_me
   });
 }
 
-quern_status_t quern_memory_desc_destroy(quern_memory_desc_t desc) noexcept {
-  delete unwrap(desc);
-  return quern_success;
-}
+quern_status_t quern_memory_desc_destroy(quern_memory_desc_t desc) noexcept { return destroy(unwrap(desc)); }
 
 quern_status_t quern_memory_desc_query(const_quern_memory_desc_t desc, quern_query_t what, void *result) noexcept {
   return guarded([&]() -> Result<void> {

@@ -79,10 +79,7 @@ quern_status_t quern_post_ops_clone(quern_post_ops_t *postOps, const_quern_post_
   });
 }
 
-quern_status_t quern_post_ops_destroy(quern_post_ops_t postOps) noexcept {
-  delete unwrap(postOps);
-  return quern_success;
-}
+quern_status_t quern_post_ops_destroy(quern_post_ops_t postOps) noexcept { return destroy(unwrap(postOps)); }
 
 int quern_post_ops_len(const_quern_post_ops_t postOps) noexcept {
   return postOps ? static_cast<int>(unwrap(postOps)->size()) : -1;

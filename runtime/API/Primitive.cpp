@@ -103,7 +103,7 @@ quern_status_t quern_primitive_get_cache_blob(const_quern_primitive_t handle, si
 
 quern_status_t quern_primitive_execute(const_quern_primitive_t handle, quern_stream_t stream, int nargs,
                                        const quern_exec_arg_t *args) noexcept {
-  return guarded([&]() -> Result<void> {
+  return guardedExecution([&]() -> Result<void> {
     QUERN_REQUIRE("primitive", handle, "stream", stream);
     if (nargs < 0)
       return invalidArguments("nargs is ", nargs, "; it must be at least 0");
@@ -130,10 +130,7 @@ quern_status_t quern_primitive_get_info(const_quern_primitive_t handle, quern_pr
   });
 }
 
-quern_status_t quern_primitive_destroy(quern_primitive_t handle) noexcept {
-  delete unwrap(handle);
-  return quern_success;
-}
+quern_status_t quern_primitive_destroy(quern_primitive_t handle) noexcept { return destroy(unwrap(handle)); }
 
 quern_status_t quern_primitive_wait_specialised(const_quern_primitive_t handle) noexcept {
   return guarded([&]() -> Result<void> {
@@ -182,10 +179,7 @@ quern_status_t quern_blob_get_data(const_quern_blob_t blob, const void **data, s
   });
 }
 
-quern_status_t quern_blob_destroy(quern_blob_t blob) noexcept {
-  delete unwrap(blob);
-  return quern_success;
-}
+quern_status_t quern_blob_destroy(quern_blob_t blob) noexcept { return destroy(unwrap(blob)); }
 
 // --- The caches -----------------------------------------------------------
 

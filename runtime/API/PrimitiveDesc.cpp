@@ -318,9 +318,6 @@ quern_status_t quern_primitive_desc_get_attr(const_quern_primitive_desc_t handle
   });
 }
 
-quern_status_t quern_primitive_desc_destroy(quern_primitive_desc_t handle) noexcept {
-  delete unwrap(handle);
-  return quern_success;
-}
+quern_status_t quern_primitive_desc_destroy(quern_primitive_desc_t handle) noexcept { return destroy(unwrap(handle)); }
 
 } // extern "C"

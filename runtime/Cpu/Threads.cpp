@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The oneTBB arena is made by the first parallel execution, so that a process that never needs threads starts none.
+// The oneTBB arena is made by the first parallel execution, so that a process that never needs threads starts none. If
+// oneTBB fails, for want of memory or threads, the calling threads compute this and all later executions alone.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Threads.h"
 
 #include "Support/Forks.h"
+#include "Support/StackArray.h"
 
 #include <algorithm>
 #include <atomic>
@@ -99,35 +101,94 @@ public:
       return new Arena;
     });
   }
-  /// Null at the end of the process. Null in the child of a fork, once the parent had one: oneTBB's workers are not
-  /// there, the locks that they held at that moment never become free, and oneTBB cannot be begun again.
+  /// Null at the end of the process, and if oneTBB cannot be used any more: after giveUp(), and in the child of a fork
+  /// whose parent used it. There oneTBB's workers do not exist, the locks that they held never become free, and it
+  /// cannot be initialized again.
   std::shared_ptr<tbb::task_arena> current();
+  /// Keeps oneTBB from being entered again. A failure may have left its initialization pending, on which the next call
+  /// would wait forever.
+  void giveUp();
 
 private:
+  void renew(int count);
+
   ForkMutex mutex; ///< guards the members below
   std::shared_ptr<tbb::task_arena> arena;
   int arenaThreads = 0;
   uint64_t generation = forks::generation(); ///< of the process that has the arena
-  bool isLost = false;                       ///< the arena is a parent's
+  bool isLost = false; ///< the arena stays as it is, because destroying it would take oneTBB's locks
 };
+
+void Arena::giveUp() {
+  std::lock_guard lock(mutex);
+  isLost = true;
+}
+
+/// With the mutex held. Makes another arena if the number of threads has changed.
+void Arena::renew(int count) {
+  // TBB has no more workers than this, and says so on standard error if an arena asks for them.
+  const size_t allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+  const int wanted = static_cast<int>(std::min<size_t>(static_cast<size_t>(count), allowed));
+  if (arenaThreads == wanted)
+    return;
+  arena = std::make_shared<tbb::task_arena>(wanted);
+  arena->execute([] { tbb::parallel_for(0, 2, [](int) {}, tbb::static_partitioner()); }); // initializes oneTBB
+  arenaThreads = wanted;
+}
 
 std::shared_ptr<tbb::task_arena> Arena::current() {
   if (hasEnded.load(std::memory_order_relaxed))
     return nullptr;
   std::lock_guard lock(mutex);
   if (std::exchange(generation, forks::generation()) != generation)
-    isLost = isLost || arena; // which is kept, since its destructor would take oneTBB's locks
-  if (isLost)
-    return nullptr;
-  // TBB has no more workers than this, and says so on standard error if an arena asks for them.
-  const size_t allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-  const int wanted = static_cast<int>(std::min<size_t>(static_cast<size_t>(defaultThreadCount()), allowed));
-  if (arenaThreads != wanted) {
-    arena = std::make_shared<tbb::task_arena>(wanted);
-    arenaThreads = wanted;
+    isLost = isLost || arena;
+  const auto tryToRenew = [this, count = defaultThreadCount()] {
+    try {
+      renew(count);
+    } catch (...) { // no memory or no thread
+      isLost = true;
+    }
+  };
+  if (!arena && !isLost) {
+    try { // to initialize oneTBB takes more stack than an execution
+      std::thread(tryToRenew).join();
+    } catch (...) { // without a thread oneTBB is of no use
+      return nullptr;
+    }
+  } else if (!isLost) {
+    tryToRenew();
   }
-  return arena;
+  return isLost ? nullptr : arena;
 }
+
+/// The chunks of an execution. Each runs once, on whichever thread takes it first.
+class Chunks {
+public:
+  Chunks(int count, ChunkFunction function, void *context)
+      : count(count), unfinished(count), function(function), context(context), isTaken(static_cast<size_t>(count)) {
+    std::fill_n(isTaken.data(), count, uint8_t(0));
+  }
+  void run(int chunk) {
+    if (std::atomic_ref(isTaken[static_cast<size_t>(chunk)]).exchange(1, std::memory_order_relaxed))
+      return;
+    function(context, chunk);
+    unfinished.fetch_sub(1, std::memory_order_acq_rel);
+  }
+  /// Runs the chunks that no thread has taken, and waits for the others.
+  void finish() {
+    for (int chunk = 0; chunk < count; ++chunk)
+      run(chunk);
+    while (unfinished.load(std::memory_order_acquire) > 0)
+      sched_yield();
+  }
+
+private:
+  const int count;
+  std::atomic<int> unfinished;
+  const ChunkFunction function;
+  void *const context;
+  StackArray<uint8_t, 64> isTaken;
+};
 
 } // namespace
 
@@ -140,13 +201,17 @@ Result<void> setDefaultThreadCount(int count) {
   return {};
 }
 
-void runOnDefaultThreads(int chunks, ChunkFunction function, void *context) {
-  if (const std::shared_ptr<tbb::task_arena> arena = Arena::process().current())
-    arena->execute(
-        [&] { tbb::parallel_for(0, chunks, [&](int chunk) { function(context, chunk); }, tbb::static_partitioner()); });
-  else
-    for (int chunk = 0; chunk < chunks; ++chunk)
-      function(context, chunk);
+void runOnDefaultThreads(int count, ChunkFunction function, void *context) {
+  Chunks chunks(count, function, context);
+  if (const std::shared_ptr<tbb::task_arena> arena = Arena::process().current()) {
+    try {
+      arena->execute(
+          [&] { tbb::parallel_for(0, count, [&](int chunk) { chunks.run(chunk); }, tbb::static_partitioner()); });
+    } catch (...) { // oneTBB has no memory or no thread
+      Arena::process().giveUp();
+    }
+  }
+  chunks.finish();
 }
 
 void runOnPool(threadpool_interop::threadpool_iface &pool, int chunks, ChunkFunction function, void *context) {

@@ -25,9 +25,9 @@ int defaultThreadCount();
 /// `invalid_arguments` outside 1..maxThreadCount. Executions that have begun keep their threads.
 Result<void> setDefaultThreadCount(int count);
 
-/// Calls function(context, chunk) for chunk in [0, chunks) in an arena of defaultThreadCount() threads and waits; in
-/// the child of a fork whose parent has done so, on the calling thread alone. May throw what oneTBB throws when it
-/// cannot make its threads.
+/// Calls function(context, chunk) for chunk in [0, chunks) in an arena of defaultThreadCount() threads and waits. In
+/// the child of a fork whose parent has done so, and from the first call on for which oneTBB has no memory or no
+/// threads, the calling thread runs all chunks.
 void runOnDefaultThreads(int chunks, ChunkFunction function, void *context);
 /// The same on the embedder's pool, whatever its flags.
 void runOnPool(threadpool_interop::threadpool_iface &pool, int chunks, ChunkFunction function, void *context);

@@ -22,7 +22,30 @@ struct MemoryCache::Flight {
   std::optional<Result<Value>> result; ///< guarded by the cache's mutex
 };
 
+/// Ends a flight, whatever happens to the thread that makes the value. Nothing here needs memory.
+class MemoryCache::Landing {
+public:
+  Landing(MemoryCache &cache, std::unique_lock<ForkMutex> &lock, std::shared_ptr<Flight> flight)
+      : cache(cache), lock(lock), flight(std::move(flight)) {}
+  ~Landing() {
+    if (!lock.owns_lock())
+      lock.lock();
+    if (!flight->result) // a short message has its place in the string
+      flight->result.emplace(Error{Status::OutOfMemory, "out of memory"});
+    cache.flights.erase(&flight->key);
+    flight->landed.notify_all();
+  }
+  Landing(const Landing &) = delete;
+  Landing &operator=(const Landing &) = delete;
+
+private:
+  MemoryCache &cache;
+  std::unique_lock<ForkMutex> &lock;
+  std::shared_ptr<Flight> flight;
+};
+
 Result<MemoryCache::Found> MemoryCache::getOrMake(const KernelKey &key, const Maker &make) {
+  std::list<Entry> evicted; // destroyed after the lock is released
   std::unique_lock lock(mutex);
   if (auto found = index.find(&key); found != index.end()) {
     ++stats.hits;
@@ -38,42 +61,35 @@ Result<MemoryCache::Found> MemoryCache::getOrMake(const KernelKey &key, const Ma
     return *flight->result ? Result<Found>(Found{**flight->result, false}) : Result<Found>(flight->result->error());
   }
   ++stats.misses;
-  auto flight = std::make_shared<Flight>(key);
+  const auto flight = std::make_shared<Flight>(key);
   flights.emplace(&flight->key, flight);
+  const Landing landing(*this, lock, flight);
   lock.unlock();
-
-  std::optional<Result<Value>> made;
-  try {
-    made.emplace(make());
-  } catch (...) { // those who wait must be told before it passes on
-    lock.lock();
-    flight->result.emplace(Error{Status::OutOfMemory, "out of memory while another thread made the kernel"});
-    flights.erase(&flight->key);
-    flight->landed.notify_all();
-    throw;
-  }
-  std::list<Entry> evicted; // destroyed after the lock is released
+  Result<Value> made = make();
   lock.lock();
-  flight->result = *made;
-  flights.erase(&flight->key);
-  flight->landed.notify_all();
-  if (*made) {
-    insert(flight->key, **made);
-    evictBeyondLimits(evicted);
-  }
-  lock.unlock();
-  return *made ? Result<Found>(Found{**made, true}) : Result<Found>(made->takeError());
+  flight->result.emplace(made);
+  if (!made)
+    return made.takeError();
+  insert(flight->key, *made);
+  evictBeyondLimits(evicted);
+  return Found{std::move(*made), true};
 }
 
-void MemoryCache::insert(const KernelKey &key, const Value &value) {
+/// Keeps the value if there is memory for that.
+void MemoryCache::insert(const KernelKey &key, const Value &value) noexcept {
   if (maxEntries == 0)
     return;
   const size_t bytes = value->memoryBytes() + key.bytes.size() + sizeof(Entry);
   if (bytes > maxBytes)
     return;
-  entries.push_front({key, value, bytes});
-  index.emplace(&entries.front().key, entries.begin());
-  stats.bytes += bytes;
+  try {
+    std::list<Entry> added;
+    added.push_front({key, value, bytes});
+    index.emplace(&added.front().key, added.begin());
+    entries.splice(entries.begin(), added);
+    stats.bytes += bytes;
+  } catch (const std::bad_alloc &) { // the caller has the value
+  }
 }
 
 void MemoryCache::evictBeyondLimits(std::list<Entry> &evicted) {

@@ -62,6 +62,7 @@ private:
     size_t bytes;
   };
   struct Flight; ///< a value being made; in the child of a fork there is none of the parent's
+  class Landing;
   struct Hash {
     size_t operator()(const KernelKey *key) const { return key->digest.low; }
   };
@@ -71,7 +72,7 @@ private:
   // Keys point into the entry or the flight, which outlive their place in the map.
   template <typename T> using ByKey = std::unordered_map<const KernelKey *, T, Hash, Equal>;
 
-  void insert(const KernelKey &key, const Value &value);
+  void insert(const KernelKey &key, const Value &value) noexcept;
   void evictBeyondLimits(std::list<Entry> &evicted);
   void takeOut(std::list<Entry>::iterator entry, std::list<Entry> &out);
 

@@ -53,7 +53,7 @@ struct Request {
   Target target;
 };
 
-Result<Request> readRequest(const quern_compile_request *request) {
+Result<Request> parseRequest(const quern_compile_request *request) {
   if (!request || !request->descriptor || !request->target)
     return invalidArguments("compile request: ",
                             !request               ? "the request"
@@ -69,18 +69,28 @@ Result<Request> readRequest(const quern_compile_request *request) {
   return Request{std::move(*desc), *target};
 }
 
+/// No exception may skip the rest of a call.
+Result<Request> readRequest(const quern_compile_request *request) {
+  Result<Request> read = Error{};
+  Result<void> returned = returnFatalErrors([&] { read = parseRequest(request); });
+  return returned ? std::move(read) : Result<Request>(returned.takeError());
+}
+
 int compile(const quern_compile_request *request, const quern_byte_sink *result,
             const quern_byte_sink *error) noexcept {
   Result<Request> read = readRequest(request);
   if (!read)
     return report(read.error(), error);
   const bool verifyIr = request->verify_ir != 0;
-  return deliver(
+  const int status = deliver(
       [&] {
         return request->source ? compileProblem(read->desc, read->target, request->form, verifyIr, request->source)
                                : compileProblem(read->desc, read->target, request->form, verifyIr);
       },
       result, error);
+  if (status == static_cast<int>(Status::Success))
+    hasCompiled.store(true, std::memory_order_relaxed);
+  return status;
 }
 
 int explain(const quern_compile_request *request, const quern_byte_sink *result,

@@ -4,15 +4,22 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/FatalErrors.h"
 
+#include "Support/Exceptions.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <csetjmp>
+#include <cxxabi.h>
 #include <mutex>
 
 namespace quern {
+
+constinit std::atomic<bool> hasCompiled{false}, hasLinked{false};
+constinit thread_local BegunStatics begunStatics{};
+
 namespace {
 
 /// Where a fatal error of this thread returns to.
@@ -36,24 +43,39 @@ void land(void *, const char *reason, bool) {
   std::longjmp(landing->place, 1);
 }
 
+/// Does what operator new does: LLVM has the same handler for malloc().
+void throwBadAlloc(void *, const char *, bool) { throw std::bad_alloc(); }
+
 } // namespace
 
 void installFatalErrorHandler() {
   static std::once_flag once;
-  std::call_once(once, [] { llvm::install_fatal_error_handler(land); });
+  std::call_once(once, [] {
+    llvm::install_fatal_error_handler(land);
+    llvm::install_bad_alloc_error_handler(throwBadAlloc);
+  });
 }
 
 Result<void> returnFatalErrors(llvm::function_ref<void()> work) {
   Landing landing{{}, innermost, llvm::SavePrettyStackState(), {}};
   innermost = &landing;
-  const bool hasFailed = setjmp(landing.place) != 0; // NOLINT(cert-err52-cpp): LLVM is built without exceptions
-  if (!hasFailed)
-    work();
+  const size_t begun = begunStatics.count;
+  Result<void> result;
+  const bool isFatal = setjmp(landing.place) != 0; // NOLINT(cert-err52-cpp): LLVM is built without exceptions
+  if (!isFatal) {
+    try {
+      work();
+    } catch (...) { // operator new threw: like longjmp(), that ends frames without handlers
+      result = errorOfException();
+    }
+  }
   innermost = landing.outer;
-  if (!hasFailed)
-    return {};
-  llvm::RestorePrettyStackState(landing.prettyStack);
-  return internalError("LLVM: ", landing.words);
+  if (isFatal || !result) {
+    llvm::RestorePrettyStackState(landing.prettyStack);
+    while (begunStatics.count > begun)
+      abi::__cxa_guard_abort(static_cast<abi::__guard *>(begunStatics.guards[--begunStatics.count]));
+  }
+  return isFatal ? internalError("LLVM: ", landing.words) : result;
 }
 
 } // namespace quern

@@ -31,12 +31,14 @@
 namespace quern {
 namespace {
 
-/// What selection does better when it finds it done.
+/// Prepares functions for instruction selection. A frame of more than a page touches each of its pages, so that it
+/// cannot skip the guard page of a small stack.
 void prepare(llvm::Module &module, const Target &target) {
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.addFnAttr("probe-stack", "inline-asm");
     architectureOf(target).prepare(function, target);
   }
 }
@@ -101,7 +103,7 @@ Result<bool> CpuCodegen::generate(std::unique_ptr<llvm::Module> &module, llvm::f
     abandon(machine.second);
   machines.clear();
   context = std::make_unique<llvm::LLVMContext>();
-  return internalError("codegen: ", returned.error().message);
+  return Error{returned.error().status, concat("codegen: ", returned.error().message)};
 }
 
 void CpuCodegen::emitObject(llvm::Module &module, llvm::TargetMachine &machine, const Target &target,

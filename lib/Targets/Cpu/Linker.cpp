@@ -5,11 +5,13 @@
 //
 // One LLJIT serves the process; every object gets a JITDylib of its own, which is removed, with its memory, when the
 // object is released. The LLJIT is never destroyed: kernels may still run on other threads while static destructors do.
+// A failed allocation abandons it.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Linker.h"
 
 #include "Targets/Cpu/Architecture.h"
+#include "Targets/FatalErrors.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -17,6 +19,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <atomic>
+#include <memory>
+#include <mutex>
 
 using namespace llvm;
 
@@ -41,49 +45,76 @@ Expected<std::unique_ptr<orc::LLJIT>> createJit() {
   return builder.create();
 }
 
-/// The process's LLJIT, or why it could not be made.
-Result<orc::LLJIT *> processJit() {
-  static Result<orc::LLJIT *> jit = []() -> Result<orc::LLJIT *> {
+/// An LLJIT, which is never destroyed.
+struct Jit {
+  std::unique_ptr<orc::LLJIT> lljit;
+  std::atomic<bool> isAbandoned{false}; ///< a failed allocation has left it half changed, its locks perhaps locked
+};
+
+/// The process's LLJIT, another one if it was abandoned, or why it could not be made.
+Result<Jit *> processJit() {
+  static constinit std::mutex mutex; ///< guards `current`
+  static constinit Jit *current = nullptr;
+  Result<Jit *> jit = nullptr;
+  mutex.lock(); // not by a guard, which a failed allocation would skip
+  const Result<void> returned = returnFatalErrors([&] {
+    jit = current;
+    if (current && !current->isAbandoned)
+      return;
     auto created = createJit();
-    if (!created)
-      return firstLine(created.takeError());
-    return created->release();
-  }();
-  return jit;
+    if (created)
+      jit = current = new Jit{std::move(*created)};
+    else
+      jit = firstLine(created.takeError());
+  });
+  mutex.unlock();
+  return returned ? jit : Result<Jit *>(returned.error());
 }
 
 class OrcObject final : public LinkedObject {
 public:
-  OrcObject(orc::ExecutionSession &session, orc::JITDylib &library) : session(session), library(library) {}
+  OrcObject(Jit &jit, orc::JITDylib &library) : jit(jit), library(library) {}
   ~OrcObject() override {
-    if (auto error = session.removeJITDylib(library))
+    if (jit.isAbandoned)
+      return;
+    if (auto error = jit.lljit->getExecutionSession().removeJITDylib(library))
       consumeError(std::move(error)); // nobody is left to be told
   }
 
 private:
-  orc::ExecutionSession &session;
+  Jit &jit;
   orc::JITDylib &library;
 };
 
-} // namespace
-
-Result<std::unique_ptr<LinkedObject>> linkObject(std::string_view object, const std::vector<std::string> &symbols) {
-  Result<orc::LLJIT *> jit = processJit();
-  if (!jit)
-    return jit.takeError();
+Result<std::unique_ptr<LinkedObject>> linkBy(Jit &jit, std::string_view object,
+                                             const std::vector<std::string> &symbols) {
   static std::atomic<uint64_t> counter{0};
-  orc::ExecutionSession &session = (*jit)->getExecutionSession();
-  orc::JITDylib &library = session.createBareJITDylib("kernel" + std::to_string(counter++));
-  std::unique_ptr<LinkedObject> linked = std::make_unique<OrcObject>(session, library);
+  orc::JITDylib &library = jit.lljit->getExecutionSession().createBareJITDylib("kernel" + std::to_string(counter++));
+  std::unique_ptr<LinkedObject> linked = std::make_unique<OrcObject>(jit, library);
   auto buffer = MemoryBuffer::getMemBufferCopy(StringRef(object), library.getName());
-  if (auto error = (*jit)->addObjectFile(library, std::move(buffer)))
+  if (auto error = jit.lljit->addObjectFile(library, std::move(buffer)))
     return firstLine(std::move(error));
   for (const std::string &symbol : symbols) {
-    Expected<orc::ExecutorAddr> address = (*jit)->lookup(library, symbol);
+    Expected<orc::ExecutorAddr> address = jit.lljit->lookup(library, symbol);
     if (!address)
       return firstLine(address.takeError());
     linked->entries.push_back(address->toPtr<void *>());
   }
+  return linked;
+}
+
+} // namespace
+
+Result<std::unique_ptr<LinkedObject>> linkObject(std::string_view object, const std::vector<std::string> &symbols) {
+  Result<Jit *> jit = processJit();
+  if (!jit)
+    return jit.takeError();
+  Result<std::unique_ptr<LinkedObject>> linked = std::unique_ptr<LinkedObject>();
+  if (Result<void> returned = returnFatalErrors([&] { linked = linkBy(**jit, object, symbols); }); !returned) {
+    (*jit)->isAbandoned = true;
+    return returned.takeError();
+  }
+  hasLinked.store(true, std::memory_order_relaxed);
   return linked;
 }
 

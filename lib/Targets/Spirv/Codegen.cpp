@@ -231,11 +231,13 @@ bool emitAlone(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVe
 Result<bool> emit(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes,
                   llvm::CodeGenFileType kind, bool verifyIr) {
   static std::mutex mutex;
-  std::lock_guard lock(mutex);
   bool isEmitted = false;
-  if (Result<void> returned = returnFatalErrors([&] { isEmitted = emitAlone(machine, module, bytes, kind, verifyIr); });
-      !returned)
-    return internalError("codegen: ", returned.error().message);
+  mutex.lock(); // not by a guard, which would keep it if there were no memory for the message
+  const Result<void> returned =
+      returnFatalErrors([&] { isEmitted = emitAlone(machine, module, bytes, kind, verifyIr); });
+  mutex.unlock();
+  if (!returned)
+    return Error{returned.error().status, concat("codegen: ", returned.error().message)};
   return isEmitted;
 }
 

@@ -72,6 +72,24 @@ void compileForAnother() {
   endWith("");
 }
 
+void runOutOfMemory() {
+  installFatalErrorHandler();
+  const Result<void> ofLlvm = returnFatalErrors([] { llvm::report_bad_alloc_error("Allocation failed"); });
+  const Result<void> ofNew = returnFatalErrors([] {
+    volatile size_t tooMuch = SIZE_MAX / 4;
+    void *volatile kept = ::operator new(tooMuch);
+    ::operator delete(kept);
+  });
+  for (const Result<void> *result : {&ofLlvm, &ofNew})
+    if (*result || result->error().status != Status::OutOfMemory)
+      endWith("not out of memory: " + messageOf(*result));
+  endWith(messageOf(returnFatalErrors([] { llvm::report_fatal_error("one"); })) == "LLVM: one" ? "" : "no landing");
+}
+
+TEST(FatalErrors, AreOutOfMemoryWhereAnAllocationFails) {
+  EXPECT_EXIT(runOutOfMemory(), testing::ExitedWithCode(0), "^$");
+}
+
 TEST(FatalErrors, ReturnToTheInnermostThatWaits) { EXPECT_EXIT(nest(), testing::ExitedWithCode(0), "^$"); }
 
 TEST(FatalErrors, AreAnErrorOfTheKernelAndTheNextCompiles) {

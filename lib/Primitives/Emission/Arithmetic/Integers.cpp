@@ -19,11 +19,11 @@ using arith::CmpIPredicate;
 
 namespace {
 
-struct Bounds {
+struct IntegerRange {
   int64_t low = 0, high = 0;
 
-  Bounds with(const Bounds &other) const { return {std::min(low, other.low), std::max(high, other.high)}; }
-  Bounds times(const Bounds &other) const {
+  IntegerRange with(const IntegerRange &other) const { return {std::min(low, other.low), std::max(high, other.high)}; }
+  IntegerRange times(const IntegerRange &other) const {
     const auto [least, most] = std::minmax({low * other.low, low * other.high, high * other.low, high * other.high});
     return {least, most};
   }
@@ -34,7 +34,7 @@ struct Bounds {
   }
 };
 
-Bounds rangeOf(DataType type) {
+IntegerRange rangeOf(DataType type) {
   switch (type) {
   case DataType::U8:
     return {0, 255};
@@ -53,7 +53,7 @@ struct Width {
   bool isSigned = true;
 
   /// The narrowest that holds all of `range`.
-  static Width of(const Bounds &range) {
+  static Width of(const IntegerRange &range) {
     for (unsigned bits : {8, 16, 32})
       for (bool isSigned : {true, false})
         if (range.fits(bits, isSigned))
@@ -97,8 +97,8 @@ public:
   Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(builder, loc, condition, x, y); }
 
   /// `x`, which lies in `range`, saturated to a type.
-  Value saturated(Value x, const Bounds &range, DataType to) {
-    const Bounds limits = rangeOf(to);
+  Value saturated(Value x, const IntegerRange &range, DataType to) {
+    const IntegerRange limits = rangeOf(to);
     if (range.low < limits.low)
       x = atLeast(x, constant(limits.low));
     if (range.high > limits.high)
@@ -145,8 +145,9 @@ CmpIPredicate predicateOf(Alg alg, bool isSigned) {
 /// Sums whose operands include an s32 saturate in 32 bits first; every destination is within that.
 Value emitSum(OpBuilder &builder, Location loc, const IntegerElement &x, const IntegerElement &y, bool isDifference,
               DataType to) {
-  const Bounds a = rangeOf(x.type), b = rangeOf(y.type);
-  const Bounds whole = isDifference ? Bounds{a.low - b.high, a.high - b.low} : Bounds{a.low + b.low, a.high + b.high};
+  const IntegerRange a = rangeOf(x.type), b = rangeOf(y.type);
+  const IntegerRange whole =
+      isDifference ? IntegerRange{a.low - b.high, a.high - b.low} : IntegerRange{a.low + b.low, a.high + b.high};
   const bool isLong = isS32(x) || isS32(y);
   IntegerMath math(builder, loc, isLong ? Width{32, true} : Width::of(whole));
   const Value left = math.resized(x), right = math.resized(y);
@@ -157,14 +158,14 @@ Value emitSum(OpBuilder &builder, Location loc, const IntegerElement &x, const I
 }
 
 Value emitProduct(OpBuilder &builder, Location loc, const IntegerElement &x, const IntegerElement &y, DataType to) {
-  const Bounds whole = rangeOf(x.type).times(rangeOf(y.type));
+  const IntegerRange whole = rangeOf(x.type).times(rangeOf(y.type));
   IntegerMath math(builder, loc, Width::of(whole));
   return math.saturated(math.make<arith::MulIOp>(math.resized(x), math.resized(y)), whole, to);
 }
 
 /// The element times alpha, plus beta.
 Value emitLinear(OpBuilder &builder, Location loc, const IntegerElement &x, int64_t alpha, int64_t beta, DataType to) {
-  Bounds whole = rangeOf(x.type).times({alpha, alpha});
+  IntegerRange whole = rangeOf(x.type).times({alpha, alpha});
   whole.low += beta, whole.high += beta;
   IntegerMath math(builder, loc, Width::of(whole));
   Value y = math.resized(x);
@@ -176,7 +177,7 @@ Value emitLinear(OpBuilder &builder, Location loc, const IntegerElement &x, int6
 }
 
 Value emitRelu(OpBuilder &builder, Location loc, const IntegerElement &x, int64_t alpha, DataType to) {
-  const Bounds source = rangeOf(x.type), whole = source.with(source.times({alpha, alpha}));
+  const IntegerRange source = rangeOf(x.type), whole = source.with(source.times({alpha, alpha}));
   IntegerMath math(builder, loc, Width::of(whole));
   const Value value = math.resized(x);
   if (alpha == 1 || source.low == 0)
@@ -190,7 +191,7 @@ Value emitRelu(OpBuilder &builder, Location loc, const IntegerElement &x, int64_
 
 /// The least s32 has no magnitude in 32 bits: the next one's is that of every saturated result.
 Value emitAbs(OpBuilder &builder, Location loc, const IntegerElement &x, DataType to) {
-  const Bounds source = rangeOf(x.type);
+  const IntegerRange source = rangeOf(x.type);
   if (source.low == 0)
     return emitLinear(builder, loc, x, 1, 0, to);
   const int64_t most = std::min<int64_t>(-source.low, std::numeric_limits<int32_t>::max());
@@ -204,7 +205,7 @@ Value emitAbs(OpBuilder &builder, Location loc, const IntegerElement &x, DataTyp
 
 /// One clip does both: that of the algorithm and that of the destination's type.
 Value emitClip(OpBuilder &builder, Location loc, const IntegerElement &x, double alpha, double beta, DataType to) {
-  const Bounds source = rangeOf(x.type), limits = rangeOf(to);
+  const IntegerRange source = rangeOf(x.type), limits = rangeOf(to);
   const auto boundOf = [&](double value) { // not NaN, by C4
     APFloat whole(std::clamp(value, static_cast<double>(limits.low), static_cast<double>(limits.high)));
     whole.roundToIntegral(APFloat::rmNearestTiesToEven); // whatever the caller's rounding mode is
@@ -235,7 +236,7 @@ Value emission::emitIntegerBinary(OpBuilder &builder, Location loc, Alg alg, Int
     return emitSum(builder, loc, x, y, alg == Alg::BinarySub, to);
   if (alg == Alg::BinaryMul)
     return emitProduct(builder, loc, x, y, to);
-  const Bounds both = rangeOf(x.type).with(rangeOf(y.type));
+  const IntegerRange both = rangeOf(x.type).with(rangeOf(y.type));
   const Width width = Width::of(both);
   IntegerMath math(builder, loc, width);
   const Value left = math.resized(x), right = math.resized(y);
@@ -278,7 +279,7 @@ Value emission::emitIntegerEltwise(OpBuilder &builder, Location loc, Alg alg, fl
 IntegerSum::IntegerSum(MLIRContext *context, ArrayRef<float> factors, ArrayRef<DataType> types)
     : factors(integersOf(factors)), types(types) {
   for (auto [factor, type] : llvm::zip_equal(this->factors, types)) {
-    const Bounds term = rangeOf(type).times({factor, factor});
+    const IntegerRange term = rangeOf(type).times({factor, factor});
     low += term.low, high += term.high;
   }
   sumType = IntegerType::get(context, Width::of({low, high}).bits);

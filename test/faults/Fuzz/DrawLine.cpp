@@ -23,9 +23,11 @@ DataType drawType(Random &random) {
                          : random.pick({S32, S8, U8, S8, U8, S32, S4, U4, E8M0, F4E2M1, Boolean});
 }
 
-/// A type that most primitives accept.
-DataType drawUsualType(Random &random) {
+/// A type that most primitives accept. Some problems have integers only, which are computed exactly.
+DataType drawUsualType(Random &random, bool isInteger = false) {
   using enum DataType;
+  if (isInteger)
+    return random.pick({S32, S32, S8, U8});
   return random.oneIn(12) ? drawType(random) : random.pick({F32, F32, F32, BF16, F16, F64, S32, S8, U8, F8E4M3});
 }
 
@@ -113,8 +115,10 @@ Attributes drawAttributes(Random &random, const Dims &dims, DataType dst, const 
 PrimitiveDesc drawEltwiseProblem(Random &random, bool &hasUsualNumbers) {
   const Dims dims = drawDims(random);
   EltwiseDesc op;
-  const DataType from = drawUsualType(random), to = random.oneIn(2) ? from : drawUsualType(random);
-  if (random.oneIn(5)) {
+  const bool isInteger = random.oneIn(5);
+  const DataType from = drawUsualType(random, isInteger);
+  const DataType to = random.oneIn(2) ? from : drawUsualType(random, isInteger);
+  if (!isInteger && random.oneIn(5)) {
     op.prop = PropKind::BackwardData;
     op.alg = random.oneIn(4)
                  ? static_cast<Alg>(random.between(int64_t(Alg::EltwiseReluDst), int64_t(Alg::EltwiseClipV2Dst)))
@@ -149,10 +153,12 @@ PrimitiveDesc drawBinaryProblem(Random &random) {
   const Dims dims = drawDims(random);
   BinaryDesc op;
   op.alg = static_cast<Alg>(random.between(int64_t(Alg::BinaryAdd), int64_t(Alg::BinarySelect)));
-  const DataType from = drawUsualType(random), to = random.oneIn(2) ? from : drawUsualType(random);
+  const bool isInteger = random.oneIn(4);
+  const DataType from = drawUsualType(random, isInteger);
+  const DataType to = random.oneIn(2) ? from : drawUsualType(random, isInteger);
   op.src = drawTensor(random, dims, from, false);
   op.src1 = drawTensor(random, random.oneIn(2) ? dims : drawRepeated(random, dims),
-                       random.oneIn(2) ? from : drawUsualType(random), false);
+                       random.oneIn(2) ? from : drawUsualType(random, isInteger), false);
   if (op.alg == Alg::BinarySelect)
     op.src2 = drawTensor(random, drawRepeated(random, dims), random.pick({DataType::S8, DataType::U8}), false);
   op.dst = drawTensor(random, dims, to, true);
@@ -162,11 +168,12 @@ PrimitiveDesc drawBinaryProblem(Random &random) {
 PrimitiveDesc drawSumProblem(Random &random) {
   const Dims dims = drawDims(random);
   SumDesc op;
+  const bool isInteger = random.oneIn(3);
   for (int64_t left = random.between(1, 5); left > 0; --left) {
-    op.scales.push_back(random.pick({1.0F, 0.5F, -2.0F, 0.0F, 3.0F}));
-    op.srcs.push_back(drawTensor(random, dims, drawUsualType(random), false));
+    op.scales.push_back(isInteger ? random.pick({1.0F, -2.0F, 3.0F}) : random.pick({1.0F, 0.5F, -2.0F, 0.0F}));
+    op.srcs.push_back(drawTensor(random, dims, drawUsualType(random, isInteger), false));
   }
-  const DataType to = drawUsualType(random);
+  const DataType to = drawUsualType(random, isInteger);
   op.dst = drawTensor(random, dims, to, true);
   return {op, drawAttributes(random, dims, to, {})};
 }

@@ -1,4 +1,4 @@
-//===- FloatTraps.cpp - Threads whose arithmetic traps --------------------===//
+//===- UnmaskedTraps.cpp - Executions while arithmetic traps ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -6,7 +6,7 @@
 // Checks that a program may unmask every floating-point exception: neither the constructors of the compiler, nor
 // compiling nor executing raise a signal, and the masks stay as the program set them.
 //
-// FAULTS: float-traps limit=60:
+// FAULTS: float-traps-execute limit=60:
 //
 //===----------------------------------------------------------------------===//
 #include "Execution.h"

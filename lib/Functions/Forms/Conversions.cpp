@@ -123,15 +123,20 @@ Bounds boundsOf(Type integer, Type number, bool isSigned) {
   return {isSigned ? -limit : 0, bits <= digits ? limit - 1 : limit - std::ldexp(1.0, bits - digits), limit};
 }
 
-/// A number that is clamped as `lib/Transforms/Narrow/ExpandSaturation.cpp` takes it.
+/// Emits a clamp as `lib/Transforms/Narrow/ExpandSaturation.cpp` takes it, without the parts that are known not to
+/// matter.
 Value clamp(Numbers &on, Value number, const Bounds &bounds) {
   Type type = number.getType();
+  const FloatRange range = rangeOf(number);
   auto bounded = [&](CmpFPredicate predicate, Value x, double bound) {
     Value constant = on.number(type, bound);
     return on.choose(on.compare(predicate, x, constant), x, constant);
   };
-  number = on.choose(on.compare(CmpFPredicate::ORD, number, number), number, on.number(type, 0));
-  return bounded(CmpFPredicate::OLT, bounded(CmpFPredicate::OGT, number, bounds.low), bounds.most);
+  if (range.mayBeNan)
+    number = on.choose(on.compare(CmpFPredicate::ORD, number, number), number, on.number(type, 0));
+  if (range.low < bounds.low)
+    number = bounded(CmpFPredicate::OGT, number, bounds.low);
+  return range.high > bounds.most ? bounded(CmpFPredicate::OLT, number, bounds.most) : number;
 }
 
 } // namespace

@@ -39,7 +39,9 @@ void putNumbersInBodies(func::FuncOp function) {
 LogicalResult dropUnusedOperands(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  return applyPatternsGreedily(function, std::move(patterns));
+  GreedyRewriteConfig config; // each rewrite erases something, so that the rounds come to an end
+  config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
+  return applyPatternsGreedily(function, std::move(patterns), config);
 }
 
 void fillTensors(func::FuncOp function) {

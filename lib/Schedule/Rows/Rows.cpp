@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Rows.h"
 
+#include "IR/QuernDialect.h"
 #include "Schedule/Rows/Cpu/Emitter.h"
 
 using namespace mlir;
@@ -45,6 +46,15 @@ static linalg::FillOp overwrittenFill(func::FuncOp problem) {
   return {};
 }
 
+/// A launch program calls a kernel by the name of its problem.
+static void setProblem(func::FuncOp kernel, StringRef problem) {
+  auto own = attrOf<KernelAttr>(kernel);
+  kernel->setAttr(KernelAttr::name,
+                  KernelAttr::get(kernel.getContext(), own.getFactors(), own.getGroupSize(), own.getNsPerIteration(),
+                                  own.getPlan(), problem, own.getScratchBytes(), own.getSharedBytes(), own.getSpace(),
+                                  own.getSubGroupSize()));
+}
+
 /// Two chains in place of one: the fill, then all else.
 static FailureOr<SmallVector<func::FuncOp>> scheduleBehindFill(func::FuncOp problem, linalg::FillOp fill,
                                                                const RowsStrategy &strategy, std::string *whyNot) {
@@ -68,6 +78,8 @@ static FailureOr<SmallVector<func::FuncOp>> scheduleBehindFill(func::FuncOp prob
       kernels.append(*scheduled);
     part.erase();
   }
+  for (func::FuncOp kernel : kernels)
+    setProblem(kernel, problem.getName());
   if (isScheduled)
     return kernels;
   for (func::FuncOp kernel : kernels)

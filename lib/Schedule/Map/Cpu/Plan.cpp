@@ -29,7 +29,7 @@ bool MapPlan::isStraight(const Group &group) const {
                       [&](const Operand &operand) {
                         return isStill(operand.strides) || group.isContiguousIn(operand.strides);
                       }) &&
-         llvm::all_of(problem.limits, [&](const Limit &limit) { return isStill(limit.weights); });
+         llvm::all_of(problem.limits, [&](const Limit &limit) { return limit.shifted >= 0 || isStill(limit.weights); });
 }
 
 int64_t MapPlan::bodyOps() const { return opsOf(problem.op); }

@@ -94,8 +94,8 @@ struct MapPlan {
   bool takesMask(mlir::Type element) const {
     return element.isIndex() || (strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask);
   }
-  /// Along the lanes of the group, every input is contiguous or stays where it is, and no limit counts: vectors over
-  /// them can be a loop.
+  /// Along the lanes of the group, every input is contiguous or stays where it is, and no limit cuts lanes off: vectors
+  /// over them can be a loop. A limit of a shifted axis cuts none.
   bool isStraight(const Group &group) const;
   /// Of one iteration of the body, in vector operations.
   int64_t bodyOps() const;

@@ -268,7 +268,9 @@ private:
 
   /// Rows of a body that are short, or odd, are read together with what follows them in the source.
   void chooseRun(int64_t unit) {
-    constexpr int64_t mostBytes = 16 << 10, mostUnrolled = 32; // vectors, of what cannot be a loop
+    constexpr int64_t mostBytes = 16 << 10, unrolledOps = 2048;
+    const int64_t bodyOps = problem.isCopy || tile.bodyInColumns ? 1 : std::max<int64_t>(1, plan.bodyOps());
+    const int64_t mostUnrolled = std::min<int64_t>(32, unrolledOps / bodyOps); // vectors, of what cannot be a loop
     tile.run = plan.columns;
     tile.outside = plan.rows;
     tile.inScratch.assign(problem.axes.size(), 0);

@@ -16,6 +16,11 @@
 #include "Targets/AArch64/WideRegisters.h"
 
 #include "llvm-c/Target.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/CodeGen/MachineFunction.h"
+#include "llvm/CodeGen/MachineInstr.h"
+#include "llvm/CodeGen/TargetRegisterInfo.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/Attributes.h"
 
 namespace quern {
@@ -97,6 +102,16 @@ void prepare(llvm::Function &function, const Target &target) {
   useIndexedProducts(function, granules);
 }
 
+/// A predicate of SVE ("PPR_3b" and the like) decides which lanes are accessed. NEON has no masks.
+bool isMasked(const llvm::MachineInstr &instruction) {
+  const llvm::TargetRegisterInfo &registers = *instruction.getMF()->getSubtarget().getRegisterInfo();
+  auto isPredicate = [&](const llvm::MCOperandInfo &operand) {
+    return operand.RegClass >= 0 && operand.OperandType == llvm::MCOI::OPERAND_REGISTER &&
+           llvm::StringRef(registers.getRegClassName(registers.getRegClass(operand.RegClass))).starts_with("PPR");
+  };
+  return llvm::any_of(instruction.getDesc().operands(), isPredicate);
+}
+
 void initializeLlvm() {
   LLVMInitializeAArch64TargetInfo();
   LLVMInitializeAArch64Target();
@@ -136,6 +151,7 @@ const Architecture &aarch64Architecture() {
                                              .initializeLlvm = initializeLlvm,
                                              .llvmCpuOf = llvmCpuOf,
                                              .prepare = prepare,
+                                             .isMasked = isMasked,
                                              .processorsOf = processorsOf,
                                              .virtualPasses = virtualPasses,
                                              .allocationPasses = allocationPasses,

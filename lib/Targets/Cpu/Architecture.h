@@ -15,6 +15,7 @@
 #include "Schedule/Contraction/Contraction.h"
 #include "Schedule/Map/Map.h"
 #include "Schedule/Rows/Rows.h"
+#include "Targets/Cpu/KeepMasks.h"
 #include "Transforms/Transforms.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -54,6 +55,7 @@ struct Architecture {
   LlvmCpu (*llvmCpuOf)(const Target &target);
   /// What selection does better when it finds it done.
   void (*prepare)(llvm::Function &function, const Target &target);
+  IsMasked isMasked;
   /// Processors of the level of which LLVM has a model, by its names; null where instructions are not listed.
   std::vector<const char *> (*processorsOf)(const Target &target) = nullptr;
   /// Passes by the names of LLVM's registry: behind those for virtual registers, in front of their allocation, behind

@@ -11,6 +11,7 @@
 #include "Targets/Cpu/CodegenPasses.h"
 
 #include "Targets/Cpu/FoldConstants.h"
+#include "Targets/Cpu/KeepMasks.h"
 #include "Targets/Cpu/Listing.h"
 #include "Targets/Cpu/PlaceConstants.h"
 
@@ -22,6 +23,7 @@
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCContext.h"
 #include "llvm/MC/MCStreamer.h"
@@ -162,11 +164,13 @@ bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture
     }
     return true;
   };
+  passes.push_back(createMarkMasksPass(architecture.isMasked));
   bool isComplete = append(virtualPasses) && append(architecture.virtualPasses);
   passes.push_back(createPlaceConstantsPass());
   isComplete = isComplete && append(coalescingPasses) && append(architecture.allocationPasses) &&
                append(registerPasses) && append(architecture.physicalPasses) && append(lastPasses) &&
                append(architecture.placedPasses);
+  passes.push_back(createCheckMasksPass(architecture.isMasked));
   if (!isComplete) {
     for (Pass *pass : passes)
       delete pass;
@@ -218,6 +222,23 @@ bool usesAtomics(const Module &module) {
   return false;
 }
 
+/// Returns true if a mask decides which lanes some instruction accesses.
+bool hasMaskedAccess(const Module &module) {
+  for (const Function &function : module)
+    switch (function.getIntrinsicID()) {
+    case Intrinsic::masked_load:
+    case Intrinsic::masked_store:
+    case Intrinsic::masked_gather:
+    case Intrinsic::masked_scatter:
+    case Intrinsic::masked_expandload:
+    case Intrinsic::masked_compressstore:
+      return true;
+    default:
+      break;
+    }
+  return false;
+}
+
 } // namespace
 
 struct ObjectPasses::Passes {
@@ -265,6 +286,10 @@ bool generateCode(TargetMachine &machine, const Architecture &architecture, Modu
       return true;
     }
     bytes.clear();
+  }
+  if (hasMaskedAccess(module)) { // MarkMasks is not among LLVM's own passes
+    module.getContext().emitError("masked accesses are not implemented in a kernel with atomics");
+    return true;
   }
   raw_svector_ostream os(bytes);
   legacy::PassManager passes;

@@ -41,7 +41,8 @@ private:
   std::unique_ptr<Passes> passes;
 };
 
-/// Appends the code of `module` to `bytes`. False if the back end cannot emit this kind of file.
+/// Appends the code of `module` to `bytes`. False if the back end cannot emit this kind of file. Reports an error of
+/// the LLVM context, with nothing appended, if the module has atomics and masked accesses.
 bool generateCode(llvm::TargetMachine &machine, const Architecture &architecture, llvm::Module &module,
                   llvm::SmallVectorImpl<char> &bytes, llvm::CodeGenFileType kind, bool verifyIr);
 

@@ -6,6 +6,12 @@
 
 #include "llvm-c/Target.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/CodeGen/MachineFunction.h"
+#include "llvm/CodeGen/MachineInstr.h"
+#include "llvm/CodeGen/TargetInstrInfo.h"
+#include "llvm/CodeGen/TargetRegisterInfo.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -123,6 +129,19 @@ void prepare(llvm::Function &function, const Target &target) {
   hoistFloatVectors(function);
 }
 
+/// AVX-512 has masks in registers of their own ("VK16WM": a mask of 16 lanes that decides what is written), AVX2 in
+/// vectors.
+bool isMasked(const llvm::MachineInstr &instruction) {
+  const llvm::TargetSubtargetInfo &subtarget = instruction.getMF()->getSubtarget();
+  const llvm::StringRef name = subtarget.getInstrInfo()->getName(instruction.getOpcode());
+  const llvm::TargetRegisterInfo &registers = *subtarget.getRegisterInfo();
+  auto isMask = [&](const llvm::MCOperandInfo &operand) {
+    return operand.RegClass >= 0 && operand.OperandType == llvm::MCOI::OPERAND_REGISTER &&
+           llvm::StringRef(registers.getRegClassName(registers.getRegClass(operand.RegClass))).ends_with("WM");
+  };
+  return llvm::any_of(instruction.getDesc().operands(), isMask) || name.contains("MASKMOV") || name.contains("GATHER");
+}
+
 void initializeLlvm() {
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
@@ -163,6 +182,7 @@ const Architecture &x86Architecture() {
                                              .initializeLlvm = initializeLlvm,
                                              .llvmCpuOf = llvmCpuOf,
                                              .prepare = prepare,
+                                             .isMasked = isMasked,
                                              .processorsOf = processorsOf,
                                              .virtualPasses = virtualPasses,
                                              .allocationPasses = {},

@@ -48,8 +48,9 @@ done
 root=$PWD
 logs=$root/build/test-logs
 lit=/usr/lib/llvm-22/bin/lit
-# The sets of cases of each primitive, and of the backward of RNNs.
-every=$(sed -n 's/^QUERN_PRIMITIVE([A-Za-z]*, \([a-z_]*\),.*/\1/p' lib/Desc/Primitives.def | paste -sd,),rnn-backward
+# The sets of cases of each primitive, of the backward of RNNs, and of padded rows.
+every=$(sed -n 's/^QUERN_PRIMITIVE([A-Za-z]*, \([a-z_]*\),.*/\1/p' lib/Desc/Primitives.def | paste -sd,)
+every+=,rnn-backward,padded-rows
 families=softmax,reorder,binary,eltwise,sum,concat,rnn # sets that have them
 jobs=$(nproc)
 passed=0
@@ -414,6 +415,9 @@ step tests "conformance, compiled in another process" conformanceByProcess relea
   "$every" "$(pick --count=20 --count=60 --count=200)"
 [ $mode != full ] || step tests "cells" conformance release softmax,reorder,reorder-round-trips,binary,sum,concat,gemm \
   "${cells[@]}" --linker=orc
+
+[ $mode != full ] || step tests "masks in machine code" build/release/bin/tests/quern-kernels masks --count=400 \
+  --problems test/problems/*-bench.desc
 
 step tests "conformance, seed of the day" conformance release "$every" \
   "$(pick --count=50 --count=200 --count=600)" --seed="$daySeed" --linker=orc --damaged=0

@@ -106,12 +106,13 @@ private:
   static constexpr int defaultThreadCounts[] = {1, 2, 3, 7};
 };
 
-// One set for each primitive, in its folder, two more of reorders and one of backward RNNs.
+// One set for each primitive, in its folder, two more of reorders, one of backward RNNs and one of several primitives.
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) std::unique_ptr<PrimitiveCases> make##NAME##Cases();
 #include "Desc/Primitives.def"
 std::unique_ptr<PrimitiveCases> makeReorderRoundTripCases();
 std::unique_ptr<PrimitiveCases> makeReorderTagCases();
 std::unique_ptr<PrimitiveCases> makeRnnBackwardCases();
+std::unique_ptr<PrimitiveCases> makePaddedRowsCases();
 
 /// The sets of cases, in the order that they are run.
 struct CaseSet {
@@ -129,6 +130,7 @@ inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
                                        {"reorder-round-trips", makeReorderRoundTripCases},
                                        {"reorder-tags", makeReorderTagCases, /*isDivisible=*/true},
                                        {"binary", makeBinaryCases},
+                                       {"padded-rows", makePaddedRowsCases},
                                        {"rnn", makeRnnCases, /*isDivisible=*/false, /*multipliesMatrices=*/true},
                                        {"rnn-backward", makeRnnBackwardCases, /*isDivisible=*/false,
                                         /*multipliesMatrices=*/true},

@@ -122,11 +122,10 @@ void drawQuantization(Random &random, const TensorDesc &open, int32_t argument, 
     attributes.zeroPoints[argument] = {drawMask(random, isOpen), DataType::S32, {}};
 }
 
-PostOp drawBinary(Random &random, const OperandShape &shape, int index, Attributes &open, PostOp &actual) {
+PostOp drawBinary(Random &random, const OperandShape &shape, Alg alg, int index, Attributes &open, PostOp &actual) {
   PostOp op;
   op.kind = PostOp::Kind::Binary;
-  op.alg =
-      static_cast<Alg>(random.between(static_cast<int64_t>(Alg::BinaryAdd), static_cast<int64_t>(Alg::BinarySelect)));
+  op.alg = alg;
   DataType type = random.pick({DataType::F32, DataType::F32, DataType::BF16, DataType::F16, DataType::F64, DataType::S8,
                                DataType::U8, DataType::S32, DataType::F8E5M2, DataType::F8E4M3});
   actual = op;
@@ -140,9 +139,15 @@ PostOp drawBinary(Random &random, const OperandShape &shape, int index, Attribut
 } // namespace
 
 void appendBinary(Random &random, const OperandShape &shape, AttributesDraw &drawn) {
+  appendBinary(
+      random, shape, drawn,
+      static_cast<Alg>(random.between(static_cast<int64_t>(Alg::BinaryAdd), static_cast<int64_t>(Alg::BinarySelect))));
+}
+
+void appendBinary(Random &random, const OperandShape &shape, AttributesDraw &drawn, Alg alg) {
   PostOp actual;
   int index = static_cast<int>(drawn.open.postOps.size());
-  drawn.open.postOps.push_back(drawBinary(random, shape, index, drawn.open, actual));
+  drawn.open.postOps.push_back(drawBinary(random, shape, alg, index, drawn.open, actual));
   drawn.actualPostOps.push_back(actual);
 }
 

@@ -36,6 +36,8 @@ PostOp drawEltwise(Random &random, Alg alg);
 PostOp drawEltwise(Random &random);
 /// Appends a binary post-op, some with scales and zero points of its operand.
 void appendBinary(Random &random, const OperandShape &shape, AttributesDraw &drawn);
+/// Appends a binary post-op of this algorithm.
+void appendBinary(Random &random, const OperandShape &shape, AttributesDraw &drawn, Alg alg);
 void appendEltwise(Random &random, AttributesDraw &drawn);
 /// Appends a sum with any scale, zero point and type.
 void appendSum(Random &random, DataType dst, AttributesDraw &drawn);

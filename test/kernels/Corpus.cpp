@@ -31,10 +31,15 @@ std::vector<std::string> drawLines(const CaseSet &set, const Target &target, con
 
 } // namespace
 
-std::vector<std::string> defaultTargets() {
+std::vector<std::string> cpuTargets() {
   std::vector<std::string> targets;
   for (int isa = static_cast<int>(CpuIsa::Sse42); isa <= static_cast<int>(CpuIsa::Avx512Amx); ++isa)
     targets.emplace_back(nameOfIsa(static_cast<CpuIsa>(isa)));
+  return targets;
+}
+
+std::vector<std::string> defaultTargets() {
+  std::vector<std::string> targets = cpuTargets();
   for (const char *device :
        {"spirv64:sg=16+32,group=1024,slm=65536,vec=16", "spirv64:sg=8+16,group=256,slm=65536",
         "spirv64:sg=8+16+32,group=1024,slm=65536,vec=16,f16,f64", "spirv64:sg=32,group=512,slm=32768,f16,f64"})

@@ -31,7 +31,9 @@ struct CorpusOptions {
   uint64_t seed = 1;
 };
 
-/// Every CPU level, and four devices: with and without vectors of a work-item's own, with f16 and f64 or neither, and
+/// Every CPU level of x86.
+std::vector<std::string> cpuTargets();
+/// These, and four devices: with and without vectors of a work-item's own, with f16 and f64 or neither, and
 /// with different sub-groups.
 std::vector<std::string> defaultTargets();
 /// The names of all sets of cases.

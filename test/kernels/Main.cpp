@@ -13,6 +13,7 @@
 #include "Crash.h"
 #include "DigestComparison.h"
 #include "KernelDigest.h"
+#include "MaskCheck.h"
 #include "Processes.h"
 #include "StandardStreams.h"
 
@@ -28,6 +29,12 @@ namespace {
 struct DigestOptions {
   CorpusOptions corpus{defaultTargets(), {}, setsOfPrimitives(), 400, 1};
   std::string again, output = "-";
+  int64_t jobs = std::max(1u, std::thread::hardware_concurrency());
+};
+
+struct MaskOptions {
+  std::string trace;
+  CorpusOptions corpus{cpuTargets(), {}, setsOfPrimitives(), 0, 1};
   int64_t jobs = std::max(1u, std::thread::hardware_concurrency());
 };
 
@@ -75,6 +82,44 @@ int digest(const DigestOptions &options) {
   };
   const auto failed = countOf("failed"), refused = countOf("refused"), all = static_cast<int64_t>(lines->size());
   std::cerr << all - failed - refused << " kernels, " << refused << " refused, " << failed << " failed\n";
+  return failed ? exitFailed : exitOk;
+}
+
+int masksOfTrace(const std::string &path) {
+  Result<std::string> trace = readFile(path);
+  if (!trace)
+    return reportError(trace.error());
+  const MaskCheck check = checkMasks(*trace);
+  for (const std::string &fault : check.faults)
+    std::cout << fault << '\n';
+  std::cout << check.accesses - static_cast<int64_t>(check.faults.size()) << " of " << check.accesses
+            << " masked accesses are masked in the machine code\n";
+  return check.faults.empty() ? exitOk : exitFailed;
+}
+
+int masks(const MaskOptions &options) {
+  if (!options.trace.empty())
+    return masksOfTrace(options.trace);
+  Result<std::vector<KernelRequest>> requests = corpusOf(options.corpus);
+  if (!requests)
+    return reportError(requests.error());
+  reportCrashes();
+  Result<std::vector<std::string>> lines =
+      inProcesses(requests->size(), options.jobs, [&](size_t i) { return checkMasksOf((*requests)[i]); });
+  if (!lines)
+    return reportError(lines.error());
+  int64_t accesses = 0, checked = 0, failed = 0;
+  for (const std::string &line : *lines) {
+    if (line.starts_with("ok ")) {
+      ++checked;
+      accesses += std::stoll(line.substr(3));
+    } else if (line.starts_with("failed ")) {
+      ++failed;
+      std::cout << line << '\n';
+    }
+  }
+  std::cout << accesses << " masked accesses of " << checked << " kernels are masked in the machine code; "
+            << lines->size() - static_cast<size_t>(checked + failed) << " problems refused, " << failed << " failed\n";
   return failed ? exitFailed : exitOk;
 }
 
@@ -133,6 +178,16 @@ void addDigestCommand(CommandLine &program, int &exitCode) {
   command.callback([options, &exitCode] { exitCode = digest(*options); });
 }
 
+void addMasksCommand(CommandLine &program, int &exitCode) {
+  auto options = std::make_shared<MaskOptions>();
+  Command command = program.subcommand("masks", "Check that each masked access of the LLVM IR is masked in the code");
+  addCorpusOptions(command, options->corpus);
+  command.option("--problems", options->corpus.files, "Files of problems, besides what is drawn");
+  command.option("--trace", options->trace, "Check this output of `quern dump --json` instead");
+  command.option("--jobs", options->jobs, "Processes").positive().showDefault();
+  command.callback([options, &exitCode] { exitCode = masks(*options); });
+}
+
 void addCostCommand(CommandLine &program, int &exitCode) {
   auto options = std::make_shared<CostOptions>();
   Command command = program.subcommand("cost", "Print what compiling costs");
@@ -170,6 +225,7 @@ int main(int argc, char **argv) {
     int exitCode = exitOk;
     addDigestCommand(program, exitCode);
     addCostCommand(program, exitCode);
+    addMasksCommand(program, exitCode);
     addCompareCommand(program, exitCode);
     if (std::optional<int> status = program.parse(argc, argv))
       exitCode = *status == 0 ? exitOk : exitUsage;

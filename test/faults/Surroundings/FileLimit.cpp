@@ -7,7 +7,7 @@
 // cache has no part of a file then.
 //
 // FAULTS: file-limit:
-// FAULTS: file-limit-compiled-apart: QUERN_COMPILER=process
+// FAULTS: file-limit-process: QUERN_COMPILER=process
 //
 //===----------------------------------------------------------------------===//
 #include "Execution.h"

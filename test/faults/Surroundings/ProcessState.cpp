@@ -7,7 +7,7 @@
 // directory, environment, timers, limits and the standard streams.
 //
 // FAULTS: process-state limit=60:
-// FAULTS: process-state-compiled-apart limit=60: QUERN_COMPILER=process
+// FAULTS: process-state-process limit=60: QUERN_COMPILER=process
 //
 //===----------------------------------------------------------------------===//
 #include "Execution.h"

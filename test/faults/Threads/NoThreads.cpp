@@ -21,8 +21,8 @@ using namespace quern::faults;
 static const char *const lines[] = {
     "softmax fwd_i src=f32:2048x1000:ab dst=f32:2048x1000:ab axis=1",
     "reorder src=f32:1024x1024:ab dst=f32:1024x1024:ba",
-    "rnn fwd_i cell=lstm direction=left2right src_layer=f32:5x16x64:tnc weights_layer=f32:1x1x64x4x64:ldigo "
-    "weights_iter=f32:1x1x64x4x64:ldigo bias=f32:1x1x4x64:ldgo dst_layer=f32:5x16x64:tnc",
+    ("rnn fwd_i cell=lstm direction=left2right src_layer=f32:5x16x64:tnc weights_layer=f32:1x1x64x4x64:ldigo "
+     "weights_iter=f32:1x1x64x4x64:ldigo bias=f32:1x1x4x64:ldgo dst_layer=f32:5x16x64:tnc"),
 };
 
 int main(int, char **argv) {

@@ -7,7 +7,6 @@
 
 #include "Support/Error.h"
 
-#include <cfenv>
 #include <cstddef>
 #include <cstdint>
 #include <dlfcn.h>
@@ -37,11 +36,7 @@ template <typename Sink> struct StringSink {
 template <typename Api, typename Refuse>
 Result<const Api *> openApi(const std::string &path, const char *symbol, uint32_t version, const char *wanted,
                             const char *is, const Refuse &refuse) {
-  std::fenv_t callersEnvironment;
-  std::fegetenv(&callersEnvironment);
-  std::fesetenv(FE_DFL_ENV); // for constructors of the library: the caller may round otherwise, and trap exceptions
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  std::fesetenv(&callersEnvironment);
   if (!handle) {
     const char *reason = dlerror();
     return runtimeError(wanted, " cannot be loaded: ", reason ? reason : "unknown error");

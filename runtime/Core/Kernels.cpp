@@ -15,7 +15,6 @@
 #include "Core/NativeCode.h"
 #include "Cpu/CpuExecutable.h"
 #include "Debug/Announce.h"
-#include "Support/FloatControl.h"
 #include "Tiers/Family.h"
 
 #include "quern-compiler/Bridge.h"
@@ -190,7 +189,6 @@ Result<AcquiredKernel> Kernels::acquire(const Request &request, const std::funct
 
 Result<AcquiredKernel> Kernels::acquireTier(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                             Tiers tiers) {
-  const DefaultFloatEnvironment environment; // the caller may trap what estimates of costs raise
   const DeviceRef onHost;
   const Request request{problem, key, target, onHost};
   AcquiredKernel family;
@@ -414,7 +412,6 @@ Result<AcquiredKernel> Kernels::keep(DiskCache &disk, const Request &request, Co
 
 Result<AcquiredKernel> Kernels::loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
                                          const DeviceRef &device, std::span<void *const> entries) {
-  const DefaultFloatEnvironment environment;
   const BlobParts parts = splitBlob(bytes);
   Result<Artifact> artifact = Artifact::parse(parts.artifact);
   if (!artifact)

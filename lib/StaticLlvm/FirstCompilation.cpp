@@ -15,6 +15,8 @@
 //===----------------------------------------------------------------------===//
 #include "Targets/FatalErrors.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -83,6 +85,14 @@ private:
 
 constinit Reserve reserve;
 
+/// Takes memory for malloc(), whose result MLIR does not check. Throws std::bad_alloc.
+void *takeOrThrow(size_t bytes) {
+  void *const block = reserve.take(bytes);
+  if (!block)
+    llvm::report_bad_alloc_error("out of memory");
+  return block;
+}
+
 } // namespace
 
 extern "C" {
@@ -120,12 +130,12 @@ void __real__ZdlPvSt11align_val_t(void *block, std::align_val_t alignment);
 // malloc() and its relatives.
 void *__wrap_malloc(size_t bytes) {
   void *const block = __real_malloc(bytes);
-  return block ? block : reserve.take(bytes);
+  return block ? block : takeOrThrow(bytes);
 }
 void *__wrap_calloc(size_t count, size_t size) {
   void *const block = __real_calloc(count, size);
   size_t bytes = 0;
-  return block || __builtin_mul_overflow(count, size, &bytes) ? block : reserve.take(bytes);
+  return block || __builtin_mul_overflow(count, size, &bytes) ? block : takeOrThrow(bytes);
 }
 void __wrap_free(void *block) {
   if (!reserve.owns(block))
@@ -136,7 +146,7 @@ void *__wrap_realloc(void *block, size_t bytes) {
   void *const grown = isReserved ? __wrap_malloc(bytes) : __real_realloc(block, bytes);
   if (!isReserved && (grown || bytes == 0))
     return grown;
-  void *const moved = isReserved ? grown : reserve.take(bytes);
+  void *const moved = isReserved ? grown : takeOrThrow(bytes);
   if (!moved || !block)
     return moved;
   std::memcpy(moved, block, std::min(bytes, isReserved ? Reserve::sizeOf(block) : malloc_usable_size(block)));

@@ -20,12 +20,12 @@
 // FAULTS: memory-disk-one limit=60: create one 1 0 small
 // FAULTS: memory-disk-all limit=60: create all 1 0 small
 // FAULTS: memory-execute-one limit=60: execute one 1 0 large
-// FAULTS: memory-execute-all limit=60: execute all 1 0 large
+// FAULTS: memory-execute-all limit=60: execute all 1 5 large
 // FAULTS: memory-next-all: next all 1 0 small
 // FAULTS: memory-compile-one short=0 limit=3000: QUERN_CACHE_DIR=off create one 12 5 small
-// FAULTS: memory-compile-other short=0 limit=3000: QUERN_CACHE_DIR=off other one 12 20 small
+// FAULTS: memory-compile-other short=0 limit=3000: QUERN_CACHE_DIR=off other one 12 5 small
 // FAULTS: memory-compile-all short=0 limit=3000: QUERN_CACHE_DIR=off create all 48 5 small
-// FAULTS: memory-compile-some full=0 limit=120: QUERN_CACHE_DIR=off create one 120 10 small
+// FAULTS: memory-compile-some full=0 limit=120: QUERN_CACHE_DIR=off create one 400 10 small
 //
 //===----------------------------------------------------------------------===//
 #include "Execution.h"

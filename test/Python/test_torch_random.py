@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Random calls with tensors of every kind that PyTorch makes: negative bits, views, gaps, sizes of 0, inference tensors,
-parameters, subclasses. Results equal those of plain copies of the tensors."""
+"""Random calls with tensors of every kind that PyTorch makes: negative bits, views, gaps, sizes of 0, inference tensors
+and subclasses. Results equal those of plain copies of the tensors."""
 
 import random
 

@@ -288,6 +288,21 @@ def test_states_that_do_not_fit_raise():
             call()
 
 
+def test_arguments_of_a_wrong_kind_are_named():
+    x, module = torch.randn(2, 3), quern.torch.LSTM(4, 6)
+    for call, text in [(lambda: quern.torch.softmax(None), "x is of type NoneType"),
+                       (lambda: quern.torch.log_softmax(numpy.zeros(3)), "x is of type ndarray"),
+                       (lambda: quern.torch.softmax(x, None), "dim is None"),
+                       (lambda: quern.torch.log_softmax(x, (0, 1)), r"dim is \(0, 1\)"),
+                       (lambda: quern.torch.eltwise(None, "relu"), "x is of type"),
+                       (lambda: quern.torch.eltwise(x, None), "algorithm is None"),
+                       (lambda: quern.torch.eltwise(x, "relu", None), "alpha is None"),
+                       (lambda: module(None), "input is of type NoneType"),
+                       (lambda: module(x, 3), "hx is of type int")]:
+        with pytest.raises(TypeError, match=text):
+            call()
+
+
 # --- Transformations ---
 
 

@@ -7,12 +7,11 @@
     lstm.load_state_dict(trained.state_dict())
 """
 
-import functools
-
 import torch
 from torch.nn.utils.rnn import PackedSequence
 
 import quern
+from quern import _checks
 from quern._frameworks import torch_empty
 from quern._torch_elements import eltwise_op, plain_eltwise, plain_softmax, softmax_op
 from quern._torch_operators import are_plain, bare, use_threads
@@ -23,25 +22,39 @@ _is_traced = torch.compiler.is_dynamo_compiling
 # The short way returns NotImplemented for subclasses, modes and transformations, which PyTorch's dispatcher handles.
 
 
+def _tensor(x):
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"x is of type {type(x).__name__}; it must be a tensor")
+    return x
+
+
 def softmax(x, dim=-1):
     """`torch.softmax` of f64, f32, bf16 or f16 with any strides, and its gradient; f32 of s8 and u8.
 
     A second derivative raises.
     """
     if not _is_traced():
-        y = plain_softmax(x, dim, False)
+        try:
+            y = plain_softmax(x, dim, False)
+        except TypeError:
+            _checks.index("dim", dim)
+            raise
         if y is not NotImplemented:
             return y
-    return softmax_op(x, dim, False)
+    return softmax_op(_tensor(x), dim, False)
 
 
 def log_softmax(x, dim=-1):
     """`torch.log_softmax`, like `softmax`."""
     if not _is_traced():
-        y = plain_softmax(x, dim, True)
+        try:
+            y = plain_softmax(x, dim, True)
+        except TypeError:
+            _checks.index("dim", dim)
+            raise
         if y is not NotImplemented:
             return y
-    return softmax_op(x, dim, True)
+    return softmax_op(_tensor(x), dim, True)
 
 
 def eltwise(x, algorithm, alpha=0.0, beta=0.0):
@@ -50,10 +63,16 @@ def eltwise(x, algorithm, alpha=0.0, beta=0.0):
     A second derivative raises.
     """
     if not _is_traced():
-        y = plain_eltwise(x, algorithm, alpha, beta)
+        try:
+            y = plain_eltwise(x, algorithm, alpha, beta)
+        except TypeError:
+            _checks.text("algorithm", algorithm)
+            _checks.number("alpha", alpha)
+            _checks.number("beta", beta)
+            raise
         if y is not NotImplemented:
             return y
-    return eltwise_op(x, algorithm, float(alpha), float(beta))
+    return eltwise_op(_tensor(x), algorithm, float(alpha), float(beta))
 
 
 # --- Recurrent networks ---
@@ -78,13 +97,6 @@ def _cast(tensor, type):
     """A tensor as torch.autocast casts it."""
     is_cast = tensor is not None and tensor.is_floating_point() and tensor.dtype != torch.float64
     return tensor.to(type) if is_cast else tensor
-
-
-@functools.cache
-def _names(layer, is_bidirectional):
-    """Of the parameters, for each direction."""
-    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-    return [[f"{name}_l{layer}{suffix}" for name in names] for suffix in ("", "_reverse")[:1 + is_bidirectional]]
 
 
 class _Frozen:
@@ -141,7 +153,9 @@ class _Layers:
 
     def _parameters_of(self, layer):
         """A list [w, u, b_ih, b_hh, p] for each direction."""
-        return [[getattr(self, name, None) for name in names] for names in _names(layer, self.bidirectional)]
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+        return [[getattr(self, f"{name}_l{layer}{suffix}", None) for name in names]
+                for suffix in (("", "_reverse") if self.bidirectional else ("",))]
 
     def _direction(self):
         return "bidirectional_concat" if self.bidirectional else "left2right"
@@ -259,6 +273,8 @@ class _Layers:
             if input.sorted_indices is not None:
                 h, c = (None if s is None else s.index_select(1, input.sorted_indices) for s in (h, c))
         else:
+            if not isinstance(input, torch.Tensor):
+                raise TypeError(f"input is of type {type(input).__name__}; it must be a tensor or a PackedSequence")
             if input.dim() not in (2, 3):
                 raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
             is_batched = input.dim() == 3

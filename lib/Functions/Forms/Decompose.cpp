@@ -104,6 +104,32 @@ void expandRoots(func::FuncOp function) {
   });
 }
 
+/// A table of half bytes as one of bytes, and their conversion: a kernel's tables have whole bytes.
+void widenTables(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  for (auto constant : llvm::to_vector(function.getOps<arith::ConstantOp>())) {
+    auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
+    auto type = dyn_cast<RankedTensorType>(constant.getType());
+    if (!elements || !type || !type.getElementType().isInteger(4) || elements.isSplat())
+      continue;
+    rewriter.setInsertionPoint(constant);
+    Location loc = constant.getLoc();
+    Type byte = rewriter.getI8Type();
+    Value bytes = arith::ConstantOp::create(
+        rewriter, loc, cast<TypedAttr>(Attribute(elements.mapValues(byte, [](const APInt &x) { return x.sext(8); }))));
+    Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
+    const auto rank = static_cast<unsigned>(type.getRank());
+    const SmallVector<AffineMap> maps(2, rewriter.getMultiDimIdentityMap(rank));
+    auto converted = linalg::GenericOp::create(
+        rewriter, loc, type, bytes, empty, maps, SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+        [&](OpBuilder &inner, Location at, ValueRange of) {
+          linalg::YieldOp::create(inner, at,
+                                  arith::TruncIOp::create(inner, at, type.getElementType(), of[0]).getResult());
+        });
+    rewriter.replaceOp(constant, converted);
+  }
+}
+
 LogicalResult generalize(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   for (auto op : llvm::to_vector(function.getOps<linalg::LinalgOp>())) {
@@ -227,6 +253,7 @@ LogicalResult functions::decompose(func::FuncOp function, const Upstream &upstre
   if (failed(generalize(function)))
     return failure();
   foldEmpty(function);
+  widenTables(function);
   defineScalars(function);
   rewriteBy(function, upstream.dropUnitDims);
   rewriteBy(function, upstream.fuseElementwise);

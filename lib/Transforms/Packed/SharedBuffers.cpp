@@ -76,8 +76,19 @@ void quern::bindSharedBuffers(func::FuncOp kernel, int64_t end) {
   for (unsigned i : bound.set_bits()) {
     Value buffer = kernel.getArgument(i);
     auto type = cast<MemRefType>(buffer.getType());
-    buffer.replaceAllUsesWith(
-        memref::ViewOp::create(builder, loc, type, kernel.getArgument(own), index(*offsetOf(kernel, i)), ValueRange()));
+    auto viewAs = [&](MemRefType as) -> Value {
+      return memref::ViewOp::create(builder, loc, as, kernel.getArgument(own), index(*offsetOf(kernel, i)),
+                                    ValueRange());
+    };
+    if (type.getLayout().isIdentity()) {
+      buffer.replaceAllUsesWith(viewAs(type));
+      continue;
+    }
+    auto [strides, offset] = type.getStridesAndOffset(); // of a problem that is lowered loop by loop
+    const int64_t elements = bytesOf(type) * 8 / type.getElementTypeBitWidth();
+    buffer.replaceAllUsesWith(memref::ReinterpretCastOp::create(
+        builder, loc, type, viewAs(MemRefType::get({elements}, type.getElementType())), offset, type.getShape(),
+        strides));
   }
   (void)kernel.eraseArguments(bound);
   kernel->setAttr(KernelAttr::name, attrOf<KernelAttr>(kernel).withSharedBytes(bytes));

@@ -119,3 +119,34 @@ func.func @chain(%a0: tensor<8x12xf32>, %a1: tensor<8x12xf32>) -> tensor<8x12xf3
   %a13 = linalg.sub ins(%a11, %a12 : tensor<8x12xf32>, tensor<8x12xf32>) outs(%e : tensor<8x12xf32>) -> tensor<8x12xf32>
   return %a13 : tensor<8x12xf32>
 }
+
+func.func @table(%x: tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<5x3xi4>) {
+  %c = arith.constant dense<[[1, 2, -3, 4, 5], [-8, 7, 0, 1, 2], [3, -4, 5, 6, -7]]> : tensor<3x5xi4>
+  %e = tensor.empty() : tensor<3x5xf32>
+  %r = linalg.generic {indexing_maps = [#rc, #rc, #rc], iterator_types = ["parallel", "parallel"]} ins(%c, %x : tensor<3x5xi4>, tensor<3x5xf32>) outs(%e : tensor<3x5xf32>) {
+  ^bb0(%q: i4, %a: f32, %o: f32):
+    %f = arith.sitofp %q : i4 to f32
+    %m = arith.mulf %f, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<3x5xf32>
+  %t = tensor.empty() : tensor<5x3xi4>
+  %s = linalg.transpose ins(%c : tensor<3x5xi4>) outs(%t : tensor<5x3xi4>) permutation = [1, 0]
+  return %r, %s : tensor<3x5xf32>, tensor<5x3xi4>
+}
+
+func.func @part_in_memory(%x: memref<2x3xi8>, %y: memref<5x5xi4>) {
+  %s = memref.subview %y[1, 1] [2, 3] [1, 1] : memref<5x5xi4> to memref<2x3xi4, strided<[5, 1], offset: 6>>
+  linalg.map ins(%x : memref<2x3xi8>) outs(%s : memref<2x3xi4, strided<[5, 1], offset: 6>>) (%a: i8, %o: i4) {
+    %t = arith.trunci %a : i8 to i4
+    linalg.yield %t : i4
+  }
+  return
+}
+
+func.func @strided_memory(%x: memref<4x3xi4, strided<[7, 2], offset: 3>>, %y: memref<4x3xi8>) {
+  linalg.map ins(%x : memref<4x3xi4, strided<[7, 2], offset: 3>>) outs(%y : memref<4x3xi8>) (%a: i4, %o: i8) {
+    %t = arith.extsi %a : i4 to i8
+    linalg.yield %t : i8
+  }
+  return
+}

@@ -21,7 +21,31 @@ using namespace quern;
 
 namespace {
 
-bool isNarrow(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; }
+/// Returns true for types whose sums and extremes are computed in a wider one.
+bool isNarrow(Type type) { return (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32) || type.isInteger(4); }
+
+/// Emits a number of f32 or i32 with the value of a narrow one.
+Value extended(OpBuilder &builder, Location loc, Value narrow, bool isUnsigned) {
+  if (isa<FloatType>(narrow.getType()))
+    return arith::ExtFOp::create(builder, loc, builder.getF32Type(), narrow);
+  if (isUnsigned)
+    return arith::ExtUIOp::create(builder, loc, builder.getI32Type(), narrow);
+  return arith::ExtSIOp::create(builder, loc, builder.getI32Type(), narrow);
+}
+
+Value narrowed(OpBuilder &builder, Location loc, Value wide, Type type) {
+  if (isa<FloatType>(type))
+    return arith::TruncFOp::create(builder, loc, type, wide);
+  return arith::TruncIOp::create(builder, loc, type, wide);
+}
+
+/// A constant of f32 or i32 with the value of a narrow one.
+TypedAttr widened(Builder &builder, TypedAttr narrow, bool isUnsigned) {
+  if (auto number = dyn_cast<FloatAttr>(narrow))
+    return builder.getF32FloatAttr(static_cast<float>(number.getValueAsDouble()));
+  const APInt value = cast<IntegerAttr>(narrow).getValue();
+  return builder.getIntegerAttr(builder.getI32Type(), isUnsigned ? value.zext(32) : value.sext(32));
+}
 
 Value emptyLike(OpBuilder &builder, Location loc, Value tensor, Type element) {
   return tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, tensor), element);
@@ -51,43 +75,43 @@ Operation *combinerOf(linalg::GenericOp op, unsigned i) {
   Operation *combine = op.getBlock()->getTerminator()->getOperand(i).getDefiningOp();
   BlockArgument accumulator = op.getRegionOutputArgs()[i];
   const bool combines =
-      isa_and_nonnull<arith::AddFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp>(
-          combine) &&
+      isa_and_nonnull<arith::AddFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp,
+                      arith::AddIOp, arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(combine) &&
       accumulator.hasOneUse() && *accumulator.user_begin() == combine && combine->getResult(0).hasOneUse();
   return combines ? combine : nullptr;
 }
 
-/// Where the accumulators of bf16 or f16 of a reduction on tensors are combined alone, f32 ones.
+/// Makes accumulators of bf16 and f16 of a reduction on tensors ones of f32, and those of i4 ones of i32, if they are
+/// combined alone.
 void widenAccumulators(linalg::GenericOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   for (unsigned i = 0; i < op.getNumResults(); ++i) {
     Value init = op.getOutputs()[i];
-    Type element = cast<RankedTensorType>(init.getType()).getElementType(), f32 = builder.getF32Type();
+    Type element = cast<RankedTensorType>(init.getType()).getElementType(),
+         wideType = isa<FloatType>(element) ? Type(builder.getF32Type()) : Type(builder.getI32Type());
     Operation *combine = isNarrow(element) ? combinerOf(op, i) : nullptr;
     if (!combine)
       continue;
     builder.setInsertionPoint(op);
-    auto extend = [&](OpBuilder &at, ValueRange from) {
-      return arith::ExtFOp::create(at, loc, f32, from[0]).getResult();
-    };
-    FloatAttr start;
+    const bool isUnsigned = isa<arith::MaxUIOp, arith::MinUIOp>(combine);
+    auto extend = [&](OpBuilder &at, ValueRange from) { return extended(at, loc, from[0], isUnsigned); };
+    TypedAttr start;
     auto fill = init.getDefiningOp<linalg::FillOp>();
     Value wide = fill && matchPattern(fill.getInputs()[0], m_Constant(&start))
-                     ? filled(builder, loc, init, builder.getF32FloatAttr(static_cast<float>(start.getValueAsDouble())))
-                     : elementwise(builder, loc, init, f32, extend);
+                     ? filled(builder, loc, init, widened(builder, start, isUnsigned))
+                     : elementwise(builder, loc, init, wideType, extend);
     op.getOutputsMutable()[i].set(wide);
     BlockArgument accumulator = op.getRegionOutputArgs()[i];
-    accumulator.setType(f32);
+    accumulator.setType(wideType);
     builder.setInsertionPoint(combine);
     OpOperand &term = combine->getOpOperand(combine->getOperand(0) == accumulator ? 1 : 0);
-    term.set(arith::ExtFOp::create(builder, loc, f32, term.get()));
-    combine->getResult(0).setType(f32);
+    term.set(extended(builder, loc, term.get(), isUnsigned));
+    combine->getResult(0).setType(wideType);
     op->getResult(i).setType(wide.getType());
     builder.setInsertionPointAfter(op);
-    Value narrow = elementwise(builder, loc, op->getResult(i), element, [&](OpBuilder &at, ValueRange from) {
-      return arith::TruncFOp::create(at, loc, element, from[0]).getResult();
-    });
+    Value narrow = elementwise(builder, loc, op->getResult(i), element,
+                               [&](OpBuilder &at, ValueRange from) { return narrowed(at, loc, from[0], element); });
     auto *made = narrow.getDefiningOp();
     op->getResult(i).replaceUsesWithIf(
         narrow, [&](OpOperand &use) { return use.getOwner() != made && !isa<tensor::DimOp>(use.getOwner()); });

@@ -216,33 +216,34 @@ class Function:
     def widened(self, value):
         return value if value.kind == "i32" else self.converted(value, "i32")
 
-    def start(self, shape):
+    def start(self, shape, kind="i32"):
         """What a reduction starts from: a constant, an argument, or what was computed."""
         how = self.draw.random()
         if how < 0.4:
-            return self.filled(shape, "i32", self.draw.choice([0, 0, 7, -3]))
-        given = self.argument(shape, "i32")
+            return self.filled(shape, kind, self.draw.choice([0, 0, 7, -3]))
+        given = self.argument(shape, kind)
         return given if how < 0.7 else self.elementwise(given)
 
     def reduced(self, value):
-        value = self.widened(value)
-        rank = len(value.shape)
+        value = value if value.kind == "i4" and self.draw.random() < 0.5 else self.widened(value)
+        rank, kind, bits = len(value.shape), value.kind, BITS[value.kind]
         gone = [d for d in range(rank) if self.draw.random() < 0.5] or [self.draw.randrange(rank)]
         kept = [d for d in range(rank) if d not in gone]
         shape = [value.shape[d] for d in kept]
         operation = self.draw.choice(["addi", "addi", "maxsi", "minsi", "maxui"])
-        start = self.start(shape)
+        start = self.start(shape, kind)
         maps = [identity(rank), map_of(rank, [f"d{d}" for d in kept])]
         iterators = ["reduction" if d in gone else "parallel" for d in range(rank)]
-        name = self.generic([value], maps, start.name, shape, "i32", iterators,
-                            [f"%c = arith.{operation} %i0, %o : i32"], "%c")
+        name = self.generic([value], maps, start.name, shape, kind, iterators,
+                            [f"%c = arith.{operation} %i0, %o : {kind}"], "%c")
         elements = dict(start.elements)
         for p in points(value.shape):
             to, e = tuple(p[d] for d in kept), value.elements[p]
-            unsigned = max(elements[to] & 0xFFFFFFFF, e & 0xFFFFFFFF)
-            elements[to] = {"addi": signed(elements[to] + e, 32), "maxsi": max(elements[to], e),
-                            "minsi": min(elements[to], e), "maxui": signed(unsigned, 32)}[operation]
-        return Value(name, shape, "i32", elements)
+            mask = (1 << bits) - 1
+            unsigned = max(elements[to] & mask, e & mask)
+            elements[to] = {"addi": signed(elements[to] + e, bits), "maxsi": max(elements[to], e),
+                            "minsi": min(elements[to], e), "maxui": signed(unsigned, bits)}[operation]
+        return Value(name, shape, kind, elements)
 
     def product(self, value):
         """With weights of i4 or i8, as [K, N] or [N, K], which may have no K at all."""

@@ -11,6 +11,7 @@
 #ifndef QUERN_SUPPORT_ERROR_H
 #define QUERN_SUPPORT_ERROR_H
 
+#include <locale>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -37,9 +38,10 @@ struct Error {
   std::string message; ///< one line, no trailing newline
 };
 
-/// Joins its arguments with operator<<.
+/// Joins its arguments with operator<<, whatever the program's global locale is.
 template <typename... Parts> std::string concat(const Parts &...parts) {
   std::ostringstream os;
+  os.imbue(std::locale::classic());
   (os << ... << parts);
   return os.str();
 }

@@ -100,10 +100,9 @@ bool printsAt(int level) {
 /// `key` of the kernel; "": it has none.
 void printLine(const char *event, const std::string &detail, const VerifiedProblem &verified, const std::string &text,
                int64_t ns, const std::string &key) {
-  char time[32];
-  std::snprintf(time, sizeof(time), "%.6g", static_cast<double>(ns) * 1e-6);
-  const std::string line = concat("quern,", event, ",", detail, ",", nameOf(verified.desc.kind()), ",",
-                                  verified.implementation, ",", text, ",", time, ",", key, "\n");
+  const std::string line =
+      concat("quern,", event, ",", detail, ",", nameOf(verified.desc.kind()), ",", verified.implementation, ",", text,
+             ",", static_cast<double>(ns) * 1e-6, ",", key, "\n");
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
 }

@@ -13,6 +13,7 @@
 #include "Support/Stage.h"
 
 #include <gtest/gtest.h>
+#include <locale>
 
 using namespace quern;
 
@@ -82,6 +83,18 @@ TEST(Stage, NamesLeadBack) {
   }
   EXPECT_FALSE(stageFromName("optimise"));
   EXPECT_EQ(toString(static_cast<Stage>(99)), "unknown");
+}
+
+TEST(Concat, IgnoresTheGlobalLocale) {
+  struct Grouped : std::numpunct<char> {
+    std::string do_grouping() const override { return "\3"; }
+    char do_thousands_sep() const override { return '.'; }
+    char do_decimal_point() const override { return ','; }
+  };
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Grouped));
+  const std::string text = concat(1234567, ' ', 0.5);
+  std::locale::global(before);
+  EXPECT_EQ(text, "1234567 0.5");
 }
 
 TEST(CheckedInt, AnOverflowStays) {

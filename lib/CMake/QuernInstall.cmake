@@ -7,6 +7,15 @@
 
 set(QUERN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Quern)
 
+# Installed targets are linked with their final run path. CMake would otherwise reserve space for it in the build tree
+# with colons, and each empty part between two colons is the working directory.
+foreach(target IN ITEMS quern quern_remote quern_onnxruntime quern_dnnl quern_compiler quern_mlir_compiler quern_mlir
+    quern_compiler_process quern_tool)
+  if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+  endif()
+endforeach()
+
 install(TARGETS quern EXPORT QuernTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -1,9 +1,36 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Writes OUTPUT, BuildId.cpp: SHA-256 over LLVM's version, SOURCES and the headers of the tree below ROOT that they
-# include, one by way of another; LISTING, what was hashed; and DEPFILE, from which the build knows the headers. OUTPUT
-# is touched only when the value changes.
+# Writes OUTPUT, BuildId.cpp: SHA-256 over everything that the code of a kernel depends on; LISTING, the hashes; and
+# DEPFILE, from which the build knows the headers. OUTPUT is touched only when the value changes. Hashed are
+#
+#   SOURCES     and the headers of the tree below ROOT that they include, one by way of another
+#   LLVM        its version, and the revision of LLVM_FILE: that of the package that has it, else the hash of the file
+#   COMPILER    name and version of the compiler that compiles Quern's compiler
+#   FLAGS       its options of this configuration except those with paths, QUERN_ENABLE_CHECKS and QUERN_SANITIZE
+#   EPOCH       of code generation
+#
+# Builds for two machines agree where these do, so that kernels of one run on the other: the options for hardening
+# differ by machine and are not hashed.
 cmake_minimum_required(VERSION 3.25)
+
+# The version of the distribution's package that has `file`, or else the hash of the file.
+function(revision file result)
+  set(${result} none PARENT_SCOPE)
+  if(NOT EXISTS "${file}")
+    return()
+  endif()
+  execute_process(COMMAND dpkg-query -S ${file} OUTPUT_VARIABLE owner ERROR_QUIET RESULT_VARIABLE failed)
+  if(failed EQUAL 0 AND owner MATCHES "^([^:, ]+)")
+    execute_process(COMMAND dpkg-query -W -f "\${Package} \${Version}" ${CMAKE_MATCH_1} OUTPUT_VARIABLE version
+      ERROR_QUIET RESULT_VARIABLE failed)
+    if(failed EQUAL 0 AND version)
+      set(${result} "${version}" PARENT_SCOPE)
+      return()
+    endif()
+  endif()
+  file(SHA256 ${file} hash)
+  set(${result} ${hash} PARENT_SCOPE)
+endfunction()
 
 # The files of the tree that `file` includes, in `result`.
 function(included file result)
@@ -38,7 +65,11 @@ while(waiting)
 endwhile()
 list(SORT files)
 
-set(text "${VERSION} ${LLVM}\n")
+revision("${LLVM_FILE}" llvmRevision)
+separate_arguments(FLAGS UNIX_COMMAND "${FLAGS}")
+list(FILTER FLAGS EXCLUDE REGEX "/")
+list(JOIN FLAGS " " FLAGS)
+set(text "${VERSION}; LLVM ${LLVM} ${llvmRevision}; ${COMPILER} ${FLAGS}; epoch ${EPOCH}\n")
 set(rule "${OUTPUT}:")
 foreach(file IN LISTS files)
   file(SHA256 ${file} hash)

@@ -9,8 +9,9 @@
 #                             package brings CUDA), iree, and intel-opencl (700 MB), the OpenCL
 #                             runtime under the Level Zero driver of the tests;
 #                             python, what the Python package is built and tested with; flax,
-#                             for an example of docs/jax.md
-#   tools/peers.sh --all      all nine
+#                             for an example of docs/jax.md; hiredis, the sources of version 1,
+#                             for a test of the remote cache
+#   tools/peers.sh --all      all ten
 #
 # One that is there already is left alone. None is needed to build or to use Quern.
 set -euo pipefail
@@ -41,7 +42,7 @@ installOpenMp() {
 
 case "${1-}" in
   "") set -- onednn-3.2 onednn-3.13 ;;
-  --all) set -- onednn-3.2 onednn-3.13 onnxruntime jax torch iree intel-opencl python flax ;;
+  --all) set -- onednn-3.2 onednn-3.13 onnxruntime jax torch iree intel-opencl python flax hiredis ;;
 esac
 for peer in "$@"; do
   case "$peer" in
@@ -63,9 +64,19 @@ for peer in "$@"; do
       install flax --no-deps flax==0.12.8 optax==0.2.8 absl-py==2.5.1 chex==0.1.92 toolz==1.2.0 msgpack \
         typing_extensions treescope rich pygments markdown-it-py mdurl PyYAML
       ;;
+    hiredis) # the C sources that the package for Python carries
+      install hiredis setuptools wheel
+      if [ ! -d build/peers/hiredis/source/hiredis ]; then
+        build/peers/hiredis/bin/pip download --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+          --no-binary hiredis --dest build/peers/hiredis/download hiredis==3.5.0
+        mkdir -p build/peers/hiredis/source
+        tar -xf build/peers/hiredis/download/hiredis-3.5.0.tar.gz -C build/peers/hiredis/source --strip-components=2 \
+          hiredis-3.5.0/vendor/hiredis
+      fi
+      ;;
     *)
-      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime, jax, torch, iree, intel-opencl, python and" \
-        "flax are known" >&2
+      echo "unknown peer '$peer': onednn-3.2, onednn-3.13, onnxruntime, jax, torch, iree, intel-opencl, python, flax" \
+        "and hiredis are known" >&2
       exit 2
       ;;
   esac

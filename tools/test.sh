@@ -308,7 +308,7 @@ allOfArm64() {
 # target, whose packed layouts are other ones.
 fromPackOnArm64() {
   QEMU_CPU=$(sve 256) QUERN_MAX_CPU_ISA=${1%%:*} QUERN_PACKS=$2 QUERN_TIERS=family QUERN_CACHE_DIR=off \
-    QUERN_COMPILER_LIBRARY=none \
+    QUERN_COMPILER_LIBRARY=/none \
     qemu-aarch64-static -L build/peers/arm64 build/arm64/bin/quern run -f "$3" --check --repeat=1
 }
 
@@ -352,7 +352,7 @@ rnnsOfModels() {
 # What reads SPIR-V comes with the rest, and what is downloaded comes while the release is built. Level Zero
 # is tested through a driver over Intel's runtime; its tests are skipped without it. lit compiles programs
 # written for oneDNN where its headers are.
-peers=(intel-opencl python jax)
+peers=(intel-opencl python jax hiredis)
 [ $mode = quick ] || peers+=(onednn-3.13 onednn-3.2)
 [ $mode != full ] || peers+=(torch flax)
 if [ -n "$onlyArm64" ]; then

@@ -58,16 +58,32 @@ void *createNil(const redisReadTask *task) {
 }
 void freeReply(void *reply) { delete static_cast<RedisReply *>(reply); }
 
+[[maybe_unused]] void *createDouble(const redisReadTask *task, double, char *text, size_t size) {
+  return createString(task, text, size);
+}
+[[maybe_unused]] void *createBool(const redisReadTask *task, int truth) { return createInteger(task, truth); }
+
+/// Sets every member of hiredis' table. In place of a null member hiredis returns the number of the type as if it were
+/// the pointer to the reply, so a version with a member that is not known here must not be built against.
+template <typename Functions> Functions allFunctions() {
+  Functions made{};
+  made.createString = createString;
+  made.createArray = createArray; // the type of the size depends on the version
+  made.createInteger = createInteger;
+  made.createNil = createNil;
+  made.freeObject = freeReply;
+  if constexpr (requires { made.createDouble, made.createBool; }) { // from 1.0 on, for RESP3
+    made.createDouble = createDouble;
+    made.createBool = createBool;
+    static_assert(sizeof(Functions) == 7 * sizeof(void *), "this version of hiredis has members that are not set");
+  } else {
+    static_assert(sizeof(Functions) == 5 * sizeof(void *), "this version of hiredis has members that are not set");
+  }
+  return made;
+}
+
 redisReplyObjectFunctions *replyFunctions() {
-  static redisReplyObjectFunctions functions = [] {
-    redisReplyObjectFunctions made{};
-    made.createString = createString;
-    made.createArray = createArray; // whose size is of another type in later versions
-    made.createInteger = createInteger;
-    made.createNil = createNil;
-    made.freeObject = freeReply;
-    return made;
-  }();
+  static redisReplyObjectFunctions functions = allFunctions<redisReplyObjectFunctions>();
   return &functions;
 }
 
@@ -133,6 +149,8 @@ Result<std::unique_ptr<RedisReply>> RedisReader::next() {
   return std::unique_ptr<RedisReply>(static_cast<RedisReply *>(reply));
 }
 
+bool RedisReader::hasMore() const { return reader->pos < reader->len; }
+
 Outcome RedisConnection::connect(const Deadline &deadline) {
   reader = std::make_unique<RedisReader>();
   transfer = Transfer::make(address);
@@ -183,10 +201,12 @@ Outcome RedisConnection::converse(const Words &words, RedisReply &reply, const D
         fed ? reader->next() : Result<std::unique_ptr<RedisReply>>(fed.takeError());
     if (!next)
       return {Outcome::Failed, next.error().message};
-    if (*next) {
-      reply = std::move(**next);
-      return {};
-    }
+    if (!*next)
+      continue;
+    if (reader->hasMore()) // would answer the next command
+      return {Outcome::Failed, "the server sent more than one reply"};
+    reply = std::move(**next);
+    return {};
   }
 }
 

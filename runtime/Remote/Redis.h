@@ -33,6 +33,8 @@ public:
   Result<void> feed(std::string_view bytes);
   /// Nothing if the reply is not complete yet.
   Result<std::unique_ptr<RedisReply>> next();
+  /// Returns true if bytes follow the replies that next() returned.
+  bool hasMore() const;
 
 private:
   redisReader *reader;

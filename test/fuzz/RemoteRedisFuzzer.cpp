@@ -7,6 +7,18 @@
 using namespace quern;
 using namespace quern::remote;
 
+namespace {
+
+/// Reads every part of a reply.
+size_t sizeOf(const RedisReply &reply) {
+  size_t size = reply.text.size();
+  for (const std::unique_ptr<RedisReply> &item : reply.items)
+    size += sizeOf(*item);
+  return size;
+}
+
+} // namespace
+
 /// The first byte says how large the pieces are that the rest comes in, and whether arrays are taken.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size == 0)
@@ -24,6 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
       if (!*reply)
         break;
+      (void)sizeOf(**reply);
     }
   }
   return 0;

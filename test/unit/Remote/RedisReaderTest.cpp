@@ -54,15 +54,69 @@ TEST(RemoteRedisReader, HoldsNoMoreThanItIsGiven) {
   EXPECT_FALSE(readIn("HTTP/1.1 400 Bad Request\r\n", 100));
 }
 
+/// Reads every part of a reply, so that a pointer which is not a reply is found.
+size_t sizeOf(const RedisReply &reply) {
+  size_t size = 1 + reply.text.size();
+  for (const std::unique_ptr<RedisReply> &item : reply.items)
+    size += sizeOf(*item);
+  return size;
+}
+
+TEST(RemoteRedisReader, RepliesOfEveryTypeAreObjectsOrRefused) {
+  // Versions of hiredis before 1.0 know the first six types, later ones all.
+  const char *texts[] = {"+OK\r\n",
+                         "-ERR no\r\n",
+                         ":7\r\n",
+                         "$2\r\nab\r\n",
+                         "$-1\r\n",
+                         "*-1\r\n",
+                         "*0\r\n",
+                         "#t\r\n",
+                         "#f\r\n",
+                         "#x\r\n",
+                         ",1.5\r\n",
+                         ",inf\r\n",
+                         ",-inf\r\n",
+                         ",nan\r\n",
+                         ",\r\n",
+                         "_\r\n",
+                         "(3492890328409238509324850943850943825024385\r\n",
+                         "=7\r\ntxt:abc\r\n",
+                         "=2\r\nab\r\n",
+                         "=-1\r\n",
+                         "!5\r\nERR a\r\n",
+                         "%1\r\n+a\r\n#t\r\n",
+                         "%0\r\n",
+                         "~2\r\n,1\r\n_\r\n",
+                         ">1\r\n+a\r\n",
+                         "|1\r\n+a\r\n#f\r\n#t\r\n",
+                         "*1\r\n#t\r\n",
+                         "*2\r\n,1.5\r\n*1\r\n#f\r\n",
+                         "$?\r\n;2\r\nab\r\n;0\r\n",
+                         "*?\r\n:1\r\n.\r\n",
+                         "%?\r\n+a\r\n:1\r\n.\r\n",
+                         "~?\r\n#t\r\n.\r\n"};
+  for (const char *text : texts)
+    for (const size_t piece : {1, 3, 100})
+      for (const bool takesArrays : {false, true}) {
+        const Result<std::unique_ptr<RedisReply>> reply = readIn(text, piece, takesArrays);
+        if (reply && *reply)
+          EXPECT_GT(sizeOf(**reply), 0) << text;
+      }
+}
+
 TEST(RemoteRedisReader, GarbageIsRefusedOrIncomplete) {
   constexpr unsigned seed = 1;
   std::mt19937 random(seed);
-  constexpr std::string_view alphabet = "*$:+-0123456789\r\n\r\n\r\nab";
+  constexpr std::string_view alphabet = "*$:+-,#(=%~>_!|?.;0123456789\r\n\r\n\r\nabtf";
   for (int round = 0; round < 20000; ++round) {
     std::string text;
     for (size_t size = random() % 40; text.size() < size;)
       text += alphabet[random() % alphabet.size()];
-    (void)readIn(text, 1 + random() % 8, round % 2 == 0); // whatever it is, it ends, and nothing leaks
+    const size_t piece = 1 + random() % 8;
+    const Result<std::unique_ptr<RedisReply>> reply = readIn(text, piece, round % 2 == 0); // ends, and nothing leaks
+    if (reply && *reply)
+      EXPECT_GT(sizeOf(**reply), 0);
   }
 }
 

@@ -89,7 +89,7 @@ Target makeHost() {
   std::lock_guard lock(cap.mutex);
   cap.isUsed = true;
   std::optional<CpuIsa> limit = cap.set;
-  if (const char *variable = limit ? nullptr : std::getenv("QUERN_MAX_CPU_ISA"))
+  if (const char *variable = limit ? nullptr : secure_getenv("QUERN_MAX_CPU_ISA"))
     limit = isaFromName(variable);
   const int32_t vectorBits = machine::detectVectorBits();
   const CpuIsa isa = cappedIsa(limit, vectorBits);

@@ -31,7 +31,7 @@ PerThread<std::string> lastMessage;
 
 std::atomic<int> &defaultFpmathMode() {
   return immortal([] {
-    const char *text = std::getenv("QUERN_DEFAULT_FPMATH_MODE");
+    const char *text = secure_getenv("QUERN_DEFAULT_FPMATH_MODE");
     // Unknown values are ignored.
     return new std::atomic<int>(static_cast<int>(fromName<FpmathMode>(text ? text : "").value_or(FpmathMode::Strict)));
   });

@@ -114,15 +114,14 @@ Result<std::shared_ptr<OpenDirectory>> OpenDirectory::open(const std::string &pa
   return directory;
 }
 
-OpenDirectory::~OpenDirectory() { close(fd); }
-
 bool OpenDirectory::isCurrent() const {
   struct stat info;
-  return fstat(fd, &info) == 0 && info.st_nlink > 0 && !whyUnsafe(info);
+  return fstat(kept.get(), &info) == 0 && info.st_nlink > 0 && !whyUnsafe(info);
 }
 
 Result<std::vector<OpenDirectory::File>> OpenDirectory::files() const {
-  // A descriptor of its own: the position of a directory stream is shared by duplicates.
+  // A second open file: duplicates share the position of a directory stream.
+  const int fd = kept.get();
   int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *stream = copy < 0 ? nullptr : fdopendir(copy);
   if (!stream) {
@@ -143,29 +142,33 @@ Result<std::vector<OpenDirectory::File>> OpenDirectory::files() const {
 
 Result<std::optional<std::string>> OpenDirectory::read(const std::string &name, uint64_t limit,
                                                        int64_t touchAfterSeconds) const {
-  Descriptor file{openat(fd, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  Descriptor file{openat(kept.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
   if (file.fd < 0) {
     if (errno == ENOENT)
       return std::optional<std::string>();
+    if (errno == ELOOP)
+      return invalidArguments(name, " is a symbolic link");
     return runtimeError("cannot open ", name, ": ", errorText(errno));
   }
   struct stat info;
-  if (fstat(file.fd, &info) != 0 || !S_ISREG(info.st_mode))
-    return runtimeError(name, " is not a regular file");
+  if (fstat(file.fd, &info) != 0)
+    return runtimeError("cannot examine ", name, ": ", errorText(errno));
+  if (!S_ISREG(info.st_mode))
+    return invalidArguments(name, " is not a regular file");
   if (std::optional<std::string> reason = whyUnsafe(info))
-    return runtimeError(name, " is refused: ", *reason);
+    return invalidArguments(name, " is refused: ", *reason);
   if (static_cast<uint64_t>(info.st_size) > limit)
-    return runtimeError(name, " has ", info.st_size, " bytes; the limit is ", limit);
+    return invalidArguments(name, " has ", info.st_size, " bytes; the limit is ", limit);
   std::optional<std::string> bytes(std::in_place, static_cast<size_t>(info.st_size), '\0');
   if (!readAll(file.fd, *bytes))
-    return runtimeError("cannot read ", name);
+    return runtimeError("cannot read ", name, " whole");
   if (time(nullptr) - info.st_mtim.tv_sec > touchAfterSeconds)
     futimens(file.fd, nullptr); // fails on a read-only file system, where nothing is evicted either
   return bytes;
 }
 
 Result<void> OpenDirectory::writeNew(const std::string &name, std::string_view bytes) const {
-  int file = openat(fd, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  int file = openat(kept.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0)
     return runtimeError("cannot create ", name, ": ", errorText(errno));
   int failure = writeAll(file, bytes);
@@ -178,6 +181,7 @@ Result<void> OpenDirectory::writeNew(const std::string &name, std::string_view b
 }
 
 Result<void> OpenDirectory::rename(const std::string &from, const std::string &to) const {
+  const int fd = kept.get();
   if (renameat(fd, from.c_str(), fd, to.c_str()) == 0)
     return {};
   int failure = errno;
@@ -186,13 +190,13 @@ Result<void> OpenDirectory::rename(const std::string &from, const std::string &t
 }
 
 bool OpenDirectory::contains(const std::string &name) const {
-  return faccessat(fd, name.c_str(), R_OK, AT_SYMLINK_NOFOLLOW) == 0;
+  return faccessat(kept.get(), name.c_str(), R_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 int OpenDirectory::openEmpty(const std::string &name) const {
-  return openat(fd, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  return openat(kept.get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 }
 
-bool OpenDirectory::remove(const std::string &name) const { return unlinkat(fd, name.c_str(), 0) == 0; }
+bool OpenDirectory::remove(const std::string &name) const { return unlinkat(kept.get(), name.c_str(), 0) == 0; }
 
 } // namespace quern

@@ -12,6 +12,7 @@
 #define QUERN_RUNTIME_CACHE_DIRECTORY_H
 
 #include "Support/Error.h"
+#include "Support/KeptDescriptor.h"
 
 #include <memory>
 #include <optional>
@@ -24,11 +25,9 @@ class OpenDirectory {
 public:
   /// Null if the directory does not exist and `create` is false; `runtime_error` if it is refused or cannot be made.
   static Result<std::shared_ptr<OpenDirectory>> open(const std::string &path, bool create);
-  ~OpenDirectory();
-  OpenDirectory(const OpenDirectory &) = delete;
-  OpenDirectory &operator=(const OpenDirectory &) = delete;
 
-  /// Whether it is still linked in the file system and still as private as when it was opened.
+  /// Returns true if the descriptor still stands for it, it is linked in the file system, and it is as private as when
+  /// it was opened.
   bool isCurrent() const;
 
   struct File {
@@ -38,8 +37,9 @@ public:
   };
   /// Regular files only.
   Result<std::vector<File>> files() const;
-  /// Nothing if there is no such file; an error if it is not a regular file of ours of at most `limit` bytes or cannot
-  /// be read whole. Sets the time of modification to now if it is older than `touchAfterSeconds`.
+  /// Nothing if there is no such file. Sets the time of modification to now if it is older than `touchAfterSeconds`.
+  /// `invalid_arguments`: it is not a regular file of ours of at most `limit` bytes. `runtime_error`: the system cannot
+  /// open or read it now, which says nothing about the file.
   Result<std::optional<std::string>> read(const std::string &name, uint64_t limit, int64_t touchAfterSeconds) const;
   /// Writes a file that did not exist; on failure none is left behind.
   Result<void> writeNew(const std::string &name, std::string_view bytes) const;
@@ -50,8 +50,8 @@ public:
   int openEmpty(const std::string &name) const;
 
 private:
-  explicit OpenDirectory(int descriptor) : fd(descriptor) {}
-  int fd;
+  explicit OpenDirectory(int descriptor) : kept(descriptor) {}
+  KeptDescriptor kept;
 };
 
 } // namespace quern

@@ -10,6 +10,7 @@
 #include "Cache/Disk.h"
 
 #include "Cache/Directory.h"
+#include "Support/Bytes.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -29,6 +30,31 @@ constexpr uint64_t maxFileBytes = 256ull << 20;
 constexpr int64_t touchAfterSeconds = 600;
 constexpr int64_t staleTemporarySeconds = 3600;
 
+constexpr std::string_view originTag = "QUERNSIG";
+constexpr size_t originBytes = originTag.size() + sizeof(quern_remote_origin::signer) + sizeof(int64_t);
+
+/// The end of a file that came from a server.
+std::string originText(const quern_remote_origin &origin) {
+  ByteWriter writer;
+  writer.bytes.append(originTag);
+  writer.bytes.append(reinterpret_cast<const char *>(origin.signer), sizeof(origin.signer));
+  writer.put(origin.expiry);
+  return writer.take();
+}
+
+/// Takes that end from the bytes of a file.
+std::optional<quern_remote_origin> takeOrigin(std::string &bytes) {
+  if (bytes.size() < originBytes || bytes.compare(bytes.size() - originBytes, originTag.size(), originTag) != 0)
+    return std::nullopt;
+  ByteReader reader(std::string_view(bytes).substr(bytes.size() - originBytes + originTag.size()));
+  quern_remote_origin origin{};
+  const std::string_view signer = reader.getBytes(sizeof(origin.signer));
+  signer.copy(reinterpret_cast<char *>(origin.signer), signer.size());
+  origin.expiry = reader.get<int64_t>();
+  bytes.resize(bytes.size() - originBytes);
+  return origin;
+}
+
 std::string nameOf(const KernelKey &key) { return key.digest.hex() + std::string(suffix); }
 
 bool isKernelName(std::string_view name) {
@@ -43,6 +69,10 @@ Result<Artifact> parseKernel(std::string_view bytes, const KernelKey *key) {
     return runtimeError("the file is of another problem, target or compiler build");
   return artifact;
 }
+
+/// Returns true if a file that cannot be read must go. A shortage of descriptors or memory, a failing disk and missing
+/// rights pass, and other processes may read it meanwhile.
+bool isUnusable(const Error &error) { return error.status == Status::InvalidArguments; }
 
 void sortByUse(std::vector<OpenDirectory::File> &files) {
   std::sort(files.begin(), files.end(), [](const auto &a, const auto &b) {
@@ -103,7 +133,7 @@ Result<void> DiskCache::check() const {
   return directory ? Result<void>() : Result<void>(directory.takeError());
 }
 
-std::optional<DiskCache::Hit> DiskCache::lookup(const KernelKey &key) {
+std::optional<DiskCache::Hit> DiskCache::lookup(const KernelKey &key, const Believes &believes) {
   Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
   if (!directory || !*directory) {
     stats.misses += isOff() ? 0 : 1;
@@ -112,13 +142,18 @@ std::optional<DiskCache::Hit> DiskCache::lookup(const KernelKey &key) {
   const std::string name = nameOf(key);
   Result<std::optional<std::string>> bytes = (*directory)->read(name, maxFileBytes, touchAfterSeconds);
   if (bytes && *bytes) {
+    const std::optional<quern_remote_origin> origin = takeOrigin(**bytes);
+    if (origin && believes && !believes(*origin)) {
+      stats.misses += 1;
+      return std::nullopt;
+    }
     if (Result<Artifact> artifact = parseKernel(**bytes, &key)) {
       stats.hits += 1;
-      return Hit{std::move(**bytes), std::move(*artifact)};
+      return Hit{{std::move(**bytes), origin}, std::move(*artifact)};
     }
   }
   stats.misses += 1;
-  if (!bytes || *bytes) {
+  if (bytes ? bytes->has_value() : isUnusable(bytes.error())) {
     stats.rejected += 1;
     (*directory)->remove(name);
   }
@@ -131,7 +166,9 @@ void DiskCache::reject(const KernelKey &key) {
     (*directory)->remove(nameOf(key));
 }
 
-Result<void> DiskCache::store(const KernelKey &key, std::string_view artifactBytes) {
+Result<void> DiskCache::store(const KernelKey &key, std::string_view artifactBytes, const quern_remote_origin *origin) {
+  if (origin)
+    return store(key, concat(artifactBytes, originText(*origin)));
   if (isOff() || artifactBytes.size() > capacity.load(std::memory_order_relaxed) || artifactBytes.size() > maxFileBytes)
     return {};
   Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/true);
@@ -208,7 +245,7 @@ Result<std::vector<DiskCacheFile>> DiskCache::list() const {
   return listed;
 }
 
-Result<std::string> DiskCache::read(const std::string &name) const {
+Result<DiskCache::Stored> DiskCache::read(const std::string &name) const {
   if (!isKernelName(name))
     return invalidArguments("\"", name, "\" is not the name of a cache file: 32 hexadecimal digits and ", suffix);
   Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false);
@@ -221,7 +258,9 @@ Result<std::string> DiskCache::read(const std::string &name) const {
     return bytes.takeError();
   if (!*bytes)
     return runtimeError("there is no file ", name, " in ", path);
-  return std::move(**bytes);
+  Stored stored{std::move(**bytes), {}};
+  stored.origin = takeOrigin(stored.bytes);
+  return stored;
 }
 
 Result<std::vector<DiskCacheVerdict>> DiskCache::verify(bool removeBad) {
@@ -231,13 +270,13 @@ Result<std::vector<DiskCacheVerdict>> DiskCache::verify(bool removeBad) {
   std::vector<DiskCacheVerdict> verdicts;
   for (DiskCacheFile &file : *files) {
     DiskCacheVerdict verdict{std::move(file), {}, false};
-    Result<std::string> bytes = read(verdict.file.name);
-    Result<Artifact> artifact = bytes ? parseKernel(*bytes, nullptr) : Result<Artifact>(bytes.takeError());
+    Result<Stored> stored = read(verdict.file.name);
+    Result<Artifact> artifact = stored ? parseKernel(stored->bytes, nullptr) : Result<Artifact>(stored.error());
     if (!artifact)
       verdict.problem = artifact.error().message;
     else if (digestOf(artifact->keyBytes).hex() != verdict.file.name.substr(0, 32))
       verdict.problem = "the name is not the digest of the key inside";
-    if (!verdict.problem.empty() && removeBad)
+    if (!verdict.problem.empty() && removeBad && (stored || isUnusable(stored.error())))
       if (Result<std::shared_ptr<OpenDirectory>> directory = open(/*create=*/false); directory && *directory)
         verdict.removed = (*directory)->remove(verdict.file.name);
     verdicts.push_back(std::move(verdict));

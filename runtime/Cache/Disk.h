@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One file per kernel, `<digest of the key>.qk`, holding Artifact::serialize(). Nothing in the directory is trusted: a
-// file counts only if it parses and its key bytes are the ones asked for. Files appear whole (written under a temporary
-// name, then renamed), and no symbolic link is followed. Any failure costs the cache, never the result.
+// One file per kernel, `<digest of the key>.qk`, holding Artifact::serialize(), and after it the signer and expiry if a
+// server had it: "QUERNSIG", the public key (32 bytes), seconds since the epoch (i64). Nothing in the directory is
+// trusted: a file counts only if it parses and its key bytes are the requested ones. Files appear whole (written under
+// a temporary name, then renamed), and no symbolic link is followed. Any failure costs the cache, never the result.
 //
 // Built as the library quern_cache, which the command links as well.
 //
@@ -15,9 +16,11 @@
 
 #include "Artifact/Artifact.h"
 #include "Cache/KeyLock.h"
+#include "Remote/Interface.h"
 #include "Support/Forks.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -65,17 +68,24 @@ public:
   /// `runtime_error` if the directory exists but is refused: a symbolic link, another user's, or writable by others.
   Result<void> check() const;
 
+  /// The contents of a file.
+  struct Stored {
+    std::string bytes;                           ///< the artifact
+    std::optional<quern_remote_origin> origin{}; ///< nothing if it was compiled on this machine
+  };
   /// A file as it was found and checked.
-  struct Hit {
-    std::string bytes;
+  struct Hit : Stored {
     Artifact artifact;
   };
-  /// Nothing on a miss. A file that is damaged, foreign or unsafe is a miss and is removed.
-  std::optional<Hit> lookup(const KernelKey &key);
+  using Believes = std::function<bool(const quern_remote_origin &)>;
+  /// Nothing on a miss. A file that is damaged, foreign or unsafe is a miss and is removed; one that cannot be read now
+  /// is a miss and stays, as does one that came from a server and is not believed any more.
+  /// Without `believes` all are.
+  std::optional<Hit> lookup(const KernelKey &key, const Believes &believes = {});
   /// Removes the file of a key whose code could not be loaded after all.
   void reject(const KernelKey &key);
   /// Makes the directory (mode 0700) if needed, writes the file, evicts the files used longest ago beyond the capacity.
-  Result<void> store(const KernelKey &key, std::string_view artifactBytes);
+  Result<void> store(const KernelKey &key, std::string_view artifactBytes, const quern_remote_origin *origin = nullptr);
 
   /// Whether there is a file for the key, good or not; counts as nothing.
   bool contains(const KernelKey &key) const;
@@ -86,7 +96,7 @@ public:
   /// Most recently used first. An absent directory is empty.
   Result<std::vector<DiskCacheFile>> list() const;
   /// The bytes of a file that list() named.
-  Result<std::string> read(const std::string &name) const;
+  Result<Stored> read(const std::string &name) const;
   /// Parses every file; with `removeBad` removes those that are not usable.
   Result<std::vector<DiskCacheVerdict>> verify(bool removeBad);
   /// Removes every file of the cache and every temporary one; returns the number of kernels removed. Fails with

@@ -29,9 +29,9 @@ bool setLock(int fd, short type, int64_t offset) {
 } // namespace
 
 KeyLock::KeyLock(int descriptor, const KernelKey &key, const std::function<bool()> &goesOn)
-    : fd(descriptor), offset(static_cast<int64_t>(key.digest.low >> 2)) {
-  for (std::chrono::microseconds pause = firstPause; fd >= 0; pause = std::min(2 * pause, longestPause)) {
-    held = setLock(fd, F_WRLCK, offset);
+    : file(descriptor), offset(static_cast<int64_t>(key.digest.low >> 2)) {
+  for (std::chrono::microseconds pause = firstPause;; pause = std::min(2 * pause, longestPause)) {
+    held = setLock(file.get(), F_WRLCK, offset);
     if (held || (errno != EAGAIN && errno != EACCES && errno != EINTR))
       return;
     if (!goesOn())
@@ -42,9 +42,7 @@ KeyLock::KeyLock(int descriptor, const KernelKey &key, const std::function<bool(
 
 KeyLock::~KeyLock() {
   if (held) // a child of a fork has the same open file, so that closing is not enough
-    (void)setLock(fd, F_UNLCK, offset);
-  if (fd >= 0)
-    (void)close(fd);
+    (void)setLock(file.get(), F_UNLCK, offset);
 }
 
 } // namespace quern

@@ -11,9 +11,9 @@
 #define QUERN_RUNTIME_CACHE_KEYLOCK_H
 
 #include "Desc/Key.h"
+#include "Support/KeptDescriptor.h"
 
 #include <functional>
-#include <utility>
 
 namespace quern {
 
@@ -23,14 +23,15 @@ public:
   KeyLock() = default;
   /// Takes the descriptor, which may be negative, and waits for as long as others have the lock and `goesOn`.
   KeyLock(int descriptor, const KernelKey &key, const std::function<bool()> &goesOn);
-  KeyLock(KeyLock &&other) noexcept : fd(std::exchange(other.fd, -1)), offset(other.offset), held(other.held) {}
+  KeyLock(KeyLock &&other) noexcept
+      : file(std::move(other.file)), offset(other.offset), held(std::exchange(other.held, false)) {}
   KeyLock &operator=(KeyLock &&) = delete;
   ~KeyLock();
 
   bool isHeld() const { return held; }
 
 private:
-  int fd = -1;
+  KeptDescriptor file;
   int64_t offset = 0;
   bool held = false;
 };

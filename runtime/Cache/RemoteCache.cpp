@@ -17,6 +17,7 @@ Result<void> RemoteCache::open(const RemoteConfig &config) {
   all.push_back(std::move(*opened));
   patienceMs = config.waitMilliseconds;
   current = all.back().get();
+  isRefused = false;
   return {};
 }
 
@@ -26,6 +27,7 @@ Result<void> RemoteCache::configure(const RemoteConfig &config) {
   if (!config.servers.empty())
     return open(config);
   current = nullptr;
+  isRefused = false;
   return {};
 }
 
@@ -41,9 +43,11 @@ void RemoteCache::readEnvironment() {
       opened = config.takeError();
     else if (!config->servers.empty())
       opened = open(*config);
-    environmentRead.store(true, std::memory_order_release);
-    if (!opened)
+    if (!opened) {
       refusal = opened.error();
+      isRefused = true;
+    }
+    environmentRead.store(true, std::memory_order_release);
   }
   if (refusal && report)
     report(nullptr, /*isOpen=*/1, refusal->message.c_str());
@@ -62,14 +66,19 @@ std::optional<RemoteCache::Hit> RemoteCache::lookup(const KernelKey &key, const 
   Remote *remote = get();
   if (!remote)
     return std::nullopt;
-  std::optional<std::string> bytes =
+  std::optional<RemoteArtifact> found =
       remote->get({key.bytes, target, std::string(compilerBuildId()), descriptor}, waiter);
-  if (!bytes)
+  if (!found)
     return std::nullopt;
-  Result<Artifact> artifact = Artifact::parse(*bytes);
+  Result<Artifact> artifact = Artifact::parse(found->bytes);
   if (!artifact || artifact->keyBytes != key.bytes)
     return std::nullopt;
-  return Hit{std::move(*bytes), std::move(*artifact)};
+  return Hit{std::move(found->bytes), std::move(*artifact), found->origin};
+}
+
+bool RemoteCache::believes(const quern_remote_origin &origin) {
+  Remote *remote = get();
+  return remote ? remote->believes(origin) : !isRefused;
 }
 
 std::optional<RemoteCache::Hit> RemoteCache::lookup(const KernelKey &key, const std::string &target,

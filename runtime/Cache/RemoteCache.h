@@ -34,6 +34,7 @@ public:
   struct Hit {
     std::string bytes;
     Artifact artifact;
+    quern_remote_origin origin;
   };
   /// Whether there are servers; and if so, the most that is waited for another who compiles the same.
   std::optional<uint32_t> patience();
@@ -42,6 +43,9 @@ public:
                             const quern_remote_waiter &waiter);
   /// The same, but nobody who makes it is waited for.
   std::optional<Hit> lookup(const KernelKey &key, const std::string &target, const std::string &descriptor);
+  /// Whether a kernel that a server had, and the disk kept, may still run: by the keys of this configuration, and
+  /// always without servers, which is a configuration without a statement about keys.
+  bool believes(const quern_remote_origin &origin);
   /// Later, on another thread, if there is room.
   void store(const KernelKey &key, const std::string &target, const std::string &descriptor, std::string_view artifact);
 
@@ -59,6 +63,7 @@ private:
   const Remote::Report report;
   std::atomic<bool> environmentRead{false};
   std::atomic<Remote *> current{nullptr};
+  std::atomic<bool> isRefused{false}; ///< servers are configured and there is no remote cache all the same
   std::atomic<uint32_t> patienceMs{0};
   ForkMutex mutex;                          ///< guards the member below; held while a library is opened
   std::vector<std::unique_ptr<Remote>> all; // others may be in one that is no longer current

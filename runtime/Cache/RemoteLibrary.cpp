@@ -34,13 +34,14 @@ Result<bool> answerOf(int status, const TextSink &error) {
   return Error{error.failed ? Status::OutOfMemory : static_cast<Status>(status), error.text};
 }
 
-Result<std::optional<std::string>> bytesOf(int status, TextSink &bytes, const TextSink &error) {
+Result<std::optional<RemoteArtifact>> artifactOf(int status, TextSink &bytes, const quern_remote_origin &origin,
+                                                 const TextSink &error) {
   Result<bool> answer = answerOf(status, error);
   if (!answer)
     return answer.takeError();
   if (bytes.failed)
     return Error{Status::OutOfMemory, "out of memory while receiving a kernel"};
-  return *answer ? std::optional(std::move(bytes.text)) : std::nullopt;
+  return *answer ? std::optional(RemoteArtifact{std::move(bytes.text), origin}) : std::nullopt;
 }
 
 std::string variable(const char *name) {
@@ -102,13 +103,17 @@ Result<void> Remote::generateKeys(const std::string &libraryPath, const std::str
   return made ? Result<void>() : Result<void>(made.takeError());
 }
 
-std::optional<std::string> Remote::get(const RemoteKey &key, const quern_remote_waiter &waiter) {
+std::optional<RemoteArtifact> Remote::get(const RemoteKey &key, const quern_remote_waiter &waiter) {
   TextSink bytes;
+  quern_remote_origin origin{};
   const quern_remote_key given = keyFor(key);
-  const int status = api->get(remote, &given, &bytes.sink, &waiter);
-  return status == static_cast<int>(Status::Success) && !bytes.failed ? std::optional(std::move(bytes.text))
-                                                                      : std::nullopt;
+  const int status = api->get(remote, &given, &bytes.sink, &origin, &waiter);
+  if (status != static_cast<int>(Status::Success) || bytes.failed)
+    return std::nullopt;
+  return RemoteArtifact{std::move(bytes.text), origin};
 }
+
+bool Remote::believes(const quern_remote_origin &origin) const { return api->believes(remote, &origin) != 0; }
 
 void Remote::put(const RemoteKey &key, std::string_view artifact) {
   const quern_remote_key given = keyFor(key);
@@ -131,15 +136,19 @@ Result<bool> Remote::contains(const RemoteKey &key) {
   return answerOf(api->contains(remote, &given, &error.sink), error);
 }
 
-Result<std::optional<std::string>> Remote::fetch(const RemoteKey &key) {
+Result<std::optional<RemoteArtifact>> Remote::fetch(const RemoteKey &key) {
   TextSink bytes, error;
+  quern_remote_origin origin{};
   const quern_remote_key given = keyFor(key);
-  return bytesOf(api->fetch(remote, &given, &bytes.sink, &error.sink), bytes, error);
+  const int status = api->fetch(remote, &given, &bytes.sink, &origin, &error.sink);
+  return artifactOf(status, bytes, origin, error);
 }
 
-Result<std::optional<std::string>> Remote::fetchNamed(const std::string &name) {
+Result<std::optional<RemoteArtifact>> Remote::fetchNamed(const std::string &name) {
   TextSink bytes, error;
-  return bytesOf(api->fetch_named(remote, name.c_str(), &bytes.sink, &error.sink), bytes, error);
+  quern_remote_origin origin{};
+  const int status = api->fetch_named(remote, name.c_str(), &bytes.sink, &origin, &error.sink);
+  return artifactOf(status, bytes, origin, error);
 }
 
 Result<void> Remote::store(const RemoteKey &key, std::string_view artifact) {

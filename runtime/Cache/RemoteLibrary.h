@@ -38,6 +38,12 @@ struct RemoteKey {
   std::string target, buildId, descriptor;
 };
 
+/// An artifact of a server, and who vouches for it.
+struct RemoteArtifact {
+  std::string bytes;
+  quern_remote_origin origin{};
+};
+
 /// Thread-safe.
 class Remote {
 public:
@@ -49,16 +55,18 @@ public:
   /// As quern_remote_api::generate_keys.
   static Result<void> generateKeys(const std::string &libraryPath, const std::string &path);
 
-  std::optional<std::string> get(const RemoteKey &key, const quern_remote_waiter &waiter);
+  std::optional<RemoteArtifact> get(const RemoteKey &key, const quern_remote_waiter &waiter);
   void put(const RemoteKey &key, std::string_view artifact);
+  /// Whether an artifact that was kept is still believed.
+  bool believes(const quern_remote_origin &origin) const;
   bool canWrite() const;
   void flush(uint32_t milliseconds);
   quern_remote_counters counters() const;
 
   /// These ask the first server, at once.
   Result<bool> contains(const RemoteKey &key);
-  Result<std::optional<std::string>> fetch(const RemoteKey &key);
-  Result<std::optional<std::string>> fetchNamed(const std::string &name);
+  Result<std::optional<RemoteArtifact>> fetch(const RemoteKey &key);
+  Result<std::optional<RemoteArtifact>> fetchNamed(const std::string &name);
   Result<void> store(const RemoteKey &key, std::string_view artifact);
   Result<void> list(const std::function<void(std::string_view name)> &each);
 

@@ -11,10 +11,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,6 +27,8 @@ extern char **environ;
 
 namespace quern {
 namespace {
+
+constexpr uint64_t largestPieceBytes = 1u << 20;
 
 /// The descriptor as one above standard error, which a redirection in the process does not overwrite and
 /// this program may have closed.
@@ -39,6 +44,32 @@ void closeIfOpen(int &descriptor) {
   if (descriptor >= 0)
     close(descriptor);
   descriptor = -1;
+}
+
+/// Returns true if `descriptor` is still a handle of `process`, or of a process that was waited for.
+bool standsFor(int descriptor, pid_t process) {
+  char text[512];
+  std::snprintf(text, sizeof(text), "/proc/self/fdinfo/%d", descriptor);
+  const int file = open(text, O_RDONLY | O_CLOEXEC);
+  const ssize_t size = file < 0 ? 0 : read(file, text, sizeof(text) - 1);
+  if (file >= 0)
+    close(file);
+  text[std::max<ssize_t>(size, 0)] = '\0';
+  const char *field = std::strstr(text, "\nPid:");
+  const int found = field ? std::atoi(field + 5) : 0;
+  return field && (found == process || found == -1);
+}
+
+/// Returns true if the id is that of a child of this process that nobody has waited for.
+bool isOurChild(pid_t process) {
+  siginfo_t ignored;
+  return waitid(P_PID, static_cast<id_t>(process), &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/// The environment of the process: that of this one, and nothing in a program with privileges that its user lacks.
+char **environmentOfChild() {
+  static char *nothing[] = {nullptr};
+  return getauxval(AT_SECURE) ? nothing : environ;
 }
 
 /// What the process gets of this one: the two descriptors, no blocked or ignored signals, and a group of its own, so
@@ -58,7 +89,7 @@ int spawn(pid_t &process, const std::string &program, char *const *arguments, in
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  const int error = posix_spawn(&process, program.c_str(), &actions, &attributes, arguments, environ);
+  const int error = posix_spawn(&process, program.c_str(), &actions, &attributes, arguments, environmentOfChild());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
@@ -66,7 +97,7 @@ int spawn(pid_t &process, const std::string &program, char *const *arguments, in
 
 /// Whether the descriptor is ready for `events` before the deadline.
 bool awaits(int descriptor, short events, CompilerChild::Deadline deadline) {
-  for (;;) {
+  while (descriptor >= 0) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
     if (left <= 0)
       return false;
@@ -75,6 +106,7 @@ bool awaits(int descriptor, short events, CompilerChild::Deadline deadline) {
     if (ready > 0)
       return true;
   }
+  return true; // the program has closed it: the next call on it fails
 }
 
 } // namespace
@@ -88,10 +120,11 @@ Result<void> CompilerChild::start(const CompilerChildSettings &settings) {
     closeIfOpen(sockets[0]), closeIfOpen(sockets[1]);
     return runtimeError("the compiler's process cannot be started: ", std::strerror(reason));
   }
-  socket = above(sockets[0]), errors = above(pipes[0]);
+  socket = KeptDescriptor(above(sockets[0])), errors = KeptDescriptor(above(pipes[0]));
   int input = above(sockets[1]), output = above(pipes[1]);
-  std::string program = settings.program, library = settings.library, memory = std::to_string(settings.memoryMib);
-  char *arguments[] = {program.data(), library.data(), memory.data(), nullptr};
+  std::string program = settings.program, library = settings.library, memory = std::to_string(settings.memoryMib),
+              seconds = std::to_string(settings.seconds);
+  char *arguments[] = {program.data(), library.data(), memory.data(), seconds.data(), nullptr};
   const int error = spawn(process, program, arguments, input, output);
   closeIfOpen(input), closeIfOpen(output);
   if (!error) {
@@ -126,8 +159,8 @@ Result<void> CompilerChild::greet(Deadline deadline) {
 }
 
 bool CompilerChild::isIdle() const {
-  pollfd now{socket, POLLIN | POLLRDHUP, 0};
-  return socket >= 0 && poll(&now, 1, 0) == 0;
+  pollfd now{socket.get(), POLLIN | POLLRDHUP, 0};
+  return now.fd >= 0 && poll(&now, 1, 0) == 0;
 }
 
 CompilerChild::Outcome CompilerChild::exchange(std::string_view request, std::string &answer, Deadline deadline) {
@@ -146,12 +179,12 @@ CompilerChild::Outcome CompilerChild::exchange(std::string_view request, std::st
 
 CompilerChild::Outcome CompilerChild::send(std::string_view bytes, Deadline deadline) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0)
       bytes.remove_prefix(static_cast<size_t>(sent));
     else if (errno != EAGAIN && errno != EINTR)
       return Outcome::Ended;
-    else if (!awaits(socket, POLLOUT, deadline))
+    else if (!awaits(socket.get(), POLLOUT, deadline))
       return Outcome::TooLong;
   }
   return Outcome::Answered;
@@ -159,9 +192,9 @@ CompilerChild::Outcome CompilerChild::send(std::string_view bytes, Deadline dead
 
 CompilerChild::Outcome CompilerChild::receive(char *bytes, size_t size, Deadline deadline) {
   while (size > 0) {
-    if (!awaits(socket, POLLIN, deadline))
+    if (!awaits(socket.get(), POLLIN, deadline))
       return Outcome::TooLong;
-    const ssize_t got = recv(socket, bytes, size, MSG_DONTWAIT);
+    const ssize_t got = recv(socket.get(), bytes, size, MSG_DONTWAIT);
     if (got > 0)
       bytes += got, size -= static_cast<size_t>(got);
     else if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -176,21 +209,28 @@ CompilerChild::Outcome CompilerChild::receiveFrame(std::string &frame, Deadline 
     return outcome;
   if (size > compiler_messages::maxFrameBytes)
     return Outcome::Ended;
-  frame.resize(size);
-  return receive(frame.data(), size, deadline);
+  // A length costs no memory before its bytes come.
+  frame.clear();
+  while (frame.size() < size) {
+    const size_t done = frame.size(), piece = std::min<uint64_t>(size - done, largestPieceBytes);
+    frame.resize(done + piece);
+    if (Outcome outcome = receive(frame.data() + done, piece, deadline); outcome != Outcome::Answered)
+      return outcome;
+  }
+  return Outcome::Answered;
 }
 
 /// What an earlier request left there is no reason for how this one ends.
 void CompilerChild::drainErrors() {
   char text[4096];
-  while (errors >= 0 && read(errors, text, sizeof(text)) > 0)
+  while (read(errors.get(), text, sizeof(text)) > 0)
     ;
 }
 
 /// The first line that says something, without what does not print, shortened to what fits a message.
 std::string CompilerChild::errorLine() const {
   char text[4096];
-  const ssize_t got = errors >= 0 ? read(errors, text, sizeof(text)) : 0;
+  const ssize_t got = read(errors.get(), text, sizeof(text));
   std::string_view rest(text, got > 0 ? static_cast<size_t>(got) : 0);
   rest.remove_prefix(std::min(rest.find_first_not_of("\n "), rest.size()));
   std::string line(rest.substr(0, std::min<size_t>(rest.find('\n'), 300)));
@@ -203,20 +243,20 @@ bool CompilerChild::reap(siginfo_t &how) {
   how = {};
   if (process < 0)
     return false;
-  if (handle >= 0)
+  const bool hasHandle = handle >= 0 && standsFor(handle, process);
+  if (hasHandle)
     (void)syscall(SYS_pidfd_send_signal, handle, SIGKILL, nullptr, 0);
-  else
+  else if (isOurChild(process))
     kill(process, SIGKILL);
   int failed;
   do
-    failed = handle >= 0 ? waitid(P_PIDFD, static_cast<id_t>(handle), &how, WEXITED)
-                         : waitid(P_PID, static_cast<id_t>(process), &how, WEXITED);
+    failed = hasHandle ? waitid(P_PIDFD, static_cast<id_t>(handle), &how, WEXITED)
+                       : waitid(P_PID, static_cast<id_t>(process), &how, WEXITED);
   while (failed && errno == EINTR);
-  process = -1;
   return !failed;
 }
 
-void CompilerChild::interrupt() const { (void)shutdown(socket, SHUT_RDWR); }
+void CompilerChild::interrupt() const { (void)shutdown(socket.get(), SHUT_RDWR); }
 
 Error CompilerChild::end() {
   siginfo_t ending;
@@ -243,10 +283,11 @@ CompilerChild::~CompilerChild() {
 }
 
 void CompilerChild::abandon() {
-  process = -1;
-  closeIfOpen(socket);
-  closeIfOpen(errors);
-  closeIfOpen(handle);
+  socket.reset();
+  errors.reset();
+  if (handle >= 0 && standsFor(handle, process))
+    (void)close(handle);
+  handle = process = -1;
 }
 
 } // namespace quern

@@ -12,6 +12,7 @@
 #define QUERN_RUNTIME_COMPILATION_CHILD_H
 
 #include "Support/Error.h"
+#include "Support/KeptDescriptor.h"
 
 #include <chrono>
 #include <csignal>
@@ -26,6 +27,7 @@ namespace quern {
 struct CompilerChildSettings {
   std::string program, library;
   int64_t memoryMib;
+  int64_t seconds; ///< for a request, by the clock and of the processor
   bool operator==(const CompilerChildSettings &) const = default;
 };
 
@@ -78,9 +80,10 @@ private:
   CompilerChildSettings startedWith{};
   pid_t process = -1;
   /// Stands for the process where its id no longer does: a program that waits for any child frees the
-  /// id for another. -1: none.
+  /// id for another. -1: none. Before Linux 6.9 all such descriptors have one inode, so standsFor() reads the process
+  /// id.
   int handle = -1;
-  int socket = -1, errors = -1; ///< the other end of its standard input and of its standard error
+  KeptDescriptor socket, errors; ///< the other end of its standard input and of its standard error
 };
 
 } // namespace quern

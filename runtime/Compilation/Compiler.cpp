@@ -14,7 +14,7 @@ namespace quern {
 namespace {
 
 std::string_view choiceOfEnvironment() {
-  const char *variable = std::getenv("QUERN_COMPILER");
+  const char *variable = secure_getenv("QUERN_COMPILER");
   return variable ? variable : "";
 }
 

@@ -13,14 +13,34 @@
 #include "Support/Forks.h"
 #include "Support/LibraryApi.h"
 
+#include <climits>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <filesystem>
 #include <optional>
 
 namespace quern {
 namespace {
 
 constexpr const char *libraryName = "libquern-compiler.so.0";
+
+/// The absolute path of the folder that has this library; "" if it is not known. A path of the dynamic linker may be
+/// relative to the working directory at load time, so the folder is found before the program can change that.
+char folder[PATH_MAX] = "";
+
+__attribute__((constructor)) void findFolder() noexcept {
+  namespace fs = std::filesystem;
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<const void *>(&folder), &info) || !info.dli_fname)
+    return;
+  try {
+    fs::path self = info.dli_fname;
+    if (!self.has_parent_path()) // a program that was found in PATH and has this code inside
+      self = fs::read_symlink("/proc/self/exe");
+    fs::canonical(self.parent_path()).string().copy(folder, sizeof(folder) - 1);
+  } catch (...) { // then paths must come from the environment
+  }
+}
 
 using ByteSink = StringSink<quern_byte_sink>;
 
@@ -61,16 +81,15 @@ quern_compile_request requestFor(std::string_view descriptor, const std::string 
 } // namespace
 
 std::optional<std::string> folderOfLibrary() {
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<const void *>(&folderOfLibrary), &info) || !info.dli_fname)
-    return std::nullopt;
-  const std::string_view self = info.dli_fname;
-  return std::string(self.substr(0, self.rfind('/') + 1)); // npos + 1 is 0
+  return folder[0] ? std::optional<std::string>(concat(folder, '/')) : std::nullopt;
 }
 
 Result<std::string> fileBesideLibrary(const char *variable, const char *name) {
-  if (const char *path = secure_getenv(variable); path && *path)
+  if (const char *path = secure_getenv(variable); path && *path) {
+    if (path[0] != '/')
+      return invalidArguments(variable, " is '", path, "'; it must be an absolute path");
     return std::string(path);
+  }
   const std::optional<std::string> folder = folderOfLibrary();
   if (!folder)
     return runtimeError("cannot find where libquern was loaded from; set ", variable, " to the path of ", name);

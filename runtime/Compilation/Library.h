@@ -22,10 +22,11 @@
 
 namespace quern {
 
-/// Of libquern, "" or with a slash at its end; nothing if it is not known.
+/// Returns the absolute folder of libquern with a slash at its end, as it was at load time; nothing if it is not known.
 std::optional<std::string> folderOfLibrary();
 /// The path that a variable of the environment gives, else that of a file in the folder of libquern.
-/// `runtime_error`: that is not known.
+/// `invalid_arguments`: the variable has a relative path, which another working directory would change.
+/// `runtime_error`: the folder is not known.
 Result<std::string> fileBesideLibrary(const char *variable, const char *name);
 
 class CompilerLibrary {

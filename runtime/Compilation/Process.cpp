@@ -30,7 +30,7 @@ using compiler_messages::RequestKind;
 
 /// Of a variable that says how much; `standard` if it is not set.
 Result<int64_t> limitOf(const char *variable, const char *unit, int64_t standard, int64_t least, int64_t most) {
-  const char *text = std::getenv(variable);
+  const char *text = secure_getenv(variable);
   if (!text || !*text)
     return int64_t(standard);
   const std::string_view digits = text;
@@ -43,8 +43,9 @@ Result<int64_t> limitOf(const char *variable, const char *unit, int64_t standard
 
 struct Limits {
   CompilerChildSettings settings;
-  int64_t seconds;
-  CompilerChild::Deadline deadline() const { return std::chrono::steady_clock::now() + std::chrono::seconds(seconds); }
+  CompilerChild::Deadline deadline() const {
+    return std::chrono::steady_clock::now() + std::chrono::seconds(settings.seconds);
+  }
 };
 
 Result<Limits> limits() {
@@ -60,7 +61,7 @@ Result<Limits> limits() {
   Result<std::string> library = CompilerLibrary::path();
   if (!library)
     return library.takeError();
-  return Limits{{std::move(*program), std::move(*library), *mib}, *seconds};
+  return Limits{{std::move(*program), std::move(*library), *mib, *seconds}};
 }
 
 /// Whether what this thread asks for may be cut short.
@@ -217,8 +218,8 @@ Result<std::string> ask(const Limits &limits, std::string_view request, std::str
     return answer;
   Error how = lease.child->end();
   if (outcome == CompilerChild::Outcome::TooLong)
-    return internalError("the compiler's process took longer than ", limits.seconds, " s (QUERN_COMPILER_SECONDS)",
-                         reproduction(descriptor, target));
+    return internalError("the compiler's process took longer than ", limits.settings.seconds,
+                         " s (QUERN_COMPILER_SECONDS)", reproduction(descriptor, target));
   mayRetry = !lease.isNew && (outcome == CompilerChild::Outcome::Unheard || how.status == Status::OutOfMemory);
   if (how.status == Status::OutOfMemory)
     how.message = concat("needs more than ", limits.settings.memoryMib, " MiB (QUERN_COMPILER_MIB)");

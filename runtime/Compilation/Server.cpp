@@ -3,11 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern-compiler-process LIBRARY MIB: opens the compiler and answers requests on standard input (CompilerMessages.h),
-// until that is closed. Started by libquern for QUERN_COMPILER=process, by nobody else.
+// quern-compiler-process LIBRARY MIB SECONDS: opens the compiler and answers requests on standard input (Messages.h),
+// until that is closed, each within so much memory and processor time. Only libquern starts it
+// (QUERN_COMPILER=process).
 //
 //===----------------------------------------------------------------------===//
 #include "Compilation/Messages.h"
+#include "Compilation/Sandbox.h"
+#include "Desc/Key.h"
 #include "Support/Bytes.h"
 #include "Support/Error.h"
 
@@ -19,7 +22,6 @@
 #include <dlfcn.h>
 #include <new>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -31,10 +33,11 @@ using namespace quern::compiler_messages;
 
 constexpr int channel = STDIN_FILENO;
 
+/// The memory that a sanitizer reserves is not needed by the compiler, and it opens files to report what it finds.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool reservesMuch = true;
+constexpr bool hasSanitizer = true;
 #else
-constexpr bool reservesMuch = false;
+constexpr bool hasSanitizer = false;
 #endif
 
 /// Ends the process when the other side is gone, in the middle of a request too.
@@ -72,16 +75,10 @@ bool send(std::string_view frame) {
   return true;
 }
 
-/// Memory that a sanitizer reserves is not memory that the compiler needs: there is no limit then.
-void limitResources(const char *mib) {
-  const rlimit noCore{0, 0};
-  setrlimit(RLIMIT_CORE, &noCore);
-  rlim_t count = 0;
-  const std::string_view digits = mib;
-  if (reservesMuch || std::from_chars(digits.begin(), digits.end(), count).ec != std::errc())
-    return;
-  const rlimit memory{count << 20, count << 20};
-  setrlimit(RLIMIT_AS, &memory);
+/// Returns 0 for a text that is not a number.
+uint64_t numberOf(std::string_view digits) {
+  uint64_t number = 0;
+  return std::from_chars(digits.begin(), digits.end(), number).ec == std::errc() ? number : 0;
 }
 
 std::string reply(int status, std::string_view text, std::string_view stageTimes = {}) {
@@ -108,6 +105,8 @@ Result<const quern_compiler_api *> openCompiler(const char *path) {
   const quern_compiler_api *api = getApi ? getApi(QUERN_COMPILER_API_VERSION) : nullptr;
   if (!api)
     return runtimeError(path, " is not a Quern compiler of interface version ", QUERN_COMPILER_API_VERSION);
+  if (compilerBuildId() != api->build_id)
+    return runtimeError(path, " is of build ", api->build_id, "; this process is of build ", compilerBuildId());
   return api;
 }
 
@@ -137,10 +136,10 @@ std::string answer(const quern_compiler_api &api, std::string_view frame) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 3)
+  if (argc != 4)
     return 2;
   close_range(STDERR_FILENO + 1, ~0u, 0); // what the caller had open
-  limitResources(argv[2]);
+  limitProcess(hasSanitizer ? 0 : numberOf(argv[2]));
   std::set_new_handler([] { _exit(exitOutOfMemory); });
   std::thread(watch).detach();
   Result<const quern_compiler_api *> api = openCompiler(argv[1]);
@@ -148,8 +147,12 @@ int main(int argc, char **argv) {
       !api)
     _exit(api ? 0 : 1);
   (void)!chdir("/"); // keep no folder busy
+  if (!hasSanitizer && !forbidSystemCalls())
+    _exit(1);
+  const uint64_t seconds = numberOf(argv[3]);
   for (uint64_t size; receive(&size, sizeof(size)) && size <= maxFrameBytes;) {
     std::string frame(size, '\0');
+    limitProcessorTime(seconds);
     if (!receive(frame.data(), size) || !send({}) || !send(answer(**api, frame)))
       break;
   }

@@ -118,7 +118,7 @@ bool detail::isWanted(unsigned events) {
   if (wantedEvents.load(std::memory_order_relaxed) & verboseUnread) {
     Observers &observers = Observers::process();
     const Writing lock(observers);
-    const char *text = std::getenv("QUERN_VERBOSE");
+    const char *text = secure_getenv("QUERN_VERBOSE");
     if (observers.verbose < 0)
       observers.verbose = text && text[0] >= '0' && text[0] <= '2' && !text[1] ? text[0] - '0' : 0;
     observers.update();

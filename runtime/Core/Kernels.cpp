@@ -27,7 +27,7 @@ namespace quern {
 namespace {
 
 Linker linkerFor(bool wasCompiledHere) {
-  const char *forced = std::getenv("QUERN_LINKER");
+  const char *forced = secure_getenv("QUERN_LINKER");
   const std::string_view choice = forced ? forced : "";
   if (choice == "orc")
     return Linker::Orc;
@@ -43,7 +43,7 @@ Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::str
   if (linker == Linker::Orc && !compiler) {
     Result<Compiler> found = Compiler::get();
     if (!found)
-      return found.takeError();
+      return unimplemented("QUERN_LINKER is orc: ", found.error().message);
     compiler = *found;
   }
   if (linker == Linker::Orc && !compiler->linkingLibrary())
@@ -63,11 +63,12 @@ Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::s
     return device->load(std::move(artifact), std::move(bytes), problem, {});
   const KernelKey key = nativeKeyOf(artifact.keyBytes, *device);
   const std::string target = artifact.target, descriptor = artifact.descriptor;
-  std::optional<DiskCache::Hit> kept = disk->lookup(key);
+  std::optional<DiskCache::Hit> kept =
+      disk->lookup(key, [&](const quern_remote_origin &origin) { return stores.remote->believes(origin); });
   std::string binary = kept ? std::move(kept->artifact.code) : std::string();
   std::optional<RemoteCache::Hit> fetched = kept ? std::nullopt : stores.remote->lookup(key, target, descriptor);
   if (fetched && fetched->artifact.codeKind == CodeKind::DeviceBinary) {
-    (void)disk->store(key, fetched->bytes); // counted there
+    (void)disk->store(key, fetched->bytes, &fetched->origin); // counted there
     binary = std::move(fetched->artifact.code);
   }
   auto loaded = device->load(std::move(artifact), std::move(bytes), problem, binary);
@@ -76,8 +77,9 @@ Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::s
   if (!binary.empty())
     disk->reject(key);
   if (const Result<std::string> native = nativeArtifactOf(**loaded)) {
-    (void)disk->store(key, *native);
-    stores.remote->store(key, target, descriptor, *native);
+    (void)disk->store(key, *native, stores.origin);
+    if (!stores.origin) // this host signs what it compiled
+      stores.remote->store(key, target, descriptor, *native);
   }
   return loaded;
 }
@@ -91,6 +93,12 @@ Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const Ve
   if (!executable)
     return executable.takeError();
   return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start, nullptr};
+}
+
+/// Returns true if an artifact could not be loaded because of what it has, so that its file must go. Everything else,
+/// such as a shortage of memory or mappings, a policy against executable pages or a device that fails, may pass.
+bool isUnusable(const Error &error, const Kernels::DeviceRef &device) {
+  return !device && error.status == Status::RuntimeError;
 }
 
 /// The driver's binary in a blob; empty if there is none of this artifact for this driver and device.
@@ -264,12 +272,14 @@ Result<AcquiredKernel> Kernels::make(const Request &request) {
 
 /// Without an executable on a miss.
 Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const Request &request) {
-  std::optional<DiskCache::Hit> hit = disk.lookup(request.key);
+  std::optional<DiskCache::Hit> hit =
+      disk.lookup(request.key, [&](const quern_remote_origin &origin) { return remoteCache.believes(origin); });
   if (!hit)
     return AcquiredKernel{};
+  const Stores stores{&disk, &remoteCache, hit->origin ? &*hit->origin : nullptr};
   Result<AcquiredKernel> loaded = loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem,
-                                             quern_origin_disk, request.device, {&disk, &remoteCache});
-  if (!loaded && loaded.error().status != Status::OutOfMemory)
+                                             quern_origin_disk, request.device, stores);
+  if (!loaded && isUnusable(loaded.error(), request.device))
     disk.reject(request.key);
   return loaded;
 }
@@ -341,10 +351,10 @@ Result<AcquiredKernel> Kernels::fromRemote(DiskCache &disk, const Request &reque
       remoteCache.lookup(request.key, request.target.text(), request.problem.desc.text(), waiter.onServers());
   if (!hit)
     return AcquiredKernel{};
-  (void)disk.store(request.key, hit->bytes); // counted there
+  (void)disk.store(request.key, hit->bytes, &hit->origin); // counted there
   Result<AcquiredKernel> loaded = loadKernel(std::move(hit->artifact), std::move(hit->bytes), request.problem,
-                                             quern_origin_remote, request.device, {&disk, &remoteCache});
-  if (!loaded && loaded.error().status != Status::OutOfMemory)
+                                             quern_origin_remote, request.device, {&disk, &remoteCache, &hit->origin});
+  if (!loaded && isUnusable(loaded.error(), request.device))
     disk.reject(request.key);
   return loaded;
 }

@@ -52,6 +52,7 @@ public:
   struct Stores {
     DiskCache *disk = nullptr;
     RemoteCache *remote = nullptr;
+    const quern_remote_origin *origin = nullptr; ///< of the artifact that is loaded; null: not of a server
   };
 
   /// The process's. Made at its first use.

@@ -174,7 +174,7 @@ Result<AcquiredKernel> Problem::acquire() const {
 }
 
 static Result<Tiers> tiersOfEnvironment() {
-  const char *variable = std::getenv("QUERN_TIERS");
+  const char *variable = secure_getenv("QUERN_TIERS");
   const std::string_view choice = variable ? variable : "";
   if (choice == "family")
     return Tiers::Family;

@@ -38,14 +38,19 @@ Result<std::shared_ptr<const Executable>> CpuExecutable::load(Artifact artifact,
   if (linker == Linker::Orc) {
     Result<CompilerLibrary::Linked> linked =
         compiler->link(debug ? artifactOf(artifact, *debug) : bytes, artifact.entries.size());
-    if (!linked)
+    if (!linked && linked.error().status != Status::Unimplemented)
       return linked.takeError();
-    executable->owner = std::move(linked->owner);
-    executable->mappedBytes = artifact.code.size();
-    entries = std::move(linked->entries);
-    if (debug)
-      executable->announcement = Announcement::ofLinked(*debug, artifact.entries, entries);
-  } else {
+    if (!linked) { // pages must not become executable: only the loader can do with that
+      linker = Linker::Loader;
+    } else {
+      executable->owner = std::move(linked->owner);
+      executable->mappedBytes = artifact.code.size();
+      entries = std::move(linked->entries);
+      if (debug)
+        executable->announcement = Announcement::ofLinked(*debug, artifact.entries, entries);
+    }
+  }
+  if (linker == Linker::Loader) {
     Result<LoadedObject> loaded = LoadedObject::load(debug ? debug->object : artifact.code, artifact.entries);
     if (!loaded)
       return loaded.takeError();

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -24,6 +25,32 @@ namespace {
 
 constexpr uint64_t notLoaded = ~0ull;
 constexpr uint64_t leadBytes = 64;
+
+/// The system's refusal of pages for a kernel, which says nothing about the object: never `runtime_error`.
+Error pagesRefused(const char *call, int reason) {
+  const bool isShortage = reason == ENOMEM || reason == EAGAIN || reason == EMFILE || reason == ENFILE ||
+                          reason == ENOSPC || reason == EINTR;
+  return {isShortage ? Status::OutOfMemory : Status::Unimplemented,
+          concat("the system does not give executable pages to a kernel: ", call, ": ", std::strerror(reason))};
+}
+
+int createFileInMemory() {
+#ifndef MFD_EXEC
+  constexpr unsigned MFD_EXEC = 0x10; // of Linux 6.3
+#endif
+  const int file = memfd_create("quern-kernel", MFD_CLOEXEC | MFD_EXEC);
+  return file < 0 && errno == EINVAL ? memfd_create("quern-kernel", MFD_CLOEXEC) : file;
+}
+
+bool writeAll(int file, const char *bytes, size_t size) {
+  while (size > 0) {
+    const ssize_t count = write(file, bytes, size);
+    if (count < 0 && errno != EINTR)
+      return false;
+    bytes += std::max<ssize_t>(count, 0), size -= static_cast<size_t>(std::max<ssize_t>(count, 0));
+  }
+  return true;
+}
 
 uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
@@ -42,6 +69,7 @@ public:
   void copyTo(char *image) const;
   Result<void> relocate(char *image) const;
   Result<void> protect(char *image) const;
+  Result<void> mapFromFile(char *image, int refusal) const;
   Result<void *> findEntry(char *image, const std::string &name) const;
   uint64_t size() const { return imageBytes; }
   std::vector<const void *> sectionAddresses(const char *image) const;
@@ -175,12 +203,33 @@ Result<void> ObjectLoader::relocate(char *image) const {
 }
 
 Result<void> ObjectLoader::protect(char *image) const {
-  if (mprotect(image, codeBytes, PROT_READ | PROT_EXEC) != 0 ||
-      (imageBytes > codeBytes && mprotect(image + codeBytes, imageBytes - codeBytes, PROT_READ) != 0))
-    return runtimeError("cannot protect the pages of a kernel: error ", errno);
+  if (mprotect(image, codeBytes, PROT_READ | PROT_EXEC) != 0) {
+    if (Result<void> mapped = errno == ENOMEM ? pagesRefused("mprotect", errno) : mapFromFile(image, errno); !mapped)
+      return mapped;
+  } else if (imageBytes > codeBytes && mprotect(image + codeBytes, imageBytes - codeBytes, PROT_READ) != 0) {
+    return pagesRefused("mprotect", errno);
+  }
   // Where fetching of instructions does not see what was stored; on x86 it does, and this is nothing.
   __builtin___clear_cache(image, image + codeBytes);
   return {};
+}
+
+/// Replaces the image by mappings of a file in memory, for processes whose pages must not become executable once they
+/// were writable (PR_SET_MDWE, systemd's MemoryDenyWriteExecute=yes, SELinux). `refusal` is the error of mprotect().
+Result<void> ObjectLoader::mapFromFile(char *image, int refusal) const {
+  const int file = createFileInMemory();
+  if (file < 0)
+    return pagesRefused(refusal == EACCES || refusal == EPERM ? "mprotect and memfd_create" : "mprotect", errno);
+  const char *failed = nullptr;
+  if (!writeAll(file, image, imageBytes))
+    failed = "write";
+  else if (mmap(image, codeBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file, 0) == MAP_FAILED ||
+           (imageBytes > codeBytes && mmap(image + codeBytes, imageBytes - codeBytes, PROT_READ,
+                                           MAP_PRIVATE | MAP_FIXED, file, static_cast<off_t>(codeBytes)) == MAP_FAILED))
+    failed = "mprotect and mmap of a file in memory";
+  const int reason = errno;
+  close(file);
+  return failed ? Result<void>(pagesRefused(failed, reason)) : Result<void>();
 }
 
 Result<void *> ObjectLoader::findEntry(char *image, const std::string &name) const {
@@ -207,7 +256,7 @@ Result<LoadedObject> LoadedObject::load(std::string_view object, std::span<const
       return done.takeError();
   void *pages = mmap(nullptr, loader.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED)
-    return Error{Status::OutOfMemory, concat("cannot map ", loader.size(), " bytes for a kernel")};
+    return pagesRefused("mmap", errno);
   LoadedObject loaded(pages, loader.size());
   char *image = static_cast<char *>(pages);
   loader.copyTo(image);

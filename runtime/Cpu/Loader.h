@@ -5,7 +5,8 @@
 //
 // The hit path: a relocatable object becomes executable pages. Strict, since the bytes may be hostile: every
 // offset, size, index and range is checked, nothing outside the object can be referred to, and code and constants end
-// up in pages of their own (read-execute and read-only; never writable and executable at once).
+// up in separate pages (read-execute and read-only; never writable and executable at once). In a process whose pages
+// must not become executable at all, they are mapped from a file in memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CPU_LOADER_H
@@ -28,8 +29,9 @@ public:
   /// The largest image that is mapped.
   static constexpr uint64_t maxImageBytes = 64ull << 20;
 
-  /// Needs a global function symbol for each of `entries`. `runtime_error`: not such an object, with the reason. Of
-  /// another machine, EM_X86_64 or EM_AARCH64, it is mapped all the same, which is how its reading is tested.
+  /// Needs a global function symbol for each of `entries`. `runtime_error`: not such an object, with the reason.
+  /// `out_of_memory`, `unimplemented`: the system has, or allows, no executable pages. Of another machine, EM_X86_64 or
+  /// EM_AARCH64, the object is mapped all the same, which is how its reading is tested.
   static Result<LoadedObject> load(std::string_view object, std::span<const std::string> entries,
                                    uint16_t machine = hostElfMachine);
 

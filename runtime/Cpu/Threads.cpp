@@ -40,7 +40,7 @@ int processorsOfThisProcess() {
 }
 
 int initialThreadCount() {
-  const char *text = std::getenv("QUERN_NUM_THREADS");
+  const char *text = secure_getenv("QUERN_NUM_THREADS");
   int count = 0;
   if (text && std::from_chars(text, text + std::strlen(text), count).ec == std::errc() && count >= 1)
     return std::min(count, maxThreadCount);

@@ -49,8 +49,13 @@ std::string jitDumpDirectory() {
 
 void addToPerfMap(const std::vector<ProfiledCode> &functions) {
   const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  std::FILE *map = descriptor < 0 ? nullptr : fdopen(descriptor, "a");
+  // Any user may have put something there: a FIFO must not block, and another user's file must not have the addresses.
+  const int descriptor =
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  struct stat info;
+  const bool isOurs = descriptor >= 0 && fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) &&
+                      info.st_uid == geteuid() && info.st_nlink == 1 && !(info.st_mode & 022);
+  std::FILE *map = isOurs ? fdopen(descriptor, "a") : nullptr;
   if (!map) {
     if (descriptor >= 0)
       close(descriptor);
@@ -64,7 +69,7 @@ void addToPerfMap(const std::vector<ProfiledCode> &functions) {
 void JitDump::open(const std::string &directory, const std::string &prefix) {
   if (owner == getpid())
     return;
-  if (file)
+  if (file && FileIdentity::of(fileno(file)) == identity)
     std::fclose(file); // the parent's, with nothing left to write
   file = nullptr;
   owner = getpid();
@@ -82,6 +87,7 @@ void JitDump::open(const std::string &directory, const std::string &prefix) {
   file = std::fopen(path.c_str(), "w+e");
   if (!file)
     return;
+  identity = FileIdentity::of(fileno(file));
   struct {
     uint32_t magic = 0x4A695444, version = 1, bytes = 40, machine = hostElfMachine, pad = 0,
              pid = static_cast<uint32_t>(getpid());
@@ -118,7 +124,8 @@ void JitDump::writeLines(const ProfiledCode &code) {
 }
 
 void JitDump::write(const ProfiledCode &code) {
-  if (!file || failed)
+  failed = failed || !file || FileIdentity::of(fileno(file)) != identity; // the program closes what it did not open
+  if (failed)
     return;
   if (!code.lines.empty())
     writeLines(code);

@@ -12,6 +12,8 @@
 #ifndef QUERN_RUNTIME_DEBUG_JITDUMP_H
 #define QUERN_RUNTIME_DEBUG_JITDUMP_H
 
+#include "Support/KeptDescriptor.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -49,6 +51,7 @@ private:
   void writeLines(const ProfiledCode &code);
 
   std::FILE *file = nullptr; ///< open as long as the process
+  FileIdentity identity;
   pid_t owner = -1;
   bool failed = false;
   uint64_t count = 0;

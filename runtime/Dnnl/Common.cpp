@@ -29,7 +29,7 @@ std::atomic<bool> isIsaSet{false};
 /// The value of ONEDNN_X or DNNL_X.
 std::string_view variable(const char *name) {
   for (const char *prefix : {"ONEDNN_", "DNNL_"})
-    if (const char *text = std::getenv((std::string(prefix) + name).c_str()))
+    if (const char *text = secure_getenv((std::string(prefix) + name).c_str()))
       return text;
   return {};
 }

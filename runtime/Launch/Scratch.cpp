@@ -22,7 +22,7 @@ namespace {
 constexpr size_t keptBytes = 8u << 20, keptShared = 64u << 20;
 
 const bool isGuarding = [] {
-  const char *text = std::getenv("QUERN_GUARD_SCRATCH");
+  const char *text = secure_getenv("QUERN_GUARD_SCRATCH");
   return text && *text == '1';
 }();
 constexpr size_t pageBytes = 4096;

@@ -40,7 +40,8 @@ std::optional<PrimitiveDesc> fromPacks(const KernelKey &key, const PrimitiveDesc
 }
 
 Result<PrimitiveDesc> fromDisk(DiskCache &disk, const KernelKey &key, const Attributes &attr) {
-  std::optional<DiskCache::Hit> hit = disk.lookup(key);
+  std::optional<DiskCache::Hit> hit =
+      disk.lookup(key, [](const quern_remote_origin &origin) { return Kernels::process().remote().believes(origin); });
   if (!hit)
     return Error{Status::NotRequired, ""};
   Result<PrimitiveDesc> desc = functionIn(hit->artifact, attr);
@@ -56,7 +57,7 @@ Result<PrimitiveDesc> fromRemote(DiskCache &disk, const KernelKey &key, const Pr
     return Error{Status::NotRequired, ""};
   Result<PrimitiveDesc> desc = functionIn(hit->artifact, given.attr);
   if (desc)
-    (void)disk.store(key, hit->bytes); // counted there
+    (void)disk.store(key, hit->bytes, &hit->origin); // counted there
   return desc;
 }
 

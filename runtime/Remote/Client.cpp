@@ -27,6 +27,13 @@ constexpr int64_t secondLeaseShare = 4; // of the patience, until somebody else 
 constexpr uint32_t mostMilliseconds = 600'000;
 constexpr int mostLosses = 2;
 
+SignedArtifact signedBy(const OpenedEntry &opened, std::string bytes) {
+  SignedArtifact artifact{std::move(bytes)};
+  std::copy(opened.signer.begin(), opened.signer.end(), artifact.origin.signer);
+  artifact.origin.expiry = opened.expiry;
+  return artifact;
+}
+
 } // namespace
 
 /// A thread that leaves when the scope ends.
@@ -113,7 +120,7 @@ void Client::countRejected(Verdict verdict) {
     *counter += 1;
 }
 
-std::optional<std::string> Client::accept(const std::string &bytes, const StoredKey &key) {
+std::optional<SignedArtifact> Client::accept(const std::string &bytes, const StoredKey &key) {
   const EntryKey entry = key.entry();
   const OpenedEntry opened = openEntry(bytes, entry, time(nullptr), readers);
   countRejected(opened.verdict);
@@ -121,7 +128,7 @@ std::optional<std::string> Client::accept(const std::string &bytes, const Stored
     return std::nullopt;
   Result<std::string> artifact = withNames(opened.artifact, key.bytes, key.descriptor, entry);
   if (artifact)
-    return std::move(*artifact);
+    return signedBy(opened, std::move(*artifact));
   countRejected(Verdict::Damaged); // signed, so somebody has signed what is no artifact
   return std::nullopt;
 }
@@ -134,7 +141,7 @@ bool Client::isAsked(Server &server) {
   return isClosed;
 }
 
-Client::Search Client::askFor(Server &server, const StoredKey &key, const Deadline &deadline, std::string &artifact,
+Client::Search Client::askFor(Server &server, const StoredKey &key, const Deadline &deadline, SignedArtifact &artifact,
                               std::vector<CircuitChange> &changes) {
   if (!isAsked(server)) {
     counts.skipped += 1;
@@ -148,14 +155,14 @@ Client::Search Client::askFor(Server &server, const StoredKey &key, const Deadli
     return Search::Missing;
   if (outcome.kind != Outcome::Done)
     return Search::Uncertain;
-  std::optional<std::string> accepted = accept(bytes, key);
+  std::optional<SignedArtifact> accepted = accept(bytes, key);
   if (!accepted)
     return Search::Missing;
   artifact = std::move(*accepted);
   return Search::Found;
 }
 
-Client::Search Client::search(const StoredKey &key, const Deadline &deadline, std::string &artifact,
+Client::Search Client::search(const StoredKey &key, const Deadline &deadline, SignedArtifact &artifact,
                               std::vector<CircuitChange> &changes) {
   Search result = Search::Missing;
   for (const std::unique_ptr<Server> &server : servers) {
@@ -220,7 +227,7 @@ private:
 };
 
 /// After a miss: whoever gets a lease compiles, others wait for what that stores.
-Client::Search Client::await(const StoredKey &key, const quern_remote_waiter &waiter, std::string &artifact,
+Client::Search Client::await(const StoredKey &key, const quern_remote_waiter &waiter, SignedArtifact &artifact,
                              std::vector<CircuitChange> &changes) {
   const auto writable =
       std::find_if(servers.begin(), servers.end(), [](const auto &server) { return !server->address().isReadOnly; });
@@ -260,9 +267,15 @@ Client::Search Client::await(const StoredKey &key, const quern_remote_waiter &wa
   }
 }
 
-std::optional<std::string> Client::get(const StoredKey &key, const quern_remote_waiter &waiter) {
+bool Client::believes(const quern_remote_origin &origin) const {
+  return origin.expiry > time(nullptr) && std::any_of(readers.begin(), readers.end(), [&](const PublicKey &key) {
+           return std::equal(key.begin(), key.end(), origin.signer);
+         });
+}
+
+std::optional<SignedArtifact> Client::get(const StoredKey &key, const quern_remote_waiter &waiter) {
   const EntryName name = nameOfEntry(key.bytes);
-  std::string artifact;
+  SignedArtifact artifact;
   std::vector<CircuitChange> changes;
   Search found = Search::Uncertain;
   if (const Busy in(*this); in) {
@@ -347,21 +360,21 @@ Outcome Client::contains(const StoredKey &key) {
       [&](Connection &connection) { return connection.contains(nameOfEntry(key.bytes), Deadline(commandNs, &cut)); });
 }
 
-Outcome Client::fetch(const StoredKey &key, std::string &artifact) {
+Outcome Client::fetch(const StoredKey &key, SignedArtifact &artifact) {
   std::string bytes;
   const EntryName name = nameOfEntry(key.bytes);
   Outcome outcome =
       askFirst([&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
   if (outcome.kind != Outcome::Done)
     return outcome;
-  std::optional<std::string> accepted = accept(bytes, key);
+  std::optional<SignedArtifact> accepted = accept(bytes, key);
   if (!accepted)
     return {Outcome::Failed, concat("the entry ", name, " is not signed by a key that is known, or does not hold")};
   artifact = std::move(*accepted);
   return {};
 }
 
-Outcome Client::fetchNamed(const EntryName &name, std::string &artifact) {
+Outcome Client::fetchNamed(const EntryName &name, SignedArtifact &artifact) {
   std::string bytes;
   Outcome outcome =
       askFirst([&](Connection &connection) { return connection.get(name, bytes, Deadline(commandNs, &cut)); });
@@ -373,7 +386,7 @@ Outcome Client::fetchNamed(const EntryName &name, std::string &artifact) {
   countRejected(opened.verdict);
   if (opened.verdict != Verdict::Sound)
     return {Outcome::Failed, concat("the entry ", name, " is not signed by a key that is known, or does not hold")};
-  artifact = opened.artifact;
+  artifact = signedBy(opened, std::string(opened.artifact));
   return {};
 }
 

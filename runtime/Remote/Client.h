@@ -31,6 +31,12 @@ struct StoredKey {
   EntryKey entry() const { return {nameOfEntry(bytes), target, buildId}; }
 };
 
+/// An artifact with its names, and who vouches for it.
+struct SignedArtifact {
+  std::string bytes;
+  quern_remote_origin origin{};
+};
+
 /// Counters of quern_remote_counters that only grow.
 struct Counts {
   std::atomic<uint64_t> hits{0}, misses{0}, remembered{0}, skipped{0}, timeouts{0}, failures{0};
@@ -47,17 +53,19 @@ public:
 
   static Result<Client *> open(const quern_remote_config &config);
 
-  /// The artifact with its names, or nothing.
-  std::optional<std::string> get(const StoredKey &key, const quern_remote_waiter &waiter);
+  /// The artifact, or nothing.
+  std::optional<SignedArtifact> get(const StoredKey &key, const quern_remote_waiter &waiter);
   void put(StoredKey key, std::string artifact);
+  /// Returns true if the signer is still among the readers' keys and the artifact has not expired.
+  bool believes(const quern_remote_origin &origin) const;
   bool canWrite() const { return isWriting; }
   void flush(int64_t milliseconds);
   quern_remote_counters counters() const;
 
   // At once, of the first server, whatever its circuit says.
   Outcome contains(const StoredKey &key);
-  Outcome fetch(const StoredKey &key, std::string &artifact);
-  Outcome fetchNamed(const EntryName &name, std::string &artifact);
+  Outcome fetch(const StoredKey &key, SignedArtifact &artifact);
+  Outcome fetchNamed(const EntryName &name, SignedArtifact &artifact);
   Outcome store(const StoredKey &key, std::string_view artifact);
   Outcome list(const std::function<void(const EntryName &)> &each);
 
@@ -76,21 +84,21 @@ private:
   void leave();
 
   enum class Search { Found, Missing, Uncertain };
-  Search search(const StoredKey &key, const Deadline &deadline, std::string &artifact,
+  Search search(const StoredKey &key, const Deadline &deadline, SignedArtifact &artifact,
                 std::vector<CircuitChange> &changes);
   /// Whether to ask it; has it probed if that is due.
   bool isAsked(Server &server);
   class Waiting; ///< for a host that compiles the same
-  Search await(const StoredKey &key, const quern_remote_waiter &waiter, std::string &artifact,
+  Search await(const StoredKey &key, const quern_remote_waiter &waiter, SignedArtifact &artifact,
                std::vector<CircuitChange> &changes);
-  Search askFor(Server &server, const StoredKey &key, const Deadline &deadline, std::string &artifact,
+  Search askFor(Server &server, const StoredKey &key, const Deadline &deadline, SignedArtifact &artifact,
                 std::vector<CircuitChange> &changes);
   /// Asks within a deadline, and counts.
   Outcome ask(Server &server, const Deadline &deadline, const Server::Question &question,
               std::vector<CircuitChange> &changes);
   void countRejected(Verdict verdict);
   /// Whether the entry is what was asked for; its artifact with names.
-  std::optional<std::string> accept(const std::string &bytes, const StoredKey &key);
+  std::optional<SignedArtifact> accept(const std::string &bytes, const StoredKey &key);
   std::string seal(const Server &server, const StoredKey &key, std::string_view artifact) const;
   void storeAt(Server &server, const StoredKey &key, std::string_view artifact, bool &wasCut,
                std::vector<CircuitChange> &changes);

@@ -108,6 +108,9 @@ public:
   }
   /// In the child of a fork, whose sockets are the parent's as well: forgets them without a word to the server.
   virtual void disownSockets() = 0;
+  /// Returns false if the program has closed a socket of this connection. Then nothing must be done with it: a TLS
+  /// library would even write a farewell when it is destroyed.
+  virtual bool isIntact() const = 0;
 
   static constexpr int leaseCount = 2;
   uint64_t received = 0, sent = 0; ///< bytes, for statistics

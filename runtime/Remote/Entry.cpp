@@ -45,7 +45,7 @@ std::string sealEntry(const EntryKey &key, std::string_view artifact, int64_t ex
 OpenedEntry openEntry(std::string_view bytes, const EntryKey &key, int64_t now, std::span<const PublicKey> readers) {
   Signature signature;
   if (bytes.size() > mostEntryBytes || bytes.size() < magic.size() + signature.size() || !bytes.starts_with(magic))
-    return {Verdict::Unsigned, {}};
+    return {Verdict::Unsigned};
   const std::string_view message = bytes.substr(0, bytes.size() - signature.size());
   std::memcpy(signature.data(), bytes.data() + message.size(), signature.size());
   ByteReader in(message.substr(magic.size()));
@@ -54,19 +54,19 @@ OpenedEntry openEntry(std::string_view bytes, const EntryKey &key, int64_t now, 
   const std::string_view signer = in.getBytes(sizeof(PublicKey)), name = in.getBytes(nameBytes);
   const std::string_view target = in.getString(), buildId = in.getString(), artifact = in.getString();
   if (!in.ok() || !in.atEnd() || version != formatVersion)
-    return {Verdict::Damaged, {}};
+    return {Verdict::Damaged};
   const auto reader =
       std::find_if(readers.begin(), readers.end(), [&](const PublicKey &known) { return textOf(known) == signer; });
   if (reader == readers.end())
-    return {Verdict::Foreign, {}};
+    return {Verdict::Foreign};
   if (!isSignedBy(message, signature, *reader))
-    return {Verdict::Damaged, {}};
+    return {Verdict::Damaged};
   if (name != key.name || (!key.target.empty() && target != key.target) ||
       (!key.buildId.empty() && buildId != key.buildId))
-    return {Verdict::Mismatched, {}};
+    return {Verdict::Mismatched};
   if (expiry <= now)
-    return {Verdict::Expired, {}};
-  return {Verdict::Sound, artifact};
+    return {Verdict::Expired};
+  return {Verdict::Sound, artifact, *reader, expiry};
 }
 
 std::string sealLease(const EntryName &name, int64_t now, const PrivateKey &signer) {

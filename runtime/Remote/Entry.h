@@ -39,6 +39,8 @@ std::string sealEntry(const EntryKey &key, std::string_view artifact, int64_t ex
 struct OpenedEntry {
   Verdict verdict = Verdict::Unsigned;
   std::string_view artifact; ///< within the entry's bytes; of a sound one alone
+  PublicKey signer{};        ///< likewise
+  int64_t expiry = 0;        ///< likewise, in seconds since the epoch
 };
 /// `now` in seconds since the epoch. Without a target and build in `key` any will do.
 OpenedEntry openEntry(std::string_view bytes, const EntryKey &key, int64_t now, std::span<const PublicKey> readers);

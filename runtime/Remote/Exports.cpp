@@ -62,11 +62,13 @@ int openRemote(const quern_remote_config *config, quern_remote **remote, const q
 }
 
 int getRemote(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
-              const quern_remote_waiter *waiter) {
+              quern_remote_origin *origin, const quern_remote_waiter *waiter) {
   return guarded(nullptr, [&] {
-    const std::optional<std::string> artifact = clientOf(remote)->get(storedKey(*key), *waiter);
-    if (artifact)
-      give(bytes, *artifact);
+    const std::optional<SignedArtifact> artifact = clientOf(remote)->get(storedKey(*key), *waiter);
+    if (artifact) {
+      *origin = artifact->origin;
+      give(bytes, artifact->bytes);
+    }
     return static_cast<int>(artifact ? Status::Success : Status::NotRequired);
   });
 }
@@ -78,6 +80,9 @@ void putRemote(quern_remote *remote, const quern_remote_key *key, const void *by
   });
 }
 
+int believes(const quern_remote *remote, const quern_remote_origin *origin) {
+  return clientOf(remote)->believes(*origin);
+}
 int canWrite(const quern_remote *remote) { return clientOf(remote)->canWrite(); }
 void flushRemote(quern_remote *remote, uint32_t milliseconds) { clientOf(remote)->flush(milliseconds); }
 void readCounters(const quern_remote *remote, quern_remote_counters *counters) {
@@ -88,28 +93,31 @@ int containsNow(quern_remote *remote, const quern_remote_key *key, const quern_r
   return guarded(error, [&] { return statusOf(clientOf(remote)->contains(storedKey(*key)), error); });
 }
 
-int giveIfDone(const Outcome &outcome, const std::string &artifact, const quern_remote_sink *bytes,
-               const quern_remote_sink *error) {
-  if (outcome.kind == Outcome::Done)
-    give(bytes, artifact);
+int giveIfDone(const Outcome &outcome, const SignedArtifact &artifact, const quern_remote_sink *bytes,
+               quern_remote_origin *origin, const quern_remote_sink *error) {
+  if (outcome.kind == Outcome::Done) {
+    *origin = artifact.origin;
+    give(bytes, artifact.bytes);
+  }
   return statusOf(outcome, error);
 }
 
 int fetchNow(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
-             const quern_remote_sink *error) {
+             quern_remote_origin *origin, const quern_remote_sink *error) {
   return guarded(error, [&] {
-    std::string artifact;
+    SignedArtifact artifact;
     const Outcome outcome = clientOf(remote)->fetch(storedKey(*key), artifact);
-    return giveIfDone(outcome, artifact, bytes, error);
+    return giveIfDone(outcome, artifact, bytes, origin, error);
   });
 }
 
-int fetchNamed(quern_remote *remote, const char *name, const quern_remote_sink *bytes, const quern_remote_sink *error) {
+int fetchNamed(quern_remote *remote, const char *name, const quern_remote_sink *bytes, quern_remote_origin *origin,
+               const quern_remote_sink *error) {
   return guarded(error, [&] {
-    std::string artifact;
+    SignedArtifact artifact;
     const Outcome outcome = isEntryName(name) ? clientOf(remote)->fetchNamed(name, artifact)
                                               : Outcome{Outcome::Failed, "this is no name of an entry"};
-    return giveIfDone(outcome, artifact, bytes, error);
+    return giveIfDone(outcome, artifact, bytes, origin, error);
   });
 }
 
@@ -136,6 +144,7 @@ int makeKeys(const char *path, const quern_remote_sink *error) {
 constexpr quern_remote_api api{QUERN_REMOTE_API_VERSION,
                                openRemote,
                                getRemote,
+                               believes,
                                putRemote,
                                canWrite,
                                flushRemote,

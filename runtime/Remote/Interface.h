@@ -16,7 +16,7 @@
 // NOLINTBEGIN(readability-identifier-naming): a C interface
 extern "C" {
 
-#define QUERN_REMOTE_API_VERSION 2
+#define QUERN_REMOTE_API_VERSION 3
 
 /// Servers and keys of one configuration. Thread-safe.
 struct quern_remote;
@@ -47,6 +47,12 @@ struct quern_remote_key {
   size_t size;
   const char *target, *build_id;
   const char *descriptor; ///< PrimitiveDesc::text(), which the artifact is given back
+};
+
+/// Who vouches for an artifact of a server, and until when: to be kept with the artifact.
+struct quern_remote_origin {
+  unsigned char signer[32]; ///< public key
+  int64_t expiry;           ///< seconds since the epoch
 };
 
 /// Of a waiter who makes nothing that others would wait for.
@@ -80,7 +86,9 @@ struct quern_remote_api {
   /// whatever reason. Takes no longer than `milliseconds` of the configuration and the waiter's patience, but where
   /// that has begun something else.
   int (*get)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
-             const quern_remote_waiter *waiter);
+             quern_remote_origin *origin, const quern_remote_waiter *waiter);
+  /// Whether an artifact that was kept is still believed: its signer is among the public keys, and it has not expired.
+  int (*believes)(const quern_remote *remote, const quern_remote_origin *origin);
   /// Puts an artifact into the queue of what is stored, if there is room. Not of one that cannot write.
   void (*put)(quern_remote *remote, const quern_remote_key *key, const void *bytes, size_t size);
   /// Whether there is somebody who is to be given what was compiled.
@@ -93,7 +101,7 @@ struct quern_remote_api {
   /// Success or 6 (not_required): whether there is an entry, not whether it holds.
   int (*contains)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *error);
   int (*fetch)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
-               const quern_remote_sink *error);
+               quern_remote_origin *origin, const quern_remote_sink *error);
   int (*store)(quern_remote *remote, const quern_remote_key *key, const void *bytes, size_t size,
                const quern_remote_sink *error);
   /// The name of each entry (64 hexadecimal digits), in no order. `unimplemented` where a server gives no list.
@@ -101,7 +109,7 @@ struct quern_remote_api {
   /// The artifact of a name, as it is stored (without its descriptor, unless it was stored with names), if the entry's
   /// signature holds.
   int (*fetch_named)(quern_remote *remote, const char *name, const quern_remote_sink *bytes,
-                     const quern_remote_sink *error);
+                     quern_remote_origin *origin, const quern_remote_sink *error);
   /// Writes a new private key to a file that did not exist (mode 0600), and the public one to `path`.pub.
   int (*generate_keys)(const char *path, const quern_remote_sink *error);
 };

@@ -4,9 +4,12 @@
 //===----------------------------------------------------------------------===//
 #include "Remote/Keys.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,15 +52,58 @@ Error failureOf(const std::string &path, const char *what) {
   return runtimeError(what, " ", path, ": ", std::strerror(errno));
 }
 
+/// Who may write a file.
+enum class Trust { Anyone, OwnerOrRoot, Owner };
+
+/// Fails if another user than this one and root may write or replace it. In a folder with the sticky bit only the owner
+/// of a file replaces it.
+Result<void> checkWriters(const std::string &path, const struct stat &status) {
+  if (status.st_uid != geteuid() && status.st_uid != 0)
+    return runtimeError(path, " belongs to user ", status.st_uid, "; it must belong to this user or to root");
+  const bool isSticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX);
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) && !isSticky)
+    return runtimeError(path, " has mode 0", std::oct, status.st_mode & 0777, "; only its owner may write it");
+  return {};
+}
+
+/// Opens a file whose links are resolved. Unless `trust` is Anyone, the folder and the file must be safe from others.
+Result<int> openFile(const std::string &given, Trust trust, struct stat &status) {
+  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(given.c_str(), nullptr), &std::free);
+  if (!resolved)
+    return failureOf(given, "cannot read");
+  const std::string path = resolved.get();
+  const size_t slash = path.rfind('/');
+  const std::string folderPath = path.substr(0, std::max<size_t>(slash, 1));
+  const File folder(::open(folderPath.c_str(), flags | O_DIRECTORY));
+  if (folder.get() < 0 || fstat(folder.get(), &status) != 0)
+    return failureOf(folderPath, "cannot read");
+  if (trust != Trust::Anyone)
+    if (Result<void> checked = checkWriters(folderPath, status); !checked)
+      return checked.takeError();
+  const int file = ::openat(folder.get(), path.c_str() + slash + 1, flags);
+  if (file < 0 || fstat(file, &status) != 0) {
+    const Error failure = failureOf(given, "cannot read");
+    if (file >= 0)
+      (void)::close(file);
+    return failure;
+  }
+  return file;
+}
+
 /// The first line of a small file.
-Result<std::string> readLine(const std::string &path, bool isPrivate) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+Result<std::string> readLine(const std::string &path, Trust trust) {
   struct stat status;
-  if (file.get() < 0 || fstat(file.get(), &status) != 0)
-    return failureOf(path, "cannot read");
+  Result<int> opened = openFile(path, trust, status);
+  if (!opened)
+    return opened.takeError();
+  const File file(*opened);
   if (!S_ISREG(status.st_mode))
-    return runtimeError(path, " is no file");
-  if (isPrivate && ((status.st_mode & 077) != 0 || status.st_uid != geteuid()))
+    return runtimeError(path, " is not a regular file");
+  if (trust == Trust::OwnerOrRoot)
+    if (Result<void> checked = checkWriters(path, status); !checked)
+      return checked.takeError();
+  if (trust == Trust::Owner && ((status.st_mode & 077) != 0 || status.st_uid != geteuid()))
     return runtimeError("the private key ", path, " is another user's or has mode 0", std::oct, status.st_mode & 0777,
                         "; it must be this user's with mode 0600");
   std::string text(mostFileBytes, '\0');
@@ -121,7 +167,7 @@ Result<void> prepareCryptography() {
 }
 
 Result<PrivateKey> readPrivateKey(const std::string &path) {
-  Result<std::string> line = readLine(path, /*isPrivate=*/true);
+  Result<std::string> line = readLine(path, Trust::Owner);
   if (!line)
     return line.takeError();
   Result<std::array<unsigned char, 32>> seed = parseKey(path, *line, privateTag);
@@ -142,7 +188,7 @@ Result<std::vector<PublicKey>> readPublicKeys(std::string_view paths) {
     paths.remove_prefix(std::min(end + 1, paths.size()));
     if (path.empty())
       continue;
-    Result<std::string> line = readLine(path, /*isPrivate=*/false);
+    Result<std::string> line = readLine(path, Trust::OwnerOrRoot);
     if (!line)
       return line.takeError();
     Result<PublicKey> key = parseKey(path, *line, publicTag);
@@ -181,7 +227,7 @@ bool isSignedBy(std::string_view message, const Signature &signature, const Publ
 }
 
 Result<std::string> readSecret(const std::string &path) {
-  Result<std::string> secret = readLine(path, /*isPrivate=*/false);
+  Result<std::string> secret = readLine(path, Trust::Anyone);
   if (secret && secret->empty())
     return invalidArguments(path, " is empty; it must have a password or token in its first line");
   return secret;

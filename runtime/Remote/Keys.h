@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Ed25519 and SHA-256 of libsodium. A private key's file has mode 0600 (or less) and belongs to this user; both files
-// are one line of text.
+// Ed25519 and SHA-256 of libsodium. A private key's file has mode 0600 (or less) and belongs to this user. A public key
+// decides whose code runs, so only this user or root may write its file and the folder that has it. Both files are one
+// line of text.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_REMOTE_KEYS_H
@@ -42,7 +43,7 @@ bool isEntryName(std::string_view name);
 Result<void> prepareCryptography();
 
 Result<PrivateKey> readPrivateKey(const std::string &path);
-/// Of files separated by commas.
+/// Reads the keys of files separated by commas. `runtime_error`: another user may write one, or its folder.
 Result<std::vector<PublicKey>> readPublicKeys(std::string_view paths);
 /// Writes FILE (0600, which must not exist) and FILE.pub.
 Result<void> generateKeys(const std::string &path);

@@ -67,11 +67,14 @@ bool Server::isAsked(bool &isProbeDue) {
 
 std::unique_ptr<Connection> Server::take() {
   std::lock_guard guard(mutex);
-  if (idle.empty())
-    return Connection::make(place, secrets);
-  std::unique_ptr<Connection> connection = std::move(idle.back());
-  idle.pop_back();
-  return connection;
+  while (!idle.empty()) {
+    std::unique_ptr<Connection> connection = std::move(idle.back());
+    idle.pop_back();
+    if (connection->isIntact())
+      return connection;
+    (void)connection.release();
+  }
+  return Connection::make(place, secrets);
 }
 
 void Server::giveBack(std::unique_ptr<Connection> connection) {
@@ -80,6 +83,8 @@ void Server::giveBack(std::unique_ptr<Connection> connection) {
   std::lock_guard guard(mutex);
   if (idle.size() < mostIdle)
     idle.push_back(std::move(connection));
+  else if (!connection->isIntact())
+    (void)connection.release();
 }
 
 Outcome Server::askAnyway(const Question &question) {

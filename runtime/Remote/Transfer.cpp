@@ -105,7 +105,7 @@ curl_socket_t Transfer::openSocket(void *self, curlsocktype, curl_sockaddr *addr
   if (fd < 0)
     return CURL_SOCKET_BAD;
   try {
-    static_cast<Transfer *>(self)->sockets.push_back(fd);
+    static_cast<Transfer *>(self)->sockets.push_back({fd, FileIdentity::of(fd)});
   } catch (...) {
     (void)::close(fd);
     return CURL_SOCKET_BAD;
@@ -114,16 +114,29 @@ curl_socket_t Transfer::openSocket(void *self, curlsocktype, curl_sockaddr *addr
 }
 
 int Transfer::closeSocket(void *self, curl_socket_t socket) {
-  std::erase(static_cast<Transfer *>(self)->sockets, socket);
-  return ::close(socket);
+  std::vector<Socket> &sockets = static_cast<Transfer *>(self)->sockets;
+  const auto known =
+      std::find_if(sockets.begin(), sockets.end(), [&](const Socket &one) { return one.number == socket; });
+  const bool isOurs = known != sockets.end() && known->isOurs();
+  if (known != sockets.end())
+    sockets.erase(known);
+  return isOurs ? ::close(socket) : 0;
+}
+
+bool Transfer::isIntact() const {
+  return std::all_of(sockets.begin(), sockets.end(), [](const Socket &socket) { return socket.isOurs(); });
 }
 
 void Transfer::disownSockets() {
   // What is written by cleaning up, as the end of TLS, goes nowhere.
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (const curl_socket_t socket : sockets)
-    if (nowhere < 0 || ::dup3(nowhere, socket, O_CLOEXEC) < 0)
-      (void)::close(socket);
+  for (Socket &socket : sockets) {
+    if (!socket.isOurs())
+      continue;
+    if (nowhere < 0 || ::dup3(nowhere, socket.number, O_CLOEXEC) < 0)
+      (void)::close(socket.number);
+    socket.identity = FileIdentity::of(socket.number);
+  }
   if (nowhere >= 0)
     (void)::close(nowhere);
 }

@@ -10,6 +10,7 @@
 #define QUERN_RUNTIME_REMOTE_TRANSFER_H
 
 #include "Remote/Connection.h"
+#include "Support/KeptDescriptor.h"
 
 #include <curl/curl.h>
 #include <vector>
@@ -37,8 +38,15 @@ public:
   Outcome receive(std::string &bytes, const Deadline &deadline);
 
   void disownSockets();
+  /// Returns true if the program has closed none of the sockets, so that no number stands for a file of the program.
+  bool isIntact() const;
 
 private:
+  struct Socket {
+    curl_socket_t number;
+    FileIdentity identity;
+    bool isOurs() const { return FileIdentity::of(number) == identity; }
+  };
   Transfer() = default;
   Outcome waitFor(short events, const Deadline &deadline) const;
   Outcome outcomeOf(CURLcode code) const;
@@ -48,7 +56,7 @@ private:
   CURLM *multi = nullptr;
   CURL *easy = nullptr;
   bool isAdded = false;
-  std::vector<curl_socket_t> sockets;
+  std::vector<Socket> sockets;
   char message[CURL_ERROR_SIZE] = "";
 };
 
@@ -60,6 +68,7 @@ public:
     if (transfer)
       transfer->disownSockets();
   }
+  bool isIntact() const override { return !transfer || transfer->isIntact(); }
 
 protected:
   Address address;

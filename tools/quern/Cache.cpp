@@ -64,20 +64,22 @@ int list(const CacheOptions &options) {
   Result<std::vector<DiskCacheFile>> files = cache.list();
   if (!files)
     return reportError(files.error());
-  Table table({"file", ">size", "last used", "target", "problem"});
+  Table table({"file", ">size", "last used", "key", "target", "problem"});
   Json all = Json::array();
   uint64_t total = 0;
   for (const DiskCacheFile &file : *files) {
-    Result<std::string> bytes = cache.read(file.name);
-    Result<Artifact> artifact = bytes ? Artifact::parse(*bytes) : Result<Artifact>(bytes.takeError());
+    Result<DiskCache::Stored> stored = cache.read(file.name);
+    Result<Artifact> artifact = stored ? Artifact::parse(stored->bytes) : Result<Artifact>(stored.takeError());
+    const std::string key = stored && stored->origin ? idOfKey(*stored->origin) : std::string();
     std::string problem = artifact ? artifact->descriptor : "(" + artifact.error().message + ")";
     std::string target = artifact ? artifact->target : "";
     total += file.bytes;
-    table.addRow(
-        {file.name, formatBytes(static_cast<int64_t>(file.bytes)), timeText(file.lastUsedSeconds), target, problem});
+    table.addRow({file.name, formatBytes(static_cast<int64_t>(file.bytes)), timeText(file.lastUsedSeconds), key, target,
+                  problem});
     all.push_back({{"file", file.name},
                    {"bytes", file.bytes},
                    {"last_used", file.lastUsedSeconds},
+                   {"key", key},
                    {"target", target},
                    {"problem", problem}});
   }
@@ -180,10 +182,10 @@ int show(const CacheOptions &options) {
   Result<std::string> name = findFile(cache, options.name);
   if (!name)
     return reportError(name.error());
-  Result<std::string> bytes = cache.read(*name);
-  if (!bytes)
-    return reportError(bytes.error());
-  Result<Artifact> artifact = Artifact::parse(*bytes);
+  Result<DiskCache::Stored> stored = cache.read(*name);
+  if (!stored)
+    return reportError(stored.error());
+  Result<Artifact> artifact = Artifact::parse(stored->bytes);
   if (!artifact) {
     reportError(artifact.error());
     return exitWrong;

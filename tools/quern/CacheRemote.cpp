@@ -18,8 +18,11 @@
 #include "Problem.h"
 
 #include <dlfcn.h>
+#include <filesystem>
+#include <iomanip>
 #include <iostream>
 #include <memory>
+#include <sstream>
 
 namespace quern {
 namespace {
@@ -29,16 +32,21 @@ struct RemoteOptions {
   std::vector<std::string> targets;
 };
 
-/// Beside libquern, unless the environment names another one.
-std::string remoteLibrary() {
+/// In the folder of libquern, unless the environment names another one. The command never changes its working
+/// directory.
+Result<std::string> remoteLibrary() {
   constexpr const char *name = "libquern-remote.so.0";
-  if (const char *path = secure_getenv("QUERN_REMOTE_LIBRARY"); path && *path)
-    return path;
+  if (const char *path = secure_getenv("QUERN_REMOTE_LIBRARY"); path && *path) {
+    if (path[0] != '/')
+      return invalidArguments("QUERN_REMOTE_LIBRARY is '", path, "'; it must be an absolute path");
+    return std::string(path);
+  }
   Dl_info info;
   if (!dladdr(reinterpret_cast<const void *>(&quern_version), &info) || !info.dli_fname)
-    return name;
-  const std::string_view self = info.dli_fname;
-  return std::string(self.substr(0, self.rfind('/') + 1)) + name;
+    return runtimeError("cannot find where libquern was loaded from; set QUERN_REMOTE_LIBRARY to the path of ", name);
+  std::error_code failed;
+  const std::filesystem::path self = std::filesystem::absolute(info.dli_fname, failed);
+  return (self.parent_path() / name).string();
 }
 
 Result<std::unique_ptr<Remote>> openRemote(const std::string &server) {
@@ -46,7 +54,8 @@ Result<std::unique_ptr<Remote>> openRemote(const std::string &server) {
   if (!config)
     return config.takeError();
   config->servers = server;
-  return Remote::open(remoteLibrary(), *config);
+  Result<std::string> library = remoteLibrary();
+  return library ? Remote::open(*library, *config) : Result<std::unique_ptr<Remote>>(library.takeError());
 }
 
 Result<std::unique_ptr<DiskCache>> openDisk(const RemoteOptions &options) {
@@ -73,6 +82,7 @@ bool isWanted(const RemoteOptions &options, const Artifact &artifact) {
 /// What became of each kernel.
 struct Moved {
   size_t moved = 0, present = 0, missing = 0, failed = 0;
+  size_t foreign = 0; ///< came from a server, so that this host does not sign them
   std::string firstFailure;
   void fail(const Error &error) {
     if (failed++ == 0)
@@ -84,6 +94,8 @@ int finish(const Moved &moved, const char *what, const std::string &where) {
   std::cout << moved.moved << ' ' << what << ", " << moved.present << " already there";
   if (moved.missing)
     std::cout << ", " << moved.missing << " not there";
+  if (moved.foreign)
+    std::cout << ", " << moved.foreign << " of other hosts";
   std::cout << ", " << moved.failed << " failed; " << where << '\n';
   return moved.failed ? reportError(runtimeError(moved.firstFailure)) : exitOk;
 }
@@ -96,25 +108,29 @@ Result<Moved> pushAll(const RemoteOptions &options, DiskCache &disk, Remote &rem
   ProgressBar progress("pushing", files->size());
   for (const DiskCacheFile &file : *files) {
     progress.advance();
-    Result<std::string> bytes = disk.read(file.name);
-    Result<Artifact> artifact = bytes ? Artifact::parse(*bytes) : Result<Artifact>(bytes.takeError());
+    Result<DiskCache::Stored> stored = disk.read(file.name);
+    Result<Artifact> artifact = stored ? Artifact::parse(stored->bytes) : Result<Artifact>(stored.takeError());
     if (!artifact || !isWanted(options, *artifact)) // what is damaged, `quern cache verify` tells
       continue;
+    if (stored->origin) {
+      moved.foreign += 1;
+      continue;
+    }
     const RemoteKey key = keyOf(*artifact);
     Result<bool> isThere = remote.contains(key);
-    Result<void> stored = isThere ? Result<void>() : Result<void>(isThere.takeError());
-    if (stored && !*isThere)
-      stored = remote.store(key, *bytes);
-    if (!stored)
-      moved.fail(stored.error());
+    Result<void> pushed = isThere ? Result<void>() : Result<void>(isThere.takeError());
+    if (pushed && !*isThere)
+      pushed = remote.store(key, stored->bytes);
+    if (!pushed)
+      moved.fail(pushed.error());
     else
       (*isThere ? moved.present : moved.moved) += 1;
   }
   return moved;
 }
 
-void keep(Moved &moved, DiskCache &disk, const KernelKey &key, const std::string &bytes) {
-  if (Result<void> stored = disk.store(key, bytes); !stored)
+void keep(Moved &moved, DiskCache &disk, const KernelKey &key, const RemoteArtifact &artifact) {
+  if (Result<void> stored = disk.store(key, artifact.bytes, &artifact.origin); !stored)
     moved.fail(stored.error());
   else
     moved.moved += 1;
@@ -165,11 +181,11 @@ void pullOne(Moved &moved, const WantedProblem &wanted, DiskCache &disk, Remote 
   if (!problem)
     return moved.fail(problem.error());
   const KernelKey key = quern::keyOf(problem->desc(), *target);
-  if (disk.lookup(key)) {
+  if (disk.lookup(key, [&](const quern_remote_origin &origin) { return remote.believes(origin); })) {
     moved.present += 1;
     return;
   }
-  Result<std::optional<std::string>> bytes =
+  Result<std::optional<RemoteArtifact>> bytes =
       remote.fetch({key.bytes, target->text(), std::string(compilerBuildId()), problem->desc().text()});
   if (!bytes)
     moved.fail(bytes.error());
@@ -202,14 +218,14 @@ Result<Moved> pullNamed(const RemoteOptions &options, DiskCache &disk, Remote &r
   ProgressBar progress("pulling", names.size());
   for (const std::string &name : names) {
     progress.advance();
-    Result<std::optional<std::string>> bytes = remote.fetchNamed(name);
+    Result<std::optional<RemoteArtifact>> bytes = remote.fetchNamed(name);
     if (!bytes) {
       moved.fail(bytes.error());
       continue;
     }
     if (!*bytes) // it has gone, or is no kernel's
       continue;
-    Result<Artifact> artifact = Artifact::parse(**bytes);
+    Result<Artifact> artifact = Artifact::parse((*bytes)->bytes);
     if (!artifact || artifact->keyBytes.empty()) { // a problem that only who asks for it knows
       moved.missing += 1;
       continue;
@@ -217,7 +233,7 @@ Result<Moved> pullNamed(const RemoteOptions &options, DiskCache &disk, Remote &r
     const KernelKey key{artifact->keyBytes, digestOf(artifact->keyBytes)};
     if (!isWanted(options, *artifact))
       continue;
-    if (disk.lookup(key))
+    if (disk.lookup(key, [&](const quern_remote_origin &origin) { return remote.believes(origin); }))
       moved.present += 1;
     else
       keep(moved, disk, key, **bytes);
@@ -249,13 +265,23 @@ int move(const RemoteOptions &options, unsigned directions) {
 }
 
 int generateKeys(const RemoteOptions &options) {
-  if (Result<void> made = Remote::generateKeys(remoteLibrary(), options.output); !made)
+  Result<std::string> library = remoteLibrary();
+  Result<void> made = library ? Remote::generateKeys(*library, options.output) : Result<void>(library.takeError());
+  if (!made)
     return reportError(made.error());
   std::cout << "the private key is " << options.output << " (mode 0600), the public one " << options.output << ".pub\n";
   return exitOk;
 }
 
 } // namespace
+
+std::string idOfKey(const quern_remote_origin &origin) {
+  std::ostringstream text;
+  text << std::hex << std::setfill('0');
+  for (size_t i = 0; i < 8; ++i)
+    text << std::setw(2) << static_cast<unsigned>(origin.signer[i]);
+  return text.str();
+}
 
 int listRemote(const std::string &server, bool json) {
   Result<std::unique_ptr<Remote>> remote = openRemote(server);
@@ -264,21 +290,22 @@ int listRemote(const std::string &server, bool json) {
   std::vector<std::string> names;
   if (Result<void> listed = (*remote)->list([&](std::string_view name) { names.emplace_back(name); }); !listed)
     return reportError(listed.error());
-  Table table({"entry", ">size", "target", "problem"});
+  Table table({"entry", ">size", "key", "target", "problem"});
   Json all = Json::array();
   uint64_t total = 0, count = 0;
   for (const std::string &name : names) {
-    Result<std::optional<std::string>> bytes = (*remote)->fetchNamed(name);
+    Result<std::optional<RemoteArtifact>> bytes = (*remote)->fetchNamed(name);
     if (bytes && !*bytes) // it has gone, or is no kernel's
       continue;
-    Result<Artifact> artifact = bytes ? Artifact::parse(**bytes) : Result<Artifact>(bytes.error());
+    Result<Artifact> artifact = bytes ? Artifact::parse((*bytes)->bytes) : Result<Artifact>(bytes.error());
     ++count;
     const std::string problem = artifact ? artifact->descriptor : concat("(", artifact.error().message, ")");
     const std::string target = artifact ? artifact->target : std::string();
-    const size_t size = bytes ? (*bytes)->size() : 0;
+    const size_t size = bytes ? (*bytes)->bytes.size() : 0;
+    const std::string key = bytes ? idOfKey((*bytes)->origin) : std::string();
     total += size;
-    table.addRow({name.substr(0, 16), formatBytes(static_cast<int64_t>(size)), target, problem});
-    all.push_back({{"entry", name}, {"bytes", size}, {"target", target}, {"problem", problem}});
+    table.addRow({name.substr(0, 16), formatBytes(static_cast<int64_t>(size)), key, target, problem});
+    all.push_back({{"entry", name}, {"bytes", size}, {"key", key}, {"target", target}, {"problem", problem}});
   }
   if (json) {
     printJson(Json{{"server", server}, {"bytes", total}, {"entries", all}});

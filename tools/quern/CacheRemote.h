@@ -5,6 +5,7 @@
 #ifndef QUERN_TOOL_CACHEREMOTE_H
 #define QUERN_TOOL_CACHEREMOTE_H
 
+#include "Cache/RemoteLibrary.h"
 #include "Command.h"
 #include "Options.h"
 
@@ -14,6 +15,8 @@ namespace quern {
 
 /// Adds keygen, push, pull and sync to `quern cache`.
 void addRemoteCommands(Command &cache, int &exitCode);
+/// Returns the first 16 hexadecimal digits of the public key that signed a kernel, as `quern cache list` prints it.
+std::string idOfKey(const quern_remote_origin &origin);
 /// `quern cache list REMOTE`.
 int listRemote(const std::string &server, bool json);
 

@@ -21,14 +21,47 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <system_error>
 
 using namespace llvm;
 
 namespace quern {
 namespace {
 
-Error firstLine(llvm::Error error) {
-  return internalError("load: ", StringRef(llvm::toString(std::move(error))).split('\n').first.str());
+/// Receives the first error that the session reports while this thread links; null: nothing does. A lookup itself only
+/// names the symbols that it lacks, and without a reporter the session prints why.
+thread_local Error *reported = nullptr;
+
+/// A shortage and a refusal of executable pages differ from other errors by the system's number, which the memory
+/// manager of JITLink passes on.
+Error asError(llvm::Error error) {
+  Status status = Status::Internal;
+  std::string text;
+  handleAllErrors(std::move(error), [&](const ErrorInfoBase &info) {
+    const std::error_code code = info.convertToErrorCode();
+    const bool isOfSystem = info.isA<ECError>();
+    if (isOfSystem && (code == std::errc::not_enough_memory || code == std::errc::resource_unavailable_try_again))
+      status = Status::OutOfMemory;
+    else if (isOfSystem && (code == std::errc::permission_denied || code == std::errc::operation_not_permitted))
+      status = Status::Unimplemented;
+    if (text.empty())
+      text = StringRef(info.message()).split('\n').first.str();
+  });
+  if (status == Status::Internal)
+    return internalError("load: ", text);
+  return {status, concat("the system does not give executable pages to a kernel: ", text)};
+}
+
+void keepFirst(llvm::Error error) {
+  Error kept = asError(std::move(error));
+  if (reported && reported->status == Status::Success)
+    *reported = std::move(kept);
+}
+
+/// Why a call of the session failed.
+Error reasonOf(llvm::Error error) {
+  Error own = asError(std::move(error));
+  return reported && reported->status != Status::Success ? *reported : own;
 }
 
 Expected<std::unique_ptr<orc::ObjectLayer>> createLayer(orc::ExecutionSession &session) {
@@ -62,10 +95,12 @@ Result<Jit *> processJit() {
     if (current && !current->isAbandoned)
       return;
     auto created = createJit();
-    if (created)
+    if (created) {
+      (*created)->getExecutionSession().setErrorReporter(keepFirst);
       jit = current = new Jit{std::move(*created)};
-    else
-      jit = firstLine(created.takeError());
+    } else {
+      jit = reasonOf(created.takeError());
+    }
   });
   mutex.unlock();
   return returned ? jit : Result<Jit *>(returned.error());
@@ -93,11 +128,11 @@ Result<std::unique_ptr<LinkedObject>> linkBy(Jit &jit, std::string_view object,
   std::unique_ptr<LinkedObject> linked = std::make_unique<OrcObject>(jit, library);
   auto buffer = MemoryBuffer::getMemBufferCopy(StringRef(object), library.getName());
   if (auto error = jit.lljit->addObjectFile(library, std::move(buffer)))
-    return firstLine(std::move(error));
+    return reasonOf(std::move(error));
   for (const std::string &symbol : symbols) {
     Expected<orc::ExecutorAddr> address = jit.lljit->lookup(library, symbol);
     if (!address)
-      return firstLine(address.takeError());
+      return reasonOf(address.takeError());
     linked->entries.push_back(address->toPtr<void *>());
   }
   return linked;
@@ -110,7 +145,11 @@ Result<std::unique_ptr<LinkedObject>> linkObject(std::string_view object, const 
   if (!jit)
     return jit.takeError();
   Result<std::unique_ptr<LinkedObject>> linked = std::unique_ptr<LinkedObject>();
-  if (Result<void> returned = returnFatalErrors([&] { linked = linkBy(**jit, object, symbols); }); !returned) {
+  Error first;
+  reported = &first;
+  Result<void> returned = returnFatalErrors([&] { linked = linkBy(**jit, object, symbols); });
+  reported = nullptr;
+  if (!returned) {
     (*jit)->isAbandoned = true;
     return returned.takeError();
   }

@@ -27,7 +27,8 @@ public:
   std::vector<void *> entries;
 };
 
-/// Links `object`, which must come from CpuCodegen or a validated artifact for this machine. Thread-safe.
+/// Links `object`, which must come from CpuCodegen or a validated artifact for this machine. `unimplemented`: the
+/// system does not allow that pages become executable; `out_of_memory`: it has none. Thread-safe.
 Result<std::unique_ptr<LinkedObject>> linkObject(std::string_view object, const std::vector<std::string> &symbols);
 
 } // namespace quern

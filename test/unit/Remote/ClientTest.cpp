@@ -39,6 +39,21 @@ TEST(RemoteClient, WhatIsStoredIsFoundByAnother) {
   EXPECT_EQ(writer.counters().stores, 1u);
 }
 
+TEST(RemoteClient, AnArtifactIsBelievedWhileItsKeyIs) {
+  const Folder folder, revoked;
+  const RedisProcess server(folder);
+  Client &writer = openClient(folder, server.url());
+  writer.put(keyOf(1), artifactOf(1));
+  writer.flush(5000);
+  const std::optional<SignedArtifact> found = writer.get(keyOf(1), {quern_remote_never, no, no, nullptr});
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(writer.believes(found->origin));
+  EXPECT_FALSE(openClient(revoked, server.url(), 1000, /*writes=*/false).believes(found->origin)) << "another key";
+  quern_remote_origin expired = found->origin;
+  expired.expiry = time(nullptr) - 1;
+  EXPECT_FALSE(writer.believes(expired));
+}
+
 TEST(RemoteClient, AHitOnThisMachineTakesLessThanAMillisecond) {
   const Folder folder;
   const RedisProcess server(folder);

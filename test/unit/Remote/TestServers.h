@@ -138,7 +138,8 @@ inline int no(void *) { return 0; }
 
 /// Nobody else is waited for longer than that, and nothing else is begun.
 inline std::optional<std::string> get(Client &client, const StoredKey &key, uint32_t patience = 5000) {
-  return client.get(key, {patience, no, no, nullptr});
+  std::optional<SignedArtifact> found = client.get(key, {patience, no, no, nullptr});
+  return found ? std::optional(std::move(found->bytes)) : std::nullopt;
 }
 
 inline StoredKey keyOf(int number) { return {concat("key ", number), "avx2", "build", concat("problem ", number)}; }

@@ -44,9 +44,9 @@ TEST(RemoteWaiting, AnAnswerThatIsLateMayComeBeforeTheCompiler) {
   ASSERT_EQ(server.say("CLIENT PAUSE 300 ALL\r\n"), "+OK\r\n");
   Caller caller(60'000);
   const int64_t start = steadyNs();
-  const std::optional<std::string> found = client.get(keyOf(1), caller.waiter(1000));
+  const std::optional<SignedArtifact> found = client.get(keyOf(1), caller.waiter(1000));
   ASSERT_TRUE(found) << "the compiler was to take a minute";
-  EXPECT_EQ(*found, artifactOf(1));
+  EXPECT_EQ(found->bytes, artifactOf(1));
   EXPECT_EQ(caller.begins, 1);
   EXPECT_GE((caller.begunAt - start) / nsPerMs, 50) << "the server had its time";
   EXPECT_LT(msSince(start), 30'000);

@@ -6,8 +6,9 @@
 // Implements Bridge.h with the test kernels, so that caches, single flight, loading and execution are tested where
 // the compiler is not built, under the thread sanitizer above all. QUERN_FAKE makes it misbehave: refuse, garbage,
 // foreign-key, bad-object, slow, or what only another process survives: crash, abort, exit, hang, memory, noise,
-// later (a line on standard error, and from the second time on an end with another). Its link() is the runtime's
-// loader under another name.
+// later (a line on standard error, and from the second time on an end with another), escape (tries what code that has
+// taken over the compiler would, and refuses with a list of what worked), spin (uses a processor). Its link() is the
+// runtime's loader under another name.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -19,7 +20,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -52,11 +59,41 @@ void misbehave(std::string_view mode) {
     std::exit(3);
   while (mode == "hang")
     std::this_thread::sleep_for(std::chrono::seconds(1));
+  while (mode == "spin")
+    asm volatile("");
   static std::vector<std::string> held;
   while (mode == "memory")
     held.emplace_back(size_t{16} << 20, 'x');
   for (int line = 0; line < 20000 && mode == "noise"; ++line) // more than a pipe holds
     std::fputs("a fake compiler that talks\n", line % 2 ? stdout : stderr);
+}
+
+/// The names of the calls that succeeded although the process must not have them.
+std::string escape() {
+  std::string worked;
+  const auto attempt = [&](const char *name, bool hasWorked) { worked += hasWorked ? concat(name, ' ') : ""; };
+  attempt("open", open("/etc/passwd", O_RDONLY) >= 0);
+  attempt("create", open("/tmp/quern-fake-compiler", O_WRONLY | O_CREAT, 0600) >= 0);
+  attempt("unlink", unlink("/tmp/quern-fake-compiler") == 0);
+  attempt("socket", socket(AF_INET, SOCK_STREAM, 0) >= 0);
+  attempt("socketpair", [] {
+    int pair[2];
+    return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0;
+  }());
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(0);
+  attempt("fork", child > 0);
+  char *const arguments[] = {const_cast<char *>("true"), nullptr};
+  attempt("exec", execv("/bin/true", arguments) == 0);
+  attempt("signal its parent", kill(getppid(), 0) == 0);
+  attempt("trace", ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0);
+  attempt("executable pages",
+          mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+  const rlimit much{RLIM_INFINITY, RLIM_INFINITY};
+  attempt("limits", setrlimit(RLIMIT_AS, &much) == 0);
+  std::thread([] {}).join(); // which the compiler may
+  return worked;
 }
 
 Result<std::string> build(const quern_compile_request &request) {
@@ -66,6 +103,8 @@ Result<std::string> build(const quern_compile_request &request) {
     return unimplemented("the fake compiler was told to refuse");
   if (mode == "garbage")
     return std::string("this is no artifact");
+  if (mode == "escape")
+    return unimplemented("it could: ", escape());
   misbehave(mode);
   Result<PrimitiveDesc> desc =
       PrimitiveDesc::fromBytes({static_cast<const char *>(request.descriptor), request.descriptor_size});
@@ -117,5 +156,6 @@ int stageTimes(const quern_byte_sink *result) { return answer(result, "emit 0.1 
 extern "C" __attribute__((visibility("default"))) const quern_compiler_api *quern_compiler_get_api(uint32_t version) {
   static const quern_compiler_api api{
       QUERN_COMPILER_API_VERSION, compilerBuildId().data(), compile, link, release, explain, stageTimes};
+  (void)test::readTestObject();
   return version == QUERN_COMPILER_API_VERSION ? &api : nullptr;
 }

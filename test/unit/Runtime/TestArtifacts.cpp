@@ -23,7 +23,10 @@ std::string contentsOf(const char *path) {
 
 } // namespace
 
-std::string readTestObject() { return contentsOf(QUERN_TEST_OBJECT); }
+std::string readTestObject() {
+  static const std::string object = contentsOf(QUERN_TEST_OBJECT); // once: the compiler's process opens no files later
+  return object;
+}
 std::string readForeignTestObject() { return contentsOf(QUERN_TEST_FOREIGN_OBJECT); }
 
 namespace {

@@ -88,7 +88,7 @@ TEST_F(DiskCacheTest, ListsReadsVerifiesClears) {
   Result<std::vector<DiskCacheFile>> files = cache.list();
   ASSERT_TRUE(files);
   EXPECT_EQ(files->size(), 3u);
-  EXPECT_EQ(*cache.read(stored.key.digest.hex() + ".qk"), stored.bytes);
+  EXPECT_EQ(cache.read(stored.key.digest.hex() + ".qk")->bytes, stored.bytes);
   EXPECT_FALSE(cache.read("../../etc/passwd"));
   EXPECT_FALSE(cache.read(std::string(32, 'f') + ".qk"));
   Result<std::vector<DiskCacheVerdict>> verdicts = cache.verify(/*removeBad=*/true);
@@ -263,6 +263,86 @@ TEST_F(DiskCacheTest, FullDiskLeavesNothing) {
     setrlimit(RLIMIT_FSIZE, &limit);
     return !cache.store(stored.key, stored.bytes) && cache.counters().storeFailures == 1 && filesIn(directory) == 0;
   }));
+}
+
+/// A shortage says nothing about a file, which other processes may have use for.
+TEST_F(DiskCacheTest, WhatCannotBeReadNowStays) {
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  const std::string path = pathOf(cache, stored.key);
+  EXPECT_TRUE(inChild([&] { // EMFILE
+    const rlimit limit{64, 64};
+    setrlimit(RLIMIT_NOFILE, &limit);
+    while (open("/dev/null", O_RDONLY) >= 0) {}
+    const bool isMiss = !cache.lookup(stored.key);
+    const Result<std::vector<DiskCacheVerdict>> verdicts = cache.verify(/*removeBad=*/true);
+    return isMiss && cache.counters().rejected == 0 && !verdicts;
+  }));
+  EXPECT_TRUE(fs::exists(path));
+  EXPECT_TRUE(inChild([&] { // EACCES
+    if (geteuid() == 0) {
+      for (const std::string &owned : {temporary.path, temporary.path + "/a", temporary.path + "/a/b", directory, path})
+        if (chown(owned.c_str(), 12345, 12345) != 0)
+          return false;
+      if (setgid(12345) != 0 || setuid(12345) != 0)
+        return false;
+    }
+    chmod(path.c_str(), 0);
+    DiskCache fresh(directory);
+    const bool isMiss = !fresh.lookup(stored.key);
+    const Result<std::vector<DiskCacheVerdict>> verdicts = fresh.verify(/*removeBad=*/true);
+    chmod(path.c_str(), 0600);
+    return isMiss && fresh.counters().rejected == 0 && verdicts && verdicts->size() == 1 &&
+           !verdicts->front().removed && fresh.lookup(stored.key).has_value();
+  }));
+  EXPECT_TRUE(fs::exists(path));
+}
+
+/// Daemons close all descriptors, and what they open next has the numbers.
+TEST_F(DiskCacheTest, ADescriptorOfTheProgramIsNotUsed) {
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes));
+  const std::string own = temporary.path + "/own";
+  ASSERT_EQ(mkdir(own.c_str(), 0700), 0);
+  const Stored other = makeStored(8);
+  EXPECT_TRUE(inChild([&] {
+    close_range(3, ~0u, 0);
+    std::vector<int> programs(8);
+    for (int &descriptor : programs)
+      descriptor = open(own.c_str(), O_RDONLY | O_DIRECTORY);
+    if (!cache.lookup(stored.key) || !cache.store(other.key, other.bytes) || filesIn(own) != 0)
+      return false;
+    fs::remove_all(directory); // the cache releases its directory
+    (void)cache.store(other.key, other.bytes);
+    for (const int descriptor : programs)
+      if (fcntl(descriptor, F_GETFD) < 0)
+        return false;
+    return filesIn(own) == 0;
+  }));
+}
+
+TEST_F(DiskCacheTest, AFileOfAServerNamesItsSigner) {
+  quern_remote_origin origin{};
+  origin.signer[0] = 7;
+  origin.expiry = 1234567890;
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes, &origin));
+  bool isAsked = false;
+  const auto believes = [&](const quern_remote_origin &asked) {
+    isAsked = asked.signer[0] == 7 && asked.signer[31] == 0 && asked.expiry == 1234567890;
+    return true;
+  };
+  std::optional<DiskCache::Hit> hit = cache.lookup(stored.key, believes);
+  ASSERT_TRUE(hit);
+  EXPECT_TRUE(isAsked);
+  EXPECT_EQ(hit->bytes, stored.bytes);
+  EXPECT_FALSE(cache.lookup(stored.key, [](const quern_remote_origin &) { return false; }));
+  EXPECT_EQ(cache.counters().misses, 1u);
+  EXPECT_EQ(cache.counters().rejected, 0u);
+  Result<DiskCache::Stored> read = cache.read(stored.key.digest.hex() + ".qk");
+  ASSERT_TRUE(read && read->origin);
+  EXPECT_EQ(read->bytes, stored.bytes);
+  EXPECT_EQ(read->origin->expiry, 1234567890);
+  EXPECT_TRUE(cache.verify(/*removeBad=*/false)->front().problem.empty());
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes)); // compiled here, it takes the place
+  EXPECT_TRUE(cache.lookup(stored.key, [](const quern_remote_origin &) { return false; }));
 }
 
 TEST_F(DiskCacheTest, ReadOnlyDirectoryServesButTakesNothing) {

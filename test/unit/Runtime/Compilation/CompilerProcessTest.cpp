@@ -18,6 +18,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <fstream>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -180,6 +181,43 @@ TEST_F(CompilerProcessTest, WhatTheCompilerRefusesIsRefused) {
   EXPECT_EQ(status, quern_unimplemented);
   expectPart(compileWith("garbage"), "gave an artifact that is not one");
   EXPECT_EQ(compileWith("noise"), "");
+}
+
+/// What a module makes of the compiler stays in the process.
+TEST_F(CompilerProcessTest, ItHasNoFilesNetworkOrProcesses) {
+  if (hasAddressSanitizer || hasThreadSanitizer)
+    GTEST_SKIP() << "under a sanitizer there is no sandbox";
+  const std::string message = compileWith("escape");
+  expectPart(message, "it could: ");
+  EXPECT_EQ(message.substr(message.find("it could: ")), "it could: ") << "and nothing else";
+  EXPECT_EQ(status, quern_unimplemented);
+}
+
+/// Daemons close all descriptors; what they open next has the numbers of the process' socket and pipe.
+TEST_F(CompilerProcessTest, ADescriptorOfTheProgramIsNotUsed) {
+  if (hasThreadSanitizer)
+    GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
+  EXPECT_EQ(compileOne(), "");
+  const pid_t child = fork();
+  if (child == 0) {
+    bool isFine = compileOne().empty();
+    close_range(3, ~0u, 0);
+    int sockets[8][2]; // block when they are read
+    for (auto &pair : sockets)
+      isFine = isFine && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0;
+    isFine = isFine && compileOne().empty();
+    for (auto &pair : sockets)
+      for (const int descriptor : pair) {
+        char byte;
+        isFine = isFine && fcntl(descriptor, F_GETFD) >= 0 && recv(descriptor, &byte, 1, MSG_DONTWAIT) < 0 &&
+                 errno == EAGAIN; // nothing was written
+      }
+    _exit(isFine ? 0 : 1);
+  }
+  int result = -1;
+  EXPECT_TRUE(becomesTrue([&] { return waitpid(child, &result, WNOHANG) == child; }));
+  EXPECT_EQ(result, 0);
+  kill(child, SIGKILL);
 }
 
 TEST_F(CompilerProcessTest, AHangEndsWithItsTime) {
@@ -362,6 +400,7 @@ TEST_F(CompilerProcessTest, WhatIsNoMessageIsAnError) {
   // Half a length, half a frame, and what is none.
   for (auto [commands, part] :
        {std::pair("printf 'abc' >&0", "ended with status 0"),
+        std::pair("printf '\\0\\0\\0\\100\\0\\0\\0\\0ab' >&0", "ended with status 0"), // 1 GiB, which never comes
         std::pair("printf '\\100\\0\\0\\0\\0\\0\\0\\0ab' >&0", "ended with status 0"),
         std::pair("printf '\\4\\0\\0\\0\\0\\0\\0\\0abcd' >&0; sleep 9", "is not a compiler's process"),
         std::pair("printf '\\377\\377\\377\\377\\377\\377\\377\\377' >&0; sleep 9", "was killed by signal 9"),

@@ -18,6 +18,10 @@
 #include <cstring>
 #include <elf.h>
 #include <random>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace quern {
 namespace {
@@ -96,6 +100,46 @@ TEST(Loader, RunsKernels) {
   call(loaded->addresses()[0], arguments, 3, 37);
   for (int i = 0; i < 40; ++i)
     EXPECT_EQ(dst[i], i < 3 || i >= 37 ? 0.0f : static_cast<float>((2 + i % 4) * i)) << i;
+}
+
+/// As in services with MemoryDenyWriteExecute=yes.
+TEST(Loader, RunsKernelsWherePagesMustNotBecomeExecutable) {
+  constexpr int setMdwe = 65, refuseExecGain = 1; // PR_SET_MDWE and its argument, of Linux 6.3
+  constexpr int lacksTheCall = 77;
+  const pid_t child = fork();
+  if (child == 0) {
+    if (prctl(setMdwe, refuseExecGain, 0, 0, 0) != 0)
+      _exit(lacksTheCall);
+    Result<LoadedObject> loaded = LoadedObject::load(test::readTestObject(), entries);
+    if (!loaded)
+      _exit(1);
+    float src[40], dst[40];
+    for (int i = 0; i < 40; ++i)
+      src[i] = static_cast<float>(i), dst[i] = 0;
+    void *buffers[] = {src, dst};
+    const quern_kernel_args_t arguments{buffers, nullptr};
+    call(loaded->addresses()[0], arguments, 3, 37);
+    _exit(dst[36] == 2 * 36 ? 0 : 2);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == lacksTheCall)
+    GTEST_SKIP() << "the kernel does not have PR_SET_MDWE";
+  EXPECT_EQ(status, 0);
+}
+
+/// It is not the object's fault, so a cache must not drop its file.
+TEST(Loader, AShortageOfMemoryHasItsOwnStatus) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit nothing{0, 0};
+    setrlimit(RLIMIT_AS, &nothing);
+    Result<LoadedObject> loaded = LoadedObject::load(test::readTestObject(), entries);
+    _exit(!loaded && loaded.error().status == Status::OutOfMemory ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Loader, RefusesMissingEntry) {

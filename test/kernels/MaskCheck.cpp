@@ -30,7 +30,7 @@ namespace {
 /// A masked access of LLVM IR.
 struct MaskedAccess {
   int64_t elementBytes = 1;
-  std::optional<std::vector<bool>> lanes; ///< of a constant mask
+  std::optional<std::vector<bool>> lanes; ///< the lanes of a constant mask; none: the mask is not constant
   bool isAnySkipped() const { return !lanes || std::find(lanes->begin(), lanes->end(), false) != lanes->end(); }
   bool isAnyAccessed() const { return !lanes || std::find(lanes->begin(), lanes->end(), true) != lanes->end(); }
 };
@@ -39,7 +39,7 @@ struct MaskedAccess {
 struct Access {
   std::string text;
   bool isMasked = false;
-  int64_t bytes = 0; ///< of an access without a mask
+  int64_t bytes = 0; ///< the size of an access without a mask
 };
 
 std::vector<std::string> linesOf(const std::string &text) {
@@ -84,7 +84,7 @@ int64_t bytesOf(const std::string &instruction) {
   return instruction.find("%zmm") != std::string::npos ? 64 : instruction.find("%ymm") != std::string::npos ? 32 : 16;
 }
 
-/// What an instruction of the assembly accesses in a buffer; none for the stack, constants, addresses and prefetches.
+/// Returns the access of an instruction to a buffer; none for the stack, constants, addresses and prefetches.
 std::optional<Access> readAccess(const std::string &line) {
   static const std::regex x86(R"(^\t(?!lea|prefetch)[a-z0-9]+.*\(%(?!rip|rsp))"),
       x86Mask(R"(\{%k[1-7]\}|maskmov|gather)"), arm(R"(^\t(ld|st)[a-z0-9]*\t.*\[x\d)"), armMask(R"(\bp\d+(/[zm])?,)");
@@ -145,14 +145,14 @@ template <typename Take> void forEachLine(const nlohmann::json &stage, Take take
   }
 }
 
-/// What LLVM IR and assembly access, by line of the schedule.
+/// The accesses of a kernel in LLVM IR and in assembly, by line of the schedule.
 struct KernelAccesses {
   std::map<int64_t, MaskedAccess> masked;
   std::map<int64_t, std::vector<Access>> made;
-  std::map<int64_t, std::set<int64_t>> blocks;     ///< of LLVM IR
+  std::map<int64_t, std::set<int64_t>> blocks;     ///< the blocks of LLVM IR that a line has instructions in
   std::map<int64_t, std::vector<int64_t>> inBlock; ///< lines with accesses, by block, in their order
   std::set<int64_t> endsInStore;                   ///< blocks whose last access is a store, which is never folded
-  std::set<int64_t> keptBlocks;                    ///< of which some instruction is left
+  std::set<int64_t> keptBlocks;                    ///< blocks with an instruction in the assembly
 
   /// Returns true if the assembly has no part of the access because its whole block is dropped, or because the end of
   /// the block, down to a store, is merged with that of another block.

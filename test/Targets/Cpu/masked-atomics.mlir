@@ -1,4 +1,4 @@
-// Checks that a kernel with atomics and a masked access is refused: LLVM's own passes, which it would take, may drop masks.
+// Checks that a kernel with atomics and a masked access is refused, because LLVM's default passes may drop masks.
 // REQUIRES: compiler
 // RUN: not quern-opt %s --codegen --target=avx512_core 2>&1 | FileCheck %s
 // CHECK: masked accesses are not implemented in a kernel with atomics

@@ -1,6 +1,7 @@
-// Checks that a masked load stays a masked load of its own, whatever uses its result under the same mask. LLVM 22 folds such a load into the
-// instruction that uses it. If the other source is used again, it then unfolds an unmasked load (@fused, whose LLVM IR alone shows the
-// defect in llc); if the instruction moves elements between lanes, it reads lanes that are not loaded (@interleaved).
+// Checks that a masked load stays a separate instruction with its mask if its result is used under the same mask.
+// LLVM 22 folds such a load into its user. In @fused_kernel it then unfolds the load without a mask, because the other
+// source is used again. In @interleaved_kernel the user reads lanes that are not loaded. The LLVM IR of both functions
+// shows the defects in llc.
 // REQUIRES: compiler
 // RUN: quern-opt %s --codegen --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --codegen --target=avx512_core_amx | FileCheck %s

@@ -41,12 +41,18 @@ public:
   bool runOnMachineFunction(MachineFunction &function) override {
     for (MachineBasicBlock &block : function)
       for (MachineInstr &instruction : block)
-        if (!instruction.memoperands_empty() && isMasked(instruction))
+        if (isAtRisk(instruction))
           mark(function, instruction);
     return false;
   }
 
 private:
+  /// Returns true for a masked access to memory that may not exist. The constants of a kernel always do, and LLVM may
+  /// load them in front of a loop.
+  bool isAtRisk(const MachineInstr &instruction) const {
+    return !instruction.memoperands_empty() && !instruction.isDereferenceableInvariantLoad() && isMasked(instruction);
+  }
+
   static void mark(MachineFunction &function, MachineInstr &instruction) {
     const SmallVector<MachineMemOperand *, 2> marked =
         map_to_vector<2>(instruction.memoperands(), [&](const MachineMemOperand *operand) {

@@ -63,22 +63,14 @@ constinit std::atomic<bool> hasEnded{false};
 /// it, which in the child of a fork may be held by a thread of the parent. So the child's thread forgets the value.
 class KeysOfTbb {
 public:
-  /// Finds the keys by the values that a new thread gets from oneTBB. Called before a fork.
-  static void find() {
-    if (isDone.exchange(true))
-      return;
-    try {
-      std::thread([] {
-        std::bitset<PTHREAD_KEYS_MAX> before;
-        for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; ++key)
-          before[key] = pthread_getspecific(key) != nullptr;
-        tbb::task_arena(1).execute([] {});
-        for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; ++key)
-          keys[key] = !before[key] && pthread_getspecific(key) != nullptr;
-      }).join();
-    } catch (...) { // no thread can be created
-      isDone = false;
-    }
+  /// Finds the keys by the values that this new thread gets from oneTBB while it does `use`.
+  template <typename Use> static void find(const Use &use) {
+    std::bitset<PTHREAD_KEYS_MAX> before;
+    for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; ++key)
+      before[key] = pthread_getspecific(key) != nullptr;
+    use();
+    for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; ++key)
+      keys[key] = !before[key] && pthread_getspecific(key) != nullptr;
   }
   static void forgetInFork() {
     for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX; ++key)
@@ -88,7 +80,6 @@ public:
 
 private:
   static inline constinit std::bitset<PTHREAD_KEYS_MAX> keys{};
-  static inline constinit std::atomic<bool> isDone{false};
 };
 
 /// The arena of the current thread count. Shared, so that a change of the count leaves running executions theirs.
@@ -96,7 +87,6 @@ class Arena {
 public:
   static Arena &process() {
     return immortal([] {
-      (void)pthread_atfork(KeysOfTbb::find, nullptr, nullptr);
       forks::onChild(KeysOfTbb::forgetInFork);
       return new Arena;
     });
@@ -151,7 +141,7 @@ std::shared_ptr<tbb::task_arena> Arena::current() {
   };
   if (!arena && !isLost) {
     try { // to initialize oneTBB takes more stack than an execution
-      std::thread(tryToRenew).join();
+      std::thread([&] { KeysOfTbb::find(tryToRenew); }).join();
     } catch (...) { // without a thread oneTBB is of no use
       return nullptr;
     }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Compiles the sources of a folder as one in every target of DIRECTORY and below, which halves the work of a build from
-# nothing. QUERN_UNITY=TESTS does so for tests and tools only: a release ships the libraries as separate units, in which
-# a call cannot reach another file's function by mistake. Names in unnamed namespaces must differ within a folder,
+# nothing. QUERN_UNITY=TESTS does so for tests and their tools only: a release ships libraries and programs of separate
+# units, in which a call cannot reach another file's function by mistake. Names in unnamed namespaces must differ within a folder,
 # except in the files below, which are compiled separately. The compiler half has a precompiled header instead.
 set(QUERN_UNITY_ALONE
   "lib/(Compiler|Functions|IR|Plugin|Schedule|Targets|Transforms)/.*"
@@ -23,7 +23,7 @@ set(QUERN_UNITY_ALONE
   "tools/quern-bench/(Comparison|.*Problem)"
 )
 if(NOT QUERN_UNITY STREQUAL ALL)
-  list(APPEND QUERN_UNITY_ALONE "(lib|runtime)/.*")
+  list(APPEND QUERN_UNITY_ALONE "(lib|runtime|tools/quern|tools/quern-opt|tools/support)/.*")
 endif()
 
 # Sets `result` to whether a source, named relative to the root, is compiled separately.

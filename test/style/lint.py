@@ -92,17 +92,18 @@ class Report:
 
 
 def files_of(root):
+    """Returns the files that git would commit if `root` is a working tree, else all files below it."""
+
+    def git(*arguments):
+        return subprocess.run(["git", "-C", root, *arguments], capture_output=True, check=True, text=True).stdout
+
     try:
-        listed = subprocess.run(
-            ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            capture_output=True,
-            check=True,
-        ).stdout
-        files = [name for name in listed.decode().split("\0") if os.path.isfile(os.path.join(root, name))]
+        if os.path.realpath(git("rev-parse", "--show-toplevel").strip()) != os.path.realpath(root):
+            raise FileNotFoundError(root)
+        names = git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+        files = [name for name in names if os.path.isfile(os.path.join(root, name))]
     except (subprocess.CalledProcessError, FileNotFoundError):
-        files = [
-            os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names
-        ]
+        files = [os.path.relpath(os.path.join(at, name), root) for at, _, names in os.walk(root) for name in names]
     return sorted(set(name for name in files if not name.startswith(SKIPPED)))
 
 

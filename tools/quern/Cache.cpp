@@ -45,7 +45,7 @@ Result<std::string> usableDirectory(const CacheOptions &options) {
   return directory;
 }
 
-std::string timeText(int64_t seconds) {
+std::string dateText(int64_t seconds) {
   time_t when = static_cast<time_t>(seconds);
   tm parts{};
   char text[32] = "";
@@ -74,7 +74,7 @@ int list(const CacheOptions &options) {
     std::string problem = artifact ? artifact->descriptor : "(" + artifact.error().message + ")";
     std::string target = artifact ? artifact->target : "";
     total += file.bytes;
-    table.addRow({file.name, formatBytes(static_cast<int64_t>(file.bytes)), timeText(file.lastUsedSeconds), key, target,
+    table.addRow({file.name, formatBytes(static_cast<int64_t>(file.bytes)), dateText(file.lastUsedSeconds), key, target,
                   problem});
     all.push_back({{"file", file.name},
                    {"bytes", file.bytes},

@@ -65,7 +65,7 @@ void freeReply(void *reply) { delete static_cast<RedisReply *>(reply); }
 
 /// Sets every member of hiredis' table. In place of a null member hiredis returns the number of the type as if it were
 /// the pointer to the reply, so a version with a member that is not known here must not be built against.
-template <typename Functions> Functions allFunctions() {
+template <typename Functions> constexpr Functions allFunctions() {
   Functions made{};
   made.createString = createString;
   made.createArray = createArray; // the type of the size depends on the version
@@ -83,7 +83,7 @@ template <typename Functions> Functions allFunctions() {
 }
 
 redisReplyObjectFunctions *replyFunctions() {
-  static redisReplyObjectFunctions functions = allFunctions<redisReplyObjectFunctions>();
+  static constinit redisReplyObjectFunctions functions = allFunctions<redisReplyObjectFunctions>();
   return &functions;
 }
 

@@ -3,8 +3,9 @@
 #
 # Compiles the sources of a folder as one in every target of DIRECTORY and below, which halves the work of a build from
 # nothing. QUERN_UNITY=TESTS does so for tests and their tools only: a release ships libraries and programs of separate
-# units, in which a call cannot reach another file's function by mistake. Names in unnamed namespaces must differ within a folder,
-# except in the files below, which are compiled separately. The compiler half has a precompiled header instead.
+# units, in which a call cannot reach another file's function by mistake. Names in unnamed namespaces must differ within
+# a folder, except in the files below, which are compiled separately. The compiler half has a precompiled header
+# instead.
 set(QUERN_UNITY_ALONE
   "lib/(Compiler|Functions|IR|Plugin|Schedule|Targets|Transforms)/.*"
   "lib/Primitives/(.*/)?Emit.*"

@@ -130,6 +130,11 @@ TEST(Loader, RunsKernelsWherePagesMustNotBecomeExecutable) {
 
 /// It is not the object's fault, so a cache must not drop its file.
 TEST(Loader, AShortageOfMemoryHasItsOwnStatus) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the sanitizer needs address space";
+#endif
+#endif
   const pid_t child = fork();
   if (child == 0) {
     const rlimit nothing{0, 0};

@@ -131,7 +131,7 @@ TEST(Loader, RunsKernelsWherePagesMustNotBecomeExecutable) {
 /// It is not the object's fault, so a cache must not drop its file.
 TEST(Loader, AShortageOfMemoryHasItsOwnStatus) {
 #if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
   GTEST_SKIP() << "the sanitizer needs address space";
 #endif
 #endif

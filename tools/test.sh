@@ -4,8 +4,8 @@
 #
 # Installs what is missing, builds, and runs the tests.
 #
-#   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, under 40
-#                           minutes on two cores with the build
+#   tools/test.sh           what CI runs: release, address+undefined and thread sanitizers, about an
+#                           hour on two cores with the build
 #   tools/test.sh --quick   the release build alone, under five minutes after the build
 #   tools/test.sh --full    thousands of problems, against every peer, the debug build included, and of the cells of all
 #                           primitives the quarter whose turn it is by the day of the commit: two hours on two cores

@@ -48,9 +48,12 @@ public:
 
 private:
   /// Returns true for a masked access to memory that may not exist. The constants of a kernel always do, and LLVM may
-  /// load them in front of a loop.
+  /// load them in front of a loop. An operand of known size is an unmasked load that selection folded into a masked
+  /// instruction: all of its memory exists, and LLVM may unfold it again. Masked loads and stores have no size.
   bool isAtRisk(const MachineInstr &instruction) const {
-    return !instruction.memoperands_empty() && !instruction.isDereferenceableInvariantLoad() && isMasked(instruction);
+    auto isOfUnknownSize = [](const MachineMemOperand *operand) { return !operand->getSize().isPrecise(); };
+    return any_of(instruction.memoperands(), isOfUnknownSize) && !instruction.isDereferenceableInvariantLoad() &&
+           isMasked(instruction);
   }
 
   static void mark(MachineFunction &function, MachineInstr &instruction) {

@@ -73,6 +73,7 @@ struct Packed {
   int64_t begin = INT64_MAX, end = 0; ///< elements that they reach, from the buffer's start
   bool isRead = false, isWritten = false;
   bool isWhole = false; ///< an operation writes all elements from `begin` to `end`, and bytes with no other element
+  bool isPart = false;  ///< the byte of the last element may have an element of another memref too
   int64_t offset = 0;   ///< where its bytes begin in shared memory
 
   /// Returns true if neighbors of written elements keep their values, for which they are unpacked.
@@ -131,6 +132,7 @@ LogicalResult Unpacking::gather(func::FuncOp problem) {
         llvm::find_if(arguments, [&](const Packed &packed) { return packed.argument == argument.getArgNumber(); });
     Packed &packed = found == arguments.end() ? arguments.emplace_back() : *found;
     packed.argument = argument.getArgNumber();
+    packed.isPart |= isPart;
     packed.end = std::max(packed.end, extent->second);
     for (OpOperand *use : usesOf(argument)) {
       packed.isRead |= isReader(*use);
@@ -306,10 +308,11 @@ void Unpacking::emitUnpacking(const Packed &packed) {
   unpackings.push_back(function);
 }
 
-/// Packs pairs. The last one of an odd number of elements is packed with zero, unless its neighbor was unpacked.
+/// Packs pairs. The last one of an odd number of elements is packed with zero, unless another memref may own its
+/// neighbor, which was unpacked.
 void Unpacking::emitPacking(const Packed &packed) {
   Type pair = IntegerType::get(module.getContext(), 16);
-  int64_t begin = packed.begin / 2, whole = packed.keepsRest() ? packed.pairs() : packed.end / 2;
+  int64_t begin = packed.begin / 2, whole = packed.keepsRest() && packed.isPart ? packed.pairs() : packed.end / 2;
   if (begin < whole) {
     auto buffer = MemRefType::get({whole - begin}, pair);
     if (begin)

@@ -155,7 +155,8 @@ class WhatIsShared(RemoteTest):
             for name in os.listdir(writer.cache):
                 with open(os.path.join(writer.cache, name), "rb") as there, \
                         open(os.path.join(reader.cache, name), "rb") as here:
-                    self.assertEqual(there.read(), here.read(), "the driver of the reader has made nothing of its own")
+                    # An entry from a server is stored with its signature behind it.
+                    self.assertTrue(here.read().startswith(there.read()), "the reader's driver made nothing of its own")
 
 
 class Documentation(RemoteTest):

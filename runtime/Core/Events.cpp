@@ -1,10 +1,10 @@
-//===- Events.cpp - What happens, for verbose lines and listeners --------===//
+//===- Events.cpp - Events for verbose lines and listeners ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each line is one write, so that lines of several threads do not mix. Listeners are called under a shared lock: a
-// thread that takes one away knows that it runs no more.
+// Each line is written in one call, so lines of several threads do not mix. Listeners are called under a shared lock:
+// once a thread has removed a listener, it no longer runs.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Events.h"
@@ -27,18 +27,18 @@ struct Listener {
   EventDelivery deliver;
 };
 
-/// What is wanted and by whom.
+/// The requested events and their listeners.
 struct Observers {
   /// Guards the members below. It is held while listeners run, so its holder is in a section of forks only to write.
   std::shared_mutex mutex;
-  int verbose = -1; ///< -1: QUERN_VERBOSE was not looked at yet
+  int verbose = -1; ///< -1: QUERN_VERBOSE has not been read yet
   std::vector<Listener> listeners;
 
   static Observers &process();
-  /// In the child of a fork: the parent's other listeners are not here.
+  /// In the child of a fork, releases the mutex from the parent's other threads, which do not exist here.
   void forgetInFork();
 
-  /// With the mutex held alone.
+  /// Requires exclusive ownership of the mutex.
   void update() {
     constexpr unsigned ofLevel[] = {0, EventExecute | EventRemote,
                                     EventExecute | EventRemote | EventCreate | EventCompile | EventSpecialise};
@@ -97,7 +97,7 @@ bool printsAt(int level) {
   return observers.verbose >= level;
 }
 
-/// `key` of the kernel; "": it has none.
+/// `key`: the kernel's key, or "" if there is no kernel.
 void printLine(const char *event, const std::string &detail, const VerifiedProblem &verified, const std::string &text,
                int64_t ns, const std::string &key) {
   const std::string line =

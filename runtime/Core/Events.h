@@ -1,12 +1,12 @@
-//===- Events.h - What happens, for verbose lines and listeners ----------===//
+//===- Events.h - Events for verbose lines and listeners ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// QUERN_VERBOSE or quern_set_verbose() prints lines: 1 executions and servers that are given up, 2 creations and
-// compilations as well. Fields are separated by commas, the text form is the last but one, the time in ms the last. A
-// listener (quern_set_listener) is told the same things and failures, in structs. While nobody wants an event it costs
-// one load.
+// QUERN_VERBOSE or quern_set_verbose() prints lines: level 1 prints executions and suspended servers, level 2 also
+// creations and compilations. Fields are separated by commas; the last three are the text form, the time in ms and the
+// key. Listeners (quern_set_listener) receive the same events, and failures, as structs. An event that has neither
+// lines nor listeners costs one load.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_EVENTS_H
@@ -29,7 +29,7 @@ class Primitive;
 class Problem;
 struct VerifiedProblem;
 
-/// Bits of what may be wanted: quern_event_kind_t, and what only the lines have.
+/// Bits of requested events: quern_event_kind_t, and those that only lines report.
 enum Events : unsigned {
   EventCreate = quern_event_create,
   EventExecute = quern_event_execute,
@@ -40,8 +40,8 @@ enum Events : unsigned {
 };
 
 namespace detail {
-inline constexpr unsigned verboseUnread = 1u << 31; ///< QUERN_VERBOSE was not looked at yet
-/// The union of what the lines and the listeners want.
+inline constexpr unsigned verboseUnread = 1u << 31; ///< QUERN_VERBOSE has not been read yet
+/// The union of the events that the verbose level and the listeners request.
 inline std::atomic<unsigned> wantedEvents{verboseUnread};
 bool isWanted(unsigned events);
 } // namespace detail
@@ -51,15 +51,15 @@ inline bool isWanted(Events event) {
   return (wanted & (event | detail::verboseUnread)) && detail::isWanted(event);
 }
 
-/// What a listener is told, before it is in C.
+/// An event before its conversion to the C struct.
 struct Event {
   quern_event_kind_t kind{};
   int64_t ns = 0;
   const Primitive *primitive = nullptr;     ///< created or executed
-  std::shared_ptr<const Problem> problem{}; ///< specialised
+  std::shared_ptr<const Problem> problem{}; ///< specialized
   quern_origin_t origin{};
   std::span<const quern_exec_arg_t> arguments;
-  Status status = Status::Success; ///< of what failed
+  Status status = Status::Success; ///< result of the failed call or compilation
   const char *function = nullptr, *message = nullptr;
 };
 using EventDelivery = void (*)(const Event &event, quern_listener_t listener, void *context);
@@ -67,23 +67,23 @@ using EventDelivery = void (*)(const Event &event, quern_listener_t listener, vo
 void setVerboseLevel(int level);
 /// `events` 0 removes the listener; `deliver` calls it.
 Result<void> setListener(quern_listener_t listener, void *context, unsigned events, EventDelivery deliver);
-/// Whether this thread is in a listener: what that calls is not reported, nor does its failure
+/// Returns true if this thread is inside a listener. Calls from a listener are not reported, and their failures do not
 /// replace the thread's message.
 bool isInListener();
 
-// Call these if the event is wanted. `ns` is how long it took.
+// Call the functions below only if the event is wanted. `ns` is the duration.
 void reportCreated(const Primitive &primitive);
-/// `error` is why there is no kernel, or success.
+/// `error` is the reason why there is no kernel, or success.
 void reportSpecialised(const std::shared_ptr<const Problem> &problem, quern_origin_t origin, const Error &error,
                        int64_t ns);
 void reportExecuted(const Primitive &primitive, std::span<const quern_exec_arg_t> arguments, int64_t ns);
-/// `stages` says how long each took; `ns` is their sum and what lies between them.
+/// `stages` lists the time of each stage; `ns` is the total, including the time between stages.
 void reportCompiled(const VerifiedProblem &problem, const KernelKey &key, const std::string &stages, int64_t ns);
-/// A server of the remote cache is given up for a while, or answers again.
+/// Reports that a server of the remote cache was suspended, or that it responds again.
 void reportRemote(bool isGivenUp, const char *message) noexcept;
-/// A verbose line: what debuggers and profilers lack of the kernel with that key, and why.
+/// Prints a verbose line: which data of the kernel debuggers and profilers lack, and why.
 void reportDebug(const std::string &key, const std::string &message);
-/// `function` is the quern_ function that failed.
+/// `function` is the name of the failed quern_ function.
 void reportFailed(const char *function, Status status, const char *message) noexcept;
 
 } // namespace quern

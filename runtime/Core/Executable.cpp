@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Checks an artifact against the problem it is to serve, and makes its launch ready.
+// Checks an artifact against the problem that it is loaded for, and prepares its launch.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Executable.h"
@@ -16,7 +16,7 @@
 namespace quern {
 namespace {
 
-/// Seconds on one core; loops whose trips depend on sizes count once.
+/// Returns the estimated seconds on one core. Loops whose trip count depends on sizes count once.
 double estimateOf(const Artifact &artifact) {
   std::vector<double> times(artifact.steps.size(), 1);
   for (const LaunchLoop &loop : artifact.loops)

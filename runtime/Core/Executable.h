@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An artifact whose code is loaded: launch steps and argument order, checked once so that execution need not. Immutable
-// and shared by every primitive of the same key. How its entries are called is the business of the device: runtime/Cpu
-// and runtime/LevelZero derive from it.
+// An artifact whose code is loaded: launch steps and argument order, checked once so that executions need no checks.
+// Immutable; primitives with the same key share it. The subclasses in runtime/Cpu and runtime/LevelZero call its
+// entries.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_EXECUTABLE_H
@@ -31,42 +31,42 @@ public:
   Executable &operator=(const Executable &) = delete;
 
   const Program &program() const { return launch; }
-  /// Their functions are null on a device.
+  /// The launch steps. Their functions are null on a device.
   std::span<const KernelStep> steps() const { return stepList; }
-  /// In the order of the kernel's buffers.
+  /// The arguments in the order of the kernel's buffers.
   std::span<const ArtifactArgument> arguments() const { return argumentList; }
-  /// The scratch of an execution, without regions whose bytes depend on sizes.
+  /// The scratch of an execution, without regions whose size depends on open sizes.
   const ScratchNeeds &scratch() const { return scratchNeeds; }
-  /// What kernels share in front of regions.
+  /// Bytes of shared scratch that the kernels use. The regions follow them.
   int64_t kernelSharedBytes() const { return kernelShared; }
-  /// Bytes that an execution shares: the kernels' own, and behind them so many of regions.
+  /// Returns the shared bytes of an execution: the kernels' bytes, then `regions` bytes of regions.
   Result<int64_t> sharedBytes(int64_t regions) const;
-  /// Of an execution whose sharedBytes() are not beyond int64.
+  /// Offset of the regions in the shared scratch. sharedBytes() of the execution must not overflow int64.
   int64_t regionsStart() const { return roundUp(kernelShared, static_cast<int64_t>(scratchAlignment)).value(); }
   double estimatedSeconds() const { return seconds; }
 
   const std::string &artifactBytes() const { return serialized; }
-  /// The hash of its key, as in the name of its cache file.
+  /// The hash of the key, as in the name of its cache file.
   const std::string &key() const { return keyText; }
   const std::string &plan() const { return planText; }
   const std::string &target() const { return targetText; }
   /// "orc", "loader" or "driver".
   virtual const char *linkerName() const = 0;
   virtual size_t codeBytes() const = 0;
-  /// Where it is loaded; null: on the CPU.
+  /// The device that the code is loaded on; null on the CPU.
   virtual const Device *device() const { return nullptr; }
-  /// What the device's driver has made of the code, for this device and driver alone; empty on the CPU.
+  /// Returns the driver's binary of the code, valid only for this device and driver; empty on the CPU.
   virtual Result<std::string> nativeCode() const { return std::string(); }
-  /// Whether it was loaded with native code, and the driver took that.
+  /// Returns true if the kernel was loaded from native code that the driver accepted.
   virtual bool isFromNative() const { return false; }
-  /// What it occupies in a cache.
+  /// Bytes that the executable occupies in the memory cache.
   size_t memoryBytes() const { return codeBytes() + serialized.size() + sizeof(*this); }
 
 protected:
   Executable() = default;
-  /// `unimplemented` or `runtime_error` if the artifact's arguments are not those of the problem.
+  /// Fails with `unimplemented` or `runtime_error` if the arguments of the artifact and of the problem differ.
   static Result<void> checkArguments(const Artifact &artifact, const VerifiedProblem &problem);
-  /// Everything but the code; `functions` of the artifact's entries.
+  /// Initializes everything except the code. `functions` are those of the artifact's entries.
   Result<void> take(Artifact &&artifact, std::string &&bytes, std::span<void *const> functions);
 
 private:

@@ -1,10 +1,10 @@
-//===- Gemm.cpp - Products of matrices as functions ----------------------===//
+//===- Gemm.cpp - Matrix products as functions ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// With alpha 1 and beta 0, and with offsets of 0, integers take kernels that do not have them; a
-// float's alpha costs nothing.
+// Integer products with alpha 1, beta 0 or offsets of 0 use kernels without them. Float kernels always multiply by
+// alpha, because that costs nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Gemm.h"
@@ -19,7 +19,7 @@
 namespace quern {
 namespace {
 
-/// What a kernel is made for.
+/// The properties of a call that select its kernel.
 struct GemmKind {
   DataType srcType;
   bool transposesA, transposesB, scales, adds, hasOffsets;
@@ -36,15 +36,15 @@ struct GemmKind {
 
 bool isOneOf(char letter, const char *letters) { return letter == letters[0] || letter == letters[1]; }
 
-/// A matrix as it is stored, and the name of the distance of its rows.
+/// A matrix as stored, and the name of the parameter for its row stride.
 struct StoredMatrix {
   const char *name, *leadName;
   const void *data;
-  int64_t rows, row, lead; ///< `row`: elements
+  int64_t rows, row, lead; ///< `row`: elements of a row
   DataType type;
 };
 
-/// Whether the matrix ends beyond the addresses that a process can have. Its sizes are positive.
+/// Returns true if the matrix ends beyond the address space of a process. Its sizes must be positive.
 bool isBeyondMemory(const StoredMatrix &matrix) {
   int64_t bytes = 0;
   const bool overflows = __builtin_mul_overflow(matrix.rows - 1, matrix.lead, &bytes) ||
@@ -101,7 +101,7 @@ TensorDesc matrixOf(int64_t rows, int64_t columns, int64_t lead, bool isTranspos
   return desc;
 }
 
-/// No byte of C is one of A, B or co.
+/// Checks that C shares no byte with A, B or co.
 Result<void> checkApart(const GemmCall &call) {
   const bool isFloat = call.srcType == DataType::F32;
   const TensorDesc c = matrixOf(call.m, call.n, call.ldc, false, isFloat ? DataType::F32 : DataType::S32);
@@ -134,7 +134,7 @@ GemmKind sortOf(const GemmCall &call) {
   return kind;
 }
 
-/// A matrix of open sizes whose rows, or with `isTransposed` columns, are contiguous.
+/// Returns a matrix with open sizes whose rows, or columns if `isTransposed`, are contiguous.
 Result<TensorDesc> openMatrix(DataType type, bool isTransposed) {
   const int64_t dims[] = {runtimeDim, runtimeDim};
   const int64_t rows[] = {runtimeDim, 1}, columns[] = {1, runtimeDim};
@@ -151,7 +151,7 @@ Result<PrimitiveDesc> describe(const GemmKind &kind) {
   return PrimitiveDesc{GemmDesc{*src, *weights, *dst, kind.scales, kind.adds, kind.hasOffsets, kind.dstOffset}, {}};
 }
 
-/// The kernels of all kinds, and the engine that they are for.
+/// The kernels of all kinds, and their engine.
 class GemmKernels {
 public:
   static GemmKernels &process() {

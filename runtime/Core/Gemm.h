@@ -1,10 +1,10 @@
-//===- Gemm.h - Products of matrices as functions ------------------------===//
+//===- Gemm.h - Matrix products as functions ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A call is checked, sorted into one of few kinds, and run by the kernel of that kind, whose sizes are all open.
-// Kernels stay for the life of the process.
+// A call is checked and classified; the kernel of its kind, whose sizes are all open, runs it. Kernels stay until the
+// process ends.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_GEMM_H
@@ -25,14 +25,15 @@ struct GemmCall {
   const void *a = nullptr, *b = nullptr;
   void *c = nullptr;
   int64_t lda = 0, ldb = 0, ldc = 0;
-  // Of integers only.
+  // Only for integers.
   char offsetc = 'F';
-  uint8_t ao = 0; ///< the bits of an s8 where src is one
+  uint8_t ao = 0; ///< holds the bits of an s8 if A has that type
   int8_t bo = 0;
   const int32_t *co = nullptr;
 };
 
-/// On `pool`; without one, on the default threads, or with `ownThreads` on the calling one alone. Thread-safe.
+/// Runs on `pool`. If it is null: on the default threads or, with `ownThreads`, only on the calling thread.
+/// Thread-safe.
 Result<void> runGemm(const GemmCall &call, threadpool_interop::threadpool_iface *pool, bool ownThreads);
 
 } // namespace quern

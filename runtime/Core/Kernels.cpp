@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// QUERN_LINKER=orc or loader forces who links: tests run every kernel with each. Without it a kernel just compiled is
-// linked by ORC and one from a cache, or compiled by another process, by the loader, which needs no LLVM.
+// QUERN_LINKER=orc or loader selects the linker, so tests can run every kernel with each. By default ORC links a kernel
+// that this process has compiled. The loader, which does not need LLVM, links kernels from caches or another process.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Kernels.h"
@@ -36,7 +36,7 @@ Linker linkerFor(bool wasCompiledHere) {
   return wasCompiledHere ? Linker::Orc : Linker::Loader;
 }
 
-/// For the host. `compiler` is who has compiled it, if that was now.
+/// Loads an artifact on the host. `compiler` has just compiled it; nullopt if it is from a cache.
 Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::string bytes,
                                                      const VerifiedProblem &problem, std::optional<Compiler> compiler) {
   const Linker linker = linkerFor(compiler && compiler->linkingLibrary());
@@ -53,8 +53,8 @@ Result<std::shared_ptr<const Executable>> loadOnHost(Artifact artifact, std::str
                              compiler ? compiler->linkingLibrary() : nullptr, debug ? &*debug : nullptr);
 }
 
-/// For a device. With a disk cache the driver's own binary is taken from there, or from the remote cache, and put there
-/// if there is none that the driver takes.
+/// Loads an artifact on a device. With a disk cache, the driver's binary is read from there or from the remote cache,
+/// and stored there if neither has one that the driver accepts.
 Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::string bytes,
                                                        const VerifiedProblem &problem, const Kernels::DeviceRef &device,
                                                        const Kernels::Stores &stores) {
@@ -68,7 +68,7 @@ Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::s
   std::string binary = kept ? std::move(kept->artifact.code) : std::string();
   std::optional<RemoteCache::Hit> fetched = kept ? std::nullopt : stores.remote->lookup(key, target, descriptor);
   if (fetched && fetched->artifact.codeKind == CodeKind::DeviceBinary) {
-    (void)disk->store(key, fetched->bytes, &fetched->origin); // counted there
+    (void)disk->store(key, fetched->bytes, &fetched->origin); // counts failures
     binary = std::move(fetched->artifact.code);
   }
   auto loaded = device->load(std::move(artifact), std::move(bytes), problem, binary);
@@ -78,7 +78,7 @@ Result<std::shared_ptr<const Executable>> loadOnDevice(Artifact artifact, std::s
     disk->reject(key);
   if (const Result<std::string> native = nativeArtifactOf(**loaded)) {
     (void)disk->store(key, *native, stores.origin);
-    if (!stores.origin) // this host signs what it compiled
+    if (!stores.origin) // this host signs only what it has compiled
       stores.remote->store(key, target, descriptor, *native);
   }
   return loaded;
@@ -95,13 +95,13 @@ Result<AcquiredKernel> loadKernel(Artifact artifact, std::string bytes, const Ve
   return AcquiredKernel{std::move(*executable), origin, 0, nowNs() - start, nullptr};
 }
 
-/// Returns true if an artifact could not be loaded because of what it has, so that its file must go. Everything else,
-/// such as a shortage of memory or mappings, a policy against executable pages or a device that fails, may pass.
+/// Returns true if the contents of an artifact prevent its loading, so that its file must be removed. Other causes may
+/// be temporary: a shortage of memory or mappings, a policy against executable pages, a failing device.
 bool isUnusable(const Error &error, const Kernels::DeviceRef &device) {
   return !device && error.status == Status::RuntimeError;
 }
 
-/// The driver's binary in a blob; empty if there is none of this artifact for this driver and device.
+/// Returns the driver's binary in a blob; empty if it has none of this artifact for this driver and device.
 std::string nativeIn(std::string_view part, const std::string &keyBytes, const Device &device) {
   Result<Artifact> native = part.empty() ? Result<Artifact>(Error{Status::NotRequired, ""}) : Artifact::parse(part);
   const bool fits =
@@ -119,7 +119,8 @@ Result<AcquiredKernel> loadBlobOnDevice(Artifact artifact, const BlobParts &part
   return AcquiredKernel{std::move(*loaded), quern_origin_blob, 0, nowNs() - start, nullptr};
 }
 
-/// A device's code is loaded for that device in that context, which its address tells: what is loaded keeps it alive.
+/// Returns a key that includes the address of the device, because code is loaded for one device in one context. The
+/// executable keeps the device alive.
 KernelKey keyOnDevice(const KernelKey &key, const Kernels::DeviceRef &device) {
   KernelKey own = key;
   const auto address = reinterpret_cast<uintptr_t>(device.get());
@@ -130,13 +131,13 @@ KernelKey keyOnDevice(const KernelKey &key, const Kernels::DeviceRef &device) {
 
 constexpr const char *remoteLibraryName = "libquern-remote.so.0";
 
-/// Called by libquern-remote, which no exception may pass through.
+/// Called by libquern-remote, which must not be unwound by an exception.
 void tellOfRemote(void *, int isOpen, const char *message) noexcept {
   if (isWanted(EventRemote))
     reportRemote(isOpen != 0, message);
 }
 
-/// The folder of installed packs; "" if nobody can tell where the library lies.
+/// Returns the folder of installed packs; "" if the path of the library is unknown.
 std::string installedPacks() {
   const std::optional<std::string> folder = folderOfLibrary();
   return folder ? *folder + QUERN_PACKS_FOLDER : std::string();
@@ -167,8 +168,8 @@ Result<AcquiredKernel> Kernels::acquire(const VerifiedProblem &problem, const Ke
   return acquire(request, [&] { return make(request); });
 }
 
-/// From the memory cache, else from `make`. One that finds nothing here gives NotRequired; whoever has waited for it
-/// tries on its own.
+/// Searches the memory cache, then calls `make`. If another thread's `make` ends with NotRequired, threads that waited
+/// for it try again with their own.
 Result<AcquiredKernel> Kernels::acquire(const Request &request, const std::function<Result<AcquiredKernel>()> &make) {
   struct Making { // one pointer, so that std::function needs no allocation
     const std::function<Result<AcquiredKernel>()> &make;
@@ -235,7 +236,7 @@ Result<AcquiredKernel> Kernels::acquireApart(const VerifiedProblem &problem, con
   return compiled ? acquire(request, [&] { return compiled; }) : compiled;
 }
 
-/// Without an executable where no pack has the family, or the problem has none.
+/// Returns an AcquiredKernel without an executable if no pack has the family, or the problem has none.
 Result<AcquiredKernel> Kernels::fromFamily(const VerifiedProblem &problem, const Target &target) {
   if (packSet.areEmpty())
     return AcquiredKernel{};
@@ -256,7 +257,7 @@ Result<AcquiredKernel> Kernels::fromFamily(const VerifiedProblem &problem, const
   return acquired;
 }
 
-/// Without an executable on a miss.
+/// Returns an AcquiredKernel without an executable on a miss.
 Result<AcquiredKernel> Kernels::find(DiskCache &disk, const Request &request) {
   if (Result<AcquiredKernel> loaded = fromDisk(disk, request); loaded && loaded->executable)
     return loaded;
@@ -270,7 +271,7 @@ Result<AcquiredKernel> Kernels::make(const Request &request) {
   return fetchOrCompile(*disk, request);
 }
 
-/// Without an executable on a miss.
+/// Returns an AcquiredKernel without an executable on a miss.
 Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const Request &request) {
   std::optional<DiskCache::Hit> hit =
       disk.lookup(request.key, [&](const quern_remote_origin &origin) { return remoteCache.believes(origin); });
@@ -284,7 +285,7 @@ Result<AcquiredKernel> Kernels::fromDisk(DiskCache &disk, const Request &request
   return loaded;
 }
 
-/// Without an executable on a miss. On the CPU nothing is written: what a pack has need not be on disk, too.
+/// Returns an AcquiredKernel without an executable on a miss. CPU kernels from packs are not written to disk.
 Result<AcquiredKernel> Kernels::fromPacks(DiskCache &disk, const Request &request) {
   AcquiredKernel acquired;
   packSet.lookup(request.problem.desc, request.key, request.target, [&](Packs::Hit &&hit) -> Result<void> {
@@ -299,21 +300,21 @@ Result<AcquiredKernel> Kernels::fromPacks(DiskCache &disk, const Request &reques
   return acquired;
 }
 
-/// For servers, and for others who make the same kernel. Where an answer is late the compiler races with it.
+/// Waits for servers and for others that compile the same kernel. If a response is late, starts the compiler meanwhile.
 class Kernels::Waiter {
 public:
   Waiter(Kernels &kernels, const Request &request, uint32_t patienceMs)
       : kernels(kernels), request(request), end(nowNs() + patienceMs * nsPerMs) {}
 
   bool isCut() const { return request.isCut && *request.isCut; }
-  /// Whether there is patience yet.
+  /// Returns true until the wait times out or is canceled.
   bool goesOn() const { return !isCut() && nowNs() < end; }
-  /// As libquern-remote asks. Neither throws.
+  /// Returns the callbacks for libquern-remote. They do not throw.
   quern_remote_waiter onServers() {
     const int64_t left = std::max<int64_t>(0, end - nowNs()) / nsPerMs;
     return {static_cast<uint32_t>(left), isOver, begin, this};
   }
-  /// Null: the compiler was not begun.
+  /// Null if the compiler has not been started.
   const std::shared_ptr<Race> &race() const { return begun; }
 
 private:
@@ -331,9 +332,9 @@ private:
       waiter->begun =
           Race::begin([&kernels = waiter->kernels, descriptor = waiter->request.problem.desc.canonicalBytes(),
                        target = waiter->request.target.text()] {
-            return kernels.runCompiler(descriptor, target); // kernels are the process's
+            return kernels.runCompiler(descriptor, target); // the Kernels are never destroyed
           });
-    } catch (...) { // then it is compiled when nobody is waited for any more
+    } catch (...) { // then it is compiled after the wait for servers
       return 0;
     }
     return waiter->begun != nullptr;
@@ -345,7 +346,7 @@ private:
   std::shared_ptr<Race> begun;
 };
 
-/// Without an executable on a miss. A hit goes to the disk, where the next process finds it.
+/// Returns an AcquiredKernel without an executable on a miss. A hit is stored on disk for later processes.
 Result<AcquiredKernel> Kernels::fromRemote(DiskCache &disk, const Request &request, Waiter &waiter) {
   std::optional<RemoteCache::Hit> hit =
       remoteCache.lookup(request.key, request.target.text(), request.problem.desc.text(), waiter.onServers());
@@ -359,14 +360,14 @@ Result<AcquiredKernel> Kernels::fromRemote(DiskCache &disk, const Request &reque
   return loaded;
 }
 
-/// Of the processes of this host one asks and compiles, and of those of a fleet one or two.
+/// One process per host compiles a missing kernel; in a fleet, at most two do.
 Result<AcquiredKernel> Kernels::fetchOrCompile(DiskCache &disk, const Request &request) {
   const std::optional<uint32_t> patience = remoteCache.patience();
   if (!patience)
     return compile(disk, request);
   Waiter waiter(*this, request, *patience);
   const KeyLock lock = disk.lock(request.key, [&] { return waiter.goesOn(); });
-  if (disk.contains(request.key)) // made since this process looked
+  if (disk.contains(request.key)) // stored since this process last looked
     if (Result<AcquiredKernel> found = fromDisk(disk, request); found && found->executable)
       return found;
   if (Result<AcquiredKernel> found = fromRemote(disk, request, waiter); found && found->executable)
@@ -374,7 +375,7 @@ Result<AcquiredKernel> Kernels::fetchOrCompile(DiskCache &disk, const Request &r
   if (waiter.isCut())
     return Error{Status::NotRequired, "nobody wants the kernel any more"};
   Result<Compiled> raced = waiter.race() ? waiter.race()->wait() : Result<Compiled>(Error{Status::NotRequired, ""});
-  // What another thread did may have been cut short, by a fork.
+  // A fork may have cut short the compilation by another thread.
   return raced ? keep(disk, request, std::move(*raced)) : compile(disk, request);
 }
 
@@ -399,9 +400,9 @@ Result<Compiled> Kernels::runCompiler(std::string_view descriptor, const std::st
   return compiled;
 }
 
-/// Stores and loads what the compiler has made.
+/// Stores and loads a compiled kernel.
 Result<AcquiredKernel> Kernels::keep(DiskCache &disk, const Request &request, Compiled &&compiled) {
-  Result<Compiler> compiler = Compiler::get(); // which links it
+  Result<Compiler> compiler = Compiler::get(); // links it
   if (!compiler)
     return compiler.takeError();
   if (isWanted(EventCompile))
@@ -411,7 +412,8 @@ Result<AcquiredKernel> Kernels::keep(DiskCache &disk, const Request &request, Co
     return internalError("the compiler gave an artifact that is not one: ", artifact.error().message);
   if (artifact->keyBytes != request.key.bytes)
     return internalError("the compiler gave an artifact of another key");
-  (void)disk.store(request.key, compiled.artifact); // counted there; a full disk costs the cache, not the result
+  (void)disk.store(request.key, compiled.artifact); // counts failures; if the disk is full, only the cache lacks the
+                                                    // kernel
   remoteCache.store(request.key, request.target.text(), request.problem.desc.text(), compiled.artifact);
   Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::move(compiled.artifact), request.problem,
                                              quern_origin_compiled, request.device, {&disk, &remoteCache}, *compiler);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The stages lookup, compile and load: the memory cache, the disk cache, packs, families, the remote cache, the
-// compiler, in this order. The one place that holds state of the whole process besides the default threads.
+// Performs the stages lookup, compile and load: searches the memory cache, the disk cache, packs, families and the
+// remote cache, then compiles. Apart from the default threads, all process-wide state is here.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_KERNELS_H
@@ -28,65 +28,67 @@
 
 namespace quern {
 
-/// A kernel and where it came from.
+/// A kernel and its origin.
 struct AcquiredKernel {
   std::shared_ptr<const Executable> executable;
   quern_origin_t origin = quern_origin_memory;
   int64_t compileNs = 0, loadNs = 0;
-  std::shared_ptr<const std::string> pack; ///< its name, of a kernel that came from one
-  /// What the kernel of a family is given (Family.h); empty: it is the problem's own.
+  std::shared_ptr<const std::string> pack; ///< name of the pack that the kernel came from, or null
+  /// Sizes to pass to the kernel of a family (Family.h); empty if the kernel is the problem's own.
   std::vector<int64_t> familySizes = {};
-  /// What an execution would work out from those sizes each time (ExecutionContext::numbers); none: it does.
+  /// Numbers that an execution would compute from these sizes each time (ExecutionContext::numbers); empty: it computes
+  /// them.
   std::vector<int64_t> familyNumbers = {};
 };
 
-/// Monotonic, in ns.
+/// Returns the monotonic time in ns.
 int64_t nowNs();
 
 class Kernels {
 public:
-  /// The device of a `target` that is none of a CPU.
+  /// The device of the target; null for a CPU.
   using DeviceRef = std::shared_ptr<Device>;
 
-  /// Where what a driver makes is kept; null: nowhere.
+  /// Caches for the binary that a driver makes of a kernel. Null members are not used.
   struct Stores {
     DiskCache *disk = nullptr;
     RemoteCache *remote = nullptr;
-    const quern_remote_origin *origin = nullptr; ///< of the artifact that is loaded; null: not of a server
+    const quern_remote_origin *origin = nullptr; ///< origin of the loaded artifact; null if it is not from a server
   };
 
-  /// The process's. Made at its first use.
+  /// Returns the instance of the process, which is created on first use.
   static Kernels &process();
 
   Kernels();
 
-  /// Looks in the caches, else compiles. Concurrent requests for one key share the work. Thread-safe.
+  /// Searches the caches, then compiles. Concurrent requests for one key share the work. Thread-safe.
   Result<AcquiredKernel> acquire(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                  const DeviceRef &device = nullptr);
-  /// The same, but that with `Both` the kernel of the family is taken where the problem's would have to be compiled,
-  /// and with `Family` wherever there is one. Families are those of packs.
+  /// Like acquire(), but `Both` uses the kernel of the family if the problem's kernel would have to be compiled, and
+  /// `Family` uses it whenever it exists. Families come only from packs.
   Result<AcquiredKernel> acquireTier(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                      Tiers tiers);
-  /// As acquire() on the host, but nobody who asks for the same key waits for what is compiled here. NotRequired if
-  /// `isCut`, which may be null, has become true while others were waited for.
+  /// Like acquire() on the host, but other requests for the key do not wait for this compilation. Returns NotRequired
+  /// if `*isCut` became true during a wait for another process or host. `isCut` may be null.
   Result<AcquiredKernel> acquireApart(const VerifiedProblem &problem, const KernelKey &key, const Target &target,
                                       const std::atomic<bool> *isCut);
-  /// Loads an artifact given by the caller; `invalid_arguments` if it is damaged, of another problem or build, or for
-  /// an instruction set that `target` does not include. Cache sizes may differ: they decide speed, not results.
-  /// `entries`, if there are any, are its functions, which are linked already; it has no code then.
+  /// Loads an artifact that the caller passes. Fails with `invalid_arguments` if it is damaged, of another problem or
+  /// build, or for an instruction set that `target` does not include. Cache sizes may differ: they affect speed, not
+  /// results. If `entries` is not empty, the artifact has no code, and these are its functions, already linked.
   Result<AcquiredKernel> loadBlob(std::string_view bytes, const VerifiedProblem &problem, const Target &target,
                                   const DeviceRef &device = nullptr, std::span<void *const> entries = {});
 
-  /// What loadBlob() takes: of a device with what its driver has made of the code, which spares it the work
-  /// if it is the same driver.
+  /// Returns the bytes for loadBlob(). For a device they include the driver's binary, which saves work if the driver is
+  /// the same.
   static Result<std::string> blobOf(const Executable &executable);
-  /// Nothing that is loaded for the device stays in the memory cache.
+  /// Removes all kernels of the device from the memory cache.
   void forget(const Device &device);
 
   MemoryCache &memory() { return memoryCache; }
-  /// The disk cache in use. Never null.
+  /// Returns the disk cache in use. Never null.
   std::shared_ptr<DiskCache> disk();
-  /// "" switches it off; a refused directory does so too, with the reason.
+  /// Sets the directory of the disk cache; "" disables it. If the directory is rejected, disables it and returns the
+  /// reason.
   Result<void> setDisk(const std::string &directory);
   void setDiskCapacity(uint64_t bytes);
   Packs &packs() { return packSet; }
@@ -94,15 +96,15 @@ public:
   quern_cache_statistics_t statistics();
 
 private:
-  /// What is asked for, to make it.
+  /// A kernel to acquire.
   struct Request {
     const VerifiedProblem &problem;
     const KernelKey &key;
     const Target &target;
     const DeviceRef &device;
-    const std::atomic<bool> *isCut = nullptr; ///< nobody wants it any more
+    const std::atomic<bool> *isCut = nullptr; ///< true once the kernel is no longer needed; may be null
   };
-  class Waiter; ///< for servers and for others who make the same
+  class Waiter; ///< waits for servers and for others that compile the same kernel
   Result<AcquiredKernel> acquire(const Request &request, const std::function<Result<AcquiredKernel>()> &make);
   Result<AcquiredKernel> make(const Request &request);
   Result<AcquiredKernel> fromFamily(const VerifiedProblem &problem, const Target &target);
@@ -119,7 +121,7 @@ private:
   Packs packSet;
   RemoteCache remoteCache;
   std::atomic<uint64_t> compilations{0};
-  ForkMutex diskMutex; ///< guards what follows
+  ForkMutex diskMutex; ///< guards the members below
   std::shared_ptr<DiskCache> diskCache;
   uint64_t diskCapacity = DiskCache::defaultCapacityBytes;
 };

@@ -1,4 +1,4 @@
-//===- Loading.cpp - What happens when the library is loaded --------------===//
+//===- Loading.cpp - Initialization when the library is loaded ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- NativeCode.cpp - What a device's driver has made of a kernel ------===//
+//===- NativeCode.cpp - A device driver's binary of a kernel --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,7 +9,7 @@
 namespace quern {
 namespace {
 
-/// In front of a blob of two parts.
+/// Precedes the parts of a blob that has two.
 struct BlobHeader {
   char magic[8] = {'Q', 'R', 'N', 'P', 'A', 'I', 'R', '1'};
   uint64_t artifactBytes = 0;

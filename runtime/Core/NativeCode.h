@@ -1,11 +1,10 @@
-//===- NativeCode.h - What a device's driver has made of a kernel --------===//
+//===- NativeCode.h - A device driver's binary of a kernel ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A driver's binary goes where the artifact goes: beside it in the disk cache, behind it in a cache blob. It is an
-// artifact, too, whose key names the driver and the device, so that nobody else's is tried.
-//
+// A driver's binary is stored with the artifact: next to it in the disk cache, after it in a cache blob. It is also an
+// artifact, whose key contains the driver and the device, so a binary of another driver is never loaded.
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_NATIVECODE_H
 #define QUERN_RUNTIME_CORE_NATIVECODE_H
@@ -15,17 +14,17 @@
 
 namespace quern {
 
-/// The key of what a device's driver makes of the kernel with the key `keyBytes`.
+/// Returns the key of the binary that a device's driver makes of the kernel with the key `keyBytes`.
 KernelKey nativeKeyOf(const std::string &keyBytes, const Device &device);
-/// The artifact of an executable of a device, under that key and with the driver's binary in place of its code.
+/// Returns the artifact of a device's executable with that key and with the driver's binary in place of its code.
 Result<std::string> nativeArtifactOf(const Executable &executable);
 
-/// A cache blob of a device: the artifact, and behind it that of the driver's binary.
+/// Returns a cache blob for a device: the artifact, followed by the artifact of the driver's binary.
 std::string joinBlob(std::string_view artifact, std::string_view native);
 struct BlobParts {
   std::string_view artifact, native; ///< `native` may be empty
 };
-/// What a blob consists of; one that joinBlob() has not made is an artifact alone.
+/// Splits a blob into its parts. A blob that joinBlob() has not made is only an artifact.
 BlobParts splitBlob(std::string_view blob);
 
 } // namespace quern

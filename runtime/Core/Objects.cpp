@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What differs between the CPU and a device.
+// The functions that differ between the CPU and devices.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Objects.h"
@@ -24,7 +24,7 @@ Memory::~Memory() {
     release(index);
 }
 
-/// What the memory owns of a buffer.
+/// Frees the memory that the object owns for a buffer.
 void Memory::release(int index) {
   void *&own = owned(index);
   if (engine.get() && engine->device)

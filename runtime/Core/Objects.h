@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The objects behind the C handles that are not primitives. An engine is counted, so that handles may
-// be destroyed in any order.
+// The objects of C handles other than primitives. Engines are reference-counted, so handles may be destroyed in any
+// order.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_OBJECTS_H
@@ -27,7 +27,7 @@ namespace quern {
 class Device;
 class Executable;
 
-/// A device and what its code is compiled for. Immutable.
+/// A device and the target that its code is compiled for. Immutable.
 class Engine {
 public:
   explicit Engine(EngineKind kind) : kind(kind), target(Target::host()), targetText(target.text()) {}
@@ -36,7 +36,7 @@ public:
   const Target target;
   const std::string targetText;
   const std::shared_ptr<Device> device; ///< null on the CPU
-  /// Of the device.
+  /// Returns the name of the device.
   const char *name() const;
 
 private:
@@ -44,7 +44,7 @@ private:
   std::atomic<int> references{0};
 };
 
-/// Shares an Engine, or none; the last reference deletes it. The address of the engine is its C handle.
+/// A counted reference to an Engine, or null; the last reference deletes it. The engine's address is its C handle.
 class EngineRef {
 public:
   explicit EngineRef(Engine *engine) : engine(engine) {
@@ -63,7 +63,7 @@ public:
   Engine *get() const { return engine; }
   Engine *operator->() const { return engine; }
 
-  /// What a C handle does: one reference without an EngineRef.
+  /// Adds a reference for a C handle.
   static void retain(Engine *engine) { engine->references.fetch_add(1, std::memory_order_relaxed); }
   static void release(Engine *engine) {
     if (engine->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
@@ -74,40 +74,41 @@ private:
   Engine *engine;
 };
 
-/// A buffer of the host's, of which a device works on a copy of its own.
+/// A buffer in host memory that a device accesses through a copy.
 struct HostBuffer {
-  size_t position;        ///< among the buffers
+  size_t position;        ///< index in Call::buffers
   int64_t first, bytes;   ///< [first, bytes) is copied
-  bool isRead, isWritten; ///< copied before the kernels, and back after them
+  bool isRead, isWritten; ///< copied to the device before the kernels, and back after them
 };
 
-/// One execution. Pointers are needed during the call only, memory until the stream has been waited for. Without an
-/// executable nothing runs, but for a copy of buffer 0 to buffer 1 if one is the host's.
+/// One execution. Pointers are needed only during the call, memory until the stream has been waited for. Without an
+/// executable no kernel runs; if `host` is set, buffer 0 is copied to buffer 1.
 struct Call {
-  /// Loaded for the stream's engine, and shared by streams for as long as they need it.
+  /// Loaded for the stream's engine. Streams share its ownership for as long as they need it.
   const Executable *executable = nullptr;
-  std::span<void *const> buffers;        ///< of the arguments
-  std::span<const uint64_t> allocations; ///< the numbers of their memory; 0 of what is not the device's
-  /// Of a buffer: it is 8 bytes of the host's, to be copied for a device; empty: none is.
+  std::span<void *const> buffers;        ///< one for each argument
+  std::span<const uint64_t> allocations; ///< allocation number of each buffer; 0 if the device did not allocate it
+  /// True for each buffer that is 8 bytes on the host and is to be copied to a device; empty if no buffer is.
   std::span<const bool> isScalar;
-  const int64_t *sizes = nullptr; ///< the given ones
+  const int64_t *sizes = nullptr; ///< open sizes
   const int64_t *bufferBytes = nullptr;
-  const int64_t *numbers = nullptr; ///< of the program for these sizes, on the CPU; null: not known
-  void *scratchpad = nullptr;       ///< the caller's; null: the stream's
+  const int64_t *numbers = nullptr; ///< the program's numbers for these sizes, on the CPU; null: the execution computes
+                                    ///< them
+  void *scratchpad = nullptr;       ///< allocated by the caller; null: the stream's scratchpad is used
   uint64_t scratchpadAllocation = 0;
-  int scratchpadThreads = 0;        ///< of the CPU that it provides for
-  const HostBuffer *host = nullptr; ///< null: the engine reaches all buffers
+  int scratchpadThreads = 0;        ///< number of CPU threads that it is sized for
+  const HostBuffer *host = nullptr; ///< null: the engine can access all buffers
 };
 
-/// What orders an execution among events of the caller's. Each kind of device derives its own, and
-/// its streams take no other.
+/// Orders an execution relative to the caller's events. Each kind of device derives its own class, which is the only
+/// one that its streams accept.
 struct EventLinks {};
 
-/// Where executions run. Thread-safe.
+/// A queue of executions. Thread-safe.
 class Stream {
 public:
   Stream(Engine *engine, bool isProfiling) : engine(engine), isProfiling(isProfiling) {}
-  /// Waits.
+  /// Waits for all executions.
   virtual ~Stream() = default;
   Stream(const Stream &) = delete;
   Stream &operator=(const Stream &) = delete;
@@ -115,16 +116,16 @@ public:
   const EngineRef engine;
   const bool isProfiling;
 
-  /// Starts an execution. `links` may be null, and is on the CPU.
+  /// Starts an execution. `links` may be null, and always is on the CPU.
   virtual Result<void> execute(const Call &call, const EventLinks *links) = 0;
-  /// Until all executions have finished.
+  /// Waits until all executions have finished.
   virtual Result<void> wait() = 0;
-  /// Nanoseconds of each execution since resetProfile(), on a device by its clock; waits.
+  /// Returns the nanoseconds of each execution since resetProfile(), by the device's clock on a device. Waits.
   virtual Result<std::vector<uint64_t>> profile() = 0;
   virtual Result<void> resetProfile() = 0;
 };
 
-/// A descriptor with a buffer, or several of a sparse tensor, or a host scalar with its value, which has no engine.
+/// A descriptor with its buffers (several for a sparse tensor), or a host scalar with its value, which has no engine.
 class Memory {
 public:
   Memory(Engine *engine, const TensorDesc &desc)
@@ -136,35 +137,35 @@ public:
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
 
-  /// Buffers are 0, and more of a sparse tensor.
+  /// Returns true for buffer 0, and for the further buffers of a sparse tensor.
   bool hasBuffer(int index) const { return index >= 0 && index <= static_cast<int>(others.size()); }
   void *buffer(int index) const { return index == 0 ? data : others[static_cast<size_t>(index) - 1].data; }
-  /// Takes a buffer of the caller's, or null. `invalid_arguments` if the engine cannot use it: on a device what is not
-  /// Level Zero's memory there, on the CPU memory of a device.
+  /// Uses a caller-owned buffer, or null. Fails with `invalid_arguments` if the engine cannot use it: a device needs
+  /// memory that Level Zero allocated for it, and the CPU cannot use memory of a device.
   Result<void> setBuffer(int index, void *handle);
   /// Copies the value of a host scalar.
   void setScalar(const void *value) {
     std::memcpy(&scalar, value, static_cast<size_t>(bytes));
     data = &scalar;
   }
-  /// A buffer of its own, aligned to 64 bytes, in the device's memory. An empty tensor gets none.
+  /// Allocates a buffer aligned to 64 bytes, on a device in its memory. An empty tensor gets none.
   Result<void> allocate(int index);
-  /// Where the host may read and write a buffer until it is unmapped: the buffer itself, or a copy of what
-  /// only the device can reach.
+  /// Returns a pointer through which the host may read and write a buffer until unmap(): the buffer itself, or a copy
+  /// if only the device can access it.
   Result<void *> map(int index);
-  /// Brings a copy back to the device.
+  /// Copies the mapped data back to the device if map() made a copy.
   Result<void> unmap(int index, const void *given);
 
   const EngineRef engine;
   const TensorDesc desc;
-  const int64_t bytes;     ///< of buffer 0
-  const int64_t firstByte; ///< of the first element
+  const int64_t bytes;     ///< size of buffer 0
+  const int64_t firstByte; ///< offset of the first element in buffer 0
   void *data = nullptr;    ///< buffer 0
-  uint64_t allocation = 0; ///< on a device the number of the memory that buffer 0 is in; see PointedMemory
+  uint64_t allocation = 0; ///< on a device: number of the allocation of buffer 0; see PointedMemory
 
 private:
   struct Buffer {
-    void *data = nullptr, *owned = nullptr, *mapped = nullptr; ///< `mapped`: the copy that the host has
+    void *data = nullptr, *owned = nullptr, *mapped = nullptr; ///< `mapped`: the host's copy
     bool isReachable = true;                                   ///< by the host
   };
   int64_t bytesOf(int index) const { return index == 0 ? bytes : bytesOfBuffer(desc, index); }

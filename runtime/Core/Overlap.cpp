@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The distance between two elements is a sum of strides with bounded coefficients. With the strides in decreasing
-// order, what is left after each choice must be within what the smaller ones reach, which leaves one or two
-// coefficients to try at most places. Distances are in half bytes.
+// The distance between two elements is a sum of strides with bounded coefficients. The search chooses coefficients in
+// decreasing order of strides. The remaining distance must be within the range of the smaller strides, which usually
+// leaves one or two coefficients to try. Distances are in half bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Overlap.h"
@@ -18,7 +18,7 @@
 namespace quern {
 namespace {
 
-/// Coefficients that one stride may take.
+/// The range of the coefficients of one stride.
 struct Axis {
   int64_t stride = 0, least = 0, most = 0;
 };
@@ -30,10 +30,10 @@ bool hasCompensation(const TensorDesc &desc) { return (desc.extras.flags & ~uint
 int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 
-/// Looks for a distance within ]lowest, highest[.
+/// Searches for a distance d with lowest < d < highest.
 class DistanceSearch {
 public:
-  /// `sign` is 1 for the tensor that distances lead to, -1 for the one that they start from.
+  /// `sign` is 1 for the tensor at the end of a distance, -1 for the tensor at its start.
   void add(const TensorDesc &desc, int sign) {
     int64_t blocks[maxDims], inner = 1;
     desc.blockSizes(blocks);
@@ -57,11 +57,11 @@ public:
 
 private:
   static constexpr int maxAxes = 2 * (maxDims + 1);
-  /// Choices to try before the answer is yes for safety.
+  /// Number of choices after which find() returns true, which is the safe result.
   static constexpr int maxSteps = 100000;
 
   void addAxis(int64_t elements, int64_t extent, DataType type, int sign) {
-    if (elements == 0 || extent <= 1) // a stride that leads nowhere may have any size
+    if (elements == 0 || extent <= 1) // the stride of a dim of size 1 is irrelevant
       return;
     const int64_t stride = elements * halfBytesOf(type);
     Axis *axis = std::find_if(axes, axes + count, [&](const Axis &other) { return other.stride == stride; });
@@ -87,20 +87,20 @@ private:
   Axis axes[maxAxes];
   int count = 0, steps = 0;
   int64_t low = 0, high = 0;
-  int64_t reachLow[maxAxes + 1] = {}, reachHigh[maxAxes + 1] = {}; ///< what the axes from here on add
+  int64_t reachLow[maxAxes + 1] = {}, reachHigh[maxAxes + 1] = {}; ///< range of the sums of the axes from i on
 };
 
 } // namespace
 
 int64_t firstByteOf(const TensorDesc &desc) {
-  const int64_t halves = halfBytesOf(desc.dataType); // of one element, and bytes of two
+  const int64_t halves = halfBytesOf(desc.dataType); // half bytes of one element, and bytes of two
   return desc.offset0 == runtimeDim ? 0 : desc.offset0 / 2 * halves + desc.offset0 % 2 * halves / 2;
 }
 
 bool isWithoutGaps(const TensorDesc &desc) {
   if (!desc.isBlockedFormat() || desc.hasRuntimeDims() || desc.extras.flags)
     return false;
-  int64_t blocks[maxDims], reach = 1; // of what is nested within the next dim
+  int64_t blocks[maxDims], reach = 1; // elements that are nested inside the next dim
   desc.blockSizes(blocks);
   for (int d = 0; d < desc.ndims; ++d)
     reach *= blocks[d];

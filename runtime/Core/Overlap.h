@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A kernel reads and writes in an order of its own, so that a destination must be apart from every source, or be the
-// source itself, element for element, where the primitive allows that. Tensors in one buffer whose elements interleave,
-// as two halves of a matrix's columns do, are apart.
+// A kernel reads and writes in its own order. A destination must therefore be disjoint from every source, or be
+// identical to the source if the primitive allows that. Tensors in one buffer whose elements interleave, such as the
+// two halves of a matrix's columns, are disjoint.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_OVERLAP_H
@@ -15,11 +15,11 @@
 
 namespace quern {
 
-/// Bytes from the buffer's start to the first element.
+/// Returns the number of bytes from the start of the buffer to the first element.
 int64_t firstByteOf(const TensorDesc &desc);
 
-/// Whether every byte from the first element to the end of the buffer is an element's or padding's, once. The
-/// descriptor may have runtime sizes: then that is not known.
+/// Returns true if every byte from the first element to the end of the buffer belongs to exactly one element or padding
+/// element. Returns false if the descriptor has runtime sizes.
 bool isWithoutGaps(const TensorDesc &desc);
 
 /// A tensor and its buffer. The descriptor has no runtime sizes.
@@ -28,16 +28,16 @@ struct PlacedTensor {
   const void *data;
 };
 
-/// Whether the two have the same elements at the same places, if not of the same type: what one iteration reads of the
-/// one lies where it writes the other.
+/// Returns true if the two tensors have the same elements at the same addresses, with types of equal size: an iteration
+/// then reads an element from one tensor at the address at which it writes to the other.
 bool areInPlace(const PlacedTensor &a, const PlacedTensor &b);
 
-/// Whether a kernel made for these layouts, which may have runtime sizes, was made knowing that they may be one: equal
-/// fields, but for strides and offsets that are open in either.
+/// Returns true if a kernel for these layouts, which may have runtime sizes, allows that both are one tensor: their
+/// fields are equal, except for strides and offsets that are open in either.
 bool mayBeInPlace(const TensorDesc &a, const TensorDesc &b);
 
-/// Whether some byte belongs to an element or to padding of both; to their compensation as well. Exact, except that
-/// tensors of which that is hard to tell, and elements of 4 bits side by side, are taken to share one.
+/// Returns true if any byte belongs to an element, padding or compensation of both tensors. Exact, except that it also
+/// returns true if the search takes too long, and for adjacent 4-bit elements that share a byte.
 bool shareBytes(const PlacedTensor &a, const PlacedTensor &b);
 
 } // namespace quern

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Creation, and the checks before a launch.
+// Creation of a primitive, and the checks before a launch.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Primitive.h"
@@ -23,8 +23,7 @@ namespace {
 
 const std::string &scratchpadName = *new std::string("scratchpad"); // never destroyed
 
-/// a == b, for descriptors that are valid: what the rank leaves unused of them, most of their
-/// 768 bytes, is not looked at.
+/// Returns a == b for valid descriptors. Skips the entries that the rank leaves unused, most of their 768 bytes.
 bool sameDesc(const TensorDesc &a, const TensorDesc &b) {
   if (a.ndims != b.ndims || a.dataType != b.dataType || a.formatKind != b.formatKind || a.offset0 != b.offset0 ||
       a.innerBlockCount != b.innerBlockCount || (a.extras.flags | b.extras.flags))
@@ -38,9 +37,9 @@ bool sameDesc(const TensorDesc &a, const TensorDesc &b) {
   return difference == 0;
 }
 
-/// Memory of another descriptor serves as well if it has the same elements in the same places: dims of 1 may be added,
-/// left out and have any stride, a vector of scales may have the dims that they belong to. What is read may have
-/// compensation behind it, for others to read.
+/// Returns true if memory with another descriptor has the same elements at the same addresses. Dims of size 1 may be
+/// added, dropped or have any stride, and a vector of scales may have the dims of its tensor. A source may be followed
+/// by compensation, which this primitive ignores.
 bool servesAs(const TensorDesc &given, const TensorDesc &declared, bool isOutput) {
   const uint64_t unwanted = isOutput ? given.extras.flags : given.extras.flags & ExtraScaleAdjust;
   return given.dataType == declared.dataType && (unwanted | declared.extras.flags) == 0 && given.sameStorage(declared);
@@ -158,7 +157,7 @@ Error Primitive::misplaced(const Slot &slot, const Memory &memory) const {
 
 Result<void> Primitive::collect(std::span<const quern_exec_arg_t> arguments, Given &given) const {
   SlotSet present(slots.size());
-  size_t count = 0, next = 0; // no slot is given twice; arguments often come in the order of slots
+  size_t count = 0, next = 0; // `present` detects duplicates; arguments often come in the order of slots
   for (const quern_exec_arg_t &argument : arguments) {
     const size_t position = findSlot(argument.arg, next);
     if (position == slots.size())
@@ -174,7 +173,7 @@ Result<void> Primitive::collect(std::span<const quern_exec_arg_t> arguments, Giv
         !servesAs(memory->desc, *slot->desc, slot->isOutput))
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") is ", textOf(memory->desc),
                               "; the primitive takes ", textOf(*slot->desc));
-    if (memory->engine.get() && memory->engine->device != slot->engine->device) // a host scalar is on none
+    if (memory->engine.get() && memory->engine->device != slot->engine->device) // a host scalar has no engine
       return misplaced(*slot, *memory);
     if (!memory->data && memory->bytes > 0)
       return invalidArguments("argument ", slot->index, " (", *slot->name, ") has no buffer; it needs ", memory->bytes,
@@ -228,7 +227,7 @@ Result<void> Primitive::checkOverlap(const Given &given) const {
     const Memory &output = *given.memories[o];
     for (size_t i = 0; i < slots.size(); ++i) {
       const Memory &other = *given.memories[i];
-      if (i == o || startOf(other) >= endOf(output) || startOf(output) >= endOf(other)) // nearly always
+      if (i == o || startOf(other) >= endOf(output) || startOf(output) >= endOf(other)) // the usual case
         continue;
       const PlacedTensor written{output.desc, output.data}, read{other.desc, other.data};
       const bool isAllowed =
@@ -254,7 +253,7 @@ Error Primitive::overlapping(const Slot &output, const Memory &written, const Sl
                           problem().verified().citations.overlapping);
 }
 
-/// Whether what another primitive has written for this one comes from one of the same problem.
+/// Checks that the header in the memory is the one that a forward primitive of the same problem writes.
 Result<void> Primitive::checkHeader(const Given &given) const {
   const Slot &slot = slots[headed];
   const Memory &memory = *given.memories[headed];
@@ -278,8 +277,8 @@ Result<void> Primitive::checkHeader(const Given &given) const {
                           verified.citations.foreign);
 }
 
-/// Whether a runtime dim of this execution is 0. That one of several sources has no elements
-/// says nothing of the others.
+/// Returns true if a runtime dim of this execution is 0. One of several sources may be empty while others have
+/// elements.
 bool Primitive::isEmpty(const Given &given) const {
   const auto isSource = [](const Slot &slot) {
     return slot.index >= QUERN_ARG_MULTIPLE_SRC && slot.index < QUERN_ARG_MULTIPLE_SRC + static_cast<int>(maxSources);
@@ -306,7 +305,7 @@ Result<void> Primitive::execute(Stream &stream, std::span<const quern_exec_arg_t
       return known;
   if (!isWanted(EventExecute))
     return run(stream, given, links);
-  const WithoutCancellation whole; // lines and listeners reach cancellation points
+  const WithoutCancellation whole; // verbose output and listeners reach cancellation points
   const int64_t start = nowNs();
   Result<void> done = run(stream, given, links);
   if (done)
@@ -353,8 +352,8 @@ Result<void> Primitive::runDescribed(Stream &stream, const Given &given, Call &c
   return elsewhere < count ? runAcross(stream, given, call, links) : stream.execute(call, links);
 }
 
-/// With one tensor on the host, whose memory the device gets a copy of; or on another device, by
-/// way of the host and waiting.
+/// Runs a call with one tensor on the host, which the device accesses through a copy, or on another device, which is
+/// copied through the host and waited for.
 Result<void> Primitive::runAcross(Stream &stream, const Given &given, const Call &onDevice,
                                   const EventLinks *links) const {
   const Slot &slot = slots[elsewhere];
@@ -373,8 +372,8 @@ Result<void> Primitive::runAcross(Stream &stream, const Given &given, const Call
   std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
   buffers[elsewhere] = between.get();
   call.buffers = buffers;
-  Result<void> done = stream.execute(call, links); // the caller gets its event when the copy back has been made, too
-  Result<void> finished = stream.wait();           // whatever was appended uses `between`
+  Result<void> done = stream.execute(call, links); // the caller's event must also wait for the copy back
+  Result<void> finished = stream.wait();           // all appended work uses `between`
   if (!done || !finished)
     return done ? finished : done;
   return host.isWritten ? other->copy(memory.data, between.get(), bytes) : done;

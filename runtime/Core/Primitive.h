@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A problem with its executable and what the execution checks, laid out for a call that takes some tens of nanoseconds.
-// Immutable but for the kernel that takes the place of its family's: any number of threads may execute one primitive at
-// once.
+// A problem with its executable and the data for checking an execution, laid out for calls that take tens of
+// nanoseconds. Immutable, except that a specialized kernel may replace the kernel of the family. Any number of threads
+// may execute one primitive concurrently.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_PRIMITIVE_H
@@ -23,34 +23,35 @@
 
 namespace quern {
 
-/// What a C primitive descriptor handle points to.
+/// The object of a C primitive descriptor handle.
 struct PrimitiveDescObject {
-  std::shared_ptr<const Problem> problem; ///< others share it, so that it has no tiers
+  std::shared_ptr<const Problem> problem; ///< shared by other descriptors; therefore has no tiers
   Tiers tiers = Tiers::Default;
-  /// The attributes that were given, where they are more than the problem's.
+  /// The attributes that the caller passed, if the problem has only some of them; otherwise null.
   std::shared_ptr<const Attributes> attributes{};
 };
 
 class Primitive {
 public:
-  /// As many sources as a concat may have, each with a scale, the destination and the scratchpad.
+  /// Enough for the most sources of a concat, a scale for each, the destination and the scratchpad.
   static constexpr size_t maxArguments = 2 * maxSources + 2;
 
-  /// Brings the kernel from a cache or compiles it.
+  /// Fetches the kernel from a cache or compiles it.
   static Result<std::unique_ptr<Primitive>> create(PrimitiveDescObject desc);
   static Result<std::unique_ptr<Primitive>> createFromBlob(std::shared_ptr<const Problem> problem,
                                                            std::string_view blob, std::span<void *const> entries = {});
 
-  /// Checks the arguments, then runs the launch steps. Arguments that are not the primitive's are ignored. `links`, if
-  /// not null, orders it among a device's events. Thread-safe.
+  /// Checks the arguments, then runs the launch steps. Arguments that the primitive does not have are ignored. `links`,
+  /// if not null, orders the execution relative to a device's events. Thread-safe.
   Result<void> execute(Stream &stream, std::span<const quern_exec_arg_t> arguments,
                        const EventLinks *links = nullptr) const;
 
   const PrimitiveDescObject &descriptor() const { return desc; }
   const Problem &problem() const { return *desc.problem; }
-  /// Its own kernel, compiled now if it has its family's; null if it has none. It lives as long as the primitive.
+  /// Returns the specialized kernel, which is compiled now if the primitive has the kernel of its family; null if the
+  /// problem has no kernel. It lives as long as the primitive.
   Result<const Executable *> executable() const;
-  /// Until executions run its own kernel. `not_required` if they are to run the family's (QUERN_TIERS).
+  /// Waits until executions run the specialized kernel. `not_required` if they keep the family's kernel (QUERN_TIERS).
   Result<void> waitSpecialised() const;
   quern_primitive_info_t info() const;
 
@@ -59,12 +60,12 @@ private:
     int32_t index;
     const TensorDesc *desc; ///< into the problem, or `scratchpad`
     const std::string *name;
-    size_t sizeCount;     ///< runtime sizes that its memory brings
-    const Engine *engine; ///< where its memory is
+    size_t sizeCount;     ///< number of runtime sizes that the argument's memory determines
+    const Engine *engine; ///< engine that the argument's memory must be on
     bool isOutput, isUpdated;
-    int32_t overwrittenBy = 0; ///< as in ArgumentInfo
+    int32_t overwrittenBy = 0; ///< see ArgumentInfo
     InPlace inPlace = InPlace::ElementSize;
-    const std::string *header = nullptr; ///< as in ArgumentInfo
+    const std::string *header = nullptr; ///< see ArgumentInfo
     bool isWritten() const { return isOutput || index == arg::scratchpad; }
   };
   /// Up to this number of slots, slots are searched linearly and executions need no heap.
@@ -102,18 +103,19 @@ private:
                                                  int64_t start, Tiers tiers = Tiers::Specialised);
   Primitive(PrimitiveDescObject desc, AcquiredKernel acquired);
   Result<void> addSlots();
-  /// What an execution that begins now runs.
+  /// Returns the kernel for an execution that starts now.
   const Executable *running() const {
     const Executable *own = promotion ? promotion->promoted() : nullptr;
     return own ? own : kernel.get();
   }
-  /// The slot of an argument, or slots.size(); `likely` is looked at first.
+  /// Returns the slot of an argument, or slots.size(). Checks `likely` first.
   size_t findSlot(int32_t index, size_t likely) const;
   Result<void> collect(std::span<const quern_exec_arg_t> arguments, Given &given) const;
   Error misplaced(const Slot &slot, const Memory &memory) const;
   Result<void> collectSizes(Given &given) const;
   Result<void> checkOverlap(const Given &given) const;
-  /// That the header of the one argument that has one is as forward writes it; asked only where a slot has a header.
+  /// Checks that the argument with a header has the header that the forward execution writes. Called only if there is
+  /// one.
   Result<void> checkHeader(const Given &given) const;
   Error overlapping(const Slot &output, const Memory &written, const Slot &other, const Memory &read) const;
   bool isEmpty(const Given &given) const;
@@ -123,14 +125,14 @@ private:
   Result<void> runAcross(Stream &stream, const Given &given, const Call &onDevice, const EventLinks *links) const;
 
   PrimitiveDescObject desc;
-  std::shared_ptr<const Executable> kernel; ///< that it began with
-  std::shared_ptr<Promotion> promotion;     ///< of one that began with its family's
-  bool isPromotable = false;                ///< it may run another
+  std::shared_ptr<const Executable> kernel; ///< initial kernel
+  std::shared_ptr<Promotion> promotion;     ///< if the initial kernel is the family's
+  bool isPromotable = false;                ///< the specialized kernel may replace it
   std::vector<Slot> slots; ///< the kernel's arguments in their order, then the scratchpad if the caller gives it
-  std::vector<size_t> slotsByIndex; ///< sorted by argument, where there are many
-  size_t sizeCount = 0;             ///< of all slots
-  size_t elsewhere = maxArguments;  ///< the slot whose memory is not the engine's; maxArguments: none
-  size_t headed = maxArguments;     ///< the slot that has a header which the CPU can read; maxArguments: none
+  std::vector<size_t> slotsByIndex; ///< sorted by argument; empty if there are few
+  size_t sizeCount = 0;             ///< over all slots
+  size_t elsewhere = maxArguments;  ///< slot whose memory is not on the stream's device; maxArguments: none
+  size_t headed = maxArguments;     ///< slot that has a header which the CPU can read; maxArguments: none
   AcquiredKernel origin;
   int64_t createNs = 0;
 };

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Creation, and the questions that need the kernel.
+// Creation, and the queries that need the kernel.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Problem.h"
@@ -21,8 +21,7 @@ namespace {
 
 thread_local int concurrency = 0; ///< 0: the default threads
 
-/// Visits the tensors of an operation with their names and positions; those in a list of sources are not
-/// among them, being never `any`.
+/// Visits the tensors of an operation with their names and positions, except lists of sources, which are never `any`.
 template <typename Body> struct TensorVisitor {
   Body body;
   int position = 0;
@@ -39,14 +38,14 @@ template <typename Body> void visitTensors(const PrimitiveDesc &desc, Body body)
 
 uint64_t anyFieldsOf(const PrimitiveDesc &desc) {
   uint64_t fields = 0;
-  // An absent tensor that the problem has after all, the destination of a sum or concat, was left to it, too.
+  // The problem also chooses the layout of an absent tensor that it adds: the destination of a sum or concat.
   visitTensors(desc, [&](const char *, const TensorDesc &tensor, int position) {
     fields |= uint64_t{tensor.isAny() || tensor.isZero()} << position;
   });
   return fields;
 }
 
-/// The argument that a field of an operation is given as.
+/// Returns the argument of a field of an operation.
 int32_t argumentOfField(std::string_view field) {
   struct Field {
     std::string_view name;
@@ -91,12 +90,12 @@ Result<void> setMaxConcurrency(int threads) {
 
 namespace {
 
-/// The CPU where the descriptor says so of one side, and otherwise the engine that the problem runs on.
+/// Returns the CPU engine if the descriptor specifies the CPU for this side only, otherwise the problem's engine.
 EngineRef sideOf(Engine *engine, EngineKind own, EngineKind other) {
   return EngineRef(own == EngineKind::Cpu && other != EngineKind::Cpu ? new Engine(EngineKind::Cpu) : engine);
 }
 
-/// Whether every byte of src belongs in dst at the same place.
+/// Returns true if every byte of src is copied to dst at the same offset.
 bool isByteCopy(const VerifiedProblem &problem) {
   const auto *reorder = std::get_if<ReorderDesc>(&problem.desc.op);
   Attributes neutral;
@@ -106,7 +105,8 @@ bool isByteCopy(const VerifiedProblem &problem) {
          problem.desc.attr == neutral;
 }
 
-/// Everything that a problem depends on. Engines are told by their address, which a problem in the cache keeps alive.
+/// Returns a key of everything that a problem depends on. Engines are identified by their address, which is not reused
+/// because a problem in the cache keeps the engine alive.
 KernelKey requestOf(const Engine *engine, const PrimitiveDesc &desc, const PrimitiveDesc *hint, ReorderSides sides) {
   ByteWriter out;
   out.bytes.reserve(640);
@@ -157,7 +157,7 @@ bool Problem::choseLayout(int32_t argument) const {
   return chosen;
 }
 
-/// With the mutex held. Where it came from is told once.
+/// Requires the mutex. Returns the kernel's origin the first time, later quern_origin_memory.
 AcquiredKernel Problem::takeHeld() const {
   return std::exchange(held, AcquiredKernel{held.executable, quern_origin_memory, 0, 0, nullptr});
 }

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a primitive descriptor is: immutable and shared by its clones and by the primitives made from it. What takes
-// compiling to know (the scratchpad) is found out at the first question.
+// The object of a primitive descriptor. Immutable; its clones and primitives share it. Properties that need a compiled
+// kernel (such as the scratchpad) are determined by the first query.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_PROBLEM_H
@@ -15,9 +15,10 @@
 
 namespace quern {
 
-/// Where a reorder's tensors are.
+/// The engines of a reorder's tensors.
 struct ReorderSides {
-  Engine *src = nullptr, *dst = nullptr; ///< null: the engine that it runs on, or the CPU if the descriptor says so
+  Engine *src = nullptr, *dst = nullptr; ///< null: the engine that it runs on, or the CPU if the descriptor specifies
+                                         ///< it
 };
 
 class Problem {
@@ -29,58 +30,57 @@ public:
   const EngineRef &engine() const { return device; }
   const EngineRef &srcEngine() const { return srcDevice; }
   const EngineRef &dstEngine() const { return dstDevice; }
-  /// Where an execution argument is; a host scalar is nowhere.
+  /// Returns the engine of an execution argument. Not meaningful for a host scalar, which has no engine.
   const Engine *engineOf(int32_t argument) const {
     return argument == arg::src ? srcDevice.get() : argument == arg::dst ? dstDevice.get() : device.get();
   }
-  /// Whether a reorder moves the bytes of a tensor from one engine to another as they are: it has no kernel.
+  /// Returns true if a reorder only copies bytes from one engine to another. It then has no kernel.
   bool isCopy() const { return copies; }
   const VerifiedProblem &verified() const { return problem; }
   const KernelKey &key() const { return kernelKey; }
-  /// Without a kernel: there are no elements, or they are copied.
+  /// Returns false if the tensor has no elements, or if bytes are only copied.
   bool hasKernel() const { return !problem.isNoop && !copies; }
   bool usesCallerScratchpad() const { return problem.desc.attr.scratchpadMode == ScratchpadMode::User; }
-  /// Whether the layout of this execution argument was `any` in what the problem was made of.
+  /// Returns true if the layout of this execution argument was `any` in the original descriptor.
   bool choseLayout(int32_t argument) const;
-  /// The threads that a scratchpad given by the caller provides for.
+  /// Number of threads that a caller-owned scratchpad is sized for.
   int scratchpadThreads() const { return threads; }
 
-  /// The kernel; the one already held if a question brought it. The first to take that is told
-  /// where the question found it.
+  /// Returns the kernel; if a query has already acquired it, that one. The first caller then receives its origin.
   Result<AcquiredKernel> acquire() const;
-  /// The same, or the kernel of the family. A problem with memory of the caller's, or on a device, has its own.
+  /// Like acquire(), but may return the kernel of the family; not on a device or with a caller-owned scratchpad.
   Result<AcquiredKernel> acquireTier(Tiers wanted) const;
-  /// As Kernels::acquireApart(). Only of problems that acquireTier() has given the kernel of a family.
+  /// See Kernels::acquireApart(). Only for problems for which acquireTier() returned the kernel of a family.
   Result<AcquiredKernel> acquireApart(const std::atomic<bool> *isCut) const;
-  /// What is asked for, by default what QUERN_TIERS says now, and for a problem that is to be deterministic
-  /// `Specialised` in place of `Both`. `invalid_arguments` if the variable is none of its values.
+  /// Returns `asked`, or for Tiers::Default the present value of QUERN_TIERS. A deterministic problem gets
+  /// `Specialised` in place of `Both`. `invalid_arguments` if the variable has another value.
   Result<Tiers> tiers(Tiers asked) const;
-  /// The text form; made at the first call.
+  /// Returns the text form, which is created by the first call.
   const std::string &text() const;
-  /// A kernel that the caller has brought: questions about the scratchpad need no other, if none was held yet.
+  /// Keeps a kernel that the caller passed, if none is held. Queries for the scratchpad then use it.
   void adopt(std::shared_ptr<const Executable> executable) const;
-  /// All of the scratch that an execution may use; brings the kernel.
+  /// Returns the bytes of all scratch that an execution may use. Acquires the kernel.
   Result<int64_t> scratchpadBytes() const;
-  /// The 1-D u8 descriptor of the scratchpad, or the zero descriptor; brings the kernel in user mode only.
+  /// Returns the 1-D u8 descriptor of the scratchpad, or the zero descriptor. Acquires the kernel only in user mode.
   Result<const TensorDesc *> scratchpadDesc() const;
-  /// Brings the kernel; 0 without one.
+  /// Returns the estimate for one core; 0 without a kernel. Acquires the kernel.
   Result<double> estimatedSeconds() const;
 
 private:
   Problem(Engine *engine, const EngineRef &src, const EngineRef &dst, VerifiedProblem &&verified, uint64_t anyFields);
   AcquiredKernel takeHeld() const;
-  /// The kernel, kept from then on. Null if there is none.
+  /// Acquires the kernel and keeps it. Returns null if there is none.
   Result<std::shared_ptr<const Executable>> hold() const;
   Result<std::shared_ptr<const Executable>> holdForScratchpad() const;
 
   EngineRef device, srcDevice, dstDevice;
   VerifiedProblem problem;
   KernelKey kernelKey;
-  uint64_t anyFields; ///< bit i: tensor i of the operation was `any` or absent
+  uint64_t anyFields; ///< bit i: tensor i of the operation was `any` or absent in the original descriptor
   bool copies;
   int threads;
   mutable ForkMutex mutex;     ///< guards the next two members
-  mutable AcquiredKernel held; ///< with where it came from, until that was told
+  mutable AcquiredKernel held; ///< with its origin, until acquire() has returned that once
   mutable std::shared_ptr<const Executable> adopted;
   mutable std::once_flag textOnce;
   mutable std::string textForm;
@@ -88,7 +88,7 @@ private:
   mutable TensorDesc scratchpad;
 };
 
-/// The threads that scratchpads of problems made by this thread provide for.
+/// Returns the number of threads for which scratchpads of problems that this thread creates are sized.
 int maxConcurrency();
 Result<void> setMaxConcurrency(int threads);
 

@@ -1,10 +1,9 @@
-//===- RuntimeSizes.cpp - Sizes that an execution brings -----------------===//
+//===- RuntimeSizes.cpp - Sizes known only at execution -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Descriptors of memories have been validated when they were made, so that elements of one tensor lie
-// apart unless a stride is 0.
+// Descriptors of memories were validated on creation, so the elements of a tensor do not overlap unless a stride is 0.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/RuntimeSizes.h"
@@ -16,7 +15,7 @@ namespace {
 
 std::string textOf(int64_t value) { return value == runtimeDim ? "?" : std::to_string(value); }
 
-/// What a runtime value does not cover.
+/// Checks the properties that are known at creation.
 Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &given) {
   const TensorDesc &wanted = declared.desc;
   if (given.dataType != wanted.dataType)
@@ -30,7 +29,7 @@ Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &giv
       !std::equal(given.innerBlocks, given.innerBlocks + given.innerBlockCount, wanted.innerBlocks) ||
       !std::equal(given.innerIndices, given.innerIndices + given.innerBlockCount, wanted.innerIndices))
     return invalidArguments(declared.name, " has other inner blocks than the primitive takes");
-  // A source may have compensation behind it.
+  // A source may be followed by compensation.
   if (declared.isOutput ? given.extras.flags : given.extras.flags & ExtraScaleAdjust)
     return invalidArguments(declared.name,
                             " has compensation or an adjusted scale; an argument with runtime dims has none");
@@ -45,7 +44,7 @@ Result<void> checkFixedParts(const ArgumentInfo &declared, const TensorDesc &giv
   return {};
 }
 
-/// Takes one value that must be known now, and the declared one where that is.
+/// Checks a value, which must be known, against the declared one; appends it to `next` if the declared one is open.
 Result<void> take(const char *what, int d, const std::string &name, int64_t given, int64_t wanted, int64_t *&next) {
   if (given == runtimeDim)
     return invalidArguments(what, " ", d, " of ", name, " is not known at execution");
@@ -75,8 +74,8 @@ Result<void> takeSizes(const std::string &name, const TensorDesc &wanted, const 
   return {};
 }
 
-/// Scales and zero points may have the dims that they belong to, or any others: a dense row-major tensor is taken for
-/// the vector of its elements, as an execution without open sizes does.
+/// Returns the descriptor of a vector for scales and zero points, which may have the dims of their tensor or any
+/// others: a dense row-major tensor stands for the vector of its elements, as it does without open sizes.
 TensorDesc asVector(const ArgumentInfo &declared, const TensorDesc &given) {
   const bool isVector = declared.index & (arg::scalesFlag | arg::zeroPointsFlag);
   if (!isVector || given.ndims <= 1 || !given.isPlain() || given.hasRuntimeDims() || given.hasPadding())
@@ -94,7 +93,7 @@ TensorDesc asVector(const ArgumentInfo &declared, const TensorDesc &given) {
   return vector;
 }
 
-/// The position of the tensor that a vector of scales or zero points belongs to.
+/// Returns the position of the tensor that a vector of scales or zero points belongs to.
 size_t ownerOf(const VerifiedProblem &problem, size_t vector) {
   const std::vector<ArgumentInfo> &arguments = problem.arguments;
   const int32_t index = arguments[vector].index & ~(arg::scalesFlag | arg::zeroPointsFlag);
@@ -139,7 +138,7 @@ Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<c
 Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
   const std::vector<ArgumentInfo> &arguments = problem.arguments;
   for (size_t i = 1; i < arguments.size(); ++i) {
-    const bool isVector = arguments[i].index & (arg::scalesFlag | arg::zeroPointsFlag); // checkVectors() is for these
+    const bool isVector = arguments[i].index & (arg::scalesFlag | arg::zeroPointsFlag); // checkVectors() checks these
     if (given[i]->ndims != given[0]->ndims || isVector)
       continue;
     for (int d = 0; d < given[i]->ndims; ++d) {

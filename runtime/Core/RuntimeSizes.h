@@ -1,12 +1,11 @@
-//===- RuntimeSizes.h - Sizes that an execution brings -------------------===//
+//===- RuntimeSizes.h - Sizes known only at execution ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A problem may leave dims, strides and offsets of tensors open. Its kernel reads them from one list,
-// quern_kernel_args::sizes: for each argument in order its runtime dims in order, then its runtime strides, then its
-// runtime offset, then of each runtime dim that has inner blocks how many there are. The memories of an execution say
-// what they are.
+// A problem may leave dims, strides and offsets of tensors open. The memories of an execution determine them. Its
+// kernel reads them from one list, quern_kernel_args::sizes. For each argument, the list has in this order: the runtime
+// dims, the runtime strides, the runtime offset, and the number of blocks of each runtime dim that has inner blocks.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CORE_RUNTIMESIZES_H
@@ -18,25 +17,24 @@
 
 namespace quern {
 
-/// Most sizes of one problem: dims, strides and offset of two tensors and two operands of each of 32 post-ops. They lie
-/// on the stack of an execution, which writes only those that the problem has.
+/// Maximum number of sizes of one problem: dims, strides and offset of two tensors and of two operands for each of 32
+/// post-ops. An execution has an array for them on its stack and writes only those that the problem has.
 inline constexpr size_t maxRuntimeSizes = (2 + 2 * maxPostOps) * (2 * maxDims + 1);
 
-/// Whether `given` is `declared` with every runtime value filled in, and writable if the argument is an output; then
-/// writes those values to `sizes`. The message says what differs, beginning with the name of the argument.
+/// Checks that `given` is `declared` with every runtime value filled in, and writable if the argument is an output;
+/// then writes those values to `sizes`. The message starts with the name of the argument and describes the difference.
 Result<void> takeRuntimeSizes(const ArgumentInfo &declared, const TensorDesc &given, std::span<int64_t> sizes);
 
-/// The same of an argument that has a grid, `i` of those given up to it: its sizes are those of the tensor that it
-/// belongs to, or follow from all of them.
+/// Does the same for argument `i`, which has a grid. Its sizes are those of the tensor that it belongs to, or follow
+/// from all tensors of `given`, which has the arguments up to `i`.
 Result<void> takeGridSizes(const VerifiedProblem &problem, size_t i, std::span<const TensorDesc *const> given,
                            std::span<int64_t> sizes);
 
-/// Whether the tensors of an execution agree: a dim that one of them leaves open is the dim of the first argument,
-/// wherever the ranks are equal. `given` in the order of `arguments`.
+/// Checks that the tensors of an execution agree: an open dim must equal that dim of the first argument if their ranks
+/// are equal. `given` has the order of `arguments`.
 Result<void> checkSharedDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given);
 
-/// Whether vectors of scales and zero points that are along a runtime dim have the length that the tensor asks
-/// for which they belong to.
+/// Checks that vectors of scales and zero points along a runtime dim have the length that their tensor requires.
 Result<void> checkVectors(const VerifiedProblem &problem, std::span<const TensorDesc *const> given);
 
 } // namespace quern

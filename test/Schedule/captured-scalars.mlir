@@ -1,5 +1,5 @@
-// One wants to see scalar code before the chain kept once per kernel: a scale loaded from a rank-0 argument and broadcast outside of the loops,
-// an operand broadcast along one dim, and bf16 beside f32.
+// Checks that scalar code before the chain is emitted once per kernel: a scale is loaded from a rank-0 argument and
+// broadcast outside of the loops. One operand is broadcast along one dim, and bf16 is mixed with f32.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --tolerance=1e-4

@@ -1,6 +1,7 @@
-// A vector that has no element is accessed where another one is, since its own place may be beyond the buffer, where each access would cost an
-// exception that the processor suppresses. Across rows (`mean`), one wants to see the address of the seventh vector of a group chosen by whether it has
-// a lane. In lines (`runs`) a run of 16 that is wholly beyond the limit is left out, by a condition around load and store.
+// Checks that a vector without elements accesses the address of another vector. Its own address may be past the buffer,
+// where each access would cost an exception that the processor suppresses. Across rows (`mean`), the address of the
+// seventh vector of a group is selected by whether it has a lane. In lines (`runs`), a run of 16 beyond the limit is
+// skipped by a condition around load and store.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/mean.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=MEAN

@@ -1,5 +1,5 @@
-// Checks that a call of a launch program runs both kernels of its problem: that of the fill and that of the operation
-// that overwrites the result. The table keeps the map recipe away, which would merge the two.
+// Checks that a call of a launch program runs both kernels of its problem: the kernel of the fill and that of the
+// operation that overwrites the result. The table disables the map recipe, which would merge the two.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core --tolerance=1e-30

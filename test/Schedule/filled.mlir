@@ -1,5 +1,5 @@
-// One wants to see the rows recipe make a kernel of its own of a fill that a later op partly overwrites, in front of that op's. The table
-// keeps the map recipe away, which would merge the two.
+// Checks that the rows recipe emits a separate kernel for a fill that a later op partly overwrites, before the kernel
+// of that op. The table disables the map recipe, which would merge the two.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --tolerance=1e-30

@@ -1,5 +1,6 @@
-// One wants to see what aliasing costs: %other may be the same buffer as %dst, and the second sweep reads it, so that the exponentials may not wait
-// in the destination. They go to scratch; with another layout for %other they would not.
+// Checks the cost of aliasing: %other may be the same buffer as %dst, and the second sweep reads it, so the
+// exponentials are kept in scratch instead of the destination. If %other has another layout, they are kept in the
+// destination.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/aliased.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=ALIASED

@@ -1,5 +1,5 @@
-// One wants to see 8-bit integers on both sides: loaded as vectors of as many lanes as the f32 arithmetic has, stored as such, and the last lane
-// of the row (81 = 5 · 16 + 1) moved as a scalar.
+// Checks 8-bit integers on both sides: vectors have the number of lanes of the f32 arithmetic, and the last lane of the
+// row (81 = 5 · 16 + 1) is moved as a scalar.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --target=avx512_core

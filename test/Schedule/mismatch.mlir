@@ -1,4 +1,5 @@
-// One wants to see that a chain which is no chain of rows is refused with the reason, in one line, and with nothing scheduled.
+// Checks that a chain of ops that is not a chain of rows is refused with a one-line reason, and that nothing is
+// scheduled.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: not quern-opt %t/licence.mlir --schedule 2>&1 | FileCheck %s --check-prefix=LICENCE

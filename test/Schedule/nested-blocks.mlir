@@ -1,5 +1,5 @@
-// One wants to see blocks within blocks (4b16a4b) on both sides of the row: the row's address is a sum of three digits, the other dim's vectors
-// and limit are those of a plain block of 16.
+// Checks blocks within blocks (4b16a4b) on both sides of the row: the row's address is a sum of three digits, and the
+// vectors and the limit of the other dim are those of a plain block of 16.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/row.mlir --schedule --target=avx2 | FileCheck %s --check-prefix=ROW --implicit-check-not=alloc --implicit-check-not=linalg.

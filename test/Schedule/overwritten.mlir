@@ -1,4 +1,4 @@
-// One wants to see an elementwise op read what it overwrites as vectors from the same place, before the store.
+// Checks that an elementwise op loads the values that it overwrites as vectors from the same address, before the store.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --target=avx512_core --tolerance=1e-30

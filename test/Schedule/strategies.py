@@ -5,9 +5,9 @@
 
   strategies.py QUERN_OPT PASS DEF TARGET FILE…
 
-A strategy may make a kernel slow and never wrong: whatever is asked for is refused in one line, or `--check` finds no
-difference from the naive loops. DEF is the recipe's Strategy.def, FILE its problems. On a device, which is not at hand,
-the passes only have to come to an end. What a target contributes itself has to be taken. The last line is
+A strategy may make a kernel slow but never wrong: each value is refused in one line, or `--check` finds no difference
+from the naive loops. DEF is the recipe's Strategy.def, each FILE is a problem. For a device target, where nothing can
+be run, the passes only have to terminate. The values that a target itself provides must be accepted. The last line is
 "N asked, N refused, N wrong"; the exit status is 1 if any was wrong.
 """
 

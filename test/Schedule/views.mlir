@@ -1,4 +1,5 @@
-// One wants to see sums of integers along the row, written into a part of the buffer that they are of, and a table of constants read.
+// Checks sums of integers along the row that are written into a part of the buffer that they read, and reads of a
+// constant table.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --target=avx512_core --tolerance=1e-30
@@ -12,7 +13,7 @@
 // CHECK: memref.load %[[FACTORS]]
 // CHECK: memref.store %{{.*}}, %[[WORDS]]
 
-// Rows of 7, several to a vector: their sums take no element twice.
+// Rows of 7 share vectors: their sums count no element twice.
 // CHECK: func.func @short_kernel(
 // CHECK: vector.shuffle
 

@@ -1,5 +1,6 @@
-// A batch whose number an execution tells, of products whose rows it tells, too. One wants to see the kernel of one product, with its open
-// rows, in a loop over the batch: the space is the chunks of one, times the batch.
+// Input: a batch of open size whose products have an open number of rows. Checks that the kernel of one product, with
+// its open rows, is placed in a loop over the batch: the space is the number of chunks of one product times the batch
+// size.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --sizes=3,20,640,3,3,20,960

@@ -1,5 +1,5 @@
-// Products of a batch with what follows them, one of them of a matrix that is the same for all: one wants to see the kernel of one product in a loop
-// over the batch, whose buffers begin where that one's do.
+// Input: batched products with an epilogue; one factor is the same for the whole batch. Checks that the kernel of one
+// product is placed in a loop over the batch and that each product's buffers start at its own offsets.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %s --check
@@ -35,7 +35,7 @@ func.func @scores(%x: memref<3x20x32xf32> {quern.arg = "x"}, %w: memref<3x32x48x
   }
   return
 }
-// Batches within batches, the factor of one the same for all of the outer.
+// Nested batches; one factor is the same for all entries of the outer batch.
 func.func @heads(%x: memref<2x3x20x16xf32> {quern.arg = "x"}, %w: memref<3x16x24xf32> {quern.arg = "w"}, %z: memref<2x3x20x24xf32> {quern.arg = "z"}) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%z : memref<2x3x20x24xf32>)

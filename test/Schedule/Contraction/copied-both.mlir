@@ -1,6 +1,6 @@
-// A gradient of weights: rows of the left factor lie side by side, K is long, and what the product gives is added to a buffer. One wants
-// to see both factors copied by parts of K, that of the left one once for several tiles, sums in scratch between parts, and a loop over
-// K that reads nothing but copies.
+// Input: a gradient of weights. The rows of the left factor are contiguous, K is long, and the product is added to a
+// buffer. Checks that slices of K of both factors are copied, the left one once for several tiles; that sums are in
+// scratch between slices; and that the loop over K reads only copies.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core:l2=128 | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core:l2=128
@@ -8,7 +8,8 @@
 // RUN: quern-opt %s --schedule --target=avx2:l2=64 | FileCheck %s --check-prefix=TILES
 // RUN: quern-opt %s --check --target=avx2:l2=64
 // RUN: quern-opt %s --check --target=sse42:l2=64
-// Of bf16 copies are pairs of steps, whose last has one element and a zero; where no instruction adds pairs, they are f32, converted once.
+// For bf16, copies are pairs of steps, and the last pair has one element and a zero. If the target has no instruction
+// that adds pairs, copies are f32, converted once.
 // RUN: sed 's/x90xf32/x90xbf16/g; s/301x333xf32/301x333xbf16/g; s/%x: f32, %y: f32/%xs: bf16, %ys: bf16/; s,// short: ,,' %s > %t
 // RUN: quern-opt %t --schedule --target=avx512_core_bf16:l2=128 | FileCheck %s --check-prefix=PAIRS
 // RUN: quern-opt %t --check --target=avx512_core_bf16:l2=128
@@ -18,7 +19,7 @@
 // RUN: quern-opt %t.wide --check --target=avx512_core:l2=128
 // RUN: quern-opt %t.wide --check --target=avx2:l2=64
 // RUN: quern-opt %t.wide --check --target=sse42:l2=64
-// What the op allows to round to bf16 is rounded once, in the copies.
+// Factors that the op allows to be rounded to bf16 are rounded once, in the copies.
 // RUN: sed 's/\(outs(.*)\) {$/\1 attrs = {quern.licence = #quern.licence<bf16>} {/' %s > %t.rounded
 // RUN: quern-opt %t.rounded --schedule --target=avx512_core_bf16:l2=128 | FileCheck %s --check-prefix=ROUNDED
 // RUN: quern-opt %t.rounded --check --target=avx512_core_bf16:l2=128

@@ -1,4 +1,5 @@
-// A packed factor without an instruction for what is packed: copies have it as it lies, and each element is converted in the loop.
+// Input: a packed factor on a target without an instruction for packed products. Checks that copies keep the packed
+// layout and that each element is converted in the loop.
 // REQUIRES: compiler
 // RUN: quern-opt %s --quern-schedule-contraction="cut-bytes=1024 together-bytes=16 least-copy-rows=2" --check --target=avx512_core
 // RUN: quern-opt %s --quern-schedule-contraction="cut-bytes=1024 together-bytes=16 least-copy-rows=2" --target=avx512_core | FileCheck %s

@@ -1,6 +1,6 @@
-// A product that reads more of its plain second factor than the second level of the cache keeps at such strides. One wants to see parts of
-// it copied, vector behind vector, and all blocks of a chunk go over one part before the next, with their sums in scratch meanwhile; and the
-// same where the columns lie apart, which are then read one by one no more than once for a chunk.
+// Input: a product whose plain second factor does not fit in L2 at its strides. Checks that slices of K are copied,
+// vector after vector; that all blocks of a chunk process one slice before the next, with their sums in scratch in the
+// meantime; and that non-contiguous columns, which are loaded one by one, are loaded at most once per chunk.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core:l2=128 | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core:l2=128

@@ -1,5 +1,6 @@
-// AArch64 wants 20 sums in flight where a row is alone: five vectors of each of four accumulators. Where registers do not
-// keep as many beside an element of lhs and a vector of rhs, one wants to see fewer, rather than a kernel that is refused.
+// On AArch64 a single row should have 20 sums in flight: five vectors for each of four accumulators. Checks that fewer
+// are used if the registers cannot hold them next to an element of lhs and a vector of rhs, and that the problem is not
+// refused.
 // RUN: quern-opt %s --quern-schedule-contraction="target=neon" | FileCheck %s --check-prefix=ALL
 // RUN: quern-opt %s --quern-schedule-contraction="target=neon registers=17" | FileCheck %s --check-prefix=FEW
 // RUN: quern-opt %s --quern-schedule-contraction="registers=17" --check

@@ -1,5 +1,6 @@
-// A matrix product with bias and gelu, written by hand: no primitive emits it. One wants to see one loop over K that carries the sums of a
-// block of 6 x 4 vectors, no buffer for the sums but a scratch of a chunk, and the elementwise op once, in a loop over the rows of the chunk.
+// Input: a handwritten matrix product with bias and gelu; no primitive emits it. Checks that one loop over K carries
+// the sums of a block of 6 x 4 vectors, that the only buffer for sums is one chunk of scratch, and that the elementwise
+// op occurs once, in a loop over the rows of the chunk.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: quern-opt %s --codegen --target=avx512_core | FileCheck %s --check-prefix=ASM
@@ -23,7 +24,7 @@
 // CHECK: scf.for
 // CHECK: math.exp
 // CHECK: vector.store {{.*}}, %[[DST]]
-// Sums stay in registers: in the loop there is one broadcast for four multiplications, and nothing is stored.
+// Sums stay in registers: the loop has one broadcast per four multiplications and no store.
 // ASM: vfmadd
 // ASM-NEXT: vfmadd
 // ASM-NEXT: vfmadd

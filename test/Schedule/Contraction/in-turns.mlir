@@ -1,6 +1,7 @@
-// Two products of different states and weights with panels of 64 columns, and sums that start from a bias. One wants to see the bias loaded
-// as the start and one loop over K that serves both products. A panel of 128 KiB comes from the second level of the cache: as few blocks of
-// rows read it as registers allow, its lines are asked for ahead, by the first block further than by the others.
+// Input: two products of different states and weights, with panels of 64 columns and sums that start from a bias.
+// Checks that the bias is loaded as the start and that one loop over K serves both products. A panel of 128 KiB is read
+// from L2, so it is read by as few blocks of rows as the registers allow, and it is prefetched, by the first block from
+// a greater distance.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --target=avx512_core

@@ -1,5 +1,6 @@
-// 13 panels of 16 columns in tiles of 64: three of the last tile's four vectors have no column. One wants to see such vectors read the tile's
-// first panel instead of one behind the buffer (a select for each, and no mask along K), and left out of what follows the sums.
+// Input: 13 panels of 16 columns in tiles of 64, so three of the last tile's four vectors have no columns. Checks that
+// those vectors read the tile's first panel instead of memory past the buffer (one select each, and no mask along K)
+// and that the epilogue skips them.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=vector.maskedload
 // RUN: quern-opt %s --check --target=avx512_core

@@ -1,4 +1,5 @@
-// Gates whose sums an open stride parts. One wants to see that no accumulator is placed by a multiple of that stride, which is no number.
+// Input: gates whose sums are separated by an open stride. Checks that no accumulator is addressed by a multiple of
+// that stride, which is not a known number.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx2 | FileCheck %s
 // RUN: quern-opt %s --schedule --target=spirv64 | FileCheck %s

@@ -1,5 +1,6 @@
-// Factors in blocks beside an open K that are no open number of panels: of a known number, and with columns that overlap the groups along K. One wants to
-// see them left to rows or refused, and the same results.
+// Input: blocked factors with an open K but no open number of panels: with a known number of panels, and with columns
+// that overlap the groups along K. Checks that the contraction recipe refuses them, and that the results are correct if
+// another recipe accepts them.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx2 | FileCheck %s --implicit-check-not=contraction:
 // RUN: quern-opt %s --check --sizes=33,40,33 --target=avx2

@@ -1,6 +1,6 @@
-// A product of bf16 whose sizes are all known at execution only, with weights that lie plain. Where the target multiplies pairs of bf16, one wants to see
-// them made once, of two rows of weights, into the copy that all rows of a chunk read; of few rows in registers; and behind the last whole pair one row
-// and zeros. Elsewhere the copy is of f32.
+// Input: a product of bf16 with open sizes and plain weights. Checks that on targets with an instruction for pairs of
+// bf16, pairs are built once, from two rows of weights, into the copy that all rows of a chunk read; for few rows in
+// registers; and that after the last whole pair one row is paired with zeros. On other targets the copy is f32.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --check-prefix=WIDENED

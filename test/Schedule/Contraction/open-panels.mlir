@@ -1,7 +1,8 @@
-// Products whose weights lie in an open number of panels of 16 columns, and of which every size is known at execution only: of f32, and of bf16 whose
-// rows along K lie in pairs, the last of which may lack one. One wants to see that nothing is copied: the four vectors of a step are loaded from four
-// panels, or of a tile that the columns do not fill from one, and sums have whole panels, so that no element is written by itself. Pairs are
-// multiplied by one instruction where there is one, behind the last whole pair with zeros in both factors; elsewhere each half is multiplied by itself.
+// Input: products with open sizes whose weights have an open number of panels of 16 columns: in f32, and in bf16 with
+// pairs of rows along K, the last of which may be incomplete. Checks that nothing is copied: the four vectors of a step
+// are loaded from four panels, or from one in a tile that is not full. Sums have whole panels, so no element is written
+// separately. Pairs are multiplied by one instruction if the target has it, with zeros in both factors after the last
+// whole pair; otherwise each half is multiplied separately.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s --implicit-check-not=mask --implicit-check-not=linalg.
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --check-prefix=HALVES

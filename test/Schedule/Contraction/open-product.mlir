@@ -1,7 +1,7 @@
-// A product of which every size is known at execution only, with weights whose columns lie along K and begin at an offset. One wants to see
-// chunks of rows and tiles of columns that multiply the space, and of all K of a full tile, then in a part of K: pieces of four columns' rows loaded, unpacked twice and
-// stored into a copy; blocks of six rows from it; and in a tile that is not filled blocks of one vector. Nothing is masked, no vector is
-// read beyond a factor.
+// Input: a product with open sizes, whose weights have their columns along K and start at an offset. Checks that the
+// space is chunks of rows times tiles of columns. A full tile processes K in slices: pieces of four columns are loaded,
+// unpacked twice and stored into a copy, from which blocks of six rows read. A tile that is not full has blocks of one
+// vector. Nothing is masked, and no vector is read past the end of a factor.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=mask
 // RUN: quern-opt %s --check --sizes=61,3,6,35,3,4,61,35,37

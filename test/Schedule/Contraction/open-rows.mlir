@@ -1,5 +1,5 @@
-// A product whose number of rows is known at execution only. One wants to see it loaded once in a call, chunks of 64 rows that multiply the
-// space, and in a chunk blocks of four rows, then of two and one for what is left.
+// Input: a product with an open number of rows. Checks that the number is loaded once per call, that the space is the
+// number of chunks of 64 rows, and that a chunk has blocks of four rows, then of two and one for the remaining rows.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: quern-opt %s --codegen --target=avx512_core | FileCheck %s --check-prefix=ASM
@@ -7,7 +7,7 @@
 // RUN: quern-opt %s --check --sizes=3,3 --target=sse42
 // RUN: not quern-opt %s --check 2>&1 | FileCheck %s --check-prefix=NAIVE
 // NAIVE: error: sizes: @product has more than 0
-// The rows of a and of dst: sizes 0 and 1. That they are the same is for the caller to see to.
+// Sizes 0 and 1 are the numbers of rows of a and of dst. The caller ensures that they are equal.
 // CHECK: func.func @product_kernel({{.*}}%[[SIZES:[^:]*]]: memref<?xindex> {quern.sizes}
 // CHECK-SAME: factors = [0, 64]
 // CHECK-SAME: plan = "contraction: ?x128, 1 product by fma into 1 accumulator, 1 loop over K; blocks of 4x4 vectors and lower ones, 2 tiles of 64 columns x ceil(size 0 / 64) chunks, {{[0-9]+}} operations after it over scratch"

@@ -1,4 +1,4 @@
-// A fill of a buffer that no product sums into has no place in a contraction; it was lost. Another recipe may take both, or neither.
+// Checks that a contraction refuses a fill of a buffer that no product sums into. Another recipe may support both ops.
 // REQUIRES: compiler
 // RUN: not quern-opt %s --schedule 2>&1 | FileCheck %s
 // CHECK: contraction: a fill is of no buffer that products sum into

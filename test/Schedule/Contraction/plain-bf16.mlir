@@ -1,4 +1,5 @@
-// Weights as rows of K with columns side by side, in bf16: nothing is packed in pairs, each element is widened.
+// Input: bf16 weights as rows of K with contiguous columns. Checks that nothing is packed in pairs and each element is
+// widened.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

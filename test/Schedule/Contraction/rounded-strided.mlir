@@ -1,5 +1,6 @@
-// A product of f32 whose op allows its factors to be rounded to bf16, and whose K lies in no pairs. Each factor is rounded by itself, as the
-// dots of the other layout do it: one problem has the same factors in all of its kernels.
+// Input: a product of f32 whose op allows its factors to be rounded to bf16, and whose K has no pairs. Checks that each
+// factor is rounded separately, like in the dots of the other layout, because all kernels of a problem use the same
+// factors.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --check-prefix=STRICT --implicit-check-not=bf16

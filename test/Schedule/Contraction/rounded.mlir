@@ -1,5 +1,6 @@
-// A product of f32 whose op allows its factors to be rounded to bf16, with K in pairs; its last pair is half full, a product of its own.
-// One wants to see the factors rounded in the loop where that is an instruction, two vectors of them in one, and nothing rounded elsewhere.
+// Input: a product of f32 whose op allows its factors to be rounded to bf16, with K in pairs; the last pair is half
+// full and a separate product. Checks that the factors are rounded in the loop if the target has an instruction for it,
+// which rounds two vectors, and that other targets round nothing.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s
 // RUN: quern-opt %s --codegen --target=avx512_core_bf16 | FileCheck %s --check-prefix=ASM

@@ -1,4 +1,5 @@
-// The same with one row: what flipping a bit adds is summed beside its sums.
+// Input: like signed.mlir with one row. Checks that the amount that the flipped bit adds is summed next to the row's
+// sums.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_vnni | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

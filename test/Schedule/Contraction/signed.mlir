@@ -1,5 +1,7 @@
-// Signed bytes by signed bytes. VNNI multiplies unsigned by signed ones: one wants to see 128 added to those of a row by flipping a bit, and
-// what that adds to the sums summed once for all rows of a tile, by the same dots with 128 in place of the row, and subtracted where sums start. AMX multiplies any with any: nothing is shifted.
+// Input: signed bytes times signed bytes. VNNI multiplies unsigned by signed bytes. Checks that 128 is added to the
+// bytes of a row by flipping a bit; that the amount which this adds is summed once for all rows of a tile, by the same
+// dots with 128 in place of the row, and subtracted from the initial sums. AMX multiplies all combinations, so nothing
+// is shifted.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_vnni | FileCheck %s
 // RUN: quern-opt %s --codegen --target=avx512_core_vnni | FileCheck %s --check-prefix=ASM

@@ -1,4 +1,4 @@
-// Sums that start from what an earlier product has left in a buffer, and the activated gates as results of their own.
+// Input: sums that start from the result of an earlier product in a buffer, and activated gates as separate results.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

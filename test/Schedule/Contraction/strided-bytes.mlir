@@ -1,4 +1,4 @@
-// Bytes with K contiguous, and the third of three gates alone.
+// Input: bytes with K contiguous, and only the third of three gates.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

@@ -1,4 +1,5 @@
-// Weights with K contiguous, so that the columns of a step lie apart: they are read one by one, and beyond the last one the last again.
+// Input: weights with K contiguous, so the columns of a step are not. Checks that columns are loaded one by one, and
+// that the last one is loaded again in place of columns past the end.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

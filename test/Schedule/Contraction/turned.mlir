@@ -1,5 +1,6 @@
-// An epilogue that reads an argument whose rows lie side by side rather than its columns. One wants to see a vector of its columns turned
-// over by squares into scratch, from where each row takes a vector; element by element what no square fits.
+// Input: an epilogue that reads an argument whose rows are contiguous instead of its columns. Checks that a vector of
+// its columns is transposed in squares into scratch, from which each row loads a vector; columns that fill no square
+// are copied element by element.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core

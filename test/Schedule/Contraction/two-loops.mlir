@@ -1,5 +1,6 @@
-// Sums that two products share beside sums of one product each, on factors whose gates and columns lie in rows of K. One wants to see that
-// products that read the same rows share the steps of one loop over K, which carries the sums of both; and sums that start from a bias.
+// Input: sums of two products and sums of one product each, with factors whose gates and columns are in rows of K.
+// Checks that products which read the same rows share the steps of one loop over K, which carries the sums of both, and
+// that sums start from a bias.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --target=avx512_core

@@ -1,5 +1,6 @@
-// A transposing elementwise add of two tensors in different layouts, written by hand: a(i, j) lies row by row, b(i, j) in blocks of 16 columns,
-// and the sum column by column. No primitive emits it; the recipe that serves reorders takes it for what its maps say.
+// Input: a handwritten transposing add of two tensors in different layouts: a(i, j) is row-major, b(i, j) has blocks of
+// 16 columns, and the sum is column-major. No primitive emits it. Checks that the recipe for reorders supports it,
+// because only the indexing maps matter.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --target=avx512_core

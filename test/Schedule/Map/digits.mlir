@@ -1,6 +1,6 @@
-// Blocks of one dim that do not divide each other (48 against 32) leave an axis that some operand walks in digits. Below it blocks of 16 are
-// lines as ever; the axis is innermost, and where its runs are few they all are in one iteration, at addresses that are known: nothing is
-// divided. Blocks of 5 against 7 share nothing: points, every one at an address of its own, and nothing wrong.
+// Input: blocks of one dim that do not divide each other. For 48 and 32, blocks of 16 are contiguous in both, and the
+// axis of these blocks is nonlinear. Checks that it is innermost and that its few runs are all in one iteration, at
+// constant addresses without divisions. Blocks of 5 and 7 share no run, so each element has a computed address.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/shared.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=SHARED --implicit-check-not=linalg.

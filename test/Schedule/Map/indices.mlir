@@ -1,7 +1,7 @@
-// A body that reads the indices of loops: they are operands without memory. Where one is contiguous with the destination it is a number plus
-// the lanes' own; along any other loop it is one number for all lanes. A loop that is cut at the destination's blocks, one that the blocks do
-// not fill, a transposition of what is read beside them and single elements take it alike, and axes along which an index does not go on as
-// addresses do stay apart.
+// Input: bodies that read loop indices, which are operands without memory. Checks that an index along the contiguous
+// dim is a number plus a constant per lane, and along other loops one number for all lanes. This holds for a loop that
+// is split at the destination's blocks, for blocks that are not full, for transpositions of other operands and for
+// single elements. Axes along which an index is not linear as an address stay separate.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/flat.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=FLAT --implicit-check-not=linalg.

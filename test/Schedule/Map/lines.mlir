@@ -1,5 +1,6 @@
-// One wants to see runs that are contiguous in source and destination as vectors: a box of padding (12 of 16 lanes, apart by 16) as one masked
-// vector in a loop, a contiguous fill as one run of all dims, and an op that converts, with one factor for all and one for each column.
+// Checks that runs that are contiguous in source and destination are vectors: a box of padding (12 of 16 lanes, stride
+// 16) is one masked vector in a loop, a contiguous fill is one run of all dims, and an op can convert with one factor
+// for all elements and one for each column.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/box.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=BOX --implicit-check-not=linalg. --implicit-check-not=memref.store
@@ -27,16 +28,19 @@
 // SCALE: plan = "map: lines, space {{[0-9]+}}, runs of 100, 8 lanes
 // SCALE: vector.load {{.*}} vector<8xf32>
 // SCALE: vector.store {{.*}} vector<8xbf16>
-// Large ones pass the caches: rows that begin anywhere behind a store up to the next boundary, short runs in the order of the source.
+// Large results use non-temporal stores: rows of any alignment from the next boundary on, short runs in the order of
+// the source.
 // APART: plan = "map: lines, space {{[0-9]+}}, runs of 3000, {{.*}}, streams from a boundary on"
 // APART: vector.maskedstore {{.*}} vector<16xf32>
 // APART: vector.store {{.*}}nontemporal = true{{.*}} vector<16xf32>
 // HEADS: plan = "map: lines, space {{[0-9]+}}, runs of 64, {{.*}} | 48 12, streams where aligned"
-// Where the cache would hold it all, only a call for all of it streams: several threads are faster in the cache.
+// If the result fits in the cache, only a call for all of it uses non-temporal stores, because several threads are
+// faster in the cache.
 // ALONE: plan = "map: lines, {{.*}}, alone streams where aligned"
 // ALONE: %[[COUNT:.*]] = arith.subi %arg3, %arg2 : index
 // ALONE: arith.cmpi eq, %[[COUNT]], %c512 : index
-// What a step has of a narrow type goes as whole lines, from the first boundary of one on; the head takes up to two masked vectors.
+// A step of a narrow type is stored as whole cache lines, starting at the first boundary of a cache line. Up to two
+// masked vectors store the elements before it.
 // HALVES: plan = "map: lines, {{.*}} 16 lanes, unroll 4, {{.*}}, streams from a boundary on"
 // HALVES: scf.for
 // HALVES: vector.maskedstore {{.*}} vector<16xbf16>
@@ -44,7 +48,7 @@
 // HALVES: vector.shuffle {{.*}} vector<16xbf16>, vector<16xbf16>
 // HALVES-COUNT-2: vector.store {{.*}}nontemporal = true{{.*}} vector<32xbf16>
 // HALVES-NOT: nontemporal
-// Runs of 8 narrow elements take a quarter of a register, without masks, which AVX2 has none of.
+// Runs of 8 narrow elements use a quarter of a register and no masks, which AVX2 does not have.
 // SHORT: plan = "map: lines, space {{[0-9]+}}, runs of 8, 8 lanes
 // SHORT: vector.store {{.*}} vector<8xbf16>
 

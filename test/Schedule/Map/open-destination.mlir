@@ -1,5 +1,5 @@
-// A loop whose length one operand has as a number, and the destination as an open size. One wants to see that it is the number, which
-// blocks of the source cut.
+// Input: a loop whose extent is a number for one operand and an open size for the destination. Checks that the number
+// is used, and is split at the blocks of the source.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=spirv64 | FileCheck %s
 // CHECK: plan = "map: tiles through group memory, boxes 16/16 x {{[12]}}/2 x 8/8

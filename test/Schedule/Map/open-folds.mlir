@@ -1,8 +1,9 @@
-// Small tiles of open sizes, as blocks of weights make them: 16 rows of 9 columns. One wants to see tables of where rows and columns are, which a call
-// makes once; an axis that goes on from the columns in the source, or from the rows in the destination, moved inside of the others; rows of a square a
-// step of a table from the first of four, and columns stored where the table says; and single elements for a tile that calls have cut. The sizes are of
-// oihw to OIhw16i16o, of the way back, of rows and columns that nothing goes on from, of three columns, of rows and columns that both are cut, and of
-// more than the tables have.
+// Input: small tiles of open sizes, as blocks of weights have them: 16 rows of 9 columns. Checks that a call computes
+// tables of the offsets of rows and columns once; that an axis which continues the columns in the source, or the rows
+// in the destination, is moved inside; that the rows of a square are steps of a table from the first of four, and
+// columns are stored where the table says; and that a tile that is divided between calls uses single elements. The
+// sizes are those of oihw to OIhw16i16o, of the reverse, of rows and columns that no axis continues, of three columns,
+// of rows and columns that are both split, and of tiles that exceed the tables.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --sizes=16,9,16,9,144,16,9,16,16,256

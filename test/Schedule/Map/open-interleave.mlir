@@ -1,5 +1,6 @@
-// Three channels of pixels, of which only these three are known: planes of any size to packed pixels. One wants to see three vectors along the pixels
-// become three that lie side by side, and single elements for what is left of a vector.
+// Input: three channels of pixels, the only known size: planes of any size to packed pixels. Checks that three vectors
+// along the pixels are interleaved into three adjacent vectors, and that the elements after the last whole vector are
+// stored one by one.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --sizes=4,1000,4000,1003,4,1000,3009

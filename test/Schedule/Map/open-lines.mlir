@@ -1,6 +1,7 @@
-// Lines whose lengths and strides are given at execution. One wants to see loops of their own for lines of up to four vectors, chosen once in a
-// call; no division within the loops of the space, and none at all for a call that computes all of it; and a masked vector where a longer line ends. Where nothing is masked, the last vector
-// of a line ends with it, and is computed before the line is written.
+// Input: runs with open lengths and strides. Checks that runs of up to four vectors have separate loops, chosen once
+// per call; that the loops over the space have no division, and a call for the whole space has none at all; and that a
+// longer run ends with a masked vector. Without masks, the last vector of a run ends at its end and is computed before
+// the run is written.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: quern-opt %s --schedule --target=avx2 | FileCheck %s --check-prefix=UNMASKED --implicit-check-not=masked

@@ -1,6 +1,6 @@
-// A transposition whose sizes and strides are given at execution. One wants to see whole tiles transposed from the source itself, and scratch for
-// rows where the stride of the source folds them onto a few sets of the cache or where a tile ends within a square; what is beyond the end
-// is neither read nor stored.
+// Input: a transposition with open sizes and strides. Checks that whole tiles are transposed directly from the source.
+// Rows go through scratch if the source's stride maps them to a few cache sets, or if a tile ends within a square;
+// elements past the end are neither read nor stored.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %s --schedule --target=sse42 | FileCheck %s --check-prefix=UNMASKED

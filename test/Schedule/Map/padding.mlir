@@ -1,6 +1,7 @@
-// A fill in front of the op that writes its blocks is merged: one kernel, one pass, zeros in the same stores. One wants to see the fill gone, the
-// limit in the plan, and results that agree where the padding is part of a vector, whole blocks, and whole vectors; where the source is padded, too;
-// and where both are blocked in blocks of their own. A fill that writes more than padding is left to rows.
+// Checks that a fill before the op that writes its blocks is merged with it: one kernel, one pass, zeros in the same
+// stores. The fill is gone, the plan has the limit, and the results agree if the padding is part of a vector, whole
+// blocks or whole vectors, if the source is also padded, and if both have different blocks. A fill that writes more
+// than padding is left to the rows recipe.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/same.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=SAME --implicit-check-not=linalg.
@@ -39,7 +40,7 @@ func.func @same(%src: memref<3x3x49x16xf32> {quern.arg = "src"}, %dst: memref<3x
 }
 
 //--- scaled.mlir
-// The scales end with the channels: none is read for padding. Blocks of 8 and vectors of 16.
+// The scales have one element per channel, so none is read for padding. Blocks of 8 and vectors of 16.
 #blocked = affine_map<(n, c, w) -> (n, c floordiv 8, w, c mod 8)>
 #channel = affine_map<(n, c, w) -> (c)>
 func.func @scaled(%src: memref<2x3x24x8xi8> {quern.arg = "src"}, %scale: memref<19xf32> {quern.arg = "scale"}, %dst: memref<2x3x24x8xf32> {quern.arg = "dst"}) {
@@ -72,7 +73,7 @@ func.func @blocks(%src: memref<3x3x49x16xf32> {quern.arg = "src"}, %dst: memref<
 }
 
 //--- large.mlir
-// Five columns in a block of 64: most vectors are padding alone.
+// Five columns in a block of 64: most vectors contain only padding.
 #src = affine_map<(n, c) -> (n, c)>
 #dst = affine_map<(n, c) -> (c floordiv 64, n, c mod 64)>
 func.func @large(%src: memref<9x69xf32> {quern.arg = "src"}, %dst: memref<2x9x64xi32> {quern.arg = "dst"}) {

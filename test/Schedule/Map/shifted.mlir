@@ -1,6 +1,7 @@
-// A source that begins within a block of the destination: the destination's digits are those of the index plus a constant. What divides both the
-// block and the constant (8 of 16) is walked in lines, below an axis whose digits are computed; nothing (3 of 16) leaves that axis alone, and
-// the lines are along another dim, if any is contiguous. Digits that never wrap around are none.
+// Input: a source that starts within a block of the destination, whose digits are those of the index plus a constant.
+// Checks that if a number divides both the block and the constant (8 of 16), runs have this length and the digits of
+// the axis above them are computed. Otherwise (3 of 16) that axis is a separate axis and the runs are along another
+// contiguous dim, if there is one. Digits that never wrap around are dropped.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/half.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=HALF --implicit-check-not=linalg.

@@ -1,6 +1,7 @@
-// One wants to see what tiles make of blocks: channels that fill no block come as zeros in the same stores, by a condition on the row and without
-// masks; weights in blocks within blocks (4 inputs of each of 16 outputs) whose short rows are read together with what follows them; and a
-// conversion on the narrower side of the transposition. A tile that is beyond a limit with all of its lanes writes nothing.
+// Checks tiles with blocks: channels that do not fill a block are stored as zeros in the same stores, by a condition on
+// the row and without masks; weights in blocks within blocks (4 inputs of each of 16 outputs) read their short rows
+// together with the elements that follow them; and a conversion happens on the narrower side of the transposition. A
+// tile whose lanes are all beyond a limit writes nothing.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/padded.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=PADDED --implicit-check-not=linalg. --implicit-check-not=mask

@@ -1,6 +1,7 @@
-// Where rows lie a page apart in the source, a few of them fill a set of the first cache: one wants to see many rows and several lines of
-// each copied to scratch. Where columns lie about a page apart in the destination and begin in the middle of lines, one wants to see many
-// rows, so that a line is done before others of its set come. A row of 1040 elements does neither.
+// Checks tiles at strides of about a page. If the rows of the source are a page apart, a few of them fill a set of L1,
+// and many rows and several cache lines of each are copied to scratch. If the columns of the destination are about a
+// page apart and start within a cache line, a tile has many rows, so a cache line is complete before others of its set
+// are written. A row of 1040 elements needs neither.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/rows.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=ROWS

@@ -1,6 +1,6 @@
-// A destination that is read forbids tiles that overlap: the last one is cut. Where it has one row of the 16 that a tile has, one wants to see
-// each of the 15-element rows read by itself, in pieces, under a condition (`cut`). Where a column is several vectors long, one of which all
-// lanes lie beyond the destination is left out, not masked (`several`).
+// Checks that tiles do not overlap if the destination is read: the last tile is cut. In `cut` it has one of a tile's 16
+// rows, and each row of 15 elements is read separately, in pieces, under a condition. In `several` a column is several
+// vectors long, and a vector whose lanes are all beyond the destination is skipped instead of masked.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/cut.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=CUT

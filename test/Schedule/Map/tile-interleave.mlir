@@ -1,5 +1,5 @@
-// One wants to see few rows, or few columns, as whole vectors that alternate: three planes of colours to pixels and back, and pairs of rows of
-// weights. Nothing goes through scratch or lane by lane.
+// Checks that few rows, or few columns, are whole vectors that are interleaved: three color planes to pixels and back,
+// and pairs of rows of weights. Nothing goes through scratch or lane by lane.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/pixels.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=PIXELS --implicit-check-not=linalg. --implicit-check-not=alloc --implicit-check-not=memref.load

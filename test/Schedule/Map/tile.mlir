@@ -1,5 +1,6 @@
-// One wants to see a transposition as tiles: pieces of 16 bytes from four rows to a vector, two stages of unpacks within 128-bit parts, columns
-// stored from registers, all in loops and without scratch. Sizes that tiles do not divide shift the last tile (a minimum), and mask nothing.
+// Checks that a transposition has tiles: four rows are read in pieces of 16 bytes into one vector, two stages of
+// unpacks stay within 128-bit parts, and columns are stored from registers, all in loops and without scratch. If tiles
+// do not divide the sizes, the last tile is shifted back (a minimum) and nothing is masked.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/square.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=SQUARE --implicit-check-not=linalg. --implicit-check-not=alloc --implicit-check-not=mask

@@ -1,5 +1,5 @@
-// One wants to see one reduction of a product and one map in two sweeps: both operands are read twice, in place allowed, with the licensed
-// contraction on the product.
+// Checks that one reduction of a product and one map are two sweeps: both operands are read twice, in-place execution
+// is allowed, and the product is contracted as its flag permits.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx2 | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=quern.scratch
 // RUN: quern-opt %s --check --target=avx2

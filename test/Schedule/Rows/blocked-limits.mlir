@@ -1,5 +1,6 @@
-// One wants to see rows off the blocked dim, with blocks of 16 that do not fill the last one (20 = 16 + 4): one body, whole vectors along the block under
-// a mask that is computed where the block begins, and as many iterations as there are blocks, none of them empty.
+// Input: rows along a dim other than the blocked one, with blocks of 16 of which the last is not full (20 = 16 + 4).
+// Checks that there is one body with whole vectors along the block, under a mask that is computed at the start of the
+// block, and one iteration per block, none of them empty.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=quern.scratch --implicit-check-not=scf.if
 // RUN: quern-opt %s --check --target=avx512_core

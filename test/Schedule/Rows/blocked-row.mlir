@@ -1,5 +1,6 @@
-// One wants to see a row in blocks of 16: unit stride inside a block, a division and a remainder to find it, on every target whose vectors do
-// not straddle blocks; the unread operand that pins the extents leaves no trace.
+// Input: a row in blocks of 16. Checks that it has unit stride inside a block, which is found by a division and a
+// remainder, on every target whose vectors do not straddle blocks. The unread operand that defines the extents leaves
+// no code.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: quern-opt %s --schedule --target=sse42 | FileCheck %s --check-prefix=SSE --implicit-check-not=quern.scratch

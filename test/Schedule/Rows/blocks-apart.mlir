@@ -1,5 +1,5 @@
-// One wants to see blocks of 16 against blocks of 24: neither divides the other, but runs of 8 lie side by side in both. Vectors run along
-// those, and the address of a run is walked in digits, once per row.
+// Input: blocks of 16 and blocks of 24. Neither size divides the other, but runs of 8 are contiguous in both. Checks
+// that vectors are along those runs and that the address of a run is computed from digits, once per row.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx2 | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=quern.scratch
 // RUN: quern-opt %s --check --target=avx512_core

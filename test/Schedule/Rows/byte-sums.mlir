@@ -1,7 +1,8 @@
-// One wants to see bytes that are only summed taken four to a lane: across rows in a layout whose innermost block is one of four row positions
-// (whole registers, four of them added up before they go to the sum), along the row where it is contiguous, with what is left of it taken as
-// usual. Where lanes lie side by side instead, two registers of them are summed in 16 bits, 256 steps at a time. On each level the neighbours are
-// added by instructions on bytes; where something else is done along the row nothing of this happens.
+// Checks that bytes that are only summed are added four per lane: across rows in a layout whose innermost block has
+// four row positions (whole registers, four of them added before they are added to the sum), and along the row if it is
+// contiguous, with the usual code for the remainder. If lanes are contiguous instead, two registers are summed in 16
+// bits, 256 steps at a time. Each instruction set adds the neighbors with instructions on bytes. If the row has another
+// use, none of this applies.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=quern.scratch
 // RUN: quern-opt %s --expand-math --target=avx512_core | FileCheck %s --check-prefix=AVX512 --implicit-check-not=multi_reduction
@@ -47,7 +48,8 @@ func.func @blocks(%src: memref<2x12x32x4xi8> {quern.arg = "src"}, %dst: memref<6
   return
 }
 
-// Blocks of eight lanes are half of a vector of AVX-512; three steps of four positions go together, since two times four would leave some.
+// Blocks of eight lanes are half of an AVX-512 vector. Three steps of four positions are unrolled, because two times
+// four would leave a remainder.
 // CHECK-LABEL: func.func @half_kernel(
 // CHECK-SAME: 8 lanes of 4 neighbours
 // CHECK-COUNT-3: vector.multi_reduction {{.*}} vector<8x4xi32>

@@ -1,5 +1,6 @@
-// Where the greatest element of a row is, the first of equal ones, and a sum of what lies on or below a diagonal: one wants to see indices as vectors
-// of i32, along the row and across rows, and a minimum of integers. An index of 64 bits is refused.
+// Input: the position of the greatest element of a row (the first of equal ones), and a sum of the elements on or below
+// a diagonal. Checks that indices are vectors of i32, along the row and across rows, and that a minimum of integers is
+// supported. An index of 64 bits is refused.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/place.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=PLACE --implicit-check-not=linalg.

@@ -1,5 +1,6 @@
-// One wants to see that the recipe is no softmax: two dependent reductions in three sweeps, row arithmetic between them, operands that vary
-// along the row only, two outputs per row, and nothing stored between the sweeps.
+// Checks that the recipe is not specific to softmax: it supports two dependent reductions in three sweeps, with row
+// arithmetic between them, operands that vary only along the row and two outputs per row, and stores nothing between
+// the sweeps.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=memref.copy --implicit-check-not=linalg. --implicit-check-not=quern.scratch
 // RUN: quern-opt %s --check

@@ -1,5 +1,6 @@
-// Sizes that are known at run time only: each is loaded once in a call of the kernel, and the rows multiply the space. A row of one vector is
-// straight-line code; of longer ones a sweep is a loop of whole steps, one of single vectors and one of the last, masked vector.
+// Input: sizes that are known only at execution. Checks that each is loaded once per call and that the space is the
+// number of rows. A row of one vector is straight-line code; for longer rows a sweep is a loop of whole steps, one of
+// single vectors, and a last, masked vector.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: quern-opt %s --codegen --target=avx512_core | FileCheck %s --check-prefix=ASM
@@ -7,7 +8,8 @@
 // RUN: quern-opt %s --check --sizes=5,3,3,5,3,8 --target=sse42
 // RUN: not quern-opt %s --check 2>&1 | FileCheck %s --check-prefix=NAIVE
 // NAIVE: error: sizes: @softmax has more than 0
-// The dims and the outer stride of src, those of dst: sizes 0, 1, 2 and 3, 4, 5. That dst has the dims of src is for the caller to see to.
+// Sizes 0, 1 and 2 are the dims and the outer stride of src; sizes 3, 4 and 5 are those of dst. The caller ensures that
+// both have the same dims.
 // CHECK: func.func @softmax_kernel(%[[SRC:[^:]*]]: memref<?xf32> {quern.arg = "src"}, %[[DST:[^:]*]]: memref<?xf32> {quern.arg = "dst"}, %{{.*}}: memref<?xi8> {quern.scratch}, %[[SIZES:[^:]*]]: memref<?xindex> {quern.sizes}
 // CHECK-SAME: factors = [0, 1]
 // CHECK-SAME: plan = "rows: 4 ops in 3 sweeps, space 1 x ceil(size 0 / 1), along the row, unroll 4+1+2, 16 lanes, sweep 1 keeps a value in scratch of rows up to 8192, rows up to 6 vectors stay in registers, the last sweep streams if the destination is large and aligned"

@@ -1,5 +1,5 @@
-// One wants to see a row in blocks of 8 on vectors of 16 lanes: each is two loads joined in registers, and two stores; the last vector has half
-// a block, whose lanes move one by one.
+// Input: a row in blocks of 8 on vectors of 16 lanes. Checks that a vector is two loads joined in registers, and two
+// stores. The last vector has half a block, whose lanes are moved one by one.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=quern.scratch
 // RUN: quern-opt %s --check --target=avx512_core

@@ -1,5 +1,6 @@
-// Sums over two axes that do not lie together, with what is divided by them: one wants to see one row of 9 x 25 whose index has a digit for each
-// axis, and axes that do lie together as one walk without digits. The space has to be reduced by all ops alike.
+// Input: sums over two axes and an op that divides by them. Checks that non-adjacent axes become one row of 9 x 25
+// whose index has a digit for each axis, and that adjacent axes become one axis without digits. All ops must reduce the
+// same loops.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/apart.mlir --schedule --target=avx512_core | FileCheck %s --check-prefix=APART --implicit-check-not=linalg.

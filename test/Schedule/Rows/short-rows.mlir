@@ -1,6 +1,6 @@
-// One wants to see operands of every kind beside rows that share a vector: the same elements for every row (loaded once, before the loop),
-// one element per row (loaded and stored together, spread by a shuffle), and rows with gaps (moved lane by lane). The check runs them
-// against the linalg with the last vector partial, on each way of masking.
+// Input: operands of each kind with rows that share a vector: the same elements for every row (loaded once, before the
+// loop), one element per row (loaded and stored together, broadcast by a shuffle), and rows with gaps (moved lane by
+// lane). Checks them against the linalg code with a partial last vector, with each way of masking.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=vector.reduction --implicit-check-not=alloc
 // RUN: quern-opt %s --check

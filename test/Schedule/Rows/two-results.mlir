@@ -1,5 +1,6 @@
-// An operation with a result in an argument and one beside it, in front of a reduction: later sweeps read the argument again. What lies beside and
-// is read behind the reduction would be computed again from arguments that may be overwritten by then: that is refused.
+// Input: an operation before a reduction, with one result in an argument and one in a temporary. Checks that later
+// sweeps read the argument again. A temporary that is read after the reduction would be recomputed from arguments that
+// may be overwritten by then, so it is refused.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/beside.mlir --schedule --target=avx512_core | FileCheck %s --implicit-check-not=linalg.

@@ -1,5 +1,6 @@
-// The same cell in bf16, pairs along K side by side. One wants to see the products of pairs as one operation each, which becomes one
-// instruction where there is one, or a part of one where matrices are multiplied; elsewhere the elements of a pair are taken apart by shifts.
+// Input: the cell of lstm.mlir in bf16, with pairs along K contiguous. Checks that the products of pairs are one
+// operation each: one instruction if the target has it, or part of one if it multiplies matrices. Other targets extract
+// the elements of a pair by shifts.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s
 // RUN: quern-opt %s --codegen --target=avx512_core_bf16 | FileCheck %s --check-prefix=ASM

@@ -1,5 +1,6 @@
-// The same cell on bytes, unsigned states and signed weights, four along K side by side. One wants to see one instruction for four products
-// where there is one, and what the dequantization needs of a column computed in front of the loop over rows.
+// Input: the cell of lstm.mlir on bytes, with unsigned states and signed weights, four contiguous along K. Checks that
+// four products are one instruction if the target has it, and that the per-column terms of the dequantization are
+// computed before the loop over rows.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_vnni | FileCheck %s
 // RUN: quern-opt %s --codegen --target=avx512_core_vnni | FileCheck %s --check-prefix=ASM

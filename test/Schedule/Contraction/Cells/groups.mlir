@@ -1,13 +1,14 @@
-// Four gates of a cell whose panels lie gate behind gate, and are read from beyond the first level of the cache. One wants to see tall
-// blocks with the sums of two gates, then of the other two, each once for 10 rows and once for the 6 that are left; lines are prefetched,
-// for the first block from farther away; and all sums are in scratch before the cell's arithmetic.
+// Input: a cell whose four gates are stored one after another and do not fit in L1. Checks that tall blocks hold the
+// sums of two gates, then of the other two, each once for 10 rows and once for the remaining 6; that panels are
+// prefetched, by the first block from a greater distance; and that all sums are in scratch before the cell's
+// arithmetic.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core:l1=32 | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg.
 // RUN: sed 's/<16x/<4x/g; s/\[16, 4/[4, 4/' %s | quern-opt --schedule --target=avx512_core:l1=32,l2=2048 | FileCheck %s --check-prefix=FEW
 // RUN: quern-opt %s --check --target=avx512_core:l1=32
 // RUN: quern-opt %s --check --target=avx2:l1=32
 // RUN: quern-opt %s --check --target=sse42:l1=32
-// Four rows are a single block, which reads each panel once; the second level has them all.
+// Four rows are a single block, which reads each panel once. L2 holds all panels, so nothing is prefetched.
 // FEW: blocks of 4x4 vectors, 3 tiles of 16 columns x 1 chunks, {{[0-9]+}} operations
 // FEW-NOT: memref.prefetch
 // CHECK: blocks of 10x2 vectors for 2 accumulators at a time and of 6 rows, 3 tiles of 16 columns x 1 chunks, prefetch

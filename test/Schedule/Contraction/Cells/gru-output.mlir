@@ -1,4 +1,5 @@
-// The second function of a GRU cell: the third gate of the same panels, x and r * h as rows. One wants to see one accumulator.
+// Input: the second function of a GRU cell: the third gate of the same panels, with x and r * h as rows. Checks that it
+// has one accumulator.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

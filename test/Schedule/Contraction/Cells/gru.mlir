@@ -1,6 +1,7 @@
-// The first function of a GRU cell in bf16: update and reset gates, from panels that hold three gates, with an odd K, whose last pair is half
-// full, and a number of columns that is no multiple of the panel. One wants to see two gates summed, the last pair as products of their own
-// that read one element of a row, and two results of different types.
+// Input: the first function of a GRU cell in bf16: update and reset gates, from panels that hold three gates. K is odd,
+// so the last pair is half full, and the number of columns is not a multiple of the panel. Checks that two gates are
+// summed, that the last pair is a separate product that reads one element of a row, and that the two results have
+// different types.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core_bf16 | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

@@ -1,5 +1,5 @@
-// A linear-before-reset AUGRU cell: x contributes to the sums of three gates, h to three of four, by two products of different gates; the
-// attention is one number for each row.
+// Input: a linear-before-reset AUGRU cell. Checks that two products with different gates share sums: x contributes to
+// three gates, h to three of four. The attention is one number per row.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

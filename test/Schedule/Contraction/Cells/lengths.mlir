@@ -1,5 +1,5 @@
-// An LSTM cell on bytes with an open number of rows, whose strides are open too. Each row has a length: once the step, a scalar loaded in
-// front, has passed it, the row keeps its state and gives zeros.
+// Input: an LSTM cell on bytes with an open number of rows and open strides. Each row has a length. Checks that once
+// the step, a scalar loaded before the loops, has reached the length, the row keeps its state and its result is zero.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16 --sizes=7,32,7,56,7,48,7,7,40,7,64,7,48

@@ -1,6 +1,6 @@
-// Four gates of a cell with weights packed in panels of 16 columns, all gates of a panel side by side, padded beyond the last column: two
-// products into the same sums, then one elementwise op with two results. One wants to see one loop over K for both products inside one of
-// two turns, which takes the buffers, and masks at the last columns.
+// Input: four gates of a cell with weights in panels of 16 columns. The gates of a panel are adjacent, and the last
+// panel is padded. Two products go into the same sums, then one elementwise op has two results. Checks that both
+// products share one loop over K, whose two iterations select the buffers, and that only the last columns are masked.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s --implicit-check-not=alloc --implicit-check-not=linalg. --implicit-check-not=vector.maskedload{{.*}}arg3
 // RUN: quern-opt %s --check --target=avx512_core

@@ -1,4 +1,5 @@
-// A cell of one channel, from a panel of 16 columns: a dim of one index is the columns, though rows are contiguous, too.
+// Input: a cell of one channel, from a panel of 16 columns. Checks that the dim of size 1 becomes the columns, although
+// rows are also contiguous.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

@@ -1,5 +1,5 @@
-// An LSTM cell with peephole whose c is bf16, like its bias, and is overwritten in place; rows are wider than what is read of them; h is
-// written twice, as f16 and as f32.
+// Input: an LSTM cell with peephole. c and the bias are bf16, and c is overwritten in place. Rows are longer than their
+// used part; h is written twice, as f16 and as f32.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx512_core | FileCheck %s
 // RUN: quern-opt %s --check --target=avx512_core_bf16

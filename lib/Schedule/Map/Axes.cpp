@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The match proves what emission relies on: every operand is an argument with an address that is a sum of digits of the
-// loops, no element is written twice, the destination is read where it is written, and a merged fill writes nothing
-// that the loops, drawn out to the destination's blocks, do not reach.
+// The match proves the assumptions of emission: every operand is an argument whose address is a sum of digits of the
+// loops; no element is written twice; the destination is read only at the element that is written; and a merged fill
+// writes only elements within the loops, extended to whole blocks of the destination.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Axes.h"
@@ -60,8 +60,8 @@ private:
   bool ofDevice;
   const ProblemOp *own = nullptr;
   linalg::FillOp fill;
-  Sizes extents;  ///< of the loops
-  Sizes drawnOut; ///< of the loops, with the padding that a merged fill writes
+  Sizes extents;  ///< extents of the loops
+  Sizes drawnOut; ///< extents of the loops including the padding that a merged fill writes
 };
 
 LogicalResult Reader::findOp() {
@@ -80,7 +80,7 @@ LogicalResult Reader::findOp() {
   return success();
 }
 
-/// An open loop has the size of the destination's dim that it is the index of.
+/// An open loop has the size of the destination's dim that it indexes.
 LogicalResult Reader::readExtents() {
   extents = own->extents;
   if (fill && llvm::any_of(extents, [](Size extent) { return extent.isOpen(); }))
@@ -94,7 +94,7 @@ LogicalResult Reader::readExtents() {
   return isTold ? success() : fail("a size that is given at execution is cut into blocks");
 }
 
-/// Which indices the blocks of the destination have room for: a fill writes those, and they must be all that it writes.
+/// Sets the extents that fill whole blocks of the destination. The fill must write exactly these elements.
 LogicalResult Reader::drawOut(AffineMap dims, MemRefType type) {
   LoopDigits digits(extents.size());
   bool isPlain = true;
@@ -138,7 +138,7 @@ LogicalResult Reader::checkFill() {
   return drawOut(map.op.getMatchingIndexingMap(destination), cast<MemRefType>(destination->get().getType()));
 }
 
-/// An index of a loop grows by 1 along that loop and stays along all others.
+/// A loop index as an operand: it has stride 1 along its loop and 0 along all others.
 void Reader::addIndices() {
   for (auto index : map.op.getBlock()->getOps<linalg::IndexOp>()) {
     Operand out;
@@ -156,7 +156,7 @@ LogicalResult Reader::readOperands() {
     if (isDestination)
       addIndices();
     if (!isDestination && element.use_empty())
-      continue; // pins the extents of loops, with no memory behind it
+      continue; // only determines extents of loops; its memory is not read
     Operand out;
     static_cast<LoopAccess &>(out) =
         isDestination && fill ? readAccess(operand, drawnOut, problem.sizes) : own->at(operand);
@@ -189,7 +189,7 @@ LogicalResult Reader::checkAddresses() {
   return success();
 }
 
-/// One axis between any two cuts; none for a loop of one index.
+/// Adds one axis between each two cuts of a loop; none for a loop of one index.
 LogicalResult Reader::cutLoop(unsigned loop) {
   const Size extent = drawnOut[loop];
   if (extent == 1)
@@ -197,7 +197,7 @@ LogicalResult Reader::cutLoop(unsigned loop) {
   SmallVector<const Walk *> walks;
   for (const Operand &operand : map.operands)
     walks.push_back(&operand.loops[loop]);
-  Numbers cuts = rows::commonCuts(walks); // none of an open loop, which no operand walks in blocks
+  Numbers cuts = rows::commonCuts(walks); // none for an open loop, which no operand accesses in blocks
   llvm::erase_if(cuts, [&](int64_t cut) { return !extent.mayExceed(cut); });
   if (!cuts.empty() && llvm::any_of(walks, [](const Walk *walk) { return walk->step().isOpen(); }))
     return fail("loop " + Twine(loop) + " is cut where an operand has a stride that is given at execution");
@@ -270,8 +270,8 @@ void Reader::mergeAxes() {
   }
 }
 
-/// The input that has most elements. Of several, one that is not contiguous where the destination is: it
-/// asks for a transposition.
+/// Chooses the largest input. If several are equally large, one that is not contiguous along the destination's
+/// contiguous axis is preferred, because it needs the transposition.
 void Reader::chooseSource() {
   auto contiguous = [&](const Operand &o) { return llvm::find(o.strides, 1) - o.strides.begin(); };
   auto size = [&](const Operand &o) {

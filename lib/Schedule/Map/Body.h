@@ -10,7 +10,8 @@
 
 namespace quern::maps {
 
-/// What the body makes of `elements`, by operand, null where it reads none: vectors, or scalars for 0 lanes.
+/// Emits the body on `elements`, one value for each operand, null if the body does not read it. The values are vectors
+/// of `lanes` elements, or scalars if `lanes` is 0. Returns the result.
 mlir::Value emitBody(KernelBuilder &builder, const MapProblem &problem, llvm::ArrayRef<mlir::Value> elements,
                      int64_t lanes = 0);
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a map moves at a time, in vectors of the CPU or by the work-items of a device.
+// The elements that a map moves at a time: vectors on the CPU, work-items on a device.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_GROUPS_H
@@ -13,14 +13,14 @@
 
 namespace quern::maps {
 
-/// The first `count` indices of an axis, from where the loops stand.
+/// The first `count` indices of an axis, from the current position of the loops.
 struct Part {
   unsigned axis = 0;
   int64_t count = 1;
 };
 
-/// Lanes, the fastest part first: lane = index in parts[0] + count of parts[0] · (index in parts[1] + …). All parts but
-/// the last are whole axes. Lanes may lie beyond the end of an axis: a limit then says so.
+/// Lanes, fastest part first: lane = index in parts[0] + count of parts[0] · (index in parts[1] + …). All parts except
+/// the last are whole axes. Lanes may exceed the end of an axis; a limit then masks them.
 struct Group {
   llvm::SmallVector<Part, 3> parts;
   int64_t lanes() const {
@@ -32,7 +32,7 @@ struct Group {
   bool has(unsigned axis) const {
     return llvm::any_of(parts, [&](const Part &part) { return part.axis == axis; });
   }
-  /// Lane by lane, one element further.
+  /// Returns true if consecutive lanes have consecutive addresses.
   bool isContiguousIn(llvm::ArrayRef<Size> strides) const {
     int64_t length = 1;
     for (const Part &part : parts) {
@@ -42,14 +42,14 @@ struct Group {
     }
     return true;
   }
-  /// The offset of a sum of lanes is the sum of their offsets where one is a multiple of a power of two
-  /// that the other is less than.
+  /// Returns true if the offset of a sum of lanes is the sum of their offsets, provided that one lane is a multiple of
+  /// a power of two and the other is below it.
   bool splitsAtPowers() const {
     return llvm::all_of(llvm::ArrayRef(parts).drop_back(),
                         [](const Part &part) { return (part.count & (part.count - 1)) == 0; });
   }
-  /// Σ index(lane)[part] · perAxis[part's axis]: how far a lane's address, or its share of a
-  /// limit, is from that of lane 0.
+  /// Returns Σ index(lane)[part] · perAxis[part's axis]: the offset of a lane's address, or of its share of a limit,
+  /// from lane 0.
   int64_t sum(int64_t lane, llvm::ArrayRef<int64_t> perAxis) const;
 };
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Read, plan, emit. Only the last step writes IR, and it cannot fail.
+// Reads, plans and emits. Only the last step writes IR, and it cannot fail.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Map.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A body is cloned with vectors for scalars. What an operand has in a group of lanes follows from its strides alone: a
-// contiguous vector, one element for all, a pattern out of a short run of elements, or lanes collected one by one.
+// The body is cloned with vectors instead of scalars. The strides of an operand determine how a group of lanes is read:
+// as a contiguous vector, a broadcast element, a shuffle of a short run, or one lane at a time.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Emitter.h"
@@ -53,7 +53,7 @@ void MapEmitter::store(Value vector, Value at, Value mask, bool streamed) {
                           streamed ? llvm::MaybeAlign(bytes) : llvm::MaybeAlign());
 }
 
-/// Lanes one by one, for what has no better form; masked ones read the buffer's first element.
+/// Reads lanes one by one if there is no better form. Masked lanes read the buffer's first element.
 Value MapEmitter::collect(unsigned operand, ArrayRef<int64_t> offsets, Value at, Value mask) {
   SmallVector<Value> elements;
   for (auto [lane, offset] : llvm::enumerate(offsets)) {
@@ -76,7 +76,7 @@ Value MapEmitter::read(unsigned operand, const Group &group, int64_t first, int6
   for (auto [lane, offset] : llvm::enumerate(offsets))
     isContiguous &= offset - start == static_cast<int64_t>(lane);
   VectorType type = vec(count, own.element());
-  if (llvm::all_equal(offsets)) // whoever asks has a lane that exists
+  if (llvm::all_equal(offsets)) // the caller ensures that some lane exists
     return create<vector::BroadcastOp>(type, loadScalar(operand, add(at, start)));
   if (own.isIndex()) {
     auto lanes = DenseElementsAttr::get(
@@ -88,7 +88,7 @@ Value MapEmitter::read(unsigned operand, const Group &group, int64_t first, int6
   int64_t length = *llvm::max_element(offsets) + 1;
   if (mask || length > count || *llvm::min_element(offsets) < 0)
     return collect(operand, offsets, at, mask);
-  // All elements of the run exist, since every lane does and the first and the last element belong to one.
+  // All elements of the run exist, because every lane exists, and so do the run's first and last element.
   Value run = load(operand, at, length, Value());
   return create<vector::ShuffleOp>(run, run, offsets);
 }

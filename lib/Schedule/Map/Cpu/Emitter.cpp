@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One loop over the iteration space, whose index is taken apart into the outer loops, and the inner loops within it.
-// Addresses and limits are sums that grow from loop to loop.
+// One loop over the iteration space, whose index is divided into the indices of the outer loops, and the inner loops
+// inside it. Addresses and limits are sums to which each loop adds.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Emitter.h"
@@ -55,7 +55,7 @@ func::FuncOp MapEmitter::emit() {
   return kernel.function;
 }
 
-/// Takes the iteration apart, the innermost of the outer loops first.
+/// Divides the iteration into the indices of the outer loops, innermost first.
 MapEmitter::Place MapEmitter::startOf(Place place, Value iteration) {
   for (unsigned i = plan.outer; i-- > 0;) {
     const Loop &loop = plan.loops[i];
@@ -94,21 +94,20 @@ void MapEmitter::emitLoops(ArrayRef<Loop> nest, Place place) {
   forRange(index(0), end, body, jam);
 }
 
-/// The place a known number of steps further.
+/// Returns the place `by` steps further; `by` is a constant, unlike in advance().
 MapEmitter::Place MapEmitter::further(Place place, const Loop &loop, int64_t by) {
   for (auto [operand, base] : llvm::zip_equal(problem.operands, place.bases)) {
     base = add(base, by * loop.step * operand.strides[loop.axis].known());
     for (auto &[axis, way] : operand.curves)
       if (axis == loop.axis && by)
-        base = add(base, *way.advance(by, plan.jam == loop.trip ? 0 : plan.jam)); // the plan has seen that it can
+        base = add(base, *way.advance(by, plan.jam == loop.trip ? 0 : plan.jam)); // planning has checked that it exists
   }
   for (auto [limit, left] : llvm::zip_equal(problem.limits, place.left))
     left = add(left, -by * loop.step * limit.weights[loop.axis]);
   return place;
 }
 
-/// Asks for runs of the source further on. Beyond the end this names memory that is not the
-/// source's, which a prefetch may.
+/// Prefetches later runs of the source. Addresses past the end are harmless: a prefetch may name any memory.
 void MapEmitter::prefetch(const Place &place, const Loop &loop) {
   int64_t bytes = plan.source().bytes();
   for (int64_t i = 0; i < plan.jam && plan.prefetchDistance; ++i) {
@@ -236,7 +235,7 @@ Value MapEmitter::anyLane(const Place &place, const Group &group, int64_t first,
   return create<arith::CmpIOp>(arith::CmpIPredicate::sgt, room(place, *only, write), index(least));
 }
 
-/// What is left of a limit, as an i32: no group has that many lanes.
+/// Returns the remainder of a limit as an i32, clamped if it may not fit; no group has that many lanes.
 Value MapEmitter::narrowed(Value left) {
   bool isLong = llvm::any_of(problem.limits,
                              [](const Limit &limit) { return limit.write > std::numeric_limits<int32_t>::max(); }) ||

@@ -3,11 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What kernels of all kinds are written with. A *place* is where emission stands in the loops: an address for each
-// operand and what is left of each limit. Loops advance it; kernels of the three kinds take it from there. What
-// does not depend on a loop is moved before it when the loop is complete; no later pass does so. MapEmitter.cpp
-// writes the kernel and its loops, MapBody.cpp memory accesses and the body on vectors, MapLine.cpp lines and
-// points, MapTile.cpp tiles.
+// Emission shared by the three kinds of kernels. A *place* is a position in the loops: one address for each operand and
+// the remainder of each limit. Loops advance the place; lines, tiles and points read and write at it. Loop-invariant
+// operations are moved out of each loop of the finished kernel; no later pass does that. Emitter.cpp has the kernel and
+// its loops, Body.cpp memory accesses and the body, Line.cpp lines and points, Tile.cpp tiles.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_CPU_EMITTER_H
@@ -27,91 +26,91 @@ namespace quern::maps {
 class MapEmitter : public KernelBuilder {
 public:
   explicit MapEmitter(MapPlan &plan);
-  /// Writes the kernel behind the problem.
+  /// Inserts the kernel after the problem.
   mlir::func::FuncOp emit();
 
   struct Place {
     Values bases; ///< by operand: the address of lane 0, in elements
-    /// By limit: `read` less the weights of the indices so far; a point is read if its own weights stay below.
+    /// By limit: `read` minus the weighted indices so far. A point is read if its own weighted indices are below it.
     Values left;
   };
 
-  // Loops (MapEmitter.cpp).
-  /// The place `by` steps of `loop` further; `by` is an index from 0 along a curved axis.
+  // Loops (Emitter.cpp).
+  /// Returns the place `by` steps of `loop` further. Along a non-linear axis, `by` counts from index 0.
   Place advance(const Place &place, const Loop &loop, Value by);
-  /// The place at digits[i] in parts[i] of the group.
+  /// Returns the place at digits[i] in parts[i] of `group`.
   Place advance(const Place &place, const Group &group, llvm::ArrayRef<Value> digits);
-  /// A loop from `begin` to `end`; f(index) writes its body.
-  /// A rolled loop nest over the lanes of `group`; f(digits, lane) writes the body, `unroll`
-  /// times along the fastest part.
+  /// Emits a loop nest over the lanes of `group`; f(digits, lane) emits the body. The fastest part is unrolled `unroll`
+  /// times if that divides it.
   void forLanes(const Group &group, int64_t unroll, llvm::function_ref<void(llvm::ArrayRef<Value>, Value)> f);
   void choose(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr) {
     quern::choose(b, loc, condition, then, otherwise);
   }
 
-  // Limits (MapEmitter.cpp).
-  /// What is left to read or to write.
+  // Limits (Emitter.cpp).
+  /// Returns the remainder of a limit at `place`, for reading or for writing.
   Value room(const Place &place, unsigned limit, bool write);
-  /// Whether the limits that do not move along `lanesOf` leave the point; null if they always do.
+  /// Returns whether the point is within the limits that do not vary along `lanesOf`; null if it always is.
   Value isInside(const Place &place, const Group &lanesOf, bool write);
-  /// Which of lanes [first, first + count) of `group` are left by the limits that move along
-  /// it; null if all always are.
+  /// Returns the mask of lanes [first, first + count) of `group` that are within the limits that vary along it; null if
+  /// all always are.
   Value laneMask(const Place &place, const Group &group, int64_t first, int64_t count, bool write);
-  /// Whether a lane of such a mask is on; null if one always is. `begins`: lane 0 of the group is the first of
-  /// these, and it exists unless what is read may begin beyond a limit. Where no lane is on, the vector may lie
-  /// beyond all memory of an operand; it is to be left out then, since an access whose fault is suppressed costs as
-  /// much as hundreds of others.
+  /// Returns whether any lane of the mask is set; null if one always is. `begins`: lane 0 of the group is the first of
+  /// these lanes and exists, unless reads may start past a limit. If no lane is set, the access must be skipped: its
+  /// addresses may be outside the operand, and a suppressed fault costs as much as hundreds of accesses.
   Value anyLane(const Place &place, const Group &group, int64_t first, int64_t count, bool write, bool begins,
                 Value mask);
-  /// As prefixMask, of what is left of a limit.
+  /// Returns the mask of the lanes that are below `left`, the remainder of a limit.
   Value maskOfLeft(Value left, int64_t lanes) { return prefixMask(narrowed(left), lanes); }
-  /// Whether some point of the kernel's loops and groups lies beyond the limit.
+  /// Returns true if some point of the kernel's loops and groups exceeds the limit.
   bool mayExceed(unsigned limit, bool write) const;
 
-  /// Whether this call may write past the caches; null: every call may.
+  /// Returns whether this call may use non-temporal stores; null: every call may.
   Value mayStream();
 
-  // Memory and the body (MapBody.cpp).
-  /// A vector from contiguous elements. Masked lanes are zero and not read.
+  // Memory and the body (Body.cpp).
+  /// Loads contiguous elements. Masked lanes are zero and are not read.
   Value loadFrom(Value memref, Value at, int64_t lanes, Value mask);
   Value load(unsigned operand, Value at, int64_t lanes, Value mask);
-  /// The element at an address; of the index of a loop, which is its address, that.
+  /// Loads the element at an address. For a loop index, returns the address, which is its value.
   Value loadScalar(unsigned operand, Value at);
-  /// To the destination. Masked lanes are not written; `streamed` asks for an address that is a multiple of the vector.
+  /// Stores to the destination. Masked lanes are not written. `streamed` requests a non-temporal store, whose address
+  /// must be a multiple of the vector's size.
   void store(Value vector, Value at, Value mask, bool streamed);
   void storeScalar(Value element, Value at);
-  /// What an operand has in lanes [first, first + count) of `group`: contiguous, one for all, a pattern, or collected.
-  /// `at` is the address of the group's lane 0; if one element serves all lanes, it is read whatever the mask.
+  /// Returns an operand's elements in lanes [first, first + count) of `group`: a contiguous vector, a broadcast, a
+  /// shuffled pattern, or a gather. `at` is the address of the group's lane 0. An element that all lanes share is read
+  /// whatever the mask.
   Value read(unsigned operand, const Group &group, int64_t first, int64_t count, Value at, Value mask);
-  /// The body on those lanes. `known`, if given, is the value of operand `knownOperand` there.
+  /// Emits the body on those lanes. `known`, if given, is the value of operand `knownOperand` there.
   Value compute(const Place &place, const Group &group, int64_t first, int64_t count, Value mask, Value known = {},
                 unsigned knownOperand = 0);
-  /// The body on vectors, or on scalars for 0 lanes; by operand, null where the body reads none.
+  /// Emits the body on vectors, or on scalars for 0 lanes. `elements` has one value for each operand; null: not read.
   Value emitBody(llvm::ArrayRef<Value> elements, int64_t lanes) {
     return maps::emitBody(*this, problem, elements, lanes);
   }
-  /// What a merged fill writes, in every lane; a scalar for 0 lanes.
+  /// Returns the value of the merged fill in every lane; a scalar for 0 lanes.
   Value paddingValue(int64_t lanes);
 
-  /// Scratch of the kernel's stack, aligned to 64 bytes.
+  /// Returns scratch on the kernel's stack, aligned to 64 bytes.
   Value scratch(int64_t elements, Type element);
   mlir::VectorType vec(int64_t lanes, Type element) { return mlir::VectorType::get({lanes}, element); }
 
   MapPlan &plan;
   MapProblem &problem;
-  Values flat; ///< by operand: the kernel's memref; null for the index of a loop
+  Values flat; ///< by operand: the kernel's memref; null for a loop index
 
 private:
   Place startOf(Place place, Value iteration);
   void emitLoops(llvm::ArrayRef<Loop> nest, Place place);
   Place further(Place place, const Loop &loop, int64_t by);
   void prefetch(const Place &place, const Loop &loop);
-  // One for each kind.
-  void emitLine(const Place &place);  // MapLine.cpp
-  void emitPoint(const Place &place); // MapLine.cpp
-  void emitTile(const Place &place);  // MapTile.cpp
+  // One emitter for each kind.
+  void emitLine(const Place &place);  // Line.cpp
+  void emitPoint(const Place &place); // Line.cpp
+  void emitTile(const Place &place);  // Tile.cpp
 
-  // Tiles.
+  // Tiles (Tile.cpp).
   void emitSquares(const Place &place);
   Place shiftedBack(const Place &start);
   void prefetchRow(const Place &here);
@@ -125,13 +124,13 @@ private:
   Value isDestinationAligned();
   void storeLine(Value vector, Value at, Value aligned);
 
-  // Tiles of few rows or columns (MapInterleave.cpp).
+  // Tiles of few rows or columns (Interleave.cpp).
   void emitInterleaving(const Place &place);
   Place placeOf(const Place &place, const Group &group, int64_t lane);
   Value narrowed(Value left);
   Value collect(unsigned operand, llvm::ArrayRef<int64_t> offsets, Value at, Value mask);
 
-  Value block; ///< of the loop that was cut in two, the outer one's index
+  Value block; ///< index of the outer loop of the split loop
 };
 
 } // namespace quern::maps

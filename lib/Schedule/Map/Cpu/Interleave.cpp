@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Colours of pixels, pairs and quads of weights. n rows of a vector each become n vectors of the destination in which
-// they alternate, or n vectors of the source are deinterleaved into n columns: no vector is cut, and the body runs on
-// whole ones, before or after.
+// For example the color channels of pixels, or pairs and quads of weights. n rows of one vector each become n vectors
+// of the destination in which the rows alternate, or n vectors of the source are deinterleaved into n columns. All
+// vectors are whole, and the body runs on them before or after the permutation.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Transpose.h"
@@ -30,7 +30,7 @@ void MapEmitter::emitInterleaving(const Place &place) {
   int64_t count = few.lanes(), lanes = tile.lanes;
   Value aligned = plan.streams && tile.writesWholeLines ? isDestinationAligned() : Value();
 
-  // Vectors lie side by side where the few are packed, and a lane of the few apart where not.
+  // On the packed side, the vectors are consecutive. On the other side, each of the few lanes has one vector.
   auto placeIn = [&](bool packed, int64_t i) {
     return packed ? placeOf(place, all, i * lanes) : placeOf(place, few, i);
   };

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A line is a loop of whole steps and one of single vectors for the rest, the last of them partial. Where limits end it
-// early, its vectors are masked, and what a merged fill has beyond is stored by a loop without a body. Partial vectors
-// are masked where the target masks all of the types; elsewhere the rest goes element by element.
+// A line is a loop of whole steps, followed by a loop of single vectors, the last of them partial. If a limit ends the
+// line early, vectors are masked, and a loop without a body stores the value of a merged fill after it. Partial vectors
+// are masked if the target masks all of the types; otherwise the remaining elements are moved one by one.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Emitter.h"
@@ -18,14 +18,14 @@ using namespace quern::maps;
 
 namespace {
 
-/// A number of elements: known, or a value.
+/// A number of elements: a constant, or a value.
 struct Count {
   int64_t number = 0;
   Value value;
   bool isKnown() const { return !value; }
 };
 
-/// Writes one line. Elements count from the line's start.
+/// Writes one line. Elements are counted from the line's start.
 class LineEmitter {
 public:
   using Place = MapEmitter::Place;
@@ -34,7 +34,7 @@ public:
       : e(emitter), plan(emitter.plan), problem(emitter.problem), place(place), inner(plan.run), lanes(plan.lanes) {
     inner.parts.pop_back();
     vector = plan.run;
-    vector.parts.back().count *= lanes; // a vector may reach beyond the run; its lanes there are masked
+    vector.parts.back().count *= lanes; // lanes of a vector that are past the end of the run are masked
   }
   void emit();
 
@@ -64,16 +64,17 @@ private:
   MapEmitter &e;
   MapPlan &plan;
   MapProblem &problem;
-  Place place;         ///< of the line's first element that is not written yet
+  Place place;         ///< the line's first element that is not yet written
   Group inner, vector; ///< the run without its last part; the lanes of a vector
   int64_t lanes;
-  MapEmitter::Values invariants;       ///< by operand: what every vector reads alike, or null
-  Value repeatedReads, repeatedWrites; ///< masks that every vector has; null if all lanes exist
-  Value aligned;                       ///< whether whole vectors may be streamed; null: they are not to be
+  MapEmitter::Values invariants;       ///< by operand: the vector that all vectors of the line share, or null
+  Value repeatedReads, repeatedWrites; ///< masks that all vectors share; null if all lanes exist
+  Value aligned;                       ///< whether whole vectors may use non-temporal stores; null: they may not
 };
 
-/// How far the run goes before a limit ends it: along its last part, or at once. Limits along other parts are masks
-/// that repeat; beyond reading there must be a lane for them to leave.
+/// Returns the number of elements before a limit ends the run: partway for limits along its last part, 0 or all for
+/// limits that do not vary along it. Limits along other parts become masks that repeat; then a lane must exist when
+/// reading.
 Count LineEmitter::elementsLeft(bool write) {
   int64_t length = plan.run.lanes(), perIndex = inner.lanes();
   Count left{length, Value()};
@@ -94,7 +95,7 @@ Count LineEmitter::elementsLeft(bool write) {
   return left;
 }
 
-/// Whether some run lies behind a limit with all of its elements.
+/// Returns true if some run may be entirely past a limit.
 bool LineEmitter::mayBeBeyond(bool write) const {
   for (auto [i, limit] : llvm::enumerate(problem.limits)) {
     int64_t inRun = plan.run.sum(plan.run.lanes() - 1, limit.weights);
@@ -104,7 +105,7 @@ bool LineEmitter::mayBeBeyond(bool write) const {
   return false;
 }
 
-/// One element for all lanes, or a pattern that every vector repeats.
+/// Returns true for an operand of which every vector is equal: one element for all lanes, or a repeating pattern.
 bool LineEmitter::isInvariant(unsigned operand) const {
   const Operand &own = problem.operands[operand];
   return own.strides[plan.run.parts.back().axis] == 0;
@@ -117,7 +118,7 @@ bool LineEmitter::masksAll() const {
   return plan.takesMask(plan.destination().element());
 }
 
-/// Before all vectors, where some element exists.
+/// Emitted before all vectors; some element exists.
 void LineEmitter::readInvariants() {
   int64_t period = std::min(inner.lanes(), lanes);
   invariants.assign(problem.operands.size(), Value());
@@ -148,7 +149,7 @@ Value LineEmitter::isAligned() {
   return e.both(e.create<arith::CmpIOp>(arith::CmpIPredicate::eq, rest, e.index(0)), e.mayStream());
 }
 
-/// Elements in front of the first boundary of what one store streams.
+/// Emits the elements before the first boundary of a non-temporal store.
 void LineEmitter::emitHead(Count &reads, Count &writes) {
   int64_t bytes = plan.destination().bytes();
   Value start = e.create<memref::ExtractAlignedPointerAsIndexOp>(e.flat.back());
@@ -211,8 +212,8 @@ void LineEmitter::emitStep(Value at, int64_t vectors) {
       [&] { store(values, lanes, false); });
 }
 
-/// Neighbours side by side, `count` to a vector: a line that is streamed in parts holds a
-/// buffer of the core for longer.
+/// Concatenates `count` adjacent vectors into one: a cache line that is streamed in parts occupies a buffer of the core
+/// for longer.
 MapEmitter::Values LineEmitter::joined(ArrayRef<Value> vectors, int64_t count) {
   MapEmitter::Values all(vectors);
   for (int64_t length = lanes; count > 1; count /= 2, length *= 2) {
@@ -224,7 +225,7 @@ MapEmitter::Values LineEmitter::joined(ArrayRef<Value> vectors, int64_t count) {
   return all;
 }
 
-/// The whole steps of what is read; returns where they end.
+/// Emits the whole steps of the elements that are read; returns their end.
 Value LineEmitter::emitSteps(const Count &reads) {
   int64_t step = lanes * plan.unroll;
   if (!reads.isKnown()) {
@@ -269,7 +270,7 @@ void LineEmitter::emitRest(Value from, const Count &reads, const Count &writes) 
                 e.both(e.prefixMask(rest, lanes), repeatedWrites));
 }
 
-/// Single vectors while they are whole, then single elements.
+/// Emits single vectors while they are whole, then single elements.
 void LineEmitter::emitElements(Value from, const Count &reads) {
   auto element = [&](Value at) {
     Place there = placeAt(at);
@@ -291,7 +292,7 @@ void LineEmitter::emitElements(Value from, const Count &reads) {
     e.forRange(from, asValue(reads), element);
 }
 
-/// What lies behind the last vector that was read in part, or behind the last element where nothing is masked.
+/// Stores the padding after the last vector that was partly read, or after the last element if nothing is masked.
 void LineEmitter::emitPadding(const Count &reads, const Count &writes) {
   Value from = e.create<arith::MaxSIOp>(asValue(reads), e.index(0));
   auto element = [&](Value at) { e.storeScalar(e.paddingValue(0), e.add(place.bases.back(), at)); };
@@ -317,7 +318,7 @@ void LineEmitter::emitReads(Count reads, Count writes) {
   emitRest(from, reads, writes);
 }
 
-/// A run that no vector is too short for: one, masked where something ends it.
+/// Emits a run of at most one vector, masked if something ends it.
 void LineEmitter::emitShort(const Count &reads, const Count &writes) {
   auto maskOf = [&](const Count &count, bool write) {
     Value repeated = inner.parts.empty() ? Value() : e.laneMask(place, inner, 0, lanes, write);
@@ -335,9 +336,9 @@ void LineEmitter::emitShort(const Count &reads, const Count &writes) {
     else
       emitStep(e.index(0), 1);
   };
-  bool needsAny = mayBeBeyond(/*write=*/false); // a vector without a lane is left out
+  bool needsAny = mayBeBeyond(/*write=*/false); // a vector without an active lane must be skipped
   for (unsigned i = 0; i < problem.operands.size(); ++i)
-    needsAny |= isRead(i) && isInvariant(i); // what is the same for all lanes is read whatever the mask
+    needsAny |= isRead(i) && isInvariant(i); // this value is read whatever the mask
   auto isAny = [&](const Count &count) {
     return e.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, count.value, e.index(0));
   };

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A run is as long as all operands go on together. Whatever is short about it, the loops make up for:
-// neighbours in memory follow each other on the side that has no whole cache lines, and what passes the caches
-// is read in the order of the source.
+// A run is as long as all operands permit. The order of the loops compensates for short runs: memory neighbors are
+// processed one after another on the side without whole cache lines, and non-temporal stores follow the order of the
+// source.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Plan.h"
@@ -22,8 +22,8 @@ using namespace quern::maps;
 
 namespace {
 
-/// Adds axes to the run of a line for as long as every operand goes on as it is: contiguous, one element for all lanes,
-/// or a pattern that each vector repeats.
+/// Adds axes to the run of a line while every operand keeps its form: contiguous, one element for all lanes, or a
+/// pattern that each vector repeats.
 class RunBuilder {
 public:
   explicit RunBuilder(MapPlan &plan) : plan(plan), axes(plan.problem.axes) {}
@@ -76,7 +76,7 @@ bool takesMasks(const MapPlan &plan) {
   return llvm::all_of(plan.problem.operands, [&](const Operand &operand) { return plan.takesMask(operand.element()); });
 }
 
-/// A run that is shorter than a register takes as much of one as it needs, without masks if that is a power of two.
+/// Narrows the vectors of a run that is shorter than a register; a power of two needs no mask.
 void narrowLanes(MapPlan &plan) {
   constexpr int64_t fewest = 4;
   uint64_t length = plan.run.lanes();
@@ -84,8 +84,8 @@ void narrowLanes(MapPlan &plan) {
   plan.lanes = std::min(plan.lanes, std::max(enough, fewest));
 }
 
-/// Vectors in a step: as many as hide latency, fewer if the body is long; a count that leaves
-/// few vectors over is better.
+/// Chooses the vectors of a step: enough to hide latency, fewer for a long body. A count that leaves few remaining
+/// vectors is preferred.
 void chooseUnroll(MapPlan &plan) {
   int64_t vectors = plan.run.lanes() / plan.lanes,
           ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
@@ -104,7 +104,7 @@ void chooseUnroll(MapPlan &plan) {
   plan.unroll = vectors ? std::min(best, vectors) : 1;
 }
 
-/// Whether the operand's next run follows the last one along the axis, be it up to the next block only.
+/// Returns true if the operand's next run continues the last one along the axis, at least up to the next block.
 bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
   Size stride = operand.strides[loop.axis].known() * loop.step;
   for (auto &[axis, way] : operand.curves)
@@ -113,9 +113,9 @@ bool followsRun(const MapPlan &plan, const Operand &operand, const Loop &loop) {
   return stride == plan.run.lanes();
 }
 
-/// What the destination's lines are short of, the source's may have: the axis that goes on from the run in the
-/// source comes innermost, so that a cache line of the source is read at one go. A curved axis does too, along
-/// which the blocks of both end.
+/// If the destination's runs are shorter than a cache line, moves the axis that continues the run in the source
+/// innermost, so that a cache line of the source is read in one pass. The same holds for a non-linear axis, along which
+/// the blocks of both operands end.
 void keepLines(MapPlan &plan) {
   int64_t bytes = plan.run.lanes() * plan.source().bytes();
   for (auto [i, loop] : llvm::enumerate(plan.loops)) {
@@ -128,8 +128,8 @@ void keepLines(MapPlan &plan) {
   }
 }
 
-/// Runs of a line or two that lie a page or so apart in the source: a few that lie beside each other
-/// there are read at one go.
+/// For runs of one or two cache lines that are about a page from each other in the source: some that are contiguous
+/// there are read in one pass.
 void gatherLines(MapPlan &plan) {
   constexpr int64_t wantedBytes = 256, farBytes = 1024;
   int64_t bytes = plan.run.lanes() * plan.source().bytes(), count = wantedBytes / bytes;
@@ -150,7 +150,7 @@ void gatherLines(MapPlan &plan) {
   }
 }
 
-/// Every run of the destination is whole cache lines if its buffer begins with one.
+/// Returns true if every run of the destination is whole cache lines, provided that its buffer is aligned.
 bool streamsWholeLines(const MapPlan &plan) {
   const Operand &destination = plan.destination();
   auto isWhole = [&](int64_t elements) { return elements * destination.bytes() % lineBytes == 0; };
@@ -160,7 +160,7 @@ bool streamsWholeLines(const MapPlan &plan) {
          });
 }
 
-/// Whether a line is worth a store of its own in front, so that all others are aligned wherever it begins.
+/// Returns true if lines are long enough for a separate first store, after which all others are aligned.
 bool peelsLines(const MapPlan &plan) {
   constexpr int64_t vectors = 16, leastStreamed = 16;
   return plan.streams && plan.run.parts.size() == 1 && plan.run.lanes() >= vectors * plan.lanes &&
@@ -168,8 +168,8 @@ bool peelsLines(const MapPlan &plan) {
          takesMasks(plan);
 }
 
-/// Stores past the caches need no order of their own, but the source is read best as it lies: the
-/// hardware follows it then.
+/// Orders the loops by source strides. Non-temporal stores need no particular order, and the hardware prefetcher
+/// follows reads in memory order.
 void orderBySource(MapPlan &plan) {
   if (plan.run.lanes() * plan.source().bytes() >= pageBytes)
     return;
@@ -179,7 +179,7 @@ void orderBySource(MapPlan &plan) {
   });
 }
 
-/// Whether the addresses of `count` runs lie equally far from that of the first in every iteration.
+/// Returns true if the offsets of `count` runs from the first one are the same in every iteration.
 bool repeats(const MapPlan &plan, const Loop &loop, int64_t count) {
   for (const Operand &operand : plan.problem.operands)
     for (auto &[axis, way] : operand.curves)
@@ -189,8 +189,8 @@ bool repeats(const MapPlan &plan, const Loop &loop, int64_t count) {
   return true;
 }
 
-/// Short runs: several in one iteration of the innermost loop, and, where the source's lie apart, the next ones are
-/// asked for ahead, since no hardware follows them.
+/// For short runs: processes several in one iteration of the innermost loop. If they are not contiguous in the source,
+/// the next ones are prefetched, because the hardware prefetcher does not follow them.
 void pairRuns(MapPlan &plan) {
   constexpr int64_t ahead = 1024;
   if (plan.loops.size() == plan.outer)
@@ -200,7 +200,7 @@ void pairRuns(MapPlan &plan) {
           ops = plan.bodyOps() + static_cast<int64_t>(plan.problem.operands.size());
   int64_t most = std::min(2 * plan.strategy.unroll / vectors, 2 * plan.strategy.stepOps / (vectors * ops));
   if (plan.problem.axes[loop.axis].isCurved)
-    most *= 2; // else every run divides
+    most *= 2; // otherwise each run needs divisions
   bool isSimple = plan.problem.limits.empty() || vectors == 1;
   for (int64_t count = most; isSimple && count > 1 && plan.jam == 1; --count)
     if (loop.trip % count == 0 && loop.partOf % count == 0 && repeats(plan, loop, count))
@@ -211,7 +211,7 @@ void pairRuns(MapPlan &plan) {
     plan.prefetchDistance = std::max<int64_t>(1, ahead / (bytes * plan.jam));
 }
 
-/// Vectors that one store streams: as many as fill a register, of those in a step.
+/// Returns the elements of one non-temporal store: as many vectors of a step as fill a register.
 int64_t lanesStreamed(const MapPlan &plan) {
   int64_t most = plan.strategy.vectorBytes / plan.destination().bytes(), streamed = plan.lanes;
   while (streamed * 2 <= most && plan.unroll * plan.lanes % (streamed * 2) == 0)

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lines and tiles as of known sizes, with ends that are open: which axis an operand is contiguous along is known, how
-// long anything is is not. So what a plan of known sizes decides by numbers (whether a line is shorter than a vector,
-// whether a result passes the caches) the kernel asks when it is called, and each answer has code of its own.
+// Plans and emission of lines and tiles with open sizes. The axis that each operand is contiguous along is known, but
+// not its length. Decisions that depend on numbers (whether a line is shorter than a vector, whether results use
+// non-temporal stores) are made once per call, and each outcome has separate code.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_CPU_OPEN_H
@@ -28,20 +28,22 @@ struct OpenMapPlan {
   const MapProblem &problem;
   const MapStrategy &strategy;
   MapKind kind = MapKind::Line;
-  unsigned along = 0;        ///< the axis along which the destination is contiguous
-  unsigned across = 0;       ///< of a tile: the axis along which the source is
-  int64_t lanes = 1;         ///< of a vector of the body
+  unsigned along = 0;        ///< axis along which the destination is contiguous
+  unsigned across = 0;       ///< axis along which a tile's source is contiguous
+  int64_t lanes = 1;         ///< lanes of the body's vectors
   int64_t unroll = 1;        ///< vectors in a step of a line
-  int64_t streamedLanes = 1; ///< that one store of a line streams
-  bool isMasked = false;     ///< vectors that are not whole are masked; else the last one is moved back, or single
-  // Tiles: `rows` of the source, from `columns` elements of each to `rows` elements of the destination.
+  int64_t streamedLanes = 1; ///< elements that one non-temporal store of a line writes
+  bool isMasked = false;     ///< true if partial vectors are masked; otherwise the last one is moved back or split
+  // Tiles: `rows` rows of the source, of `columns` elements each; they become `columns` columns of `rows` elements of
+  // the destination.
   int64_t rows = 1, columns = 1;
-  int64_t tileLanes = 1;   ///< of a register in the transposition
-  mlir::Type moved;        ///< what is transposed
-  bool bodyIsLate = false; ///< after the transposition, on lanes along the destination
-  /// Of a known few rows or columns, packed in destination or source: `tileLanes` of the other at a time.
+  int64_t tileLanes = 1;   ///< lanes of a register in the transposition
+  mlir::Type moved;        ///< element type that is transposed
+  bool bodyIsLate = false; ///< true if the body runs after the transposition, on lanes along the destination
+  /// Interleave and Deinterleave: a small known number of rows or columns, packed in the destination or in the source;
+  /// the other dim is processed `tileLanes` elements at a time.
   TileNetwork network = TileNetwork::Squares;
-  llvm::SmallVector<Loop, 6> loops; ///< the iteration space, outermost first; the last one steps through a line or tile
+  llvm::SmallVector<Loop, 6> loops; ///< iteration space, outermost first; the last loop steps through a line or tile
 
   const Operand &source() const { return problem.operands[problem.source]; }
   const Operand &destination() const { return problem.operands.back(); }
@@ -49,10 +51,10 @@ struct OpenMapPlan {
   std::string text() const;
 };
 
-/// Decides everything, or fails with a reason.
+/// Decides all fields, or fails with a reason in `whyNot`.
 mlir::LogicalResult planOpen(OpenMapPlan &plan, std::string &whyNot);
 
-/// Writes the kernel of a planned map of open sizes behind the problem.
+/// Inserts the kernel of a planned map with open sizes after the problem.
 mlir::func::FuncOp emitOpen(const OpenMapPlan &plan);
 
 } // namespace quern::maps

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A call's first and last iteration are divided into indices once. A loop begins at the first one's index where all
-// loops around it stand at theirs, and else at 0; it ends likewise.
+// The first and the last iteration of a call are divided into indices once. A loop starts at its index of the first
+// iteration if all outer loops are at theirs, otherwise at 0; the end is chosen in the same way.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/OpenEmitter.h"
@@ -101,8 +101,8 @@ void OpenEmitter::swapWithNext(Nest &nest, size_t loop, Value swaps) {
     exchange(x, y);
 }
 
-/// The loops around the innermost one by their strides in the source, which only an execution knows: a bubble sort of
-/// selects.
+/// Sorts the loops around the innermost one by their source strides, which are known only at execution: a bubble sort
+/// made of selects.
 void OpenEmitter::orderBySource(Nest &nest) {
   const size_t around = nest.loops.size() - 1;
   readStrides(nest, around);
@@ -139,7 +139,7 @@ void OpenEmitter::emitSpace(Nest &nest) {
       }
     return digits;
   };
-  // Divisions are dear beside a small map, which is one call.
+  // Divisions are expensive compared with a small map, which is computed by one call.
   const Values digits = loops.size() < 2
                             ? divided()
                             : chooseValues(computesAll(nest.trips),
@@ -182,7 +182,7 @@ void OpenEmitter::emitNest(Nest &nest, const Place &place, Value onFirst, Value 
   });
 }
 
-/// The innermost loop, some indices at a time.
+/// Emits the innermost loop, `jam` indices per iteration.
 void OpenEmitter::emitJammed(Nest &nest, const Place &place, Value begin, Value end) {
   const Loop &loop = nest.loops.back();
   auto body = [&](Value at, int64_t count) {
@@ -266,7 +266,7 @@ void OpenEmitter::moveElement(const Place &place, Value known) {
   create<memref::StoreOp>(emitBody(*this, plan.problem, elements), flat.back(), ValueRange{place.back()});
 }
 
-/// By the whole map.
+/// Returns the bytes that the whole map moves.
 OpenEmitter::Value OpenEmitter::bytesMoved() {
   Value bytes = index(0);
   for (const Operand &operand : plan.problem.operands) {
@@ -274,13 +274,13 @@ OpenEmitter::Value OpenEmitter::bytesMoved() {
     for (auto [a, axis] : llvm::enumerate(plan.problem.axes))
       if (operand.strides[a] != 0)
         own = scaled(own, axis.extent);
-    // A destination that is read is in the caches as it is.
+    // A destination that is read is cached in any case.
     bytes = plan.problem.readsOld ? own : add(bytes, own);
   }
   return bytes;
 }
 
-/// Whether the call is all of the space.
+/// Returns whether the call computes the whole space.
 OpenEmitter::Value OpenEmitter::computesAll(ArrayRef<Value> trips) {
   Value space = index(1);
   for (Value trip : trips)
@@ -288,21 +288,22 @@ OpenEmitter::Value OpenEmitter::computesAll(ArrayRef<Value> trips) {
   return compare(arith::CmpIPredicate::eq, difference(kernel.end(), kernel.begin()), space);
 }
 
-/// Several threads keep more in the caches than one: then each call is a part of the space.
+/// A partial call means several threads, which together have more cache.
 OpenEmitter::Value OpenEmitter::movesMuch(int64_t least) {
   Value isWhole = computesAll(llvm::map_to_vector(plan.loops, [&](const Loop &loop) { return tripOf(loop); }));
   Value from = create<arith::SelectOp>(isWhole, index(least), index(std::max(least, plan.strategy.streamAlwaysBytes)));
   return notMore(from, bytesMoved());
 }
 
-/// Into the second level: what is asked for often lies so far apart that little of it fits the first. Beyond the end
-/// this names memory that is not the source's, which a prefetch may.
+/// Prefetches into the second level, because the prefetched lines are often so far from each other that few of them fit
+/// the first. Addresses past the end are harmless: a prefetch may name any memory.
 void OpenEmitter::prefetch(Value at) {
   create<memref::PrefetchOp>(flat[plan.problem.source], ValueRange{at}, /*isWrite=*/false, /*localityHint=*/2,
                              /*isDataCache=*/true);
 }
 
-/// Whether the destination and every place from which a line or column of it is written are multiples of so many bytes.
+/// Returns whether the destination's address and all its strides except along `along` are multiples of `multiple`
+/// bytes.
 OpenEmitter::Value OpenEmitter::startsOn(int64_t multiple) {
   const int64_t bytes = plan.destination().bytes();
   Value places = create<memref::ExtractAlignedPointerAsIndexOp>(flat.back());

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The loops of the space count from where a call begins to where it ends, each within the one around it, so that no
-// iteration is divided into indices.
+// The loops of the space run from the first to the last index of a call, nested in each other, so only the two ends of
+// a call are divided into indices, not each iteration.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_CPU_OPENEMITTER_H
@@ -24,7 +24,7 @@ public:
   mlir::func::FuncOp emit();
 
 private:
-  /// By operand, the address of what comes next, in elements.
+  /// By operand: the address of the next element, in elements.
   using Place = Values;
   using Loop = OpenMapPlan::Loop;
 
@@ -34,18 +34,19 @@ private:
   struct Nest {
     llvm::ArrayRef<Loop> loops;
     Values trips, first, last, at;
-    llvm::SmallVector<Values> strides; ///< by loop and operand, of those whose order is chosen at run time
+    llvm::SmallVector<Values> strides; ///< by loop and operand, for the loops whose order is chosen at run time
     Body body;
     int64_t jam = 1;
-    /// Instead of a body, f(place, begin, end) for indices of the innermost loop.
+    /// Replaces `body`: f(place, begin, end) emits a range of indices of the innermost loop.
     llvm::function_ref<void(const Place &, Value, Value)> ofRange;
   };
-  /// The loops of the space, in this order or that of the source; what is left out has one index. f(places, index of
-  /// each loop): one place, or `jam` of them side by side along the innermost loop.
+  /// Emits the loops of the space, in the given order or by descending source strides. Axes without a loop have index
+  /// 0. The body is f(places, index of each loop), with one place, or `jam` places of consecutive indices of the
+  /// innermost loop.
   enum class Order { Given, Source };
   void forSpace(llvm::ArrayRef<Loop> loops, Body f, int64_t jam = 1, Order order = Order::Given);
   Nest nestOf(llvm::ArrayRef<Loop> loops);
-  /// The order of so many loops, the outermost ones, is chosen at run time.
+  /// Reads the strides of the `count` outermost loops, so that their order can be chosen at run time.
   void readStrides(Nest &nest, size_t count);
   void swapWithNext(Nest &nest, size_t loop, Value swaps);
   void orderBySource(Nest &nest);
@@ -61,24 +62,25 @@ private:
   Value difference(Value a, Value b) {
     return create<mlir::arith::SubIOp>(a, b, mlir::arith::IntegerOverflowFlags::nsw);
   }
-  /// The multiple of `step` up to `v`, which is not negative.
+  /// Returns the largest multiple of `step` that is at most `v`, which must not be negative.
   Value wholeSteps(Value v, int64_t step);
-  /// What is left of an axis from the index of a loop on, but no more than a step.
+  /// Returns the number of elements from index `at` of a loop to the end of the axis, at most one step.
   Value leftOf(const Loop &loop, Value at);
   void choose(Value condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = nullptr) {
     quern::choose(b, loc, condition, then, otherwise);
   }
-  /// Masked lanes are zero and not read.
+  /// Masked lanes are zero and are not read.
   Value load(Value memref, Value at, int64_t lanes, Value mask = {});
   void store(Value vector, Value at, Value mask = {}, bool streamed = false);
-  /// What operands have in lanes along the axis, from a place on; `known`, if given, is the source's.
+  /// Returns the operands' elements in lanes along `axis`, from `place` on. `known`, if given, is the source's vector.
   Values elementsAt(const Place &place, unsigned axis, int64_t lanes, Value mask, Value known = {});
   Value valueAt(const Place &place, unsigned axis, int64_t lanes, Value mask = {}, Value known = {}) {
     return emitBody(*this, plan.problem, elementsAt(place, axis, lanes, mask, known), lanes);
   }
-  /// One element, with `known` for that of the source.
+  /// Moves one element. `known`, if given, is the source's element.
   void moveElement(const Place &place, Value known = {});
-  /// Whether so much is moved that it is written past the caches, by this call.
+  /// Returns whether the map moves enough bytes for non-temporal stores in this call: `least` for a call of all of it,
+  /// possibly more for a partial call.
   Value movesMuch(int64_t least);
   Value computesAll(llvm::ArrayRef<Value> trips);
   Value startsOn(int64_t multiple);
@@ -116,10 +118,10 @@ private:
 
   // Small tiles (OpenFolds.cpp).
   struct Folds {
-    Value rows, columns;           ///< of a tile without another axis
-    Value foldsRows, foldsColumns; ///< one of them at most
+    Value rows, columns;           ///< extents of a tile without another axis
+    Value foldsRows, foldsColumns; ///< at most one of them is true
     Values isFolded;               ///< by loop around the tile
-    Value isSmall;                 ///< whether tiles are taken with tables at all
+    Value isSmall;                 ///< true if small tiles are moved with tables
   };
   bool mayFold() const;
   Folds readFolds();
@@ -129,7 +131,7 @@ private:
   void moveByTables(const Place &place, Value rows, Value columns);
 
   // Squares of tiles (OpenSquares.cpp).
-  /// Whether all lanes and columns of a square are there, and are written past the caches.
+  /// Partial: lanes or columns may be missing; Whole: none is; Streamed: whole, and written with non-temporal stores.
   enum class Squares { Partial, Whole, Streamed };
   bool mayShift() const;
   void fillRowSteps();
@@ -143,11 +145,12 @@ private:
 
   const OpenMapPlan &plan;
   Values flat;                    ///< by operand: the kernel's memref
-  Value isFar;                    ///< whether tiles move more than the second level of the cache keeps
-  Value streams;                  ///< whether this call writes past the caches
-  Value staged, between, spilled; ///< scratch of a tile: its rows, of the transposition, of a column
-  Value rowSteps;                 ///< how far rows of a square are from its first one in the source
-  Value rowsAt, columnsAt;        ///< of a small tile: where rows are in the source, columns in the destination
+  Value isFar;                    ///< true if tiles move more bytes than the second-level cache holds
+  Value streams;                  ///< true if this call uses non-temporal stores
+  Value staged, between, spilled; ///< scratch for a tile's rows, for the transposition, for a column
+  Value rowSteps;                 ///< offsets of a square's rows from its first row in the source
+  Value rowsAt, columnsAt;        ///< tables of a small tile: addresses of rows in the source, of columns in the
+                                  ///< destination
 };
 
 } // namespace quern::maps

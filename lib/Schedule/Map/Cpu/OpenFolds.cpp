@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Blocks of weights make tiles of 9 by 16: rows of a few elements are no whole registers, columns of a few no whole
-// squares, and what is asked about a tile counts beside it. Where another axis goes on from the columns in the source,
-// or from the rows in the destination, it is folded into the tile. Where rows and columns are then is in two tables,
-// which a call makes once.
+// Blocked weights have tiles such as 9 by 16: short rows are not whole registers, short columns are not whole squares,
+// and the checks of each tile cost as much as moving it. If another axis continues the columns in the source, or the
+// rows in the destination, it is folded into the tile. Two tables, which each call fills once, then have the addresses
+// of rows and columns.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Transpose.h"
@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-static constexpr int64_t mostInTable = 256; ///< no tile has more rows or columns
+static constexpr int64_t mostInTable = 256; ///< maximum rows and maximum columns of a tile
 
 bool OpenEmitter::mayFold() const { return mayShift() && plan.problem.operands.size() == 2 && plan.loops.size() > 2; }
 
@@ -52,7 +52,7 @@ OpenEmitter::Folds OpenEmitter::readFolds() {
   return folds;
 }
 
-/// Entry i * inner + j: where index i of a loop and j of another are.
+/// Entry i * inner + j is the address of index i of the outer loop and j of the inner one.
 void OpenEmitter::fillTable(Value table, Value outer, Value outerStride, Value inner, rows::Size innerStride) {
   forRange(index(0), outer, [&](Value i) {
     Value from = create<arith::MulIOp>(i, inner), at = create<arith::MulIOp>(i, outerStride);
@@ -76,7 +76,7 @@ void OpenEmitter::emitFolded(const Folds &folds) {
     swapWithNext(nest, i, swaps);
     swaps = create<arith::OrIOp>(swaps, folds.isFolded[i + 1]);
   }
-  // Indices of the innermost loop that a tile takes.
+  // The number of the innermost loop's indices that one tile covers.
   Value extent = select(folds.foldsRows, folds.rows, select(folds.foldsColumns, folds.columns, index(mostInTable)));
   Value most = create<arith::DivUIOp>(index(mostInTable), extent);
   Value count = least(most, nest.trips.back());
@@ -144,7 +144,7 @@ void OpenEmitter::transposeByTables(const Place &place, Value rows, Value column
       lanes);
 }
 
-/// What is left of a tile that is cut between calls.
+/// Moves the elements of a tile that is split between calls.
 void OpenEmitter::moveByTables(const Place &place, Value rows, Value columns) {
   auto entry = [&](Value table, Value at) { return create<memref::LoadOp>(table, ValueRange{at}).getResult(); };
   forRange(index(0), rows, [&](Value row) {

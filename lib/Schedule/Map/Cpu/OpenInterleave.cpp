@@ -1,9 +1,9 @@
-//===- OpenInterleave.cpp - Packed lanes beside open sizes ---------------===//
+//===- OpenInterleave.cpp - Packed lanes and open sizes -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// As many vectors as there are packed lanes; where they are packed, they lie side by side.
+// The number of vectors is the number of packed lanes. On the packed side, the vectors are consecutive.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Transpose.h"
@@ -27,7 +27,6 @@ void OpenEmitter::emitInterleaved() {
   });
 }
 
-/// As many vectors as there are packed lanes; where they are packed, they lie side by side.
 void OpenEmitter::interleave(const Place &place, Value at) {
   const bool packs = plan.network == TileNetwork::Interleave;
   const unsigned few = packs ? plan.along : plan.across, many = packs ? plan.across : plan.along;

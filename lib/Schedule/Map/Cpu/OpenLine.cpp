@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lines of a few vectors have loops of their own. Where nothing is masked, the last vector of a line ends with it: it
-// is computed before anything is stored, since the line may be its own source.
+// Lines of a few vectors have separate loops. Without masks, the last vector of a line ends where the line ends. It is
+// computed before anything is stored, because the line may be its own source.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
@@ -17,11 +17,11 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-static constexpr int64_t mostShort = 4; ///< vectors of lines that have loops of their own
-static constexpr int64_t fewest = 4;    ///< lanes of a vector
+static constexpr int64_t mostShort = 4; ///< maximum vectors of lines that have separate loops
+static constexpr int64_t fewest = 4;    ///< minimum lanes of a vector
 
 void OpenEmitter::emitLines() {
-  constexpr int64_t leastVectors = 16; // of a line that is streamed
+  constexpr int64_t leastVectors = 16; // minimum vectors of a line that uses non-temporal stores
   Value length = index(plan.problem.axes[plan.along].extent);
   streams = both(movesMuch(plan.strategy.streamBytes), notMore(index(leastVectors * plan.lanes), length));
   auto ofParts = [&] {
@@ -44,8 +44,8 @@ void OpenEmitter::emitLines() {
       cached);
 }
 
-/// Permuted lines that are whole lines of the cache and pass it, in the order of the source: that is what the hardware
-/// reads ahead.
+/// Moves permuted lines that are whole cache lines with non-temporal stores, in the order of the source, which the
+/// hardware prefetcher follows.
 void OpenEmitter::emitWholeLines() {
   auto move = [&](ArrayRef<Place> places, ArrayRef<Value> at) {
     Value length = leftOf(plan.loops.back(), at.back()), steps = wholeSteps(length, plan.lanes * plan.unroll);
@@ -62,7 +62,7 @@ void OpenEmitter::emitWholeLines() {
   forSpace(plan.loops, move, /*jam=*/1, Order::Source);
 }
 
-/// Lines of up to a few vectors of so many lanes have loops of their own, wider vectors for longer ones.
+/// Emits separate loops for lines of up to a few vectors of `lanes` lanes, and then for lines of wider vectors.
 void OpenEmitter::emitShort(Value length, int64_t lanes, function_ref<void()> longer) {
   auto upTo = [&](int64_t most, function_ref<void()> then, function_ref<void()> otherwise) {
     choose(notMore(length, index(most)), then, otherwise);
@@ -76,7 +76,7 @@ void OpenEmitter::emitShort(Value length, int64_t lanes, function_ref<void()> lo
         3 * lanes, [&] { emitMaskedLines(lanes, 3); },
         [&] { upTo(4 * lanes, [&] { emitMaskedLines(lanes, 4); }, longer); });
   };
-  // Blocks of channels are one vector.
+  // Blocks of channels are often exactly one vector.
   auto isOne = [&] {
     return 2 * lanes > plan.lanes ? Value() : compare(arith::CmpIPredicate::eq, length, index(2 * lanes));
   };
@@ -93,7 +93,7 @@ void OpenEmitter::emitShort(Value length, int64_t lanes, function_ref<void()> lo
   upTo(lanes - 1, [&] { plan.isMasked ? emitMaskedLines(lanes, 1) : emitElements(); }, ofTwo);
 }
 
-/// Lines that are moved as pieces: what each has is computed before anything of these lines is stored.
+/// Moves lines as pieces. All pieces of a group of lines are computed before any of these lines is stored.
 void OpenEmitter::emitPieces(int64_t lanes, ArrayRef<Value> starts, Value lastMask) {
   constexpr int64_t ahead = 1024;
   const ArrayRef<Loop> around = ArrayRef(plan.loops).drop_back();
@@ -104,7 +104,7 @@ void OpenEmitter::emitPieces(int64_t lanes, ArrayRef<Value> starts, Value lastMa
     Values values, stored;
     for (const Place &place : places)
       for (auto [i, start] : llvm::enumerate(starts)) {
-        if (asks) // no hardware follows short lines that lie apart
+        if (asks) // the hardware prefetcher does not follow short, non-contiguous lines
           prefetch(advance(advance(place, around.back().axis, index(std::max<int64_t>(1, ahead / (bytes * count)))),
                            plan.along, start)[plan.problem.source]);
         const Place there = advance(place, plan.along, start);
@@ -119,7 +119,7 @@ void OpenEmitter::emitPieces(int64_t lanes, ArrayRef<Value> starts, Value lastMa
   forSpace(around, move, std::max<int64_t>(1, jam));
 }
 
-/// All but the last vector of a line are whole.
+/// All vectors of a line except the last are whole.
 void OpenEmitter::emitMaskedLines(int64_t lanes, int64_t vectors) {
   Values starts;
   for (int64_t v = 0; v < vectors; ++v)
@@ -128,8 +128,8 @@ void OpenEmitter::emitMaskedLines(int64_t lanes, int64_t vectors) {
   emitPieces(lanes, starts, prefixMask(difference(length, starts.back()), lanes));
 }
 
-/// One vector from the beginning and one to the end: such as are no wider than a line needs, since those that reach
-/// into the next cache line cost as much as two, whatever their mask.
+/// Moves a line as one vector from its start and one that ends where it ends. The vectors are no wider than necessary,
+/// because an access that crosses a cache line costs as much as two, whatever its mask.
 void OpenEmitter::emitOverlapping(int64_t lanes) {
   Value length = index(plan.problem.axes[plan.along].extent);
   emitPieces(lanes, {index(0), difference(length, index(lanes))}, Value());
@@ -153,7 +153,7 @@ void OpenEmitter::emitLine(const Place &place, Value length) {
       });
 }
 
-/// The steps that are whole.
+/// Emits the whole steps.
 void OpenEmitter::emitSteps(const Place &place, Value length, bool streamed) {
   const int64_t step = plan.lanes * plan.unroll, together = streamed ? plan.streamedLanes / plan.lanes : 1;
   forRange(
@@ -170,7 +170,7 @@ void OpenEmitter::emitSteps(const Place &place, Value length, bool streamed) {
       step);
 }
 
-/// Single vectors, then what is left in a masked one.
+/// Emits single vectors, then a masked one for the remainder.
 void OpenEmitter::emitMaskedEnd(const Place &place, Value length, Value from) {
   Value end = wholeSteps(length, plan.lanes);
   forRange(
@@ -187,7 +187,7 @@ void OpenEmitter::emitMaskedEnd(const Place &place, Value length, Value from) {
   });
 }
 
-/// Bytes from a place of the destination to the next boundary of what one store streams.
+/// Returns the bytes from a place in the destination to the next boundary of a non-temporal store.
 OpenEmitter::Value OpenEmitter::boundaryFrom(const Place &place) {
   Value start = create<memref::ExtractAlignedPointerAsIndexOp>(flat.back());
   Value address = add(start, scaled(place.back(), plan.destination().bytes()));
@@ -195,7 +195,8 @@ OpenEmitter::Value OpenEmitter::boundaryFrom(const Place &place) {
                                index(plan.streamedLanes * plan.destination().bytes() - 1));
 }
 
-/// A line from a boundary on; memory whose elements begin nowhere on one is not streamed.
+/// Emits a line with non-temporal stores from a boundary on. If no element starts on a boundary, ordinary stores are
+/// used.
 void OpenEmitter::emitStreamed(const Place &place, Value length) {
   Value head = create<arith::DivUIOp>(boundaryFrom(place), index(plan.destination().bytes()));
   head = least(head, length);
@@ -235,7 +236,7 @@ void OpenEmitter::emitUnmasked(const Place &place, Value length) {
   choose(notMore(index(plan.lanes), length), whole, [&] { emitFew(place, length, plan.lanes / 2); });
 }
 
-/// Fewer than twice so many elements: two vectors, one from the beginning and one to the end, or fewer yet.
+/// Moves fewer than 2 · `lanes` elements: two overlapping vectors, or, below `lanes`, narrower ones.
 void OpenEmitter::emitFew(const Place &place, Value length, int64_t lanes) {
   if (lanes < fewest)
     return forRange(index(0), length, [&](Value at) { moveElement(advance(place, plan.along, at)); });

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An iteration is a part of a line that is worth a call, or a tile. What has neither (an operand that is strided where
-// vectors run, blocks beside open sizes) is left to other recipes.
+// An iteration is a tile, or a part of a line that is worth a call. Other maps (an operand that is strided along the
+// vectors, blocks combined with open sizes) are left to other recipes.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Open.h"
@@ -58,7 +58,7 @@ private:
         return a;
     return std::nullopt;
   }
-  /// Every operand that is read, but the one of this number, is contiguous along the axis or stays where it is.
+  /// Returns true if every operand that is read, except operand `butFor`, is contiguous or invariant along the axis.
   bool allInVectors(unsigned axis, size_t butFor) const {
     for (unsigned i = 0; i < problem.operands.size(); ++i)
       if (i != butFor && plan.isRead(i) && problem.operands[i].strides[axis] != 1 &&
@@ -67,7 +67,7 @@ private:
     return true;
   }
 
-  /// The axes around in the order of the destination.
+  /// Adds loops over the other axes, in the order of the destination.
   void addLoopsAround(ArrayRef<unsigned> inside) {
     for (unsigned a = 0; a < problem.axes.size(); ++a)
       if (!llvm::is_contained(inside, a))
@@ -94,7 +94,7 @@ private:
     plan.loops.push_back({plan.along, lineBytesOfIteration / widest});
   }
 
-  /// The narrower of source and destination goes through the transposition, if the body can be computed there.
+  /// The narrower one of source and destination is transposed, if the body can be computed there.
   LogicalResult planTile() {
     std::optional<unsigned> from = contiguousAxis(plan.source());
     if (problem.source + 1 >= problem.operands.size() || !from || *from == plan.along)
@@ -119,7 +119,8 @@ private:
     return success();
   }
 
-  /// Colours of pixels: a few lanes that are packed in one of the two, with vectors along the other axis.
+  /// Chooses a tile of a few lanes, such as color channels, that are packed on one side, with vectors along the other
+  /// axis.
   bool interleaves() {
     constexpr int64_t most = 8, bytesOfIteration = 4 << 10;
     auto isPacked = [&](const Operand &operand, unsigned few, unsigned many) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A square is as many rows as a register has lanes. Where elements may be computed twice, the last squares of a tile
-// are moved back to end with it, so that all are whole.
+// A square has the number of rows that a register has lanes. If elements may be computed twice, the last squares of a
+// tile are moved back to end with it, so that all are whole.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
@@ -17,15 +17,15 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-/// Elements may be computed twice: the last squares of a tile then end with it.
+/// Returns true if elements may be computed twice, so that the last squares of a tile may overlap others.
 bool OpenEmitter::mayShift() const { return !plan.problem.readsOld && !plan.problem.mayBeInPlace; }
 
-/// Whole squares from the source itself, a cache line of each row at a time.
+/// Transposes whole squares directly from the source, one cache line of each row at a time.
 void OpenEmitter::transposeDirectly(const Place &place, Value rows, Value columns, Squares how) {
   const unsigned source = plan.problem.source;
   const int64_t unit = transposeUnit(plan.moved), lanes = plan.tileLanes,
                 line = std::max(unit, lineBytes / plan.source().bytes());
-  // The next line of rows that have one; else rows that are read soon.
+  // Prefetch distance: the next cache line of the row if it has one; otherwise rows that are read soon.
   Value ahead = create<arith::SelectOp>(less(index(line), index(plan.problem.axes[plan.across].extent)), index(line),
                                         scaled(index(2 * lanes), plan.source().strides[plan.along]));
   auto ofLine = [&](Value begin) {
@@ -61,7 +61,7 @@ void OpenEmitter::fillRowSteps() {
     create<memref::StoreOp>(scaled(index(row), plan.source().strides[plan.along]), rowSteps, ValueRange{index(row)});
 }
 
-/// The register of rows from + at, from + at + unit, … of the source.
+/// Loads the register with rows from + at, from + at + unit, … of the source.
 OpenEmitter::Value OpenEmitter::gatherRows(Value start, Value from, int64_t at) {
   const int64_t unit = transposeUnit(plan.moved);
   const rows::Size stride = plan.source().strides[plan.along];
@@ -77,7 +77,7 @@ OpenEmitter::Value OpenEmitter::gatherRows(Value start, Value from, int64_t at) 
   return joinVectors(b, loc, pieces);
 }
 
-/// The squares of a register that `gather` has, to columns of the destination.
+/// Transposes squares of registers that `gather` loads, and stores them as columns of the destination.
 void OpenEmitter::transposeSquare(const Place &place, Value row, Value column,
                                   function_ref<Value(Value, int64_t)> gather, Value rows, Value columns, Squares how) {
   auto sink = [&](Value from, ArrayRef<Value> vectors) {
@@ -99,7 +99,7 @@ void OpenEmitter::storeWholeColumns(const Place &place, ArrayRef<Value> columns,
   }
 }
 
-/// Columns side by side, as far as rows and columns are left.
+/// Stores consecutive columns, limited to the remaining rows and columns.
 void OpenEmitter::storeColumns(const Place &place, ArrayRef<Value> columns, Value rowsLeft, Value columnsLeft) {
   const auto count = static_cast<int64_t>(columns.size());
   Value isWhole = both(notMore(index(count), columnsLeft), notMore(index(plan.tileLanes), rowsLeft));
@@ -118,7 +118,7 @@ void OpenEmitter::storeColumns(const Place &place, ArrayRef<Value> columns, Valu
   });
 }
 
-/// One column, of which some lanes may be left.
+/// Stores one column, limited to the remaining rows.
 void OpenEmitter::storeColumn(const Place &place, Value column, Value rowsLeft) {
   Value left = least(rowsLeft, index(plan.tileLanes));
   if (plan.isMasked) {

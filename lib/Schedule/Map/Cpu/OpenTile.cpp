@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Rows of a tile go to scratch, so that strides of the source that fold its rows onto a few sets of a cache cost
-// nothing and whole squares can be transposed where the tile ends within one; what those have beyond is stored nowhere.
+// Rows of a tile are copied to scratch, so that source strides that map them to a few cache sets cost nothing, and so
+// that squares can be transposed whole at the end of the tile; the elements past the end are not stored.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
@@ -26,7 +26,7 @@ void OpenEmitter::emitTiles() {
     between = scratch(elements, plan.moved);
   if (!plan.isMasked)
     spilled = scratch(plan.tileLanes, plan.moved);
-  // Whole lines are written wherever columns begin.
+  // Non-temporal stores write whole cache lines only if every column starts on one.
   const int64_t bytes = plan.destination().bytes();
   if (plan.tileLanes * bytes % lineBytes == 0)
     streams = both(startsOn(lineBytes), movesMuch(plan.strategy.streamTilesBytes));
@@ -41,7 +41,7 @@ void OpenEmitter::emitTiles() {
   if (!plan.problem.isCopy && !plan.bodyIsLate)
     return ofTiles(/*isDirect=*/false);
   auto direct = [&] {
-    std::swap(loops[last], loops[last - 1]); // all columns of some rows before the next
+    std::swap(loops[last], loops[last - 1]); // all columns of some rows before the next rows
     ofTiles(/*isDirect=*/true);
   };
   auto near = [&] {
@@ -54,13 +54,13 @@ void OpenEmitter::emitTiles() {
   choose(foldsRows(), [&] { ofTiles(/*isDirect=*/false); }, near);
 }
 
-/// Whether rows of the source come to lie in a few sets of the first cache, so that they drive each other out before
-/// all of their pieces are read.
+/// Returns whether the source rows of a tile map to so few L1 sets that they evict each other before all of their
+/// pieces are read.
 OpenEmitter::Value OpenEmitter::foldsRows() {
   const int64_t few = (32 << 10) / plan.tileLanes;
   Value bytes = scaled(index(plan.source().strides[plan.along]), plan.source().bytes());
   Value folds = compare(arith::CmpIPredicate::eq, create<arith::AndIOp>(bytes, index(few - 1)), index(0));
-  // Columns that begin within lines, neighbours of which come to lie in neighbouring sets.
+  // Columns that start within cache lines evict each other if neighboring columns map to neighboring sets.
   Value ofColumns = scaled(index(plan.destination().strides[plan.across]), plan.destination().bytes());
   Value near = create<arith::AndIOp>(add(ofColumns, lineBytes), index(pageBytes - 1));
   Value within = create<arith::AndIOp>(ofColumns, index(lineBytes - 1));
@@ -81,7 +81,7 @@ void OpenEmitter::emitTile(const Place &place, Value rows, Value columns, bool i
   auto direct = [&] {
     auto isWhole = [&] { return compare(arith::CmpIPredicate::eq, ofRows, index(0)); };
     auto plainly = [&] { transposeDirectly(place, rows, columns, Squares::Whole); };
-    if (!streams) // a tile that is moved back begins within lines
+    if (!streams) // a tile that is moved back starts within cache lines
       return plainly();
     choose(both(streams, isWhole()), [&] { transposeDirectly(place, rows, columns, Squares::Streamed); }, plainly);
   };
@@ -102,7 +102,8 @@ void OpenEmitter::stageRows(const Place &place, Value rows, Value columns) {
       [&] { stage(/*isWhole=*/false); });
 }
 
-/// One row of the source, with the body if it comes first. The next tile's is asked for ahead, be it beyond the end.
+/// Copies one row of the source, after the body if it runs first, and prefetches the next tile's row; addresses past
+/// the end are harmless.
 void OpenEmitter::stageRow(const Place &place, Value to, Value columns, bool isWhole) {
   const bool hasBody = !plan.problem.isCopy && !plan.bodyIsLate;
   const unsigned source = plan.problem.source;
@@ -145,7 +146,7 @@ void OpenEmitter::stageRow(const Place &place, Value to, Value columns, bool isW
   });
 }
 
-/// Squares of the scratch of rows, to columns of the destination.
+/// Transposes squares of the scratch of rows into columns of the destination.
 void OpenEmitter::transpose(const Place &place, Value rows, Value columns) {
   const int64_t unit = transposeUnit(plan.moved), lanes = plan.tileLanes;
   auto square = [&](Value column, Value row) {

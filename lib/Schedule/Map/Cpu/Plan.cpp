@@ -1,10 +1,10 @@
-//===- Plan.cpp - How a map is carried out -------------------------------===//
+//===- Plan.cpp - The plan of a map on the CPU ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The kind first, then the loops around it, then how many of them make an iteration of the kernel's space: one that is
-// worth handing to a thread, or the whole map where it is small.
+// The kind of kernel is chosen first, then the loops around it, then the number of loops that form the kernel's space:
+// an iteration is worth handing to a thread, or is the whole map if that is small.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/Plan.h"
@@ -43,7 +43,7 @@ int64_t pointsOf(const MapProblem &problem) {
   return points;
 }
 
-/// Bytes that the operand has in all of the space.
+/// Returns the bytes of the operand that the whole map accesses.
 int64_t footprint(const MapProblem &problem, const Operand &operand) {
   int64_t bytes = operand.bytes();
   for (auto [a, axis] : llvm::enumerate(problem.axes))
@@ -60,13 +60,13 @@ int64_t bytesMoved(const MapProblem &problem) {
   return bytes;
 }
 
-/// What the caches are spared by stores that pass them. A destination that is read is in them as it is.
+/// Returns the bytes that non-temporal stores keep out of the caches. A destination that is read is cached in any case.
 int64_t bytesStreamed(const MapProblem &problem) {
   return problem.readsOld ? footprint(problem, problem.destination()) : bytesMoved(problem);
 }
 
-/// Loops over what the groups leave of the axes, in the order of the destination, and limits where
-/// groups do not divide axes.
+/// Adds loops over the parts of the axes that groups do not cover, in the order of the destination, and limits for
+/// groups that do not divide axes.
 void makeLoops(MapPlan &plan) {
   MapProblem &problem = plan.problem;
   Numbers chunks(problem.axes.size(), 1);
@@ -105,7 +105,8 @@ void makeLoops(MapPlan &plan) {
   });
 }
 
-/// Cuts a loop in two: blocks of about `count` indices, and the indices within one, as even as those of the whole.
+/// Splits a loop into blocks of about `count` indices and the indices within a block. `count` keeps a small divisor of
+/// the trip count.
 void splitLoop(MapPlan &plan, unsigned at, int64_t count) {
   Loop &loop = plan.loops[at], inner = loop;
   for (int64_t even : {8, 4, 2, 3})
@@ -130,19 +131,19 @@ void estimate(MapPlan &plan) {
   plan.ns = std::max(1.0, bytes * strategy.nsPerByte + points * perPoint);
 }
 
-/// What an iteration should take: a microsecond at least, and more where there is enough for many threads. All, if
-/// it feeds one thread only.
+/// Returns the time that an iteration should take: at least a microsecond, and more if there is enough for many
+/// threads. If the map is worth one thread only, it is a single iteration.
 double nsWanted(const MapPlan &plan) {
   constexpr double least = 1000, most = 20000, share = 512;
   return plan.ns < 2 * nsWorthAThread ? plan.ns : std::clamp(plan.ns / share, least, most);
 }
 
-/// A run that takes longer than an iteration should is cut.
+/// Splits a run that takes longer than an iteration should.
 void cutRun(MapPlan &plan) {
   Part &last = plan.run.parts.back();
   double nsPerIndex = plan.ns / pointsOf(plan.problem) * plan.run.lanes() / last.count;
   int64_t perIndex = plan.run.lanes() / last.count, step = plan.lanes * plan.unroll;
-  int64_t whole = step / std::gcd(step, perIndex); // indices that end with a step
+  int64_t whole = step / std::gcd(step, perIndex); // smallest number of indices that ends with a whole step
   int64_t wanted = llvm::alignTo(std::max<int64_t>(1, static_cast<int64_t>(nsWanted(plan) / nsPerIndex)), whole);
   if (wanted * 2 <= last.count)
     last.count = wanted;
@@ -155,7 +156,7 @@ void chooseSpace(MapPlan &plan) {
     double each = left / loop.trip;
     int64_t together = each < wanted ? static_cast<int64_t>(wanted / each) : 1;
     if (together > 1 && together * 2 > loop.trip)
-      break; // what is left is less than two iterations should take
+      break; // the remainder is shorter than two iterations should take
     if (together > 1 && !plan.problem.axes[loop.axis].isCurved) {
       splitLoop(plan, plan.outer, together);
       each *= together;
@@ -192,8 +193,8 @@ void chooseStreaming(MapPlan &plan, int64_t least) {
   plan.streamsAlone = plan.streams && bytes < plan.strategy.streamAlwaysBytes;
 }
 
-/// Whether tiles follow each other along the destination for so long that the hardware fetches the lines
-/// that they begin to write.
+/// Returns true if consecutive tiles continue the destination for so long that the hardware prefetches the lines that
+/// they start to write.
 bool followsDestination(const MapPlan &plan) {
   if (plan.loops.empty())
     return false;

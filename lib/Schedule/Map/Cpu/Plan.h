@@ -1,12 +1,12 @@
-//===- Plan.h - How a map is carried out ---------------------------------===//
+//===- Plan.h - The plan of a map on the CPU -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A *line* runs along elements that are contiguous in the destination and, mostly, in the source. A *tile* takes a
-// group of lanes that is contiguous in the source and another that is contiguous in the destination and transposes
-// between them. Everything else goes point by point. The loops around are an order of axes; the outermost of them are
-// the kernel's iteration space.
+// A *line* runs along elements that are contiguous in the destination and usually in the source. A *tile* has lanes
+// that are contiguous in the source and other lanes that are contiguous in the destination, and transposes them. All
+// other maps move single points. The loops around them are ordered axes; the outermost ones are the kernel's iteration
+// space.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_CPU_PLAN_H
@@ -19,105 +19,112 @@ namespace quern::maps {
 
 enum class MapKind { Line, Tile, Scalar };
 
-/// Indices 0, step, 2·step, … of an axis, `trip` of them.
+/// Indices 0, step, 2·step, … of an axis; `trip` of them.
 struct Loop {
   unsigned axis = 0;
   int64_t step = 1, trip = 1;
-  /// If not 0, the loop is the inner one of two that a loop of so many indices was cut into: the loop before it counts
-  /// blocks of `trip` indices, and the last block has what is left.
+  /// Nonzero for the inner loop of a split loop: the trip count of the original loop. The loop before it iterates over
+  /// blocks of `trip` indices; the last block has the remainder.
   int64_t partOf = 0;
 };
 
-/// How rows become columns: squares of them; or as few rows as lie between neighbouring columns in the destination are
-/// interleaved; or as few columns as lie between neighbouring rows in the source are deinterleaved.
+/// How rows become columns: in squares; or the few rows that are packed in the destination are interleaved; or the few
+/// columns that are packed in the source are deinterleaved.
 enum class TileNetwork { Squares, Interleave, Deinterleave };
 
 /// How the elements of a tile move.
 struct TilePlan {
   TileNetwork network = TileNetwork::Squares;
-  mlir::Type moved; ///< what is transposed: the narrower of source and destination where possible
-  /// The body runs on lanes of `rows` after the transposition, else on lanes of `columns` before it.
+  mlir::Type moved; ///< element type that is transposed: the narrower one of source and destination if possible
+  /// True if the body runs on lanes of `rows` after the transposition; otherwise on lanes of `columns` before it.
   bool bodyInColumns = false;
-  int64_t lanes = 0;             ///< of a register in the transposition
-  int64_t rows = 0, columns = 0; ///< of the tile, filled up to whole registers and whole squares
-  /// What a step of the row stage takes from the source at one go: the columns, and axes that follow there. Of
-  /// those, some are rows, and some are neither: the tile is transposed once for each index of `repeat`. `outside`
-  /// are the rows that are left.
+  int64_t lanes = 0;             ///< lanes of a register in the transposition
+  int64_t rows = 0, columns = 0; ///< extents of the tile, rounded up to whole registers and squares
+  /// `run`: lanes that one step of the row stage reads from the source: the columns, then axes that continue them
+  /// there. Such an axis is either part of the rows or in `repeat`: the tile is transposed once for each index of
+  /// `repeat`. `outside` is the rest of the rows.
   Group run, outside, repeat;
-  Numbers inScratch;       ///< by axis: from one index to the next in the scratch of rows
-  int64_t scratchRows = 0; ///< elements of that scratch
-  bool isLarge = false;    ///< many lines each way: tiles side by side in either direction gain nothing from each other
-  bool throughRows = false;      ///< rows go to scratch first, else their pieces are gathered from the source
-  bool throughColumns = false;   ///< columns go to scratch first, else they are stored from registers
-  bool masksRows = false;        ///< some lanes of `rows` may not be written
-  bool masksColumns = false;     ///< some lanes of `columns` may not be read
-  bool writesWholeLines = false; ///< every column is whole cache lines if the destination's buffer begins on one
+  Numbers inScratch;           ///< by axis: stride in the scratch of rows, in elements
+  int64_t scratchRows = 0;     ///< size of that scratch in elements
+  bool isLarge = false;        ///< true if a tile has many lines in both directions, so that neighboring tiles share no
+                               ///< cached lines
+  bool throughRows = false;    ///< true if rows are copied to scratch first; otherwise read from the source
+  bool throughColumns = false; ///< true if columns are copied to scratch first; otherwise stored from registers
+  bool masksRows = false;      ///< true if some lanes of `rows` may not be written
+  bool masksColumns = false;   ///< true if some lanes of `columns` may not be read
+  bool writesWholeLines = false; ///< true if every column is whole cache lines, provided that the destination is
+                                 ///< aligned
   llvm::SmallVector<unsigned, 2> shifted; ///< axes whose last tile is moved back to end with them
-  int64_t prefetch = 0;                   ///< elements of the source ahead that each row asks for
+  int64_t prefetch = 0;                   ///< distance of prefetches of source rows, in elements; 0: none
 };
 
 struct MapPlan {
   MapPlan(MapProblem &problem, const MapStrategy &strategy) : problem(problem), strategy(strategy) {}
 
-  MapProblem &problem; ///< planning adds limits where groups do not divide axes
+  MapProblem &problem; ///< planning adds limits if groups do not divide axes
   const MapStrategy &strategy;
   MapKind kind = MapKind::Scalar;
 
-  /// Lines: contiguous in the destination. After `period` lanes the pattern of all operands that are not contiguous,
-  /// and of all limits but those along the last part, repeats; it divides `lanes` or the run is shorter than a vector.
+  /// Lines: the run is contiguous in the destination. Operands that are not contiguous, and limits except those of the
+  /// last part, repeat with the period of the run's first parts, which divides `lanes` unless the run is shorter than a
+  /// vector.
   Group run;
-  int64_t lanes = 1;            ///< of a vector
+  int64_t lanes = 1;            ///< lanes of a vector
   int64_t unroll = 1;           ///< vectors in a step
-  int64_t jam = 1;              ///< runs in an iteration of the innermost loop (unroll and jam)
-  int64_t prefetchDistance = 0; ///< iterations of the innermost loop ahead whose source is prefetched; 0: none is
+  int64_t jam = 1;              ///< runs in one iteration of the innermost loop (unroll-and-jam)
+  int64_t prefetchDistance = 0; ///< iterations of the innermost loop by which the source is prefetched; 0: none
 
-  /// Tiles: `rows` are contiguous in the destination (one row of the tile for each), `columns` in the source.
+  /// Tiles: `rows` are contiguous in the destination, `columns` in the source. Each lane of `rows` is one row of the
+  /// tile.
   Group rows, columns;
   TilePlan tile;
 
   llvm::SmallVector<Loop, 8> loops; ///< outermost first
-  /// By limit: the sum of weights at the last point of all loops and groups, those beyond axes included.
+  /// By limit: the sum of weights at the last point of all loops and groups, including points past the end of axes.
   Numbers highest;
-  unsigned outer = 0; ///< so many of them are the iteration space
-  int64_t space = 1;  ///< product of their trips
-  double ns = 1;      ///< estimate for the whole map, on one core
+  unsigned outer = 0; ///< number of outer loops that form the iteration space
+  int64_t space = 1;  ///< product of the trip counts of these loops
+  double ns = 1;      ///< estimate for the whole map on one core, in ns
   double nsPerIteration = 1;
-  bool streams = false;      ///< so much is moved that it is written past the caches
-  int64_t streamedLanes = 1; ///< that one store of a line streams
-  /// Only by a call that computes all of the map: the caches serve several threads better than memory does.
+  bool streams = false;      ///< true if the destination is written with non-temporal stores
+  int64_t streamedLanes = 1; ///< elements that one non-temporal store of a line writes
+  /// True if only a call that computes all of the map uses non-temporal stores: several threads together have more
+  /// cache.
   bool streamsAlone = false;
-  bool peels = false; ///< lines are long enough for a store of their own up to the first whole vector of memory
+  bool peels = false; ///< true if a line starts with a separate store up to the first aligned vector
 
   const Operand &source() const { return problem.operands[problem.source]; }
   const Operand &destination() const { return problem.operands.back(); }
-  /// Of elements in memory, which indices are not.
+  /// Returns true if memory accesses to this type can be masked. Loop indices are not in memory, so they always can.
   bool takesMask(mlir::Type element) const {
     return element.isIndex() || (strategy.narrowestMask && element.getIntOrFloatBitWidth() >= strategy.narrowestMask);
   }
-  /// Along the lanes of the group, every input is contiguous or stays where it is, and no limit cuts lanes off: vectors
-  /// over them can be a loop. A limit of a shifted axis cuts none.
+  /// Returns true if every input is contiguous or invariant along the lanes of the group, and no limit ends within
+  /// them, so that vectors over them can form a loop. Limits of shifted axes do not count.
   bool isStraight(const Group &group) const;
-  /// Of one iteration of the body, in vector operations.
+  /// Returns the vector operations in one execution of the body.
   int64_t bodyOps() const;
-  /// For explain.
+  /// Returns the plan as one line of text, for `quern explain`.
   std::string text() const;
 };
 
-/// Decides everything. Cannot fail: points are the fallback.
+/// Decides all fields. Cannot fail: single points are the fallback.
 void planMap(MapPlan &plan);
 
-/// Sets the run and the lanes of a line: contiguous in the destination. False if there is none (MapLinePlan.cpp).
+/// Sets the run and the lanes of a line. Returns false if the destination is not contiguous along any axis
+/// (LinePlan.cpp).
 bool planLine(MapPlan &plan);
-/// Fits vectors and steps to the run.
+/// Chooses the lanes of a vector and the vectors of a step for the run.
 void fitLine(MapPlan &plan);
-/// Puts the loops around a line in order.
+/// Orders the loops around a line.
 void orderLineLoops(MapPlan &plan);
-/// Decides what depends on all loops: runs to jam, how far ahead to prefetch, where streaming begins.
+/// Makes the decisions that depend on all loops: unroll-and-jam, prefetch distance, lanes of non-temporal stores.
 void finishLine(MapPlan &plan);
 
-/// Sets the fields of tiles, or returns false if the map suits none. Loops are chosen afterwards (MapTilePlan.cpp).
+/// Sets the fields of tiles, or returns false if the map does not suit them (TilePlan.cpp). Loops are chosen
+/// afterwards.
 bool planTile(MapPlan &plan);
-/// Puts the loops of a tile in order and decides what is asked for ahead.
+/// Orders the loops of a tile and decides what is prefetched.
 void orderTileLoops(MapPlan &plan);
 
 } // namespace quern::maps

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Row stage (load along the source, the body where it narrows) -> transposition -> column stage (the body where
-// it widens, store along the destination). A stage with nothing to do is left out: pieces are then gathered
-// from the source itself, and columns stored from registers. All is rolled loops, since compile time follows
-// the number of operations, and full and cut tiles share them: conditions and masks exist where a limit can
-// cut, and hold in full tiles.
+// A tile has a row stage (load along the source; run the body if that narrows), the transposition, and a column stage
+// (run the body if it widens; store along the destination). A stage without work is left out: registers are then loaded
+// from the source, and columns stored from registers. Loops are rolled, because compile time depends on the number of
+// operations. Full and partial tiles share them: conditions and masks exist if a limit may end a tile, and are true in
+// full tiles.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/CpuMemory.h"
@@ -52,7 +52,7 @@ void MapEmitter::emitSquares(const Place &place) {
   });
 }
 
-/// Tiles that would reach beyond a shifted axis end with it.
+/// Moves a tile that would exceed a shifted axis back, so that both end together.
 MapEmitter::Place MapEmitter::shiftedBack(const Place &start) {
   Place place = start;
   for (auto [i, limit] : llvm::enumerate(problem.limits)) {
@@ -69,8 +69,8 @@ MapEmitter::Place MapEmitter::shiftedBack(const Place &start) {
   return place;
 }
 
-/// Asks for what a tile ahead reads of this row, into L2: rows often lie so far apart that few of them fit L1 together.
-/// Beyond the end this names memory that is not the source's, which a prefetch may.
+/// Prefetches the row's part of a later tile into L2: rows are often so far from each other that few of them fit L1
+/// together. Addresses past the end are harmless: a prefetch may name any memory.
 void MapEmitter::prefetchRow(const Place &here) {
   int64_t bytes = plan.columns.lanes() * plan.source().bytes();
   for (int64_t byte = 0; byte < bytes; byte += lineBytes) {
@@ -80,8 +80,8 @@ void MapEmitter::prefetchRow(const Place &here) {
   }
 }
 
-/// Vectors over the lanes of a group, as few as there can be: a loop where they are many, and powers of two for what is
-/// over. f(place, lanes before the place, first, count).
+/// Covers the lanes of a group with as few vectors as possible: a loop if there are many, then powers of two for the
+/// remainder. Calls f(place, lanes before the place, first, count).
 void MapEmitter::forVectors(const Place &place, const Group &group, int64_t most,
                             function_ref<void(const Place &, Value, int64_t, int64_t)> f) {
   constexpr int64_t unrolled = 2;
@@ -145,7 +145,7 @@ void MapEmitter::stageRows(const Place &place, Value to) {
   });
 }
 
-/// How far lane `lane` of the group, known at run time, is from its first.
+/// Returns the offset of lane `lane`, a run-time value, from the group's first lane.
 Value MapEmitter::laneOffset(const Group &group, Value lane, ArrayRef<int64_t> perAxis) {
   Value sum = index(0);
   int64_t before = 1;
@@ -162,7 +162,7 @@ Value MapEmitter::laneOffset(const Group &group, Value lane, ArrayRef<int64_t> p
   return sum;
 }
 
-/// Steps over [0, end), the last one shifted to end there.
+/// Emits steps over [0, end); the last one is shifted to end there.
 void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f) {
   if (end == step)
     return f(index(0));
@@ -170,8 +170,8 @@ void MapEmitter::forSteps(int64_t end, int64_t step, function_ref<void(Value)> f
   forRange(index(0), index(end), body, step);
 }
 
-/// From the source, or `rows`, to the destination, or `columns`. Both scratches have lanes of a
-/// row, or column, side by side.
+/// Transposes from the source, or from `rows`, to the destination, or to `columns`. Both scratch buffers have the lanes
+/// of a row, or column, contiguous.
 void MapEmitter::transposeTile(const Place &place, Value rows, Value fromRow, Value columns) {
   const TilePlan &tile = plan.tile;
   const Numbers rowStrides = rows ? tile.inScratch : rows::knownOf(plan.source().strides),
@@ -251,7 +251,7 @@ void MapEmitter::stageColumns(const Place &place, Value from) {
       else
         store(vector, at, mask, false);
     };
-    /// Vectors of which some lane is written; f has what to do for one.
+    /// Calls f for each vector of which some lane is written.
     auto forWritten = [&](function_ref<void(const Place &, Value, int64_t, int64_t, Value)> f) {
       forVectors(here, plan.rows, most, [&](const Place &there, Value lanes, int64_t first, int64_t count) {
         Value mask = tile.masksRows ? laneMask(there, plan.rows, first, count, /*write=*/true) : Value();
@@ -271,7 +271,7 @@ void MapEmitter::stageColumns(const Place &place, Value from) {
           put(pads ? create<arith::SelectOp>(read, v, paddingValue(count)).getResult() : v, there, first, mask);
         };
         if (!pads)
-          return body(); // what is read is what is written
+          return body(); // the elements that are read are those that are written
         Value any = anyLane(there, plan.rows, first, count, /*write=*/false, begins(lanes, first), read);
         choose(any, body, [&] { put(paddingValue(count), there, first, mask); });
       });
@@ -288,7 +288,7 @@ void MapEmitter::stageColumns(const Place &place, Value from) {
   });
 }
 
-/// Past the caches where the destination is aligned; never, if `aligned` is null.
+/// Uses a non-temporal store if `aligned` is true at run time; null: an ordinary one.
 void MapEmitter::storeLine(Value vector, Value at, Value aligned) {
   if (aligned)
     choose(aligned, [&] { store(vector, at, Value(), true); }, [&] { store(vector, at, Value(), false); });
@@ -296,7 +296,7 @@ void MapEmitter::storeLine(Value vector, Value at, Value aligned) {
     store(vector, at, Value(), false);
 }
 
-/// Whether the destination's buffer begins on a line.
+/// Returns whether the destination's buffer starts on a cache line and this call may use non-temporal stores.
 Value MapEmitter::isDestinationAligned() {
   return atEntry([&] {
     Value start = create<memref::ExtractAlignedPointerAsIndexOp>(flat.back());

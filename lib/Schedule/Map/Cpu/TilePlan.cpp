@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A tile reads a line of each of its rows and writes whole lines of its columns. An axis that tiles do not divide has
-// its last tile moved back to end with the axis, which computes some elements twice and cuts no vector; where that is
-// not allowed, lanes are masked.
+// A tile reads a cache line of each of its rows and writes whole cache lines of its columns. If tiles do not divide an
+// axis, the last tile is moved back to end with the axis, which computes some elements twice but keeps vectors whole.
+// If that is not allowed, lanes are masked.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/Strides.h"
@@ -66,8 +66,8 @@ private:
     return llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[axis] != 0; });
   }
 
-  /// After the transposition where the destination is wider or read, or where an operand is
-  /// contiguous as the destination is.
+  /// The body runs after the transposition if the destination is wider or is read, or if another operand is contiguous
+  /// along the destination's axis.
   bool isBodyLate(unsigned to) const {
     int64_t before = plan.source().bytes(), after = plan.destination().bytes();
     if (problem.readsOld || after != before)
@@ -78,8 +78,8 @@ private:
     return false;
   }
 
-  /// A few lanes, `few`, that are contiguous in `packed` and followed there by those of the axis
-  /// `along`: vectors along it.
+  /// Plans a tile of a few lanes, `few`, that are contiguous in `packed` and followed there by the axis `along`, with
+  /// vectors along that axis.
   bool planInterleaving(unsigned along, unsigned first, const Operand &packed, Group &few, Group &many) {
     constexpr int64_t most = 8;
     int64_t extent = problem.axes[along].extent.known(), lanes = 1, bytes = pieceBytes / transposeUnit(tile.moved);
@@ -111,8 +111,9 @@ private:
     return true;
   }
 
-  /// Indices of an axis that a tile takes, of `most` that would be best: all, if they are not many more, or a divisor
-  /// of whole registers, or as even a share as registers allow, if the last tile may be shifted, or any divisor.
+  /// Returns the indices of an axis in a tile, given the ideal `most`. Candidates in this order: all, if they are not
+  /// many more; a divisor that is whole registers; if the last tile may be shifted, an even share of whole registers;
+  /// any divisor.
   int64_t countOf(unsigned axis, int64_t most, int64_t whole, int64_t unit) {
     int64_t extent = problem.axes[axis].extent.known();
     if (extent <= std::max(most, whole))
@@ -136,8 +137,8 @@ private:
     return divisor;
   }
 
-  /// Lanes that are contiguous in the operand, up to `wanted`: whole axes, then a part of one. More of them where whole
-  /// axes are no multiple of a square, so that the next axis makes them one.
+  /// Returns lanes that are contiguous in the operand, about `wanted`: whole axes, then a part of one. If whole axes
+  /// are not a multiple of a square, more lanes are added until the next axis makes them one.
   Group grow(const Operand &operand, unsigned first, unsigned taken, int64_t wanted, int64_t whole, int64_t unit) {
     constexpr int64_t largest = 160;
     Group group;
@@ -164,9 +165,10 @@ private:
     return group;
   }
 
-  /// A line of each row and whole lines of the columns; more of both where sets of the first cache are crowded. There
-  /// rows are copied while they are read, to scratch that fills the cache, and lines of the destination that stores
-  /// split are done before they are driven out. Not so if the second cache cannot keep what is asked for ahead.
+  /// A tile has one cache line of each row and whole cache lines of the columns. Both are larger if L1 sets are
+  /// crowded: rows are then copied, as they are read, to scratch that fills L1, and partly written lines of the
+  /// destination are completed before they are evicted. The tile stays small if the second cache cannot hold the
+  /// prefetched lines.
   void chooseGroups(unsigned from, unsigned to, int64_t unit, int64_t movedBytes) {
     constexpr int64_t tall = 8, wide = 4;
     int64_t line = std::max(lineBytes / plan.source().bytes(), unit),
@@ -188,8 +190,8 @@ private:
       choose(lanes, line);
   }
 
-  /// As few registers as hold the rows, the last of them shifted where they hold more. Less than a register,
-  /// or a square, is filled up.
+  /// Chooses as few registers as hold the rows; the last one is shifted if the rows do not fill it. Less than a
+  /// register, or than a square, is rounded up.
   void chooseRegisters(int64_t unit, int64_t movedBytes) {
     int64_t rows = plan.rows.lanes(), columns = plan.columns.lanes();
     tile.lanes = plan.strategy.vectorBytes / movedBytes;
@@ -209,10 +211,10 @@ private:
     int where = (along(plan.rows) ? Rows : 0) | (along(plan.columns) ? Columns : 0);
     return where ? where : Outside;
   }
-  /// The operand has memory wherever the axes lead, beyond limits too.
+  /// Returns true if every address that the axes reach, even past limits, is in the operand's memory.
   bool isWhole(const Operand &operand) const {
     if (!operand.curves.empty())
-      return false; // where a curved axis leads behind the last block is not known here
+      return false; // the last block of a non-linear axis may exceed the memory
     if (operand.isIndex())
       return true;
     auto memref = cast<MemRefType>(operand.base.getType());
@@ -224,14 +226,14 @@ private:
       highest += (axis.extent.known() - 1) * operand.strides[a].known();
     return highest <= end;
   }
-  /// All that the row stage reads has.
+  /// Returns true if this holds for all operands that the row stage reads.
   bool isSourceWhole() const {
     return llvm::all_of(llvm::drop_end(problem.operands), [&](const Operand &operand) { return isWhole(operand); });
   }
 
-  /// What goes through scratch on its way in or out: whatever needs a body, a condition or a mask for each row
-  /// or column, lanes that are no power of two, and rows that would drive each other out of the cache before
-  /// all their pieces are read.
+  /// Chooses whether tiles go through scratch on the way in and out. They do if a row or column needs a body, a
+  /// condition or a mask, if the lanes are not a power of two, or if rows would evict each other before all of their
+  /// pieces are read.
   bool chooseStages() {
     bool hasBody = !problem.isCopy, hasRest = tile.columns != plan.columns.lanes();
     tile.throughRows = (hasBody && !tile.bodyInColumns) || tile.rows != plan.rows.lanes() || hasRest ||
@@ -266,11 +268,12 @@ private:
     return llvm::any_of(problem.limits, [&](const Limit &limit) { return limit.weights[part.axis] != 0; });
   }
 
-  /// Rows of a body that are short, or odd, are read together with what follows them in the source.
+  /// Rows that are short or odd are read together with the elements that follow them in the source.
   void chooseRun(int64_t unit) {
     constexpr int64_t mostBytes = 16 << 10, unrolledOps = 2048;
     const int64_t bodyOps = problem.isCopy || tile.bodyInColumns ? 1 : std::max<int64_t>(1, plan.bodyOps());
-    const int64_t mostUnrolled = std::min<int64_t>(32, unrolledOps / bodyOps); // vectors, of what cannot be a loop
+    const int64_t mostUnrolled = std::min<int64_t>(32, unrolledOps / bodyOps); // maximum vectors of a run that cannot
+                                                                               // be a loop
     tile.run = plan.columns;
     tile.outside = plan.rows;
     tile.inScratch.assign(problem.axes.size(), 0);
@@ -320,7 +323,8 @@ private:
     tile.scratchRows = stride + llvm::alignTo(lanes + rest, unit) * (tile.rows - plan.rows.lanes());
   }
 
-  /// Lines `stride` bytes apart of which more come to lie in one set of the cache than it can keep beside others.
+  /// Returns true if more of `lines` cache lines, `stride` bytes from each other, map to one set than it can hold next
+  /// to other data.
   static bool crowdsSets(int64_t cacheBytes, int64_t stride, int64_t lines) {
     constexpr int64_t ways = 8;
     llvm::SmallDenseMap<int64_t, int64_t, 64> taken;
@@ -329,13 +333,13 @@ private:
       most = std::max(most, ++taken[i * std::abs(stride) / lineBytes % sets]);
     return most > ways / 2;
   }
-  /// Rows of a tile drive each other out before all their pieces are read.
+  /// Returns true if rows of a tile evict each other before all of their pieces are read.
   bool crowdsRows(int64_t cacheBytes) const {
     int64_t bytes = plan.source().strides[plan.rows.parts[0].axis].known() * plan.source().bytes();
     return plan.columns.lanes() * plan.source().bytes() > pieceBytes &&
            crowdsSets(cacheBytes, bytes, plan.rows.parts[0].count);
   }
-  /// Columns drive each other out whose lines are not written whole.
+  /// Returns true if columns whose cache lines are only partly written evict each other.
   bool crowdsColumns() const {
     int64_t bytes = plan.destination().strides[plan.columns.parts[0].axis].known() * plan.destination().bytes();
     return bytes % lineBytes && crowdsSets(plan.strategy.l1Bytes, bytes, plan.columns.parts[0].count);
@@ -364,7 +368,7 @@ static int64_t pointsOf(const MapProblem &problem) {
   return points;
 }
 
-/// Whole lines are written: every step of the destination is a multiple of a line.
+/// Returns true if every store writes whole cache lines: every step of the destination is a multiple of one.
 static bool writesWholeLines(const MapPlan &plan) {
   const Operand &destination = plan.destination();
   int64_t bytes = destination.bytes();
@@ -383,9 +387,9 @@ static bool writesWholeLines(const MapPlan &plan) {
   return whole;
 }
 
-/// The two chunk loops go innermost, the destination's last: whole runs are written. A sweep along the destination
-/// touches one line of every row. While those stay in the cache, the next lines are asked for ahead; if there are too
-/// many, several tiles side by side along the source are taken at a time.
+/// The two loops over chunks become the innermost ones, the destination's last, so that whole runs are written. A sweep
+/// along the destination touches one cache line of every row. If those fit the cache, the next lines are prefetched;
+/// otherwise several tiles that are neighbors along the source are processed together.
 void quern::maps::orderTileLoops(MapPlan &plan) {
   constexpr int64_t sweepBytes = 64 << 10, together = 8, most = 12;
   plan.tile.writesWholeLines = writesWholeLines(plan);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Boxes and points are counted in 32 bits where they suffice, since devices divide and multiply
-// longer numbers piece by piece.
+// Boxes and points are counted in 32 bits if that is sufficient, because devices emulate longer division and
+// multiplication.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Device/Emitter.h"
@@ -22,9 +22,9 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-/// f for each point of a work-item, in a loop if there are many.
+/// Calls f for each point of a work-item, in a loop if there are many.
 void DeviceMapEmitter::forPoints(const BoxOrder &order, bool isRolled, function_ref<void(const Point &)> f) {
-  constexpr int64_t mostUnrolled = 8; // points of a work-item; addresses of more do not stay in registers
+  constexpr int64_t mostUnrolled = 8; // points of a work-item; the addresses of more do not fit the registers
   OpBuilder::InsertionGuard guard(b);
   if ((isRolled && order.places() > plan.group) || order.places() > mostUnrolled * plan.group) {
     auto loop = create<scf::ForOp>(number(0), number(order.places()), number(plan.group));
@@ -46,12 +46,13 @@ DeviceMapEmitter::Values DeviceMapEmitter::loadFromMemory(const Point &point, in
   return elements;
 }
 
-/// What the body reads of an operand at an address: of the index of a loop, that.
+/// Returns the element that the body reads from an operand at an address; for a loop index, the address.
 Value DeviceMapEmitter::elementAt(unsigned operand, Value at) {
   return problem.operands[operand].isIndex() ? at : loadElement(b, loc, flat[operand], at);
 }
 
-/// From the point on along the vector. Where `isRead` says that the point is padding, whatever comes first.
+/// Loads `count` elements from the point on. If `isRead` is false at run time, the point is padding, and the first
+/// element of the buffer is loaded instead.
 DeviceMapEmitter::Values DeviceMapEmitter::load(unsigned operand, const Point &point, int64_t count, Value isRead) {
   if (kept[operand])
     return Values(count, kept[operand]);
@@ -120,7 +121,7 @@ void DeviceMapEmitter::readElements(const Point &point, bool asVector) {
     storeElement(b, loc, element, memory, add(to, index(static_cast<int64_t>(i))));
 }
 
-/// The box of the source, in the order of its memory.
+/// Reads the box into group memory, in the order of the source.
 void DeviceMapEmitter::readBox() {
   memory = groupMemory(b, kernel, plan.memoryElements, groupMemoryType(plan.source().element()), 0);
   auto readPoint = [&](const Point &point) {
@@ -136,8 +137,8 @@ void DeviceMapEmitter::readBox() {
   create<gpu::BarrierOp>();
 }
 
-/// What is the same for all points of a work-item, as a scale may be, is read in front of them: consumers do not know
-/// that what is written in between is other memory.
+/// Loads elements that all points of a work-item share, such as a scale, before the points: later compilers cannot
+/// prove that the stores in between do not overwrite them.
 void DeviceMapEmitter::keepElements() {
   kept.assign(problem.operands.size(), Value());
   if (plan.written.places() <= plan.group)
@@ -177,13 +178,14 @@ void DeviceMapEmitter::writePoint(const Point &point) {
     exists = both(exists, isRead);
     isRead = Value();
   }
-  // Points of the padding compute something, too, and drop it: a branch would part the work-items of a sub-group.
+  // Points of the padding also run the body, and their result is dropped: a branch would make the work-items of a
+  // sub-group diverge.
   choose(b, loc, exists, [&] { writeElements(point, /*asVector=*/false, isRead); });
 }
 
-/// Size of the sub-groups that say where work-items are, or 0. Where one condition may stand around all of a kernel,
-/// they do: of what is conditional on the index in the group Intel's OpenCL runtime for CPUs makes bounds of its own
-/// loops, and is wrong or ends the process.
+/// Returns the size of the sub-groups from which work-items compute their index, or 0. They do if one condition may
+/// enclose the whole kernel: Intel's OpenCL runtime for CPUs turns conditions on the index in the group into loop
+/// bounds, and then computes wrong results or aborts.
 int64_t DeviceMapEmitter::subGroupOfItems() const {
   if (plan.subGroup || plan.isThroughMemory || (plan.space > 1 && plan.written.places() % plan.group == 0))
     return plan.subGroup;
@@ -227,8 +229,8 @@ func::FuncOp DeviceMapEmitter::emit() {
     readBox();
   keepElements();
   constexpr int64_t shortBody = 6; // operations
-  // Not around a condition `lane < 1`: Intel's OpenCL runtime for CPUs then takes what is chosen by it
-  // for the same in all lanes.
+  // Points are not in a loop if there is a condition like `lane < 1`: Intel's OpenCL runtime for CPUs then treats
+  // values selected by it as uniform.
   bool isOnePointRead =
       llvm::any_of(problem.limits, [](const Limit &limit) { return llvm::is_contained(limit.weights, limit.read); });
   bool isRolled = opsOf(problem.op) * plan.written.width > shortBody && !isOnePointRead;
@@ -256,7 +258,7 @@ Value DeviceMapEmitter::wide(Value v) {
                                                 : create<arith::IndexCastUIOp>(b.getIndexType(), v).getResult();
 }
 
-/// Whether boxes, indices and limits, those beyond the ends of axes included, can be counted in 32 bits.
+/// Returns true if boxes, indices and limits, including those past the ends of axes, fit 32 bits.
 bool DeviceMapEmitter::isSmall() const {
   int64_t highest =
       std::max({plan.space, 2 * (plan.written.places() + plan.group), 2 * (plan.read.places() + plan.group)});
@@ -277,7 +279,7 @@ Value DeviceMapEmitter::scaled(Value v, Size by) {
   return KernelBuilder::scaled(v, by);
 }
 
-/// By powers of two without a division, which no vector unit has.
+/// Powers of two use a shift, because no vector unit has integer division.
 Value DeviceMapEmitter::divided(Value v, int64_t by) {
   if (by == 1)
     return v;

@@ -22,20 +22,20 @@ public:
       : KernelBuilder(plan.problem.function), plan(plan), problem(plan.problem) {
     loc = problem.op->getLoc();
   }
-  /// Writes the kernel behind the problem.
+  /// Inserts the kernel after the problem.
   mlir::func::FuncOp emit();
 
 private:
-  /// A point of the box, the first of a vector: `at` places, and `loopAt` if that is not null, behind the
-  /// work-item's first in that order.
+  /// A point of the box: the first point of a vector. `at`, plus `loopAt` if that is not null, is its distance from the
+  /// work-item's first place in that order.
   struct Point {
     const BoxOrder &order;
     int64_t at = 0;
     Value loopAt;
-    Value further = Value(); ///< points of the vector that come before it; null: none
+    Value further = Value(); ///< index of the point within the vector; null: 0
   };
-  /// A digit of a point's position: a number, and what neighbouring work-items differ in by one: an index, so that
-  /// consumers see neighbouring addresses; null: nothing.
+  /// A digit of a point's position: a number, plus a value that grows by 1 between neighboring work-items. The latter
+  /// is an index, so that drivers see consecutive addresses; null: the digit has none.
   struct Piece {
     Value number, neighbour;
   };
@@ -47,7 +47,7 @@ private:
   Value digitOfPlace(const Point &point, Value first, int64_t unit, int64_t count, bool isLast);
   bool isOfItem(const Operand &operand) const;
   Value inOrder(const Point &point);
-  /// Null: 0.
+  /// Returns null for 0.
   Value digitAlong(const Point &point, unsigned axis);
   void readBox();
   void keepElements();
@@ -57,14 +57,14 @@ private:
   Value elementAt(unsigned operand, Value at);
   Values load(unsigned operand, const Point &point, int64_t count, Value isRead);
   Values loadFromMemory(const Point &point, int64_t count);
-  /// `vector` where all points of the vector are read and are aligned, else `one` for each.
+  /// Emits `vector` if all points of the vector are read and aligned, otherwise `one` for each point.
   void forVector(const Point &point, llvm::function_ref<void(const Point &)> vector,
                  llvm::function_ref<void(const Point &)> one);
   Value areAligned();
-  /// False where a digit is past the end of its axis; null: it never is.
+  /// Returns whether every digit is within its axis; null: always.
   Value insideAxes(const Point &point);
   Value insideLimits(const Point &point, bool write);
-  /// base + Σ strides·digits; a null base is 0.
+  /// Returns base + Σ strides·digits; a null base is 0.
   Value addressOf(const Point &point, llvm::ArrayRef<Size> strides, Value base);
   Value addressInMemory(const Point &point);
   Value addressOf(unsigned operand, const Point &point) {
@@ -82,18 +82,19 @@ private:
 
   DeviceMapPlan &plan;
   MapProblem &problem;
-  mlir::Operation *box = nullptr; ///< digits that all points share stand in front of it
-  mlir::Type numbers;        ///< of what is counted in boxes and points: 32 bits if these are enough, else an index
-  Value local, item, memory; ///< the work-item's place in its group, as a number and as an index
-  /// In the sub-group, an index, and of it in the group, a number; null where sub-groups do not matter.
+  mlir::Operation *box = nullptr; ///< digits that all points share are inserted before it
+  mlir::Type numbers;             ///< type of box and point counts: i32 if that is sufficient, otherwise index
+  Value local, item, memory;      ///< the work-item's index in its group, as a number and as an index; its group memory
+  /// The work-item's index in the sub-group, an index, and the sub-group's first item in the group, a number. Null if
+  /// the orders do not depend on sub-groups.
   Value lane, firstLane;
-  Value aligned; ///< whether vectors are; null: always
-  Values flat;   ///< by operand: the kernel's memref; null: it is the index of a loop
-  Values kept;   ///< by operand: its element for all points of the work-item; null: they differ
+  Value aligned; ///< whether vectors are aligned; null: always
+  Values flat;   ///< by operand: the kernel's memref; null for a loop index
+  Values kept;   ///< by operand: the element that all points of the work-item share; null: they differ
   Values bases;  ///< by operand: the address of the box
   Values firsts; ///< by axis: the box's first index, a number
-  Values rooms;  ///< by axis, of open ones: the box's indices that exist, a number
-  Values left;   ///< by limit: `read` less the weights of the box, a number
+  Values rooms;  ///< by open axis: the number of the box's indices that exist
+  Values left;   ///< by limit: `read` minus the weighted first indices of the box, a number
   std::map<std::tuple<void *, int64_t, int64_t>, Value> digitsOfItem;
 };
 

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same ops as Map.h, whose analysis it shares (Map/Axes.h). Neighbouring work-items write neighbouring elements,
-// and where they do not read neighbours, they do so into memory of their group first.
+// Supports the ops of Map/Map.h and shares their analysis (Map/Axes.h). Neighboring work-items write neighboring
+// elements. If these are not neighbors in the source, the group first reads the source in its own order into group
+// memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_MAP_DEVICE_MAP_H
@@ -15,10 +16,9 @@
 
 namespace quern {
 
-/// Schedules `problem`, one elementwise op, as Strategy.h says.
-/// Inputs of the destination's layout and size of elements may be the same memory; arguments that otherwise
-/// overlap may not. Fails without a diagnostic where the function is no map; `whyNot`, if given, then
-/// receives the reason in one line.
+/// Schedules `problem`, one elementwise op, as described in Device/Strategy.h. An input with the destination's layout
+/// and element size may share its memory; arguments must not overlap otherwise. Fails without a diagnostic if the
+/// function is not a map; `whyNot`, if given, then receives the reason in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
 scheduleDeviceMap(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
 

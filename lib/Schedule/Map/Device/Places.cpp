@@ -1,10 +1,10 @@
-//===- Places.cpp - Where the points of a map lie ------------------------===//
+//===- Places.cpp - The addresses of the points of a map -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The index of the group is taken apart into boxes, the index of the work-item into a point of the box. Of a
-// work-item's points those digits that a group's size is a multiple of are the same, and computed once.
+// The group's index is divided into a box, the work-item's index into a point of the box. A digit whose unit times
+// count divides the group's size is the same for all points of a work-item and is computed once.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Device/Emitter.h"
@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::maps;
 
-/// Where index `at` of a curved axis lies, from the axis' start.
+/// Returns the address of index `at` of a non-linear axis, relative to the axis' start.
 Value DeviceMapEmitter::walk(Value at, const Walk &way) {
   Value sum = index(-way.start());
   at = add(at, like(at, way.shift()));
@@ -26,7 +26,7 @@ Value DeviceMapEmitter::walk(Value at, const Walk &way) {
   return sum;
 }
 
-/// Neighbouring groups take neighbouring boxes of the destination.
+/// Neighboring groups process neighboring boxes of the destination.
 void DeviceMapEmitter::emitBox(Value box) {
   SmallVector<unsigned> axes = llvm::to_vector(llvm::seq<unsigned>(0, problem.axes.size()));
   auto lead = [&](unsigned a) {
@@ -85,7 +85,8 @@ void DeviceMapEmitter::emitBox(Value box) {
   }
 }
 
-/// Of the point's place, with `first` for the work-item's: floordiv unit, mod count unless that is the last digit.
+/// Returns (place floordiv unit) mod count for the point's place, where `first` is the place of the work-item's first
+/// point. The last digit has no mod.
 Value DeviceMapEmitter::digitOfPlace(const Point &point, Value first, int64_t unit, int64_t count, bool isLast) {
   if (point.loopAt && (isLast || plan.group % (unit * count))) {
     Value digit = divided(add(first, point.loopAt), unit);
@@ -105,8 +106,8 @@ Value DeviceMapEmitter::digitOfPlace(const Point &point, Value first, int64_t un
   return !isLast && (!isAligned || end > count) ? modulo(digit, count) : digit;
 }
 
-/// Whether all points of a work-item have the same address in the operand, wherever they are in the box and
-/// however much of it is padding.
+/// Returns true if all points of a work-item have the same address in the operand, in every box, including boxes that
+/// are partly padding.
 bool DeviceMapEmitter::isOfItem(const Operand &operand) const {
   const BoxOrder &order = plan.written;
   auto isWhole = [&](unsigned a) {
@@ -122,7 +123,7 @@ bool DeviceMapEmitter::isOfItem(const Operand &operand) const {
     const int64_t places = !order.isByLane() ? unit * part.count
                            : isInRun         ? order.filled
                                              : unit / order.run * order.filled * part.count;
-    const bool isEmpty = isInRun && order.filled != order.run; // at some places, which would be read
+    const bool isEmpty = isInRun && order.filled != order.run; // some places have no point, but would be read
     if (operand.strides[part.axis] != 0 && (isLast || isEmpty || plan.group % places || !isWhole(part.axis)))
       return false;
     unit *= part.count;
@@ -133,7 +134,7 @@ bool DeviceMapEmitter::isOfItem(const Operand &operand) const {
   return order.width == 1 || operand.strides[order.axes.parts.front().axis] == 0;
 }
 
-/// Of a point's index in its order: floordiv unit, mod count.
+/// Returns (index floordiv unit) mod count for the point's index in its order.
 DeviceMapEmitter::Piece DeviceMapEmitter::digitOf(const Point &point, int64_t unit, int64_t count) {
   const BoxOrder &order = point.order;
   int64_t points = order.axes.lanes();
@@ -153,8 +154,8 @@ DeviceMapEmitter::Piece DeviceMapEmitter::digitOf(const Point &point, int64_t un
   return {unit * count == order.run ? digit : modulo(digit, count), Value()};
 }
 
-/// Whether there is such a point; null: always. Which work-items make a sub-group is the device's: places by
-/// lane are not those by item.
+/// Returns whether the point exists; null: always. The device assigns work-items to sub-groups, so places by lane
+/// differ from places by item.
 Value DeviceMapEmitter::inOrder(const Point &point) {
   const BoxOrder &order = point.order;
   Value exists, at = point.loopAt ? point.loopAt : number(point.at);
@@ -194,7 +195,7 @@ Value DeviceMapEmitter::insideAxes(const Point &point) {
       inside = both(inside, create<arith::CmpIOp>(arith::CmpIPredicate::ult, digitAlong(point, a), rooms[a]));
       continue;
     }
-    // A limit that the axis counts for, up to its end, says so already.
+    // A limit along this axis that is not beyond its end implies the check.
     bool isLimited = llvm::any_of(
         problem.limits, [&](const Limit &limit) { return limit.weights[a] * axis.extent.known() >= limit.write; });
     if (axis.extent.isMultipleOf(plan.counts[a]) || isLimited)
@@ -223,7 +224,7 @@ Value DeviceMapEmitter::insideLimits(const Point &point, bool write) {
   return inside;
 }
 
-/// Axes that follow each other in memory as they do in the order are one digit.
+/// Consecutive axes of the order that are contiguous in memory are one digit.
 Value DeviceMapEmitter::addressOf(const Point &point, ArrayRef<Size> strides, Value base) {
   int64_t highest = 0;
   bool isShort = true;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A box through memory has runs of whole lines in either order, and rows in memory an odd number of banks apart, so
-// that a column meets every bank.
+// A box that goes through group memory has runs of whole cache lines in both orders. Its rows in group memory are an
+// odd number of banks from each other, so that a column accesses every bank.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Device/Plan.h"
@@ -58,7 +58,7 @@ private:
   const DeviceStrategy &strategy;
 };
 
-/// Axes that are no curves, the fastest first; those that the operand does not vary along come last.
+/// Returns the linear axes, fastest first; axes along which the operand is invariant come last.
 SmallVector<unsigned> Planner::axesInOrderOf(const Operand &operand) const {
   SmallVector<unsigned> axes;
   for (unsigned a = 0; a < problem.axes.size(); ++a)
@@ -69,7 +69,7 @@ SmallVector<unsigned> Planner::axesInOrderOf(const Operand &operand) const {
   return axes;
 }
 
-/// Elements that lie side by side in source and destination.
+/// Returns the number of elements that are contiguous in both source and destination.
 int64_t Planner::commonRun() const {
   int64_t length = 1;
   for (unsigned a : axesInOrderOf(problem.destination())) {
@@ -80,7 +80,7 @@ int64_t Planner::commonRun() const {
   return length;
 }
 
-/// Makes the box have a run of so many elements of the operand, if there is one; returns the last axis of it.
+/// Extends the box to a run of `elements` elements of the operand, if there is one; returns the run's last axis.
 unsigned Planner::growRun(const Operand &operand, int64_t elements) {
   int64_t length = 1;
   unsigned last = problem.axes.size();
@@ -98,7 +98,7 @@ unsigned Planner::growRun(const Operand &operand, int64_t elements) {
   return last;
 }
 
-/// A box with runs of whole lines of source and destination that fits the memory of a group.
+/// Chooses a box with runs of whole cache lines of source and destination that fits group memory.
 bool Planner::chooseTile() {
   constexpr int64_t points = 1024;
   const Operand &source = plan.source(), &destination = problem.destination();
@@ -124,8 +124,8 @@ bool Planner::chooseTile() {
   return true;
 }
 
-/// Whether vectors along an axis begin at whole words of the operand, if its memory does and open
-/// strides are of whole words.
+/// Returns true if vectors along an axis start at whole words of the operand, provided that its memory does and that
+/// open strides are whole words.
 bool Planner::isAligned(const Operand &operand, unsigned axis) const {
   const int64_t perWord = std::max<int64_t>(1, deviceWordBytes / operand.bytes());
   auto divides = [&](Size size) { return size.isOpen() || size.isMultipleOf(perWord); };
@@ -145,10 +145,10 @@ bool Planner::isInVectors(const Operand &operand, unsigned axis, int64_t width) 
          isAligned(operand, axis);
 }
 
-/// How many neighbours of the operand, `width` or fewer, are a vector of its order: few vectors are cut by the end of
-/// the axis, and a long body is not written often.
+/// Returns the largest vector of at most `width` points along the operand's fastest axis. The end of the axis must
+/// split few vectors, and a long body must not be unrolled often.
 int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
-  constexpr int64_t mostOps = 64, wholeOf = 256; // of so many vectors one may be cut
+  constexpr int64_t mostOps = 64, wholeOf = 256; // at most one partial vector in this many
   const SmallVector<unsigned> order = axesInOrderOf(operand);
   if (order.empty())
     return 1;
@@ -162,7 +162,8 @@ int64_t Planner::widthAlong(const Operand &operand, int64_t width) const {
   return isInVectors(operand, order.front(), width) ? width : 1;
 }
 
-/// Of a problem that fills the device, as many as the widest operand may move at once.
+/// Returns the points of a vector: as many as the device moves of the widest operand at once, if the problem fills the
+/// device.
 int64_t Planner::widthOfLines() const {
   constexpr int64_t enoughGroups = 128, enough = int64_t(1) << 30;
   const SmallVector<unsigned> order = axesInOrderOf(problem.destination());
@@ -183,8 +184,8 @@ int64_t Planner::widthOfLines() const {
   return areVectors ? width : 1;
 }
 
-/// Some points for each work-item, in the order of the destination. One where nothing is read: there is no latency to
-/// hide, and of what is mostly padding the code that is compiled costs more than the stores.
+/// Gives each work-item some points in the order of the destination. It is one point if nothing is read: there is no
+/// latency to hide, and for padding, compiling more code costs more than it saves.
 void Planner::chooseLines() {
   const bool readsNothing = problem.operands.size() == 1 && !problem.readsOld;
   const int64_t width = readsNothing ? 1 : widthOfLines(), perItem = readsNothing ? 1 : width > 1 ? 2 * width : 4;
@@ -192,7 +193,7 @@ void Planner::chooseLines() {
   plan.counts.assign(problem.axes.size(), 1);
   const SmallVector<unsigned> order = axesInOrderOf(problem.destination());
   for (unsigned a : order) {
-    // An open axis may be short: it has the box to itself only where there is no other.
+    // An open axis may be short, so it gets the whole box only if there is no other axis.
     constexpr int64_t ofOpen = 64;
     const int64_t most = plan.isOpen(a) && a != order.back() ? std::min(left, ofOpen * width) : left;
     plan.counts[a] = problem.axes[a].extent.cappedAt(most);
@@ -203,7 +204,8 @@ void Planner::chooseLines() {
   plan.written.width = width;
 }
 
-/// Lines have chosen theirs. Of a tile a word is enough: a sub-group then has a line.
+/// Chooses vectors for tiles; chooseLines() has chosen its own. A word is sufficient, because a sub-group then accesses
+/// a cache line.
 void Planner::chooseVectors() {
   auto wordOf = [&](const Operand &operand) {
     return strategy.vectorBytes ? widthAlong(operand, std::max<int64_t>(1, deviceWordBytes / operand.bytes())) : 1;
@@ -241,7 +243,7 @@ BoxOrder Planner::orderOf(const Operand &operand, int64_t width) const {
   return order;
 }
 
-/// Whether the operand is read again and again, as scales are: caches have it, wherever neighbours find their elements.
+/// Returns true if the operand's elements are read many times, like scales: they are cached, wherever they are.
 bool Planner::isSmall(const Operand &operand) const {
   constexpr int64_t often = 64;
   int64_t times = 1;
@@ -250,7 +252,7 @@ bool Planner::isSmall(const Operand &operand) const {
   return times >= often;
 }
 
-/// Makes the run of the order one of this operand, too, or one that it takes steps of one length through.
+/// Shortens the run of the order to one that is also a run, or has a constant stride, in this operand.
 void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
   int64_t run = 1;
   Size next;
@@ -264,9 +266,9 @@ void Planner::shortenRun(BoxOrder &order, const Operand &operand) const {
   order.run = std::min(order.run, run);
 }
 
-/// Sub-groups of which each has a piece of one run, in both orders if few places stay empty, else in one.
+/// Chooses the size of sub-groups, each of which gets a piece of one run, in the orders that leave few places unused.
 void Planner::chooseSubGroup() {
-  constexpr double mostPlaces = 1.34; // for each point
+  constexpr double mostPlaces = 1.34; // per point
   double least = 0;
   for (int64_t size : strategy.subGroupSizes) {
     if (size == 1 || size > preferredSubGroup || plan.group % size)
@@ -276,7 +278,7 @@ void Planner::chooseSubGroup() {
                  ? 1
                  : static_cast<double>(llvm::alignTo(order.run, size)) / static_cast<double>(order.run);
     };
-    // A shorter sub-group has more instructions for as many points.
+    // A smaller sub-group executes more instructions for the same number of points.
     constexpr double perHalving = 1.2;
     double cost = 0;
     for (const BoxOrder *order : {&plan.written, &plan.read})
@@ -294,8 +296,8 @@ void Planner::chooseSubGroup() {
   }
 }
 
-/// In the order of the source, with some elements between its runs, and where neighbouring work-items
-/// write vectors, between those.
+/// The order is the source's. There is padding between its runs and, if neighboring work-items write vectors, between
+/// those.
 void Planner::layOutMemory() {
   const Operand &source = plan.source();
   plan.inMemory.assign(problem.axes.size(), 0);
@@ -306,7 +308,7 @@ void Planner::layOutMemory() {
   const unsigned inVector = plan.written.axes.parts.front().axis;
   for (const Part &part : plan.read.axes.parts) {
     isRun &= source.strides[part.axis] == run;
-    if (!isRun && next == run) { // behind the run
+    if (!isRun && next == run) { // after the run
       next = llvm::alignTo(next, perBank) + (llvm::divideCeil(next, perBank) % 2 ? 0 : perBank);
     }
     const int64_t points = part.count * plan.read.step(part.axis);
@@ -320,8 +322,8 @@ void Planner::layOutMemory() {
   plan.memoryElements = next;
 }
 
-/// A power of two. Where work-items are left over it has a sub-group at least, by which those are told apart
-/// (subGroupOfItems of the emitter).
+/// The size is a power of two. If work-items remain idle, it is at least a sub-group, which identifies them
+/// (subGroupOfItems() of the emitter).
 void Planner::chooseGroup() {
   const int64_t places = plan.written.axes.lanes();
   plan.group = std::min<int64_t>(ofGroup(), llvm::PowerOf2Ceil(places));

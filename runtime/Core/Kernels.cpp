@@ -412,8 +412,7 @@ Result<AcquiredKernel> Kernels::keep(DiskCache &disk, const Request &request, Co
     return internalError("the compiler gave an artifact that is not one: ", artifact.error().message);
   if (artifact->keyBytes != request.key.bytes)
     return internalError("the compiler gave an artifact of another key");
-  (void)disk.store(request.key, compiled.artifact); // counts failures; if the disk is full, only the cache lacks the
-                                                    // kernel
+  (void)disk.store(request.key, compiled.artifact); // counts failures, which cost only the cache entry
   remoteCache.store(request.key, request.target.text(), request.problem.desc.text(), compiled.artifact);
   Result<AcquiredKernel> loaded = loadKernel(std::move(*artifact), std::move(compiled.artifact), request.problem,
                                              quern_origin_compiled, request.device, {&disk, &remoteCache}, *compiler);

@@ -1,4 +1,4 @@
-//===- Address.cpp - Where a server is and how it is used --------------------===//
+//===- Address.cpp - Parsing the addresses of servers ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int mostDays = 3650, mostDatabases = 1 << 16;
 
-/// Takes what comes before `separator` off the front of `rest`.
+/// Removes the text up to and including `separator` from `rest`; returns it without the separator.
 std::string_view takePart(std::string_view &rest, char separator) {
   const size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = rest.substr(0, end);
@@ -90,7 +90,7 @@ Result<void> readPlace(Address &address, std::string_view place) {
 Result<Address> parseAddress(std::string_view rest) {
   Address address;
   std::string_view place = takePart(rest, ',');
-  // What stands before an @ may be a password, and goes into no message.
+  // The text before an @ may contain a password, which must not appear in messages.
   const size_t start = std::min(place.find("://"), place.size()), user = place.find('@');
   const bool hasSecret = user != std::string_view::npos && place.substr(0, user).find(':', start + 1) < user;
   address.text = hasSecret ? concat(place.substr(0, start), "://…") : std::string(place);

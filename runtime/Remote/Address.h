@@ -1,4 +1,4 @@
-//===- Address.h - Where a server is and how it is used ----------------------===//
+//===- Address.h - Addresses of servers -----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -23,18 +23,18 @@ struct Address {
   enum class Protocol { Redis, Http };
   Protocol protocol = Protocol::Redis;
   bool isEncrypted = false;
-  std::string text;   ///< without options: for messages
-  std::string host;   ///< of Redis, with its port; "" for a socket
+  std::string text;   ///< the address without options, for messages
+  std::string host;   ///< host and port of a Redis server; "" for a socket
   std::string socket; ///< path of a unix socket
-  std::string user;   ///< of Redis' access lists; "" for its default user
-  std::string base;   ///< of HTTP: the address that "/ac/<name>" is added to
+  std::string user;   ///< in the access lists of Redis; "" for the default user
+  std::string base;   ///< prefix of "/ac/<name>" for HTTP
   bool isReadOnly = false, hasNames = false;
-  int days = 30; ///< how long an entry that is stored holds
+  int days = 30; ///< days until a stored entry expires
   int database = 0;
   std::string caFile, passwordFile, tokenFile;
 };
 
-/// Several are separated by semicolons.
+/// Parses addresses separated by semicolons.
 Result<std::vector<Address>> parseAddresses(std::string_view text);
 
 } // namespace quern::remote

@@ -1,9 +1,9 @@
-//===- Client.cpp - Looking up, and what was configured ----------------------===//
+//===- Client.cpp - Configuration, lookups and commands -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The thread, forks and the end are in ClientThread.cpp.
+// ClientThread.cpp has the thread, fork handlers and process exit.
 //
 //===----------------------------------------------------------------------===//
 #include "Remote/Client.h"
@@ -17,13 +17,13 @@ namespace quern::remote {
 namespace {
 
 constexpr int64_t secondsPerDay = 86400;
-constexpr int64_t commandNs = 10'000 * nsPerMs; // of what the command does at once
-constexpr int64_t storeNs = 1'000 * nsPerMs;    // of what nobody waits for
-constexpr int64_t leaseMs = 10'000;             // a compiler takes no longer, or another one takes over
-constexpr int64_t firstPauseNs = 4 * nsPerMs, longestPauseNs = 50 * nsPerMs; // between looks at what another stores
-constexpr int64_t leaseAgainNs = 1'000 * nsPerMs;                            // one that was lost may have ended
-constexpr int64_t noWaitsNs = 60'000 * nsPerMs;                              // after one in vain
-constexpr int64_t secondLeaseShare = 4; // of the patience, until somebody else compiles it once more
+constexpr int64_t commandNs = 10'000 * nsPerMs; // for requests of the `quern` command
+constexpr int64_t storeNs = 1'000 * nsPerMs;    // for stores in the background
+constexpr int64_t leaseMs = 10'000;             // longer than a compilation; then another host compiles the kernel
+constexpr int64_t firstPauseNs = 4 * nsPerMs, longestPauseNs = 50 * nsPerMs; // between lookups during a wait
+constexpr int64_t leaseAgainNs = 1'000 * nsPerMs;                            // between requests for the same lease
+constexpr int64_t noWaitsNs = 60'000 * nsPerMs;                              // after a wait that timed out
+constexpr int64_t secondLeaseShare = 4; // a second host may compile after 1/4 of the patience
 constexpr uint32_t mostMilliseconds = 600'000;
 constexpr int mostLosses = 2;
 
@@ -36,7 +36,7 @@ SignedArtifact signedBy(const OpenedEntry &opened, std::string bytes) {
 
 } // namespace
 
-/// A thread that leaves when the scope ends.
+/// Registers a thread in the client, and unregisters it at the end of the scope.
 class Client::Busy {
 public:
   explicit Busy(Client &client) : client(client), isIn(client.enter()) {}
@@ -98,7 +98,7 @@ Result<void> Client::configure(const quern_remote_config &config) {
 
 Outcome Client::ask(Server &server, const Deadline &deadline, const Server::Question &question,
                     std::vector<CircuitChange> &changes) {
-  // A server that had no time to answer, because others or a wait had taken it, has not failed.
+  // If earlier requests or a wait used up the time of this one, a timeout is not a failure of the server.
   const bool hadTime = deadline.leftNs() >= waitNs / 2;
   const Outcome outcome = server.ask(
       [&](Connection &connection) {
@@ -129,7 +129,7 @@ std::optional<SignedArtifact> Client::accept(const std::string &bytes, const Sto
   Result<std::string> artifact = withNames(opened.artifact, key.bytes, key.descriptor, entry);
   if (artifact)
     return signedBy(opened, std::move(*artifact));
-  countRejected(Verdict::Damaged); // signed, so somebody has signed what is no artifact
+  countRejected(Verdict::Damaged); // the entry is signed, but does not contain an artifact
   return std::nullopt;
 }
 
@@ -176,15 +176,15 @@ Client::Search Client::search(const StoredKey &key, const Deadline &deadline, Si
   return result;
 }
 
-/// A look-up that waits for a host that compiles the same. After a quarter of its patience there is a second lease: so
-/// one that holds the first and does not come to an end costs little, and two hosts compile at most.
+/// A lookup that waits for a host that compiles the same kernel. After a quarter of the patience, a second lease is
+/// available. A host that holds the first lease and hangs therefore costs little, and at most two hosts compile.
 class Client::Waiting {
 public:
   Waiting(const Client &client, const quern_remote_waiter &waiter)
       : client(client), unhurried{0, waiter.is_over, [](void *) { return 0; }, waiter.context},
         patience(waiter.patience_milliseconds * nsPerMs), start(steadyNs()), deadline(patience, &client.cut, &waiter) {}
 
-  /// Whether to try for a lease now, and for which.
+  /// Returns which lease to request now, or nullopt if it is not yet time.
   std::optional<int> nextLease() {
     const int64_t now = steadyNs();
     const int which = patience > 0 && now - start >= patience / secondLeaseShare ? 1 : 0;
@@ -196,12 +196,13 @@ public:
     return which;
   }
   bool isFirst() const { return attempts == 1; }
-  /// Who has the lease is not known: another try at once, and whether there were enough.
+  /// Called if the holder of the lease is unknown: the next request follows at once. Returns true after too many of
+  /// these.
   bool isAtLoss() {
     again = 0;
     return ++losses > mostLosses;
   }
-  /// Waits a little longer each time. False: no more.
+  /// Waits, a little longer each time. Returns false if the wait is over.
   bool pauses() {
     const Deadline end(std::min(jittered(pause), deadline.hasPassed() ? firstPauseNs : deadline.leftNs()));
     pause = std::min(2 * pause, longestPauseNs);
@@ -209,7 +210,7 @@ public:
       std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(end.leftNs(), nsPerMs)));
     return !deadline.isOver();
   }
-  /// Of one question meanwhile, which need not be answered as soon as the first.
+  /// Returns the deadline of one request during the wait, which may be slower than the first request.
   Deadline question() const {
     const int64_t time = std::min(deadline.leftNs(), patience / secondLeaseShare);
     return Deadline(std::max(client.waitNs, time), &client.cut, &unhurried);
@@ -219,14 +220,14 @@ public:
 
 private:
   const Client &client;
-  const quern_remote_waiter unhurried; ///< which begins nothing
+  const quern_remote_waiter unhurried; ///< does not start a compilation
   const int64_t patience, start;
   const Deadline deadline;
   int64_t pause = firstPauseNs, again = 0;
   int tried = -1, attempts = 0, losses = 0;
 };
 
-/// After a miss: whoever gets a lease compiles, others wait for what that stores.
+/// Called after a miss: a host that gets a lease compiles, others wait for the kernel that it stores.
 Client::Search Client::await(const StoredKey &key, const quern_remote_waiter &waiter, SignedArtifact &artifact,
                              std::vector<CircuitChange> &changes) {
   const auto writable =
@@ -246,12 +247,12 @@ Client::Search Client::await(const StoredKey &key, const quern_remote_waiter &wa
           server, deadlines(), [&](Connection &connection) { return connection.lease(name, *which, lease, deadlines); },
           changes);
       counts.leases += outcome.kind == Outcome::Done ? 1 : 0;
-      if (outcome.kind == Outcome::Done) // whoever had it may have stored, and given it back, since the last look
+      if (outcome.kind == Outcome::Done) // the last holder may have stored the kernel meanwhile
         return askFor(server, key, deadlines(), artifact, changes);
       const bool isHeld = outcome.kind == Outcome::Missing && isLeaseOf(lease.held, name, time(nullptr), readers);
       const bool mayBe = outcome.kind == Outcome::Late || (outcome.kind == Outcome::Missing && lease.held.empty());
       if (!isHeld && (!mayBe || waiting.isAtLoss()))
-        return Search::Missing; // there is no telling
+        return Search::Missing; // the holder cannot be determined
       counts.waits += waiting.isFirst() ? 1 : 0;
     }
     const bool goesOn = waiting.pauses();
@@ -262,7 +263,7 @@ Client::Search Client::await(const StoredKey &key, const quern_remote_waiter &wa
     if (!goesOn)
       return waiting.wasCut() ? Search::Uncertain : Search::Missing;
     const Search found = askFor(server, key, deadlines(), artifact, changes);
-    if (found == Search::Found || !isAsked(server)) // what is late once may not be so again
+    if (found == Search::Found || !isAsked(server)) // a request that timed out once may succeed next time
       return found;
   }
 }
@@ -285,7 +286,7 @@ std::optional<SignedArtifact> Client::get(const StoredKey &key, const quern_remo
     }
     const Deadline deadline(waitNs, &cut, &waiter);
     found = search(key, deadline, artifact, changes);
-    const bool isLate = deadline.hasPassed() && found != Search::Uncertain; // which ask() has counted otherwise
+    const bool isLate = deadline.hasPassed() && found != Search::Uncertain; // if it is Uncertain, ask() has counted it
     counts.timeouts += isLate ? 1 : 0;
     counts.lateHits += isLate && found == Search::Found ? 1 : 0;
     if (found == Search::Missing) {

@@ -1,14 +1,13 @@
-//===- Client.h - Servers, keys and the thread that stores -------------------===//
+//===- Client.h - Servers, keys and the thread that stores ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Whoever looks something up asks the servers in order on its own thread, within one deadline. What is stored goes
-// through a bounded queue to one thread, which is there while it has something to do and for a moment after, and which
-// probes servers that were given up.
+// A lookup queries the servers in order on the calling thread, within one deadline. Stores go through a bounded queue
+// to one thread, which also probes suspended servers. The thread ends when it has been idle for a moment.
 //
-// A fork and the end of the process cut short what is under way, so that no lock of libcurl or of a TLS library is held
-// then; the child of a fork begins with neither thread nor queue nor connections.
+// A fork and the end of the process abort pending requests, so that no lock of libcurl or of a TLS library is held
+// then. The child of a fork starts without the thread, the queue and the connections.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_REMOTE_CLIENT_H
@@ -25,13 +24,13 @@
 
 namespace quern::remote {
 
-/// What a kernel is known by, kept for the queue.
+/// An owned copy of a kernel's key, for the queue.
 struct StoredKey {
   std::string bytes, target, buildId, descriptor;
   EntryKey entry() const { return {nameOfEntry(bytes), target, buildId}; }
 };
 
-/// An artifact with its names, and who vouches for it.
+/// An artifact with its names, and its signer.
 struct SignedArtifact {
   std::string bytes;
   quern_remote_origin origin{};
@@ -45,7 +44,7 @@ struct Counts {
   std::atomic<uint64_t> leases{0}, waits{0}, waitsInVain{0}, lateHits{0};
 };
 
-/// Thread-safe. Made through open() and never destroyed.
+/// Thread-safe. Created by open() and never destroyed.
 class Client {
 public:
   static constexpr size_t mostJobs = 64, mostJobBytes = 32u << 20;
@@ -53,7 +52,7 @@ public:
 
   static Result<Client *> open(const quern_remote_config &config);
 
-  /// The artifact, or nothing.
+  /// Returns the artifact, or nullopt.
   std::optional<SignedArtifact> get(const StoredKey &key, const quern_remote_waiter &waiter);
   void put(StoredKey key, std::string artifact);
   /// Returns true if the signer is still among the readers' keys and the artifact has not expired.
@@ -62,7 +61,7 @@ public:
   void flush(int64_t milliseconds);
   quern_remote_counters counters() const;
 
-  // At once, of the first server, whatever its circuit says.
+  // Requests for the `quern` command: sent at once to the first server, whatever the state of its circuit.
   Outcome contains(const StoredKey &key);
   Outcome fetch(const StoredKey &key, SignedArtifact &artifact);
   Outcome fetchNamed(const EntryName &name, SignedArtifact &artifact);
@@ -73,7 +72,7 @@ private:
   struct Job {
     StoredKey key;
     std::string artifact;
-    Server *probed = nullptr; ///< a probe, not a store
+    Server *probed = nullptr; ///< the server to probe; null: the job is a store
   };
   class Busy; ///< a scope in which a thread may be in libcurl
 
@@ -86,18 +85,18 @@ private:
   enum class Search { Found, Missing, Uncertain };
   Search search(const StoredKey &key, const Deadline &deadline, SignedArtifact &artifact,
                 std::vector<CircuitChange> &changes);
-  /// Whether to ask it; has it probed if that is due.
+  /// Returns true if the server is to be queried. Requests a probe if one is due.
   bool isAsked(Server &server);
-  class Waiting; ///< for a host that compiles the same
+  class Waiting; ///< waits for a host that compiles the same kernel
   Search await(const StoredKey &key, const quern_remote_waiter &waiter, SignedArtifact &artifact,
                std::vector<CircuitChange> &changes);
   Search askFor(Server &server, const StoredKey &key, const Deadline &deadline, SignedArtifact &artifact,
                 std::vector<CircuitChange> &changes);
-  /// Asks within a deadline, and counts.
+  /// Sends a request within a deadline and counts its outcome.
   Outcome ask(Server &server, const Deadline &deadline, const Server::Question &question,
               std::vector<CircuitChange> &changes);
   void countRejected(Verdict verdict);
-  /// Whether the entry is what was asked for; its artifact with names.
+  /// Checks that the entry is the requested one and returns its artifact with names.
   std::optional<SignedArtifact> accept(const std::string &bytes, const StoredKey &key);
   std::string seal(const Server &server, const StoredKey &key, std::string_view artifact) const;
   void storeAt(Server &server, const StoredKey &key, std::string_view artifact, bool &wasCut,
@@ -110,14 +109,15 @@ private:
   void run();
   void doJob(IdleThread::Lock &lock);
 
-  // Around forks, and at the end of the process.
+  // Called around forks, and at the end of the process.
   static void registerHandlers();
   void holdStill();
   void release();
   void forgetInFork();
   void stop(int64_t milliseconds);
 
-  static inline constinit std::atomic<Client *> newest{nullptr}; ///< of the process, which removes none
+  /// the last client of a list, from which none is removed
+  static inline constinit std::atomic<Client *> newest{nullptr};
   Client *older = nullptr;
 
   std::vector<std::unique_ptr<Server>> servers;
@@ -130,12 +130,12 @@ private:
   Counts counts;
   Misses misses;
 
-  std::atomic<bool> cut{false};           ///< what is under way is to end
-  std::atomic<int64_t> noWaitsUntilNs{0}; ///< others that compile are not waited for
-  IdleThread idle;                        ///< stores; its mutex guards what follows
+  std::atomic<bool> cut{false};           ///< pending requests are to be aborted
+  std::atomic<int64_t> noWaitsUntilNs{0}; ///< until then, lookups do not wait for other hosts
+  IdleThread idle;                        ///< runs the jobs; its mutex guards the members below
   std::deque<Job> jobs;
   size_t jobBytes = 0;
-  int busy = 0; ///< threads that may be in libcurl
+  int busy = 0; ///< number of threads that may be in libcurl
   bool hasJobInHand = false;
 };
 

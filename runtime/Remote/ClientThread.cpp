@@ -1,4 +1,4 @@
-//===- ClientThread.cpp - Storing, forks and the end -------------------------===//
+//===- ClientThread.cpp - Stores, forks and process exit ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,13 +14,14 @@
 namespace quern::remote {
 namespace {
 
-constinit std::mutex forking; ///< held by the thread that forks
+constinit std::mutex forking; ///< held by the forking thread
 
 } // namespace
 
 Result<Client *> Client::open(const quern_remote_config &config) {
   static std::once_flag once;
-  // The libraries' own handlers for the end are registered first, hence run after ours.
+  // Handlers run in reverse order of registration: prepareTransfers() first, so that the libraries' handlers run after
+  // ours.
   std::call_once(once, [] {
     prepareTransfers();
     registerHandlers();
@@ -28,7 +29,7 @@ Result<Client *> Client::open(const quern_remote_config &config) {
   std::unique_ptr<Client> client(new Client);
   if (Result<void> configured = client->configure(config); !configured)
     return configured.takeError();
-  // Without a lock: a fork that holds the others may wait for this call.
+  // Uses no lock: a fork that holds the other clients may wait for this call.
   client->older = newest.load();
   while (!newest.compare_exchange_weak(client->older, client.get()))
     ;
@@ -36,7 +37,7 @@ Result<Client *> Client::open(const quern_remote_config &config) {
 }
 
 void Client::registerHandlers() {
-  static constinit Client *held = nullptr; // the newest that the fork holds
+  static constinit Client *held = nullptr; // the newest client that the fork holds
   pthread_atfork(
       [] {
         forking.lock();
@@ -61,8 +62,8 @@ void Client::registerHandlers() {
   });
 }
 
-/// Takes the lock, but for a fork that holds it or wants to, and the end of the process: another handler of that fork
-/// may wait for the very thread that is here, as for one that compiles in the background.
+/// Acquires the lock, unless a fork holds or awaits it, or the process ends. A blocking wait could deadlock: another
+/// handler of that fork may wait for the calling thread, as the handler for background compilations does.
 bool Client::lockOutsideForks(IdleThread::Lock &lock) {
   while (!lock.try_lock()) {
     if (cut)
@@ -72,7 +73,7 @@ bool Client::lockOutsideForks(IdleThread::Lock &lock) {
   return idle.holders == 0 && !idle.isStopping;
 }
 
-/// Before a thread goes into libcurl, or takes any other lock of ours.
+/// Called before a thread enters libcurl or takes any other lock of the client.
 bool Client::enter() {
   IdleThread::Lock lock(idle.mutex, std::defer_lock);
   if (!lockOutsideForks(lock))
@@ -87,12 +88,12 @@ void Client::leave() {
     idle.changed.notify_all();
 }
 
-/// Nobody is in libcurl from now on, and all locks are held.
+/// Ensures that no thread is in libcurl, and acquires all locks.
 void Client::holdStill() {
   cut = true;
   IdleThread::Lock lock(idle.mutex);
   ++idle.holders;
-  cut = true; // the end of another fork may have been in between
+  cut = true; // release() of another fork may have cleared it
   idle.changed.notify_all();
   idle.changed.wait(lock, [&] { return busy == 0; });
   misses.lock();
@@ -110,7 +111,8 @@ void Client::release() {
   idle.changed.notify_all();
 }
 
-/// With the mutex held by the thread that forked, the only one that is here. What was to be stored, the parent stores.
+/// Called with the mutex held by the forking thread, the only thread of the child. The parent stores the queued
+/// artifacts.
 void Client::forgetInFork() {
   for (const std::unique_ptr<Server> &server : servers) {
     server->disownSockets();
@@ -147,7 +149,7 @@ void Client::requestProbe(Server &server) {
   ensureThread();
 }
 
-/// With the mutex held.
+/// Requires the mutex.
 void Client::ensureThread() {
   if (idle.ensure([this] { run(); }))
     return;
@@ -157,7 +159,7 @@ void Client::ensureThread() {
 }
 
 void Client::run() {
-  sigset_t signals; // are the program's, and go to its threads
+  sigset_t signals; // signals are for the program's threads
   sigfillset(&signals);
   (void)pthread_sigmask(SIG_SETMASK, &signals, nullptr);
   idle.serve([&] { return !jobs.empty(); }, [&](IdleThread::Lock &lock) { doJob(lock); });
@@ -178,14 +180,14 @@ void Client::doJob(IdleThread::Lock &lock) {
       for (const std::unique_ptr<Server> &server : servers)
         if (!server->address().isReadOnly && !wasCut)
           storeAt(*server, job.key, job.artifact, wasCut, changes);
-  } catch (...) { // no memory
+  } catch (...) { // out of memory
     counts.storesDropped += 1;
   }
   lock.lock();
   --busy;
   hasJobInHand = false;
   if (wasCut && !idle.isStopping)
-    jobs.push_front(std::move(job)); // to be done again
+    jobs.push_front(std::move(job)); // retry it later
   else if (!job.probed)
     jobBytes -= job.artifact.size() + job.key.bytes.size();
   idle.changed.notify_all();
@@ -201,12 +203,12 @@ void Client::flush(int64_t milliseconds) {
                           [&] { return !idle.isRunning() || (jobs.empty() && !hasJobInHand); });
 }
 
-/// At the end of the process: no thread of ours is in a library after it.
+/// Called at the end of the process. When it returns, no thread of the client is in a library.
 void Client::stop(int64_t milliseconds) {
   flush(milliseconds);
   IdleThread::Lock lock(idle.mutex);
   if (idle.isSelf())
-    return; // a listener has ended the process
+    return; // a listener has called exit()
   cut = true;
   counts.storesDropped += jobs.size();
   jobs.clear();

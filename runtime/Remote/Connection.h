@@ -1,9 +1,9 @@
-//===- Connection.h - One conversation with one server -----------------------===//
+//===- Connection.h - A connection to a server ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the protocols have in common. A connection is used by one thread at a time; after a failure it connects anew.
+// The interface of the protocols. One thread at a time uses a connection; after a failure it reconnects.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_REMOTE_CONNECTION_H
@@ -20,11 +20,11 @@
 namespace quern::remote {
 
 inline constexpr int64_t nsPerMs = 1'000'000, nsPerSecond = 1000 * nsPerMs;
-/// Monotonic, in ns.
+/// Returns the monotonic time in ns.
 int64_t steadyNs();
 
-/// When to give up: at a time, or as soon as somebody says so. At that time a waiter may begin something else, and then
-/// it is over when that is done.
+/// Limits a request: it ends at a time or when it is cut short. If the waiter starts other work when the time has
+/// passed, the request continues until that work is done.
 class Deadline {
 public:
   explicit Deadline(int64_t fromNowNs, const std::atomic<bool> *isCut = nullptr,
@@ -38,12 +38,12 @@ public:
     hasBegun = hasBegun || (waiter && waiter->begin(waiter->context) != 0);
     return !hasBegun || isUnwanted();
   }
-  /// Whether somebody has said so before the time.
+  /// Returns true if the request was cut short before its time.
   bool isCut() const { return (cut && cut->load(std::memory_order_relaxed)) || (!hasBegun && isUnwanted()); }
-  /// Whether it has passed, whatever goes on beside.
+  /// Returns true once the time has passed, even if the waiter's other work lets the request continue.
   bool hasPassed() const { return hasBegun || steadyNs() >= end; }
   int64_t leftNs() const { return std::max<int64_t>(0, end - steadyNs()); }
-  /// How long to wait in poll() before isOver() is looked at again.
+  /// Returns the timeout of poll() until the next check of isOver(), in ms.
   int pollMs() const {
     return hasBegun ? 1 : static_cast<int>(std::min<int64_t>((leftNs() + 999999) / 1000000, longestPollMs));
   }
@@ -54,38 +54,38 @@ private:
   int64_t end;
   const std::atomic<bool> *cut;
   const quern_remote_waiter *waiter;
-  mutable bool hasBegun = false; ///< the waiter has
+  mutable bool hasBegun = false; ///< the waiter has started other work
 };
 
 struct Outcome {
   enum Kind {
     Done,
-    Missing,     ///< the server has no such entry; of a lease: another has it
-    Unsupported, ///< the protocol has no such thing
-    Full,        ///< the server works, but keeps nothing more
+    Missing,     ///< the server has no such entry; for a lease: another host holds it
+    Unsupported, ///< the protocol lacks this operation
+    Full,        ///< the server works, but stores nothing more
     Failed,
     Late, ///< the deadline has passed
-    Cut,  ///< whoever the deadline belongs to wants no more
+    Cut,  ///< the owner of the deadline no longer needs the result
   };
   Kind kind = Done;
-  std::string reason; ///< one line; of what is neither done nor missing
-  /// Whether the server is there and does what it is for.
+  std::string reason; ///< one line; empty for Done and Missing
+  /// Returns true if the server responded and works.
   bool isAnswer() const { return kind <= Full; }
 };
 
-/// What a connection needs besides its address.
+/// Credentials of a connection.
 struct Secrets {
   std::string password, token;
 };
 
-/// The right to compile a kernel while others wait.
+/// The right to compile a kernel while other hosts wait.
 struct Lease {
-  std::string_view own; ///< what its object is to have
-  int64_t milliseconds; ///< how long it holds
-  std::string held{};   ///< what it has if another has the lease; empty if that is not known
+  std::string_view own; ///< contents of the lease object if this host gets the lease
+  int64_t milliseconds; ///< duration
+  std::string held{};   ///< contents of another host's lease object; empty if unknown
 };
 
-/// Makes the deadline of each question, where there are several.
+/// Creates a deadline for each request of an operation that needs several.
 using Deadlines = std::function<Deadline()>;
 
 class Connection {
@@ -93,27 +93,27 @@ public:
   static std::unique_ptr<Connection> make(const Address &address, const Secrets &secrets);
   virtual ~Connection() = default;
 
-  /// The bytes of an entry; none has more than mostEntryBytes.
+  /// Reads the bytes of an entry, at most mostEntryBytes.
   virtual Outcome get(const EntryName &name, std::string &bytes, const Deadline &deadline) = 0;
   virtual Outcome put(const EntryName &name, std::string_view bytes, int64_t seconds, const Deadline &deadline) = 0;
   virtual Outcome contains(const EntryName &name, const Deadline &deadline) = 0;
-  /// Whether nobody else has it: for its time, or until the entry is put. There are leaseCount, which have nothing to
-  /// do with each other.
+  /// Requests one of the leaseCount leases of an entry, which are independent. It lasts for its duration, or until the
+  /// entry is stored. Done if this host holds it, Missing if another host does.
   virtual Outcome lease(const EntryName &name, int which, Lease &lease, const Deadlines &deadlines) = 0;
   virtual Outcome list(const std::function<void(const EntryName &)> &each, const Deadlines &deadlines) = 0;
-  /// Asks for what a reader may ask for.
+  /// Checks that the server responds, with a request that is allowed for readers.
   Outcome ping(const Deadline &deadline) {
     const Outcome outcome = contains(EntryName(64, '0'), deadline);
     return outcome.isAnswer() ? Outcome{} : outcome;
   }
-  /// In the child of a fork, whose sockets are the parent's as well: forgets them without a word to the server.
+  /// Discards the sockets in the child of a fork without sending anything: the parent still uses them.
   virtual void disownSockets() = 0;
-  /// Returns false if the program has closed a socket of this connection. Then nothing must be done with it: a TLS
-  /// library would even write a farewell when it is destroyed.
+  /// Returns false if the program has closed a socket of this connection. The connection must then not even be
+  /// destroyed, because a TLS library would write a closing message to the descriptor.
   virtual bool isIntact() const = 0;
 
   static constexpr int leaseCount = 2;
-  uint64_t received = 0, sent = 0; ///< bytes, for statistics
+  uint64_t received = 0, sent = 0; ///< in bytes, for statistics
 };
 
 } // namespace quern::remote

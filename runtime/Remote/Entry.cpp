@@ -1,4 +1,4 @@
-//===- Entry.cpp - A signed artifact as a server keeps it --------------------===//
+//===- Entry.cpp - Format of signed artifacts on a server -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -18,7 +18,7 @@ constexpr std::string_view magic = "QUERNENT";
 constexpr uint32_t formatVersion = 1;
 constexpr size_t nameBytes = 64;
 constexpr std::string_view leaseTarget = "a lease";
-constexpr int64_t leaseSeconds = 600; // clocks differ
+constexpr int64_t leaseSeconds = 600; // tolerates differences between clocks
 
 std::string_view textOf(const PublicKey &key) { return {reinterpret_cast<const char *>(key.data()), key.size()}; }
 

@@ -1,4 +1,4 @@
-//===- Exports.cpp - The table of functions that libquern opens --------------===//
+//===- Exports.cpp - The table of functions for libquern ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -34,7 +34,7 @@ int statusOf(const Outcome &outcome, const quern_remote_sink *error) {
   }
 }
 
-/// Where exceptions end.
+/// Converts exceptions to statuses.
 template <typename Body> int guarded(const quern_remote_sink *error, const Body &body) noexcept {
   try {
     return body();

@@ -1,10 +1,10 @@
-//===- Http.cpp - Entries as resources ---------------------------------------===//
+//===- Http.cpp - Entries as HTTP resources -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A lease is an object whose name says which span of the server's time it is for, so that none needs to be given back
-// or to be thought old. Who creates it has the lease.
+// A lease is an object whose name includes a time span of the server's clock, so it never has to be deleted or checked
+// for its age. The host that creates the object holds the lease.
 //
 //===----------------------------------------------------------------------===//
 #include "Remote/Http.h"
@@ -20,14 +20,14 @@
 
 namespace quern::remote {
 
-/// What is sent, and what comes.
+/// The body of a request and of its response.
 struct HttpConnection::Body {
-  std::string_view outgoing; ///< all of it
-  size_t taken = 0;          ///< of that
+  std::string_view outgoing; ///< the complete body of the request
+  size_t taken = 0;          ///< bytes of it that have been sent
   std::string incoming;
   bool isTooLong = false;
   long status = 0;
-  time_t date = -1; ///< the server's, if it has told
+  time_t date = -1; ///< time of the server's Date header; -1 if it sent none
 
   static size_t read(char *to, size_t size, size_t count, void *self) noexcept {
     auto *body = static_cast<Body *>(self);
@@ -36,7 +36,7 @@ struct HttpConnection::Body {
     body->taken += next;
     return next;
   }
-  /// To send it again over another connection, where the server has closed an old one.
+  /// Rewinds the body, if the server closed an old connection and it must be sent again.
   static int seek(void *self, curl_off_t offset, int origin) noexcept {
     auto *body = static_cast<Body *>(self);
     if (origin != SEEK_SET || offset < 0 || static_cast<size_t>(offset) > body->outgoing.size())
@@ -73,11 +73,11 @@ namespace {
 constexpr long statusOk = 200, statusCreated = 201, statusNoContent = 204, statusNotFound = 404, statusConflict = 409,
                statusGone = 410, statusPreconditionFailed = 412, statusTooLarge = 413, statusInsufficientStorage = 507;
 
-/// How long to wait before reading again what others may have written over: longer than these need from seeing nothing
-/// to having written, which is taken to be a few times what it took here.
+/// Limits of the wait before a lease object is read back that another host may overwrite. The wait must exceed the time
+/// that the other host needs between its read and its write, estimated as a few times the duration of the write here.
 constexpr int64_t leastSettleNs = 20 * nsPerMs, mostSettleNs = 200 * nsPerMs, settleTimes = 4;
 
-/// Lines of a request.
+/// Header lines of a request.
 class HeaderList {
 public:
   HeaderList() = default;
@@ -112,7 +112,7 @@ Outcome HttpConnection::ask(Method method, std::string_view name, Body &body, co
     return {Outcome::Failed, "no connection can be made: a file or library is missing, or memory"};
   CURL *easy = transfer->handle();
   HeaderList headers;
-  headers.add("Expect:"); // a body of some KiB needs no asking before
+  headers.add("Expect:"); // disables "100 Continue", which is slower for small bodies
   headers.add("Content-Type: application/octet-stream");
   if (method == Method::Create)
     headers.add("If-None-Match: *");
@@ -161,7 +161,7 @@ Outcome HttpConnection::get(const EntryName &name, std::string &bytes, const Dea
   return outcome;
 }
 
-/// How long entries are kept is the server's business; they say themselves how long they hold.
+/// The duration is unused: the server decides how long it keeps entries, and entries contain their expiry.
 Outcome HttpConnection::put(const EntryName &name, std::string_view bytes, int64_t, const Deadline &deadline) {
   Body body;
   body.outgoing = bytes;
@@ -198,7 +198,7 @@ Outcome HttpConnection::lease(const EntryName &name, int which, Lease &lease, co
     return {Outcome::Failed, "the server has no place for entries (404)"};
   if (!wasThere && (put.kind != Outcome::Done || body.status == statusCreated))
     return put;
-  if (!wasThere) // it does not say: the last to write has it
+  if (!wasThere) // the status does not say whether the object existed: the last writer has the lease
     std::this_thread::sleep_for(
         std::chrono::nanoseconds(std::clamp(settleTimes * (steadyNs() - start), leastSettleNs, mostSettleNs)));
   Outcome read = get(nameIn(span), lease.held, deadlines());
@@ -207,7 +207,8 @@ Outcome HttpConnection::lease(const EntryName &name, int which, Lease &lease, co
   return isHeld(read);
 }
 
-/// Whatever the server shows of the folder, as nginx' autoindex does: each name in it that is one of an entry.
+/// Reads the server's listing of the folder in any format, such as the page of nginx with autoindex: each word in it
+/// that is an entry's name counts.
 Outcome HttpConnection::list(const std::function<void(const EntryName &)> &each, const Deadlines &deadlines) {
   Body body;
   Outcome outcome = ask(Method::Get, "", body, deadlines());

@@ -1,10 +1,10 @@
-//===- Http.h - Entries as resources -----------------------------------------===//
+//===- Http.h - Entries as HTTP resources ---------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// GET, PUT and HEAD of <base>/ac/<name>, as bazel-remote, nginx with WebDAV and stores behind a signing proxy have
-// them.
+// Uses GET, PUT and HEAD of <base>/ac/<name>, as supported by bazel-remote, nginx with WebDAV and object stores behind
+// a signing proxy.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_REMOTE_HTTP_H
@@ -30,7 +30,7 @@ private:
   Outcome ask(Method method, std::string_view name, Body &body, const Deadline &deadline);
   int64_t serverSeconds() const;
 
-  int64_t serverAheadSeconds = 0; ///< of the steady clock, as its answers say
+  int64_t serverAheadSeconds = 0; ///< server time minus steady clock, from Date headers
   bool hasServerTime = false;
 };
 

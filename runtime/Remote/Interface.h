@@ -1,10 +1,10 @@
-//===- Interface.h - What libquern asks libquern-remote ----------------------===//
+//===- Interface.h - Interface between libquern and libquern-remote -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The one header that both sides have. libquern opens the other library where a remote cache is configured, and looks
-// up one symbol. Statuses are quern_status_t's. Nothing here throws; whatever is given is read during the call alone.
+// The only header that both libraries share. libquern loads libquern-remote if a remote cache is configured, and looks
+// up one symbol. Statuses are those of quern_status_t. No function throws. Arguments are read only during the call.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_REMOTE_INTERFACE_H
@@ -18,54 +18,54 @@ extern "C" {
 
 #define QUERN_REMOTE_API_VERSION 3
 
-/// Servers and keys of one configuration. Thread-safe.
+/// The servers and keys of a configuration. Thread-safe.
 struct quern_remote;
 
-/// Receives bytes or a line of text; called at most once in a call, but for list(), which calls it for each entry.
+/// Receives bytes or a line of text; called at most once per call, except by list(), which calls it for each entry.
 struct quern_remote_sink {
   void (*write)(void *context, const void *bytes, size_t size);
   void *context;
 };
 
-/// Texts are never null.
+/// The strings are never null.
 struct quern_remote_config {
-  const char *servers;       ///< as QUERN_REMOTE_CACHE
+  const char *servers;       ///< value of QUERN_REMOTE_CACHE
   const char *signing_key;   ///< a file, or ""
   const char *public_keys;   ///< files, separated by commas, or ""
-  const char *password_file; ///< for Redis servers that name none of their own
-  const char *token_file;    ///< likewise, for HTTP
-  uint32_t milliseconds;     ///< the most that a look-up waits for answers
-  /// Told when a server is given up for a while (`is_open`) and when it answers again, on the thread where that
-  /// happens. May be null.
+  const char *password_file; ///< for Redis servers without their own
+  const char *token_file;    ///< for HTTP servers without their own
+  uint32_t milliseconds;     ///< maximum total wait of a lookup for responses
+  /// Called when a server is suspended (`is_open`) and when it responds again, on the thread that notices it. May be
+  /// null.
   void (*report)(void *context, int is_open, const char *message);
   void *report_context;
 };
 
-/// What a kernel is known by.
+/// Identifies a kernel.
 struct quern_remote_key {
   const void *bytes; ///< KernelKey::bytes
   size_t size;
   const char *target, *build_id;
-  const char *descriptor; ///< PrimitiveDesc::text(), which the artifact is given back
+  const char *descriptor; ///< PrimitiveDesc::text(), which get() restores in the artifact
 };
 
-/// Who vouches for an artifact of a server, and until when: to be kept with the artifact.
+/// The signer of an artifact and its expiry. Store them with the artifact.
 struct quern_remote_origin {
   unsigned char signer[32]; ///< public key
   int64_t expiry;           ///< seconds since the epoch
 };
 
-/// Of a waiter who makes nothing that others would wait for.
+/// Disables waiting for other hosts, and leases.
 inline constexpr uint32_t quern_remote_never = UINT32_MAX;
 
-/// Whoever looks something up, while that takes time.
+/// The caller of a lookup, which may take long.
 struct quern_remote_waiter {
-  /// The most that is waited, beyond answers, for another host that is compiling the same; or quern_remote_never.
+  /// Maximum wait for another host that compiles the same kernel, after the responses; or quern_remote_never.
   uint32_t patience_milliseconds;
-  /// Asked every few milliseconds: whether the answer is wanted no more.
+  /// Called every few milliseconds. Returns nonzero if the caller no longer needs the result.
   int (*is_over)(void *context);
-  /// The time is over without an answer. Whoever gives 1 has begun to compile, and the question goes on until
-  /// is_over().
+  /// Called when the time has passed without a response. If it returns 1, the caller has started to compile, and the
+  /// lookup continues until is_over().
   int (*begin)(void *context);
   void *context;
 };
@@ -80,41 +80,42 @@ struct quern_remote_counters {
 
 struct quern_remote_api {
   uint32_t version;
-  /// Reads keys and secrets; connects to nobody. A configuration lives until the process ends.
+  /// Reads keys and secrets, without connecting to a server. A configuration lives until the process ends.
   int (*open)(const quern_remote_config *config, quern_remote **remote, const quern_remote_sink *error);
-  /// Success with the artifact's bytes, whose signature, key, target and build hold; 6 (not_required) for a miss, for
-  /// whatever reason. Takes no longer than `milliseconds` of the configuration and the waiter's patience, but where
-  /// that has begun something else.
+  /// Success with the bytes of an artifact whose signature, key, target and build match; 6 (not_required) for a miss of
+  /// any cause. Takes at most `milliseconds` of the configuration plus the waiter's patience, unless the waiter has
+  /// started other work.
   int (*get)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
              quern_remote_origin *origin, const quern_remote_waiter *waiter);
-  /// Whether an artifact that was kept is still believed: its signer is among the public keys, and it has not expired.
+  /// Returns nonzero if a kept artifact is still valid: its signer is among the public keys, and it has not expired.
   int (*believes)(const quern_remote *remote, const quern_remote_origin *origin);
-  /// Puts an artifact into the queue of what is stored, if there is room. Not of one that cannot write.
+  /// Queues an artifact for storage, if the queue has space. Ignored if the configuration cannot write.
   void (*put)(quern_remote *remote, const quern_remote_key *key, const void *bytes, size_t size);
-  /// Whether there is somebody who is to be given what was compiled.
+  /// Returns nonzero if compiled artifacts are to be passed to put().
   int (*can_write)(const quern_remote *remote);
-  /// Returns when all that was put has been stored or given up, or after `milliseconds`.
+  /// Returns when all queued artifacts have been stored or dropped, or after `milliseconds`.
   void (*flush)(quern_remote *remote, uint32_t milliseconds);
   void (*counters)(const quern_remote *remote, quern_remote_counters *counters);
 
-  // For the command: the first server alone, at once, with the reason for a failure. None asks the circuit.
-  /// Success or 6 (not_required): whether there is an entry, not whether it holds.
+  // For the `quern` command: sent at once, only to the first server, even if it is suspended, with the reason for a
+  // failure.
+  /// Success or 6 (not_required): whether the entry exists. Does not check it.
   int (*contains)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *error);
   int (*fetch)(quern_remote *remote, const quern_remote_key *key, const quern_remote_sink *bytes,
                quern_remote_origin *origin, const quern_remote_sink *error);
   int (*store)(quern_remote *remote, const quern_remote_key *key, const void *bytes, size_t size,
                const quern_remote_sink *error);
-  /// The name of each entry (64 hexadecimal digits), in no order. `unimplemented` where a server gives no list.
+  /// Writes the name of each entry (64 hexadecimal digits), unordered. `unimplemented` if the server has no listing.
   int (*list)(quern_remote *remote, const quern_remote_sink *name, const quern_remote_sink *error);
-  /// The artifact of a name, as it is stored (without its descriptor, unless it was stored with names), if the entry's
-  /// signature holds.
+  /// Reads an entry by its name, if its signature is valid. The artifact has no descriptor, unless it was stored with
+  /// names.
   int (*fetch_named)(quern_remote *remote, const char *name, const quern_remote_sink *bytes,
                      quern_remote_origin *origin, const quern_remote_sink *error);
-  /// Writes a new private key to a file that did not exist (mode 0600), and the public one to `path`.pub.
+  /// Writes a new private key to a new file (mode 0600), and the public key to `path`.pub.
   int (*generate_keys)(const char *path, const quern_remote_sink *error);
 };
 
-/// Null if `version` is not the library's.
+/// Returns null if the library has another version.
 __attribute__((visibility("default"))) const quern_remote_api *quern_remote_get_api(uint32_t version);
 
 } // extern "C"

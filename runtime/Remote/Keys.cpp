@@ -1,4 +1,4 @@
-//===- Keys.cpp - Key files, names of entries, signatures --------------------===//
+//===- Keys.cpp - Key files, names of entries, signatures -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -32,7 +32,7 @@ template <typename Bytes> std::string hexOf(const Bytes &bytes) {
   return text;
 }
 
-/// A descriptor that closes itself.
+/// A file descriptor that is closed at the end of the scope.
 class File {
 public:
   explicit File(int descriptor) : fd(descriptor) {}
@@ -52,11 +52,11 @@ Error failureOf(const std::string &path, const char *what) {
   return runtimeError(what, " ", path, ": ", std::strerror(errno));
 }
 
-/// Who may write a file.
+/// The permitted writers of a file.
 enum class Trust { Anyone, OwnerOrRoot, Owner };
 
-/// Fails if another user than this one and root may write or replace it. In a folder with the sticky bit only the owner
-/// of a file replaces it.
+/// Fails if a user other than this one or root can write or replace the file. In a folder with the sticky bit, only the
+/// owner of a file can replace it.
 Result<void> checkWriters(const std::string &path, const struct stat &status) {
   if (status.st_uid != geteuid() && status.st_uid != 0)
     return runtimeError(path, " belongs to user ", status.st_uid, "; it must belong to this user or to root");
@@ -66,7 +66,7 @@ Result<void> checkWriters(const std::string &path, const struct stat &status) {
   return {};
 }
 
-/// Opens a file whose links are resolved. Unless `trust` is Anyone, the folder and the file must be safe from others.
+/// Opens a file and resolves links. Unless `trust` is Anyone, checks that other users cannot write its folder.
 Result<int> openFile(const std::string &given, Trust trust, struct stat &status) {
   constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
   const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(given.c_str(), nullptr), &std::free);
@@ -91,7 +91,7 @@ Result<int> openFile(const std::string &given, Trust trust, struct stat &status)
   return file;
 }
 
-/// The first line of a small file.
+/// Reads the first line of a small file.
 Result<std::string> readLine(const std::string &path, Trust trust) {
   struct stat status;
   Result<int> opened = openFile(path, trust, status);
@@ -124,7 +124,7 @@ Result<std::string> readLine(const std::string &path, Trust trust) {
   return text;
 }
 
-/// The 32 bytes behind the tag of a line.
+/// Parses a line that consists of `tag` and 32 bytes in hexadecimal.
 Result<std::array<unsigned char, 32>> parseKey(const std::string &path, std::string_view line, std::string_view tag) {
   std::array<unsigned char, 32> key;
   size_t size = 0;

@@ -1,11 +1,11 @@
-//===- Keys.h - Key files, names of entries, signatures ----------------------===//
+//===- Keys.h - Key files, names of entries, signatures -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Ed25519 and SHA-256 of libsodium. A private key's file has mode 0600 (or less) and belongs to this user. A public key
-// decides whose code runs, so only this user or root may write its file and the folder that has it. Both files are one
-// line of text.
+// Uses Ed25519 and SHA-256 of libsodium. The file of a private key must have mode 0600 (or less) and belong to this
+// user. A public key decides whose code runs, so only this user or root may have write access to its file and folder.
+// Each file is one line of text.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_REMOTE_KEYS_H
@@ -24,7 +24,7 @@ namespace quern::remote {
 using PublicKey = std::array<unsigned char, 32>;
 using Signature = std::array<unsigned char, 64>;
 
-/// Wiped when it goes.
+/// Overwrites its bytes when destroyed.
 struct PrivateKey {
   std::array<unsigned char, 64> secret{};
   PublicKey publicKey{};
@@ -34,24 +34,24 @@ struct PrivateKey {
   ~PrivateKey();
 };
 
-/// 64 hexadecimal digits that say nothing about the problem to whoever has not the same: SHA-256 of KernelKey::bytes.
+/// SHA-256 of KernelKey::bytes as 64 hexadecimal digits. Reveals nothing about a problem to readers who do not have it.
 using EntryName = std::string;
 EntryName nameOfEntry(std::string_view keyBytes);
 bool isEntryName(std::string_view name);
 
-/// Must succeed before anything else here is called.
+/// Must succeed before any other function here is called.
 Result<void> prepareCryptography();
 
 Result<PrivateKey> readPrivateKey(const std::string &path);
-/// Reads the keys of files separated by commas. `runtime_error`: another user may write one, or its folder.
+/// Reads the keys of files separated by commas. `runtime_error` if another user may write a file or its folder.
 Result<std::vector<PublicKey>> readPublicKeys(std::string_view paths);
-/// Writes FILE (0600, which must not exist) and FILE.pub.
+/// Writes `path` (mode 0600), which must not exist, and `path`.pub.
 Result<void> generateKeys(const std::string &path);
 
 Signature sign(std::string_view message, const PrivateKey &key);
 bool isSignedBy(std::string_view message, const Signature &signature, const PublicKey &key);
 
-/// A secret of one line in a file: a password or a token.
+/// Reads a password or token from the first line of a file.
 Result<std::string> readSecret(const std::string &path);
 
 } // namespace quern::remote

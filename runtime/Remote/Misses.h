@@ -1,4 +1,4 @@
-//===- Misses.h - What nobody has, remembered for a while --------------------===//
+//===- Misses.h - Entries that no server has ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -12,7 +12,7 @@
 
 namespace quern::remote {
 
-/// Names of entries that all servers were asked for in vain. Thread-safe, bounded.
+/// Names of entries that every server has reported missing, remembered for a minute. Thread-safe; bounded.
 class Misses {
 public:
   static constexpr int64_t rememberedNs = 60'000'000'000;
@@ -39,12 +39,12 @@ public:
     std::lock_guard guard(mutex);
     until.erase(name);
   }
-  // Around a fork.
+  // Called around a fork.
   void lock() { mutex.lock(); }
   void unlock() { mutex.unlock(); }
 
 private:
-  std::mutex mutex; ///< guards what follows
+  std::mutex mutex; ///< guards the member below
   std::unordered_map<EntryName, int64_t> until;
 };
 

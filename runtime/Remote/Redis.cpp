@@ -1,9 +1,9 @@
-//===- Redis.cpp - The protocol of Redis -------------------------------------===//
+//===- Redis.cpp - The protocol of Redis ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Commands are written and replies are read by hiredis; how bytes come and go is Transfer's.
+// hiredis formats commands and parses replies; Transfer sends and receives the bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "Remote/Redis.h"
@@ -23,7 +23,7 @@ constexpr size_t slackBytes = 1024, mostListBytes = 4u << 20;
 std::string keyOf(const EntryName &name) { return concat(entryPrefix, name); }
 std::string leaseOf(const EntryName &name, int which) { return concat(leasePrefix, which, ':', name); }
 
-/// Gives the new object to the array that it is in. Null where there is no memory: hiredis frees the whole then.
+/// Adds a new reply to the array that contains it. Callbacks return null without memory; hiredis then frees all of it.
 void *place(const redisReadTask *task, std::unique_ptr<RedisReply> reply) {
   RedisReply *placed = reply.get();
   if (!task->parent)
@@ -54,7 +54,7 @@ void *createInteger(const redisReadTask *task, long long number) {
   return makeReply(task, [&](RedisReply &reply) { reply.number = number; });
 }
 void *createNil(const redisReadTask *task) {
-  return makeReply(task, [](RedisReply &reply) { reply.type = REDIS_REPLY_NIL; }); // the task is of a string or array
+  return makeReply(task, [](RedisReply &reply) { reply.type = REDIS_REPLY_NIL; }); // the task's type differs
 }
 void freeReply(void *reply) { delete static_cast<RedisReply *>(reply); }
 
@@ -63,16 +63,16 @@ void freeReply(void *reply) { delete static_cast<RedisReply *>(reply); }
 }
 [[maybe_unused]] void *createBool(const redisReadTask *task, int truth) { return createInteger(task, truth); }
 
-/// Sets every member of hiredis' table. In place of a null member hiredis returns the number of the type as if it were
-/// the pointer to the reply, so a version with a member that is not known here must not be built against.
+/// Sets every member of hiredis' table. For a null member hiredis would return the type's number as the pointer to the
+/// reply, so a version with unknown members must not compile.
 template <typename Functions> constexpr Functions allFunctions() {
   Functions made{};
   made.createString = createString;
-  made.createArray = createArray; // the type of the size depends on the version
+  made.createArray = createArray; // the type of its size argument depends on the version
   made.createInteger = createInteger;
   made.createNil = createNil;
   made.freeObject = freeReply;
-  if constexpr (requires { made.createDouble, made.createBool; }) { // from 1.0 on, for RESP3
+  if constexpr (requires { made.createDouble, made.createBool; }) { // since 1.0, for RESP3
     made.createDouble = createDouble;
     made.createBool = createBool;
     static_assert(sizeof(Functions) == 7 * sizeof(void *), "this version of hiredis has members that are not set");
@@ -103,7 +103,7 @@ std::string commandOf(const std::vector<std::string_view> &words) {
   return text;
 }
 
-/// One line, without what could end a terminal's line.
+/// Returns the start of a text as one line of printable characters.
 std::string lineOf(std::string_view text) {
   std::string line(text.substr(0, 160));
   for (char &character : line)
@@ -182,7 +182,7 @@ Outcome RedisConnection::connect(const Deadline &deadline) {
   return outcome;
 }
 
-/// Over the connection that there is.
+/// Sends a command over the present connection and reads its reply.
 Outcome RedisConnection::converse(const Words &words, RedisReply &reply, const Deadline &deadline, bool takesArrays) {
   const std::string command = commandOf(words);
   Outcome outcome = transfer->send(command, deadline);
@@ -203,7 +203,7 @@ Outcome RedisConnection::converse(const Words &words, RedisReply &reply, const D
       return {Outcome::Failed, next.error().message};
     if (!*next)
       continue;
-    if (reader->hasMore()) // would answer the next command
+    if (reader->hasMore()) // would be taken for the reply to the next command
       return {Outcome::Failed, "the server sent more than one reply"};
     reply = std::move(**next);
     return {};
@@ -215,13 +215,13 @@ Outcome RedisConnection::ask(const Words &words, RedisReply &reply, const Deadli
   Outcome outcome = isOld ? Outcome{} : connect(deadline);
   if (outcome.kind == Outcome::Done)
     outcome = converse(words, reply, deadline, takesArrays);
-  if (outcome.kind == Outcome::Failed && isOld) { // closed since it was used, as servers do with idle ones
+  if (outcome.kind == Outcome::Failed && isOld) { // servers close idle connections
     outcome = connect(deadline);
     if (outcome.kind == Outcome::Done)
       outcome = converse(words, reply, deadline, takesArrays);
   }
   if (outcome.kind != Outcome::Done)
-    transfer.reset(); // whatever comes yet answers no later question
+    transfer.reset(); // a late reply must not be taken for the reply to a later command
   return outcome;
 }
 
@@ -247,7 +247,7 @@ Outcome RedisConnection::put(const EntryName &name, std::string_view bytes, int6
     return outcome;
   if (reply.type != REDIS_REPLY_STATUS)
     return refusalOf(reply);
-  // Leases that cannot be given back end by themselves.
+  // If this fails, the leases expire.
   const std::string first = leaseOf(name, 0), second = leaseOf(name, 1);
   static_assert(leaseCount == 2);
   (void)ask({"DEL", first, second}, reply, deadline);
@@ -276,7 +276,7 @@ Outcome RedisConnection::lease(const EntryName &name, int which, Lease &lease, c
   outcome = ask({"GET", key}, reply, deadlines());
   if (outcome.kind != Outcome::Done)
     return outcome;
-  lease.held = reply.text; // none if it was given back meanwhile
+  lease.held = reply.text; // empty if the lease has ended meanwhile
   return {Outcome::Missing, ""};
 }
 

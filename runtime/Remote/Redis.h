@@ -1,4 +1,4 @@
-//===- Redis.h - The protocol of Redis ---------------------------------------===//
+//===- Redis.h - The protocol of Redis ------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,7 +11,7 @@ struct redisReader; // NOLINT(readability-identifier-naming): of hiredis
 
 namespace quern::remote {
 
-/// One reply, whatever it is.
+/// A reply of any type.
 struct RedisReply {
   int type = 0; ///< REDIS_REPLY_*
   std::string text;
@@ -19,7 +19,7 @@ struct RedisReply {
   std::vector<std::unique_ptr<RedisReply>> items;
 };
 
-/// Replies from a stream of bytes that anybody may have written. Holds no more than it was given.
+/// Parses replies from untrusted bytes. Holds at most the bytes that expect() allows.
 class RedisReader {
 public:
   RedisReader();
@@ -27,11 +27,11 @@ public:
   RedisReader(const RedisReader &) = delete;
   RedisReader &operator=(const RedisReader &) = delete;
 
-  /// A reply of more bytes is an error, as is an array where `takesArrays` is false.
+  /// Starts a reply. More than `mostBytes` bytes are an error, as is an array if `takesArrays` is false.
   void expect(size_t mostBytes, bool takesArrays);
-  /// An error if that is no protocol.
+  /// Fails if the bytes violate the protocol.
   Result<void> feed(std::string_view bytes);
-  /// Nothing if the reply is not complete yet.
+  /// Returns null if the reply is not yet complete.
   Result<std::unique_ptr<RedisReply>> next();
   /// Returns true if bytes follow the replies that next() returned.
   bool hasMore() const;

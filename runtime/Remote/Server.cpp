@@ -40,7 +40,7 @@ bool Circuit::fail(int64_t now) {
   if (wasClosed && ++failures < failuresToOpen)
     return false;
   if (state == State::Open)
-    return false; // a question that was under way when it opened
+    return false; // the request started before the circuit opened
   pause = wasClosed ? firstPauseNs : std::min(2 * pause, longestPauseNs);
   nextProbe = now + jittered(pause);
   state = State::Open;

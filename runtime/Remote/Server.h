@@ -1,10 +1,10 @@
-//===- Server.h - A server that may fail -------------------------------------===//
+//===- Server.h - A server that may fail ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Connections that are kept between questions, and a circuit: after some failures in a row the server is not asked for
-// a while, then probed, and asked again when a probe is answered. The time between probes doubles.
+// Keeps idle connections and a circuit breaker: after several consecutive failures the server is suspended, then
+// probed, and used again when a probe succeeds. The time between probes doubles.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_REMOTE_SERVER_H
@@ -17,19 +17,19 @@
 
 namespace quern::remote {
 
-/// When a server is asked. Times are ns of the steady clock, so that nobody's setting of a clock matters.
+/// Decides when to query a server. Times are ns of the steady clock, which is never set.
 class Circuit {
 public:
   static constexpr int failuresToOpen = 3;
   static constexpr int64_t firstPauseNs = 1'000'000'000, longestPauseNs = 60'000'000'000;
 
   bool isClosed() const { return state == State::Closed; }
-  /// Whether it is time for a probe; says so once.
+  /// Returns true, once, if a probe is due.
   bool takeProbe(int64_t now);
-  /// Each gives whether the circuit has opened, or closed, by that.
+  /// fail() returns true if the failure opened the circuit, succeed() if the success closed it.
   bool fail(int64_t now);
   bool succeed();
-  /// A probe was cut short: another is due.
+  /// Called if a probe was cut short: another one is due.
   void forgetProbe();
   int64_t pauseNs() const { return pause; }
 
@@ -39,10 +39,10 @@ private:
   int64_t pause = 0, nextProbe = 0;
 };
 
-/// Three quarters to five quarters of it, so that a fleet does not do the same in one moment.
+/// Returns a random time of 3/4 to 5/4 of `ns`, so that the hosts of a fleet do not act simultaneously.
 int64_t jittered(int64_t ns);
 
-/// What becomes known of a server, to be reported.
+/// A change of a server's state, to be reported.
 struct CircuitChange {
   bool isOpen;
   std::string message;
@@ -54,22 +54,22 @@ public:
   Server(Address address, Secrets secrets) : place(std::move(address)), secrets(std::move(secrets)) {}
 
   const Address &address() const { return place; }
-  /// Whether to ask it. Where it is not to be asked, `isProbeDue` tells whether the caller is to have probe() called.
+  /// Returns true if the server is to be queried. `isProbeDue` is true if the caller must have probe() called.
   bool isAsked(bool &isProbeDue);
-  /// Whether it has said a moment ago that it is full.
+  /// Returns true if the server recently reported that it is full.
   bool isFull() const { return steadyNs() < fullUntilNs.load(std::memory_order_relaxed); }
 
   using Question = std::function<Outcome(Connection &connection)>;
-  /// Asks over a connection that no other thread uses, and learns from the outcome.
+  /// Runs a request over a connection that no other thread uses, and updates the circuit.
   Outcome ask(const Question &question, std::vector<CircuitChange> &changes);
   void probe(const Deadline &deadline, std::vector<CircuitChange> &changes);
-  /// Asks whatever the circuit says, and without a word to it.
+  /// Runs a request whatever the state of the circuit, which is not updated.
   Outcome askAnyway(const Question &question);
 
-  // Around a fork, with no question under way.
+  // Called around a fork, when no request is pending.
   void lock() { mutex.lock(); }
   void unlock() { mutex.unlock(); }
-  /// In the child, with the lock held.
+  /// Called in the child, with the lock held.
   void disownSockets();
 
   std::atomic<uint64_t> received{0}, sent{0};
@@ -82,7 +82,7 @@ private:
   const Address place;
   const Secrets secrets;
   std::atomic<int64_t> fullUntilNs{0};
-  std::mutex mutex; ///< guards what follows
+  std::mutex mutex; ///< guards the members below
   Circuit circuit;
   std::vector<std::unique_ptr<Connection>> idle;
 };

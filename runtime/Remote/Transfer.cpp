@@ -1,4 +1,4 @@
-//===- Transfer.cpp - libcurl within a deadline ------------------------------===//
+//===- Transfer.cpp - libcurl with deadlines ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -20,8 +20,8 @@ namespace {
 
 constexpr size_t pieceBytes = 64u << 10;
 
-/// Writing to what the other side has closed is an error, whatever a TLS library writes with: no signal of this
-/// thread's while the scope lasts.
+/// Blocks SIGPIPE for this thread during the scope, so that a write to a closed connection is only an error, also if a
+/// TLS library writes.
 class NoPipeSignal {
 public:
   NoPipeSignal() {
@@ -72,8 +72,8 @@ std::unique_ptr<Transfer> Transfer::make(const Address &address) {
   };
   set(CURLOPT_ERRORBUFFER, transfer->message);
   set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_QUICK_EXIT, 1L); // nobody waits for the thread that looks a name up
-  set(CURLOPT_PROXY, "");      // what a shell has for its user's browser is nothing to a library
+  set(CURLOPT_QUICK_EXIT, 1L); // do not wait for libcurl's thread that resolves names
+  set(CURLOPT_PROXY, "");      // ignore proxy variables, which are meant for interactive programs
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_FOLLOWLOCATION, 0L);
   set(CURLOPT_TCP_NODELAY, 1L);
@@ -128,7 +128,7 @@ bool Transfer::isIntact() const {
 }
 
 void Transfer::disownSockets() {
-  // What is written by cleaning up, as the end of TLS, goes nowhere.
+  // Redirects bytes that cleanup may write, such as TLS closing messages.
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (Socket &socket : sockets) {
     if (!socket.isOurs())

@@ -1,9 +1,9 @@
-//===- Transfer.h - libcurl within a deadline --------------------------------===//
+//===- Transfer.h - libcurl with deadlines --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Name look-up, sockets, TLS and HTTP are libcurl's; Redis uses a connection of it as a plain stream.
+// libcurl resolves names and implements sockets, TLS and HTTP. Redis uses a libcurl connection as a byte stream.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_REMOTE_TRANSFER_H
@@ -17,28 +17,28 @@
 
 namespace quern::remote {
 
-/// Before any transfer, once in a process.
+/// Call once per process before any transfer.
 void prepareTransfers();
 
 class Transfer {
 public:
-  /// Options that hold for all that it will do. Null where there is no memory.
+  /// Sets the options that are the same for all transfers. Returns null without memory or if a file is missing.
   static std::unique_ptr<Transfer> make(const Address &address);
   ~Transfer();
   Transfer(const Transfer &) = delete;
   Transfer &operator=(const Transfer &) = delete;
 
   CURL *handle() const { return easy; }
-  /// What the handle is set to do, over a connection that is kept.
+  /// Performs the transfer that the handle's options describe, reusing a connection.
   Outcome perform(const Deadline &deadline);
 
-  /// Of a handle with CURLOPT_CONNECT_ONLY that has been performed.
+  /// Sends bytes. The handle must have CURLOPT_CONNECT_ONLY and have been performed.
   Outcome send(std::string_view bytes, const Deadline &deadline);
-  /// Some bytes, at least one.
+  /// Receives at least one byte.
   Outcome receive(std::string &bytes, const Deadline &deadline);
 
   void disownSockets();
-  /// Returns true if the program has closed none of the sockets, so that no number stands for a file of the program.
+  /// Returns true if the program has closed none of the sockets; their numbers could otherwise be files of the program.
   bool isIntact() const;
 
 private:
@@ -60,7 +60,7 @@ private:
   char message[CURL_ERROR_SIZE] = "";
 };
 
-/// What both protocols have: whom they speak to, and over what.
+/// Common base of the protocols: the address, the secrets and the transfer.
 class TransferConnection : public Connection {
 public:
   TransferConnection(const Address &address, const Secrets &secrets) : address(address), secrets(secrets) {}

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The indices of quern_types.h for the LLVM-free half and the emitters, and what every primitive with attributes
-// shares: the arguments that scales, zero points and binary post-ops add.
+// Argument indices (QUERN_ARG_* of quern_types.h) for the LLVM-free half and the emitters, and the arguments that
+// scales, zero points and binary post-ops add to any primitive.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_ARGUMENTS_H
@@ -19,31 +19,31 @@
 
 namespace quern {
 
-/// What must be equal, apart from the places of all elements, where an output lies on an input.
+/// Property that an input and an output must share to occupy the same memory, in addition to their element positions.
 enum class InPlace : uint8_t { ElementSize, Type };
 
-/// One tensor of an execution: its argument index (QUERN_ARG_*), name in IR and text ("src", "scales.dst"),
-/// descriptor and direction.
+/// One tensor of an execution. `index` is one of QUERN_ARG_*; `name` is its name in IR and text ("src", "scales.dst").
 struct ArgumentInfo {
   int32_t index = 0;
   std::string name;
   TensorDesc desc;
   bool isOutput = false;
-  bool isUpdated = false; ///< an output whose old values are read, too (post-op sum)
-  /// Of an input: the output that may lie on it, element for element; 0: none. Whatever else an output
-  /// shares bytes with is refused.
+  bool isUpdated = false; ///< true if the output's old values are also read (post-op sum)
+  /// For an input: index of the output that may use the same memory, element for element; 0: none. Any other overlap
+  /// with an output is refused.
   int32_t overwrittenBy = 0;
   InPlace inPlace = InPlace::ElementSize;
-  /// Of a vector of scales or zero points along several dims, where a dim behind the first is open: the vector with
-  /// these dims, whose sizes a kernel takes in place of the vector's. Likewise of a workspace of open size. Else null.
+  /// For scales or zero points over several dims of which a dim after the first is open: the same elements with one dim
+  /// per masked dim; the kernel receives these sizes instead of the vector's. Also set for a workspace of open size.
+  /// Otherwise null.
   std::shared_ptr<const TensorDesc> grid;
-  /// Of an input: the bytes that it begins with if it is of this problem, which an execution checks where the CPU can
-  /// read them. Else null.
+  /// For an input: the bytes that it must start with to belong to this problem. An execution checks them if the CPU can
+  /// read the memory. Otherwise null.
   std::shared_ptr<const std::string> header;
-  /// Bytes at the beginning of every header that say who wrote it, not for which problem.
+  /// Bytes at the start of every header that identify the writer rather than the problem.
   static constexpr size_t headerMarkBytes = 16;
 
-  /// What a kernel takes of it: dims, strides and offset that are open.
+  /// Number of open dims, strides and offsets, whose values a kernel receives at execution.
   int64_t runtimeSizes() const { return (grid ? *grid : desc).runtimeSizes(); }
 };
 
@@ -61,47 +61,47 @@ inline constexpr int32_t gemmAlpha = 97, gemmBeta = 98, gemmSrcOffset = 99, gemm
                          gemmDstOffset = 101;
 inline constexpr int32_t dropoutOffset = 507, dropoutMask = 509, dropoutProbability = 510, dropoutSeed = 511;
 inline constexpr int32_t multipleSrc = 1024; ///< source i of a sum or concat: multipleSrc + i
-inline constexpr int32_t multipleDst = 2048; ///< what a caller's function returns: multipleDst + i
+inline constexpr int32_t multipleDst = 2048; ///< result i of a function given as MLIR: multipleDst + i
 inline constexpr int32_t scalesFlag = 4096, zeroPointsFlag = 8192, postOpBase = 32768;
 
-/// Source `position` of a sum or concat.
+/// Argument index of source `position` of a sum or concat.
 constexpr int32_t sourceAt(size_t position) { return multipleSrc + static_cast<int32_t>(position); }
-/// The vectors of scales and of zero points of an argument.
+/// Argument indices of the scales and of the zero points of an argument.
 constexpr int32_t scalesOf(int32_t argument) { return argument | scalesFlag; }
 constexpr int32_t zeroPointsOf(int32_t argument) { return argument | zeroPointsFlag; }
-/// Operand `operand` (src1 or src2) of post-op `position`.
+/// Argument index of operand `operand` (src1 or src2) of post-op `position`.
 constexpr int32_t ofPostOp(size_t position, int32_t operand) {
   return postOpBase * static_cast<int32_t>(position + 1) | operand;
 }
 
-/// "src", "scales.dst", "post0.src_1", "zero_points.post0.src_1".
+/// Returns the name of an argument: "src", "scales.dst", "post0.src_1", "zero_points.post0.src_1".
 std::string nameOf(int32_t index);
 
-/// How many neighbours along a masked `dim` of a tensor of that rank share a scale or zero point.
+/// Returns the number of consecutive indices along a masked `dim` of a tensor of rank `rank` that share a scale or zero
+/// point.
 int64_t groupAlong(const QuantParams &params, int rank, int dim);
 
-/// The tensor of scales or zero points: dense, 1-D, row-major over the masked dims of `of`, of which the last
-/// two count groups if there are any; one element for mask 0, or a host scalar. Its dim is known only at
-/// execution if one of those is.
+/// Returns the descriptor of scales or zero points: 1-D and dense, row-major over the masked dims of `of`, of which the
+/// last two count groups if there are groups; one element for mask 0 or a host scalar. Its dim is runtimeDim if a
+/// masked dim is open.
 TensorDesc vectorOf(const QuantParams &params, const TensorDesc &of);
 
-/// The same elements with the masked dims of `of`, row-major; one dim for mask 0.
+/// Like vectorOf(), but with one dim per masked dim of `of`; one dim for mask 0.
 TensorDesc gridOf(const QuantParams &params, const TensorDesc &of);
 
-/// Appends the inputs that attributes add, in this order: scales of each of `quantized` that has them, zero
-/// points likewise; for each binary post-op its src_1, its src_2 (select), the scales of src_1, the zero points
-/// of src_1; then of dropout the probability, the seed, the offset and, an output, the mask. The attributes are
-/// verified and have no `any` left.
+/// Appends the arguments that attributes add, in this order: the scales of each of `quantized`, then the zero points;
+/// for each binary post-op its src_1, src_2 (select), scales of src_1 and zero points of src_1; then the probability,
+/// the seed, the offset and the mask (an output) of dropout. The attributes must be verified and have no `any` layout.
 void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentInfo> quantized,
                               std::vector<ArgumentInfo> &arguments);
 
-/// Whether it is an input that dropout adds, one number each.
+/// Returns true for the one-element inputs of dropout: offset, probability and seed.
 constexpr bool isOfDropout(int32_t index) {
   return index == dropoutOffset || index == dropoutProbability || index == dropoutSeed;
 }
 
-/// For kernels that read every tensor where they write: `output` may lie on any input but scales, zero points
-/// and what dropout is given.
+/// Allows `output` to use the memory of any input except scales, zero points and the inputs of dropout. For kernels
+/// that read each element of an input only where they write the output's.
 void allowInPlace(int32_t output, InPlace equal, std::vector<ArgumentInfo> &arguments);
 
 } // namespace quern::arg

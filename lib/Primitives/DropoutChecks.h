@@ -1,9 +1,9 @@
-//===- DropoutChecks.h - Which dropout a primitive takes ------------------===//
+//===- DropoutChecks.h - Verification of dropout attributes ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Dropout is the same thing in every primitive that takes it; what differs is the numbers of the constraints.
+// Dropout has the same meaning in every primitive that supports it; only the constraint numbers differ.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_DROPOUTCHECKS_H
@@ -13,14 +13,14 @@
 
 namespace quern {
 
-/// What one primitive says. Citations are as " (softmax C11)".
+/// Names and constraint numbers of one primitive. A citation has the form " (softmax C11)".
 struct DropoutRules {
   std::string_view subject;        ///< "softmax"
-  std::string_view shape, support; ///< citations: of the mask's dims, of layouts and sizes that are not implemented
+  std::string_view shape, support; ///< citations for the mask's dims; for unsupported layouts and sizes
 };
 
-/// Of dropout that is well-formed: where it is set, its mask, if any, has the dims of `dst`, which are known, and is
-/// dense and row-major. Resolves a mask with layout `any`.
+/// Checks a well-formed dropout: if it is set, the dims of `dst` are known and the mask, if any, has them and is dense
+/// and row-major. Resolves a mask with layout `any`.
 Result<void> checkDropout(Dropout &dropout, const TensorDesc &dst, const DropoutRules &rules);
 
 } // namespace quern

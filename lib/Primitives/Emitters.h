@@ -1,10 +1,10 @@
-//===- Emitters.h - Verified problems as linalg -----------------------------===//
+//===- Emitters.h - Emission of verified problems as linalg ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `emit` stage: the last place that reads a descriptor. An emitter writes the problem as the specification states
-// it, one linalg op per mathematical step on strided memrefs, with every licence to deviate explicit in the IR. Lowered
+// The `emit` stage, the last one that reads a descriptor. An emitter writes the problem as its specification states it:
+// one linalg op per mathematical step on strided memrefs, with every permitted deviation explicit in the IR. Lowered
 // naively, the result is the oracle.
 //
 //===----------------------------------------------------------------------===//
@@ -18,13 +18,13 @@
 
 namespace quern {
 
-/// Appends the problem's functions to `module`: `@<primitive>`, then those that run after it (`@<primitive>_padding0`,
-/// the zeros of a padded destination). Each has all of `problem.arguments`, named by `quern.arg`; a memref may be a
-/// view of a part of the tensor. `problem` is verified and not a no-op. Fails with a diagnostic on `module` for a kind
-/// of primitive without an emitter. The context must have func, linalg, memref, arith and math loaded.
+/// Appends the problem's functions to `module`: `@<primitive>`, then those that run after it (`@<primitive>_padding0`
+/// zeros the padding of a destination). Each has all of `problem.arguments`, named by `quern.arg`; a memref may be a
+/// view of a part of the tensor. `problem` must be verified and not a no-op. Fails with a diagnostic on `module` if the
+/// primitive kind has no emitter. The context must have func, linalg, memref, arith and math loaded.
 mlir::LogicalResult emitProblem(mlir::ModuleOp module, const VerifiedProblem &problem);
 
-// One emitter for each primitive, in Primitives/<Name>/Emit.cpp.
+// One emitter for each primitive, defined in Primitives/<Name>/Emit.cpp.
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                    \
   void emit##NAME(mlir::ModuleOp module, const VerifiedProblem &problem);
 #include "Desc/Primitives.def"

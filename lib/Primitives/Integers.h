@@ -1,11 +1,11 @@
-//===- Integers.h - Problems that are computed exactly on integers --------===//
+//===- Integers.h - Exact arithmetic on integers --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Binary, sum and eltwise compute on integers, exactly and with one saturation at the end, if no float takes part:
-// neither a tensor nor a scale, a post-op, dropout or a factor that is not an integer. Accumulation mode f32 selects
-// oneDNN's arithmetic in f32 instead.
+// Binary, sum and eltwise compute on integers, exactly and with one saturation at the end, if nothing involved is a
+// float: no tensor, scale, post-op or dropout, and no factor that is not an integer. Accumulation mode f32 selects
+// oneDNN's f32 arithmetic instead.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_INTEGERS_H
@@ -15,10 +15,10 @@
 
 namespace quern {
 
-/// Returns true if the values of the problem, which is verified, are computed on integers.
+/// Returns true if the verified problem is computed on integers.
 bool computesOnIntegers(const PrimitiveDesc &verified);
 
-/// Returns true if a problem without floats would be, in another accumulation mode than f32.
+/// Returns true if a problem is free of floats, and therefore computed on integers unless the accumulation mode is f32.
 bool mayComputeOnIntegers(const PrimitiveDesc &verified);
 
 } // namespace quern

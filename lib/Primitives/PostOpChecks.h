@@ -1,10 +1,10 @@
-//===- PostOpChecks.h - What verifiers share about post-ops ---------------===//
+//===- PostOpChecks.h - Verification of post-ops --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The tensors of binary post-ops, with their scales and zero points, are the same thing in every primitive; what
-// differs is what it supports and the numbers of its constraints.
+// The operands of binary post-ops, with their scales and zero points, have the same form in every primitive; the
+// supported cases and the constraint numbers differ.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_POSTOPCHECKS_H
@@ -14,25 +14,26 @@
 
 namespace quern {
 
-/// What one primitive says. Citations are as " (softmax C11)".
+/// Names, supported cases and constraint numbers of one primitive. A citation has the form " (softmax C11)".
 struct PostOpRules {
   std::string_view subject; ///< "softmax"
-  TypeSet types;            ///< of elements
+  TypeSet types;            ///< supported element types
   Result<void> (*checkLayout)(std::string_view name, const TensorDesc &tensor);
-  /// Of scales or zero points of an operand.
+  /// Checks scales or zero points of an operand.
   Result<void> (*checkParams)(const Quantization &quantization, const TensorDesc &tensor);
-  /// Citations: of an operand's dims, its type, of what is missing, of unsupported params.
+  /// Citations for an operand's dims, an operand's type, a missing operand and unsupported scales or zero points.
   std::string_view shape, type, missing, params;
-  std::string_view kinds; ///< citation: of which kinds post-ops are
-  std::string_view sum;   ///< citation: the type that a sum reads dst as has the size of dst's; empty: there is no sum
+  std::string_view kinds; ///< citation for the supported kinds of post-ops
+  std::string_view sum;   ///< citation for the type as which a sum reads dst, which must have the size of dst's type;
+                          ///< empty: sum is not supported
 };
 
-/// That all are eltwise, binary or, at most once, sum, and the tensors that they have; resolves `any` of
-/// those, to dense row-major.
+/// Checks that all post-ops are eltwise, binary or, at most once, sum, and checks their tensors. Resolves `any` layouts
+/// of these to dense row-major.
 Result<void> checkPostOps(std::vector<PostOp> &postOps, const TensorDesc &dst, const PostOpRules &rules);
 
-/// Scales or zero points of an argument that is no tensor of the primitive itself: they must be
-/// those of an operand's src_1.
+/// Checks scales or zero points of an argument that is not a tensor of the primitive: it must be the src_1 of a binary
+/// post-op.
 Result<void> checkOfPostOp(const Quantization &quantization, const std::vector<PostOp> &postOps,
                            const PostOpRules &rules);
 

@@ -1,4 +1,4 @@
-//===- QuantizationChecks.h - Scales and zero points, as verifiers see them ===//
+//===- QuantizationChecks.h - Verification of scales and zero points ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -16,23 +16,23 @@ struct Quantization {
   int32_t argument;
   const QuantParams &params;
 
-  /// "scales of src".
+  /// Returns a description for messages, such as "scales of src".
   std::string of() const;
   bool isMasked(int dim) const { return params.mask >> dim & 1; }
 };
 
-/// What one primitive says of them. Citations are as " (softmax C12)".
+/// Names and constraint numbers of one primitive. A citation has the form " (softmax C12)".
 struct QuantizationRules {
   std::string_view subject; ///< "softmax"
-  std::string_view mask;    ///< citation: of a mask beyond the tensor's rank
-  std::string_view groups;  ///< citation: there are none; empty: there are
-  std::string_view type;    ///< citation: of the values' type
+  std::string_view mask;    ///< citation for a mask that exceeds the tensor's rank
+  std::string_view groups;  ///< citation for groups; empty: groups are supported
+  std::string_view type;    ///< citation for the type of the values
   TypeSet scales = scaleTypes, zeroPoints = zeroPointTypes;
 };
 
 Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor, const QuantizationRules &rules);
 
-/// check(quantization) of all scales, then of all zero points, up to the first error.
+/// Calls check(quantization) for all scales, then for all zero points, and returns the first error.
 template <typename Check> Result<void> checkEach(const Attributes &attr, Check check) {
   for (bool isScales : {true, false})
     for (const auto &[argument, params] : isScales ? attr.scales : attr.zeroPoints)
@@ -41,7 +41,7 @@ template <typename Check> Result<void> checkEach(const Attributes &attr, Check c
   return {};
 }
 
-/// That there are no scales, zero points, post-ops and no dropout, which backward has none of.
+/// Checks that there are no scales, zero points, post-ops or dropout, which backward problems do not support.
 Result<void> checkNoAttributes(const Attributes &attr, std::string_view subject, std::string_view citation);
 
 } // namespace quern

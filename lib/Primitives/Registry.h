@@ -1,11 +1,11 @@
-//===- Registry.h - What the LLVM-free half knows of each primitive -------===//
+//===- Registry.h - Verification and keys of all primitives ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A new primitive is a folder and a line in Desc/Primitives.def. Verification settles everything that can be settled
-// without a compiler: it validates, fills defaults, resolves `any`, refuses what is not supported, and lists the
-// arguments that execution takes.
+// Adding a primitive takes a folder and a line in Desc/Primitives.def. Verification does everything that needs no
+// compiler: it validates the descriptor, fills in defaults, resolves `any`, refuses unsupported problems, and lists the
+// arguments of an execution.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_REGISTRY_H
@@ -22,45 +22,46 @@ namespace quern {
 
 /// A verified problem.
 struct VerifiedProblem {
-  PrimitiveDesc desc;                  ///< defaults filled, `any` resolved, attributes as they were given
+  PrimitiveDesc desc;                  ///< defaults filled in, `any` resolved, attributes as given
   std::vector<ArgumentInfo> arguments; ///< in the order of the emitted function's arguments
-  std::string implementation;          ///< "jit:avx512_core_bf16": code made for that target; the plan names the recipe
-  bool isNoop = false;                 ///< no elements: nothing to compile or to run
-  /// Whether the tensors of an execution, in the order of the arguments, agree in the dims that were left open; null:
-  /// as checkSharedDims() has it (runtime/Core/RuntimeSizes.h).
+  std::string implementation;          ///< "jit:avx512_core_bf16": code generated for that target; the plan names the
+                                       ///< recipe
+  bool isNoop = false;                 ///< true if there are no elements, so nothing is compiled or run
+  /// Checks that the tensors of an execution, in argument order, agree in their open dims; null: checkSharedDims()
+  /// (runtime/Core/RuntimeSizes.h) does.
   Result<void> (*checkSizes)(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) = nullptr;
-  /// Of an argument with a grid that belongs to no tensor: that of an execution, from its tensors up to the argument;
-  /// null where there is none.
+  /// Returns the grid of an argument that has one but is not scales or zero points (the workspace), for the tensors of
+  /// an execution that precede it; null if there is no such argument.
   Result<TensorDesc> (*gridAt)(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) = nullptr;
-  /// What the input with a header begins with in an execution of these tensors; null: always with that.
+  /// Returns the header that an input must have for the tensors of an execution; null if it does not depend on them.
   std::string (*headerAt)(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) = nullptr;
-  /// The constraints of an execution as messages cite them, " (reorder C13)", or nothing.
+  /// Constraint numbers for messages about executions, such as " (reorder C13)"; may be empty.
   struct Citations {
-    std::string_view missing = "";     ///< every argument is given
-    std::string_view overlapping = ""; ///< an output is apart from the other arguments, or in place
-    std::string_view unfitting = "";   ///< sizes that are given at execution only fit each other
-    std::string_view foreign = "";     ///< an input with a header is of this problem
+    std::string_view missing = "";     ///< an argument is missing
+    std::string_view overlapping = ""; ///< an output overlaps another argument in an unsupported way
+    std::string_view unfitting = "";   ///< sizes known only at execution do not match each other
+    std::string_view foreign = "";     ///< the header of an input belongs to another problem
   } citations;
-  std::vector<ArgumentInfo> intermediates = {}; ///< copies of arguments in scratch, whose layout the verifier chose
+  std::vector<ArgumentInfo> intermediates = {}; ///< copies of arguments in scratch, in layouts that the verifier chose
 };
 
-/// The key of the kernel of a verified problem. What changes no code for this target is left out: the two kinds of
-/// forward and of backward propagation where they compute the same, modes that nothing makes use of, where tensors,
-/// scalars and the scratchpad are.
+/// Returns the key of the kernel of a verified problem. Fields that do not change the code for this target are left
+/// out: the kind of forward or backward propagation if both compute the same, modes without an effect, and the location
+/// of tensors, scalars and the scratchpad.
 KernelKey keyOf(const PrimitiveDesc &verified, const Target &target);
 
-/// `forwardHint` is the forward problem of a backward one, or null.
+/// Verifies a problem. `forwardHint` is the forward problem of a backward one, or null.
 Result<VerifiedProblem> verify(const PrimitiveDesc &desc, const Target &target,
                                const PrimitiveDesc *forwardHint = nullptr);
 
-// One verifier for each primitive, in Primitives/<Name>/Verify.cpp.
+// One verifier for each primitive, defined in Primitives/<Name>/Verify.cpp.
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT)                                                    \
   Result<VerifiedProblem> verify##NAME(const PrimitiveDesc &desc, const Target &target,                                \
                                        const PrimitiveDesc *forwardHint);
 #include "Desc/Primitives.def"
-/// Of a function of the caller's that was read; `invalid_arguments` for one that was not, which only a compiler can.
+/// Verifies a function given as MLIR. Fails with `invalid_arguments` if the compiler has not read the function yet.
 Result<VerifiedProblem> verifyMlir(const PrimitiveDesc &desc, const Target &target, const PrimitiveDesc *forwardHint);
-/// Whether the fpmath mode lets the kernel round factors of products to bf16.
+/// Returns true if the fpmath mode lets the kernel round factors of products to bf16.
 bool rnnRoundsFactors(const PrimitiveDesc &desc, const Target &target);
 
 } // namespace quern

@@ -1,9 +1,9 @@
-//===- SourceChecks.h - What verifiers share about lists of sources -------===//
+//===- SourceChecks.h - Verification of lists of sources ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sum and concat take any number of tensors of any types and layouts.
+// For sum and concat, which have any number of sources of any types and layouts.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_SOURCECHECKS_H
@@ -14,26 +14,26 @@
 
 namespace quern {
 
-/// What one primitive says of them. Citations are as " (sum C3)".
+/// Constraint numbers of one primitive. A citation has the form " (sum C3)".
 struct SourceRules {
   LayoutRules layout;
-  std::string_view presence, type; ///< citations: of a tensor that is missing or `any`, of an element type
+  std::string_view presence, type; ///< citations for a tensor that is missing or `any`; for an element type
 };
 
-/// Source `position` is there, with a layout, and checkElements() holds of it.
+/// Checks that source `position` exists and has a layout, and calls checkElements().
 Result<void> checkSource(const TensorDesc &source, size_t position, const SourceRules &rules);
 
-/// Of one tensor, whatever its role: its type and layout.
+/// Checks the type and layout of one tensor, whatever its role.
 Result<void> checkElements(std::string_view name, const TensorDesc &tensor, const SourceRules &rules);
 
-/// The same rank and dims as the first source's, but for `axis` (-1: none).
+/// Checks that `tensor` has the rank and dims of the first source, except along `axis` (-1: no exception).
 Result<void> checkSameDims(std::string_view name, const TensorDesc &tensor, const TensorDesc &first, int axis,
                            std::string_view citation);
 
-/// The first source with inner blocks; the number of sources if none has any.
+/// Returns the index of the first source with inner blocks; the number of sources if none has any.
 size_t firstBlocked(const std::vector<TensorDesc> &sources);
 
-/// Appends the sources as arguments.
+/// Appends the sources to the arguments.
 void listSources(const std::vector<TensorDesc> &sources, std::vector<ArgumentInfo> &arguments);
 
 } // namespace quern

@@ -1,10 +1,10 @@
-//===- TensorChecks.h - What verifiers share about tensors ----------------===//
+//===- TensorChecks.h - Verification of single tensors --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Layouts that no kernel takes, outputs that nothing can be written to and the meaning of `any` are the same in every
-// primitive; what differs is the numbers of their constraints. A citation is as " (softmax C11)".
+// Unsupported layouts, outputs that cannot be written and the meaning of `any` are the same in every primitive; only
+// the constraint numbers differ. A citation has the form " (softmax C11)".
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_TENSORCHECKS_H
@@ -19,26 +19,26 @@ struct NamedTensor {
   const TensorDesc &desc;
 };
 
-/// "given at execution", or the number.
+/// Returns the number, or "given at execution" for an open dim.
 std::string textOfDim(int64_t dim);
 
-/// What one primitive says of a layout.
+/// Names and constraint numbers of one primitive.
 struct LayoutRules {
   std::string_view subject; ///< "softmax", "a reorder"
-  /// Citation: what has sizes that are given at execution has no inner blocks, no padding and no compensation.
+  /// Citation: a tensor with sizes known only at execution has inner blocks, padding or compensation.
   std::string_view plain;
-  std::string_view compensation; ///< citation: there is none; empty: there may be
-  std::string_view offsets;      ///< citation: there are no padded offsets
+  std::string_view compensation; ///< citation: the tensor has compensation; empty: it may
+  std::string_view offsets;      ///< citation: the tensor has padded offsets
 };
 
-/// Of one tensor; `any` passes.
+/// Checks the layout of one tensor; accepts `any`.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor, const LayoutRules &rules);
 
-/// An output does not broadcast: no stride 0 over more than one element or block. `any` passes.
+/// Checks that an output does not broadcast: no stride 0 over more than one element or block. Accepts `any`.
 Result<void> checkOutput(std::string_view name, const TensorDesc &tensor, std::string_view citation);
 
-/// Gives `tensor`, if it has layout `any`, the order of dims and the blocks of `like`, dense. Fails where
-/// those are given at execution.
+/// If `tensor` has layout `any`, sets it to a dense layout with the order of dims and the blocks of `like`. Fails if
+/// these are known only at execution.
 Result<void> resolveLike(std::string_view name, TensorDesc &tensor, std::string_view likeName, const TensorDesc &like,
                          std::string_view citation);
 

@@ -1,4 +1,4 @@
-//===- TypeSets.h - Sets of data types that verifiers name ---------------===//
+//===- TypeSets.h - Sets of supported data types --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -21,7 +21,7 @@ public:
   constexpr bool contains(DataType type) const {
     return std::find(types.begin(), types.begin() + count, type) != types.begin() + count;
   }
-  /// "f64, f32", in the order in which they were given.
+  /// Returns "f64, f32", in the order of construction.
   std::string names() const {
     std::string text;
     for (size_t i = 0; i < count; ++i)
@@ -34,11 +34,11 @@ private:
   size_t count;
 };
 
-/// Of elements that arithmetic is done with.
+/// Types of elements in arithmetic.
 inline constexpr TypeSet elementTypes = {DataType::F64, DataType::F32,    DataType::BF16,
                                          DataType::F16, DataType::F8E5M2, DataType::F8E4M3,
                                          DataType::S32, DataType::S8,     DataType::U8};
-/// Of scales and zero points in memory.
+/// Types of scales and zero points in memory.
 inline constexpr TypeSet scaleTypes = {DataType::F32, DataType::BF16, DataType::F16};
 inline constexpr TypeSet scaleTypesWithPowers = {DataType::F32, DataType::BF16, DataType::F16, DataType::E8M0};
 inline constexpr TypeSet zeroPointTypes = {DataType::S32, DataType::S8, DataType::U8, DataType::F32};

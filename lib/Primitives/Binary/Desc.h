@@ -1,4 +1,4 @@
-//===- Desc.h - The fields of a binary ------------------------------------===//
+//===- Desc.h - Descriptor of a binary operation --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,7 +11,7 @@
 
 namespace quern {
 
-/// dst = src alg src1, where a dim of 1 is broadcast. src2 is the condition of a select.
+/// dst = src alg src1; dims of size 1 are broadcast. src2 is the condition of a select.
 struct BinaryDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Binary;
   static constexpr std::array<std::string_view, 2> algFamilies = {"binary_", "binary_"};

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp lists the constraints; this is what its two files share.
+// Checks shared by Verify.cpp, which lists the constraints, and VerifyAttributes.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_BINARY_VERIFY_H
@@ -13,10 +13,10 @@
 
 namespace quern::binary {
 
-/// Of one tensor with a layout, whatever its role: C16 to C18.
+/// Checks C16 to C18 for one tensor with a layout, whatever its role.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);
 
-/// C9 to C11 and C19 to C24, for tensors that are verified. Resolves `any` in binary post-ops.
+/// Checks C9 to C11 and C19 to C24; the tensors must be verified. Resolves `any` in binary post-ops.
 Result<void> checkAttributes(const BinaryDesc &binary, Attributes &attr);
 
 } // namespace quern::binary

@@ -1,4 +1,4 @@
-//===- Desc.h - The fields of a concat ------------------------------------===//
+//===- Desc.h - Descriptor of a concat ------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,7 +11,7 @@
 
 namespace quern {
 
-/// The sources one after the other along `axis`.
+/// Concatenates the sources along `axis`.
 struct ConcatDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Concat;
   int32_t axis = 0;

@@ -1,10 +1,10 @@
-//===- Places.h - Where a concat's sources go -----------------------------===//
+//===- Places.h - Positions of a concat's sources in its destination ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sources that differ only in where they go are copied by one kernel. What else a kernel knows of the place is how far
-// within a block of the destination it begins.
+// Sources that differ only in their position in the destination share a kernel, which gets the position as an offset. A
+// kernel depends only on the index within a block of the destination at which a source starts.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_CONCAT_PLACES_H
@@ -14,23 +14,23 @@
 
 namespace quern::concatenation {
 
-/// Where one source begins.
+/// Start of one source in the destination.
 struct Place {
-  size_t source = 0;   ///< its position
-  int64_t inBlock = 0; ///< its index along the axis past the last multiple of the destination's block
-  int64_t offset = 0;  ///< of that block in the destination, in elements from the buffer's start; 0 if arePlacesOpen()
+  size_t source = 0;   ///< position in ConcatDesc::srcs
+  int64_t inBlock = 0; ///< start index along the axis, modulo the destination's block size
+  int64_t offset = 0;  ///< offset of that block in the destination's buffer, in elements; 0 if arePlacesOpen()
 };
 
-/// Whether an execution's sizes say where sources begin. The destination is plain then.
+/// Returns true if the start positions depend on sizes known only at execution. The destination is plain then.
 bool arePlacesOpen(const ConcatDesc &concat);
 
-/// Of the sources that have elements, those of one kernel in one list: same type, layout, scaling and place within a
+/// Groups the non-empty sources by kernel: those of a group have the same type, layout, scaling and start within a
 /// block.
 std::vector<std::vector<Place>> kernelsOf(const ConcatDesc &concat, const Attributes &attr);
 
-/// What one kernel sees of the destination: as many indices along the axis as the source has, from the start of the
-/// block it begins in, at offset 0; where places are open at the destination's. Its padding is whatever follows in the
-/// destination.
+/// Returns the destination as a kernel sees it. Along the axis it has the indices of the block that the source starts
+/// in and those of the source. Its offset is 0, or the destination's if arePlacesOpen(). The rest of its last block
+/// counts as padding.
 TensorDesc viewOf(const ConcatDesc &concat, const Place &place);
 
 } // namespace quern::concatenation

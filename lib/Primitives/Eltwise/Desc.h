@@ -1,4 +1,4 @@
-//===- Desc.h - The fields of an eltwise ----------------------------------===//
+//===- Desc.h - Descriptor of an eltwise operation ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,8 +11,8 @@
 
 namespace quern {
 
-/// A function of each element. Forward uses src and dst; backward diffDst, diffSrc and src, or dst for
-/// an algorithm that wants it.
+/// Applies a function to each element. Forward uses src and dst; backward uses diffDst, diffSrc and src (dst for the
+/// algorithms of usesDst()).
 struct EltwiseDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Eltwise;
   static constexpr std::array<std::string_view, 2> algFamilies = {"eltwise_", "eltwise_"};
@@ -25,7 +25,7 @@ struct EltwiseDesc {
         visit("src", self.src), visit("dst", self.dst), visit("diff_src", self.diffSrc),
         visit("diff_dst", self.diffDst);
   }
-  /// Replaces what changes no kernel, by set(field, value).
+  /// Replaces fields that do not affect the kernel, by set(field, value).
   template <typename Self, typename Set> static void makeCanonical(Self &self, Set &set) {
     set(self.prop, isForward(self.prop) ? PropKind::ForwardInference : PropKind::BackwardData);
   }

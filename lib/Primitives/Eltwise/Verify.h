@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp lists the constraints; this is what its two files share.
+// Checks shared by Verify.cpp, which lists the constraints, and VerifyAttributes.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_ELTWISE_VERIFY_H
@@ -13,10 +13,10 @@
 
 namespace quern::eltwise {
 
-/// Of one tensor with a layout, whatever its role: C17 to C19.
+/// Checks C17 to C19 for one tensor with a layout, whatever its role.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);
 
-/// C10, C11 and C17 to C28, for tensors that are verified. Resolves `any` in binary post-ops.
+/// Checks C10, C11 and C17 to C28; the tensors must be verified. Resolves `any` in binary post-ops.
 Result<void> checkAttributes(const EltwiseDesc &eltwise, Attributes &attr);
 
 } // namespace quern::eltwise

@@ -1,10 +1,10 @@
-//===- Function.h - Building a problem's function -------------------------===//
+//===- Function.h - Builder of a problem's function -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What every emitter needs: the function with one memref argument for each tensor, operands in an iteration space of
-// logical dims, and linalg ops on them. Names and order of arguments are the verifier's.
+// Builds a function with one memref argument per tensor, the operands in an iteration space of logical dims, and linalg
+// ops on them. The verifier determines the names and the order of the arguments.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_FUNCTION_H
@@ -22,26 +22,26 @@
 
 namespace quern::emission {
 
-/// A memref and how the dims of an iteration space address it.
+/// A memref and the map from an iteration space to its dims.
 struct Operand {
   mlir::Value memref;
   mlir::AffineMap map;
 };
 
-/// Of one linalg op: emits a body from the inputs' elements and the output's old one (a reduction's
-/// accumulator), returns the new one.
+/// Emits the body of one linalg op: receives the inputs' elements and the output's old element (the accumulator of a
+/// reduction) and returns the new one.
 using Body =
     llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange inputs, mlir::Value old)>;
 
-/// The memrefs of a problem's function, in the order of its arguments.
+/// Returns the memref types of a problem's function, in the order of its arguments.
 llvm::SmallVector<mlir::Type> argumentTypes(const VerifiedProblem &problem, mlir::MLIRContext *context);
 
-/// A call of `function` on what its arguments are named after.
+/// Returns a call of `function` that passes to each argument the buffer of the same name.
 CallAttr callOf(mlir::func::FuncOp function);
 
 class FunctionEmitter {
 public:
-  /// Appends `@name` to `module` and builds in its body.
+  /// Appends `@name` to `module`; the builder then inserts into its body.
   FunctionEmitter(mlir::ModuleOp module, const VerifiedProblem &problem, llvm::StringRef name,
                   llvm::ArrayRef<mlir::Type> argumentTypes);
   void finish();
@@ -50,28 +50,30 @@ public:
   }
 
   mlir::Value argument(size_t position) { return function.getArgument(position); }
-  /// By index, one of QUERN_ARG_*; null if the problem has no such argument.
+  /// Returns the argument with this index, one of QUERN_ARG_*; null if the problem has none.
   mlir::Value find(int32_t index);
   const TensorDesc &descOf(int32_t index) const;
-  /// A tensor of the problem in this space.
+  /// Returns a tensor of the problem as an operand in `space`.
   Operand tensor(int32_t index, llvm::ArrayRef<int64_t> space);
-  /// The only element of an argument, in `type`, where the builder stands; null if there is no such argument.
+  /// Loads the only element of an argument, converted to `type`, at the insertion point; null if there is no such
+  /// argument.
   mlir::Value loadScalar(int32_t index, mlir::FloatType type);
   mlir::Value constant(mlir::FloatType type, double value);
 
-  /// An intermediate at problem size. Runtime extents are those of `like`'s dims, one for each dim of `shape`.
+  /// Allocates an intermediate of the problem's size. Open extents of `shape` are taken from the dims `dimsOfLike` of
+  /// `like`, one for each dim of `shape`.
   mlir::Value alloc(llvm::ArrayRef<int64_t> shape, mlir::Type type, mlir::Value like = {},
                     llvm::ArrayRef<unsigned> dimsOfLike = {});
-  /// Constants as flat memory, which the module holds as `@<name>`.
+  /// Returns constants as a 1-D memref, a global `@<name>` of the module.
   mlir::Value table(llvm::StringRef name, llvm::ArrayRef<float> values);
-  /// One linalg op over `space`, with `kinds` for its dims. Operands that only pin extents are added where a dim
-  /// shows in no map by itself.
+  /// Emits one linalg op over `space` with iterator types `kinds`. If a dim appears in no map as a plain result, an
+  /// operand that only fixes its extent is added.
   void generic(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<mlir::utils::IteratorType> kinds,
                llvm::ArrayRef<Operand> inputs, Operand output, Body body);
-  /// Likewise with parallel dims alone.
+  /// Like generic(), but all dims are parallel.
   void elementwise(llvm::ArrayRef<int64_t> space, llvm::ArrayRef<Operand> inputs, Operand output, Body body);
 
-  /// What the operations that follow compute, and what their values are called: their location.
+  /// Sets the location of the following operations: a description, and the name of their values.
   void step(llvm::StringRef name, const llvm::Twine &what);
 
   mlir::OpBuilder builder;

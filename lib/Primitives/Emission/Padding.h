@@ -1,12 +1,12 @@
-//===- Padding.h - Zeros in the padding of destinations -------------------===//
+//===- Padding.h - Zeroing the padding of destinations --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Whoever writes a padded tensor leaves its padding zero. The padding is cut into boxes, strided views of the buffer,
-// and each is written by a function of its own after the problem's, so that a recipe schedules it as it would any other
-// elementwise op. A problem that is a single elementwise op fills its whole destination in front instead, where it may:
-// a recipe then makes the two one.
+// A kernel that writes a padded tensor must leave zeros in the padding. The padding is split into boxes, strided views
+// of the buffer, and each is written by a separate function after the problem's, so that a recipe schedules it as an
+// elementwise op. If a problem is a single elementwise op and may overwrite the whole buffer, it fills the destination
+// first instead, and a recipe fuses the fill with the stores.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_PADDING_H
@@ -16,22 +16,23 @@
 
 namespace quern::emission {
 
-/// Views of a static blocked-format tensor's buffer that together hold its padding, each place of it once, and no
-/// element. Empty if it has no padding. Dims of size 1 are left out of a view.
+/// Returns views of a static blocked-format tensor's buffer that cover each element of its padding exactly once, and no
+/// other element. Empty if there is no padding. Dims of size 1 are dropped from a view.
 llvm::SmallVector<mlir::MemRefType> paddingBoxes(const TensorDesc &desc, mlir::MLIRContext *context);
 
-/// Appends `@<name>_padding0`, … : for each box of each output's padding one function with all of the problem's
-/// arguments, where the memref of that output is the box.
+/// Appends `@<name>_padding0`, …: one function for each box of each output's padding. It has all arguments of the
+/// problem, but the memref of that output is the box.
 void emitPadding(mlir::ModuleOp module, const VerifiedProblem &problem, llvm::StringRef name);
 
-/// Whether the only output is to be filled with zeros before its elements are written. Where old elements are read, or
-/// where an input may be the output, only the padding may be written, and afterwards.
+/// Returns true if the only output is filled with zeros before its elements are written. If old elements are read, or
+/// if an input may use the output's memory, only the padding may be written, after the elements.
 bool fillsPadding(const VerifiedProblem &problem);
 
-/// argumentTypes(), but the output has its padding where fillsPadding().
+/// Like argumentTypes(), but the memref of the output includes its padding if fillsPadding().
 llvm::SmallVector<mlir::Type> argumentTypesToFill(const VerifiedProblem &problem, mlir::MLIRContext *context);
 
-/// The output of a function of argumentTypesToFill() in `space`, after the fill if there is to be one.
+/// Returns the output of a function of argumentTypesToFill() as an operand in `space`, and emits the fill if
+/// fillsPadding().
 Operand filledOutput(FunctionEmitter &function, int32_t index, llvm::ArrayRef<int64_t> space);
 
 } // namespace quern::emission

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A descriptor becomes two things: a strided memref with one dim for each digit of each logical dim (the block
-// index, then what is inside), and the map from the logical dims to those digits. Layout is in the two alone; bodies
-// and loops see logical dims.
+// A descriptor becomes a strided memref with one dim for each digit of each logical dim (the block index, then the
+// inner blocks), and a map from the logical dims to these digits. Only these two depend on the layout; bodies and loops
+// use logical dims.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_TENSORS_H
@@ -19,11 +19,12 @@
 
 namespace quern::emission {
 
-/// Integers are signless: what is done with an element says its sign. Elements of 4 bits lie two to a byte.
+/// Returns the MLIR type of an element. Integers are signless: the operations on an element determine its sign.
+/// Elements of 4 bits are packed two per byte.
 mlir::Type elementType(DataType type, mlir::Builder &builder);
 
-/// One place of a logical dim's index in the physical address: (index floordiv weight) mod size, `stride` elements
-/// apart. The first digit of a dim is its block index, whose size is the number of blocks.
+/// One digit of a logical index in the physical address: (index floordiv weight) mod size, with `stride` elements
+/// between consecutive values. The first digit of a dim is its block index; its size is the number of blocks.
 struct Digit {
   int dim = 0;
   int64_t size = 0;
@@ -31,28 +32,29 @@ struct Digit {
   int64_t weight = 0;
 };
 
-/// The digits of a blocked-format descriptor: the block index of every dim, then the inner blocks in their order. A
-/// size is ShapedType::kDynamic (which is runtimeDim) where it is given at execution; only plain tensors have such.
+/// Returns the digits of a blocked-format descriptor: the block index of every dim, then the inner blocks in their
+/// order. Open sizes, which only plain tensors have, are ShapedType::kDynamic (equal to runtimeDim).
 llvm::SmallVector<Digit> digitsOf(const TensorDesc &desc);
 
-/// How much of its buffer the memref of a tensor has.
+/// Extent of a tensor's memref within its buffer.
 enum class Reach {
-  Elements, ///< not the padding that no map reaches: dim 3 of aBcd16b with 5 channels is 5 long
-  Padding,  ///< all of it
+  Elements, ///< without the padding that no map reaches: dim 3 of aBcd16b with 5 channels has size 5
+  Padding,  ///< the whole buffer
 };
 
-/// The elements of `desc`, or its padding, too. Dense row-major memrefs carry no layout.
+/// Returns the memref type of `desc`. Dense row-major memrefs carry no layout.
 mlir::MemRefType memrefOf(const TensorDesc &desc, mlir::MLIRContext *context, Reach reach = Reach::Elements);
 
-/// From the iteration space's dims to those of memrefOf(desc). A dim of size 1 over a longer one of
-/// `space` broadcasts: constant 0.
+/// Returns the map from the iteration space to the dims of memrefOf(desc). A dim of size 1 is broadcast over a longer
+/// dim of `space` by constant 0.
 mlir::AffineMap mapOf(const TensorDesc &desc, llvm::ArrayRef<int64_t> space, mlir::MLIRContext *context,
                       Reach reach = Reach::Elements);
 
-/// Scales or zero points of `of`: dense row-major over the masked dims, or their groups; one element for mask 0.
+/// Returns the memref type of scales or zero points of `of`: dense row-major over the masked dims, or their groups; one
+/// element for mask 0.
 mlir::MemRefType quantMemrefOf(const QuantParams &params, const TensorDesc &of, mlir::MLIRContext *context);
 
-/// From the iteration space's dims to those of quantMemrefOf(params, of), for a mask that is not 0.
+/// Returns the map from the iteration space to the dims of quantMemrefOf(params, of), for a nonzero mask.
 mlir::AffineMap quantMapOf(const QuantParams &params, const TensorDesc &of, llvm::ArrayRef<int64_t> space,
                            mlir::MLIRContext *context);
 

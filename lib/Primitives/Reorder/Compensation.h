@@ -1,10 +1,10 @@
-//===- Compensation.h - What a reorder appends to weights -----------------===//
+//===- Compensation.h - Compensation buffers of reordered weights ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sums of the elements that are stored, in buffers behind them. An int8 product with a shifted
-// source is corrected by them.
+// A reorder of weights may append sums of the stored elements to the destination's buffer. An int8 product with a
+// shifted source uses them for its correction.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_REORDER_COMPENSATION_H
@@ -16,22 +16,22 @@
 
 namespace quern::reorder {
 
-/// One buffer: dense, row-major over the padded dims in `mask`; value[masked indices] = factor · Σ dst over the dims
-/// that are not, in 32-bit integers that wrap; of an index in the padding 0.
+/// One buffer: dense, row-major over the padded dims in `mask`; value[masked indices] = factor · Σ dst over the other
+/// dims, in 32-bit integers that wrap; 0 for an index in the padding.
 struct Compensation {
   uint64_t flag = 0; ///< one of ExtraFlags
   int32_t mask = 0;
-  DataType type = DataType::S32; ///< F32: the sum is converted after it is complete
+  DataType type = DataType::S32; ///< F32: the complete sum is converted
   int32_t factor = 1;
   int64_t byteOffset = 0; ///< from the start of dst's buffer, a multiple of 4
   int64_t elements = 0;
 };
 
-/// The buffers of a tensor in the order in which they lie: s8s8 (−128 · Σ), then rnn_u8s8 (Σ, as f32), then asymmetric
-/// source (−Σ). `desc` is valid and has no runtime dims.
+/// Returns the buffers of a tensor in memory order: s8s8 (−128 · Σ), then rnn_u8s8 (Σ, as f32), then asymmetric source
+/// (−Σ). `desc` is valid and has no runtime dims.
 std::vector<Compensation> compensationsOf(const TensorDesc &desc);
 
-/// What the RNN parameters of the attributes mean for this reorder.
+/// Effect of the RNN quantization attributes on a reorder.
 enum class RnnRole {
   None,    ///< they are not set
   Data,    ///< q = scale · x + shift
@@ -39,7 +39,7 @@ enum class RnnRole {
 };
 RnnRole rnnRoleOf(const ReorderDesc &reorder, const Attributes &attr);
 
-/// The scales of weights of that rank (4: projection, otherwise layer and iteration) and their mask; none: 1.
+/// Scales for weights of this rank (4: projection, otherwise layer and iteration) and their mask; {1} if not set.
 struct RnnWeightsScales {
   int32_t mask;
   const std::vector<float> &values; ///< row-major over the masked dims

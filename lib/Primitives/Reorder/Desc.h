@@ -1,4 +1,4 @@
-//===- Desc.h - The fields of a reorder -----------------------------------===//
+//===- Desc.h - Descriptor of a reorder -----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -17,7 +17,7 @@ struct ReorderDesc {
     visit("src", self.src), visit("dst", self.dst), visit("src_engine", self.srcEngine),
         visit("dst_engine", self.dstEngine);
   }
-  /// Replaces what changes no kernel, by set(field, value).
+  /// Replaces fields that do not affect the kernel, by set(field, value).
   template <typename Self, typename Set> static void makeCanonical(Self &self, Set &set) {
     set(self.srcEngine, EngineKind::Cpu), set(self.dstEngine, EngineKind::Cpu);
   }

@@ -10,9 +10,9 @@
 
 namespace quern {
 
-/// Appends `@reorder_compensation0`, … : for each buffer of compensation that the destination has, a function with
-/// all of the problem's arguments, where the destination is its bytes. They are to run after what writes the
-/// elements and their padding.
+/// Appends `@reorder_compensation0`, …: one function for each compensation buffer of the destination. It has all
+/// arguments of the problem, but the destination is passed as bytes. The functions must run after the elements and
+/// their padding have been written.
 void emitReorderCompensation(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 } // namespace quern

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp lists the constraints; this is what its two files share.
+// Declarations shared by Verify.cpp, which lists the constraints, and VerifyAttributes.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_REORDER_VERIFY_H
@@ -14,15 +14,15 @@
 
 namespace quern::reorder {
 
-/// Of elements that a reorder reads or writes.
+/// Types of the elements that a reorder reads or writes.
 inline constexpr TypeSet types = {DataType::F64,    DataType::F32,  DataType::BF16,   DataType::F16, DataType::F8E5M2,
                                   DataType::F8E4M3, DataType::E8M0, DataType::F4E2M1, DataType::S32, DataType::S8,
                                   DataType::U8,     DataType::S4,   DataType::U4};
 
-/// Of one tensor with a layout, whatever its role: C18, C19.
+/// Checks C18 and C19 for one tensor with a layout, whatever its role.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);
 
-/// C7 to C12 and C20 to C27, for tensors that are verified. Resolves `any` in binary post-ops.
+/// Checks C7 to C12 and C20 to C27; the tensors must be verified. Resolves `any` in binary post-ops.
 Result<void> checkAttributes(const ReorderDesc &reorder, Attributes &attr);
 
 } // namespace quern::reorder

@@ -1,4 +1,4 @@
-//===- Desc.h - The fields of an RNN --------------------------------------===//
+//===- Desc.h - Descriptor of an RNN --------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -13,14 +13,14 @@ namespace quern {
 
 /// Bits of `RnnDesc::flags`.
 enum RnnFlags : uint32_t {
-  RnnDiffWeightsOverwrite = 1, ///< backward writes the gradients of weights instead of adding to them
-  /// Each layer of a bidirectional stack reads the states of both directions below it, left to right
-  /// first, as PyTorch's modules do.
+  RnnDiffWeightsOverwrite = 1, ///< backward overwrites the gradients of weights instead of adding to them
+  /// Each layer of a bidirectional stack reads the states of both directions of the layer below, left to right first,
+  /// as in PyTorch.
   RnnStackConcatenated = 0x10000,
 };
 
-/// All RNN cells. Dims as the specification has them: srcLayer [T, N, SLC], srcIter [L, D, N, SIC],
-/// weightsLayer [L, D, SLC, G, DHC], …
+/// Descriptor for all cells. Dims as in the specification: srcLayer [T, N, SLC], srcIter [L, D, N, SIC], weightsLayer
+/// [L, D, SLC, G, DHC], …
 struct RnnDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Rnn;
   static constexpr std::array<std::string_view, 2> algFamilies = {"eltwise_", "vanilla_"};
@@ -28,10 +28,10 @@ struct RnnDesc {
   Alg cell = Alg::Undef;
   RnnDirection direction = RnnDirection::Undef;
   Alg activation = Alg::Undef; ///< vanilla RNN only
-  float alpha = 0, beta = 0;   ///< of the activation
+  float alpha = 0, beta = 0;   ///< parameters of the activation
   uint32_t flags = 0;
   TensorDesc srcLayer, srcIter, srcIterC, attention;
-  TensorDesc seqLengths; ///< s32 [N]: how many of the T steps each sequence has; absent: all of them
+  TensorDesc seqLengths; ///< s32 [N]: number of steps of each sequence, up to T; absent: T for all
   TensorDesc weightsLayer, weightsIter, weightsPeephole, weightsProjection, bias, dstLayer, dstIter, dstIterC;
   TensorDesc diffSrcLayer, diffSrcIter, diffSrcIterC, diffAttention, diffWeightsLayer, diffWeightsIter,
       diffWeightsPeephole, diffWeightsProjection, diffBias, diffDstLayer, diffDstIter, diffDstIterC;

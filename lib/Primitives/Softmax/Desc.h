@@ -1,4 +1,4 @@
-//===- Desc.h - The fields of a softmax -----------------------------------===//
+//===- Desc.h - Descriptor of a softmax -----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,8 +11,8 @@
 
 namespace quern {
 
-/// Softmax along `axis`. Forward uses src and dst; backward dst, diffDst and diffSrc. An unused
-/// tensor is the zero descriptor.
+/// Softmax along `axis`. Forward uses src and dst; backward uses dst, diffDst and diffSrc. Unused tensors are zero
+/// descriptors.
 struct SoftmaxDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Softmax;
   static constexpr std::array<std::string_view, 2> algFamilies = {"softmax_", "softmax_"};
@@ -24,7 +24,7 @@ struct SoftmaxDesc {
     visit("prop", self.prop), visit("alg", self.alg), visit("src", self.src), visit("dst", self.dst),
         visit("diff_src", self.diffSrc), visit("diff_dst", self.diffDst), visit("axis", self.axis);
   }
-  /// Replaces what changes no kernel, by set(field, value).
+  /// Replaces fields that do not affect the kernel, by set(field, value).
   template <typename Self, typename Set> static void makeCanonical(Self &self, Set &set) {
     set(self.prop, isForward(self.prop) ? PropKind::ForwardInference : PropKind::BackwardData);
   }

@@ -1,10 +1,10 @@
-//===- Emitter.h - What both directions of softmax share ------------------===//
+//===- Emitter.h - Base of the softmax emitters ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One op per mathematical step, over the whole space (the axis reduced or not) or over the rows, which are
-// the space without the axis.
+// Shared by forward and backward. Emits one op per mathematical step, over the whole space (with the axis reduced or
+// not) or over the rows, which are the space without the axis.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_SOFTMAX_EMITTER_H
@@ -18,23 +18,23 @@ class SoftmaxEmitter {
 protected:
   using Operand = emission::Operand;
 
-  /// Of the tensors, `shapeLike` says the shape.
+  /// `shapeLike` is the index of the tensor that has the shape of the space.
   SoftmaxEmitter(mlir::ModuleOp module, const VerifiedProblem &problem, int32_t shapeLike);
 
   Operand tensor(int32_t index) { return function.tensor(index, space); }
   DataType typeOf(int32_t index) const { return function.descOf(index).dataType; }
   mlir::Value constant(double value) { return function.constant(compute, value); }
-  /// An intermediate with one element for each of the space's, or for each row's.
+  /// Allocate an intermediate with one element for each element of the space, or for each row.
   Operand allocFull();
   Operand allocRows();
 
-  /// output[i] = body(inputs[i]) over the whole space.
+  /// Emits output[i] = body(inputs[i]) over the whole space.
   void elementwise(llvm::ArrayRef<Operand> inputs, Operand output, emission::Body body);
-  /// The body combines its terms along the axis, from `start` on. Returns a value for each row.
+  /// Emits a reduction along the axis: the body combines its terms, from `start` on. Returns one value per row.
   Operand reduce(llvm::ArrayRef<Operand> inputs, mlir::Value start, emission::Body body);
-  /// Over the rows; every operand is a value for each row. Returns another such.
+  /// Emits an op over the rows, whose operands have one value per row. Returns one value per row.
   Operand perRow(llvm::ArrayRef<Operand> inputs, emission::Body body);
-  /// term + accumulator, in any order of the terms.
+  /// Emits term + accumulator; the terms may be added in any order.
   mlir::Value accumulate(mlir::OpBuilder &b, mlir::Location at, mlir::Value term, mlir::Value accumulator,
                          mlir::arith::FastMathFlags more = mlir::arith::FastMathFlags::none);
 
@@ -44,12 +44,12 @@ protected:
   llvm::SmallVector<int64_t, 6> space, rows;
 
 private:
-  mlir::Value shape; ///< the memref whose dims are the space's where these are given at execution
+  mlir::Value shape; ///< memref whose dims are those of the space if they are known only at execution
   llvm::SmallVector<unsigned, 6> fullDims, rowDims;
   mlir::AffineMap rowsInSpace, rowsAlone;
 };
 
-// One for each direction; each appends `@softmax`.
+// One function for each direction; each appends `@softmax`.
 void emitSoftmaxForward(mlir::ModuleOp module, const VerifiedProblem &problem);
 void emitSoftmaxBackward(mlir::ModuleOp module, const VerifiedProblem &problem);
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp lists the constraints; this is what its two files share.
+// Checks shared by Verify.cpp, which lists the constraints, and VerifyAttributes.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_SOFTMAX_VERIFY_H
@@ -13,10 +13,10 @@
 
 namespace quern::softmax {
 
-/// Of one tensor with a layout, whatever its role: C15 to C17.
+/// Checks C15 to C17 for one tensor with a layout, whatever its role.
 Result<void> checkLayout(std::string_view name, const TensorDesc &tensor);
 
-/// C11, C12 and C18 to C26, for tensors that are verified. Resolves `any` in binary post-ops.
+/// Checks C11, C12 and C18 to C26; the tensors must be verified. Resolves `any` in binary post-ops.
 Result<void> checkAttributes(const SoftmaxDesc &softmax, Attributes &attr);
 
 } // namespace quern::softmax

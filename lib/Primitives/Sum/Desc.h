@@ -1,4 +1,4 @@
-//===- Desc.h - The fields of a sum ---------------------------------------===//
+//===- Desc.h - Descriptor of a sum ---------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Sum.h - What the verifier and the emitter of sums share ------------===//
+//===- Sum.h - Limits of the kernels of a sum -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,7 +9,8 @@
 
 namespace quern::sum {
 
-/// So many sources are added in one kernel; more take several, which pass what they have on.
+/// Maximum number of sources per kernel. Longer sums use several kernels, each of which adds to the result of the one
+/// before.
 inline constexpr size_t mostTogether = 16;
 
 } // namespace quern::sum

@@ -1,12 +1,11 @@
-//===- Eltwise.h - Elementwise functions as arithmetic on scalars ---------===//
+//===- Eltwise.h - Elementwise functions on scalars -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a post-op of kind eltwise, or an activation, does to one element. The operations are arith's and math's, all of
-// them elementwise, so that a recipe vectorises a body by cloning it. Every function is accurate to 4 units of the last
-// place over its whole range, denormal results included; NaN passes, and a product such as -inf * 0 in a function's
-// formula is NaN as the formula says.
+// Scalar arithmetic of eltwise post-ops and activations, in elementwise operations of the arith and math dialects, so
+// that a recipe vectorizes a body by cloning it. Every function is accurate to 4 ulp over its whole range, denormal
+// results included. NaN propagates; a product such as -inf * 0 in a function's formula gives NaN.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_ARITHMETIC_ELTWISE_H
@@ -18,9 +17,9 @@
 
 namespace quern {
 
-/// f(x) for `alg` in eltwise_relu … eltwise_clip_v2_use_dst_for_bwd (the latter group computes the same forward),
-/// at the builder's insertion point, constants included. `x` is an f32 or f64; the result has its type. Null if
-/// `alg` is no eltwise algorithm.
+/// Emits f(x) for `alg` in eltwise_relu … eltwise_clip_v2_use_dst_for_bwd (the *_use_dst_for_bwd variants have the same
+/// forward), including constants, at the builder's insertion point. `x` and the result are f32 or f64. Returns null if
+/// `alg` is not an eltwise algorithm.
 mlir::Value emitEltwise(mlir::OpBuilder &builder, mlir::Location loc, Alg alg, float alpha, float beta, mlir::Value x);
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Backward of the functions in Eltwise.h, in the same arithmetic. What cancels is accurate relative to its terms,
-// everything else to a few units of the last place; a derivative below the least normal number is rounded as one.
+// Backward of the functions in Eltwise.h, with the same kind of arithmetic. Where terms cancel, the error is relative
+// to the terms; everything else is accurate to a few ulp. Denormal derivatives are rounded as denormals.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_ARITHMETIC_ELTWISEDERIVATIVE_H
@@ -16,8 +16,9 @@
 
 namespace quern {
 
-/// gradient · f'(x), at the builder's insertion point. For the *_use_dst_for_bwd algorithms `x` is f's result. `x` and
-/// `gradient` are both f32 or f64; the result has their type. Null for round and for what is no eltwise algorithm.
+/// Emits gradient · f'(x) at the builder's insertion point. For the *_use_dst_for_bwd algorithms `x` is f's result.
+/// `x`, `gradient` and the result are all f32 or all f64. Returns null for round and if `alg` is not an eltwise
+/// algorithm.
 mlir::Value emitEltwiseBackward(mlir::OpBuilder &builder, mlir::Location loc, Alg alg, float alpha, float beta,
                                 mlir::Value x, mlir::Value gradient);
 

@@ -16,27 +16,27 @@
 
 namespace quern::emission {
 
-/// An element and the type that it is of.
+/// An element and its data type, which gives the sign of the signless value.
 struct IntegerElement {
   mlir::Value value;
   DataType type = DataType::S32;
 };
 
-/// `x alg y` for every binary algorithm except div, saturated to `to`. Comparisons give 1 or 0; select gives x where
+/// Emits `x alg y` for every binary algorithm except div, saturated to `to`. Comparisons give 1 or 0; select gives x if
 /// `condition` is not 0, else y.
 mlir::Value emitIntegerBinary(mlir::OpBuilder &builder, mlir::Location loc, Alg alg, IntegerElement x, IntegerElement y,
                               IntegerElement condition, DataType to);
 
-/// f(x) for the eltwise algorithms of computesOnIntegers(), saturated to `to`. The bounds of a clip are rounded to
-/// nearest even, as its result would be.
+/// Emits f(x) for the eltwise algorithms of computesOnIntegers(), saturated to `to`. The bounds of a clip are rounded
+/// to nearest even, as the result of a float clip would be.
 mlir::Value emitIntegerEltwise(mlir::OpBuilder &builder, mlir::Location loc, Alg alg, float alpha, float beta,
                                IntegerElement x, DataType to);
 
-/// A sum of elements times integers, in several steps. All steps compute modulo two to the power of the width, and the
-/// width holds the exact value of the whole sum.
+/// A sum of elements times integer factors, computed in several steps. All steps compute modulo two to the power of the
+/// width, and the width holds the exact value of the whole sum.
 class IntegerSum {
 public:
-  /// Factors and types of all terms.
+  /// `factors` and `types` are those of all terms.
   IntegerSum(mlir::MLIRContext *context, llvm::ArrayRef<float> factors, llvm::ArrayRef<DataType> types);
   /// Returns the type of the value between two steps.
   mlir::IntegerType type() const { return sumType; }
@@ -45,7 +45,7 @@ public:
                   mlir::ValueRange elements) const;
   /// Saturates the whole sum to `to`.
   mlir::Value finish(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value sum, DataType to) const;
-  /// Returns the saturated sum of `elements`, which are those of all terms.
+  /// Returns the saturated sum of `elements`, one for each term.
   mlir::Value emit(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange elements, DataType to) const;
 
 private:

@@ -1,10 +1,11 @@
-//===- Dropout.h - Random masks, and results that keep what they say ------===//
+//===- Dropout.h - Emission of dropout masks and their application --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The attribute dropout is two steps: a function of its own in front of the problem's draws the mask, into memory that
-// the steps of an execution share, and the op that stores the result reads it there. The caller's mask is a copy.
+// The dropout attribute takes two steps: a separate function, called before the problem's, draws the mask into scratch
+// that the steps of an execution share, and the op that stores the result reads it there. The caller's mask is a copy
+// of it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_ATTRIBUTES_DROPOUT_H
@@ -14,36 +15,36 @@
 
 namespace quern::emission {
 
-/// The index of the mask in scratch among the arguments of withDropoutMask().
+/// Index of the scratch mask among the arguments of withDropoutMask().
 inline constexpr int32_t keptMask = -1;
 
-/// The problem with one argument more: the mask in scratch, dense and row-major.
+/// Returns the problem with one more argument: the mask in scratch, dense and row-major.
 VerifiedProblem withDropoutMask(const VerifiedProblem &problem);
 
-/// Appends the function that writes that mask of `problem`, which withDropoutMask() has made: 1 for each element
-/// of dst that is kept, else 0, by the random number at the element's row-major position; and one that copies it
-/// where the caller takes a mask.
+/// Appends the function that draws the scratch mask of `problem`, a result of withDropoutMask(): 1 for each kept
+/// element of dst, else 0, from the random number at the element's row-major position. If the caller requests a mask,
+/// also appends a function that copies it.
 void emitDropoutMask(mlir::ModuleOp module, const VerifiedProblem &problem);
 
-/// Makes a program of the module's functions, in their order, with the mask in scratch.
+/// Builds a program that calls the module's functions in order, with the mask in scratch.
 void emitDropoutProgram(mlir::ModuleOp module, const VerifiedProblem &problem);
 
-/// What the op that stores does with the mask.
+/// Applies the mask in the op that stores the result.
 class DropoutStep {
 public:
-  /// Absent.
+  /// Creates a step without dropout.
   DropoutStep() = default;
-  /// Of the problem that `function` builds; absent if it has none. The factor is computed where the function's builder
-  /// stands, the mask appended to `inputs`.
+  /// Creates the step for the problem that `function` builds; it does nothing if the problem has no dropout. The factor
+  /// is computed at the builder's insertion point, and the mask is appended to `inputs`.
   DropoutStep(FunctionEmitter &function, llvm::ArrayRef<int64_t> space, mlir::FloatType compute,
               llvm::SmallVectorImpl<Operand> &inputs);
 
-  /// `value · 1 / (1 - p)` where the element is kept, else 0; the value itself if absent. `elements`
-  /// are those of all `inputs`.
+  /// Returns `value · 1 / (1 - p)` if the element is kept, else 0; without dropout, `value`. `elements` are the
+  /// elements of all `inputs`.
   mlir::Value apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::ValueRange elements) const;
 
 private:
-  int mask = -1; ///< in `inputs`
+  int mask = -1; ///< position in `inputs`
   mlir::Value factor;
 };
 

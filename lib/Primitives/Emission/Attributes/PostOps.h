@@ -1,10 +1,10 @@
-//===- PostOps.h - Post-ops in the last body of a chain -------------------===//
+//===- PostOps.h - Emission of post-ops in the op that stores the result --===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Post-ops are arithmetic on the result before it is stored. What a binary one reads is an operand more of the op that
-// stores; a sum reads the element that is overwritten.
+// Post-ops are arithmetic on the result before it is stored. The operand of a binary post-op becomes another operand of
+// the op that stores; a sum reads the element that it overwrites.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_EMISSION_ATTRIBUTES_POSTOPS_H
@@ -17,22 +17,23 @@ namespace quern::emission {
 
 class PostOps {
 public:
-  /// Of the problem that `function` builds, whose result has this space. Loads scalars where the builder stands.
+  /// `space` is the iteration space of the result of the problem that `function` builds. Loads scalars at the builder's
+  /// insertion point.
   PostOps(FunctionEmitter &function, llvm::ArrayRef<int64_t> space, mlir::FloatType compute);
 
-  /// Whether there are post-ops, dropout apart.
+  /// Returns true if there are no post-ops; dropout is not counted.
   bool empty() const { return steps.empty(); }
-  /// The operands to append to the inputs of the op that stores.
+  /// Operands to append to the inputs of the op that stores.
   llvm::ArrayRef<Operand> operands() const { return inputs; }
-  /// Applies dropout and all of them in order to a value of the compute type; `elements` are those of `operands()`,
-  /// `old` is the output's, of type `oldType`, where there may be a sum.
+  /// Applies dropout and then the post-ops, in order, to a value of the compute type. `elements` are the elements of
+  /// `operands()`; `old` is the output's old element, of type `oldType`, which a sum needs.
   mlir::Value apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::ValueRange elements,
                     mlir::Value old = {}, DataType oldType = DataType::Undef) const;
 
 private:
   struct Step {
     const PostOp *op = nullptr;
-    int src1 = -1, src2 = -1; ///< in `inputs`
+    int src1 = -1, src2 = -1; ///< positions in `inputs`
     Quantization scale, zeroPoint;
   };
 

@@ -1,22 +1,23 @@
-//===- Backward.h - Building the program of an RNN's gradients --------------===//
+//===- Backward.h - Builder of the program of an RNN's gradients ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// From the last layer to the first: the states of a layer are made again from what the workspace has, then a loop goes
-// back in time, which hands the gradients of h and c from step to step and keeps those of the gates. Everything else
-// are sums over these, made for all of time at once. Regions, each [D][T][N][…] unless said otherwise:
-//   delta, hidden_delta   the gradients of the gates, of W x and, linear before reset, of U h
-//   delta_rounded, hidden_delta_rounded   the same as products read them where the fpmath mode lets them be rounded
-//   states0, states1      the states of a layer and of that below, of one more time: the start lies where the direction
-//                         begins
-//   cells                 likewise c, where that of the workspace does not serve: with lengths, or for peepholes
-//   state_diff            of an LSTM's projected states
-//   unprojected, reset    what R and U_o multiply
-//   input_diff            the gradients of what a layer reads
-//   carry, cells_diff     [D][N][…], from step to step
+// Processes the layers from last to first. For each layer, its states are recomputed from the workspace. A loop
+// backward in time then passes the gradients of h and c from step to step and stores those of the gates. Everything
+// else is a sum over these, computed for all time steps at once. Regions, each [D][T][N][…] unless stated otherwise:
+//   delta, hidden_delta   gradients of the gates (of W x), and for linear before reset of U h
+//   delta_rounded, hidden_delta_rounded   copies that products read if the fpmath mode lets factors be rounded
+//   states0, states1      [D][T + 1][N][…]: states of a layer (layer mod 2); the additional slot is the state at the
+//                         start, slot 0 or T, depending on the direction
+//   cells_again           likewise c, if the workspace's cannot be used: with lengths, for peepholes or if T is open
+//   state_diff            gradients of an LSTM's projected states
+//   unprojected, reset    factors of R and U_o
+//   input_diff            gradients of a layer's inputs
+//   carry, cells_diff     [D][N][…], passed from step to step
 //
-// Backward.cpp has the sweep, BackwardStates.cpp what is made again, BackwardSums.cpp what follows the sweep.
+// Backward.cpp has the loop over time, BackwardStates.cpp the recomputed states, BackwardSums.cpp the sums after the
+// loop.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_BACKWARD_H
@@ -42,13 +43,13 @@ public:
 
 private:
   using Bindings = RowSteps::Bindings;
-  /// A step of a layer and direction; no step of it is after the end, none before the start.
+  /// One time step of a layer and direction. `isEnd`: the last step in forward order; `isStart`: the first.
   struct At {
     int64_t layer, direction;
     mlir::AffineExpr t;
     bool isEnd, isStart;
   };
-  /// Gradients of some gates.
+  /// Range of gates whose gradients are meant.
   struct Gates {
     int64_t first, count;
   };
@@ -60,11 +61,11 @@ private:
   bool isProjected() const { return !rnn.weightsProjection.isZero(); }
   bool isStacked() const { return s.directions == 2 && (rnn.flags & RnnStackConcatenated) != 0; }
   bool hasResetFirst() const { return isGru(rnn) && !isLinearBeforeReset(rnn); }
-  /// What a step hands back is more than a product.
+  /// Returns true if a step passes back more than a product (`carry`).
   bool hasCarry() const { return isGru(rnn) || states.hasLengths; }
   bool copiesCells() const { return states.hasLengths || !rnn.diffWeightsPeephole.isZero() || s.steps == runtimeDim; }
   bool readsStates() const { return isGru(rnn) || !rnn.diffWeightsIter.isZero(); }
-  /// Rows of a step, or of all of time.
+  /// Rows of one step, or of all time steps.
   enum class Span { Step, All };
   int64_t count(Span span) const {
     return span == Span::Step ? s.batch : states.isOpen() ? mlir::ShapedType::kDynamic : s.steps * s.batch;
@@ -73,9 +74,9 @@ private:
     return span == Span::All && states.isOpen() ? states.workspaceSize(WorkspaceRows) : -1;
   }
   Rows ofSpan(const Rows &rows, Span span) const { return span == Span::All ? states.ofAll(rows) : rows; }
-  /// The gates that U multiplies with h at once.
+  /// Gates that U multiplies with h in one product.
   Gates iterGates() const { return {0, hasResetFirst() ? 2 : s.gates}; }
-  /// Where products read some gradients of gates.
+  /// Returns the region in which products read the gate gradients of `region`.
   llvm::StringRef factorsOf(llvm::StringRef region) const {
     return !roundsDeltas(context) ? region : region == "delta" ? "delta_rounded" : "hidden_delta_rounded";
   }
@@ -84,19 +85,20 @@ private:
   }
   llvm::StringRef iterDelta() const { return isLinearBeforeReset(rnn) ? "hidden_delta" : "delta"; }
 
-  // Where things are.
+  // Memory of the operands.
   mlir::MemRefType gatesType(Span span, Gates gates, int64_t of, DataType type) const;
-  /// Some gates of the gradients from time t on; as the transposed weights of `view` are read.
+  /// Binds the gradients of some gates from time `t` on. With `view`: in the shape in which products with its
+  /// transposed weights read them.
   emission::Binding delta(llvm::StringRef name, llvm::StringRef region, int64_t direction, mlir::AffineExpr t,
                           Gates gates, Span span, const WeightsView *view = nullptr);
-  /// Each gate of a step, which are arguments of their own: a recipe takes one result for one buffer.
+  /// Binds the gradient of each gate of a step as a separate argument, because a recipe supports one result per buffer.
   void addDelta(Bindings &bindings, llvm::StringRef region, const At &at, llvm::ArrayRef<int64_t> gates);
   emission::Binding gatesAt(const At &at, Span span);
   Rows gateRows(int64_t layer, int64_t direction, mlir::AffineExpr t, int64_t gate);
   Rows keptCells(int64_t layer, int64_t direction, mlir::AffineExpr t) const {
     return states.section(WorkspacePart::Cells, s.dhc, stack(layer, direction), t);
   }
-  /// The state behind a step, and that before the first.
+  /// States after and before a step, and before the first step.
   Rows stateAfter(int64_t layer, int64_t direction, mlir::AffineExpr t);
   Rows stateBefore(int64_t layer, int64_t direction, mlir::AffineExpr t);
   Rows stateAtStart(int64_t layer, int64_t direction);
@@ -105,18 +107,19 @@ private:
   std::optional<Rows> cellsBefore(const At &at);
   Rows inputDiff(int64_t direction, mlir::AffineExpr t);
   Rows dstDiff(const At &at);
-  /// The problem's gradient of a state at the end, with contiguous channels: where emitEnds() gathers it, or itself.
+  /// Returns the problem's gradient of a final state with contiguous channels: the tensor itself, or the copy of
+  /// emitEnds().
   Rows endDiff(llvm::StringRef name, const TensorDesc &desc, const At &at);
 
-  // What is made again.
-  /// Zeros behind what sums over all of time read in chunks.
+  // Recomputed states.
+  /// Zeros the rows after the last step, which sums over all time steps read because they process whole chunks.
   void emitPadding();
   void emitDenseResult();
   void emitStart(int64_t layer);
   void emitStates(int64_t layer);
   void emitCells(int64_t layer);
 
-  // The sweep.
+  // Loop over time.
   void emitEnds(int64_t layer);
   void emitSweep(int64_t layer, llvm::ArrayRef<int64_t> directions);
   void emitStep(int64_t layer, llvm::ArrayRef<int64_t> directions, mlir::AffineExpr i, bool isEnd, bool isStart);
@@ -130,11 +133,12 @@ private:
   void addPerSequence(Bindings &bindings, const At &at);
   void addState(Bindings &bindings, const At &at);
 
-  // What follows it.
+  // Sums after the loop.
   void emitInputDiff(int64_t layer, int64_t direction);
   void emitWeightsDiff(int64_t layer, int64_t direction);
   void emitAttentionDiff();
-  /// left^T right, added to or written to a matrix of a gradient's tensor, [I, G, O] from row `firstRow` on.
+  /// A product left^T right that is added to or stored in a matrix [I, G, O] of a gradient tensor, from row `firstRow`
+  /// on.
   struct Outer {
     llvm::StringRef tensor;
     const TensorDesc &desc;
@@ -144,18 +148,20 @@ private:
   void emitOuter(const Outer &outer, emission::Binding left, emission::Binding right);
   void emitColumns(llvm::StringRef tensor, const TensorDesc &desc, int64_t layer, int64_t direction, int64_t firstRow,
                    const emission::Binding &values, const Rows *factors);
-  /// The left factor of such a product: [T, N, channels] with zeros where a sequence has ended, which may hold
-  /// anything.
+  /// Returns the left factor of such a product, [T, N, channels]. Steps after the end of a sequence, whose contents are
+  /// unspecified, are replaced by zeros.
   emission::Binding factor(llvm::function_ref<Rows(mlir::AffineExpr)> at, int64_t timeStride, int64_t direction);
-  /// Where sizes are open, calls it for each chunk of the rows of `parts`, whose bindings then are those of a chunk.
+  /// If sizes are open, emits a loop over chunks of rows with `call` as its body, in which `parts` are bound to one
+  /// chunk. Otherwise only calls `call`.
   void inChunks(llvm::MutableArrayRef<emission::Binding> parts, llvm::function_ref<void()> call);
   void fill(llvm::StringRef kind, const emission::Binding &to);
   void emitAttentionSteps();
-  /// `from` on, as [T N, channels] or, where time is not even, [T, N, channels].
+  /// Binds the rows of all time steps from `from` on: as [T N, channels], or as [T, N, channels] if their distance is
+  /// not constant.
   emission::Binding allOf(llvm::StringRef name, const Rows &from, int64_t timeStride) const;
-  /// From a row of the first step to that of the next, where steps lie evenly.
+  /// Returns the distance in elements between consecutive steps of a dense region whose rows have `row` elements.
   int64_t everyStep(int64_t row) const { return states.isOpen() ? mlir::ShapedType::kDynamic : s.batch * row; }
-  /// Time and sequences are one dim.
+  /// Returns true if the rows of all steps have a constant distance, so that time and sequences form one dim.
   bool isEven(const Rows &at, int64_t timeStride) const {
     return s.batch == 1 || s.steps == 1 || timeStride == s.batch * at.row;
   }

@@ -3,24 +3,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One step of one layer and direction over all sequences. What a step reads and writes are its
-// arguments, found by name:
-//   x, h        [N, SLC], [N, SIC]   states of src_layer's type
-//   h_rounded   [N, SIC] bf16, what is multiplied in place of h; x is bf16, too. h is given if
-//               an elementwise op reads it
-//   inputs      [N, G, DHC] in place of x and w: their products, in f32 or s32, which were made for all of time at once
-//   w, u, r     weights of x, of h and of a projection; w_sums, u_sums [G, DHC], r_sums [1, DIC] sums of their
-//               columns, of shifted bytes
-//   scales      [G, DHC], [1, DIC] of a projection: what products of integers are multiplied by,
-//               if that is not one number
+// One step of one layer and direction over all sequences. The operands of a step are its arguments, found by name:
+//   x, h        [N, SLC], [N, SIC]   states, of src_layer's type
+//   h_rounded   [N, SIC] bf16, multiplied in place of h; x is bf16 then, and h is passed only if an elementwise op
+//               reads it
+//   inputs      [N, G, DHC] in place of x and w: their products, in f32 or s32, computed for all time steps at once
+//   w, u, r     weights of x, of h and of a projection; w_sums, u_sums [G, DHC] and r_sums [1, DIC] are the sums of
+//               their columns, for shifted bytes
+//   scales      [G, DHC], for a projection [1, DIC]: factors of integer products, if they are not all equal
 //   bias        [G or G + 1, DHC], optional
-//   c, c_next   [N, DHC] f32, the same memory or not; peephole [3, DHC], optional
+//   c, c_next   [N, DHC] f32, may be the same memory; peephole [3, DHC], optional
 //   attention   [N], optional
-//   remaining   [N] s32, optional: the steps that each sequence still has; a state stays as it is where there are none
-//   h_next      [N, DIC], or for a projection to read, unprojected [N, DHC]; h_next_rounded, unprojected_rounded in
-//               bf16 for the steps to come, in place of unprojected if nothing else reads that
-//   update, reset  [N, DHC]: u in f32 and r h between the two steps of a gru
-//   gates, hidden_sums  [N, G, DHC], [N, DHC] f32: what training keeps, optional
+//   remaining   [N] s32, optional: number of steps that each sequence still has; if 0, its state does not change
+//   h_next      [N, DIC]; with a projection, unprojected [N, DHC] instead, which the projection reads. h_next_rounded
+//               and unprojected_rounded are bf16 copies for later products; unprojected is dropped if nothing else
+//               reads it
+//   update, reset  [N, DHC]: u in f32 and r h, passed between the two steps of a gru
+//   gates, hidden_sums  [N, G, DHC], [N, DHC] f32: stored for backward in training, optional
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_CELL_H
@@ -32,34 +31,34 @@
 
 namespace quern::rnn {
 
-/// What all steps of a problem share.
+/// Properties shared by all steps of a problem.
 struct CellContext {
   const RnnDesc &rnn;
   const Attributes &attr;
   Shape shape;
-  WeightsView layer, iter, projection; ///< the last of a problem without one is empty
+  WeightsView layer, iter, projection; ///< `projection` is empty if the problem has none
   DataType state() const { return rnn.srcLayer.dataType; }
-  /// f32 whose products may be made in bf16: rows are rounded once for all that they are multiplied with. A problem of
-  /// one step does that as it multiplies.
+  /// Returns true if the rows of an f32 problem are rounded to bf16 once, for all products that read them. A problem
+  /// with one time step rounds them in the product instead.
   bool areRowsRounded() const { return state() == DataType::F32 && layer.kPack > 1 && shape.steps != 1; }
-  /// Of the rows that are multiplied.
+  /// Returns the type of the rows that are multiplied.
   DataType factor() const { return areRowsRounded() ? DataType::BF16 : state(); }
   bool isShifted() const { return isQuantized(rnn) && attr.rnn.dataShift != 0; }
 };
 
-/// Products of x, [T N, SLC], with w: "inputs", [T N, G, DHC].
+/// Computes "inputs", [T N, G, DHC]: the products of x, [T N, SLC], with w.
 void emitInputs(emission::StepEmitter &step, const CellContext &context);
 /// vanilla, lstm and the linear-before-reset cells.
 void emitCell(emission::StepEmitter &step, const CellContext &context);
-/// gru and augru: update and r h.
+/// gru and augru: computes update and r h.
 void emitGruGates(emission::StepEmitter &step, const CellContext &context);
-/// gru and augru: the output gate and h_next.
+/// gru and augru: computes the output gate and h_next.
 void emitGruOutput(emission::StepEmitter &step, const CellContext &context);
-/// lstm: h_next from unprojected.
+/// lstm: computes h_next from unprojected.
 void emitProjection(emission::StepEmitter &step, const CellContext &context);
 
-/// A number as it is kept between steps, and what it stands for (ReferenceCells.h); `builder` is that
-/// of a body, values are f32.
+/// Convert an f32 to a state as it is stored between steps, and back (quantized if the problem is; see
+/// Reference/Rnn/Cells.h). `builder` inserts into a body.
 mlir::Value emitStored(mlir::OpBuilder &builder, mlir::Location loc, const CellContext &context, mlir::Value number);
 mlir::Value emitNumber(mlir::OpBuilder &builder, mlir::Location loc, const CellContext &context, mlir::Value stored);
 

@@ -1,9 +1,9 @@
-//===- Emitter.h - Building the program of an RNN ---------------------------===//
+//===- Emitter.h - Builder of the program of a forward RNN ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Emit.cpp has the steps of time, Transfers.cpp what is copied before and after them.
+// Emit.cpp builds the steps over time, Transfers.cpp the copies before and after them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_EMITTER_H
@@ -40,7 +40,7 @@ private:
   int64_t stack(int64_t layer, int64_t direction) const { return layer * s.directions + direction; }
   mlir::AffineExpr before(const At &at) const { return isReversed(at.direction) ? at.t + 1 : at.t - 1; }
 
-  /// Cells read the state before the step itself, besides what products read in its place.
+  /// Returns true if cells read the state before the step itself, in addition to the copy that products read.
   bool readsState() const { return !context.areRowsRounded() || states.hasLengths || isGru(rnn); }
   bool isProjected() const { return !rnn.weightsProjection.isZero(); }
 
@@ -49,9 +49,9 @@ private:
   void emitRoundedInput();
   void emitStart(int64_t layer);
   void emitInputs(int64_t layer, llvm::ArrayRef<int64_t> directions);
-  /// All steps of time in these directions.
+  /// Emits all steps over time in these directions.
   void emitSteps(int64_t layer, llvm::ArrayRef<int64_t> directions);
-  /// One step of time in each direction; `i` counts from the first.
+  /// Emits one time step in each direction; `i` counts from the first.
   void emitStep(int64_t layer, llvm::ArrayRef<int64_t> directions, mlir::AffineExpr i, bool isFirst);
   void emitFinish(int64_t layer);
   void emitStacked(int64_t layer);
@@ -72,7 +72,7 @@ private:
   int64_t inputsStride() const;
   emission::Binding inputsAt(int64_t direction, mlir::AffineExpr t, int64_t rows);
   emission::Binding stateBefore(const At &at);
-  /// The first step of a loop over time is a call of its own.
+  /// Returns true if the first step of a loop over time is a separate call.
   bool startsApart(int64_t layer) const { return states.startsApart(layer) || (states.isTraining && isLstm(rnn)); }
   Rows cellsAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
   Rows cellsStart(int64_t layer, int64_t direction);
@@ -83,8 +83,9 @@ private:
   const Weights layer, iter, projection;
   const Vectors bias, peephole;
   const CellContext context;
-  const bool isMerged; ///< products of x are made for all of time at once
-  const bool areApart; ///< the second direction begins when the first has ended: each has the caches to itself
+  const bool isMerged; ///< true if the products of x are computed for all time steps at once
+  const bool areApart; ///< true if the second direction starts after the first has ended, so that each has the caches
+                       ///< to itself
   emission::Program program;
   States states;
   const RowSteps rows;

@@ -1,10 +1,10 @@
-//===- Epilogue.h - The elementwise op behind a cell's products -----------===//
+//===- Epilogue.h - The elementwise op after a cell's products ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One linalg op over sequences n and channels o. Operands are gathered first, each read in the body
-// by the number that it got.
+// One linalg op over sequences n and channels o. The operands are collected first; the body reads each by the index
+// that it received.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_EPILOGUE_H
@@ -15,59 +15,59 @@
 
 namespace quern::rnn {
 
-/// What an operand is called in the body; none is negative.
+/// Index of an operand in the body; negative: absent.
 using Ref = int;
 
-/// The products of one gate, which become a number: (sum + inputs + shift) scale + bias.
+/// Operands that give the pre-activation of one gate: (sum + inputs + shift) scale + bias.
 struct GateInput {
   Ref sum = -1, inputs = -1, shift = -1, scale = -1, bias = -1;
-  float commonScale = 1; ///< where `scale` is none
+  float commonScale = 1; ///< used if `scale` is absent
 };
 
 class Epilogue {
 public:
   Epilogue(emission::StepEmitter &step, const CellContext &context, int64_t channels);
 
-  /// [N, channels]
+  /// Adds an operand [N, channels].
   Ref element(mlir::Value memref) { return add(memref, {n, o}); }
-  /// Of gate `gate` of [N, G, channels].
+  /// Adds gate `gate` of an operand [N, G, channels].
   Ref gateOf(mlir::Value memref, int64_t gate) { return add(memref, {n, constant(gate), o}); }
-  /// Sums of one product as they are.
+  /// Adds the sums of one product, unmodified.
   Ref sumOf(const Sums &sums, const WeightsView &view) { return add(withoutPadding(step, sums, view), {n, o}); }
-  /// The step's [N, channels] of that name; none if it has no such.
+  /// Adds the step's argument `name`, [N, channels]; absent if the step does not have it.
   Ref elementOf(llvm::StringRef name) { return step.has(name) ? element(step[name]) : -1; }
-  /// Row `row` of [R, channels]; [channels] without one.
+  /// Adds row `row` of [R, channels], or [channels] if there is no row.
   Ref channel(mlir::Value memref, std::optional<int64_t> row) {
     return row ? add(memref, {constant(*row), o}) : add(memref, {o});
   }
-  /// [N]
+  /// Adds an operand [N].
   Ref sequence(mlir::Value memref) { return add(memref, {n}); }
-  /// The step's argument of that name; none if it has no such.
+  /// Adds the step's argument `name`, [N]; absent if the step does not have it.
   Ref sequenceOf(llvm::StringRef name) { return step.has(name) ? sequence(step[name]) : -1; }
-  /// Gate `gate` of products with x and h (or one of them), and its bias.
+  /// A gate of products with x, h or both, and its bias.
   struct Gate {
-    const Sums *sums; ///< null: all there is are products of x that were made before
+    const Sums *sums; ///< null: only the products of x, computed before
     const WeightsView &view;
-    int64_t gate;                ///< of the weights
-    int64_t biasRow;             ///< of the bias
-    bool ofX = true, ofH = true; ///< what was multiplied
+    int64_t gate;                ///< gate of the weights
+    int64_t biasRow;             ///< row of the bias
+    bool ofX = true, ofH = true; ///< true if x or h was multiplied
     bool isProjection = false;
   };
   GateInput gate(const Gate &which);
 
-  /// [N, channels]; `gate` of [N, G, channels]
+  /// Adds an output: [N, channels], or `gate` of [N, G, channels].
   void output(mlir::Value memref, std::optional<int64_t> gate = std::nullopt);
-  /// The body gets the operands' elements and returns one value for each output.
+  /// Emits the body from the operands' elements; returns one value for each output.
   using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>()>;
   void emit(Body body);
 
-  // In the body.
-  mlir::Value read(Ref ref); ///< as it is stored
+  // The functions below are for use in the body.
+  mlir::Value read(Ref ref); ///< the element as stored
   mlir::Value number(Ref ref) { return number(read(ref)); }
-  mlir::Value number(mlir::Value element); ///< of a float, in f32
+  mlir::Value number(mlir::Value element); ///< converts a float to f32
   mlir::Value state(Ref ref) { return emitNumber(*b, loc, context, read(ref)); }
   mlir::Value stored(mlir::Value x) { return emitStored(*b, loc, context, x); }
-  /// A state as it is stored, as products read it.
+  /// Rounds a stored state to the type that products read.
   mlir::Value factor(mlir::Value stored) {
     return stored.getType().isF32() ? emission::roundedFactor(*b, loc, stored, context.factor()) : stored;
   }
@@ -78,14 +78,15 @@ public:
   mlir::Value mul(mlir::Value x, mlir::Value y);
   mlir::Value sigmoid(mlir::Value x);
   mlir::Value tanh(mlir::Value x);
-  /// Of a vanilla cell.
+  /// Activation of a vanilla cell.
   mlir::Value activation(mlir::Value x);
-  /// u h + (1 - u) o, with u as attention leaves it.
+  /// Emits u h + (1 - u) o, where attention scales u first.
   mlir::Value blend(mlir::Value u, mlir::Value o, Ref h, Ref attention);
   mlir::Value blend(mlir::Value u, mlir::Value o, mlir::Value h);
-  /// `x` where the sequence has a step left, else `kept`.
+  /// Returns `x` if the sequence has a step left, else `kept`.
   mlir::Value whereAlive(Ref remaining, mlir::Value x, mlir::Value kept);
-  /// The state of `number`, or where no step is left the one before; 0 if there is none of its channels.
+  /// Returns the state for `number`, or the previous state if the sequence has ended; 0 if there is no previous state
+  /// with these channels.
   mlir::Value nextState(Ref remaining, mlir::Value number, Ref before);
   mlir::OpBuilder &builder() { return *b; }
 
@@ -100,7 +101,7 @@ private:
   mlir::AffineExpr n, o;
   llvm::SmallVector<mlir::Value> inputs, outputs;
   llvm::SmallVector<mlir::AffineMap> inputMaps, outputMaps;
-  mlir::OpBuilder *b = nullptr; ///< of the body
+  mlir::OpBuilder *b = nullptr; ///< inserts into the body
   mlir::ValueRange elements;
   mlir::Location loc;
 };

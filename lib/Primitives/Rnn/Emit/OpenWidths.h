@@ -1,4 +1,4 @@
-//===- OpenWidths.h - RNNs whose widths are given at execution ------------===//
+//===- OpenWidths.h - RNNs whose widths are known only at execution -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,7 +11,7 @@
 
 namespace quern::rnn {
 
-/// The program of a problem that hasOpenWidths().
+/// Emits the program of a problem with hasOpenWidths().
 void emitOpenWidths(mlir::ModuleOp module, const VerifiedProblem &problem);
 
 } // namespace quern::rnn

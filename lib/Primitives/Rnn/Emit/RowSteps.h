@@ -1,9 +1,9 @@
-//===- RowSteps.h - Steps over rows that are no cells -----------------------===//
+//===- RowSteps.h - Steps over rows that are not cells --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What forward and backward have in common: copies of rows, and how many steps each sequence has left.
+// Steps shared by forward and backward: copies of rows, and the number of steps that each sequence has left.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_ROW_STEPS_H
@@ -20,15 +20,15 @@ public:
   RowSteps(const RnnDesc &rnn, const Shape &shape, emission::Program &program, States &states)
       : rnn(rnn), s(shape), program(program), states(states) {}
 
-  /// An element for each sequence, `vector.row` apart.
+  /// Binds one element for each sequence, with stride `vector.row`.
   void addVector(Bindings &bindings, llvm::StringRef name, const Rows &vector) const;
-  /// What each sequence has left at time t, itself included.
+  /// Number of steps that each sequence has left at time t, including t.
   Rows remainingAt(mlir::AffineExpr t) const;
-  /// Prepares that for all of time.
+  /// Emits the steps that compute remainingAt() for all time steps.
   void emitRemaining() const;
 
-  /// One elementwise op over rows. `body` gets the elements of `from`, then those of "remaining" at time `aliveAt`, if
-  /// that is given, and last what is overwritten.
+  /// Emits one elementwise op over rows. `body` receives the elements of `from`, then "remaining" at time `aliveAt` if
+  /// given, and last the old element of `to`.
   using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
   void emitCopy(llvm::StringRef kind, llvm::ArrayRef<Rows> from, const Rows &to, Body body,
                 mlir::AffineExpr aliveAt = {}, bool beside = false) const;
@@ -42,7 +42,7 @@ private:
 
 mlir::Value zeroOf(mlir::OpBuilder &builder, mlir::Location loc, DataType type);
 
-/// Bodies of copies: the first element; of a sequence that has a step left the first, else the second or zero.
+/// Bodies of copies: the first element; the first element if the sequence has a step left, else the second or zero.
 mlir::Value first(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange in);
 mlir::Value firstIfAlive(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange in);
 

@@ -1,16 +1,16 @@
-//===- States.h - Where the states of an RNN lie --------------------------===//
+//===- States.h - Memory of an RNN's states -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Matrices of one row for each sequence, in tensors of the problem, in sections of the workspace and in regions of the
-// scratch. The states of a layer over time are one of
-//   result     dst_layer itself: the last layer, where it holds nothing but states
-//   workspace  training with a projection: backward cannot make these states from the gates
-//   region     "states0" and "states1" in turn, [T + 2][N][D][DIC]: time t is slot t + 1; the state at the start is the
-//              slot before the first step, whichever end that is
-// A result or workspace, and a problem of one step, have the state at the start elsewhere: src_iter, or
-// "start", or the workspace.
+// Matrices of one row per sequence, in tensors of the problem, in sections of the workspace and in regions of the
+// scratch. The states of a layer over time are stored in one of
+//   result     dst_layer itself: for the last layer, if dst_layer holds only states
+//   workspace  for training with a projection, because backward cannot recompute these states from the gates
+//   region     "states0" and "states1" alternately, [T + 2][N][D][DIC]: time t is slot t + 1; the state at the start is
+//              the slot before the first step: slot 0 or T + 1, depending on the direction
+// For a result, a workspace or a problem of one step, the state at the start is elsewhere: in src_iter, "start" or the
+// workspace.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_STATES_H
@@ -22,76 +22,78 @@
 
 namespace quern::rnn {
 
-/// A matrix [N][channels] at a time, layer and direction.
+/// A matrix [N][channels] at a given time, layer and direction.
 struct Rows {
   std::string buffer;
   DataType type = DataType::F32;
   int64_t channels = 0;
-  int64_t row = 0, channel = 1, offset = 0; ///< strides and offset in elements, of every such matrix of the buffer
-  int64_t openRow = -1;                     ///< where the stride is told at execution: its entry in the list of sizes
+  int64_t row = 0, channel = 1, offset = 0; ///< strides and offset in elements, equal for all matrices of the buffer
+  int64_t openRow = -1;                     ///< entry of the row stride in the list of sizes; -1: known
   mlir::AffineExpr bytes;
-  int64_t count = -1;     ///< of rows, where that is not N
-  int64_t openCount = -1; ///< where it is told at execution: its entry in the list of sizes
+  int64_t count = -1;     ///< number of rows; -1: N
+  int64_t openCount = -1; ///< entry of the number of rows in the list of sizes; -1: known
 };
 
 class States {
 public:
   States(const VerifiedProblem &problem, const CellContext &context, emission::Program &program);
 
-  /// One matrix as a step's argument.
+  /// Binds a matrix as an argument of a step.
   emission::Binding bind(llvm::StringRef name, const Rows &rows) const;
-  /// The problem's tensor of that name at these indices of its dims before N; the dims behind N are the channels.
+  /// Returns the matrix of a tensor of the problem at these indices of the dims before N; the dims after N are the
+  /// channels.
   Rows tensor(llvm::StringRef name, const TensorDesc &desc, llvm::ArrayRef<mlir::AffineExpr> at) const;
-  /// A dense matrix of its own in a region, one for each direction, or for each layer and direction.
+  /// Returns a dense matrix in region `name`. `index` counts directions, or layers and directions.
   Rows scratch(llvm::StringRef name, DataType type, int64_t channels, int64_t index);
   Rows section(WorkspacePart part, int64_t channels, int64_t index, mlir::AffineExpr t = {}) const;
 
   Rows stateAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
-  /// Both directions side by side; of a region only.
+  /// States of both directions as one matrix of adjacent channels; only for a region.
   Rows statesAt(int64_t layer, mlir::AffineExpr t);
-  /// The same in the type that products read, if that is another: always such a region, of every layer.
+  /// Like statesAt(), but in the type that products read, if that differs; always a region, for every layer.
   Rows factorsAt(int64_t layer, mlir::AffineExpr t);
   Rows factorAt(int64_t layer, int64_t direction, mlir::AffineExpr t);
-  /// And src_layer in that type.
+  /// src_layer in the type that products read.
   Rows inputFactorsAt(mlir::AffineExpr t);
-  /// A copy of such for the layer above, where the workspace has directions apart.
+  /// Copy of both directions' states for the layer above; the workspace stores the directions separately.
   Rows stackedAt(mlir::AffineExpr t);
-  /// A region of its own, [D][`slots`][N][channels]: the matrix of slot `t`. Slots are T where nothing else is said.
-  /// `padding` rows follow each direction.
+  /// Returns the matrix at slot `t` of a region [D][`slots`][N][channels]. `slots` defaults to T. `padding` rows follow
+  /// each direction.
   Rows ofSteps(llvm::StringRef name, DataType type, int64_t channels, int64_t direction, mlir::AffineExpr t,
                mlir::AffineExpr slots = {});
-  /// An element for each step and sequence.
+  /// Returns a region with one element for each step and sequence.
   Rows scratchOfSteps(llvm::StringRef name, DataType type);
   Rows startOf(int64_t layer, int64_t direction);
   Rows startFactorOf(int64_t layer, int64_t direction);
-  /// src_iter itself is the state at the start.
+  /// Returns true if src_iter itself serves as the state at the start.
   bool startsInPlace(int64_t layer) const;
   bool isResult(int64_t layer) const { return layer == s.layers - 1 && lastIsResult; }
-  /// The first step of a loop over time reads other memory than the others.
+  /// Returns true if the first step of a loop over time reads its state from different memory than the other steps.
   bool startsApart(int64_t layer) const { return isKept || s.steps == 1 || isResult(layer); }
 
   mlir::AffineExpr number(int64_t value) const { return program.number(value); }
-  /// The entry of an open dim in the list of sizes.
+  /// Returns the entry of an open dim in the list of sizes.
   int64_t sizeOf(llvm::StringRef name, int dim) const { return indexOf(problem, name, dim, false); }
-  /// A dim or stride of a tensor of the problem, a number or an entry of the list of sizes.
+  /// Returns a dim or stride of a tensor of the problem: a constant or an entry of the list of sizes.
   mlir::AffineExpr dimOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
   mlir::AffineExpr strideOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
-  /// How many blocks there are along a dim; of one without blocks, the dim.
+  /// Returns the number of blocks along a dim; the dim itself if it is not blocked.
   mlir::AffineExpr blocksOf(llvm::StringRef name, const TensorDesc &desc, int dim) const;
   bool isOpen() const { return s.isOpen(); }
-  /// The entry of a size of the workspace in the list of sizes.
+  /// Returns the entry of a workspace size (WorkspaceSize) in the list of sizes.
   int64_t workspaceSize(int size) const;
-  /// `rows` of all steps and sequences, which lie evenly.
+  /// Returns `rows` extended to all steps and sequences, which must have a constant distance.
   Rows ofAll(Rows rows) const;
   mlir::AffineExpr steps() const { return dimOf("src_layer", rnn.srcLayer, 0); }
   mlir::AffineExpr batch() const { return dimOf("src_layer", rnn.srcLayer, 1); }
-  /// The steps that are computed: as many as the longest sequence has, where that is known in time.
+  /// stepsDone() is the number of computed steps: T, or the length of the longest sequence if the runtime determines
+  /// it.
   bool countsStepsDone() const { return countsSteps; }
   mlir::AffineExpr stepsDone() const { return countsSteps ? program.size(sizeCount) : steps(); }
-  /// The entry of N in the list of runtime sizes; -1 if it is known.
+  /// Returns the entry of N in the list of runtime sizes; -1 if it is known.
   static int64_t openBatch(const VerifiedProblem &problem);
 
-  const int64_t padding; ///< rows behind what sums over all of time read in chunks
+  const int64_t padding; ///< rows after the last step, read by sums over all time steps in whole chunks
   const bool isTraining;
   const bool isKept; ///< the workspace has the states of all layers
   const bool hasLengths;
@@ -107,7 +109,7 @@ private:
   const RnnDesc &rnn;
   const Shape &s;
   emission::Program &program;
-  DataType state, factor; ///< of what is kept, and of what products read
+  DataType state, factor; ///< types of stored states, and of states as products read them
   WorkspaceLayout workspace;
   int64_t sizeCount = 0;
   bool lastIsResult, countsSteps;

@@ -1,12 +1,12 @@
-//===- Weights.h - Where the constants of the cells lie -------------------===//
+//===- Weights.h - Memory of the cells' constants -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // Weights, sums of their columns, scales, biases and peepholes, as the steps of each layer and direction read them.
-// What a cell cannot read as it is, once per execution a step brings into a region: weights that are not packed, unless
-// rows of a single vector or a single step of time are not worth it, or not rounded as the fpmath mode allows; vectors
-// that are strided; scales, which are constants of the problem.
+// Once per execution, a step copies to a region: weights that are not packed, unless too few rows are multiplied to pay
+// for packing; weights that the fpmath mode lets be rounded; strided vectors; scales, which are constants of the
+// problem.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PRIMITIVES_RNN_EMIT_WEIGHTS_H
@@ -19,26 +19,26 @@ namespace quern::rnn {
 
 class Weights {
 public:
-  /// `tensor` is a name of the problem's weights; a zero descriptor stands for none.
+  /// `tensor` is the name of weights of the problem; a zero descriptor: they are absent.
   Weights(llvm::StringRef tensor, const TensorDesc &given, const VerifiedProblem &problem, mlir::MLIRContext *context);
 
-  /// Of backward: the products are with the transposed weights.
+  /// Returns the weights for backward, whose products use the transposed weights.
   static Weights transposed(llvm::StringRef tensor, const TensorDesc &given, const VerifiedProblem &problem,
                             mlir::MLIRContext *context);
 
-  /// Calls the steps that prepare the regions.
+  /// Calls the steps that fill the regions.
   void emitSteps(emission::Program &program) const;
-  /// As `name`, and the sums of their columns as `name` + "_sums", where shifted bytes need them.
+  /// Binds the weights as `name` and, if shifted bytes need them, the sums of their columns as `name` + "_sums".
   void bind(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program,
             llvm::SmallVectorImpl<emission::Binding> &bindings) const;
-  /// Without the sums.
+  /// Binds the weights without the sums.
   void bindAlone(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program,
                  llvm::SmallVectorImpl<emission::Binding> &bindings) const;
-  /// The sums alone.
+  /// Binds only the sums.
   void bindSums(llvm::StringRef name, int64_t layer, int64_t direction, emission::Program &program,
                 llvm::SmallVectorImpl<emission::Binding> &bindings) const;
   const WeightsView &view() const { return seen; }
-  /// Of transposed weights: some gates.
+  /// For transposed weights: returns the view of `gates` gates.
   WeightsView viewOf(int64_t gates) const { return WeightsView::transposed(used, gates, seen.type.getContext()); }
   emission::Binding bindGates(llvm::StringRef name, int64_t layer, int64_t direction, int64_t firstGate, int64_t gates,
                               emission::Program &program) const;
@@ -50,23 +50,23 @@ private:
   int64_t stacks() const { return given.dims[0] * given.dims[1]; }
 
   std::string tensor, buffer;
-  TensorDesc given, used; ///< the tensor, and what cells read: itself, or a region in packed layout
-  bool hasSums = false;   ///< shifted bytes: sums of columns are behind the weights, or in a region
+  TensorDesc given, used; ///< the problem's tensor, and the one that cells read: the same, or a packed region
+  bool hasSums = false;   ///< true for shifted bytes; sums of columns follow the weights or are in a region
   WeightsView seen;
 };
 
-/// The scales that products of integers are multiplied by, 1 / (w_s s), as a region [G, O] "scales" (projection: [1, O]
-/// "projection_scales"), if they are more than one.
+/// Emits the factors of integer products, 1 / (w_s s), as a region [G, O] "scales" (for a projection [1, O]
+/// "projection_scales"), if they differ by channel.
 void emitScales(const CellContext &context, emission::Program &program);
 void bindScales(const CellContext &context, bool isProjection, emission::Program &program,
                 llvm::SmallVectorImpl<emission::Binding> &bindings);
-/// 1 / (w_s s) where it is one for all.
+/// Returns 1 / (w_s s) if it is the same for all channels.
 float commonScaleOf(const RnnQuantization &quantization, bool isProjection);
 
-/// Writes constants, which the module holds as `@name`, to `to` of the same size.
+/// Copies constants, a global `@name` of the module, to `to` of the same size.
 void emitConstants(emission::StepEmitter &step, mlir::Value to, llvm::StringRef name, mlir::DenseElementsAttr values);
 
-/// A tensor [L, D, R, O] of vectors: its [R, O] of a layer and direction as `name`.
+/// Vectors of a tensor [L, D, R, O]; binds its [R, O] of a layer and direction.
 class Vectors {
 public:
   Vectors(llvm::StringRef tensor, const TensorDesc &desc);

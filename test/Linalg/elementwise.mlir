@@ -1,5 +1,5 @@
-// A function on memrefs, strided on both sides: one wants to see one problem, no memory of its own, and right numbers. The second run of the same
-// bytes, and one of the same function as bytecode, find the kernel.
+// Input: a function on memrefs, with strides on both sides. Checks that it is one problem without allocations and with
+// correct results. A second run of the same bytes, and a run of the same function as bytecode, find the kernel.
 // REQUIRES: compiler
 // RUN: quern dump --mlir=%s --stage=emit | FileCheck %s --implicit-check-not=alloc --implicit-check-not=quern.program
 // RUN: quern run --mlir=%s --check --repeat=1 | FileCheck %s --check-prefix=FIRST
@@ -7,7 +7,7 @@
 // RUN: env QUERN_COMPILER=process quern run --mlir=%s:gelu --check --repeat=1 --data=special
 // RUN: mlir-opt %s --emit-bytecode -o %t.mlirbc
 // RUN: quern run --mlir=%t.mlirbc --check --repeat=1 | FileCheck %s --check-prefix=AGAIN
-// The process that has both on disk loads no compiler; other bytes need one.
+// A process whose kernel and function are both on disk loads no compiler; modified text needs one.
 // RUN: env QUERN_COMPILER_LIBRARY=/nowhere quern run --mlir=%s --check --repeat=1 | FileCheck %s --check-prefix=AGAIN
 // RUN: cp %s %t.mlir
 // RUN: echo "// more" >> %t.mlir

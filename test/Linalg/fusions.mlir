@@ -1,5 +1,6 @@
-// Fusions that compilers have: each is right by its naive lowering, on pages that guard it. One wants attention to be one launch of two products and a
-// softmax between, a norm that returns the sum with its residual, too, to be cut after it at most, and views of arguments to be arguments, not copies.
+// Input: fusions that compilers form. Checks each against its naive lowering, with guard pages around buffers.
+// Attention is one launch of two products with a softmax between them, a norm that also returns the sum with its
+// residual is split after it at most, and views of arguments are arguments, not copies.
 // REQUIRES: compiler
 // RUN: quern dump --mlir=%s:attention --stage=emit | FileCheck %s --check-prefix=ATTENTION
 // RUN: quern dump --mlir=%s:views --stage=emit | FileCheck %s --check-prefix=VIEWS --implicit-check-not=alloc

@@ -1,5 +1,6 @@
-// Two products one after the other are two problems, with what is between them in a region of the launch program; bias and relu end the first.
-// A second function has two that do not depend on each other. A third has three that are equal: one function, called with other buffers.
+// Checks that two consecutive products are two problems, with the intermediate value in a region of the launch program;
+// bias and relu belong to the first. A second function has two independent products. A third has three equal products:
+// one function, called with different buffers.
 // REQUIRES: compiler
 // RUN: quern dump --mlir=%s:mlp --stage=emit | FileCheck %s
 // RUN: quern explain --mlir=%s:mlp | FileCheck %s --check-prefix=PLAN
@@ -21,7 +22,7 @@
 // BOTH-NEXT: call @function_0("arg0", "result0")
 // BOTH-NEXT: call @function_1("arg1", "result1") beside
 // BOTH-NOT: call
-// A norm whose reductions keep a dim of 1, as torch-mlir writes them, is one problem.
+// A norm whose reductions keep a dim of size 1, as torch-mlir writes them, is one problem.
 // RUN: quern explain --mlir=%S/Corpus/norms.mlir:layer_norm_residual | FileCheck %s --check-prefix=NORM --implicit-check-not=function_1
 // NORM: rows: 8 ops in 3 sweeps
 // THRICE: region "value0"

@@ -1,5 +1,6 @@
-// Memory that a compiler used twice: the result as scratch of a sum, an element that is read where it is written, an argument updated in place. Each
-// value has memory of its own in what is emitted, and nothing is copied.
+// Input: memory that a compiler reuses: the result as scratch of a sum, an element that is overwritten after it is
+// read, an argument that is updated in place. Checks that each value has separate memory in the emitted code and that
+// nothing is copied.
 // REQUIRES: compiler
 // RUN: quern dump --mlir=%s:twice --stage=emit | FileCheck %s --check-prefix=TWICE
 // RUN: quern run --mlir=%s:twice --check --repeat=1
@@ -14,7 +15,7 @@
 // TWICE: linalg.generic {{.*}} ins(%arg2, %[[SUM]] {{.*}} outs(%arg3
 // UPDATED: ins(%arg0, %arg1 {{.*}} outs(%arg1
 // TURNED: {{.*}}'linalg.generic' at {{.*}} writes an argument that 'linalg.generic' at {{.*}} reads before, not element for element
-// What is filled is what is summed into, though the sums of a batch of one lose a loop.
+// The filled buffer is the buffer of the sums, although the sums of a batch of one lose a loop.
 // ONE: linalg.fill {{.*}} outs(%[[SUMS:.*]] : memref<16xf32>)
 // ONE: linalg.generic {{.*}}"reduction"{{.*}} outs(%[[SUMS]]
 #id = affine_map<(r, c) -> (r, c)>

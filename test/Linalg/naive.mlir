@@ -1,5 +1,5 @@
-// What no recipe takes (a product with what is no product in its body) is refused with its place and each recipe's reason; with the licence it runs as
-// scalar loops, beside a kernel of a recipe.
+// Checks that an operation that no recipe supports (a product whose body is not a product) is refused with its location
+// and each recipe's reason. With --naive it runs as scalar loops, next to a kernel of a recipe.
 // REQUIRES: compiler
 // RUN: not quern run --mlir=%s 2>&1 | FileCheck %s --check-prefix=REFUSED
 // RUN: quern explain --mlir=%s --naive | FileCheck %s

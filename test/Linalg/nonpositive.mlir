@@ -1,5 +1,5 @@
-// What is left of a row when its greatest element is taken off is at most 0, so that exp needs no upper bound: of a softmax that somebody wrote out, in
-// any order of loops. Not where another tensor's greatest is taken off, that of another row, or the least.
+// Checks that a row minus its maximum is known to be at most 0, so exp needs no upper bound, in a handwritten softmax
+// with any order of loops. This does not hold if the maximum of another tensor or row, or a minimum, is subtracted.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern dump --mlir=%t/yes.mlir:own --stage=emit | FileCheck %s

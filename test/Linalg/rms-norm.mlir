@@ -1,4 +1,5 @@
-// An RMS norm on tensors: upstream's passes put it on memrefs without a copy, the result is an argument, and rows takes it whole.
+// Input: an RMS norm on tensors. Checks that upstream's passes bufferize it without a copy, that the result is an
+// argument, and that the rows recipe schedules it as one problem.
 // REQUIRES: compiler
 // RUN: quern dump --mlir=%s --stage=emit | FileCheck %s --implicit-check-not=tensor --implicit-check-not=quern.program
 // RUN: quern explain --mlir=%s | FileCheck %s --check-prefix=PLAN

@@ -1,5 +1,5 @@
-// A scaled, masked softmax on tensors, linalg.softmax as upstream has it. One wants exp to know that nothing behind the greatest is above 0, and each
-// row to be multiplied by one reciprocal.
+// Input: a scaled, masked softmax on tensors, with upstream's linalg.softmax. Checks that the argument of exp is known
+// to be at most 0 and that each row is multiplied by one reciprocal.
 // REQUIRES: compiler
 // RUN: quern dump --mlir=%s --stage=emit | FileCheck %s --implicit-check-not=tensor --implicit-check-not=linalg.softmax
 // RUN: quern explain --mlir=%s | FileCheck %s --check-prefix=PLAN

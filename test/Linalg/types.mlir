@@ -1,4 +1,5 @@
-// Other elements than f32: arithmetic on bf16 and f16 is done in f32 and rounded, operation by operation; bytes are extended; sums of i32 are exact.
+// Checks element types other than f32: arithmetic on bf16 and f16 is done in f32 and rounded after each operation;
+// bytes are extended; sums of i32 are exact.
 // REQUIRES: compiler
 // RUN: quern dump --mlir=%s:halves --stage=emit | FileCheck %s --check-prefix=HALVES
 // RUN: quern run --mlir=%s:halves --check --repeat=1

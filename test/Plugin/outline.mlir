@@ -1,4 +1,4 @@
-// What quern-outline takes of a module, and what it leaves.
+// Checks which operations of a module quern-outline moves into functions, and which it leaves.
 // REQUIRES: mlir-plugin
 // RUN: mlir-opt %s --split-input-file --load-pass-plugin=%build/lib/libquern-mlir.so \
 // RUN:     --pass-pipeline='builtin.module(quern-outline{remarks})' 2> %t.remarks | FileCheck %s
@@ -7,8 +7,8 @@
 // RUN:     --pass-pipeline='builtin.module(quern-outline{min-ops=2 ops=linalg.exp,linalg.matmul prefix=q})' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=SOME
 
-// A product and what follows it are one function. Its result goes where the last argument says; what is between is its
-// own, and so is the constant.
+// A product and its epilogue are one function. Its result is written to the last argument; the intermediate value and
+// the constant are local to the function.
 // CHECK-LABEL: func.func @run(
 // CHECK-SAME:    %[[X:.*]]: tensor<8x4xf32>, %[[W:.*]]: tensor<4x16xf32>)
 // CHECK-NEXT:    %[[E:.*]] = tensor.empty() : tensor<8x16xf32>
@@ -36,8 +36,7 @@ func.func @run(%x: tensor<8x4xf32>, %w: tensor<4x16xf32>) -> tensor<8x16xf32> {
 
 // -----
 
-// A call in between that reads what was computed ends a run; one that does not is passed over. A table of constants
-// stays outside.
+// A call that reads a computed value ends a run; other calls are skipped. A table of constants stays outside.
 // CHECK-LABEL: func.func @between(
 // CHECK:         %[[TABLE:.*]] = arith.constant dense<[1.0{{.*}}, 2.0
 // CHECK:         call @other()
@@ -64,8 +63,8 @@ func.func @between(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-// A tensor that is updated is where the result goes; one that others read, too, is copied by bufferization. Blocks
-// within others have runs of their own, and views go along.
+// A tensor that is updated is the destination of the result; if other operations also read it, bufferization copies it.
+// Nested blocks have their own runs, and views are included.
 // CHECK-LABEL: func.func @nested(
 // CHECK:         scf.for {{.*}} iter_args(%[[C:.*]] = %{{.*}})
 // CHECK-NEXT:      %[[N:.*]] = func.call @quern_0(%{{.*}}, %{{.*}}, %[[C]])
@@ -88,7 +87,7 @@ func.func @nested(%x: tensor<2x2x4xf32>, %w: tensor<4x4xf32>, %c: tensor<4x4xf32
 
 // -----
 
-// A view of what a run gives stays behind the call.
+// A view of a run's result stays after the call.
 // CHECK-LABEL: func.func @view(
 // CHECK:         %[[Y:.*]] = call @quern_0
 // CHECK-NEXT:    tensor.expand_shape %[[Y]]
@@ -102,7 +101,7 @@ func.func @view(%x: tensor<8xf32>) -> tensor<2x4xf32> {
 
 // -----
 
-// A reduction begins at the values that it was given, not at what lies in the tensor for its result.
+// A reduction starts from its initial values, not from the contents of the result's tensor.
 // CHECK-LABEL: func.func @start(
 // CHECK:       func.func private @quern_0(
 // CHECK-SAME:    %[[X:.*]]: tensor<4x8xf32>, %[[TO:.*]]: tensor<4xf32>)
@@ -118,7 +117,7 @@ func.func @start(%x: tensor<4x8xf32>) -> tensor<4xf32> {
 
 // -----
 
-// What is not taken stays, with the reason.
+// Unsupported operations are kept, with the reason.
 // CHECK-LABEL: func.func @left(
 // CHECK:         linalg.add
 // CHECK-NOT:     call

@@ -1,5 +1,6 @@
-// What quern-to-llvm makes of an outlined function: descriptors as they are, a constant that says what is called, and a
-// pointer that remembers the kernel. Strides and offset of a view are in the type, so they are the problem's.
+// Checks the lowering of an outlined function by quern-to-llvm: descriptors are passed unchanged, with a constant that
+// describes the call and a pointer that caches the kernel. Strides and offset of a view are part of the type and
+// therefore of the problem.
 // REQUIRES: mlir-plugin
 // RUN: mlir-opt %s --load-pass-plugin=%build/lib/libquern-mlir.so --pass-pipeline='builtin.module(quern-to-llvm)' \
 // RUN:   | FileCheck %s

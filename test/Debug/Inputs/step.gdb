@@ -1,4 +1,4 @@
-# Breaks on a kernel, steps a line of its schedule, and looks at what it was given.
+# Breaks on a kernel, steps over a line of its schedule, and prints its arguments.
 set pagination off
 set confirm off
 set width 0

@@ -1,5 +1,5 @@
-// Attention in its parts and whole, and what turns positions.
-// One wants to see two products and what is between them, and rotations as one problem for both halves.
+// Input: attention in parts and as a whole, and rotary embeddings. Checks that attention is two products with a problem
+// between them, and that a rotation is one problem for both halves.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:attention_values --target=avx2 | FileCheck %s --check-prefix=PARTS
 // RUN: quern explain --mlir=%s:projection_of_heads_open --target=avx2 | FileCheck %s --check-prefix=OPEN
@@ -38,7 +38,7 @@ func.func @attention_values(%s: tensor<6x25x37xf32>, %v: tensor<6x37x32xf32>) ->
   return %y : tensor<6x25x32xf32>
 }
 
-// Heads apart, the mask of each sequence broadcast over heads and rows.
+// Heads in separate dims; the mask of each sequence is broadcast over heads and rows.
 func.func @attention_of_heads(%q: tensor<2x3x20x16xf32>, %k: tensor<2x3x20x16xf32>, %v: tensor<2x3x20x16xf32>, %mask: tensor<2x1x1x20xf32>) -> tensor<2x3x20x16xf32> {
   %zero = arith.constant 0.0 : f32
   %scale = arith.constant 0.25 : f32
@@ -70,7 +70,7 @@ func.func @attention_of_heads(%q: tensor<2x3x20x16xf32>, %k: tensor<2x3x20x16xf3
   return %y : tensor<2x3x20x16xf32>
 }
 
-// Half as many keys as queries have heads: the map of the keys divides nothing, groups have a loop of their own.
+// Half as many keys as query heads: the map of the keys has no division, because the groups have their own loop.
 func.func @attention_scores_grouped_bf16(%q: tensor<2x2x18x32xbf16>, %k: tensor<2x22x32xbf16>) -> tensor<2x2x18x22xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<2x2x18x22xf32>
@@ -87,7 +87,7 @@ func.func @attention_scores_grouped_bf16(%q: tensor<2x2x18x32xbf16>, %k: tensor<
   return %p : tensor<2x2x18x22xf32>
 }
 
-// A head of sequences of any length: between the kernels lies a matrix of two open sizes.
+// One head for sequences of any length: the matrix between the kernels has two open sizes.
 // sizes: 17,22,22,17 1,3,3,1
 func.func @attention_dynamic(%q: tensor<?x32xf32>, %k: tensor<?x32xf32>, %v: tensor<?x32xf32>) -> tensor<?x32xf32> {
   %c0 = arith.constant 0 : index
@@ -112,7 +112,7 @@ func.func @merge_heads(%x: tensor<2x3x20x16xf32>) -> tensor<2x20x48xf32> {
   return %y : tensor<2x20x48xf32>
 }
 
-// Halves of each head turned against each other, put together by insertions.
+// The halves of each head are rotated against each other and joined by insertions.
 func.func @rotary_halves(%x: tensor<6x21x32xf32>, %cosine: tensor<21x16xf32>, %sine: tensor<21x16xf32>) -> tensor<6x21x32xf32> {
   %h = tensor.empty() : tensor<6x21x16xf32>
   %e = tensor.empty() : tensor<6x21x32xf32>
@@ -139,7 +139,7 @@ func.func @rotary_halves(%x: tensor<6x21x32xf32>, %cosine: tensor<21x16xf32>, %s
   return %y : tensor<6x21x32xf32>
 }
 
-// Neighbours turned against each other, in bf16.
+// Adjacent elements are rotated against each other, in bf16.
 func.func @rotary_pairs_bf16(%x: tensor<4x19x32xbf16>, %cosine: tensor<19x16xf32>, %sine: tensor<19x16xf32>) -> tensor<4x19x32xbf16> {
   %pairs = tensor.expand_shape %x [[0], [1], [2, 3]] output_shape [4, 19, 16, 2] : tensor<4x19x32xbf16> into tensor<4x19x16x2xbf16>
   %a = tensor.extract_slice %pairs[0, 0, 0, 0] [4, 19, 16, 1] [1, 1, 1, 1] : tensor<4x19x16x2xbf16> to tensor<4x19x16xbf16>
@@ -167,7 +167,7 @@ func.func @rotary_pairs_bf16(%x: tensor<4x19x32xbf16>, %cosine: tensor<19x16xf32
   return %y : tensor<4x19x32xbf16>
 }
 
-// Decoding: any number of sequences, of queries and of keys that are known so far.
+// Decoding: open numbers of sequences, queries and keys.
 // sizes: 6,25,6,37,6,25,37
 func.func @attention_scores_open(%q: tensor<?x?x32xf32>, %k: tensor<?x?x32xf32>) -> tensor<?x?x?xf32> {
   %c0 = arith.constant 0 : index
@@ -206,7 +206,7 @@ func.func @attention_values_open(%s: tensor<?x?x?xf32>, %v: tensor<?x?x32xf32>) 
   return %y : tensor<?x?x32xf32>
 }
 
-// Projections of the heads: any batch and length.
+// Projections of the heads: open batch and length.
 // sizes: 6,25,6,6,25
 func.func @projection_of_heads_open(%x: tensor<?x?x32xf32>, %w: tensor<?x32x40xf32>, %bias: tensor<40xf32>) -> tensor<?x?x40xf32> {
   %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-// Integers: divisions whose lanes may hold anything, half bytes in every order, chains of operations.
+// Input: integers: divisions by any value, half-byte types in every order, and chains of operations.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:chain --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // WHOLE: {{^}}@function: 
@@ -21,7 +21,7 @@ func.func @quotients(%x: tensor<67xi32>, %y: tensor<67xi32>) -> (tensor<67xi32>,
   return %r#0, %r#1, %r#2, %r#3 : tensor<67xi32>, tensor<67xi32>, tensor<67xi32>, tensor<67xi32>
 }
 
-// A divisor that is computed is 0 beside the elements, too.
+// The computed divisor is also 0 in masked lanes, which have no element.
 func.func @computed_divisor(%x: tensor<19xi8>, %y: tensor<19xi8>) -> tensor<19xi8> {
   %e = tensor.empty() : tensor<19xi8>
   %r = linalg.generic {indexing_maps = [#v, #v, #v], iterator_types = ["parallel"]} ins(%x, %y : tensor<19xi8>, tensor<19xi8>) outs(%e : tensor<19xi8>) {
@@ -51,7 +51,7 @@ func.func @pack_weights(%x: tensor<33x17xi8>) -> (tensor<33x17xi4>, tensor<17x33
   return %r, %s : tensor<33x17xi4>, tensor<17x33xi4>
 }
 
-// [N, K], as checkpoints of language models have their weights.
+// [N, K], the order of weights in checkpoints of language models.
 func.func @dequantize_nk(%x: tensor<5x34xf32>, %w: tensor<18x34xi4>, %scale: tensor<18xf32>) -> tensor<5x18xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<34x18xf32>
@@ -97,7 +97,7 @@ func.func @tiles(%w: tensor<13x7xi4>, %x: tensor<13x7xf32>) -> (tensor<4x4x4x2xi
   return %p, %s, %q : tensor<4x4x4x2xi4>, tensor<5x3xi4>, tensor<13x7xi4>
 }
 
-// A part of a tensor of half bytes is written beside elements that stay.
+// A part of a tensor of half bytes is overwritten; the other elements of its bytes are kept.
 func.func @parts(%x: tensor<9x5xi4>, %y: tensor<3x3xi4>) -> tensor<9x5xi4> {
   %r = tensor.insert_slice %y into %x[3, 1] [3, 3] [1, 1] : tensor<3x3xi4> into tensor<9x5xi4>
   return %r : tensor<9x5xi4>

@@ -1,5 +1,5 @@
-// What moves and converts: transposes, slices, padding, packing, concatenation, embeddings without a gather.
-// One wants to see conversions in the move, and parts written where they belong.
+// Input: moves and conversions: transposes, slices, padding, packing, concatenation, embeddings without a gather.
+// Checks that conversions are part of the move and that parts are written directly to the result.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:transpose_bf16 --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // RUN: quern explain --mlir=%s:nchw_to_nhwc_f16 --target=avx2 | FileCheck %s --check-prefix=WHOLE
@@ -47,7 +47,7 @@ func.func @transpose_dequantized(%x: tensor<3x40x36xi8>, %scale: tensor<36xf32>)
   return %y : tensor<3x36x40xf32>
 }
 
-// Written where it is wanted: the destination's map turns, not the source's.
+// The transposition is in the destination's map instead of the source's.
 func.func @scatter_transposed(%x: tensor<50x70xf32>) -> tensor<70x50xf32> {
   %e = tensor.empty() : tensor<70x50xf32>
   %y = linalg.generic {indexing_maps = [#rc, #cr], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<50x70xf32>) outs(%e : tensor<70x50xf32>) {
@@ -102,7 +102,7 @@ func.func @concatenate(%x: tensor<12x20xf32>, %y: tensor<12x28xf32>) -> tensor<1
   return %z : tensor<12x48xf32>
 }
 
-// Every other row and the columns of a window.
+// Every other row, and the columns of a window.
 func.func @strided_slice(%x: tensor<40x64xbf16>) -> tensor<20x24xbf16> {
   %s = tensor.extract_slice %x[1, 8] [20, 24] [2, 1] : tensor<40x64xbf16> to tensor<20x24xbf16>
   %e = tensor.empty() : tensor<20x24xbf16>
@@ -130,7 +130,7 @@ func.func @reshape(%x: tensor<6x20xf32>, %b: tensor<24xf32>) -> tensor<5x24xf32>
   return %y : tensor<5x24xf32>
 }
 
-// The row of a table for each number, as a product with what is one where the numbers are equal.
+// Looks up a table row for each number, by a product with a matrix that is 1 where the numbers are equal.
 func.func @embedding(%ids: tensor<14xi32>, %table: tensor<40x32xf32>) -> tensor<14x32xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<14x32xf32>
@@ -148,7 +148,7 @@ func.func @embedding(%ids: tensor<14xi32>, %table: tensor<40x32xf32>) -> tensor<
   return %y : tensor<14x32xf32>
 }
 
-// One of a hundred as numbers, and the product with a table.
+// One-hot vectors as numbers, multiplied by a table.
 func.func @embedding_one_hot(%ids: tensor<14xi32>, %table: tensor<40x32xbf16>) -> tensor<14x32xf32> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : bf16

@@ -1,5 +1,5 @@
-// Norms as compilers write them: over the last axis with what is added before it, over two axes of groups, and of statistics that run on.
-// One wants to see each as one problem of rows, and nothing copied.
+// Input: norms as compilers write them: over the last axis with an addition before it, over two axes of groups, and
+// with running statistics. Checks that each is one problem of rows and that nothing is copied.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:layer_norm_bf16 --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // RUN: quern explain --mlir=%s:rms_norm_residual --target=avx2 | FileCheck %s --check-prefix=WHOLE
@@ -23,7 +23,7 @@
 #nchw = affine_map<(n, c, h, w) -> (n, c, h, w)>
 #onlyC = affine_map<(n, c, h, w) -> (c)>
 
-// As torch-mlir has it: reduced axes of 1 stay, and are read at 0.
+// The form of torch-mlir: reduced axes remain with size 1 and are read at index 0.
 func.func @layer_norm_residual(%x: tensor<37x192xf32>, %residual: tensor<37x192xf32>, %weight: tensor<192xf32>, %bias: tensor<192xf32>)
     -> (tensor<37x192xf32>, tensor<37x192xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -82,7 +82,7 @@ func.func @layer_norm_residual(%x: tensor<37x192xf32>, %residual: tensor<37x192x
   return %y, %h : tensor<37x192xf32>, tensor<37x192xf32>
 }
 
-// As StableHLO's way to linalg has it: named operations, and broadcasts of what was reduced.
+// The form that StableHLO is lowered to: named operations, and broadcasts of reduced values.
 func.func @layer_norm_bf16(%x: tensor<33x128xbf16>, %weight: tensor<128xbf16>, %bias: tensor<128xbf16>) -> tensor<33x128xbf16> {
   %zero = arith.constant 0.0 : f32
   %count = arith.constant dense<128.0> : tensor<33xf32>
@@ -206,7 +206,7 @@ func.func @rms_norm_dynamic(%x: tensor<?x160xf32>, %weight: tensor<160xf32>) -> 
   return %y : tensor<?x160xf32>
 }
 
-// Groups of channels are reduced together with all places: two axes.
+// Each group of channels is reduced together with all positions: two axes.
 func.func @group_norm_nchw(%x: tensor<2x24x5x6xf32>, %weight: tensor<24xf32>, %bias: tensor<24xf32>) -> tensor<2x24x5x6xf32> {
   %zero = arith.constant 0.0 : f32
   %count = arith.constant 120.0 : f32
@@ -252,7 +252,7 @@ func.func @group_norm_nchw(%x: tensor<2x24x5x6xf32>, %weight: tensor<24xf32>, %b
   return %back : tensor<2x24x5x6xf32>
 }
 
-// The same with channels innermost: the two axes do not lie together.
+// The same with channels innermost: the two axes are not adjacent.
 func.func @group_norm_nhwc(%x: tensor<2x5x6x24xf32>, %weight: tensor<24xf32>, %bias: tensor<24xf32>) -> tensor<2x5x6x24xf32> {
   %zero = arith.constant 0.0 : f32
   %count = arith.constant 120.0 : f32
@@ -315,7 +315,7 @@ func.func @batch_norm_inference(%x: tensor<2x20x7x9xf32>, %mean: tensor<20xf32>,
   return %y : tensor<2x20x7x9xf32>
 }
 
-// Mean and variance of each channel over all else, and what runs on.
+// Mean and variance of each channel over all other dims, and running statistics.
 func.func @running_statistics(%x: tensor<4x12x5x6xf32>, %oldMean: tensor<12xf32>, %oldVariance: tensor<12xf32>) -> (tensor<12xf32>, tensor<12xf32>) {
   %zero = arith.constant 0.0 : f32
   %count = arith.constant 120.0 : f32

@@ -1,5 +1,5 @@
-// What an execution brings: sizes, strides, numbers; and what a module brings: tables.
-// One wants to see open sizes and numbers in one problem.
+// Input: values that are known at execution (sizes, strides, numbers) and tables of the module. Checks that open sizes
+// and numbers are part of one problem.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:eltwise_dynamic --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // RUN: quern explain --mlir=%s:strides_dynamic --target=avx2 | FileCheck %s --check-prefix=WHOLE
@@ -39,7 +39,7 @@ func.func @strides_dynamic(%x: memref<12x40xf32, strided<[?, 1], offset: ?>>, %y
   return
 }
 
-// Factors and a power that the caller has as numbers.
+// Factors and an exponent that are scalar arguments.
 func.func @numbers(%x: tensor<22x64xf32>, %alpha: f32, %beta: f32, %shift: i32) -> tensor<22x64xf32> {
   %e = tensor.empty() : tensor<22x64xf32>
   %y = linalg.generic {indexing_maps = [#rc, #rc], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<22x64xf32>) outs(%e : tensor<22x64xf32>) {
@@ -53,7 +53,7 @@ func.func @numbers(%x: tensor<22x64xf32>, %alpha: f32, %beta: f32, %shift: i32) 
   return %y : tensor<22x64xf32>
 }
 
-// The weights of a module, kept with the kernel.
+// A constant weight table of the module, stored with the kernel.
 func.func @table(%x: tensor<5x8xf32>) -> tensor<5x4xf32> {
   %zero = arith.constant 0.0 : f32
   %w = arith.constant dense<[[0.5, -1.0, 2.0, 0.25], [1.5, 0.75, -0.5, 1.0], [0.0, 1.0, 2.0, 3.0], [-1.0, 0.5, 0.125, 4.0],
@@ -70,7 +70,7 @@ func.func @table(%x: tensor<5x8xf32>) -> tensor<5x4xf32> {
   return %y : tensor<5x4xf32>
 }
 
-// A static matrix where sizes were open: a cast that changes nothing.
+// A static matrix that is cast to an open size and back: the cast changes nothing.
 func.func @cast(%x: tensor<22x64xf32>) -> tensor<22x64xf32> {
   %c0 = arith.constant 0 : index
   %any = tensor.cast %x : tensor<22x64xf32> to tensor<?x64xf32>
@@ -81,7 +81,7 @@ func.func @cast(%x: tensor<22x64xf32>) -> tensor<22x64xf32> {
   return %known : tensor<22x64xf32>
 }
 
-// Two parts of one buffer, each written by its own operation.
+// Two parts of one buffer, each written by a separate operation.
 func.func @parts(%x: memref<20x32xf32>, %y: memref<20x64xf32>) {
   %left = memref.subview %y[0, 0] [20, 32] [1, 1] : memref<20x64xf32> to memref<20x32xf32, strided<[64, 1]>>
   %right = memref.subview %y[0, 32] [20, 32] [1, 1] : memref<20x64xf32> to memref<20x32xf32, strided<[64, 1], offset: 32>>

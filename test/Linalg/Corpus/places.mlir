@@ -1,5 +1,5 @@
-// Parts whose place, step or size an execution says: by index arguments, by sizes, and by sums and products of these.
-// One wants to see that where a part begins is the call's matter, not the kernel's, and that nothing is copied.
+// Input: parts whose offset, step or size is known at execution: an index argument, a size, or a sum or product of
+// these. Checks that each call computes the offset of a part, not the kernel, and that nothing is copied.
 // REQUIRES: compiler
 // RUN: quern dump --stage=emit --target=avx2 --mlir=%s:extract | FileCheck %s --check-prefix=EXTRACT
 // EXTRACT:      number "arg1"
@@ -12,7 +12,7 @@
 // COLUMNS-NEXT: check "the size of a part in dim 1 of arg0" value s1 - s6 low s4 high s4
 // COLUMNS:      call @function("result0", "arg0"[s6 * 4])
 
-// What lies beyond is refused with the number and the limit, and so is a size that contradicts another.
+// An offset out of range is refused with its value and the limit, and so are contradictory sizes.
 // RUN: not quern run --mlir=%s:extract --sizes=49 2>&1 | FileCheck %s --check-prefix=BEYOND
 // BEYOND: the offset of a part in dim 0 of arg0 is 49; 0 to 48 is possible
 // RUN: not quern run --mlir=%s:insert --sizes=61 2>&1 | FileCheck %s --check-prefix=INSERTED
@@ -45,7 +45,7 @@ func.func @insert(%x: tensor<4x48xf32>, %to: tensor<64x48xf32>, %at: index) -> t
   return %s : tensor<64x48xf32>
 }
 
-// Keys of one step go where a cache has room for them.
+// The keys of one step are written to the next free rows of a cache.
 // sizes: 0 30 0
 func.func @cache(%x: memref<2x8xf16>, %cache: memref<4x32x8xf16>, %at: index) {
   %p = memref.subview %cache[1, %at, 0] [1, 2, 8] [1, 1, 1] : memref<4x32x8xf16> to memref<2x8xf16, strided<[8, 1], offset: ?>>
@@ -53,7 +53,7 @@ func.func @cache(%x: memref<2x8xf16>, %cache: memref<4x32x8xf16>, %at: index) {
   return
 }
 
-// A block by its number, of columns and rows.
+// A block of columns and rows, selected by its number.
 // sizes: 0,0 3,5 2,1 0,0 0,1 0,5
 func.func @block(%x: tensor<64x48xbf16>, %i: index, %j: index) -> tensor<16x8xf32> {
   %c16 = arith.constant 16 : index
@@ -78,7 +78,7 @@ func.func @any_rows(%x: tensor<64x48xf32>, %at: index, %n: index) -> tensor<?x48
   return %y : tensor<?x48xf32>
 }
 
-// The columns that a number leaves, of a matrix of open sizes.
+// The remaining columns after an open number, of a matrix with open sizes.
 // sizes: 9,17,9,12,5 1,2,1,1,1 0,0,0,0,0 0,17,0,12,5 0,2,0,0,0
 func.func @left_columns(%x: tensor<?x?xf32>, %n: index) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
@@ -92,7 +92,7 @@ func.func @left_columns(%x: tensor<?x?xf32>, %n: index) -> tensor<?x?xf32> {
   return %y : tensor<?x?xf32>
 }
 
-// The keys that are there already.
+// The keys computed so far.
 // sizes: 33,33 1,1 64,64 0,0
 func.func @softmax_of_part(%x: tensor<8x64xf32>, %n: index) -> tensor<8x?xf32> {
   %e = tensor.empty(%n) : tensor<8x?xf32>
@@ -101,7 +101,7 @@ func.func @softmax_of_part(%x: tensor<8x64xf32>, %n: index) -> tensor<8x?xf32> {
   return %y : tensor<8x?xf32>
 }
 
-// A part of known size of a buffer of open size, and parts of it by its own size.
+// A part of known size of a buffer of open size, and parts that depend on the buffer's size.
 // sizes: 6 9
 func.func @open_buffer(%x: tensor<?x8xf32>) -> tensor<4x8xf32> {
   %e = tensor.empty() : tensor<4x8xf32>
@@ -141,7 +141,7 @@ func.func @expert(%x: tensor<22x32xf32>, %w: tensor<3x32x48xf32>, %which: index)
   return %y : tensor<22x48xf32>
 }
 
-// Dims put together and taken apart, one of them by a number.
+// Dims are collapsed and expanded, one of them by a number.
 // sizes: 6,4,24 1,1,1 3,5,15 0,0,0 3,5,0 6,4,0
 func.func @together(%x: tensor<?x?x8xf32>) -> tensor<?x8xf32> {
   %flat = tensor.collapse_shape %x [[0, 1], [2]] : tensor<?x?x8xf32> into tensor<?x8xf32>

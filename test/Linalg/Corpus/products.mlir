@@ -1,5 +1,5 @@
-// Products with what follows them.
-// One wants to see a product and its epilogue as one contraction, also for each of a batch and with what is read transposed; a second product apart.
+// Input: products with epilogues. Checks that a product and its epilogue are one contraction, also for each entry of a
+// batch and with transposed operands, and that a second product is a separate problem.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:matmul_bias_relu --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // RUN: quern explain --mlir=%s:matmul_bias_gelu --target=avx2 | FileCheck %s --check-prefix=WHOLE
@@ -45,7 +45,7 @@ func.func @matmul_bias_relu(%x: tensor<48x64xf32>, %w: tensor<64x80xf32>, %b: te
   return %y : tensor<48x80xf32>
 }
 
-// The bias is broadcast first and added up on, as torch.addmm becomes.
+// The bias is broadcast first and the product is added to it, like torch.addmm after lowering.
 func.func @matmul_bias_gelu(%x: tensor<33x96xf32>, %w: tensor<96x72xf32>, %b: tensor<72xf32>) -> tensor<33x72xf32> {
   %half = arith.constant 0.5 : f32
   %one = arith.constant 1.0 : f32
@@ -108,7 +108,7 @@ func.func @matmul_bias_gelu_bf16(%x: tensor<32x128xbf16>, %w: tensor<128x64xbf16
   return %y : tensor<32x64xbf16>
 }
 
-// The weights as torch.nn.Linear keeps them, by the maps of the operation.
+// Weights in the order of torch.nn.Linear, expressed by the maps of the operation.
 func.func @matmul_transposed_weights(%x: tensor<30x64xf32>, %w: tensor<50x64xf32>, %b: tensor<50xf32>) -> tensor<30x50xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<30x50xf32>
@@ -123,7 +123,7 @@ func.func @matmul_transposed_weights(%x: tensor<30x64xf32>, %w: tensor<50x64xf32
   return %y : tensor<30x50xf32>
 }
 
-// A transpose of its own in front, as torch-mlir has it.
+// A separate transpose precedes the product, as in torch-mlir.
 func.func @linear_of_torch(%x: tensor<30x64xf32>, %w: tensor<56x64xf32>, %b: tensor<56xf32>) -> tensor<30x56xf32> {
   %zero = arith.constant 0.0 : f32
   %turned = tensor.empty() : tensor<64x56xf32>
@@ -164,7 +164,7 @@ func.func @matmul_row_scale_residual(%x: tensor<40x64xf32>, %w: tensor<64x48xf32
   return %y : tensor<40x48xf32>
 }
 
-// What is added lies transposed.
+// The residual is transposed.
 func.func @matmul_transposed_residual(%x: tensor<40x64xf32>, %w: tensor<64x48xf32>, %residual: tensor<48x40xf32>) -> tensor<40x48xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<40x48xf32>
@@ -200,7 +200,7 @@ func.func @batch_matmul_transposed_bf16(%x: tensor<3x20x32xbf16>, %w: tensor<3x4
   return %p : tensor<3x20x48xf32>
 }
 
-// One matrix for all of a batch, as a contraction.
+// One matrix for the whole batch, as a contraction.
 func.func @contract_shared(%x: tensor<3x20x32xf32>, %w: tensor<32x48xf32>) -> tensor<3x20x48xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<3x20x48xf32>
@@ -287,7 +287,7 @@ func.func @mlp(%x: tensor<24x48xf32>, %w: tensor<48x96xf32>, %b: tensor<96xf32>,
   return %y : tensor<24x48xf32>
 }
 
-// Blocks of both factors packed, multiplied, and unpacked, as compilers tile on the outside.
+// Blocks of both factors are packed, multiplied and unpacked, like the outer tiling of compilers.
 func.func @matmul_packed(%x: tensor<40x32xf32>, %w: tensor<32x48xf32>) -> tensor<40x48xf32> {
   %zero = arith.constant 0.0 : f32
   %a = tensor.empty() : tensor<5x32x8x1xf32>

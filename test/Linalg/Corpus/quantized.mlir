@@ -1,5 +1,5 @@
-// Integers for weights and activations: dequantization in front of products, quantization behind.
-// One wants to see what quantizes in the problem that has its numbers.
+// Input: integer weights and activations, with dequantization before products and quantization after them. Checks that
+// the quantization is part of the problem that computes its input.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:quantize_rows --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // RUN: quern explain --mlir=%s:matmul_requantized --target=avx2 | FileCheck %s --check-prefix=WHOLE
@@ -28,7 +28,7 @@ func.func @dequantize_s8_matmul(%x: tensor<20x64xf32>, %w: tensor<64x48xi8>, %sc
   return %y : tensor<20x48xf32>
 }
 
-// Bytes without a sign, with a zero point for each column.
+// Unsigned bytes, with a zero point for each column.
 func.func @dequantize_u8_matmul(%x: tensor<20x64xf32>, %w: tensor<64x48xi8>, %zeroPoint: tensor<48xi8>, %scale: tensor<48xf32>) -> tensor<20x48xf32> {
   %zero = arith.constant 0.0 : f32
   %wide = tensor.empty() : tensor<64x48xf32>
@@ -47,7 +47,7 @@ func.func @dequantize_u8_matmul(%x: tensor<20x64xf32>, %w: tensor<64x48xi8>, %ze
   return %y : tensor<20x48xf32>
 }
 
-// Half bytes in groups of 32 along K, a scale and a zero point for each group and column.
+// Half bytes in groups of 32 along K, with a scale and a zero point for each group and column.
 func.func @dequantize_s4_groups_matmul(%x: tensor<20x64xf32>, %w: tensor<2x32x48xi4>, %scale: tensor<2x48xf32>) -> tensor<20x48xf32> {
   %zero = arith.constant 0.0 : f32
   %wide = tensor.empty() : tensor<2x32x48xf32>
@@ -80,7 +80,7 @@ func.func @dequantize_u4(%w: tensor<24x64xi4>, %zeroPoint: tensor<24xi4>, %scale
   return %y : tensor<24x64xf16>
 }
 
-// Each row by its own largest value: values and scales are returned.
+// Each row is scaled by its largest absolute value; values and scales are returned.
 func.func @quantize_rows(%x: tensor<26x100xf32>) -> (tensor<26x100xi8>, tensor<26xf32>) {
   %zero = arith.constant 0.0 : f32
   %most = arith.constant 127.0 : f32
@@ -121,7 +121,7 @@ func.func @matmul_s8(%x: tensor<24x64xi8>, %w: tensor<64x48xi8>) -> tensor<24x48
   return %y : tensor<24x48xi32>
 }
 
-// As TOSA's products become: bytes in, bytes out.
+// Products of TOSA after lowering: byte operands and results.
 func.func @matmul_requantized(%x: tensor<24x64xi8>, %w: tensor<64x48xi8>, %b: tensor<48xi32>, %scale: tensor<48xf32>) -> tensor<24x48xi8> {
   %zero = arith.constant 0 : i32
   %most = arith.constant 127.0 : f32

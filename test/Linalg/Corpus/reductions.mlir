@@ -1,5 +1,4 @@
-// Sums and extremes, with where they are.
-// One wants to see each as one problem of rows.
+// Input: sums and extremes, with their indices. Checks that each is one problem of rows.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:argmax --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // RUN: quern explain --mlir=%s:top1 --target=avx2 | FileCheck %s --check-prefix=WHOLE
@@ -14,7 +13,7 @@
 #v = affine_map<(r) -> (r)>
 #none = affine_map<(r) -> ()>
 
-// Of equal ones the first.
+// For equal elements, the index is that of the first.
 func.func @argmax(%x: tensor<26x75xf32>) -> (tensor<26xf32>, tensor<26xi32>) {
   %low = arith.constant 0xFF800000 : f32
   %zero = arith.constant 0 : i32
@@ -34,7 +33,7 @@ func.func @argmax(%x: tensor<26x75xf32>) -> (tensor<26xf32>, tensor<26xi32>) {
   return %y#0, %y#1 : tensor<26xf32>, tensor<26xi32>
 }
 
-// As TOSA has it: the index alone is wanted.
+// The form of TOSA: only the index is returned.
 func.func @argmax_index_only(%x: tensor<6x30x20xf32>) -> tensor<6x20xi32> {
   %low = arith.constant -3.40282347E+38 : f32
   %zero = arith.constant 0 : i32
@@ -55,7 +54,7 @@ func.func @argmax_index_only(%x: tensor<6x30x20xf32>) -> tensor<6x20xi32> {
   return %y#0 : tensor<6x20xi32>
 }
 
-// Probability and place of the likeliest.
+// Probability and index of the most probable class.
 func.func @top1(%x: tensor<18x64xf32>) -> (tensor<18xf32>, tensor<18xi32>) {
   %low = arith.constant 0xFF800000 : f32
   %zero = arith.constant 0 : i32
@@ -151,7 +150,7 @@ func.func @dot(%x: tensor<300xf32>, %y: tensor<300xf32>) -> tensor<f32> {
   return %z : tensor<f32>
 }
 
-// All of a matrix: both axes, and no dims are left.
+// A whole matrix: both axes are reduced, and the result has rank 0.
 func.func @mean_square(%x: tensor<20x30xf32>) -> tensor<f32> {
   %zero = arith.constant 0.0 : f32
   %count = arith.constant 600.0 : f32

@@ -1,5 +1,5 @@
-// Softmax with what stands before and behind it, and losses.
-// One wants to see each as one problem, whatever form the softmax has.
+// Input: softmaxes with operations before and after them, and losses. Checks that each is one problem, whatever form
+// the softmax has.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:softmax_mask_scale --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // RUN: quern explain --mlir=%s:softmax_causal --target=avx2 | FileCheck %s --check-prefix=WHOLE
@@ -35,7 +35,7 @@ func.func @softmax_mask_scale(%x: tensor<6x21x77xf32>, %mask: tensor<6x77xf32>) 
   return %y : tensor<6x21x77xf32>
 }
 
-// What lies above the diagonal counts for nothing.
+// Elements above the diagonal are masked.
 func.func @softmax_causal(%x: tensor<4x40x40xf32>) -> tensor<4x40x40xf32> {
   %low = arith.constant 0xFF800000 : f32
   %e = tensor.empty() : tensor<4x40x40xf32>
@@ -160,7 +160,7 @@ func.func @log_sum_exp_bf16(%x: tensor<16x100xbf16>) -> tensor<16xf32> {
   return %y : tensor<16xf32>
 }
 
-// Of probabilities, the mean over rows: a result without dims.
+// For probabilities, the mean over rows: a result of rank 0.
 func.func @cross_entropy(%x: tensor<24x60xf32>, %wanted: tensor<24x60xf32>) -> tensor<f32> {
   %zero = arith.constant 0.0 : f32
   %low = arith.constant 0xFF800000 : f32
@@ -197,7 +197,7 @@ func.func @cross_entropy(%x: tensor<24x60xf32>, %wanted: tensor<24x60xf32>) -> t
   return %total : tensor<f32>
 }
 
-// Of classes by number: the one that is wanted is found by its index, without a gather.
+// For class numbers: the class is found by comparing indices, without a gather.
 func.func @cross_entropy_of_classes(%x: tensor<24x60xf32>, %class: tensor<24xi32>) -> tensor<24xf32> {
   %zero = arith.constant 0.0 : f32
   %low = arith.constant 0xFF800000 : f32
@@ -227,7 +227,7 @@ func.func @cross_entropy_of_classes(%x: tensor<24x60xf32>, %class: tensor<24xi32
   return %y : tensor<24xf32>
 }
 
-// The mean of what a mask of numbers keeps, along the middle axis.
+// The mean of the elements that a numeric mask selects, along the middle axis.
 func.func @masked_mean(%x: tensor<5x33x48xf32>, %mask: tensor<5x33xf32>) -> tensor<5x48xf32> {
   %zero = arith.constant 0.0 : f32
   %tiny = arith.constant 1.0e-9 : f32

@@ -1,4 +1,4 @@
-// Reductions that start from anything, and those of nothing, which leave their start.
+// Input: reductions with any initial value, and reductions over no elements, whose result is the initial value.
 // REQUIRES: compiler
 // RUN: quern explain --mlir=%s:bias --target=avx2 | FileCheck %s --check-prefix=WHOLE
 // WHOLE: {{^}}@function: 
@@ -311,7 +311,7 @@ func.func @matvec(%x: tensor<9x21xf32>, %v: tensor<21xf32>, %c: tensor<9xf32>) -
   return %y : tensor<9xf32>
 }
 
-// The bias is what the product starts from.
+// The bias is the initial value of the product's sums.
 func.func @bias(%x: tensor<9x21xf32>, %w: tensor<21x19xf32>, %b: tensor<19xf32>) -> tensor<9x19xf32> {
   %e = tensor.empty() : tensor<9x19xf32>
   %s = linalg.broadcast ins(%b : tensor<19xf32>) outs(%e : tensor<9x19xf32>) dimensions = [0]

@@ -1,6 +1,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A layer of a transformer encoder: 16 tokens of 32, 4 heads, a feed-forward network of 64, in TOSA.
+// A layer of a transformer encoder in TOSA: 16 tokens of 32 elements, 4 heads, a feed-forward network of width 64.
 func.func private @layer(%x: tensor<1x16x32xf32>, %mask: tensor<1x16x16xf32>, %wq: tensor<1x32x32xf32>,
     %bq: tensor<1x1x32xf32>, %wk: tensor<1x32x32xf32>, %bk: tensor<1x1x32xf32>, %wv: tensor<1x32x32xf32>,
     %bv: tensor<1x1x32xf32>, %wo: tensor<1x32x32xf32>, %bo: tensor<1x1x32xf32>, %g1: tensor<1x1x32xf32>,
@@ -39,7 +39,7 @@ func.func private @layer(%x: tensor<1x16x32xf32>, %mask: tensor<1x16x16xf32>, %w
   %v19 = tosa.reduce_sum %v18 {axis = 2 : i32} : (tensor<4x16x16xf32>) -> tensor<4x16x1xf32>
   %v20 = tosa.reciprocal %v19 : (tensor<4x16x1xf32>) -> tensor<4x16x1xf32>
   %v21 = tosa.mul %v18, %v20, %shift : (tensor<4x16x16xf32>, tensor<4x16x1xf32>, tensor<1xi8>) -> tensor<4x16x16xf32>
-  // The heads together, projected, and the residual.
+  // Joins the heads, projects them and adds the residual.
   %v22 = tosa.matmul %v21, %v12, %zp, %zp : (tensor<4x16x16xf32>, tensor<4x16x8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<4x16x8xf32>
   %v23 = tosa.transpose %v22 {perms = array<i32: 1, 0, 2>} : (tensor<4x16x8xf32>) -> tensor<16x4x8xf32>
   %v24 = tosa.reshape %v23, %join : (tensor<16x4x8xf32>, !tosa.shape<3>) -> tensor<1x16x32xf32>

@@ -1,6 +1,7 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A net that spots 12 words in 4 seconds of 49 x 10 features each, of dense layers alone (the DNN of "Hello Edge"), in TOSA.
+// A network of dense layers in TOSA that spots 12 words in 4 seconds of 49 x 10 features each (the DNN of "Hello
+// Edge").
 func.func private @layer(%x: tensor<1x196x10xf32>, %w0: tensor<1x490x144xf32>, %b0: tensor<1x1x144xf32>,
     %w1: tensor<1x144x144xf32>, %b1: tensor<1x1x144xf32>, %w2: tensor<1x144x144xf32>, %b2: tensor<1x1x144xf32>,
     %w3: tensor<1x144x12xf32>, %b3: tensor<1x1x12xf32>) -> tensor<1x4x12xf32> {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The loop goes along one dim of each buffer, or along none of it. Without that dim the problem is that of one index,
-// and its kernel becomes the body of a loop, in which buffers begin at that index.
+// The loop of a batch indexes one dim of a buffer, or none. Without that dim, the problem is that of one index. Its
+// kernel becomes the body of a loop, in which buffers start at the current index.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Batch.h"
@@ -29,9 +29,9 @@ constexpr int none = -1;
 class Batch {
 public:
   explicit Batch(const Problem &problem) : problem(problem) {}
-  /// Finds the loop of every op and the dim of every buffer; false with a reason.
+  /// Finds the loop of every op and the dim of every buffer. Returns false with a reason if there are none.
   bool read(std::string &whyNot);
-  /// The problem of one index, behind the other.
+  /// Creates the problem of one index after the original one.
   func::FuncOp makeOne() const;
   func::FuncOp wrap(func::FuncOp kernel) const;
 
@@ -49,9 +49,9 @@ private:
   Value memoryFrom(OpBuilder &builder, Value memory, Value at, MemRefType type) const;
 
   const Problem &problem;
-  Size count;                                  ///< 0: no op's loop is known yet
-  llvm::DenseMap<Value, int> dims;             ///< of buffers, or none
-  llvm::DenseMap<Operation *, unsigned> loops; ///< of ops other than fills
+  Size count;                                  ///< extent of the loop; 0: not known yet
+  llvm::DenseMap<Value, int> dims;             ///< dim of each buffer, or none
+  llvm::DenseMap<Operation *, unsigned> loops; ///< loop of each op except fills
 };
 
 SmallVector<int> openDims(MemRefType type) {
@@ -62,7 +62,7 @@ SmallVector<int> openDims(MemRefType type) {
   return open;
 }
 
-/// The outermost loop that all operands of the first reduction go along.
+/// Returns the outermost loop that indexes all operands of the first reduction.
 std::optional<unsigned> Batch::loopOfFirst() const {
   for (const ProblemOp &own : problem.ops) {
     linalg::LinalgOp op = own.op;
@@ -82,7 +82,7 @@ std::optional<unsigned> Batch::loopOfFirst() const {
   return std::nullopt;
 }
 
-/// Notes which dims of an op's operands its loop is the index of.
+/// Records the dims of an op's operands that its loop indexes.
 bool Batch::spread(linalg::LinalgOp op, unsigned loop, std::string &whyNot) {
   loops[op] = loop;
   auto fail = [&](const char *why) {
@@ -178,7 +178,7 @@ MemRefType Batch::without(Value memref) const {
   const bool isDense = dense.strides == strides && dense.offset == offset;
   auto strided =
       MemRefType::get(shape, type.getElementType(), StridedLayoutAttr::get(type.getContext(), offset, strides));
-  const bool isOwn = !isa<BlockArgument>(memref); // whose layout nobody sees
+  const bool isOwn = !isa<BlockArgument>(memref); // its layout is not visible outside
   return isOwn || isDense ? plain : strided;
 }
 
@@ -255,7 +255,7 @@ void Batch::allocWithout(OpBuilder &builder, memref::AllocOp alloc, IRMapping &m
   mapping.map(alloc.getResult(), made.getResult());
 }
 
-/// How long memory of the problem's own is along a dim: the size of one of a batch, along that which goes along it.
+/// Returns the size of an intermediate along a dim of the single problem; 1 for the dim of the batch.
 Value Batch::dimWithout(OpBuilder &builder, memref::DimOp dim, const IRMapping &mapping) const {
   std::optional<int64_t> at = dim.getConstantIndex();
   const int without = dims.lookup_or(dim.getSource(), none);
@@ -266,7 +266,7 @@ Value Batch::dimWithout(OpBuilder &builder, memref::DimOp dim, const IRMapping &
   return memref::DimOp::create(builder, dim.getLoc(), mapping.lookupOrDefault(dim.getSource()), index);
 }
 
-/// Which entries of the execution's list the open sizes of one are.
+/// Returns the entries of the execution's list of sizes that the open sizes of the single problem are.
 SmallVector<int64_t> Batch::sizesOfOne() const {
   SmallVector<int64_t> indices;
   for (BlockArgument argument : problem.function.getArguments()) {
@@ -290,7 +290,7 @@ Size Batch::strideOf(Value argument) const {
   return dim == none ? Size() : problem.sizes.layoutOf(argument).strides[dim];
 }
 
-/// What a kernel takes for an argument that begins at an element of another.
+/// Returns the kernel argument that starts at element `at` of `memory`.
 Value Batch::memoryFrom(OpBuilder &builder, Value memory, Value at, MemRefType type) const {
   const SmallVector<int64_t> unit(type.getRank(), 1);
   auto layout = StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, unit);
@@ -342,7 +342,7 @@ func::FuncOp Batch::wrap(func::FuncOp kernel) const {
   Value begins = arith::MaxSIOp::create(builder, loc, inOne(all.begin()), zero);
   Value ends = arith::MinSIOp::create(builder, loc, inOne(all.end()), ofOne);
   IRMapping mapping;
-  SmallVector<std::pair<memref::ReinterpretCastOp, Value>> begun; ///< and where in the argument
+  SmallVector<std::pair<memref::ReinterpretCastOp, Value>> begun; ///< and their offsets in the argument
   const unsigned count = kernel.getNumArguments();
   for (unsigned i = 0; i < count - 2; ++i) {
     Value memory = all.function.getArgument(i);
@@ -358,7 +358,7 @@ func::FuncOp Batch::wrap(func::FuncOp kernel) const {
   mapping.map(kernel.getArgument(count - 1), ends);
   for (Operation &op : kernel.getBody().front().without_terminator())
     builder.clone(op, mapping);
-  // A batch within says where in the whole buffer its own begin, and knew no other batch.
+  // Offsets of a nested batch are relative to the argument of its kernel, so those of this batch are added.
   for (auto [cast, at] : begun)
     for (Operation *user : llvm::make_early_inc_range(cast->getUsers()))
       if (auto inner = dyn_cast<memref::ReinterpretCastOp>(user)) {

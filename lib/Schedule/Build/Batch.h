@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Products of a batch of matrices share no element: each is a problem of its own, and the batch a loop around its
-// kernel. Whoever schedules one schedules all of them.
+// The products of a batch share no elements. Each is a separate problem, and the batch is a loop around its kernel, so
+// a schedule of one product serves all of them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_BATCH_H
@@ -19,9 +19,9 @@ namespace quern {
 using ScheduleOne =
     llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>(const Problem &, std::string *)>;
 
-/// Schedules a problem whose ops have a loop in common that its first reduction goes along in every
-/// operand: `one` schedules the problem of one index of it, whose iterations come behind those of the index before.
-/// Fails with a reason where there is no such loop, or `one` refuses.
+/// Schedules a problem whose ops share a loop that indexes every operand of its first reduction. `one` schedules the
+/// problem of one index of that loop; in the kernel's space, the iterations of each index follow those of the index
+/// before. Fails with a reason if there is no such loop or `one` fails.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>> scheduleBatch(const Problem &problem, ScheduleOne one,
                                                                      std::string *whyNot);
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Operation counts rank alternatives, bound the code that a loop is unrolled to, and tell how many threads a kernel is
-// worth. They need not be exact.
+// Operation counts rank alternatives, limit unrolled code, and help to choose the number of threads for a kernel. They
+// need not be exact.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Bodies.h"
@@ -62,7 +62,7 @@ SmallVector<Value> quern::cloneBody(OpBuilder &builder, Block &body, IRMapping &
     wanted = yield->getOperands();
   for (Operation &op : body.without_terminator()) {
     if (matchPattern(&op, m_Constant()) || isa<linalg::IndexOp>(op))
-      continue; // captured where it is used; the caller has mapped it
+      continue; // constants are captured where they are used; the caller has mapped indices
     if (op.getNumResults() && map.contains(op.getResult(0)))
       continue;
     if (op.hasOneUse() && *op.user_begin() == yield && !llvm::is_contained(wanted, op.getResult(0)))

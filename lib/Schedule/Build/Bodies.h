@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What all recipes ask of a body before they clone it, what it costs, and the clone.
+// Checks, cost estimate and cloning of the bodies of linalg ops, for all recipes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_BODIES_H
@@ -18,17 +18,17 @@ namespace quern {
 
 inline int64_t bytesOf(mlir::Type element) { return element.getIntOrFloatBitWidth() / 8; }
 
-/// Elementwise operations only, with `takesIndices` also indices of loops, and arithmetic in types that vector
-/// registers compute in; otherwise a reason.
+/// Succeeds if all operations are elementwise (with `takesIndices`, also loop indices) and compute in types that vector
+/// registers support; otherwise fails with a reason in `whyNot`.
 mlir::LogicalResult checkBody(mlir::Block &body, std::string &whyNot, bool takesIndices = false);
 
-/// The vector operations that a body becomes, about: transcendental functions and conversions of
-/// narrow floats are sequences.
+/// Returns the approximate number of vector operations of a body: transcendental functions and conversions of narrow
+/// floats are sequences.
 int64_t opsOf(mlir::linalg::LinalgOp op);
 
-/// Clones a body, whose arguments and indices of loops `map` has as far as they are read. `captured` stands for values
-/// from outside and for constants; `adapt`, if given, is called for each clone, to give it the type of a vector. What
-/// the body yields, or the values in it that are wanted in its place: then what is only yielded is left out.
+/// Clones a body. `map` has its arguments and loop indices as far as they are read. `captured` maps outer values and
+/// constants; `adapt`, if given, sets the vector type of each clone. Returns the yielded values, or `wanted` values of
+/// the body instead, in which case operations that are only yielded are not cloned.
 llvm::SmallVector<mlir::Value> cloneBody(mlir::OpBuilder &builder, mlir::Block &body, mlir::IRMapping &map,
                                          llvm::function_ref<mlir::Value(mlir::Value)> captured,
                                          llvm::function_ref<void(mlir::Operation *)> adapt = nullptr,

@@ -9,9 +9,10 @@
 
 namespace quern {
 
-constexpr int64_t lineBytes = 64;         ///< of a cache
-constexpr int64_t pageBytes = 4096;       ///< of virtual memory, where hardware prefetchers stop
-constexpr int64_t prefetcherReach = 2048; ///< hardware prefetchers follow shorter strides and runs from there on
+constexpr int64_t lineBytes = 64;   ///< bytes of a cache line
+constexpr int64_t pageBytes = 4096; ///< bytes of a page, at whose end hardware prefetchers stop
+/// Bytes; hardware prefetchers follow strides below this, and runs from this length on.
+constexpr int64_t prefetcherReach = 2048;
 
 } // namespace quern
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A buffer of static layout keeps its length, which says how far its accesses may go; others are of unknown length.
+// A buffer with a static layout keeps its length, which bounds accesses to it; other buffers have an unknown length.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Kernel.h"
@@ -83,7 +83,7 @@ void quern::clonePrologue(OpBuilder &builder, Kernel &kernel, func::FuncOp probl
       builder.clone(*op, kernel.arguments);
       continue;
     }
-    // A load keeps its place when its memref becomes flat.
+    // The memref becomes flat, so the load's indices are linearized.
     rows::ArgumentSizes::Layout layout = rows::ArgumentSizes(problem).layoutOf(load.getMemRef());
     Value at = index(layout.offset);
     for (auto [i, stride] : llvm::zip_equal(load.getIndices(), layout.strides)) {

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All recipes give their kernels one signature, which Rows.h says, and a KernelAttr. A kernel sees every
-// argument as a flat buffer.
+// All recipes give their kernels one signature (see Rows.h) and a KernelAttr. A kernel accesses every argument as a
+// flat buffer.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_KERNEL_H
@@ -20,36 +20,36 @@
 
 namespace quern {
 
-/// What a kernel says of itself, as in its KernelAttr.
+/// Properties of a kernel, which its KernelAttr records.
 struct KernelTraits {
   std::string name, plan;
   int64_t space = 1; ///< iterations, before factors
   llvm::SmallVector<int64_t, 4> factors;
   double nsPerIteration = 1;
-  int64_t sharedBytes = 0, scratchBytes = 0; ///< 0: the kernel takes none
-  /// Work-items of a group, and the size of sub-groups that the kernel counts on, or 0. A kernel with groups is a
-  /// device's: `space` counts groups, and the kernel asks for its own (gpu.block_id) instead of taking begin and end.
+  int64_t sharedBytes = 0, scratchBytes = 0; ///< 0: the kernel has no such argument
+  /// Work-items of a group, and the required size of sub-groups, or 0. Kernels with groups run on a device: `space`
+  /// counts groups, and the kernel reads the group index (gpu.block_id) instead of begin and end.
   int64_t groupSize = 0, subGroupSize = 0;
 };
 
 struct Kernel {
   mlir::func::FuncOp function;
-  mlir::IRMapping arguments;          ///< of the problem -> of the kernel
-  mlir::Value shared, scratch, sizes; ///< null where the kernel takes none
-  /// Not of a kernel with groups.
+  mlir::IRMapping arguments;          ///< maps the problem's values to the kernel's
+  mlir::Value shared, scratch, sizes; ///< null if the kernel does not have them
+  /// These two do not exist in kernels with groups.
   mlir::Value begin() { return function.getArgument(function.getNumArguments() - 2); }
   mlir::Value end() { return function.getArgument(function.getNumArguments() - 1); }
 };
 
-/// Inserts the kernel of `problem` behind `after`, with an empty entry block.
+/// Inserts the kernel of `problem` after `after`, with an empty entry block.
 Kernel makeKernel(mlir::func::FuncOp problem, mlir::Operation *after, const KernelTraits &traits);
 
-/// Clones scalar code of a problem (loads from arguments, arithmetic, the constants it needs) to where `builder`
-/// stands, and adds it to `kernel.arguments`. `index` makes a value of a size.
+/// Clones scalar code of a problem (loads from arguments, arithmetic, the constants it needs) to the insertion point of
+/// `builder`, and adds it to `kernel.arguments`. `index` converts a size to a value.
 void clonePrologue(mlir::OpBuilder &builder, Kernel &kernel, mlir::func::FuncOp problem,
                    llvm::ArrayRef<mlir::Operation *> prologue, llvm::function_ref<mlir::Value(rows::Size)> index);
 
-/// Writes `then` under a condition, and `otherwise` if it is given under its opposite. A null condition always holds.
+/// Emits `then` under a condition, and `otherwise`, if given, under its opposite. A null condition always holds.
 void choose(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value condition, llvm::function_ref<void()> then,
             llvm::function_ref<void()> otherwise = nullptr);
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the emitters of all recipes write their kernels with. A constant, an open size and a captured scalar are made
-// once, in the kernel's entry.
+// Base of the emitters of all recipes. Each constant, open size and captured scalar is emitted once, in the kernel's
+// entry.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_BUILD_KERNELBUILDER_H
@@ -29,15 +29,15 @@ public:
 
   Value constant(mlir::TypedAttr attr);
   Value index(rows::Size size);
-  /// A size in the type of an index or integer `other`. Open ones are indices.
+  /// Returns a size in the type of `other`, an index or an integer. An open size is an index.
   Value like(Value other, rows::Size size);
-  /// In every lane; the scalar itself for 0 lanes.
+  /// Broadcasts to all lanes; returns the scalar itself for 0 lanes.
   Value splat(mlir::TypedAttr scalar, int64_t lanes);
   Value zeros(Type type);
-  /// A scalar from outside of a body, or a constant in it, in every lane; the scalar itself for 0 lanes.
+  /// Broadcasts a value from outside a body, or a constant in it, to all lanes; returns the scalar for 0 lanes.
   Value captured(Value scalar, int64_t lanes = 0);
 
-  /// Of indices and of integers that stand for some.
+  /// For indices and for integers that represent indices.
   static bool isZero(Value v);
   Value add(Value x, Value y);
   Value add(Value x, int64_t y) { return y ? add(x, index(y)) : x; }
@@ -46,22 +46,24 @@ public:
   Value multiple(int64_t count, rows::Size size) {
     return size.isOpen() ? scaled(index(count), size) : index(count * size.known());
   }
-  /// Where index `at` of a loop lies, from the loop's start. It is a multiple of `align`.
+  /// Returns the address of index `at` of a loop, relative to the loop's start. `at` is a multiple of `align`.
   Value walk(Value at, const rows::Walk &way, int64_t align = 1);
 
-  /// Of conditions or masks, either of which may be null for true.
+  /// Returns the conjunction of conditions or masks; null means true.
   Value both(Value x, Value y);
-  /// The first `count` of `lanes`. A value, an index or an i32, may be negative or more than there are lanes.
+  /// Returns the mask of the first `count` of `lanes`. A run-time `count` (index or i32) may be negative or too large.
   Value prefixMask(int64_t count, int64_t lanes);
   Value prefixMask(Value count, int64_t lanes);
 
-  /// What `then` computes under a condition, and else `otherwise`. A null condition always holds.
+  /// Returns the results of `then` if the condition holds, otherwise those of `otherwise`. A null condition always
+  /// holds.
   Values chooseValues(Value condition, mlir::TypeRange types, llvm::function_ref<Values()> then,
                       llvm::function_ref<Values()> otherwise);
-  /// A loop that carries values: `body` gets its index and what is carried, and returns what the next iteration gets.
+  /// Emits a loop that carries values: `body` gets the index and the carried values, and returns those of the next
+  /// iteration.
   Values loop(Value begin, Value end, Value step, mlir::ValueRange initial,
               llvm::function_ref<Values(Value at, Values carried)> body);
-  /// One that carries none.
+  /// Emits a loop that carries no values.
   void forRange(Value begin, Value end, llvm::function_ref<void(Value)> body, int64_t step = 1);
 
   template <typename Op, typename... Args> auto create(Args &&...args) {
@@ -76,7 +78,7 @@ public:
   }
   template <typename F> auto atEntry(F f) { return before(entry, f); }
 
-  /// While it lives, what is made belongs to an operation of the problem: has its location.
+  /// While it exists, new operations have the location of an operation of the problem.
   class AtOperation {
   public:
     AtOperation(KernelBuilder &builder, mlir::Location of) : builder(builder), around(std::exchange(builder.loc, of)) {}
@@ -92,13 +94,13 @@ public:
   mlir::OpBuilder b;
   mlir::Location loc;
   Kernel kernel; ///< its arguments are mapped with the prologue
-  /// Constants go before it: the loop over the kernel's space, or what a work-item does first.
+  /// Insertion point of constants: the loop over the kernel's space, or the first operation of a work-item.
   mlir::Operation *entry = nullptr;
 
 private:
   llvm::DenseMap<mlir::Attribute, Value> constants;
   llvm::DenseMap<int64_t, Value> openSizes;                ///< by index in the list of sizes
-  llvm::DenseMap<std::pair<Value, int64_t>, Value> splats; ///< of captured scalars
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> splats; ///< broadcasts of captured scalars
 };
 
 } // namespace quern

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One stage takes registers x[0 … n) to the interleaved halves of x[i] and x[i + n/2], low ones first. After log2(unit)
-// stages of all unit registers, register j is column j. The stages of four registers that lie n/4 apart concern no
-// others, so that the network of 16 registers is that of four, four times, twice.
+// One stage replaces registers x[0 … n) by the interleaved halves of x[i] and x[i + n/2], low ones first. After
+// log2(unit) stages of all unit registers, register j is column j. Two stages of four registers at a distance of n/4
+// involve no other registers, so the network of 16 registers is that of four, run four times in each of two passes.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Transpose.h"
@@ -37,7 +37,7 @@ public:
       }
   }
 
-  /// All stages of these registers alone.
+  /// Runs all stages on only these registers.
   SmallVector<Value> run(SmallVector<Value> x) {
     for (size_t width = 1; width < x.size(); width *= 2)
       x = stage(x);
@@ -51,7 +51,7 @@ public:
     access.sink(Value(), run(std::move(x)));
   }
 
-  /// radix · radix registers.
+  /// Transposes radix · radix registers in two passes.
   void twice(const SquareAccess &access, Value scratch) {
     forFour([&](Value i) {
       SmallVector<Value> x;
@@ -129,7 +129,7 @@ Value quern::joinVectors(OpBuilder &b, Location loc, SmallVector<Value> vectors)
 
 namespace {
 
-/// Vectors as one run of elements, which permutations of that run make anew.
+/// Vectors as one run of elements, from which permutations create new vectors.
 class Run {
 public:
   Run(OpBuilder &b, Location loc, SmallVector<Value> vectors)
@@ -148,7 +148,7 @@ public:
     return result;
   }
 
-  /// All elements of the first half of the run alternate with those of the second, log2(count) times.
+  /// Interleaves the first half of the run with the second, log2(count) times.
   SmallVector<Value> interleaved() {
     return repeated([&](ArrayRef<Value> x, SmallVector<Value> &y) {
       for (int64_t i = 0; i < count / 2; ++i)
@@ -180,7 +180,7 @@ private:
       from.push_back(source(lane));
     return vector::ShuffleOp::create(b, loc, low, high, from);
   }
-  /// One vector after the other adds its lanes.
+  /// Adds the lanes of one vector after another.
   Value collected(ArrayRef<int64_t> from) {
     Value result;
     int first = -1;

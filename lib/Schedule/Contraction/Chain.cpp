@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The first elementwise op tells how many columns there are, since a packed factor may have more; the first
-// product tells the rows. Which loop of an elementwise op is the row follows from the buffers that it shares with
-// a product or with an op that is understood already. The match proves that every intermediate is read at the
-// point where it was written.
+// The first elementwise op determines the number of columns, because a packed factor may have more; the first product
+// determines the rows. The row loop of an elementwise op follows from the buffers that it shares with a product or with
+// another resolved op. The match proves that every intermediate is read at the point where it was written.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Chain.h"
@@ -22,7 +21,7 @@ using linalg::LinalgOp;
 
 namespace {
 
-/// The loop of one index along the last dim of an op's first result, if there is one: a single column.
+/// Returns the loop of one index along the last dim of an op's first result, if there is one: a single column.
 std::optional<unsigned> singleColumn(LinalgOp op) {
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   auto dim = dyn_cast_or_null<AffineDimExpr>(map.getNumResults() ? map.getResults().back() : AffineExpr());
@@ -68,7 +67,7 @@ private:
   SmallVector<Elementwise, 8> elementwise;
   SmallVector<PointOp, 8> starts;
   llvm::SmallDenseMap<Value, TypedAttr, 4> fills;
-  llvm::SmallDenseMap<Value, Size, 8> rowStrides; ///< of buffers whose layout is understood
+  llvm::SmallDenseMap<Value, Size, 8> rowStrides; ///< row strides of buffers whose layout is known
 };
 
 LogicalResult Reader::gatherOps() {
@@ -94,7 +93,8 @@ LogicalResult Reader::gatherOps() {
   return llvm::any_of(ops, reduces) ? success() : fail("there is no product");
 }
 
-/// The extent of the loop along which the first elementwise op writes contiguously; 0 if there is no such op.
+/// Sets the columns to the extent of the loop along which the first elementwise op writes contiguously, or 0 if there
+/// is no such op.
 LogicalResult Reader::chooseColumns() {
   for (const ProblemOp *own : ops) {
     if (reduces(own) || chain.columns != 0)
@@ -146,7 +146,8 @@ LogicalResult Reader::readProducts() {
   return success();
 }
 
-/// Finds the row of an op by a buffer that is understood, and understands its others by it. False if there is none yet.
+/// Finds the row of an op by a buffer whose layout is known, and derives the layouts of its other intermediates.
+/// Returns false if it has no such buffer yet.
 bool Reader::resolve(Elementwise &op) {
   ArrayRef<Size> extents = op.own->extents;
   bool isKnown = chain.rows == 1;
@@ -277,7 +278,7 @@ LogicalResult Reader::startAccumulators() {
   return success();
 }
 
-/// A result has no columns that nobody computes.
+/// A result must not have columns that no product computes.
 LogicalResult Reader::checkStored(const Accumulator &accumulator) {
   for (const Product &product : chain.products)
     for (const Product::Sum &sum : product.sums)
@@ -288,7 +289,7 @@ LogicalResult Reader::checkStored(const Accumulator &accumulator) {
   return success();
 }
 
-/// Arguments may not be read elsewhere than they are written.
+/// Fails if a buffer is read at another point than it is written.
 LogicalResult Reader::checkReads() {
   SmallVector<TileAccess, 16> written;
   for (Accumulator &accumulator : chain.accumulators)
@@ -308,7 +309,7 @@ LogicalResult Reader::checkReads() {
   for (Product &product : chain.products)
     if (isWritten(product.lhs.base) || isWritten(product.rhs.base))
       return fail("a factor of a product is overwritten");
-  for (PointOp &point : chain.epilogue) // in front of the op that writes
+  for (PointOp &point : chain.epilogue) // arguments that an earlier op reads
     for (const TileAccess &in : point.ins)
       if (in.isArgument() && isWritten(in.base) && !llvm::is_contained(written, in))
         return fail("an argument is read at another point than it is overwritten");
@@ -339,7 +340,7 @@ bool Accumulator::startsAlike() const {
 }
 
 int64_t Chain::epilogueOps() const {
-  constexpr int64_t apartOps = 16; // elements that do not lie side by side are read one by one
+  constexpr int64_t apartOps = 16; // non-contiguous elements are read one by one
   int64_t ops = 0;
   for (const PointOp &point : epilogue)
     if (!point.isPerColumn)

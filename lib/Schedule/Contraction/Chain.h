@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the recipe knows of a problem. Every op works on one *tile space* of rows and columns. Its loops are rows,
-// columns, *gates* (each of their values has accumulators of its own) or reduced, and every operand is an offset plus a
-// stride along rows and one along columns. Which loop is which follows from addresses, so that any packing of a factor
-// that is linear in the loops is understood.
+// The recipe's representation of a problem. Every op works on one *tile space* of rows and columns. Each loop is the
+// row, the columns, a *gate* (each of its values has separate accumulators) or reduced. An operand is an offset plus a
+// stride along rows and one along columns. The role of a loop follows from addresses, so any packing of a factor that
+// is linear in the loops is supported.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_CHAIN_H
@@ -20,13 +20,14 @@ namespace quern::contractions {
 
 using rows::Size;
 
-/// What a schedule takes beyond columns that lie side by side in every factor and open sizes of none but the rows.
+/// Forms that are allowed in addition to the default: contiguous columns in every factor, and open sizes only of the
+/// rows.
 struct Reach {
-  bool strided = false;      ///< a factor strided along its columns
-  bool singleColumn = false; ///< a dim of one index is taken for the columns
+  bool strided = false;      ///< factors that are strided along their columns
+  bool singleColumn = false; ///< a dim of one index serves as the columns
   bool open = false;         ///< open columns and loops over K, and open strides
-  bool scalars = false;      ///< factors computed with scalars of the problem
-  bool panels = false;       ///< columns in an open number of panels; the chain then counts these
+  bool scalars = false;      ///< conversions of factors that read scalars of the problem
+  bool panels = false;       ///< columns in an open number of panels, which chain.columns then counts
 };
 
 /// The element at `offset + row * rowStride + column * columnStride`. The stride of the rows may be open.
@@ -40,106 +41,104 @@ struct TileAccess {
   mlir::Type element() const { return mlir::cast<mlir::MemRefType>(base.getType()).getElementType(); }
 };
 
-/// An elementwise op at one value of its gates. An input that is no memref has a null base.
+/// An elementwise op at one value of its gates. An input that is not a memref has a null base.
 struct PointOp {
   mlir::linalg::LinalgOp op;
   llvm::SmallVector<TileAccess, 8> ins, outs;
-  bool isPerColumn = false; ///< an intermediate that no row changes
+  bool isPerColumn = false; ///< an intermediate that is the same in all rows
 };
 
 inline mlir::Location locationOf(const PointOp &point) { return mlir::linalg::LinalgOp(point.op).getLoc(); }
 
-/// The sums of one gate, one for each point of the tile space. They start as a constant, as an elementwise op, or
-/// (neither) as what the argument holds.
+/// The sums of one gate, one for each point of the tile space. They start from a constant, from an elementwise op or,
+/// without both, from the values in the argument.
 struct Accumulator {
   TileAccess at;
   mlir::TypedAttr fill;
   std::optional<PointOp> start;
   bool isStored = false; ///< the sums themselves are a result
   bool startsAtZero() const;
-  bool startsAlike() const; ///< in all rows, from an elementwise op
+  bool startsAlike() const; ///< from an elementwise op, with the same values in all rows
 };
 
-/// A product of two factors, summed over K into some accumulators. `lhs` does not vary along
-/// columns, `rhs` not along rows.
+/// A product of two factors that is summed over K into one or more accumulators. `lhs` does not vary along columns,
+/// `rhs` not along rows.
 struct Product {
   struct Factor {
     mlir::Value base;
     int64_t offset = 0;
-    /// In the body, from the element to what is multiplied; in their order. Besides what comes from the
-    /// element they read scalars.
+    /// Ops of the body from the element to the multiplied value, in order. Their other operands are scalars.
     llvm::SmallVector<mlir::Operation *, 1> conversions;
     mlir::Type element() const { return mlir::cast<mlir::MemRefType>(base.getType()).getElementType(); }
   };
   struct Reduced {
-    Size extent, lhs, rhs; ///< and the strides
+    Size extent, lhs, rhs; ///< the extent of a loop over K and the strides of the factors
     bool operator==(const Reduced &) const = default;
   };
   struct Column {
-    Size extent, stride; ///< of rhs
+    Size extent, stride; ///< stride in rhs
     bool operator==(const Column &) const = default;
   };
   struct Sum {
     unsigned accumulator;
-    int64_t offset; ///< of rhs
+    int64_t offset; ///< in rhs
     bool operator==(const Sum &) const = default;
   };
   mlir::linalg::LinalgOp op;
   Factor lhs, rhs;
   Size lhsRow;
-  /// Outermost first, without what is packed. Of an open number of panels K is counted in elements, of which the last
-  /// group may lack some, and the stride of rhs is that of a group.
+  /// Loops over K, outermost first, without the packed elements. With an open number of panels, K is counted in
+  /// elements, the last group may be partial, and the stride of rhs is from one group to the next.
   llvm::SmallVector<Reduced, 2> reduced;
-  /// Elements of a column that lie side by side in rhs along K, and how many of them are multiplied.
+  /// Contiguous elements of a column in rhs along K, and the number of them that are multiplied.
   int64_t packed = 1, taken = 1;
-  Size columnStride; ///< of rhs from a column to the next where more lies between them than is packed; 0: it does not
+  Size columnStride; ///< elements of rhs between strided columns; 0: columns are `packed` elements from each other
   llvm::SmallVector<Sum, 4> sums;
   llvm::SmallVector<Column, 3> columns; ///< fastest first
-  Size readable;                        ///< columns that rhs has, padding included
+  Size readable;                        ///< columns in rhs, including padding
   bool mayContract = false, mayReassociate = false;
-  bool mayRound = false; ///< f32 factors may be rounded to bf16: the op has the licence
+  bool mayRound = false; ///< f32 factors may be rounded to bf16: the op has the relaxation
 
-  /// Along K, each for what is packed.
+  /// Number of steps along K; each step has the packed elements.
   int64_t steps() const;
   mlir::Location loc() const { return mlir::linalg::LinalgOp(op).getLoc(); }
-  /// Of what it is summed in.
+  /// Type of the accumulated sums.
   mlir::Type sumType() const { return mlir::linalg::LinalgOp(op).getRegionOutputArgs()[0].getType(); }
   /// Elements of rhs from a column of a vector to the next.
   Size laneStride() const { return isStrided() ? columnStride : packed; }
   bool isStrided() const { return columnStride != 0; }
-  /// Elements of rhs from column 0 to another.
+  /// Elements of rhs from column 0 to `column`.
   int64_t rhsAt(int64_t column) const;
-  /// Differs in nothing but its buffers.
+  /// Returns true if the products differ only in their buffers.
   bool isAlike(const Product &other) const;
-  /// Multiplies the same elements of lhs in the same order.
+  /// Returns true if both multiply the same elements of lhs in the same order.
   bool sharesLhs(const Product &other) const;
 };
 
 struct Chain {
   mlir::func::FuncOp problem;
   Size rows, columns;
-  llvm::SmallVector<mlir::Operation *, 8> prologue; ///< scalar code in front of the ops
+  llvm::SmallVector<mlir::Operation *, 8> prologue; ///< scalar code before the ops
   llvm::SmallVector<Accumulator, 6> accumulators;
   llvm::SmallVector<Product, 4> products;
   llvm::SmallVector<PointOp, 8> epilogue;
   mlir::Type sumType() const { return accumulators.front().at.element(); }
-  int64_t epilogueOps() const; ///< vector operations for a vector of every accumulator
+  int64_t epilogueOps() const; ///< vector operations per vector of every accumulator
 };
 
-/// Fails with a reason where an operand is no argument and no intermediate, or does not begin at a
-/// number and go on by strides.
+/// Fails with a reason if an operand is neither an argument nor an intermediate, or if its address is not a known
+/// offset plus strides.
 mlir::LogicalResult checkLinear(const LoopAccess &access, std::string &whyNot);
 
-/// Whether extents of the same memory may be one: whatever execution tells is as many.
+/// Returns true if two extents of the same memory may be equal; open sizes may equal each other.
 inline bool areOne(Size a, Size b) { return a == b || (a.isOpen() && b.isOpen()); }
 
-/// Reads one product: all but the accumulators that it sums into. Of `sumsOf`, the address of the result at each
-/// value of the gates, in the order of `product.sums`. Rows and columns of the chain are set by the first product,
-/// columns only if they are 0.
+/// Reads one product, except for its accumulators. `sumsOf` receives the address of the result at each value of the
+/// gates, in the order of `product.sums`. The first product sets the rows of the chain, and its columns if they are 0.
 mlir::LogicalResult readProduct(const ProblemOp &op, Chain &chain, Product &product, Reach reach,
                                 llvm::SmallVectorImpl<TileAccess> &sumsOf, std::string &whyNot);
 
-/// Reads a problem. Fails with a reason where it is no such chain, or asks for more than `reach`.
+/// Reads a problem. Fails with a reason if it is not such a chain or has a form that `reach` excludes.
 mlir::LogicalResult readChain(const Problem &problem, Chain &chain, Reach reach, std::string &whyNot);
 
 } // namespace quern::contractions

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Read, plan, emit. Only the last step writes IR, and it cannot fail.
+// Reads, plans, then emits. Only the last step writes IR, and it cannot fail.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Contraction.h"
@@ -23,7 +23,7 @@ quern::scheduleContraction(const Problem &problem, const ContractionStrategy &st
     if (succeeded(
             contractions::readChain(problem, chain, {.strided = isLastResort, .singleColumn = isLastResort}, reason)) &&
         succeeded(contractions::planContraction(plan, reason)) &&
-        (isLastResort == strategy.isLastResort || plan.cuts)) // what is copied need not lie side by side
+        (isLastResort == strategy.isLastResort || plan.cuts)) // copied data need not be contiguous
       return SmallVector<func::FuncOp>{contractions::Emitter(plan).emit()};
     if (first.empty())
       first = reason;

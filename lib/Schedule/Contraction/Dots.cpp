@@ -26,12 +26,12 @@ Value splat(OpBuilder &b, Location loc, int64_t lanes, unsigned bits, const APIn
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, value));
 }
 
-/// What makes signed bytes unsigned ones that are 128 more, and the other way round, in words.
+/// Returns the mask, in words, that converts signed bytes to unsigned bytes that are 128 greater, and back.
 Value signsOfBytes(OpBuilder &b, Location loc, int64_t words) {
   return splat(b, loc, words, 32, APInt::getSplat(32, APInt::getSignMask(8)));
 }
 
-/// One of the elements of every lane.
+/// Extracts one element of every lane.
 Value elementOfLanes(OpBuilder &b, const Product &product, Value packed, int64_t lanes, int64_t which) {
   Location loc = product.loc();
   Type element = product.rhs.element();
@@ -49,7 +49,8 @@ Value roundToBf16(OpBuilder &b, const Product &product, Value v) {
   return arith::TruncFOp::create(b, product.loc(), cast<VectorType>(v.getType()).clone(b.getBF16Type()), v);
 }
 
-/// What is multiplied of a vector of a factor's elements: converted, and rounded if the dot rounds one by one.
+/// Converts a vector of a factor's elements for the multiplication, and rounds it if the dot rounds elements one by
+/// one.
 Value factorOf(OpBuilder &b, const Product &product, Dot dot, const Product::Factor &factor, Value v) {
   v = convert(b, factor, v);
   if (dot != Dot::RoundedFma || !factor.element().isF32())
@@ -57,8 +58,8 @@ Value factorOf(OpBuilder &b, const Product &product, Dot dot, const Product::Fac
   return arith::ExtFOp::create(b, product.loc(), v.getType(), roundToBf16(b, product, v));
 }
 
-/// The bytes of every lane, first those at even places, then those at odd ones, as vectors of lanes x 2 words that
-/// are extended from 16 bits.
+/// Returns the even bytes of every lane, then the odd ones, as vectors of lanes x 2 words that are extended from 16
+/// bits.
 SmallVector<Value, 4> splitBytes(OpBuilder &b, const Product &product, const Product::Factor &factor, Value bytes,
                                  int64_t lanes) {
   Location loc = product.loc();
@@ -79,7 +80,7 @@ SmallVector<Value, 4> splitBytes(OpBuilder &b, const Product &product, const Pro
   return parts;
 }
 
-/// Columns as patches want them, of each register of which there is some.
+/// Shapes the columns as patches, one operand for each register that `packed` fills.
 SmallVector<Value, 4> patchesOfRhs(OpBuilder &b, const Product &product, Value packed, int64_t lanes) {
   const int64_t ofRegister = lanes * product.packed / 2;
   const int64_t count = cast<VectorType>(packed.getType()).getNumElements();
@@ -96,7 +97,8 @@ SmallVector<Value, 4> patchesOfRhs(OpBuilder &b, const Product &product, Value p
   return parts;
 }
 
-/// The bytes of a shifted lhs, which are signed where its own are not, as lanes x 4, extended.
+/// Returns the shifted bytes of lhs as lanes x 4, extended. They are signed if those of lhs are not, and unsigned
+/// otherwise.
 Value shiftedBytes(OpBuilder &b, const Product &product, Value words, int64_t lanes) {
   Location loc = product.loc();
   Value bytes = vector::BitCastOp::create(b, loc, VectorType::get({lanes * 4}, b.getI8Type()), words);
@@ -106,7 +108,7 @@ Value shiftedBytes(OpBuilder &b, const Product &product, Value words, int64_t la
                                                  : arith::ExtSIOp::create(b, loc, wide, bytes).getResult();
 }
 
-/// sum[lane] += Σ over what is packed, lhs[k] or lhs[lane, k] * rhs[lane, k].
+/// sum[lane] += Σ over the packed elements, lhs[k] or lhs[lane, k] * rhs[lane, k].
 Value contract(OpBuilder &b, const Product &product, Value lhs, Value rhs, Value sum) {
   bool isOne = cast<VectorType>(lhs.getType()).getRank() == 1;
   AffineExpr lane, k;
@@ -193,7 +195,7 @@ bool contractions::makesPairs(const Product &product, const ContractionStrategy 
          product.sumType().isF32() && product.mayReassociate && product.mayContract;
 }
 
-/// By words, which takes fewer instructions than a shuffle of halves.
+/// Operates on words, which needs fewer instructions than a shuffle of halves.
 Value contractions::makePairs(OpBuilder &b, const Product &product, Value first, Value second) {
   Location loc = product.loc();
   const int64_t lanes = cast<VectorType>(first.getType()).getNumElements();
@@ -342,7 +344,7 @@ SmallVector<Value, 4> contractions::lhsOfStep(OpBuilder &b, const Product &produ
                                   [&](int64_t element) { return all(element, lanes); });
   if (dot == Dot::Shifted)
     return {shiftedBytes(b, product, all(step, lanes), lanes)};
-  const bool arePairs = dot == Dot::Rounded || dot == Dot::Pairs; // rounded here, or in a copy
+  const bool arePairs = dot == Dot::Rounded || dot == Dot::Pairs; // rounded here or in a copy
   Type element = arePairs ? b.getBF16Type() : product.lhs.element();
   Value packed = vector::BitCastOp::create(b, loc, VectorType::get({product.packed}, element), all(step, 1));
   return {dot == Dot::Quads ? convert(b, product.lhs, packed) : packed};

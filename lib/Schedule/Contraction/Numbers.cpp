@@ -17,7 +17,7 @@ void NumberEmitter::forCount(int64_t begin, int64_t end, function_ref<void(Value
     forRange(index(begin), index(end), body);
 }
 
-/// The constant comes last, where addresses side by side share what is in front of it.
+/// The constant is added last, so that adjacent addresses share the sum before it.
 Value NumberEmitter::linear(int64_t offset, ArrayRef<Term> terms) {
   Value sum;
   for (auto [value, stride] : terms) {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What every part of a contraction's kernel is written with, besides what all recipes have.
+// NumberEmitter adds loops over counts and linear addresses to KernelBuilder, for all emitters of contractions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_NUMBERS_H
@@ -28,8 +28,8 @@ protected:
 
   void forCount(int64_t begin, int64_t end, llvm::function_ref<void(Value)> body);
   Value linear(int64_t offset, llvm::ArrayRef<Term> terms);
-  /// A sum or product of indices, made once for all blocks that see it: every further operation
-  /// costs each stage to come.
+  /// Emits a sum or product of indices once for all blocks that can see it: every further operation costs time in each
+  /// later stage.
   template <typename Op> Value shared(Value x, Value y) {
     auto key = [&](mlir::Block *block) { return std::tuple(mlir::TypeID::get<Op>(), block, x, y); };
     for (mlir::Block *block = b.getInsertionBlock(); block; block = block->getParent()->getParentOp()->getBlock())
@@ -37,13 +37,13 @@ protected:
         return found->second;
     return indices[key(b.getInsertionBlock())] = create<Op>(x, y, mlir::arith::IntegerOverflowFlags::nsw);
   }
-  /// Of numbers where both are known.
+  /// These fold constants.
   Value smaller(Value x, Value y);
   Value larger(Value x, Value y);
   Value difference(Value x, Value y);
 
 private:
-  llvm::DenseMap<std::tuple<mlir::TypeID, mlir::Block *, Value, Value>, Value> indices; ///< what shared() made
+  llvm::DenseMap<std::tuple<mlir::TypeID, mlir::Block *, Value, Value>, Value> indices; ///< results of shared()
 };
 
 } // namespace quern::contractions

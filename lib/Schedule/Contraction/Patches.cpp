@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An instruction adds what two rows of lhs and two columns of rhs give to four sums, in every 128 bits of a register.
-// The sums of two rows, which take two vectors, are in that order while they are added to: vectors of
-// [row 0, columns 0 and 1; row 1, columns 0 and 1; row 0, columns 2 and 3; …].
+// In every 128 bits of a register, one instruction adds the products of two rows of lhs and two columns of rhs to four
+// sums. While the sums of two rows, which take two vectors, are accumulated, they are in that order: vectors of [row 0,
+// columns 0 and 1; row 1, columns 0 and 1; row 0, columns 2 and 3; …].
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Dots.h"
@@ -18,8 +18,8 @@ using namespace quern::contractions;
 
 namespace {
 
-constexpr int64_t side = 2;       ///< of a patch
-constexpr unsigned pairBits = 64; ///< two sums, or what is packed
+constexpr int64_t side = 2;       ///< rows and columns of a patch
+constexpr unsigned pairBits = 64; ///< two sums, or the packed elements
 
 Value asPairs(OpBuilder &b, Location loc, Value v) {
   auto type = cast<VectorType>(v.getType());
@@ -27,7 +27,7 @@ Value asPairs(OpBuilder &b, Location loc, Value v) {
   return vector::BitCastOp::create(b, loc, VectorType::get({bits / pairBits}, b.getI64Type()), v);
 }
 
-/// Two vectors of pairs as the elements of one behind the other say.
+/// Rearranges two vectors of 64-bit pairs: pair i of their concatenation becomes pair elementAt(i).
 RowPair shuffled(OpBuilder &b, Location loc, RowPair from, function_ref<int64_t(int64_t)> elementAt) {
   Type type = from.first.getType();
   from = {asPairs(b, loc, from.first), asPairs(b, loc, from.second)};

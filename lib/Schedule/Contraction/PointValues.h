@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A point is what one value stands for: a vector of columns on a CPU, one column of a work-item on a device.
+// A point is what one value represents: a vector of columns on a CPU, one column of a work-item on a device.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_POINTVALUES_H
@@ -15,25 +15,25 @@
 
 namespace quern::contractions {
 
-/// What has been computed or read at a point, by where it lies.
+/// Values that have been computed or read at a point, by address.
 class KnownValues {
 public:
   void set(const TileAccess &at, mlir::Value value) { values.push_back({at, value}); }
-  /// What was set last; null: nothing was.
+  /// Returns the value that was set last, or null.
   mlir::Value find(const TileAccess &at) const;
 
 private:
   llvm::SmallVector<std::pair<TileAccess, mlir::Value>, 16> values;
 };
 
-/// How an op reads.
+/// Callbacks through which an op reads its operands.
 struct PointReader {
   llvm::function_ref<mlir::Value(mlir::Value scalar)> captured;
-  llvm::function_ref<mlir::Value(const TileAccess &)> load;         ///< of memory
-  llvm::function_ref<void(mlir::Operation *clone)> adapt = nullptr; ///< gives a clone its type
+  llvm::function_ref<mlir::Value(const TileAccess &)> load;         ///< reads memory
+  llvm::function_ref<void(mlir::Operation *clone)> adapt = nullptr; ///< sets the types of a clone
 };
 
-/// The results of an op at a point.
+/// Computes the results of an op at a point.
 llvm::SmallVector<mlir::Value> evaluate(mlir::OpBuilder &b, const PointOp &point, const KnownValues &known,
                                         const PointReader &reader);
 

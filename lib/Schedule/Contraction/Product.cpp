@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The loop along which the result is contiguous tells the factors apart: only one of them varies along it. Of the
-// loops of that factor, those that follow each other compactly in the result are columns, until the columns of the
-// problem are covered; the others are gates. An innermost reduction with neighbours in the factor, by which the
-// columns are then strided, is packed.
+// The loop along which the result is contiguous distinguishes the factors: only rhs varies along it. Those loops of rhs
+// that are compact in the result are columns, until the columns of the problem are covered; the others are gates. An
+// innermost reduction over contiguous elements of rhs, between strided columns, is packed.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Chain.h"
@@ -41,7 +40,8 @@ int64_t Product::steps() const {
 }
 
 static bool haveLikeConversions(const Product::Factor &a, const Product::Factor &b) {
-  auto like = [](Operation *x, Operation *y) { // no scalars: only one schedule has them, which does not ask
+  // Without scalars: only the device schedule has them, and it does not compare products.
+  auto like = [](Operation *x, Operation *y) {
     return x->getName() == y->getName() && x->getResult(0).getType() == y->getResult(0).getType() &&
            x->getNumOperands() == 1 && y->getNumOperands() == 1;
   };
@@ -106,7 +106,7 @@ private:
   SmallVector<unsigned, 6> ofRhs; ///< parallel loops along which rhs varies
 };
 
-/// Linear but for loops over K, whose indices are groups of neighbours.
+/// Returns true if the access is linear except along loops over K, whose indices form groups of adjacent elements.
 bool Reader::isInGroups(const LoopAccess &access) {
   auto kinds = op.getIteratorTypesArray();
   auto isGroups = [&](unsigned loop) {
@@ -122,7 +122,7 @@ bool Reader::isInGroups(const LoopAccess &access) {
 }
 
 LogicalResult Reader::chooseLanes() {
-  for (OpOperand *input : op.getDpsInputOperands()) // one that is not read says how long the loops are
+  for (OpOperand *input : op.getDpsInputOperands()) // an input that is not read only determines extents
     if (!op.getMatchingBlockArgument(input).use_empty())
       inputs.push_back(input);
   if (inputs.size() != 2 || op.getNumDpsInits() != 1)
@@ -154,7 +154,7 @@ LogicalResult Reader::chooseLanes() {
   return success();
 }
 
-/// Of a single column, without gates: rows tell the factors apart.
+/// For a single column without gates: the rows distinguish the factors.
 LogicalResult Reader::chooseOneColumn() {
   auto *single = llvm::find(extents, 1);
   if (single == extents.end())
@@ -184,7 +184,7 @@ void Reader::readPacking(unsigned loop) {
 }
 
 LogicalResult Reader::sortLoops() {
-  constexpr int64_t mostBits = 64; // of a lane
+  constexpr int64_t mostBits = 64; // bits of a lane
   const Size stride = rhs->stride(lanes);
   const int64_t bits = product.rhs.element().getIntOrFloatBitWidth();
   if (!stride.isOpen() && llvm::isPowerOf2_64(stride.known()) && stride.known() * bits <= mostBits)
@@ -226,7 +226,7 @@ LogicalResult Reader::countRows() {
   return chain.rows.isUntold() ? fail("nothing tells how many rows a product has") : success();
 }
 
-/// The block argument that a factor is converted from; null if it is something else.
+/// Returns the block argument that a factor is converted from, or null if it is something else.
 Value Reader::readFactor(Value factor, SmallVectorImpl<Operation *> &conversions) {
   auto isScalar = [&](Value v) { return v.getParentBlock() != op.getBlock(); };
   while (Operation *from = factor.getDefiningOp()) {
@@ -260,7 +260,7 @@ LogicalResult Reader::readBody() {
   Type type = old.getType();
   if (!type.isF32() && !type.isF64() && !type.isInteger(32))
     return fail("a product sums in another type than f32, f64 and i32");
-  // Named ops cannot carry flags: the order of their sums is nobody's business.
+  // Named ops cannot carry flags; the order of their sums is unspecified.
   auto flags = isa<arith::AddFOp>(add) && isa<linalg::GenericOp>(op.getOperation())
                    ? cast<arith::AddFOp>(add).getFastmath()
                    : arith::FastMathFlags::fast;
@@ -280,12 +280,13 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
   for (unsigned loop : ofRhs) {
     Size &extent = extents[loop];
     bool isLeft = columns == 0 || (!covered.isOpen() && columns.mayExceed(covered.known()));
-    bool isColumn = isLeft || (columns == 1 && reach.singleColumn && last.isFunctionOfDim(loop)); // of a padded panel
+    // The column of a padded panel.
+    bool isColumn = isLeft || (columns == 1 && reach.singleColumn && last.isFunctionOfDim(loop));
     const bool arePanels = reach.panels && columns == 0 && isLeft && covered != 1;
     if (extent.isOpen() && !(isLeft && sum->stride(loop) == covered && (covered == 1 || arePanels)))
       return fail(tooOpen);
     if (extent.isOpen() && columns != 0 && !columns.isOpen())
-      extent = columns; // a number in another op
+      extent = columns; // the other op has a static extent
     if (sum->stride(loop) == covered && isColumn) {
       product.columns.push_back({extent, rhs->stride(loop)});
       covered = extent.isOpen() ? extent : Size(covered.known() * extent.known());
@@ -317,7 +318,8 @@ LogicalResult Reader::splitColumns(SmallVectorImpl<TileAccess> &sumsOf) {
   return success();
 }
 
-/// What is packed is read whole, also where a part of it is multiplied: the buffer must have it.
+/// Returns true if the buffer has every group of packed elements completely: groups are loaded whole, even if only some
+/// of their elements are multiplied.
 bool Reader::hasWhole() {
   auto type = cast<MemRefType>(rhs->base.getType());
   if (product.taken == product.packed || !type.hasStaticShape())

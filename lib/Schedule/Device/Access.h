@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Neighbouring elements that a work-item reads or writes at once. Narrow ones are moved as words of 32 bits, which all
-// devices have, and taken out of them and put into them by shifts.
+// Vector accesses to contiguous elements by one work-item. Narrow elements are moved as 32-bit words, which all devices
+// support, and are extracted and inserted by shifts.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_DEVICE_ACCESS_H
@@ -16,25 +16,25 @@ namespace quern {
 
 constexpr int64_t deviceWordBytes = 4;
 
-/// Whether so many elements are a vector that a device accesses at once: a whole number of words, of
-/// a length that SPIR-V has.
+/// Returns true if a device can access `count` elements at once: they are a whole number of words, of a vector length
+/// that SPIR-V has.
 bool isDeviceVector(mlir::Type element, int64_t count);
 
-/// What the address of a vector of such elements must be a multiple of, in bytes.
+/// Returns the required alignment of a vector of such elements, in bytes.
 int64_t deviceAlignment(mlir::Type element);
 
-/// Whether all these memrefs begin at whole words, which their elements alone need not, and these numbers of bytes are
-/// of whole words, too. Null: they are no narrower than words.
+/// Emits the condition that the memrefs start at whole words, which the alignment of narrow elements does not
+/// guarantee, and that `bytes` are multiples of a word. Returns null if there is nothing to check.
 mlir::Value areWordAligned(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> memrefs,
                            llvm::ArrayRef<mlir::Value> bytes = {});
 
-/// `count` neighbours of `memref` from index `at` on, read at once.
+/// Loads `count` elements of `memref` from index `at` in one access.
 llvm::SmallVector<mlir::Value> loadVector(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memref, mlir::Value at,
                                           int64_t count);
 void storeVector(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::Value> elements, mlir::Value memref,
                  mlir::Value at);
 
-/// Element `at` of a memref of rank 1, or the only one of one of rank 0.
+/// Loads element `at` of a memref of rank 1, or the only one of a memref of rank 0.
 mlir::Value loadElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memref, mlir::Value at);
 void storeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value element, mlir::Value memref, mlir::Value at);
 

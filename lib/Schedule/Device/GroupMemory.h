@@ -9,11 +9,11 @@
 
 namespace quern {
 
-/// What elements are in such memory: narrow floats are what they are made of, which every device has.
+/// Returns the storage type of elements in such memory: integers replace narrow floats, because every device has them.
 mlir::Type groupMemoryType(mlir::Type element);
 
-/// Makes a variable of a kernel's groups, `@<kernel>_shared<number>`, and names it where `builder`
-/// stands. It begins undefined.
+/// Creates a variable of a kernel's groups, `@<kernel>_shared<number>`, and returns its address at the insertion point
+/// of `builder`. Its initial value is undefined.
 mlir::Value groupMemory(mlir::OpBuilder &builder, Kernel &kernel, int64_t elements, mlir::Type element, int64_t number);
 
 } // namespace quern

@@ -1,4 +1,4 @@
-//===- Access.cpp - Where the operands of an op lie ----------------------===//
+//===- Access.cpp - Addresses of the operands of an op --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -31,7 +31,7 @@ bool LoopAccess::isArgument() const {
   return !isScalar() && (isa<BlockArgument>(base) || isFlatBase(base.getDefiningOp()));
 }
 
-/// Whose memory it is, or a reason.
+/// Finds the buffer of a memref. Returns a reason, or an empty string.
 static std::string readBase(Value memref, LoopAccess &access) {
   for (access.base = memref; isView(access.base.getDefiningOp()); access.isView = true)
     access.base = access.base.getDefiningOp()->getOperand(0);
@@ -51,7 +51,7 @@ static std::string readBase(Value memref, LoopAccess &access) {
   return isKnown ? "" : "is neither an argument nor an intermediate";
 }
 
-/// How it is walked, or a reason.
+/// Reads the access functions of the loops. Returns a reason, or an empty string.
 static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, ArrayRef<Size> extents,
                            LoopAccess &access) {
   if (!layout.fits)
@@ -63,7 +63,7 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
   bool cuts = false;
   for (auto [expr, stride] : llvm::zip_equal(map.getResults(), layout.strides)) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
-    // 1 in place of an open stride, of which nothing is computed.
+    // 1 replaces an open stride, from which nothing is computed.
     const int64_t number = stride.isOpen() ? 1 : stride.known();
     if (failed(readDigits(expr, number, offset, [&](unsigned loop, Digit digit) { digits[loop].push_back(digit); })))
       return "has a map that is not made of sums of dims, constants, d floordiv B and d mod B";
@@ -84,7 +84,7 @@ static std::string readMap(AffineMap map, const ArgumentSizes::Layout &layout, A
     Walk walk(sum, extent);
     cuts |= extent.isOpen() && !walk.isLinear();
     offset += walk.start();
-    // A step is a step from anywhere.
+    // If the function is linear, its step is the same from any start, so the shift is dropped.
     access.loops.push_back(walk.isLinear() ? Walk::linear(walk.step(), extent) : walk);
   }
   if (offset && layout.offset.isOpen())

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The normal form: cut the walk wherever one of its digits begins or ends, add up what every digit contributes between
-// two cuts, and join neighbours that go on with the same step.
+// Normal form: split the function wherever one of its digits begins or ends, add up the contributions of all digits
+// between two cuts, and join adjacent digits that continue with the same step.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Problem/Digits.h"
@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// Units and ends of the digits, ascending, without 1.
+/// Returns the units and ends of the digits, ascending, without 1.
 static Numbers cutsOf(ArrayRef<Digit> digits) {
   Numbers cuts;
   for (const Digit &digit : digits)
@@ -37,7 +37,7 @@ static bool nest(ArrayRef<int64_t> cuts) {
   return true;
 }
 
-/// What `sum` adds from one multiple of the cut to the next.
+/// Returns the amount that `sum` adds from one multiple of the cut to the next.
 static int64_t stepAt(ArrayRef<Digit> sum, int64_t cut) {
   int64_t step = 0;
   for (const Digit &digit : sum)
@@ -57,7 +57,7 @@ Walk Walk::linear(Size step, Size extent) {
 Walk::Walk(ArrayRef<Digit> sum, Size extent) {
   SmallVector<Digit, 4> seen;
   int64_t shift = sum.empty() ? 0 : sum[0].shift;
-  for (Digit digit : sum) { // of index + shift, up to its end
+  for (Digit digit : sum) { // drop moduli and digits without effect within the extent
     if (digit.modulus && extent.isBelow(digit.end() - shift + 1))
       digit.modulus = 0;
     if (digit.stride && extent.mayExceed(digit.unit - shift) && digit.modulus != 1)
@@ -112,13 +112,13 @@ std::optional<int64_t> Walk::advance(int64_t by, int64_t align) const {
   if (shift() || (openStep.isOpen() && by))
     return std::nullopt;
   for (const Digit &digit : terms) {
-    if (by % digit.unit >= std::gcd(align, digit.unit)) // may carry into the digit or not
+    if (by % digit.unit >= std::gcd(align, digit.unit)) // the addition may or may not carry into the digit
       return std::nullopt;
     int64_t count = by / digit.unit;
     if (digit.modulus) {
       int64_t apart = align % digit.unit ? 1 : std::gcd(align / digit.unit, digit.modulus);
       count %= digit.modulus;
-      if (count >= apart && count) // may wrap around
+      if (count >= apart && count) // the digit may wrap around
         return std::nullopt;
     }
     sum += count * digit.stride;
@@ -143,7 +143,7 @@ struct DimDigit {
 };
 } // namespace
 
-/// A dim, or a dim plus a constant, under any number of floordiv and mod.
+/// Matches a dim, or a dim plus a constant, under any number of floordiv and mod.
 static std::optional<DimDigit> digitOf(AffineExpr expr) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return DimDigit{dim.getPosition(), {1, 0, 1}};
@@ -195,8 +195,8 @@ LogicalResult quern::rows::readDigits(AffineExpr expr, int64_t stride, int64_t &
   return failure();
 }
 
-/// Of a digit with a shift: what does not wrap around within the loop has no modulus, what does not
-/// change at all is a constant.
+/// Simplifies a digit with a shift: if it does not wrap around within the loop, it has no modulus; if it does not
+/// change, it is a constant.
 static void settle(Digit &digit, Size extent, int64_t &offset) {
   if (extent.isOpen())
     return;
@@ -235,7 +235,7 @@ bool quern::rows::alignShifts(MutableArrayRef<Digit> sum, Size extent, int64_t &
 
 Numbers quern::rows::commonCuts(ArrayRef<const Walk *> walks) {
   SmallVector<Digit, 8> all;
-  int64_t shifts = 0; // what divides all of them
+  int64_t shifts = 0; // their greatest common divisor
   for (const Walk *walk : walks) {
     all.append(walk->digits().begin(), walk->digits().end());
     shifts = std::gcd(shifts, walk->shift());

@@ -1,4 +1,4 @@
-//===- Problem.cpp - What all recipes read from a problem's linalg -------===//
+//===- Problem.cpp - The analysis of linalg that all recipes share --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::rows;
 
-/// Linalg has all dims that one loop indexes of one size. That is a number if one of them is, else the
-/// size of the first argument's.
+/// Linalg requires that all dims that one loop indexes have the same size. The extent is a number if one of them is
+/// static; otherwise it is the open size of the first argument.
 static Sizes extentsOf(linalg::LinalgOp op, const ArgumentSizes &sizes) {
   Sizes extents;
   for (auto [loop, number] : llvm::enumerate(op.getStaticLoopRanges())) {
@@ -38,7 +38,7 @@ static Sizes extentsOf(linalg::LinalgOp op, const ArgumentSizes &sizes) {
   return extents;
 }
 
-/// Scalar code in front of the ops, or memory beside the arguments.
+/// Returns true for scalar code before the ops, and for memory other than the arguments.
 static bool isPrologue(Operation &op) {
   if (isa<ViewLikeOpInterface, memref::GetGlobalOp>(op))
     return isFlatBase(&op);
@@ -47,15 +47,15 @@ static bool isPrologue(Operation &op) {
          (isMemoryEffectFree(&op) && !op.getNumRegions() && !isa<memref::DimOp>(op));
 }
 
-/// What is only there for memory that the function makes: the size of a buffer is that of the
-/// argument whose loops it shares.
+/// Returns true for operations that only serve memory that the function allocates: the size of such a buffer is that of
+/// the argument whose loops it shares.
 static bool isOfMemory(Operation &op) {
   auto isSizeOf = [](Operation *user) { return isa<memref::AllocOp>(user) || isView(user); };
   return isa<memref::AllocOp, memref::DeallocOp, func::ReturnOp, arith::ConstantOp>(op) || isView(&op) ||
          (isa<memref::DimOp>(op) && llvm::all_of(op.getUsers(), isSizeOf));
 }
 
-/// A reason, or nothing.
+/// Returns a reason, or an empty string.
 static std::string read(Problem &problem) {
   if (!problem.function.getBody().hasOneBlock())
     return "the function has control flow";

@@ -1,11 +1,11 @@
-//===- Problem.h - What all recipes read from a problem's linalg ---------===//
+//===- Problem.h - The analysis of linalg that all recipes share ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A problem is read once, whichever recipe then takes it: its ops in order, the extents of their loops, where
-// their operands lie, and the scalar code in front of them. What no recipe takes is said here; what a recipe
-// makes of the ops is its own.
+// A problem is read once, whichever recipe then schedules it: its ops in order, the extents of their loops, the
+// addresses of their operands, and the scalar code before them. Problem also rejects what no recipe supports; further
+// matching is up to each recipe.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_PROBLEM_PROBLEM_H
@@ -22,10 +22,10 @@ struct ProblemOp {
   ProblemOp(mlir::linalg::LinalgOp op, const rows::ArgumentSizes &sizes);
 
   mutable mlir::linalg::LinalgOp op; ///< a handle, whose accessors are not const
-  /// Of its loops; untold where no argument tells, or a number is not below rows::endOfNumbers.
+  /// Extents of its loops; untold if no argument determines them, or a number is not below rows::endOfNumbers.
   rows::Sizes extents;
-  llvm::SmallVector<LoopAccess, 6> operands; ///< by number
-  /// What the body has of the loops' indices, as addresses of which each is its own value; `base` is that value.
+  llvm::SmallVector<LoopAccess, 6> operands; ///< by operand number
+  /// The loop indices that the body reads, as accesses whose address is the index; `base` is the linalg.index value.
   llvm::SmallVector<LoopAccess, 1> indices;
 
   const LoopAccess &at(mlir::OpOperand &operand) const { return operands[operand.getOperandNumber()]; }
@@ -36,10 +36,10 @@ struct Problem {
 
   mutable mlir::func::FuncOp function; ///< a handle
   rows::ArgumentSizes sizes;
-  llvm::SmallVector<ProblemOp, 8> ops; ///< of linalg, fills included
-  /// Scalar code that bodies capture, and memory beside the arguments (isFlatBase()).
+  llvm::SmallVector<ProblemOp, 8> ops; ///< linalg ops, including fills
+  /// Scalar code that bodies capture, and memory other than the arguments (isFlatBase()).
   llvm::SmallVector<mlir::Operation *, 8> prologue;
-  std::string whyNot; ///< why this is no problem in linalg; empty: it is
+  std::string whyNot; ///< reason why this is not a problem in linalg; empty: it is
 };
 
 } // namespace quern

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Size.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Schedule/Problem/Size.h"
 
 #include "IR/QuernDialect.h"
@@ -48,7 +44,7 @@ ArgumentSizes::Layout ArgumentSizes::layoutOf(Value memref) const {
   };
   for (int64_t extent : type.getShape())
     layout.shape.push_back(read(extent, Size::untold()));
-  for (auto [d, stride] : llvm::enumerate(strides)) // one of a dim of 1 leads nowhere, however large it is
+  for (auto [d, stride] : llvm::enumerate(strides)) // a dim of size 1 never uses its stride, however large
     layout.strides.push_back(!ShapedType::isDynamic(stride) && type.getDimSize(d) == 1
                                  ? Size()
                                  : read(stride, type.getRank() - static_cast<int64_t>(d)));

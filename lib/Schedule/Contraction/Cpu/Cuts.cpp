@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All blocks of a chunk take a part of K before any takes the next. What a tile reads of rhs meanwhile is a copy
-// whose vectors lie one behind the other; of a left factor whose rows lie side by side there is one, too, for all tiles
-// of an iteration. Sums wait in scratch; each is taken in the order of K as ever.
+// All blocks of a chunk process one slice of K before any starts the next. The tile reads rhs from a copy with
+// contiguous vectors. A transposed lhs (contiguous rows) is copied too, once for all tiles of an iteration. Sums wait
+// in scratch between slices and are still accumulated in the order of K.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Emitter.h"
@@ -17,10 +17,10 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
-/// Fewer are multiplied about as fast as their sums are fetched.
+/// Fewer steps are multiplied about as fast as their sums are fetched.
 constexpr int64_t leastPrefetchSteps = 256;
 
-/// Some tiles, or their last part of K, each with code of its own where the plan's tail has.
+/// Runs `body` for the tiles; the last one has separate code if the plan's tail does.
 void Emitter::forTiles(TileRange tiles, function_ref<void()> body) {
   const Cuts &cuts = *plan.cuts;
   const Value first = tiles.begin, end = tiles.end;
@@ -41,7 +41,7 @@ void Emitter::forTiles(TileRange tiles, function_ref<void()> body) {
     forRange(larger(first, last), end, [&](Value number) { emit(number, true); });
 }
 
-/// Of tiles, if all rows are one chunk, else of chunks.
+/// A loop over tiles if all rows are one chunk, otherwise over chunks.
 scf::ForOp Emitter::makeCutLoop() {
   if (plan.chunks == 1)
     return create<scf::ForOp>(kernel.begin(), kernel.end(), index(plan.cuts->tiles));
@@ -50,7 +50,7 @@ scf::ForOp Emitter::makeCutLoop() {
                             index(1));
 }
 
-/// Iterations beside each other share the copy of lhs: those of one chunk for which the kernel is called.
+/// The iterations of one chunk that this call computes share the copy of lhs.
 void Emitter::emitCutLoop(Value at) {
   const int64_t together = plan.cuts->tiles;
   if (plan.chunks == 1)
@@ -79,7 +79,7 @@ void Emitter::emitCuts(TileRange tiles, Value chunk) {
   });
 }
 
-/// From one part of K, or all, for the tiles of an iteration.
+/// Computes one slice of K, or all of K, for the tiles of an iteration.
 void Emitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin) {
   const Cuts &cuts = *plan.cuts;
   cut = {begin, smaller(linear(cuts.steps, {{begin, 1}}), index(cuts.product.steps())), {}, {}};
@@ -110,7 +110,7 @@ void Emitter::emitPart(TileRange tiles, Value chunk, RowRange rows, Value begin)
   cut = {};
 }
 
-/// What the sums of the next block start from: rows lie far apart, so that nothing else fetches them in time.
+/// Prefetches the initial sums of the next block: its rows are too far from each other for hardware prefetchers.
 void Emitter::prefetchStarts(Value row, int64_t rows) {
   for (const Accumulator &accumulator : chain.accumulators) {
     if (accumulator.start || accumulator.fill || !accumulator.at.isArgument())
@@ -123,7 +123,7 @@ void Emitter::prefetchStarts(Value row, int64_t rows) {
   }
 }
 
-/// The steps of a part, each with the elements of K that it takes.
+/// Runs `body` for the steps of a slice, each with its indices along K.
 void Emitter::forSteps(function_ref<void(Value step, ArrayRef<Value> k)> body) {
   const Cuts &cuts = *plan.cuts;
   if (!cuts.hasPairs)
@@ -136,7 +136,7 @@ void Emitter::forSteps(function_ref<void(Value step, ArrayRef<Value> k)> body) {
     forRange(larger(cut.begin, whole), cut.end, [&](Value step) { body(step, linear(0, {{step, 2}})); });
 }
 
-/// What a copy has of a vector.
+/// Returns a vector in the form in which a copy stores it.
 Value Emitter::copyOf(const Product::Factor &from, const Product::Factor &to, ArrayRef<Value> k,
                       function_ref<Value(Value)> load) {
   Value first = load(k[0]);
@@ -152,7 +152,7 @@ Value Emitter::copiesAt(int64_t bytes, int64_t elements, Type element) {
   });
 }
 
-/// Rows by the vector; the last one begins above its place.
+/// Copies rows by the vector; the last vector overlaps the one before it.
 void Emitter::copyLhs(RowRange rows) {
   const Cuts &cuts = *plan.cuts;
   const Product &from = chain.products[0], &to = cuts.product;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Neighbouring iterations are chunks of one tile, which read the same panel of rhs. Every sum is taken in the order of
-// K, however rows are split, so that results do not depend on who computes which iteration.
+// Adjacent iterations are chunks of one tile, which read the same panel of rhs. Every sum is accumulated in the order
+// of K, however rows are split, so results do not depend on which thread computes which iteration.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Emitter.h"
@@ -82,13 +82,13 @@ void Emitter::emitIteration(Value iteration) {
   choose(b, loc, isLast, [&] { emitTile(here, chunk, true); }, [&] { emitTile(here, chunk, false); });
 }
 
-/// Which of a vector's columns exist, each as often as `perColumn` says.
+/// Returns the mask of a vector's existing columns, each repeated `perColumn` times.
 Value Emitter::columnMask(Value first, int64_t perColumn) {
   return prefixMask(create<arith::SubIOp>(index(plan.columns() * perColumn), linear(0, {{first, perColumn}})),
                     plan.lanes * perColumn);
 }
 
-/// Whether the last of masked tiles has none of a vector's columns.
+/// Returns true if a vector may have no columns in the last masked tile.
 bool Emitter::mayMiss(int64_t vector) const {
   return tile.isMasked && (plan.tiles - 1) * plan.width() + vector * plan.lanes >= plan.columns();
 }
@@ -102,7 +102,7 @@ Emitter::Lanes Emitter::lanesOf(int64_t vector) {
   return lanes;
 }
 
-/// Where the vectors of a tile are. One without columns reads the first of the tile in rhs, and is at the
+/// Computes the addresses of a tile's vectors. A vector without columns reads the tile's first vector in rhs, and the
 /// last whole vector elsewhere.
 void Emitter::placeVectors(Value at) {
   SmallVector<Lanes, 4> ofRhs;
@@ -166,7 +166,7 @@ Emitter::RowRange Emitter::forBlocks(Value chunk, BlockBody body) {
                              : forBlocksOf(chunk, body);
 }
 
-/// All rows.
+/// Emits all rows as one chunk.
 Emitter::RowRange Emitter::forAllBlocks(function_ref<void(Value, int64_t)> body) {
   chunkRow = index(0);
   auto emitBlocks = [&](int64_t begin, int64_t end, int64_t firstRow, int64_t height) {
@@ -184,7 +184,7 @@ Value Emitter::firstRowOf(Value block) {
   return linear(0, {{block, plan.blockRows}, {tall, plan.tallRows - plan.blockRows}});
 }
 
-/// Of a number that is known.
+/// Returns the rows of a chunk, if their number is known.
 Emitter::RowRange Emitter::rowsOf(Value chunk) {
   if (plan.chunks == 1)
     return {index(0), index(chain.rows)};
@@ -192,7 +192,7 @@ Emitter::RowRange Emitter::rowsOf(Value chunk) {
   return {firstRowOf(first), firstRowOf(smaller(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks)))};
 }
 
-/// The rows of one of several chunks.
+/// Emits the rows of one of several chunks.
 Emitter::RowRange Emitter::forBlocksOf(Value chunk, function_ref<void(Value, int64_t)> body) {
   Value first = linear(0, {{chunk, plan.blocksPerChunk}});
   Value last = create<arith::MinSIOp>(linear(plan.blocksPerChunk, {{first, 1}}), index(plan.blocks));
@@ -210,7 +210,7 @@ Emitter::RowRange Emitter::forBlocksOf(Value chunk, function_ref<void(Value, int
   return {chunkRow, firstRowOf(last)};
 }
 
-/// The rows of a chunk of an open number: as many of the tallest blocks as there are, then lower ones.
+/// Emits the rows of a chunk if their number is open: as many of the tallest blocks as fit, then lower ones.
 Emitter::RowRange Emitter::forOpenBlocks(Value chunk, function_ref<void(Value, int64_t)> body) {
   chunkRow = linear(0, {{chunk, plan.chunkRows}});
   Value end = create<arith::MinSIOp>(linear(plan.chunkRows, {{chunkRow, 1}}), openRows), from = chunkRow;
@@ -226,10 +226,10 @@ Emitter::RowRange Emitter::forOpenBlocks(Value chunk, function_ref<void(Value, i
   return {chunkRow, end};
 }
 
-/// A block of sums from start to end, into scratch or through the epilogue.
+/// Computes a block of sums completely, and stores them to scratch or runs the epilogue on them.
 void Emitter::emitBlock(Value row, int64_t rows) {
   Values sums = startSums(row, rows);
-  if (plan.isShifted() && !plan.sumsShiftOnce) // beside the sums, as of another row
+  if (plan.isShifted() && !plan.sumsShiftOnce) // accumulated like the sums of one more row
     sums.append(plan.perRow, splat(b.getI32IntegerAttr(0), plan.lanes));
   for (ArrayRef<Plan::Step> turns : plan.loops)
     emitSums(turns, row, rows, sums);
@@ -264,7 +264,7 @@ Emitter::Values Emitter::startSums(Value row, int64_t rows) {
   return sums;
 }
 
-/// Where the sums of a row lie in scratch.
+/// Returns the address of a row's sums in scratch.
 Value Emitter::scratchAt(Value row) {
   return linear(0, {{tile.scratch, 1}, {row, plan.perRow * plan.lanes}, {chunkRow, -plan.perRow * plan.lanes}});
 }
@@ -272,7 +272,7 @@ Value Emitter::scratchAt(Value row) {
 void Emitter::storeSums(Value row, ArrayRef<Value> sums) {
   Value at = scratchAt(row);
   for (auto [n, sum] : llvm::enumerate(sums))
-    if (sum) // of the group
+    if (sum) // only the group has sums
       create<vector::StoreOp>(sum, scratch, ValueRange{linear(static_cast<int64_t>(n) * plan.lanes, {{at, 1}})});
 }
 
@@ -283,7 +283,7 @@ Value Emitter::startOf(const Accumulator &accumulator, const Row &row, const Lan
 }
 
 void Emitter::subtractShift(ArrayRef<Value> shift, Values &sums) {
-  // Of the first row, where others may start from the same.
+  // The difference is computed once if all rows start from the same value.
   Values first(ArrayRef(sums).take_front(shift.size())), results;
   for (auto [n, sum] : llvm::enumerate(sums)) {
     size_t at = n % shift.size();

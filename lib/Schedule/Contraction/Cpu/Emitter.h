@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// ContractionEmitter.cpp writes the kernel, its iterations and row blocks, ContractionSums.cpp the loops over K,
-// ContractionCuts.cpp those over copied parts of K, ContractionMatrices.cpp all of these for registers of a
-// matrix, ContractionEpilogue.cpp the elementwise ops and memory accesses at points of the tile. What they have in
-// common is a NumberEmitter.
+// Emitter.cpp writes the kernel, its iterations and row blocks, Sums.cpp the loops over K, Cuts.cpp those over slices
+// of K, Matrices.cpp all of these for matrix registers, and Epilogue.cpp the elementwise ops and memory accesses at
+// points of the tile.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_EMITTER_H
@@ -26,20 +25,20 @@ namespace quern::contractions {
 class Emitter : NumberEmitter {
 public:
   explicit Emitter(const Plan &plan);
-  /// Writes the kernel behind the problem.
+  /// Writes the kernel after the problem.
   mlir::func::FuncOp emit();
 
 private:
-  /// The columns of one vector: all of its lanes, those of a mask, or the first few. Where a mask leaves none, a
-  /// vector is placed on columns that exist: an access without an active lane takes hundreds of cycles where it meets
-  /// a page that is not there.
+  /// The columns of one vector: all of its lanes, those of a mask, or the first `count`. A vector whose mask is empty
+  /// is placed on columns that exist, because an access without an active lane takes hundreds of cycles if it touches
+  /// an unmapped page.
   struct Lanes {
     Value first;    ///< a column
-    int64_t offset; ///< of lane 0 from there: a constant, so that vectors side by side share an address
+    int64_t offset; ///< column of lane 0 relative to `first`: a constant, so that adjacent vectors share an address
     Value mask;     ///< null: no mask
     int64_t count;
   };
-  /// Where a vector of rhs is read: a value, and a number so that vectors side by side share the value.
+  /// Address of a vector of rhs: a value plus a constant, so that adjacent vectors share the value.
   struct Place {
     Value base;
     int64_t offset;
@@ -48,14 +47,14 @@ private:
   /// The tile that is being written.
   struct Tile {
     Value first;       ///< column
-    Value scratch;     ///< the element at which its sums begin
-    int64_t count = 0; ///< of the columns that exist; with masks, the tile's width
+    Value scratch;     ///< first element of its sums
+    int64_t count = 0; ///< existing columns; the tile's width if it is masked
     bool isMasked = false;
-    llvm::SmallVector<Lanes, 4> vectors;                ///< of columns
+    llvm::SmallVector<Lanes, 4> vectors;                ///< by vector of columns
     llvm::SmallVector<llvm::SmallVector<Place>, 4> rhs; ///< by product and vector of columns
-    Values shift; ///< by sum of a row: what shifted dots add to it, if that is summed once
+    Values shift; ///< by sum of a row: the correction of shifted dots, if it is summed once
   };
-  /// A row of the tile: a value and a number.
+  /// A row of the tile: a value plus a constant.
   struct Row {
     Value value;
     int64_t offset = 0;
@@ -65,27 +64,27 @@ private:
     unsigned first = 0, end = 0;
     bool contains(unsigned accumulator) const { return accumulator >= first && accumulator < end; }
   };
-  /// The buffers of one turn of a loop over K.
+  /// The buffers of one iteration of merged loops over K (Plan::loops).
   struct Buffers {
     Value lhs;
     Values rhs; ///< by product of the step
   };
-  /// The steps along K that are summed now, if they are from copies.
+  /// The slice of K that is being summed; null values without slices.
   struct Cut {
     Value begin, end;
     Value lhs; ///< by step and row of the chunk, or null
-    Value rhs; ///< by step, sum and vector of columns
+    Value rhs; ///< by step, sum and vector of columns, or null
   };
   /// A vector of rhs in a step.
   struct Loaded {
-    unsigned product, accumulator, vector, half; ///< of patches: of the vector's columns
+    unsigned product, accumulator, vector, half; ///< `half`: for patches, the half of the vector's columns
     llvm::SmallVector<Value, 4> elements;
   };
 
-  /// What dots take of lhs at a step, by row or pair of rows.
+  /// The lhs operands of the dots of a step, by row or pair of rows.
   using LhsOfRows = llvm::SmallVector<llvm::SmallVector<Value, 4>>;
 
-  // Kernel, tiles and blocks (ContractionEmitter.cpp).
+  // Kernel, tiles and blocks (Emitter.cpp).
   void emitIteration(Value iteration);
   void emitTile(Value at, Value chunk, bool isLast);
   void startTile(Value at, bool isLast);
@@ -114,7 +113,7 @@ private:
                                  accumulator);
   }
 
-  // Sums over a part of K after the other, of some tiles (ContractionCuts.cpp).
+  // Sums over one slice of K after another, for some tiles (Cuts.cpp).
   struct TileRange {
     Value begin, end;
   };
@@ -133,7 +132,7 @@ private:
   Value copyAt(Value step, size_t sum, int64_t vector);
   Value loadCopy(Value step, size_t sum, int64_t vector);
 
-  // Sums over K (ContractionSums.cpp).
+  // Sums over K (Sums.cpp).
   void emitSums(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
   void emitLoops(llvm::ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums);
   void emitShift();
@@ -162,10 +161,10 @@ private:
   Value existing(int64_t lane, const Lanes &lanes, std::optional<int64_t> columns);
   Value tileAddress(unsigned product, Value at, Value firstColumn);
 
-  // Registers of a matrix (ContractionMatrices.cpp).
+  // Matrix registers (Matrices.cpp).
   struct MatrixBlock {
-    Values rows;           ///< the first of each matrix, from top to bottom
-    int64_t first, across; ///< sums of a row
+    Values rows;           ///< first row of each matrix, from top to bottom
+    int64_t first, across; ///< range of sums in a row
   };
   void startMatrices();
   void emitMatrixChunk(Value chunk);
@@ -175,7 +174,7 @@ private:
   void emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, Value k);
   void loadLhsMatrices(unsigned number, const MatrixBlock &block, Value k);
 
-  // Elementwise ops (ContractionEpilogue.cpp).
+  // Elementwise ops (Epilogue.cpp).
   void emitScratchRows(Value begin, Value end);
   void emitScratchVector(Value vector, const Lanes &lanes, Value begin, Value end);
   void emitPoint(const Row &row, const Lanes &lanes, llvm::function_ref<Value(unsigned)> sum, KnownValues known);
@@ -186,7 +185,7 @@ private:
   Value load(const TileAccess &access, const Row &row, const Lanes &lanes);
   void store(Value v, const TileAccess &access, const Row &row, const Lanes &lanes);
   Value address(const TileAccess &access, const Row &row, const Lanes &lanes);
-  /// `count` elements from `at`, or those of the mask; the others of `lanes` are zero and not read.
+  /// Loads `count` elements from `at`, or those of the mask; the other elements of `lanes` are zero and not read.
   Value loadVector(Value memref, Value at, int64_t lanes, Value mask, int64_t count);
   Value loadScalar(Value memref, Value at);
 
@@ -198,14 +197,14 @@ private:
   const Chain &chain;
   mlir::func::FuncOp problem;
   Value scratch;              ///< sums of a chunk: [row][vector][accumulator][lane]
-  Value openRows, openChunks; ///< numbers that execution tells, or null
-  Value chunkRow;             ///< the row at which scratch begins
-  bool hasTurned = false;     ///< the copies of plan.turned are those of the vector that is written
+  Value openRows, openChunks; ///< run-time values of open sizes, or null
+  Value chunkRow;             ///< row at which scratch begins
+  bool hasTurned = false;     ///< the copies of plan.turned have the current vector
   Cut cut;
-  int64_t further = 0; ///< of steps that are taken together, the one that rhs is read of
+  int64_t further = 0; ///< index of the unrolled step whose rhs is being read
   Group group;
   Value matrixHeight;          ///< rows of a matrix
-  Values lhsCopies, rhsCopies; ///< by product: steps that do not fill a matrix, filled up with zeros
+  Values lhsCopies, rhsCopies; ///< by product: partial steps, padded with zeros
   Tile tile;
 };
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A point is a vector of columns in one row. Over scratch, columns are the outer loop and rows the inner one, so that
-// what no row changes is loaded and computed once.
+// A point is a vector of columns in one row. Over scratch, columns are the outer loop and rows the inner one, so values
+// that are the same in all rows are loaded and computed once.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Transpose.h"
@@ -19,7 +19,7 @@ using namespace quern;
 using namespace quern::contractions;
 
 void Emitter::emitScratchRows(Value begin, Value end) {
-  if (tile.isMasked) { // masks come from the column, so that one loop serves all vectors that have one
+  if (tile.isMasked) { // masks are computed from the column, so one loop serves all vectors that have columns
     auto emitVector = [&](Value vector) {
       Value first = linear(0, {{tile.first, 1}, {vector, plan.lanes}});
       emitScratchVector(vector, {first, 0, columnMask(first, 1), plan.lanes}, begin, end);
@@ -37,7 +37,7 @@ void Emitter::emitScratchRows(Value begin, Value end) {
     emitScratchVector(index(whole), tile.vectors[whole], begin, end);
 }
 
-/// One vector of columns in all rows of a chunk.
+/// Emits one vector of columns for all rows of a chunk.
 void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, Value end) {
   const AtOperation scope(*this, chain.epilogue.empty() ? loc : locationOf(chain.epilogue.back()));
   KnownValues hoisted;
@@ -50,7 +50,7 @@ void Emitter::emitScratchVector(Value vector, const Lanes &lanes, Value begin, V
       for (auto [out, value] : llvm::zip_equal(point.outs, evaluate(point, {index(0)}, lanes, hoisted)))
         hoisted.set(out, value);
   }
-  Values starts(chain.accumulators.size()); // matrices have summed from zero; those that no row changes
+  Values starts(chain.accumulators.size()); // matrices sum from zero; the starts here are the same in all rows
   for (auto [start, accumulator] : llvm::zip_equal(starts, chain.accumulators))
     if (plan.matrices && accumulator.startsAlike())
       start = startOf(accumulator, {index(0)}, lanes);
@@ -79,13 +79,13 @@ Value Emitter::copyOf(const Plan::Turned &turned) {
   return copiesAt(turned.bytes, (plan.scratchRows + 2 * transposeUnit(element)) * plan.lanes, element);
 }
 
-/// Where a row of a copy is, and others so many rows further.
+/// Returns the address of a row of the copy, `further` rows after `row`.
 Value Emitter::turnedAt(const Plan::Turned &turned, Value row, int64_t further) {
   const int64_t unit = transposeUnit(turned.input.element());
   return linear((unit + further) * plan.lanes, {{row, plan.lanes}, {chunkRow, -plan.lanes}});
 }
 
-/// Copies a vector of columns, a square's rows at a time; the last begin above their place.
+/// Transposes a vector of columns into the copy, by the rows of a square; the last square overlaps the one before it.
 void Emitter::turn(const Plan::Turned &turned, const Lanes &lanes, Value begin, Value end) {
   const TileAccess &in = turned.input;
   const int64_t unit = transposeUnit(in.element());

@@ -3,13 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A step along K is 16 of those that vectors take: a matrix of lhs is as many rows, 64 bytes of each, one of rhs is 16
-// vectors as they lie packed. Registers are configured once in a call, all rows whole: matrices of sums and of lhs are
-// of one height, and what does not fill a step comes from copies whose rest is zero in both factors, since zero times
-// anything is not zero. Where the height does not divide a chunk of rows, its last matrix begins above its place and
-// computes some rows again. Blocks leave their sums in scratch, from which the elementwise ops go on, each row once;
-// whatever sums start from is added there.
-//
+// A step along K is 16 vector steps: an lhs matrix has up to 16 rows of 64 bytes each, an rhs matrix 16 packed vectors.
+// Registers are configured once in a call, with full-width rows: matrices of sums and of lhs have one height. A partial
+// step is multiplied from copies that are padded with zeros in both factors, because zero times NaN is not zero. If the
+// height does not divide a chunk of rows, the last matrix overlaps the one before it and recomputes some rows. Blocks
+// store their sums to scratch; the elementwise ops read them, each row once, and add the initial values of the sums.
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Emitter.h"
 
@@ -26,13 +24,13 @@ using namespace quern::contractions;
 
 static int64_t elementsOfRow(const Product::Factor &factor) { return matrices::rowBytes / bytesOf(factor.element()); }
 
-/// Steps of whole matrices.
+/// Number of steps of whole matrices.
 static int64_t wholeSteps(const Product &product) { return (product.steps() - stepsLeft(product)) / matrices::rows; }
 
-/// Of rhs, from one step of a vector to the next.
+/// Elements of rhs from one step of a vector to the next.
 static int64_t rhsStep(const Product &product) { return product.reduced.empty() ? 0 : product.reduced[0].rhs.known(); }
 
-/// In front of the entry: how high matrices are, and zeros in what copies leave alone.
+/// Emits, before the entry: the height of matrices, their configuration, and zeros in the padding of the copies.
 void Emitter::startMatrices() {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(entry);
@@ -63,7 +61,7 @@ void Emitter::startMatrices() {
             elements = elementsOfRow(product.rhs);
     rhsCopies[n] = view(product.rhs, rows, own.rhsCopies[n]);
     Value zero = zeros(VectorType::get({elements}, product.rhs.element()));
-    forRange( // constants are made in front of the entry: none in here
+    forRange( // no constants in here: they are inserted before the entry
         index(0), index(rows * elements),
         [&](Value at) { create<vector::StoreOp>(zero, rhsCopies[n], ValueRange{at}); }, elements);
   }
@@ -94,7 +92,7 @@ void Emitter::emitMatrixChunk(Value chunk) {
   emitScratchRows(begin, end);
 }
 
-/// Of `count` matrices below each other, as many of the tallest blocks as there are, then lower ones.
+/// Splits `count` vertically adjacent matrices into as many of the tallest blocks as fit, then lower ones.
 void Emitter::forMatrices(Value count, function_ref<void(Value from, int64_t down)> body) {
   Value from = index(0);
   for (int64_t down = plan.matrices->down; down; --down) {
@@ -110,7 +108,7 @@ void Emitter::forMatrices(Value count, function_ref<void(Value from, int64_t dow
   }
 }
 
-/// Copies what does not fill a matrix: of all rows, and of all vectors of the tile.
+/// Copies the steps that do not fill a matrix, for all rows and for all vectors of the tile.
 void Emitter::copyLeftSteps(const Plan::Step &step, Value end) {
   const Product &first = chain.products[step[0]];
   int64_t left = stepsLeft(first), done = wholeSteps(first) * matrices::rows;
@@ -142,7 +140,7 @@ void Emitter::copyLeftSteps(const Plan::Step &step, Value end) {
     });
 }
 
-/// All of K for matrices below and beside each other; their sums go to scratch.
+/// Emits all of K for one block of matrices and stores the sums to scratch.
 void Emitter::emitMatrixBlock(const MatrixBlock &block) {
   const Matrices &own = *plan.matrices;
   int64_t down = static_cast<int64_t>(block.rows.size()), ofRow = plan.perRow * plan.lanes;
@@ -164,7 +162,7 @@ void Emitter::emitMatrixBlock(const MatrixBlock &block) {
   });
 }
 
-/// One step for the sums of a block; without `k`, the one from the copies.
+/// Emits one step for the sums of a block; a null `k` means the step from the copies.
 void Emitter::emitMatrixStep(const Plan::Step &step, const MatrixBlock &block, Value k) {
   const Matrices &own = *plan.matrices;
   int64_t next = own.firstRhs();

@@ -1,15 +1,15 @@
-//===- Open.h - A product whose sizes are given at execution --------------===//
+//===- Open.h - Products whose sizes are open -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One product into one accumulator, of which rows, columns, K and strides may all be open. What lies along lanes is
-// known, how much of it is not: so a tile reads rhs from a copy, which has whole vectors wherever the factor ends and
-// lies as the loops over K take it. What is left of the columns beyond whole vectors is written one by one, so that no
+// Plans one product into one accumulator. Rows, columns, K and strides may all be open (known only at execution); only
+// the dim along the lanes is known. A tile therefore reads rhs from a copy, which has whole vectors even if the columns
+// end within one, and the order of the loops over K. Columns beyond the last whole vector are written one by one, so no
 // instruction set needs masks.
 //
-// Where rhs lies in panels, so many columns of all K side by side, it is such a copy already, and is read in place. Its
-// columns are then whole panels, and a block has all of K in registers.
+// If rhs is stored in panels (a fixed number of adjacent columns over all of K), it has the form of such a copy and is
+// read in place. The columns are then whole panels, and a block keeps the sums over all of K in registers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_OPEN_H
@@ -24,30 +24,33 @@ struct OpenPlan {
 
   const Chain &chain;
   const ContractionStrategy &strategy;
-  Product product;         ///< as dots take it: of a copy, which may be converted or in pairs, or of panels
-  Dot dot = Dot::MulAdd;   ///< of elements one by one
-  int64_t lanes = 1;       ///< of a vector of sums
-  int64_t vectors = 1;     ///< of a tile
-  int64_t steps = 1;       ///< along K that are copied at a time
-  int64_t wholeSteps = 1;  ///< up to so many a full tile is copied at once, and summed in registers
+  Product product; ///< operands of the dots: the copy, which may be converted or in pairs, or panels
+  Dot dot = Dot::MulAdd;
+  int64_t lanes = 1;       ///< lanes of a vector of sums
+  int64_t vectors = 1;     ///< vectors of a tile
+  int64_t steps = 1;       ///< steps along K that are copied at a time
+  int64_t wholeSteps = 1;  ///< up to this number of steps, a full tile is copied at once and summed in registers
   int64_t chunkRows = 1;   ///< rows of an iteration
-  int64_t panel = 0;       ///< columns of a panel of rhs; 0: it is copied
-  bool makesPairs = false; ///< the copy is of bf16, each two steps along K in pairs
-  /// Of parts of K, if sums may be taken in any order: they are added in f64, so that a long K loses nothing.
+  int64_t panel = 0;       ///< columns of a panel of rhs; 0: rhs is copied
+  bool makesPairs = false; ///< the copy has bf16 pairs, each of two steps along K
+  /// If sums may be reordered, those of each slice of K are added in f64, so that a long K keeps its precision.
   bool addsWide = false;
-  bool transposes = false; ///< rhs lies along K, and is transposed in registers on its way into the copy
-  /// Up to so many rows in all rhs is not copied: `hasDots`, sums along K of `dotColumns` columns at a time.
+  bool transposes = false; ///< rhs is contiguous along K, and is transposed in registers while it is copied
+  /// Up to this number of rows, rhs is not copied if its columns are contiguous or `hasDots` is true. `hasDots`:
+  /// vectors along K are multiplied and then reduced, for `dotColumns` columns at a time.
   int64_t fewRows = 8, dotColumns = 4;
   bool hasDots = false;
-  /// Of blocks, which take what is left of a chunk in turn: for all vectors of a tile, for a single one, of few rows.
+  /// Block heights, tallest first. Each height takes as many rows of a chunk as it can. For all vectors of a tile, for
+  /// a single one, and for few rows.
   llvm::SmallVector<int64_t, 6> heights, singleHeights, fewHeights;
-  int64_t copyBytes = 0, scratchBytes = 0; ///< where the copy begins, behind the sums of a chunk; and of both
+  /// Bytes: offset of the copy, which follows the sums of a chunk; size of both.
+  int64_t copyBytes = 0, scratchBytes = 0;
 
   int64_t width() const { return lanes * vectors; }
-  /// Elements along K that a step takes of both factors.
+  /// Elements along K that a step takes from both factors.
   int64_t stepLength() const { return makesPairs || panel ? product.packed : 1; }
   mlir::Type copyType() const { return makesPairs ? product.rhs.element() : chain.sumType(); }
-  mlir::Type waitingType() const { ///< of sums in scratch
+  mlir::Type waitingType() const { ///< element type of sums in scratch
     return addsWide ? mlir::Float64Type::get(chain.sumType().getContext()) : chain.sumType();
   }
   std::string text() const; ///< one line
@@ -56,7 +59,7 @@ struct OpenPlan {
 /// Decides everything, or fails with a reason.
 mlir::LogicalResult planOpen(OpenPlan &plan, std::string &whyNot);
 
-/// Writes the kernel of a planned product behind the problem.
+/// Writes the kernel of a planned product after the problem.
 mlir::func::FuncOp emitOpen(const OpenPlan &plan);
 
 } // namespace quern::contractions

@@ -1,9 +1,9 @@
-//===- OpenCopy.cpp - What a product of open sizes reads of rhs -----------===//
+//===- OpenCopy.cpp - Reading rhs of a product of open sizes --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A copy of a part of K, a tile side by side, or panels as they lie. See OpenEmitter.h.
+// Copies of the tile for one slice of K, and reads of panels in place.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/OpenEmitter.h"
@@ -14,12 +14,12 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
-/// Where a vector of the tile lies at a step.
+/// Returns the address of a vector of the tile at a step.
 Value OpenEmitter::copyAt(Value k, Value partBegin, Value vector) {
   return linear(0, {{k, plan.width()}, {partBegin, -plan.width()}, {vector, plan.lanes * plan.stepLength()}});
 }
 
-/// Of columns that lie side by side, two steps.
+/// Loads contiguous columns of two steps and interleaves them as pairs.
 Value OpenEmitter::pairsOf(Value step, Value column, bool hasSecond) {
   Value first = loadVector(own.rhs, rhsAt(step, column), plan.lanes);
   Value second = hasSecond ? loadVector(own.rhs, rhsAt(linear(1, {{step, 1}}), column), plan.lanes)
@@ -27,7 +27,7 @@ Value OpenEmitter::pairsOf(Value step, Value column, bool hasSecond) {
   return makePairs(b, own, first, second);
 }
 
-/// Where a vector of the tile lies at the first step.
+/// Returns the address of a vector of the tile at the first step.
 Value OpenEmitter::placeInPanels(const Vectors &of, int64_t vector) {
   const int64_t perPanel = plan.panel / plan.lanes;
   const std::optional<int64_t> known = getConstantIntValue(of.first);
@@ -52,7 +52,7 @@ void OpenEmitter::copyPart(Range k) {
   forRange(index(0), started, [&](Value vector) { copyElements(vector, k, k.begin); });
 }
 
-/// Of columns that lie side by side.
+/// Copies contiguous columns.
 void OpenEmitter::copyRuns(Range k) {
   auto move = [&](Value step, Value vector, bool isWhole) {
     Value column = linear(0, {{vector, plan.lanes}});
@@ -77,7 +77,7 @@ void OpenEmitter::copyRuns(Range k) {
       });
 }
 
-/// Of columns that lie along K: squares where all lanes exist, single elements elsewhere.
+/// Copies columns that are contiguous along K: squares if all lanes exist, otherwise single elements.
 void OpenEmitter::copyTransposed(Range k) {
   const int64_t unit = transposeUnit(own.rhs.element());
   Value length = difference(k.end, k.begin);
@@ -89,7 +89,7 @@ void OpenEmitter::copyTransposed(Range k) {
   forRange(whole, started, [&](Value vector) { copyElements(vector, k, k.begin); });
 }
 
-/// As many steps from k on as a square has columns.
+/// Copies as many steps from k as a square has columns.
 void OpenEmitter::copySquare(Value vector, Value k, Value partBegin) {
   const Type element = own.rhs.element();
   const int64_t unit = transposeUnit(element);
@@ -111,7 +111,7 @@ void OpenEmitter::copySquare(Value vector, Value k, Value partBegin) {
   transposeSquares(b, loc, element, plan.lanes, {gather, sink}, Value(), [&](int64_t i) { return index(i); });
 }
 
-/// A vector of the tile one by one; what has no column is zero.
+/// Copies a vector of the tile element by element; lanes without a column become zero.
 void OpenEmitter::copyElements(Value vector, Range k, Value partBegin) {
   const auto one = VectorType::get({1}, own.rhs.element());
   Value first = linear(0, {{vector, plan.lanes}});
@@ -132,7 +132,7 @@ void OpenEmitter::copyElements(Value vector, Range k, Value partBegin) {
   });
 }
 
-/// Likewise of two steps.
+/// Like copyElements(), for the pair of two steps.
 void OpenEmitter::copyPair(Value vector, Value step, Value partBegin, Value exist, bool hasSecond) {
   Value at = copyAt(step, partBegin, vector);
   create<vector::StoreOp>(zeros(VectorType::get({2 * plan.lanes}, plan.copyType())), copy, ValueRange{at});

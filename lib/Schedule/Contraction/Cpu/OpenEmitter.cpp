@@ -3,12 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An iteration is a chunk of rows of a tile of columns. Its sums wait in scratch while it takes one part of K after the
-// other: of f32 in f64, if the order of sums is free, and else each is taken in the order of K. A tile that the columns
-// do not fill is summed one vector at a time. For a few rows rhs is not copied, being read once or little more: whole
-// tiles are summed from where it lies, and of columns that lie along K each sum is one of vectors along K, if sums may
-// be taken in any order.
-//
+// An iteration is a chunk of rows of a tile of columns. Its sums wait in scratch while it processes one slice of K
+// after another: f32 slices are added in f64 if sums may be reordered; otherwise sums are accumulated in the order of
+// K. A tile that the columns do not fill is summed one vector at a time. For a few rows rhs is not copied, because it
+// is read little more than once: whole tiles read it in place, and if columns are contiguous along K and sums may be
+// reordered, each sum is the reduction of a vector along K.
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/OpenEmitter.h"
 
@@ -94,7 +93,7 @@ void OpenEmitter::emitIteration(Value iteration) {
       [&] { emitInParts(isFull, areFew); });
 }
 
-/// The blocks of a full tile, with all of K.
+/// Emits the blocks of a full tile over all of K.
 void OpenEmitter::emitWhole(Range k, ArrayRef<int64_t> heights, Rhs from) {
   forBlocks(heights, [&](Value row, int64_t height) {
     emitBlock({row, height, {index(0), plan.vectors}, k, from, Sums::Done});
@@ -132,7 +131,7 @@ void OpenEmitter::emitInParts(Value isFull, Value areFew) {
   emitEpilogue();
 }
 
-/// Of few rows.
+/// Emits dots along K for few rows.
 void OpenEmitter::emitDots(Range k) {
   Value end = difference(count, create<arith::RemUIOp>(count, index(plan.dotColumns)));
   auto dots = [&](Value from, Value to, int64_t columns) {
@@ -147,7 +146,7 @@ void OpenEmitter::emitDots(Range k) {
   dots(end, count, 1);
 }
 
-/// What a part of K adds to what waits in scratch.
+/// Adds the sum of a slice of K to the one that waits in scratch.
 Value OpenEmitter::addTo(Value waiting, Value sum) {
   if (plan.addsWide)
     sum = create<arith::ExtFOp>(waiting.getType(), sum);
@@ -155,7 +154,7 @@ Value OpenEmitter::addTo(Value waiting, Value sum) {
                                             : create<arith::AddIOp>(waiting, sum).getResult();
 }
 
-/// The sums of some rows and columns: vectors along K, then what is left of K.
+/// Sums some rows and columns: by vectors along K, then the remainder of K.
 void OpenEmitter::emitDots(Range k, Value row, int64_t height, Value column, int64_t columns) {
   Value whole = difference(k.end, create<arith::RemUIOp>(difference(k.end, k.begin), index(plan.lanes)));
   auto sumAlong = [&](Value begin, Value end, int64_t lanes) {
@@ -191,7 +190,7 @@ void OpenEmitter::emitDots(Range k, Value row, int64_t height, Value column, int
     }
 }
 
-/// Where the sum of a row and a column of the tile waits.
+/// Returns the address in scratch of the sum of a row and a column of the tile.
 Value OpenEmitter::sumsAt(Value row, Value column) {
   return linear(0, {{row, plan.width()}, {rows.begin, -plan.width()}, {column, 1}});
 }
@@ -233,7 +232,7 @@ void OpenEmitter::forSteps(Range k, function_ref<void(Value, bool)> body) {
   });
 }
 
-/// What all columns of the tile get of a part of K, or all of it.
+/// Adds a slice of K, or all of it, to the sums of all columns of the tile.
 void OpenEmitter::sumPart(Range k, Rhs from, Sums sumsOf) {
   Value fillsTile = create<arith::CmpIOp>(arith::CmpIPredicate::eq, started, index(plan.vectors));
   choose(
@@ -251,7 +250,7 @@ void OpenEmitter::sumPart(Range k, Rhs from, Sums sumsOf) {
       });
 }
 
-/// As many of the tallest blocks as there are, then lower ones.
+/// Emits as many of the tallest blocks as fit, then lower ones.
 void OpenEmitter::forBlocks(ArrayRef<int64_t> heights, function_ref<void(Value, int64_t)> body) {
   Value from = rows.begin;
   for (int64_t height : heights) {
@@ -274,7 +273,7 @@ SmallVector<Value, 4> OpenEmitter::lhsOf(const Product &product, Value row, Valu
   return prepareLhs(b, product, plan.dot, elements, plan.lanes);
 }
 
-/// What its sums start from, where they wait.
+/// Returns the initial sums of a block, and sets their addresses in scratch.
 OpenEmitter::Values OpenEmitter::startBlock(Block &block) {
   Values before;
   for (int64_t i = 0; i < block.height * block.of.count; ++i) {
@@ -294,7 +293,7 @@ OpenEmitter::Values OpenEmitter::startBlock(Block &block) {
   return before;
 }
 
-/// A vector of rhs at a step.
+/// Loads a vector of rhs at a step.
 Value OpenEmitter::loadStep(const Block &block, Value step, int64_t v, bool isWhole) {
   const int64_t elements = plan.lanes * plan.product.packed;
   const Value first = block.of.first;
@@ -327,7 +326,7 @@ void OpenEmitter::finishBlock(const Block &block, const Values &after) {
   }
 }
 
-/// The sums of some rows in one or all vectors of the tile, along a part of K or all.
+/// Sums some rows of one or all vectors of the tile over a slice of K, or all of it.
 void OpenEmitter::emitBlock(Block block) {
   Values sumsOfBlock = startBlock(block), rowsOfLhs;
   for (int64_t i = 0; i < block.height; ++i)
@@ -352,7 +351,7 @@ void OpenEmitter::emitBlock(Block block) {
   finishBlock(block, sumsOfBlock);
 }
 
-/// Whole vectors of columns, then one column at a time.
+/// Emits whole vectors of columns, then one column at a time.
 void OpenEmitter::emitEpilogue() {
   Value end = linear(0, {{whole, plan.lanes}});
   forRange(rows.begin, rows.end, [&](Value row) {
@@ -361,7 +360,7 @@ void OpenEmitter::emitEpilogue() {
   });
 }
 
-/// Some lanes from a column of the tile on, or for 0 lanes that column; a sum that is not given waits in scratch.
+/// Emits `lanes` columns from a column of the tile, or for 0 lanes that column. A null `sum` is loaded from scratch.
 void OpenEmitter::emitPoint(Value row, Value column, int64_t lanes, Value sum) {
   auto store = [&](Value value, const TileAccess &access) {
     Value memref = argument(access.base);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// OpenEmitter.cpp writes the kernel, its iterations, blocks and what follows them, OpenCopy.cpp the copies of rhs and
-// where a vector of it lies.
+// OpenEmitter.cpp writes the kernel, its iterations, blocks and elementwise ops; OpenCopy.cpp writes the copies of rhs
+// and computes the addresses of its vectors.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_CPU_OPENEMITTER_H
@@ -32,8 +32,8 @@ private:
     Value begin, end;
   };
   enum class Rhs { Copied, InPlace, InPanels };
-  enum class Sums { Waiting, Done }; ///< with a part of K, or all
-  /// Vectors of the tile that a block has.
+  enum class Sums { Waiting, Done }; ///< after one slice of K, or after all of it
+  /// Range of vectors of the tile.
   struct Vectors {
     Value first;
     int64_t count;
@@ -45,8 +45,8 @@ private:
     Range k;
     Rhs from;
     Sums sumsOf;
-    Values places = {};   ///< of sums that wait
-    Values inPanels = {}; ///< where each vector is at the first step
+    Values places = {};   ///< addresses of waiting sums
+    Values inPanels = {}; ///< address of each vector at the first step
   };
   Value ceilDiv(Size size, int64_t by) {
     return create<mlir::arith::DivUIOp>(linear(by - 1, {{index(size), 1}}), index(by));
@@ -67,7 +67,7 @@ private:
   void copyElements(Value vector, Range k, Value partBegin);
   Value copyAt(Value k, Value partBegin, Value vector);
   void copyPair(Value vector, Value step, Value partBegin, Value exist, bool hasSecond);
-  /// Steps of as many elements along K as are packed, then of what is left.
+  /// Emits whole steps, then one step with the remaining elements along K, fewer than are packed.
   using StepBody = llvm::function_ref<Values(Value step, Values carried, int64_t elements)>;
   void forSteps(Range k, Values &carried, StepBody body);
   void forSteps(Range k, llvm::function_ref<void(Value step, bool isWhole)> body);
@@ -94,10 +94,10 @@ private:
   Value loadRhs(Value at) { return convert(b, own.rhs, loadVector(own.rhs, at, plan.lanes)); }
   Value pairsOf(Value step, Value column, bool hasSecond);
   Value placeInPanels(const Vectors &of, int64_t vector);
-  /// What dots take of a row of lhs at a step.
+  /// Returns the lhs operands of the dots of a row at a step.
   llvm::SmallVector<Value, 4> lhsOf(const Product &product, Value row, Value step);
-  /// What rhs has of the tile some steps later, whose rows lie too far apart for a prefetcher of the machine's. Behind
-  /// the end it is no access.
+  /// Prefetches the tile's rhs some steps ahead, because its rows are too far from each other for a hardware
+  /// prefetcher. Addresses past the end are harmless.
   void prefetchRhs(Value step) {
     constexpr int64_t ahead = 16, line = 64;
     const int64_t bytes = own.rhs.element().getIntOrFloatBitWidth() / 8;
@@ -112,13 +112,13 @@ private:
   const OpenPlan &plan;
   const Chain &chain;
   mlir::func::FuncOp problem;
-  const Product &own;                    ///< as it lies in memory
-  mlir::VectorType sumType, waitingType; ///< of a sum in a register, and in scratch
+  const Product &own;                    ///< the product as read from memory, not from copies
+  mlir::VectorType sumType, waitingType; ///< type of a sum in a register, and in scratch
   Value sums, copy;                      ///< scratch
-  Value tileColumn;                      ///< the first of the tile
+  Value tileColumn;                      ///< first column of the tile
   Value count;                           ///< columns of the tile
-  Value whole, started;                  ///< its whole vectors, and all
-  Range rows;                            ///< of the chunk
+  Value whole, started;                  ///< its whole vectors, and all vectors
+  Range rows;                            ///< rows of the chunk
 };
 
 } // namespace quern::contractions

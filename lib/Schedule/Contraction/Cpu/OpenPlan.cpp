@@ -1,4 +1,4 @@
-//===- OpenPlan.cpp - What a product of open sizes decides ----------------===//
+//===- OpenPlan.cpp - Planning a product of open sizes --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -17,13 +17,14 @@ using namespace quern::contractions;
 
 namespace {
 
-/// Sums, the vectors of a step, one element of lhs, and where multiplying is an instruction of its own its result.
+/// Registers hold the sums, the vectors of a step and one element of lhs; if multiplication is a separate instruction,
+/// also its result.
 int64_t mostRows(const OpenPlan &plan, int64_t vectors) {
   const int64_t others = vectors * registersOfRhs(plan.product, plan.dot) + (plan.dot == Dot::MulAdd ? 2 : 1);
   return std::clamp<int64_t>((plan.strategy.registers - others) / vectors, 1, plan.strategy.maxRows);
 }
 
-/// The tallest, then powers of two below.
+/// Returns `tallest`, then the powers of two below it.
 SmallVector<int64_t, 6> heightsFrom(int64_t tallest) {
   SmallVector<int64_t, 6> heights{tallest};
   for (int64_t height = 8; height; height /= 2)
@@ -32,7 +33,7 @@ SmallVector<int64_t, 6> heightsFrom(int64_t tallest) {
   return heights;
 }
 
-/// An open number of them, which the chain then counts.
+/// Returns true if rhs has an open number of panels, which the chain's columns then count.
 bool hasPanels(const Product &product) { return product.columns.size() == 2 && product.columns[1].extent.isOpen(); }
 
 const char *whyNotPanels(const Chain &chain, const Product &product, const ContractionStrategy &strategy) {
@@ -47,7 +48,8 @@ const char *whyNotPanels(const Chain &chain, const Product &product, const Contr
   return nullptr;
 }
 
-/// By an instruction for what is packed, if it makes a vector of sums of one row; else element by element.
+/// Chooses an instruction for the packed elements if it computes a vector of sums of one row; otherwise multiplies
+/// element by element.
 Dot dotOfPanels(const Product &product, const ContractionStrategy &strategy) {
   const Dot dot = chooseDot(product, strategy);
   return dot == Dot::Pairs || dot <= Dot::Fma ? dot : strategy.hasFma && product.mayContract ? Dot::Fma : Dot::MulAdd;
@@ -118,7 +120,7 @@ LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot)
   plan.lanes = strategy.vectorBytes / bytes;
   plan.vectors = strategy.vectors;
   plan.heights = heightsFrom(mostRows(plan, plan.vectors));
-  constexpr int64_t tallestSingle = 8; // whose sums do not wait for each other
+  constexpr int64_t tallestSingle = 8; // enough independent sums
   plan.singleHeights = heightsFrom(std::min(tallestSingle, mostRows(plan, 1)));
   constexpr int64_t tallestOfFew = 4;
   plan.fewHeights = heightsFrom(std::min(tallestOfFew, plan.heights[0]));
@@ -126,12 +128,12 @@ LogicalResult quern::contractions::planOpen(OpenPlan &plan, std::string &whyNot)
                  chain.products[0].mayReassociate;
   plan.transposes = chain.products[0].reduced[0].rhs == 1 && chain.products[0].isStrided() &&
                     transposeScratch(element, plan.lanes) == 0 && plan.lanes % transposeUnit(element) == 0;
-  // Copying costs two to six operations for a vector, which all rows of a chunk share; panels are no copies.
+  // Copying costs two to six operations per vector, which all rows of a chunk share; panels are not copied.
   constexpr int64_t rowsOfCopy = 192, rowsOfPanels = 96;
   plan.chunkRows = (plan.panel ? rowsOfPanels : rowsOfCopy) / plan.heights[0] * plan.heights[0];
   plan.steps = std::max<int64_t>(64, strategy.nearestBytes / (plan.width() * bytesOf(plan.copyType())));
   plan.steps = llvm::alignTo(plan.steps, plan.stepLength());
-  constexpr int64_t mostSteps = 1024; // that are summed in f32 alone
+  constexpr int64_t mostSteps = 1024; // that are summed in f32 only
   plan.wholeSteps = std::clamp(strategy.nearBytes / 2 / (plan.width() * bytesOf(plan.copyType())), plan.steps,
                                std::max(plan.steps, mostSteps * plan.stepLength()));
   plan.wholeSteps -= plan.wholeSteps % plan.stepLength();

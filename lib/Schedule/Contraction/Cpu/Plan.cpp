@@ -1,10 +1,10 @@
-//===- Plan.cpp - What the contraction recipe decides --------------------===//
+//===- Plan.cpp - Planning a contraction on a CPU -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The columns of a tile, for which RowSplit.h then has the rows. Whether a tile fits a packing is tried with numbers:
-// the vectors of all tiles must lie alike.
+// Chooses the columns of a tile, for which RowSplit then chooses the rows. Whether a tile fits a packing is tested by
+// computing addresses: the vectors of all tiles must have the same form.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/Plan.h"
@@ -52,11 +52,11 @@ private:
   std::string &whyNot;
 };
 
-/// Registers that a row alone takes beside its sums: of an element of lhs and of a vector of rhs.
+/// Registers that a single row needs in addition to its sums: an element of lhs and a vector of rhs.
 constexpr int64_t besideSums = 2;
 
-/// Whether the vectors of every tile lie as those of the first do, with their lanes side by side. What a tile has
-/// beyond the factor's columns is not read.
+/// Returns true if every tile's vectors have the same relative addresses as those of the first, with equally spaced
+/// lanes. Columns of a tile past those of the factor are not read.
 bool Planner::fits(const Product &product) {
   int64_t width = plan.width(), stride = product.rhsAt(width), readable = product.readable.known();
   bool isUniform = true;
@@ -84,7 +84,7 @@ bool Planner::chooseTile(int64_t columnVectors) {
   return llvm::all_of(chain.products, [&](const Product &product) { return fits(product); });
 }
 
-/// Whether so many vectors of each product go over more of rhs than the first level of the cache keeps.
+/// Returns true if this many vectors of each product read more of rhs than L1 keeps.
 bool Planner::isBeyondFirst(int64_t vectors) const {
   int64_t bytes = 0;
   for (const Product &product : chain.products)
@@ -92,8 +92,8 @@ bool Planner::isBeyondFirst(int64_t vectors) const {
   return bytes > strategy.nearestBytes;
 }
 
-/// Vectors of one accumulator side by side. Blocks of few rows are wider: more sums are then in flight, and
-/// a step reads longer runs. Where they are narrower, a few more rows are one block, which reads rhs once.
+/// Returns the vectors of one accumulator per tile. Blocks of few rows are wider: more sums are then in flight, and a
+/// step reads longer runs. If narrower tiles let a few more rows form one block, rhs is read once.
 int64_t Planner::widest() const {
   int64_t accumulators = chain.accumulators.size(), wanted = strategy.vectors, registers = strategy.registers;
   const int64_t rows = chain.rows.isOpen() ? 0 : llvm::alignTo(chain.rows.known(), plan.rowsTogether());
@@ -115,8 +115,8 @@ int64_t Planner::widest() const {
   return std::clamp<int64_t>(wanted / accumulators, 1, ceilDiv(plan.columns(), plan.lanes));
 }
 
-/// Whether matrices can compute all products, and enough of each matrix is used. A panel that ends within one is read
-/// by masks, which they have not.
+/// Returns true if matrix registers can compute all products and enough of each matrix is used. They do not support
+/// masks, which a panel that ends within a vector needs.
 bool Planner::takesMatrices() {
   int64_t steps = 0;
   SmallVector<Dot, 4> dots;
@@ -133,7 +133,7 @@ bool Planner::takesMatrices() {
   return true;
 }
 
-/// Copies lie behind the sums.
+/// The copies follow the sums in scratch.
 void Planner::placeCuts(Cuts &cuts) {
   cuts.rhsCopy = plan.scratchBytes;
   if (cuts.hasRhs)
@@ -143,7 +143,7 @@ void Planner::placeCuts(Cuts &cuts) {
     plan.scratchBytes += cuts.steps * cuts.lhsStride * bytesOf(plan.copied(cuts.product.lhs));
 }
 
-/// Copies lie behind the sums, those of lhs once for the products that share it.
+/// The copies follow the sums in scratch; products that share lhs share its copy.
 void Planner::placeCopies() {
   Matrices &own = *plan.matrices;
   own.lhsCopies.assign(chain.products.size(), 0);
@@ -162,7 +162,7 @@ void Planner::placeCopies() {
   plan.scratchBytes += matrices::configurationBytes;
 }
 
-/// Where squares fit the vectors and the rows; others are read element by element.
+/// Transposes inputs whose type and rows fit whole squares; others are read element by element.
 void Planner::placeTurned() {
   if (!plan.scratchRows || chain.rows.isOpen())
     return;
@@ -229,9 +229,9 @@ void Planner::groupProducts() {
       plan.loops.push_back({step});
 }
 
-/// Tiles of at most so many vectors for each accumulator; rather narrower ones than such that a factor does not fill,
-/// if their sums do not wait for each other, or such that leave registers for a single row; and than such of which the
-/// last has few columns, if that saves a tenth.
+/// Chooses tiles of at most `most` vectors for each accumulator. Prefers narrower tiles that every factor fills, if
+/// their sums are independent enough and blocks have more than one row; and narrower ones again if that saves a tenth
+/// of the columns computed past the last one.
 bool Planner::chooseTiles(int64_t most) {
   int64_t vectors = ceilDiv(plan.columns(), plan.lanes), even = ceilDiv(vectors, ceilDiv(vectors, most));
   auto isBalanced = [&] { return plan.columnVectors == 1 || plan.matrices || chain.rows == 1 || rows.mostRows() > 1; };
@@ -329,13 +329,13 @@ int64_t Plan::lhsRowsTogether(const Product &product, Dot dot) const {
 bool Plan::loadsRuns(const Step &step, int64_t rows) const {
   const int64_t together = stepsTogether(summed(step[0]), dots[step[0]]);
   const auto height = static_cast<int64_t>(llvm::alignTo(rows, rowsTogether()));
-  // What few registers may hold is allocated without spills if it has them all.
+  // Few registers are allocated without spills if a vector of lhs has all of them.
   const int64_t ofLhs = strategy.indexedRegisters < strategy.registers ? strategy.indexedRegisters + 2 : height;
   auto isRun = [&](unsigned number) {
     const Product &product = summed(number);
     const int64_t ofStep = lanes * product.packed, bytes = together * ofStep * bytesOf(product.rhs.element());
     const int64_t ofRhs = ceilDiv(bytes, strategy.vectorBytes) + (isPackedDot(dots[number]) ? 0 : product.packed);
-    // Longer registers than those of which an element is taken are loaded whole, or widened by the load.
+    // Registers that are longer than the indexed lhs vector are loaded whole, or widened by the load.
     const bool isWhole =
         (bytes / together) % strategy.vectorBytes == 0 || strategy.vectorBytes == strategy.indexedBytes;
     return isWhole && !product.isStrided() && !masksRhs(product) && product.reduced.back().rhs == ofStep &&
@@ -358,7 +358,7 @@ double Plan::bytesOfTile() const {
   return bytes;
 }
 
-/// What its arithmetic takes, or what reading rhs once takes, if that is more.
+/// Maximum of the time of the arithmetic and the time to read rhs once.
 double Plan::nsPerIteration() const {
   double steps = 0, matrixNs = 0;
   double rows = chain.rows.isOpen() ? static_cast<double>(chunkRows)

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Exceeding the registers is a cliff, so a block takes as many rows as fit beside one step's vectors and a broadcast
-// element, and rows are split evenly over blocks. Where rhs comes from beyond the first level of the cache, the first
-// block that reads a panel does most of the work, at the pace of memory: it is tall, and has the sums of as few
-// accumulators as keep it busy. Where the target has registers of a matrix, a block is 2 x 2 of them, or 1 x 4 of few
-// rows, beside which those of a step fit.
+// Exceeding the registers is a performance cliff, so a block has as many rows as fit next to the vectors of one step
+// and a broadcast element, and rows are split evenly over blocks. If rhs comes from beyond L1, the first block that
+// reads a panel does most of the work, at memory speed: it is tall, and has the sums of as few accumulators as keep it
+// busy. If the target has matrix registers, a block is 2 x 2 of them, or 1 x 4 for few rows, which leaves registers for
+// the matrices of a step.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Cpu/RowSplit.h"
@@ -24,13 +24,13 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
-/// Sums, the vectors of a step and one element of lhs are in registers; where a product is an instruction
-/// of its own, its result too. Of steps that are taken together it is a vector of lhs for each row, and a few of rhs.
+/// Registers hold the sums, the vectors of a step and one element of lhs; if multiplication is a separate instruction,
+/// also its result. If steps are unrolled, they hold a vector of lhs for each row and a few vectors of rhs.
 int64_t RowSplit::mostRows() const {
   int64_t used = 1, extra = 0, ofRow = 0;
   for (auto [product, dot] : llvm::zip_equal(chain.products, plan.dots)) {
     const int64_t sums = std::min<int64_t>(static_cast<int64_t>(product.sums.size()), plan.groupSize);
-    const int64_t one = plan.stepsTogether(product, dot) > 1 ? 0 : 1; // element
+    const int64_t one = plan.stepsTogether(product, dot) > 1 ? 0 : 1; // the broadcast element
     const int64_t vectors = sums * plan.columnVectors;
     ofRow = std::max(ofRow, 1 - one);
     const int64_t ofVector = registersOfRhs(product, dot);
@@ -41,7 +41,7 @@ int64_t RowSplit::mostRows() const {
                                                                                                : 0));
   }
   if (strategy.indexedRegisters <
-      strategy.registers) { // what these may hold is allocated without spills if one is left
+      strategy.registers) { // these registers are allocated without spills if one is left over
     const bool isWidened = llvm::any_of(llvm::zip_equal(chain.products, plan.dots), [&](auto pair) {
       auto &[product, dot] = pair;
       return plan.lhsRowsTogether(product, dot) > 1 && !isPackedDot(dot) && !product.lhs.conversions.empty();
@@ -54,22 +54,22 @@ int64_t RowSplit::mostRows() const {
   return std::max<int64_t>(rows / plan.rowsTogether() * plan.rowsTogether(), 1);
 }
 
-/// More where rhs is copied for them, and twice as many where a copy of lhs serves several tiles.
+/// Chunks have more rows if rhs is copied for them, and twice that if several tiles share a copy of lhs.
 int64_t RowSplit::rowsOfChunk() const {
   return plan.cuts && plan.cuts->hasRhs ? std::max(strategy.cutRows * (plan.cuts->hasLhs ? 2 : 1), strategy.chunkRows)
                                         : strategy.chunkRows;
 }
 
-/// Whether a tile walks rhs as it lies.
+/// Returns true if a tile reads rhs without long strides.
 bool RowSplit::isTogether(const Product &product) const {
   return !product.isStrided() &&
          (product.reduced.empty() ||
           product.reduced.back().rhs.known() * bytesOf(product.rhs.element()) <= strategy.togetherBytes);
 }
 
-/// The lowest height that is about as fast as the highest, or of an open number of rows, which takes lower ones
-/// besides: while what a tile reads of rhs lies together and stays in the first level of the cache, or in the second
-/// where lower ones are there anyway, and need not be converted for every block.
+/// Returns the minimum height that is about as fast as the maximum. Lower blocks are cheap if a tile's rhs is read
+/// without long strides, needs no conversion for every block, and stays in L1 (L2 for an open number of rows, which
+/// needs lower blocks in any case).
 int64_t RowSplit::leastRows() const {
   int64_t most = mostRows();
   auto isCheap = [&](const Product &product, Dot dot) {
@@ -87,10 +87,10 @@ int64_t RowSplit::leastRows() const {
   return std::min<int64_t>(most, llvm::alignTo(least, plan.rowsTogether()));
 }
 
-/// What heights of blocks are multiples of, where that is possible.
+/// Number that block heights are multiples of, if possible.
 int64_t RowSplit::unitOfRows() const { return chain.rows.isMultipleOf(plan.rowsTogether()) ? plan.rowsTogether() : 1; }
 
-/// As few as registers allow; a few more where their heights are then the same, which halves the code.
+/// Returns as few blocks as registers allow; a few more if all heights are then equal, which halves the code.
 int64_t RowSplit::fewestBlocks() const {
   int64_t rows = chain.rows.known(), fewest = ceilDiv(rows, mostRows());
   for (int64_t blocks = fewest; blocks * leastRows() <= rows; ++blocks)
@@ -99,10 +99,9 @@ int64_t RowSplit::fewestBlocks() const {
   return fewest;
 }
 
-/// Whether, and of what, there are copies. Of rhs, where many rows read more of it than the second level of the cache
-/// keeps at such strides; columns that are strided are always copied. Of both factors, where rows of lhs lie side by
-/// side, of which a block would take a few in every step. What is copied is converted by the way, and pairs of bf16 are
-/// made of steps that lie apart.
+/// Decides what is copied. rhs is copied if many rows read more of it than L2 keeps at such strides; strided columns
+/// are always copied. Both factors are copied if lhs is contiguous along rows, of which a block would read a few in
+/// every step. Copies are converted, and pairs of bf16 are made of steps that are not adjacent.
 bool RowSplit::copies(Cuts &cuts) const {
   const Product &product = cuts.product;
   cuts.hasRhs = true;
@@ -116,7 +115,7 @@ bool RowSplit::copies(Cuts &cuts) const {
          (!chain.rows.isBelow(std::max(strategy.leastCopyRows, mostRows() + 1)) && (product.isStrided() || isWide));
 }
 
-/// Parts of K, from copies or where several blocks read more of rhs than the second level of the cache keeps.
+/// K is sliced if factors are copied, or if several blocks read more of rhs than L2 keeps.
 void RowSplit::chooseCuts() {
   plan.cuts.reset();
   if (chain.products.size() > 1 || chain.products[0].reduced.size() != 1 || chain.rows.isOpen() ||
@@ -127,7 +126,7 @@ void RowSplit::chooseCuts() {
   cuts.wholeSteps = cuts.product.steps();
   plan.dots[0] = chooseDot(cuts.product, strategy);
   if (!copies(cuts)) {
-    // Lines of lhs have all rows, whatever a block takes of them.
+    // A cache line of lhs has elements of all rows, however few of them a block reads.
     const double ofLhs =
         cuts.isTransposed
             ? static_cast<double>(chain.rows.known() * cuts.product.steps() * bytesOf(cuts.product.lhs.element()))
@@ -153,8 +152,8 @@ void RowSplit::chooseCuts() {
   plan.cuts = std::move(cuts);
 }
 
-/// How a copy of so many rows of lhs lies: no step is a power of two after the one before, as they would then meet in
-/// the same sets of a cache. The bytes of one.
+/// Sets the layout of the copy of `rows` rows of lhs and returns the bytes of one step. A step is an odd number of
+/// cache lines, so that consecutive steps map to different cache sets.
 int64_t RowSplit::placeLhs(int64_t rows) {
   Product &product = plan.cuts->product;
   const int64_t element = bytesOf(plan.copied(product.lhs));
@@ -166,7 +165,7 @@ int64_t RowSplit::placeLhs(int64_t rows) {
   return lines * lineBytes;
 }
 
-/// How long parts are, and how many tiles share a copy of lhs.
+/// Chooses the length of slices, and the number of tiles that share a copy of lhs.
 void RowSplit::splitCuts() {
   Cuts &cuts = *plan.cuts;
   Product &product = cuts.product;
@@ -175,7 +174,7 @@ void RowSplit::splitCuts() {
     return chain.rows.known() - blocks * plan.blockRows -
            std::min(blocks, plan.tallBlocks) * (plan.tallRows - plan.blockRows);
   };
-  while (cuts.hasLhs && rowsOfLast() < plan.lanes) // which its copy takes at a time
+  while (cuts.hasLhs && rowsOfLast() < plan.lanes) // the rows that its copy reads at a time
     plan.chunks = ceilDiv(plan.blocks, ++plan.blocksPerChunk);
   const int64_t rows = std::min(chain.rows.known(), plan.blocksPerChunk * plan.tallest());
   int64_t bytes =
@@ -183,7 +182,7 @@ void RowSplit::splitCuts() {
   if (cuts.isTransposed && !cuts.hasLhs)
     bytes += chain.rows.known() * bytesOf(product.lhs.element());
   const int64_t steps = product.steps();
-  constexpr int64_t fewBlocks = 4; // the first of which waits for memory as long as the others compute
+  constexpr int64_t fewBlocks = 4; // the first waits for memory as long as the others compute
   cuts.fetchesNext = !cuts.hasRhs && !cuts.isTransposed && plan.blocksPerChunk <= fewBlocks;
   const int64_t bytesOfPart =
       cuts.fetchesNext ? strategy.nearestBytes * 2 / 3 : strategy.cutBytes * (cuts.hasRhs && !cuts.hasLhs ? 1 : 2);
@@ -203,16 +202,16 @@ void RowSplit::splitCuts() {
   cuts.tiles = ceilDiv(plan.tiles, ceilDiv(plan.tiles, tiles));
 }
 
-/// Whether blocks of rows read a panel again from beyond the first level of the cache.
+/// Returns true if blocks of rows read a panel again from beyond L1.
 bool RowSplit::isFar() const {
   return !plan.matrices && !(plan.cuts && plan.cuts->hasRhs) &&
          plan.bytesOfTile() > static_cast<double>(strategy.nearestBytes) &&
          llvm::all_of(chain.products, [&](const Product &product) { return isTogether(product); });
 }
 
-/// Whether each product has two vectors in a step, or none, with the sums of every group (with one, loads
-/// take longer than sums), and they are all that lies there: where gates alternate, each group would fetch
-/// the panels of the others.
+/// Returns true if each product has, with the sums of every group, two vectors in a step or none: with one, loads take
+/// longer than sums. Adjacent steps must also have no other vectors between them: if gates alternate, each group would
+/// fetch the panels of the others.
 bool RowSplit::suitsGroups(int64_t groupSize) const {
   auto accumulators = static_cast<int64_t>(chain.accumulators.size());
   for (const Product &product : chain.products)
@@ -228,8 +227,8 @@ bool RowSplit::suitsGroups(int64_t groupSize) const {
   return true;
 }
 
-/// Small groups where the sums of all accumulators leave registers for a part of the rows only, and are kept in scratch
-/// anyway. Each reads all rows of lhs again, which must stay in the second level beside what the tile reads of rhs.
+/// Chooses small groups if the sums of all accumulators, which are kept in scratch in any case, leave registers for
+/// only some of the rows. Each group reads all rows of lhs again, which must stay in L2 together with the tile's rhs.
 void RowSplit::chooseGroups() {
   auto accumulators = static_cast<int64_t>(chain.accumulators.size());
   plan.groupSize = accumulators;
@@ -249,8 +248,8 @@ void RowSplit::chooseGroups() {
     plan.groupSize = accumulators;
 }
 
-/// Tall blocks, and one of the rows that are left, whose sums do not wait for each other. Blocks of three vectors and
-/// more are too low for one of them to do most of the work.
+/// Chooses tall blocks and one block of the remaining rows that has enough independent sums. Blocks of three or more
+/// vectors are too low for one of them to do most of the work.
 bool RowSplit::splitFar() {
   const int64_t most = mostRows(), vectors = plan.groupSize * plan.columnVectors, rows = chain.rows.known();
   if (!isFar() || rows <= most || vectors > 2)
@@ -266,8 +265,8 @@ bool RowSplit::splitFar() {
   return false;
 }
 
-/// Of parts of K, blocks as tall as can be and a low one of what is left, rather than two heights that are about as
-/// much code: of many blocks, one counts for little.
+/// For slices of K: chooses blocks of maximum height and a low one for the remainder, rather than two heights with
+/// about as much code. Among many blocks, a low one costs little.
 bool RowSplit::splitLong() {
   constexpr int64_t leastBlocks = 8;
   const int64_t height = mostRows(), rows = chain.rows.known(), left = rows % height;
@@ -280,8 +279,8 @@ bool RowSplit::splitLong() {
   return true;
 }
 
-/// A single block that reads rhs from the second level does not wait for it; the instructions would
-/// cost a tenth of its time.
+/// A single block that reads rhs from L2 does not wait for it, and the prefetch instructions would cost a tenth of its
+/// time.
 bool RowSplit::shouldPrefetch() const {
   bool isReadAgain = chain.rows.isOpen() || plan.blocks > 1;
   bool isBeyondSecond = plan.bytesOfTile() * static_cast<double>(plan.tiles) > static_cast<double>(strategy.nearBytes);
@@ -299,7 +298,7 @@ void RowSplit::splitOpen() {
   plan.scratchRows = chain.epilogueOps() > strategy.inlineOps ? plan.chunkRows : 0;
 }
 
-/// Rows into matrices of one height, as many chunks as strategy.chunkRows says.
+/// Splits rows into matrices of one height, and these into chunks of strategy.chunkRows.
 void RowSplit::splitMatrices() {
   Matrices &own = *plan.matrices;
   plan.chunkRows = std::max<int64_t>(1, strategy.chunkRows / matrices::rows) * matrices::rows;

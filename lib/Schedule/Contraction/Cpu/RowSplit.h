@@ -1,4 +1,4 @@
-//===- RowSplit.h - How the rows of a tile are shared out ----------------===//
+//===- RowSplit.h - Splitting the rows of a tile --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,15 +9,15 @@
 
 namespace quern::contractions {
 
-/// Of a plan whose tile has its columns, what those of rows say: blocks, the groups of accumulators that a block has,
-/// the part of K that it takes at a time, chunks.
+/// Splits the rows of a plan whose tile columns are fixed: chooses block heights, accumulator groups, the slice of K
+/// and the chunks.
 class RowSplit {
 public:
   explicit RowSplit(Plan &plan) : plan(plan), chain(plan.chain), strategy(plan.strategy) {}
   void run();
-  /// Rows of a block that registers have room for.
+  /// Returns the maximum rows of a block whose sums fit the registers.
   int64_t mostRows() const;
-  /// Of a plan that has been split.
+  /// Requires a plan that has been split.
   bool shouldPrefetch() const;
 
 private:

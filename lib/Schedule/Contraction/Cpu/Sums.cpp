@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A step loads the vectors of rhs once and uses them for every row of the block, one element of lhs at a time. Loops
-// carry the sums that they change and no others. Loops over one K that take buffers by turns are one loop, which tells
-// the turn from where it is.
+// carry only the sums that they change. Loops over K that differ only in their buffers are merged under an outer loop,
+// whose index selects the buffers.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Bodies.h"
@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::contractions;
 
-/// Where a tile begins in rhs.
+/// Returns the address of a tile in rhs.
 Value Emitter::tileAddress(unsigned product, Value at, Value firstColumn) {
   if (int64_t stride = plan.tileStrides[product])
     return linear(0, {{at, stride}});
@@ -39,7 +39,7 @@ Value Emitter::tileAddress(unsigned product, Value at, Value firstColumn) {
   return address;
 }
 
-/// Whether there are sums of what this step's dots add, behind those of the rows.
+/// Returns true if the sums contain, after those of the rows, the corrections of this step's shifted dots.
 bool Emitter::sumsShift(const Plan::Step &step, size_t sums, int64_t rows) const {
   return plan.dots[step[0]] == Dot::Shifted && static_cast<int64_t>(sums) > rows * plan.perRow;
 }
@@ -53,7 +53,7 @@ void Emitter::emitShift() {
       emitSums(turns, index(0), /*rows=*/0, tile.shift);
 }
 
-/// Of patches, those of pairs of rows; a row without another has one that is not there.
+/// For patches, sums are those of pairs of rows; an odd last row is paired with zeros.
 void Emitter::emitSums(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Values &sums) {
   if (!isPatch(plan.dots[turns[0][0]]))
     return emitLoops(turns, row, rows, sums);
@@ -111,7 +111,7 @@ void Emitter::emitLoops(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Val
     };
     const int64_t together = depth + 1 < reduced.size() || !rows ? 1 : plan.stepsTogether(first, plan.dots[step[0]]);
     if (together > 1) {
-      const bool areAll = first.reduced[depth].extent.isMultipleOf(together); // of each part of K, too
+      const bool areAll = first.reduced[depth].extent.isMultipleOf(together); // also in each slice of K
       Value whole = areAll ? end : wholeTurns(begin, end, together);
       walk(begin, whole, together, [&] { emitSteps(step, buffers, k, row, rows, sums, together); });
       if (areAll)
@@ -120,7 +120,7 @@ void Emitter::emitLoops(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Val
     }
     walk(begin, end, 1, [&] { nest(depth + 1); });
   };
-  auto chooseBuffers = [&](ArrayRef<Value> isTurn) { // or a later one
+  auto chooseBuffers = [&](ArrayRef<Value> isTurn) { // isTurn[i - 1]: iteration i or a later one
     auto choose = [&](function_ref<Value(const Plan::Step &)> bufferIn) {
       Value chosen = bufferIn(turns[0]);
       for (size_t i = 1; i < turns.size(); ++i)
@@ -146,7 +146,7 @@ void Emitter::emitLoops(ArrayRef<Plan::Step> turns, Value row, int64_t rows, Val
   });
 }
 
-/// The end of the last whole turn of some steps each.
+/// Returns the end of the last whole group of `steps` steps.
 Value Emitter::wholeTurns(Value begin, Value end, int64_t steps) {
   const std::optional<int64_t> from = getConstantIntValue(begin), to = getConstantIntValue(end);
   if (from && to)
@@ -154,7 +154,7 @@ Value Emitter::wholeTurns(Value begin, Value end, int64_t steps) {
   return difference(end, create<arith::RemUIOp>(difference(end, begin), index(steps)));
 }
 
-/// A loop that carries the live sums.
+/// Emits a loop that carries the live sums.
 void Emitter::carry(Value begin, Value end, int64_t by, ArrayRef<unsigned> live, Values &sums,
                     function_ref<void(Value)> body) {
   auto now = [&] { return llvm::map_to_vector(live, [&](unsigned i) { return sums[i]; }); };
@@ -184,7 +184,7 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
           for (Value &element : prepareRhs(b, product, dot, loaded, plan.lanes))
             take({number, sum.accumulator, static_cast<unsigned>(v), half++, {element}});
         };
-        if (isPatch(dot) && !cut.rhs && !plan.masksRhs(product)) { // a register after the other
+        if (isPatch(dot) && !cut.rhs && !plan.masksRhs(product)) { // one register after another
           Value at = rhsAt(number, k, which, v);
           const int64_t ofRegister = plan.lanes * product.packed / 2;
           for (unsigned half : {0U, 1U})
@@ -202,7 +202,7 @@ void Emitter::loadStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
   }
 }
 
-/// Where a row's elements of lhs lie.
+/// Returns the address of a row's elements of lhs.
 Value Emitter::lhsAt(const Product &product, ArrayRef<Value> k, Value row) {
   SmallVector<Term> terms{{row, product.lhsRow}};
   for (auto [at, loop] : llvm::zip_equal(k, product.reduced))
@@ -212,7 +212,7 @@ Value Emitter::lhsAt(const Product &product, ArrayRef<Value> k, Value row) {
   return linear(product.lhs.offset, terms);
 }
 
-/// To the sums of a row, or of patches of a pair of them.
+/// Adds to the sums of a row, or of the patches of a pair of rows.
 void Emitter::addTo(Values &sums, int64_t rows, Dot dot, ArrayRef<Value> lhs, const Loaded &rhs) {
   const Product &product = plan.summed(rhs.product);
   if (isPatch(dot)) {
@@ -224,24 +224,24 @@ void Emitter::addTo(Values &sums, int64_t rows, Dot dot, ArrayRef<Value> lhs, co
   sum = accumulate(b, product, dot, lhs, rhs.elements, sum);
 }
 
-/// What dots take of a row, or of patches of a pair, at one of the steps that `ofRows` has.
+/// Returns the operands of a row, or of the patches of a pair, for one of the steps that `ofRows` has.
 SmallVector<Value, 4> Emitter::lhsOfRows(const Product &product, Dot dot, ArrayRef<Value> ofRows, int64_t rows,
                                          int64_t step) {
   if (!isPatch(dot))
     return lhsOfStep(b, product, dot, ofRows[rows], step, plan.lanes);
   const auto first = static_cast<size_t>(2 * rows);
-  Value second = ofRows[std::min(first + 1, ofRows.size() - 1)]; // the sums of a row that is not there are not used
+  Value second = ofRows[std::min(first + 1, ofRows.size() - 1)]; // the sums of a missing second row are not used
   return {patchOfLhs(b, product, ofRows[first], second, step)};
 }
 
-/// Some steps, of which one vector has all of a row of lhs. Of rhs there are a few vectors at a time.
+/// Emits several steps whose lhs elements are one vector per row. Only a few vectors of rhs are loaded at a time.
 void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows,
                         Values &sums, int64_t together) {
   const Product &first = plan.summed(step[0]);
   const Dot dot = plan.dots[step[0]];
   Value at = lhsAt(first, k, row);
   Values prepared;
-  SmallVector<SmallVector<Value>> patches(together); // of all steps at once: rows then need no registers any more
+  SmallVector<SmallVector<Value>> patches(together); // for all steps at once, so that rows need no registers afterwards
   for (int64_t i = 0; i < rows; ++i) {
     auto type = VectorType::get({together * first.packed}, cast<MemRefType>(buffers.lhs.getType()).getElementType());
     Value place = linear(0, {{at, 1}, {index(i), first.lhsRow}});
@@ -282,7 +282,7 @@ void Emitter::emitSteps(const Plan::Step &step, const Buffers &buffers, ArrayRef
   further = 0;
 }
 
-/// A vector of rhs after the other, each of all steps.
+/// Loads one vector of rhs after another, each for all steps.
 void Emitter::emitRuns(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, ArrayRef<LhsOfRows> ofSteps,
                        Values &sums) {
   for (auto [n, number] : llvm::enumerate(step)) {
@@ -312,22 +312,22 @@ void Emitter::emitRuns(const Plan::Step &step, const Buffers &buffers, ArrayRef<
   }
 }
 
-/// A single row, or pair of rows of patches, needs each vector of rhs just once, which then takes a register for no
-/// longer; of patches there are as many vectors as sums of a pair, so that what is kept is lhs.
+/// A single row, or pair of rows of patches, uses each vector of rhs only once, which frees its register at once.
+/// Patches have as many vectors of rhs as sums of a pair, so lhs is kept in registers instead.
 void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<Value> k, Value row, int64_t rows,
                        Values &sums) {
   const Product &first = plan.summed(step[0]);
   Value from = lhsAt(first, k, row);
   Dot dot = plan.dots[step[0]];
   const int64_t together = plan.lhsRowsTogether(first, dot);
-  Value ofRows; // from `begin` on
+  Value ofRows; // starts at row `begin`
   int64_t begin = -1;
   auto lhsOf = [&](int64_t i) {
     auto placeOf = [&](int64_t which) { return linear(0, {{from, 1}, {index(which), first.lhsRow}}); };
     if (together == 1 || rows < together)
       return prepareLhs(b, first, dot, loadLhs(first, dot, buffers.lhs, placeOf(i)), plan.lanes);
     if (const int64_t wanted = std::min(i / together * together, rows - together); wanted != begin) {
-      begin = wanted; // the last ones again where the height is no multiple
+      begin = wanted; // overlaps the previous rows if the height is not a multiple
       auto type = VectorType::get({together * first.packed}, cast<MemRefType>(buffers.lhs.getType()).getElementType());
       Value loaded = create<vector::LoadOp>(type, buffers.lhs, ValueRange{placeOf(begin)});
       ofRows = prepareLhsOfSteps(b, first, dot, loaded);
@@ -365,7 +365,7 @@ void Emitter::emitStep(const Plan::Step &step, const Buffers &buffers, ArrayRef<
     addRow(rows, prepareShift(b, first, plan.lanes));
 }
 
-/// What dots of packed elements take is loaded as one vector, if it is all there.
+/// Packed elements are loaded as one vector, if all of them are multiplied.
 Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, Value at) {
   if (isPackedDot(dot) && product.taken == product.packed)
     return {
@@ -377,7 +377,7 @@ Emitter::Values Emitter::loadLhs(const Product &product, Dot dot, Value buffer, 
   return elements;
 }
 
-/// Where a vector of columns of one of the product's sums lies.
+/// Returns the address of a vector of columns of one of the product's sums.
 Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vector) {
   const Product &product = chain.products[number];
   const Place &place = tile.rhs[number][vector];
@@ -388,13 +388,13 @@ Value Emitter::rhsAt(unsigned number, ArrayRef<Value> k, size_t sum, int64_t vec
   return linear(product.sums[sum].offset + place.offset + ahead, terms);
 }
 
-/// The hardware follows a panel to the end of a page, and into the second level only. Behind the
-/// panel lies the next tile's.
+/// Hardware prefetchers follow a panel only to the end of a page, and only into L2. The next tile's panel follows this
+/// one.
 void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector, int64_t rows) {
   const Product &product = chain.products[number];
   int64_t element = bytesOf(product.rhs.element());
   if (vector % std::max<int64_t>(1, lineBytes / (plan.lanes * product.packed * element)))
-    return; // in the line of the one before
+    return; // same cache line as the vector before
   auto ask = [&](int64_t bytes, unsigned locality) {
     create<memref::PrefetchOp>(buffer, ValueRange{linear(bytes / element, {{rhsAt(number, k, sum, vector), 1}})},
                                /*isWrite=*/false, locality,
@@ -406,13 +406,13 @@ void Emitter::prefetch(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
     ask(plan.strategy.farAheadBytes, 2);
 }
 
-/// What lies there in the next part of K, into the second level.
+/// Prefetches the same vector of the next slice of K into L2.
 void Emitter::prefetchNext(Value buffer, Value at) {
   Value next = linear(plan.cuts->steps * plan.cuts->product.reduced[0].rhs.known(), {{at, 1}});
   create<memref::PrefetchOp>(buffer, ValueRange{next}, /*isWrite=*/false, /*locality=*/2, /*isDataCache=*/true);
 }
 
-/// A vector of columns of one of the product's sums.
+/// Loads a vector of columns of one of the product's sums.
 Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t sum, int64_t vector) {
   const Product &product = chain.products[number];
   const Place &place = tile.rhs[number][vector];
@@ -429,7 +429,7 @@ Value Emitter::loadRhs(unsigned number, Value buffer, ArrayRef<Value> k, size_t 
   return loadVector(buffer, at, wide, mask, lanes.count * product.packed);
 }
 
-/// A lane, or the last that has a column; `columns`: how many exist, where masks leave some out.
+/// Returns the lane, or the last one that has a column. `columns`: number of existing columns, if masks exclude some.
 Value Emitter::existing(int64_t lane, const Lanes &lanes, std::optional<int64_t> columns) {
   Value own = index(std::min(lane, lanes.count - 1));
   return lanes.mask && columns
@@ -437,7 +437,7 @@ Value Emitter::existing(int64_t lane, const Lanes &lanes, std::optional<int64_t>
              : own;
 }
 
-/// Elements that lie apart, one by one.
+/// Loads strided elements one by one.
 Value Emitter::loadStrided(Value buffer, Value at, const Lanes &lanes, Size stride, std::optional<int64_t> columns) {
   Values elements;
   for (int64_t lane = 0; lane < plan.lanes; ++lane)

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same products and elementwise ops as Contraction.h, whose analysis it shares (Contraction/Chain.h). Columns
-// go to the lanes of a sub-group, a block of rows to each work-item, and what several sub-groups read goes
-// through the memory of the group.
+// Schedules the same products and elementwise ops as Contraction.h, with the same analysis (Contraction/Chain.h).
+// Columns map to the lanes of a sub-group, a block of rows to each work-item. Data that several sub-groups read is
+// shared through group memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_DEVICE_CONTRACTION_H
@@ -16,10 +16,9 @@
 
 namespace quern {
 
-/// Schedules `problem` as Strategy.h says.
-/// An argument that only elementwise ops read may be the same memory as one of the same type and layout that they
-/// write; arguments that otherwise overlap may not. Fails without a diagnostic where the function does not match;
-/// `whyNot`, if given, then receives the reason in one line.
+/// Schedules `problem` as one kernel (see Schedule/Device/Strategy.h). An argument that only elementwise ops read may
+/// be the same memory as one of the same type and layout that they write; other arguments must not overlap. Fails
+/// without a diagnostic if the function does not match; `whyNot`, if given, then receives a one-line reason.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
 scheduleDeviceContraction(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
 

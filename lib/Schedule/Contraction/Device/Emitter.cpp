@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sums begin as zero, since parts of K meet, and what an accumulator starts from is added at the end. Neighbouring
-// groups have neighbouring tiles and the same rows.
+// Sums start from zero, because those of several parts of K are added, and the initial value of an accumulator is added
+// at the end. Adjacent groups have adjacent tiles and the same rows.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Emitter.h"
@@ -39,7 +39,7 @@ func::FuncOp DeviceEmitter::emit() {
   b.setInsertionPointToStart(&kernel.function.getBody().front());
   entry = create<func::ReturnOp>();
   b.setInsertionPoint(entry);
-  // Sub-groups of one work-item are none to the device.
+  // Sub-groups of one work-item do not exist on the device.
   Value item = plan.subGroup == 1 ? create<gpu::ThreadIdOp>(gpu::Dimension::x).getResult()
                                   : create<gpu::LaneIdOp>(IntegerAttr()).getResult();
   entry = item.getDefiningOp();
@@ -55,13 +55,13 @@ func::FuncOp DeviceEmitter::emit() {
   return kernel.function;
 }
 
-/// Which rows and columns are the work-item's, and which part of K.
+/// Computes the rows, columns and part of K of the work-item.
 void DeviceEmitter::emitPlace(Value item) {
   block = part = tile = index(0);
-  zero = create<gpu::BlockIdOp>(gpu::Dimension::y); // groups lie along x
+  zero = create<gpu::BlockIdOp>(gpu::Dimension::y); // groups are along x, so this is 0
   if (plan.blocks * plan.parts > 1) {
     Value subGroup = item;
-    if (plan.subGroup > 1) { // consumers see that it is the same for all lanes
+    if (plan.subGroup > 1) { // the broadcast makes it visibly uniform for the device's compiler
       Value own = create<arith::IndexCastOp>(b.getI32Type(), create<gpu::SubgroupIdOp>(IntegerAttr()));
       subGroup = create<arith::IndexCastOp>(b.getIndexType(), ofLane(own, 0));
     }
@@ -89,7 +89,7 @@ void DeviceEmitter::emitPlace(Value item) {
 
 Value DeviceEmitter::ceilDiv(Value x, int64_t y) { return create<arith::DivUIOp>(linear(y - 1, {{x, 1}}), index(y)); }
 
-/// Products whose panels have elements of one type use them one after the other.
+/// Products whose panels have the same element type use the same memory, one after another.
 void DeviceEmitter::makePanels() {
   llvm::MapVector<Type, int64_t> elements;
   for (auto [product, own] : llvm::zip_equal(chain.products, plan.products))
@@ -101,7 +101,7 @@ void DeviceEmitter::makePanels() {
     panels[type] = groupMemory(b, kernel, count, type, memories++);
 }
 
-/// Null: always.
+/// Returns null if the point always exists.
 Value DeviceEmitter::exists(const Point &point) {
   Value inRows, inColumns;
   if (plan.hasRowTail())
@@ -128,12 +128,12 @@ void DeviceEmitter::finish(ArrayRef<Value> sums) {
     Value at = linear(static_cast<int64_t>(n) * plan.subGroup, {{base, 1}, {part, plan.blocks * ofBlock}});
     create<memref::StoreOp>(sum, memory, ValueRange{at});
   }
-  if (plan.parts > 1) // otherwise a work-item reads what it wrote
+  if (plan.parts > 1) // otherwise a work-item reads the sums that it wrote
     create<gpu::BarrierOp>();
   emitPointsOfMemory(memory, base);
 }
 
-/// The points of a block are shared out to the sub-groups that summed its parts.
+/// The points of a block are divided among the sub-groups that summed its parts.
 void DeviceEmitter::emitPointsOfMemory(Value memory, Value base) {
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size());
   auto body = [&](Value at) {

@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every value is a work-item's own scalar. Bounds of loops over K are the same for all of a sub-group, as shuffles
-// demand, and the number of panels is the same for all of a group, as barriers do. Rows and columns beyond the last one
-// are computed as the last one, and not written. DeviceContractionSums.cpp writes the loops over K,
-// DeviceContractionEmitter.cpp all else.
+// Every value is a scalar of one work-item. Bounds of loops over K are uniform in a sub-group, as shuffles require, and
+// the number of panels is uniform in a group, as barriers require. Rows and columns past the last one repeat its
+// computation and are not written. Sums.cpp writes the loops over K, Emitter.cpp everything else.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_CONTRACTION_DEVICE_EMITTER_H
@@ -21,7 +20,7 @@ namespace quern::contractions {
 class DeviceEmitter : NumberEmitter {
 public:
   explicit DeviceEmitter(const DevicePlan &plan);
-  /// Writes the kernel behind the problem.
+  /// Writes the kernel after the problem.
   mlir::func::FuncOp emit();
 
 private:
@@ -32,15 +31,15 @@ private:
   struct Current {
     const Product &product;
     const DeviceProduct &plan;
-    Values outer;         ///< indices of all loops over K but the innermost
-    Values lhsOfLane;     ///< by load of some steps: where the lane reads
-    Values rhsOfColumn;   ///< by vector: where the lane's column begins
-    Value panel, inPanel; ///< memory, and where this part's begins for the lane; null: rhs is read where it lies
-    Value length;         ///< of each part, in steps
-    Value first;          ///< the step at which the panel begins, or 0; others count from there
+    Values outer;         ///< indices of all loops over K except the innermost
+    Values lhsOfLane;     ///< addresses that the lane reads, by load of several steps
+    Values rhsOfColumn;   ///< by vector: address of the lane's column
+    Value panel, inPanel; ///< memory, and the lane's address in this part's panel; null: rhs is read in place
+    Value length;         ///< steps of each part
+    Value first;          ///< first step of the panel, or 0; other steps are relative to it
   };
 
-  // The kernel and its points (DeviceContractionEmitter.cpp).
+  // The kernel and its points (Emitter.cpp).
   void emitPlace(Value item);
   void makePanels();
   void finish(llvm::ArrayRef<Value> sums);
@@ -57,7 +56,7 @@ private:
                                  accumulator);
   }
 
-  // Sums over K (DeviceContractionSums.cpp).
+  // Sums over K (Sums.cpp).
   void emitProduct(unsigned number, Values &sums);
   void findFactors(Current &own);
   void emitPart(Current &own, Values &sums);
@@ -66,7 +65,7 @@ private:
   void copySteps(const Current &own, Value count);
   void copyColumns(const Current &own, Value count);
   void emitSteps(const Current &own, Value begin, Value end, Values &sums);
-  /// `count` steps from k on, whose lhs the lanes have read together; 0: a step by itself.
+  /// Writes `count` steps from k, whose lhs the lanes have read together; 0: a single step.
   void emitStep(const Current &own, Value k, int64_t count, Values &sums);
   void carry(Value begin, Value end, int64_t step, Values &sums, llvm::function_ref<void(Value)> body);
   Values lhsOfRows(const Product &product);
@@ -82,22 +81,23 @@ private:
   Value readable(const Product &product, Value column);
   Value least(Value x, Value y);
   Value ceilDiv(Value x, int64_t y);
-  /// The same number, which no compiler knows.
+  /// Returns the same number, hidden from the device's compiler.
   Value hidden(Value number) { return linear(0, {{number, 1}, {zero, 1}}); }
 
   const DevicePlan &plan;
   const Chain &chain;
   mlir::func::FuncOp problem;
-  Value lane, block, part;            ///< of the work-item in its sub-group, and of that in the group
-  Value zero;                         ///< that no compiler knows
-  Value rowCount, columnCount;        ///< of the problem
-  Value tile, firstRow;               ///< of the sub-group
-  Values columns;                     ///< by vector: the lane's
-  llvm::DenseMap<Type, Value> panels; ///< memory by the type of elements
+  Value lane, block, part;            ///< indices in the sub-group, in the group, and of the part of K
+  Value zero;                         ///< zero, but unknown to the device's compiler
+  Value rowCount, columnCount;        ///< rows and columns of the problem
+  Value tile, firstRow;               ///< the tile and first row of the sub-group
+  Values columns;                     ///< by vector: the lane's column
+  llvm::DenseMap<Type, Value> panels; ///< memory by element type
   int64_t memories = 0;
 };
 
-/// What lies in a panel, one for each column: a factor ready to be multiplied, or what is packed, as an integer.
+/// Element type of a panel, which has one element per column: a factor ready to be multiplied, or the packed elements
+/// as an integer.
 mlir::Type panelElement(const Product &product);
 
 } // namespace quern::contractions

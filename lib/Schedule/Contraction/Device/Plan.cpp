@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// First the block of a sub-group: as many sums as registers hold, so that each element read is used often. Then the
-// group: blocks below each other, until there are no more rows, then parts of K, until there are sub-groups enough
-// for a device of some size.
+// The block of a sub-group comes first: as many sums as registers hold, so that each element read is used often. Then
+// the group: blocks of consecutive rows until there are no more rows, then parts of K until there are enough sub-groups
+// for a large device.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Plan.h"
@@ -49,13 +49,13 @@ private:
   std::string &whyNot;
 };
 
-/// Sub-groups that are in flight on a device of some size.
+/// Sub-groups in flight on a large device.
 constexpr int64_t enoughSubGroups = 512;
-/// Registers of a work-item do not grow any more in smaller ones.
+/// In smaller sub-groups, work-items do not have more registers.
 constexpr int64_t leastSubGroup = 8;
 
-/// The smallest of at least eight: registers of a work-item are fewest in a large one, and only sums that are
-/// many use what is read often.
+/// Chooses the smallest size of at least eight: work-items of a large sub-group have the fewest registers, and only
+/// many sums use each element often.
 void Planner::chooseSubGroup() {
   plan.subGroup = strategy.subGroupSizes.back();
   for (int64_t size : llvm::reverse(strategy.subGroupSizes))
@@ -63,21 +63,21 @@ void Planner::chooseSubGroup() {
       plan.subGroup = size;
 }
 
-/// A matrix times a vector, where no lanes lie along its rows: lanes that lie along K pass
-/// nothing on, and need no memory.
+/// Returns true for a matrix times a vector without lanes along its rows: lanes along K exchange nothing and need no
+/// memory, so the reduction recipe is faster.
 bool Planner::isReduction() const {
   bool isOneRow = chain.rows == 1 && (chain.columns == 1 || chain.products[0].isStrided());
   bool isOneSum = chain.columns == 1 && chain.accumulators.size() == 1;
   return chain.products.size() == 1 && chain.accumulators[0].startsAtZero() && (isOneRow || isOneSum);
 }
 
-/// Of a work-item.
+/// Sums that fit the registers of a work-item.
 int64_t Planner::mostSums() const {
   return strategy.heldBytes * 16 / std::max(plan.subGroup, leastSubGroup) / bytesOf(chain.sumType());
 }
 
-/// A few columns for each work-item where there are few accumulators, so that an element of lhs is used several times;
-/// but no fewer sub-groups for it where these are few.
+/// Chooses a few columns for each work-item if there are few accumulators, so that an element of lhs is used several
+/// times, unless that leaves too few sub-groups.
 void Planner::chooseBlock() {
   constexpr int64_t wantedPerRow = 4, mostRows = 8;
   int64_t accumulators = static_cast<int64_t>(chain.accumulators.size()), most = mostSums();
@@ -102,11 +102,11 @@ void Planner::shareGroup() {
   int64_t most = strategy.groupMemoryBytes
                      ? std::max<int64_t>(1, std::min(strategy.smallGroup, strategy.maxGroup) / plan.subGroup)
                      : 1;
-  constexpr int64_t ofOpenRows = 4; // of which there may be few
+  constexpr int64_t ofOpenRows = 4; // their number may be small
   int64_t blocks = ceilDiv(rowCount(), plan.rows);
   plan.blocks = chain.rows.isOpen() ? std::min(most, ofOpenRows) : ceilDiv(blocks, ceilDiv(blocks, most));
   plan.rowGroups = ceilDiv(chain.rows.isOpen() ? 1 : chain.rows.known(), plan.rowsOfGroup());
-  constexpr int64_t leastSteps = 32; // of a part
+  constexpr int64_t leastSteps = 32; // steps of a part
   int64_t steps = 0;
   for (const Product &product : chain.products)
     steps = std::max(steps, stepCount(product));
@@ -118,8 +118,8 @@ void Planner::shareGroup() {
   plan.isOverMemory = plan.parts > 1 || (isLong && strategy.groupMemoryBytes);
 }
 
-/// The steps that are written one after the other: many, so that lanes read long runs of lhs, but not too much code,
-/// and such as leave nothing of K. Where rows of lhs are neighbours, the lanes read one step of all rows.
+/// Chooses the number of unrolled steps: many, so that lanes read long runs of lhs, but limited by code size, and
+/// preferably a divisor of K. If rows of lhs are contiguous, the lanes read one step of all rows.
 void Planner::chooseSteps() {
   const int64_t mostOps = 2048 / plan.subGroup, mostReads = mostOps / 8;
   constexpr int64_t fewest = 4;
@@ -142,7 +142,7 @@ void Planner::chooseSteps() {
   }
 }
 
-/// Where several blocks read the same rhs, or its columns are strided and lanes read along K.
+/// Copies rhs to panels if several blocks read it, or if its columns are strided and lanes read along K.
 void Planner::choosePanels() {
   constexpr int64_t shareOfMemory = 4, most = 64;
   for (auto [product, own] : llvm::zip_equal(chain.products, plan.products)) {
@@ -152,7 +152,7 @@ void Planner::choosePanels() {
     if (!strategy.groupMemoryBytes || (plan.blocks == 1 && !product.isStrided()))
       continue;
     int64_t bytes = product.packed == 1 ? bytesOf(chain.sumType()) : product.packed * bytesOf(product.rhs.element());
-    // Odd: lanes write to different banks.
+    // An odd pitch makes lanes write to different banks.
     own.pitch = static_cast<int64_t>(product.sums.size()) * plan.width() + (product.isStrided() ? 1 : 0);
     int64_t units =
         std::min(most, strategy.groupMemoryBytes / shareOfMemory / (plan.parts * own.pitch * bytes)) / own.unit;

@@ -3,11 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lane l reads row l / steps of lhs at step l % steps, so that lanes read runs of lhs and one load is several rows. Of
-// rhs each lane reads its column, or what its sub-group is to copy to the panel: along columns where these are
-// neighbours, else along K.
-// Where loops end is hidden from the device's compiler: written out as a whole, the addresses of all steps
-// would take its registers.
+// Lane l reads row l / steps of lhs at step l % steps, so lanes read runs of lhs and one load covers several rows. For
+// rhs, each lane reads its column, or its share of the panel copy: along columns if they are contiguous, otherwise
+// along K.
+//
+// The ends of loops are hidden from the device's compiler: if it unrolled them completely, the addresses of all steps
+// would use up its registers.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Contraction/Device/Emitter.h"
@@ -30,7 +31,7 @@ static Type wordOf(const Product &product, Type element) {
                           static_cast<unsigned>(element.getIntOrFloatBitWidth() * product.packed));
 }
 
-/// Whether lanes pass on what is packed as one word.
+/// Returns true if lanes exchange the packed elements as one word.
 static bool isWordOfLhs(const Product &product) {
   return product.packed > 1 && product.taken == product.packed &&
          product.lhs.element().getIntOrFloatBitWidth() * product.packed == 32;
@@ -67,12 +68,12 @@ void DeviceEmitter::emitProduct(unsigned number, Values &sums) {
   nest(0);
 }
 
-/// By a choice, not by a function: whether that gives all lanes the same, not every consumer knows.
+/// A compare and select: not every device compiler treats a minimum of uniform values as uniform.
 Value DeviceEmitter::least(Value x, Value y) {
   return create<arith::SelectOp>(create<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y), x, y);
 }
 
-/// A row, or the last one.
+/// Returns the row, or the last one.
 Value DeviceEmitter::rowOf(Value row, bool mayBeBeyond) {
   return mayBeBeyond || plan.hasRowTail() ? least(row, linear(-1, {{rowCount, 1}})) : row;
 }
@@ -95,7 +96,7 @@ void DeviceEmitter::findFactors(Current &own) {
   own.inPanel = linear(0, {{part, own.plan.panel * own.plan.pitch}, {product.isStrided() ? index(0) : lane, 1}});
 }
 
-/// Where a step reads that is taken by itself: computed there, since registers are few in the loop in front of it.
+/// Returns the addresses of single steps. They are computed here, because registers are scarce in the loop before.
 DeviceEmitter::Values DeviceEmitter::lhsOfRows(const Product &product) {
   Values rows;
   for (int64_t row = 0; row < plan.rows; ++row)
@@ -103,13 +104,14 @@ DeviceEmitter::Values DeviceEmitter::lhsOfRows(const Product &product) {
   return rows;
 }
 
-/// A column of rhs, or the last one.
+/// Returns a column of rhs, or the last one.
 Value DeviceEmitter::readable(const Product &product, Value column) {
   return least(column,
                product.readable.isOpen() ? linear(-1, {{columnCount, 1}}) : index(product.readable.known() - 1));
 }
 
-/// As a number for the sub-group and the lane's own, wherever its columns are neighbours: that is how consumers see it.
+/// If its columns are contiguous, the address is a uniform value plus the lane's offset, a form that device compilers
+/// recognize.
 Value DeviceEmitter::columnOfLane(const Product &product, int64_t vector) {
   if (plan.readsBeyond(product))
     return columnAddress(product, readable(product, columns[vector]));
@@ -131,7 +133,7 @@ Value DeviceEmitter::columnAddress(const Product &product, Value column) {
   return address;
 }
 
-/// The steps of this part of the innermost loop over K.
+/// Emits the steps of this part of the innermost loop over K.
 void DeviceEmitter::emitPart(Current &own, Values &sums) {
   Value begin = index(0), end = index(innerSteps(own.product));
   if (plan.parts > 1) {
@@ -169,7 +171,7 @@ bool DeviceEmitter::hasWholePanels(const Current &own) const {
   return own.plan.length % own.plan.panel == 0 && own.plan.length * plan.parts == innerSteps(own.product);
 }
 
-/// Lanes lie along columns.
+/// Copies a panel with lanes along columns.
 void DeviceEmitter::copySteps(const Current &own, Value count) {
   const Product &product = own.product;
   auto copyStep = [&](Value step) {
@@ -187,8 +189,8 @@ void DeviceEmitter::copySteps(const Current &own, Value count) {
   forRange(block, hidden(count), copyStep, plan.blocks);
 }
 
-/// Lanes lie along K; steps beyond the last one repeat it. Which they are differs from step to step, so that all of a
-/// panel would take many registers.
+/// Copies a panel with lanes along K; steps past the last one repeat it. Their addresses differ from step to step, so
+/// copying a whole panel at once would need many registers.
 void DeviceEmitter::copyColumns(const Current &own, Value count) {
   const Product &product = own.product;
   bool areWhole = hasWholePanels(own);
@@ -222,7 +224,7 @@ void DeviceEmitter::copyColumns(const Current &own, Value count) {
   forRange(block, hidden(index(plan.width())), copyColumn, plan.blocks);
 }
 
-/// Steps from `begin` to `end`, counted from own.first.
+/// Emits the steps from `begin` to `end`, relative to own.first.
 void DeviceEmitter::emitSteps(const Current &own, Value begin, Value end, Values &sums) {
   int64_t steps = own.plan.steps;
   Value whole = end;
@@ -284,7 +286,7 @@ Value DeviceEmitter::ofLane(Value v, int64_t lane) {
   return create<gpu::ShuffleOp>(v, from, all, gpu::ShuffleMode::IDX).getShuffleResult();
 }
 
-/// The factor of the lane's column at step k + further.
+/// Returns the factor of the lane's column at step k + further.
 Value DeviceEmitter::readRhs(const Current &own, size_t sum, int64_t vector, Value k, int64_t further) {
   const Product &product = own.product;
   if (own.panel) {
@@ -314,7 +316,7 @@ Value DeviceEmitter::converted(const Product::Factor &factor, Value v) {
   return v;
 }
 
-/// Elements that lie side by side, as one integer.
+/// Loads contiguous elements as one integer.
 static Value asWord(OpBuilder &b, Location loc, Value memref, Value at, int64_t count, Type word) {
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   Value packed = vector::LoadOp::create(b, loc, VectorType::get({count}, element), memref, ValueRange{at});
@@ -322,7 +324,7 @@ static Value asWord(OpBuilder &b, Location loc, Value memref, Value at, int64_t 
   return vector::ExtractOp::create(b, loc, whole, int64_t(0));
 }
 
-/// What is multiplied in a step: elements ready for it, or a word of what is packed.
+/// Returns the lhs operands of a step: converted elements, or a word of the packed elements.
 DeviceEmitter::Values DeviceEmitter::loadLhs(const Product &product, Value at) {
   Value memref = kernel.arguments.lookup(product.lhs.base);
   if (isWordOfLhs(product))

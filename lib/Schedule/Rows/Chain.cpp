@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The match proves what emission relies on: every operand is a strided memref with an address that is a sum
-// of digits of the loops, intermediates are read where they were written, reductions may be split freely, and
-// no output is written twice.
+// The match proves the assumptions of emission: every operand is a strided memref whose address is a sum of digits of
+// the loops, intermediates are read where they were written, reductions may be split freely, and no output is written
+// twice.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Chain.h"
@@ -30,7 +30,7 @@ bool Access::mayAlias(const Access &other) const {
   if (base == other.base)
     return true;
   auto type = cast<MemRefType>(base.getType()), otherType = cast<MemRefType>(other.base.getType());
-  if (isStatic(type) && isStatic(otherType)) // the types of one layout may differ in the strides of dims of 1
+  if (isStatic(type) && isStatic(otherType)) // for static types, strides of dims of size 1 are ignored
     return elementType() == other.elementType() && loops == other.loops;
   auto mayBeEqual = [](const Walk &a, const Walk &b) { return a == b || a.step().isOpen() || b.step().isOpen(); };
   return elementType() == other.elementType() && llvm::equal(loops, other.loops, mayBeEqual);
@@ -52,7 +52,7 @@ bool Access::isInvariant() const {
 
 namespace {
 
-/// Whether some op reduces into what is filled; otherwise the fill is an op like others.
+/// Returns true if some op reduces into the filled buffer; otherwise the fill is an op like others.
 bool startsAccumulator(linalg::FillOp fill) {
   return llvm::any_of(fill.getOutputs()[0].getUsers(), [&](Operation *user) {
     auto op = dyn_cast<linalg::LinalgOp>(user);
@@ -105,8 +105,8 @@ LogicalResult Matcher::gatherOps() {
   return success();
 }
 
-/// The chain's space is that of the op with the most loops; a per-row op lacks exactly the reduced one. A size that is
-/// open in one op may be a number in another.
+/// The space of the chain is that of the op with the most loops; a per-row op lacks exactly the reduced loop. An extent
+/// that is open in one op may be a number in another.
 LogicalResult Matcher::findSpace() {
   std::set<unsigned> reduced;
   for (const ProblemOp &own : ops) {
@@ -148,8 +148,8 @@ LogicalResult Matcher::readAccess(const LoopAccess &own, const Stage &stage, Acc
   return success();
 }
 
-/// Any order and any number of partial accumulators must be allowed: licence, combiner and a start value that
-/// may count more than once.
+/// Checks that a reduction may use any order and any number of partial accumulators: its relaxation, its combiner, and
+/// a start value that may be added more than once.
 LogicalResult Matcher::checkReduction(Stage &stage) {
   for (unsigned i = 0; i < stage.outs.size(); ++i) {
     TypedAttr init = stage.inits[i];
@@ -184,7 +184,7 @@ LogicalResult Matcher::checkBody(Stage &stage) {
   return stage.reduces ? checkReduction(stage) : success();
 }
 
-/// Two points of the space never write one element.
+/// Checks that no two points of the space write one element.
 LogicalResult Matcher::checkOutput(const Stage &stage, const Access &access) {
   for (auto [loop, extent] : llvm::enumerate(chain.loops)) {
     bool isRow = static_cast<int>(loop) == chain.rowLoop;
@@ -201,7 +201,7 @@ LogicalResult Matcher::addInputs(const ProblemOp &own, Stage &stage) {
       return failure();
     access.unread = stage.op.getMatchingBlockArgument(operand).use_empty();
     if (access.unread || access.isScalar()) {
-      // Pins the extents of loops, with no memory behind it, or is captured.
+      // The operand only determines extents of loops, or is a captured scalar.
     } else if (auto found = writer.find(access.base); found != writer.end()) {
       access.producer = found->second.first;
       access.result = found->second.second;
@@ -239,7 +239,7 @@ LogicalResult Matcher::addOutputs(const ProblemOp &own, Stage &stage) {
   return readOld ? addOldElements(stage) : success();
 }
 
-/// What an elementwise op overwrites is an input more where its body reads it.
+/// Adds the overwritten elements as inputs of an elementwise op whose body reads them.
 LogicalResult Matcher::addOldElements(Stage &stage) {
   for (auto [operand, access] : llvm::zip_equal(stage.op.getDpsInitsMutable(), stage.outs)) {
     Access old = access;

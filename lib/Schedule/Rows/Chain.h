@@ -1,11 +1,11 @@
-//===- Chain.h - What the rows recipe reads from the IR ------------------===//
+//===- Chain.h - The analysis of the rows recipe --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A matched chain: its space (parallel dims and one row dim), its stages in order, and for every operand the address as
-// a function of the space. Nothing here depends on a target. Parallel loops are free to be split, dropped, reordered
-// and merged as dims; the row keeps its identity.
+// A matched chain: its space (parallel dims and one row dim), its stages in order, and the address of every operand as
+// a function of the space. Nothing here depends on a target. Parallel loops may be split, dropped, reordered and merged
+// into dims; the row remains one dim.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_CHAIN_H
@@ -18,57 +18,60 @@
 
 namespace quern::rows {
 
-/// The address of an operand, whose dims are the parallel ones, and the walk along the row.
+/// The address of an operand: strides along the parallel dims, and a walk along the row.
 struct Access : DimAccess {
   Walk row;
-  bool unread = false; ///< no body reads it: it only pins the extents of loops
-  int producer = -1;   ///< the stage that this read is forwarded from; -1: memory as it was before the chain
-  unsigned result = 0; ///< of the producer
-  /// Its value is where it is: an index of the loops.
+  bool unread = false; ///< true if no body reads it; it only determines extents of loops
+  int producer = -1;   ///< stage whose result this read receives; -1: memory as it was before the chain
+  unsigned result = 0; ///< result number of the producer
+  /// Returns true if this is a loop index, whose address is its value.
   bool isIndex() const { return base.getType().isIndex(); }
-  /// It reads an argument.
+  /// Returns true if the stage reads an argument's memory.
   bool isMemoryRead() const { return !unread && producer < 0 && !isScalar(); }
-  /// Same type and layout, as far as is known: the two may be one buffer, if both belong to arguments.
+  /// Returns true if both have the same base, or possibly the same type and layout: if both are arguments, they may be
+  /// one buffer.
   bool mayAlias(const Access &other) const;
-  /// Every point of the space reads the same element.
+  /// Returns true if every point of the space reads the same element.
   bool isInvariant() const;
 };
 
 /// One linalg op.
 struct Stage {
   mlir::linalg::LinalgOp op;
-  /// `ins` in the order of the body's arguments; an output that it reads is among them.
+  /// `ins` has the inputs in the order of the body's arguments, including an output that the body reads.
   llvm::SmallVector<Access, 6> ins, outs;
-  llvm::SmallVector<Access, 1> indices;        ///< of the loops, that the body takes, as numbers of 32 bits
-  llvm::SmallVector<mlir::TypedAttr, 2> inits; ///< where accumulators start, for a reduction
-  bool reduces = false;                        ///< along the row
-  bool perRow = false;                         ///< iterates the parallel dims only
+  llvm::SmallVector<Access, 1> indices;        ///< loop indices that the body reads, as 32-bit integers
+  llvm::SmallVector<mlir::TypedAttr, 2> inits; ///< start values of the accumulators of a reduction
+  bool reduces = false;                        ///< true if the op reduces along the row
+  bool perRow = false;                         ///< true if the op iterates over the parallel dims only
   bool writesArgument = false;
-  int sweep = 0; ///< the first over the row in which its inputs are complete
+  int sweep = 0; ///< first sweep over the row in which its inputs are complete
   bool isElementwise() const { return !reduces && !perRow; }
-  /// The op that combines the accumulator of result `i` with a new term.
+  /// Returns the op that combines the accumulator of result `i` with a new term.
   mlir::Operation *combiner(unsigned i) { return op.getBlock()->getTerminator()->getOperand(i).getDefiningOp(); }
-  /// What the body computes: for a reduction the terms that the combiners take, which may do so in any order.
+  /// Returns the values that the body computes. For a reduction, these are the terms, which may be combined in any
+  /// order.
   llvm::SmallVector<mlir::Value> results();
 };
 
 /// A parallel loop, or a digit of one.
 struct Dim {
   Size extent = 1;
-  int limit = -1;     ///< of the loop that it is a digit of, if the loop does not end with a full block
-  int64_t weight = 1; ///< indices of that loop from one to the next
+  int limit = -1;     ///< index in `limits` of the padded loop that this is a digit of; -1: the loop is not padded
+  int64_t weight = 1; ///< distance of consecutive indices in that loop's index
 };
 
 struct RowChain {
   mlir::func::FuncOp problem;
   llvm::SmallVector<Stage, 8> stages;
   llvm::SmallVector<mlir::Operation *, 8> prologue; ///< scalar code that the bodies capture
-  Sizes loops;                                      ///< extents, as the ops iterate
-  int rowLoop = -1;                                 ///< the reduced one; -1: none is
-  llvm::SmallVector<Dim, 6> dims;                   ///< parallel, outermost first
-  Numbers limits; ///< extents of loops with padded dims: only points with Σ weight·index < extent over its dims exist
+  Sizes loops;                                      ///< extents of the ops' loops
+  int rowLoop = -1;                                 ///< the reduced loop; -1: none
+  llvm::SmallVector<Dim, 6> dims;                   ///< parallel dims, outermost first
+  Numbers limits; ///< extents of loops with padded dims: a point exists only if Σ weight·index over the loop's dims is
+                  ///< below the extent
   Size rowExtent = 1;
-  int sweeps = 1; ///< over the row: the depth of dependent reductions
+  int sweeps = 1; ///< number of sweeps over the row: the depth of dependent reductions
 
   template <typename F> void forEachAccess(F f) {
     for (Stage &stage : stages) {
@@ -79,7 +82,7 @@ struct RowChain {
         f(stage, access);
     }
   }
-  /// Indices of loops among them.
+  /// Calls f for all accesses, including loop indices.
   template <typename F> void forEachPlace(F f) {
     forEachAccess(f);
     for (Stage &stage : stages)
@@ -91,16 +94,16 @@ struct RowChain {
   }
 };
 
-/// The ops with these reduced loops as one, where there are several; fails with a reason.
+/// Combines several reduced loops of the ops into one, or fails with a reason in `whyNot`.
 mlir::LogicalResult mergeReducedLoops(llvm::ArrayRef<ProblemOp> ops, llvm::ArrayRef<unsigned> reduced,
                                       llvm::SmallVectorImpl<ProblemOp> &merged, std::string &whyNot);
 
-/// Gives the chain its dims from its loops: every parallel loop split where its operands' blocks nest, no extents of 1,
-/// in the order of the output's strides, merged wherever every operand walks two of them as one. Without a reduction
-/// some dim becomes the row.
+/// Creates the dims of the chain from its loops: parallel loops are split into digits where the blocks of their
+/// operands nest, extents of 1 are dropped, and the dims are ordered by the output's strides and merged if every
+/// operand has one stride along two of them. Without a reduction, one dim becomes the row.
 void layOutDims(RowChain &chain);
 
-/// Reads `problem` into `chain`, or fails with a reason.
+/// Reads `problem` into `chain`, or fails with a reason in `whyNot`.
 mlir::LogicalResult matchRowChain(const Problem &problem, RowChain &chain, std::string &whyNot);
 
 } // namespace quern::rows

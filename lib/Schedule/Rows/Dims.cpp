@@ -3,9 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Loops are what the ops iterate, dims are what the kernel does. A blocked loop becomes one dim for each
-// digit, so that every operand has one stride along each. Where blocks do not fill the last one, the dims are
-// padded and carry a limit.
+// Loops are iterated by the ops, dims by the kernel. A blocked loop becomes one dim for each digit, so that every
+// operand has one stride along each dim. If the last block is not full, the dims are padded and have a limit.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Chain.h"
@@ -40,7 +39,7 @@ private:
   RowChain &chain;
 };
 
-/// An intermediate has no layout of its own.
+/// An intermediate has no layout.
 bool isPrivate(const Access &access) { return !access.isIndex() && (access.producer >= 0 || !access.isArgument()); }
 
 void DimLayout::layOutRow(unsigned loop) {
@@ -48,7 +47,7 @@ void DimLayout::layOutRow(unsigned loop) {
   chain.forEachPlace([&](Stage &, Access &access) { access.row = access.loops[loop]; });
 }
 
-/// One dim between any two cuts, outermost first; none for a loop of one index.
+/// Adds one dim between each two cuts, outermost first; none for a loop of one index.
 void DimLayout::split(unsigned loop) {
   const Size extent = chain.loops[loop];
   if (extent == 1)
@@ -58,10 +57,11 @@ void DimLayout::split(unsigned loop) {
     if (!isPrivate(access))
       walks.push_back(&access.loops[loop]);
   });
-  // Runs of an open stride have no number to step by: the loop stays whole, and blocked operands find
-  // their digits by division.
+  // A run with an open stride cannot be split by a constant. The loop stays whole, and blocked operands compute their
+  // digits by division.
   bool isOpenAlong = llvm::any_of(walks, [](const Walk *walk) { return walk->step().isOpen(); });
-  Numbers cuts = isOpenAlong ? Numbers() : commonCuts(walks); // none of an open loop, which no operand walks in blocks
+  Numbers cuts = isOpenAlong ? Numbers() : commonCuts(walks); // none for an open loop, which no operand accesses in
+                                                              // blocks
   int limit = -1;
   if (!cuts.empty() && !extent.isMultipleOf(cuts.back())) {
     limit = chain.limits.size();
@@ -79,8 +79,7 @@ void DimLayout::split(unsigned loop) {
   }
 }
 
-/// Parallel dims in the order of the last output's strides, so that neighbours in memory are
-/// neighbours in the iteration space.
+/// Orders parallel dims by the strides of the last output, so that consecutive iterations are neighbors in memory.
 void DimLayout::sort() {
   const Stage *last = nullptr;
   for (const Stage &stage : chain.stages)
@@ -103,7 +102,7 @@ void DimLayout::sort() {
   });
 }
 
-/// Merges dim d + 1 into d where every operand walks both with one stride (broadcasts included).
+/// Merges dim d + 1 into d if every operand has one stride along both (including broadcasts).
 void DimLayout::merge() {
   for (int d = static_cast<int>(chain.dims.size()) - 2; d >= 0; --d) {
     const Dim &outer = chain.dims[d], &inner = chain.dims[d + 1];
@@ -119,12 +118,12 @@ void DimLayout::merge() {
   }
 }
 
-/// Without a reduction the dims are all alike. The row is the innermost one if it is long; else the next that
-/// vectors need not run along, if it leaves enough iterations to share out; failing that, there is none and
-/// the row is a single point.
+/// Chooses the row of a chain without a reduction, whose dims are all alike. It is the innermost dim if that is long,
+/// otherwise the next dim that vectors need not run along, provided that enough iterations remain. Failing that, the
+/// row is a single point.
 void DimLayout::chooseRow() {
   constexpr int64_t enough = 16, lengthy = 64;
-  uint64_t space = 1; // a space where all operands broadcast may be larger than memory
+  uint64_t space = 1; // may exceed memory if all operands broadcast, so the product saturates
   for (const Dim &dim : chain.dims)
     space = llvm::SaturatingMultiply<uint64_t>(space, dim.extent.typical());
   int innermost = static_cast<int>(chain.dims.size()) - 1;

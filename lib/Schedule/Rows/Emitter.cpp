@@ -1,4 +1,4 @@
-//===- Emitter.cpp - What the emitters of rows have in common ------------===//
+//===- Emitter.cpp - Code that the emitters of rows share -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// The results of a stage for one slot: found in a cache or emitted here.
+/// Returns the results of a stage for one slot, from a cache or emitted here.
 RowEmitter::Values RowEmitter::values(int i, int64_t slot) {
   bool isOfRow = !chain.stages[i].isElementwise();
   const AtOperation scope(*this, chain.stages[i].op.getLoc());
@@ -25,7 +25,7 @@ RowEmitter::Values RowEmitter::values(int i, int64_t slot) {
 
 RowEmitter::Values RowEmitter::compute(int i, int64_t slot) { return emitBody(chain.stages[i], slot); }
 
-/// What the body of a stage computes, of a reduction the terms.
+/// Emits the body of a stage. Returns its results; for a reduction, the terms.
 RowEmitter::Values RowEmitter::emitBody(Stage &stage, int64_t slot) {
   IRMapping map;
   Block *body = stage.op.getBlock();
@@ -81,7 +81,7 @@ Value RowEmitter::addLost(Value sum, Value lost) {
   return create<arith::SelectOp>(isNumber, create<arith::AddFOp>(sum, lost), sum);
 }
 
-/// Of this sweep's reductions, one after the other; behind a sum that keeps what it lost, that.
+/// Returns fresh accumulators for all reductions of this sweep. The error of a compensated sum follows the sum.
 RowEmitter::Values RowEmitter::freshAccumulators() {
   Values accumulators;
   forEachReduction([&](int, Stage &stage, unsigned k) {
@@ -92,8 +92,8 @@ RowEmitter::Values RowEmitter::freshAccumulators() {
   return accumulators;
 }
 
-/// Adds the terms of a slot to the accumulators of a reduction, and leaves those behind. Lanes that the row
-/// has not keep what they had.
+/// Adds the terms of a slot to the accumulators of a reduction, and removes these from the front of `accumulators`.
+/// Lanes outside the row keep their values.
 void RowEmitter::accumulate(Stage &stage, int64_t slot, MutableArrayRef<Value> &accumulators) {
   const AtOperation scope(*this, stage.op.getLoc());
   for (auto [k, term] : llvm::enumerate(emitBody(stage, slot))) {
@@ -111,7 +111,7 @@ void RowEmitter::accumulate(Stage &stage, int64_t slot, MutableArrayRef<Value> &
   }
 }
 
-/// Turns the accumulators of this sweep into values of rows.
+/// Converts the accumulators of this sweep to values of rows.
 void RowEmitter::finishReductions(ArrayRef<Value> accumulators) {
   SmallVector<Reduction> reductions;
   forEachReduction([&](int, Stage &stage, unsigned k) {
@@ -139,7 +139,7 @@ void RowEmitter::writeRowOutputs() {
   storeRowOutputs(outputs);
 }
 
-/// offset + the parallel part of the address; one value per row for all operands that share it.
+/// Returns the offset plus the parallel part of the address; one value per row for all operands that share it.
 Value RowEmitter::rowBase(const Access &access) {
   Value &base = ofRow.bases[{access.offset, access.strides, access.curves}];
   if (!base)
@@ -160,7 +160,7 @@ Value RowEmitter::rowBase(const Access &access) {
   return base;
 }
 
-/// Of a slot, along the row.
+/// Returns the position of a slot along the row.
 Value RowEmitter::positionOf(int64_t slot) {
   Value &known = ofStep.positions[slot];
   if (!known)
@@ -168,7 +168,7 @@ Value RowEmitter::positionOf(int64_t slot) {
   return known;
 }
 
-/// The address of a slot's first lane.
+/// Returns the address of a slot's first lane.
 Value RowEmitter::place(const Access &access, int64_t slot) {
   if (!slotsDiffer(access))
     slot = 0;
@@ -181,7 +181,7 @@ Value RowEmitter::place(const Access &access, int64_t slot) {
   return known = access.row.isStill() ? base : add(base, walk(positionOf(slot), access.row, positionAlign));
 }
 
-/// A read at the outermost level at which it is invariant.
+/// Reads an operand at the outermost level at which it is invariant.
 Value RowEmitter::read(const Access &access, int64_t slot) {
   const Level level = levelOf(access);
   auto &cache = level == Level::Kernel ? kernelLoads : level == Level::Row ? ofRow.loads : ofStep.loads;

@@ -1,13 +1,13 @@
-//===- Emitter.h - What the emitters of rows have in common --------------===//
+//===- Emitter.h - Code that the emitters of rows share -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Emission pulls: a value is written where it is first needed, at the outermost level at which it is invariant (kernel,
-// row, step), and found in that level's cache afterwards. Code of a row goes before the loop of the current sweep, so
-// that nested regions (lane loops, blocks of a sum) may only use addresses that were asked for outside of them.
-// A step has slots. What a slot is, and how its lanes lie in memory, is the target's: a vector of the row or of as many
-// rows on the CPU, a position of a work-item on a device.
+// A value is emitted on demand, where it is first used, at the outermost level at which it is invariant (kernel, row,
+// step), and cached at that level. Code of the row level is inserted before the loop of the current sweep, so nested
+// regions (lane loops, blocks of a sum) may only use addresses that were requested outside of them. A step has slots.
+// The target defines a slot and the addresses of its lanes: a vector of one row or of several rows on the CPU, a
+// position of a work-item on a device.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_EMITTER_H
@@ -23,8 +23,7 @@ namespace quern::rows {
 class RowEmitter : protected KernelBuilder {
 protected:
   enum class Level { Kernel, Row, Step };
-  /// A reduction of the current sweep: its combiner, and a value for each accumulator, of which
-  /// one for each row is left.
+  /// A reduction of the current sweep: its combiner, and the values of its accumulators, of which one per row remains.
   struct Reduction {
     mlir::Operation *like;
     Values parts;
@@ -38,27 +37,28 @@ protected:
   explicit RowEmitter(RowChain &chain) : KernelBuilder(chain.problem), chain(chain) {}
   virtual ~RowEmitter() = default;
 
-  // What slots are, and how their lanes lie in memory.
+  // The target's definition of slots and of the addresses of their lanes.
   virtual Level levelOf(const Access &access) { return access.row.isStill() ? Level::Row : Level::Step; }
-  /// Whether the slots of a step are at places of their own.
+  /// Returns true if the slots of a step have different addresses.
   virtual bool slotsDiffer(const Access &access) { return !access.row.isStill(); }
-  /// From a step's first position along the row to that of a slot.
+  /// Returns the distance along the row from a step's first position to that of a slot.
   virtual int64_t offsetOf(int64_t slot) = 0;
-  /// The address of a slot behind the first, if it is known by how much it differs from that of one before; else null.
+  /// Returns the address of a slot after the first, derived from an earlier slot's; null if their distance is not
+  /// known.
   virtual Value placeByOther(const Access &access, int64_t slot) = 0;
-  /// A slot of an operand in memory and those that are moved with it: `slot` becomes the first.
+  /// Loads a slot of an operand, and those that are moved with it; `slot` becomes the first of them.
   virtual Values load(const Access &access, int64_t &slot) = 0;
-  /// An index of the loops at a slot, in 32 bits.
+  /// Returns a loop index at a slot, in 32 bits.
   virtual Value numberOf(const Access &access, int64_t slot);
-  /// The lanes of a slot that the row has; null: all.
+  /// Returns the lanes of a slot that are within the row; null: all.
   virtual Value inRow(int64_t slot) = 0;
-  /// Whether a reduction has a second accumulator, for what rounding took from the sum.
+  /// Returns true if a reduction has a second accumulator, for the rounding error of its sum.
   virtual bool keepsLost(mlir::Operation *) { return false; }
   virtual mlir::TypedAttr startOf(Stage &stage, unsigned k) { return stage.inits[k]; }
-  /// Combines what the accumulators of each have.
+  /// Combines the accumulators of each reduction.
   virtual void combineParts(llvm::MutableArrayRef<Reduction>) {}
   virtual void storeRowOutputs(llvm::ArrayRef<RowOutput> outputs) = 0;
-  /// The results of stage `i` where they are not known.
+  /// Emits the results of stage `i`, which are not cached.
   virtual Values compute(int i, int64_t slot);
 
   // Values of stages.
@@ -77,12 +77,12 @@ protected:
           f(static_cast<int>(i), stage, k);
         }
   }
-  /// A maxnumf or minnumf whose accumulator cannot be NaN is one compare-and-select (one instruction) where the target
-  /// has none for it; NaN terms lose, as required.
+  /// Emits the combiner. On targets without an instruction for maxnumf and minnumf, these become a compare and a
+  /// select, which is correct because the accumulator is never NaN, and NaN terms lose.
   Value combine(mlir::Operation *like, Value term, Value accumulator);
-  /// Adds a term to a sum, and to `lost` what rounding took from the sum (Knuth's TwoSum).
+  /// Adds a term to a sum, and the rounding error to `lost` (Knuth's TwoSum).
   void addKeepingLost(Value &sum, Value &lost, Value term);
-  /// An infinite sum has a NaN for what it lost, which does not count.
+  /// Adds the error to the sum. The error of an infinite sum is NaN and is ignored.
   Value addLost(Value sum, Value lost);
   Values freshAccumulators();
   void accumulate(Stage &stage, int64_t slot, llvm::MutableArrayRef<Value> &accumulators);
@@ -96,15 +96,15 @@ protected:
   Value read(const Access &access, int64_t slot);
 
   RowChain &chain;
-  int64_t lanesOfValue = 0;             ///< 0: it is a scalar
-  bool hasNumberMax = false;            ///< as the strategy has it
-  int64_t columns = 1;                  ///< accumulators side by side: slots take them by turns
-  int64_t rowsOfStep = 1;               ///< slots that are rows of their own; the others are parts of these
-  int sweep = 0;                        ///< the current one
-  mlir::Operation *sweepLoop = nullptr; ///< over the row; null between loops
+  int64_t lanesOfValue = 0;             ///< lanes of a value; 0: a scalar
+  bool hasNumberMax = false;            ///< true if the target has an instruction for maxnumf and minnumf
+  int64_t columns = 1;                  ///< parallel accumulators; slots use them in turn
+  int64_t rowsOfStep = 1;               ///< slots that are different rows; further slots are parts of these
+  int sweep = 0;                        ///< the current sweep
+  mlir::Operation *sweepLoop = nullptr; ///< the loop over the row; null between loops
   llvm::SmallVector<Value, 6> parallel; ///< current index of each parallel dim
-  Value position;                       ///< along the row, of the current step
-  int64_t positionAlign = 1;            ///< what that is a multiple of
+  Value position;                       ///< position along the row of the current step
+  int64_t positionAlign = 1;            ///< known divisor of `position`
 
   using AddressKey = std::tuple<const void *, Size, Sizes, Curves, Walk, int64_t>;
   using StageKey = std::pair<int, int64_t>;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A sum over several axes is one over all their points, in any order: the loops become one, whose index has a digit for
-// each. An operand walks it in blocks, or straight on where the axes lie behind each other in memory.
+// A sum over several axes is a sum over all their points, in any order. The loops become one, whose index has a digit
+// for each loop. An operand has blocks along it, or one stride if the axes are contiguous to each other in memory.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Chain.h"
@@ -31,9 +31,9 @@ private:
   LogicalResult mergeWalks(LoopAccess &access, Size extent);
 
   ArrayRef<ProblemOp> ops;
-  SmallVector<unsigned, 4> order; ///< the outermost first
+  SmallVector<unsigned, 4> order; ///< the merged loops, outermost first
   std::string &whyNot;
-  Numbers extents; ///< of these loops, by loop of the op
+  Numbers extents; ///< by loop of the op; set for the merged loops
   size_t loops = 0;
 };
 
@@ -59,7 +59,7 @@ LogicalResult Merger::checkOps() {
   return success();
 }
 
-/// In the order in which the first operand that a reduction walks has them.
+/// Orders the loops as in the first operand of a reduction that varies along them.
 void Merger::chooseOrder() {
   for (const ProblemOp &own : ops) {
     if (!own.op.getNumReductionLoops())

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Match, plan, emit. Only the last step writes IR, and it cannot fail.
+// Matches, plans and emits. Only the last step writes IR, and it cannot fail.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Rows.h"
@@ -32,7 +32,7 @@ static FailureOr<SmallVector<func::FuncOp>> scheduleChain(const Problem &problem
   return kernels;
 }
 
-/// A fill of an argument that another op overwrites, as far as that goes; null if there is none.
+/// Returns a fill of an argument that another op overwrites, at least partly; null if there is none.
 static linalg::FillOp overwrittenFill(func::FuncOp problem) {
   for (auto fill : problem.getBody().front().getOps<linalg::FillOp>()) {
     Value filled = fill.getOutputs()[0];
@@ -46,7 +46,7 @@ static linalg::FillOp overwrittenFill(func::FuncOp problem) {
   return {};
 }
 
-/// A launch program calls a kernel by the name of its problem.
+/// Names the problem on a kernel, because a launch program calls kernels by the names of their problems.
 static void setProblem(func::FuncOp kernel, StringRef problem) {
   auto own = attrOf<KernelAttr>(kernel);
   kernel->setAttr(KernelAttr::name,
@@ -55,7 +55,7 @@ static void setProblem(func::FuncOp kernel, StringRef problem) {
                                   own.getSubGroupSize()));
 }
 
-/// Two chains in place of one: the fill, then all else.
+/// Schedules two chains instead of one: the fill, then everything else.
 static FailureOr<SmallVector<func::FuncOp>> scheduleBehindFill(func::FuncOp problem, linalg::FillOp fill,
                                                                const RowsStrategy &strategy, std::string *whyNot) {
   OpBuilder builder(problem);

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Full vectors of unit stride are plain loads and stores; partial ones are masked where the target masks their type.
-// Everything else (strided lanes, targets without masks) moves lane by lane through one vector of scratch. No access
-// touches a lane that does not exist.
+// Full vectors of unit stride are plain loads and stores; partial ones are masked if the target masks their type. Other
+// accesses (strided lanes, targets without masks) move lane by lane through one vector of scratch. No access touches a
+// lane that does not exist.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -42,7 +42,7 @@ Value VectorEmitter::placeByOther(const Access &access, int64_t slot) {
   return add(first, multiple(indices, step));
 }
 
-/// Of every lane its own: along the row, or along the dim that vectors are along.
+/// Returns the index of every lane: along the row, or along the vector dim.
 Value VectorEmitter::numberOf(const Access &access, int64_t slot) {
   const VectorType type = vec(b.getI32Type());
   auto inAllLanes = [&](Value at) -> Value {
@@ -57,7 +57,7 @@ Value VectorEmitter::numberOf(const Access &access, int64_t slot) {
   };
   auto everywhere = [&](int64_t number) { return numbers([&](int64_t) { return number; }); };
   Value base = rowBase(access);
-  if (!plan.alongRow()) { // all lanes are at one position of their rows
+  if (!plan.alongRow()) { // all lanes have the same row position
     if (!access.row.isStill())
       base = add(base, walk(position, access.row, positionAlign));
     const int64_t step = access.strides[plan.vectorDim].known();
@@ -110,7 +110,7 @@ VectorEmitter::Values VectorEmitter::load(const Access &access, int64_t &slot) {
 void VectorEmitter::store(const Access &access, int64_t slot, Value v) {
   Value memref = kernel.arguments.lookupOrNull(access.base);
   if (!memref)
-    return; // an intermediate beside an argument in an op of several results
+    return; // an intermediate of an op that also writes an argument
   auto type = cast<MemRefType>(memref.getType());
   LaneKind kind = plan.lanesOf(access);
   const Lanes &lanes = lanesOf(slot);

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where a chain does nothing along the row but add up bytes as words, a vector has more bytes than words. A lane takes
-// four neighbours at once: a whole vector of bytes becomes one of partial sums, which targets do in an instruction or
-// two. Along a contiguous row the neighbours are any four bytes; across rows they must be what lies between two lanes,
-// as in a layout whose innermost block is one of four row positions. Where lanes lie side by side instead, bytes are
-// added up in 16 bits for as long as these cannot overflow.
+// If a chain only sums bytes as 32-bit words along the row, a vector has more bytes than words. One lane then covers
+// four neighboring bytes: a vector of bytes becomes one vector of partial sums, in one or two instructions. Along a
+// contiguous row, any four bytes may be neighbors. Across rows, they must be the bytes between two lanes, as in a
+// layout whose innermost block is four row positions. If lanes are contiguous instead, bytes are summed in 16 bits for
+// as long as these cannot overflow.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -23,13 +23,13 @@ using namespace quern::rows;
 namespace {
 
 constexpr int64_t neighbours = 4;        ///< bytes of a word
-constexpr int64_t fewestLanes = 4;       ///< that are worth a vector
-constexpr int64_t sumsUnderWay = 4;      ///< that hide how long one waits for the last
-constexpr double opsPerNeighbours = 4;   ///< load, two to add neighbours, one to add to the sums
-constexpr double opsPerHalves = 3.25;    ///< load, widen, add; now and then two words from each
-constexpr int64_t fewestIterations = 16; ///< for threads to share, if whole lines are read
+constexpr int64_t fewestLanes = 4;       ///< minimum lanes of a vector
+constexpr int64_t sumsUnderWay = 4;      ///< independent sums that hide the latency of an addition
+constexpr double opsPerNeighbours = 4;   ///< a load, two adds of neighbors, one add to the sums
+constexpr double opsPerHalves = 3.25;    ///< load, widen, add; rarely widening to words
+constexpr int64_t fewestIterations = 16; ///< iterations that are enough for threads, if whole cache lines are read
 
-/// The access that a reduction sums, if that is all it does: acc + ext(byte).
+/// Returns the input of a reduction that only sums bytes, acc + ext(byte); otherwise null.
 const Access *summedBytes(const Stage &stage) {
   const Access *read = nullptr;
   for (const Access &in : stage.ins) {
@@ -49,7 +49,7 @@ const Access *summedBytes(const Stage &stage) {
   return widens && llvm::is_contained(sum->getOperands(), first.getResult(0)) ? read : nullptr;
 }
 
-/// What every reduction reads; nothing if the chain does anything else along the row.
+/// Returns the inputs of all reductions; none if the chain does anything else along the row.
 SmallVector<const Access *, 2> readsOfByteSums(const RowChain &chain) {
   SmallVector<const Access *, 2> reads;
   for (const Stage &stage : chain.stages) {
@@ -63,12 +63,13 @@ SmallVector<const Access *, 2> readsOfByteSums(const RowChain &chain) {
   return reads;
 }
 
-/// From one multiple of `count` to the next, positions of the row lie side by side.
+/// Returns true if row positions are contiguous between multiples of `count`.
 bool isContiguousFor(const Access &access, int64_t count) {
   return access.row.step() == 1 && access.row.run() % count == 0;
 }
 
-/// What the ways to sum bytes cost, in operations per element; the cheapest is taken if it costs less than `least`.
+/// Computes the operations per element of each way to sum bytes, and chooses the cheapest if it costs less than
+/// `least`.
 class ByteSumChooser {
 public:
   ByteSumChooser(RowPlan &plan, double least)
@@ -110,7 +111,7 @@ private:
           return isContiguousFor(read, neighbours) && read.strides[dim] == neighbours;
         }))
       take(lanes, dim, neighbours, opsPerNeighbours / static_cast<double>(lanes * neighbours));
-    // Words of these lanes are two registers: nothing may have to move them one by one.
+    // Words of these lanes fill two registers, so no operand may need to move them one by one.
     bool liesSideBySide = allReads([&](const Access &read) { return read.strides[dim] == 1; });
     chain.forEachAccess([&](Stage &, Access &access) {
       liesSideBySide &=
@@ -127,8 +128,8 @@ private:
   SmallVector<const Access *, 2> reads;
 };
 
-/// Runs of a step across rows, as many as hide that each sum waits for the one before, if it is
-/// known how far they lie apart.
+/// Returns the runs of a step across rows, enough to hide the latency of sums, provided that the distances of the runs
+/// are known.
 int64_t runsOf(const RowPlan &plan) {
   auto reads = readsOfByteSums(plan.chain);
   int64_t runs = plan.inHalves ? 1 : std::max<int64_t>(sumsUnderWay / plan.columns, 1);
@@ -171,13 +172,13 @@ Value SweepEmitter::widened(Value bytes, Type type, bool isSigned) {
   return isSigned ? create<arith::ExtSIOp>(type, bytes).getResult() : create<arith::ExtUIOp>(type, bytes).getResult();
 }
 
-/// The accumulator in 16 bits and a byte for each lane.
+/// Adds one byte per lane to the accumulator in 16 bits.
 Value SweepEmitter::addHalves(Stage &stage, int64_t slot, Value accumulator) {
   Value bytes = read(*summedBytes(stage), slot);
   return create<arith::AddIOp>(accumulator, widened(bytes, vec(b.getI16Type()), isSigned(stage)));
 }
 
-/// The accumulator and a step's bytes for each lane.
+/// Adds a step's bytes, several per lane, to the accumulator.
 Value SweepEmitter::addNeighbours(Stage &stage, int64_t slot, Value accumulator) {
   const Access &read = *summedBytes(stage);
   Type word = b.getI32Type();

@@ -1,10 +1,10 @@
-//===- Cost.cpp - What a plan costs, and its text ------------------------===//
+//===- Cost.cpp - The cost of a plan and its text -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Operation counts rank alternatives, bound the code that a sweep is unrolled to, and tell how many threads a kernel is
-// worth. They need not be exact.
+// Operation counts rank alternatives, limit the unrolling of sweeps, and determine how many threads a kernel is worth.
+// They need not be exact.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Plan.h"
@@ -16,7 +16,7 @@ using namespace quern::rows;
 
 namespace {
 
-constexpr int64_t laneLoopOps = 12; ///< emitted for an access whose lanes are moved one by one
+constexpr int64_t laneLoopOps = 12; ///< per access whose lanes are moved one by one
 constexpr int64_t neighbourOps = 3; ///< to add four bytes to each lane
 
 } // namespace
@@ -33,7 +33,7 @@ LaneKind RowPlan::lanesOf(const Access &access) const {
   int64_t run = alongRow() ? access.row.run() : 0;
   if (depth > 1 && !alongRow() && stride == depth && access.row.step() == 1)
     return LaneKind::Neighbours;
-  if (run % lanes) // a vector crosses the border of a block
+  if (run % lanes) // a vector crosses the end of a block
     return stride == 1 && run > 1 && lanes % run == 0 ? LaneKind::Pieces : LaneKind::Strided;
   return stride == 0 ? LaneKind::Same : stride == 1 ? LaneKind::Unit : LaneKind::Strided;
 }
@@ -75,7 +75,7 @@ bool RowPlan::readsPairs(int sweep) const {
 int64_t RowPlan::opsIn(int sweep) const {
   int64_t ops = 0;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages)) {
-    if (!((own.usedIn >> sweep) & 1) || (stage.perRow && alongRow())) // a per-row op runs once per row there
+    if (!((own.usedIn >> sweep) & 1) || (stage.perRow && alongRow())) // per-row ops then run once per row
       continue;
     ops += stage.reduces && depth > 1 ? neighbourOps : opsOf(stage.op);
     for (const Access &access : stage.ins)
@@ -113,7 +113,7 @@ int64_t RowPlan::columnsIn(int sweep) const {
   int64_t accumulators = 0;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, stages))
     accumulators += stage.reduces && stage.sweep == sweep ? stage.outs.size() : 0;
-  // Accumulators are chains of dependent operations, which need more of them side by side than stores do.
+  // Accumulators are chains of dependent operations, so they need more parallel vectors than stores do.
   int64_t limit = accumulators ? std::min(strategy.unroll, strategy.registers / 2 / accumulators)
                                : strategy.unroll / strategy.storesShare;
   limit = std::clamp<int64_t>(strategy.sweepOps / std::max<int64_t>(opsIn(sweep), 1), 1, std::max<int64_t>(limit, 1));

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // One loop over the iteration space; in it, for each sweep, a loop over the row and a straight-line tail. Accumulators
-// are loop-carried, in the order (reduction result, slot). Long sums run in blocks: fresh accumulators per block, the
-// blocks added in a wider format, so that the rounding error does not grow with the row.
+// are loop-carried, in the order (reduction result, slot). Long sums are computed in blocks: each block has fresh
+// accumulators, and blocks are added in a wider format, so that the rounding error does not grow with the row.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -32,7 +32,7 @@ bool SweepEmitter::hasLongSum(int64_t steps) {
   return plan.inHalves || (sums && steps * 2 > plan.blockSteps() * 3);
 }
 
-/// One loop over [begin, end) of the row.
+/// Emits one loop over [begin, end) of the row.
 SweepEmitter::Values SweepEmitter::emitLoop(Value begin, Value end, int64_t stepLength, int64_t slots,
                                             Values accumulators) {
   bool outermost = !sweepLoop;
@@ -49,8 +49,8 @@ SweepEmitter::Values SweepEmitter::emitLoop(Value begin, Value end, int64_t step
   return accumulators;
 }
 
-/// So many steps over [first, last) of the row. Where sums are long, in blocks: an outer loop carries sums in a wider
-/// format, and everything else as it is. `isWhole`: the length is surely a multiple of a block.
+/// Emits `steps` steps over [first, last) of the row. Long sums are computed in blocks: an outer loop carries sums in a
+/// wider format, and other accumulators unchanged. `isWhole`: the length is known to be a multiple of a block.
 SweepEmitter::Values SweepEmitter::emitMainLoop(Value first, Value last, int64_t steps, bool isWhole,
                                                 int64_t stepLength) {
   if (!hasLongSum(steps))
@@ -87,8 +87,8 @@ SweepEmitter::Values SweepEmitter::emitMainLoop(Value first, Value last, int64_t
   return narrowed(sums, carried);
 }
 
-/// What the main loop leaves of a contiguous row: straight-line, the last vector partial. Steps take several neighbours
-/// to a lane as long as they can.
+/// Emits the remainder of a contiguous row after the main loop, as straight-line code; the last vector is partial.
+/// Steps cover several neighbors per lane as long as possible.
 void SweepEmitter::emitTail(int64_t main, Values &accumulators) {
   const int64_t length = chain.rowExtent.known();
   if (int64_t vectors = (length - main) / (plan.lanes * depth); depth > 1 && vectors) {
@@ -116,7 +116,7 @@ void SweepEmitter::emitKnownSweep(int64_t stepLength, Values &accumulators) {
     emitTail(main, accumulators);
 }
 
-/// Of the last operation that the sweep is for.
+/// Returns the location of the last operation that the sweep computes.
 Location SweepEmitter::locationOfSweep() {
   Location last = loc;
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
@@ -125,8 +125,7 @@ Location SweepEmitter::locationOfSweep() {
   return last;
 }
 
-/// One sweep over the row. Along the row: a main loop of `columns` vectors, then the tail.
-/// Across: one loop over the row.
+/// Emits one sweep over the row. Along the row: a main loop of `columns` vectors, then the tail. Across rows: one loop.
 void SweepEmitter::emitSweep() {
   const AtOperation scope(*this, locationOfSweep());
   if (held)
@@ -144,7 +143,7 @@ void SweepEmitter::emitSweep() {
   finishReductions(accumulators);
 }
 
-/// Everything that the current sweep does for `slots` vectors at row position `at`.
+/// Emits all operations of the current sweep for `slots` vectors at row position `at`.
 void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   position = at;
   positionAlign = depth * plan.runs;
@@ -156,20 +155,19 @@ void SweepEmitter::emitStep(Value at, int64_t slots, Values &accumulators) {
   KeptValues kept;
   for (int64_t slot = 0; slot < slots; ++slot) {
     emitSlot(slot, accumulators, kept);
-    // Two neighbours side by side, as a pair of conversions wants them.
+    // Two adjacent slots are written together, because a narrowing conversion takes a pair of vectors.
     if (!plan.alongRow() || slot % 2 || slot + 1 == slots)
       writeKept(kept);
   }
-  if (sweep == 1 &&
-      !(plan.hasNarrowForms() && lanesOf(slots - 1).left)) // the first that computes on what is already there
+  if (sweep == 1 && !(plan.hasNarrowForms() && lanesOf(slots - 1).left)) // the first sweep whose data is already cached
     prefetchNextGroup(slots);
   if (!held)
     ofStep = {};
   keptPlaces.clear();
 }
 
-/// Asks for the lines that the next iteration reads at this row position. Beyond the last group this names memory that
-/// is not the operand's, which a prefetch may.
+/// Prefetches the cache lines that the next iteration reads at this row position. Addresses past the last group are
+/// harmless: a prefetch may name any memory.
 void SweepEmitter::prefetchNextGroup(int64_t slots) {
   std::set<std::pair<const void *, Walk>> asked;
   for (Stage &stage : chain.stages)
@@ -187,7 +185,8 @@ void SweepEmitter::prefetchNextGroup(int64_t slots) {
     }
 }
 
-/// Values first, stores last: within a slot nothing is read after something that may be the same memory was written.
+/// All values of a slot are computed before any is stored: nothing is read after memory that may be the same was
+/// written.
 void SweepEmitter::emitSlot(int64_t slot, MutableArrayRef<Value> accumulators, KeptValues &kept) {
   for (auto [i, stage] : llvm::enumerate(chain.stages)) {
     if (plan.stages[i].keptIn == sweep)

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// VectorEmitter has what an iteration is (Space.cpp) and everything that touches memory (Addressing.cpp; Pieces.cpp:
-// vectors over several blocks). On top of it stand two ways to take a row: SweepEmitter in loops over it (Emitter.cpp,
-// Values.cpp; OpenRows.cpp: forms by open sizes; Stream.cpp: past the caches; Split.cpp: what the chunks of a row have
-// in common; ByteSums.cpp: sums of bytes), and WholeRowEmitter whole, in a vector (Segments.cpp).
+// VectorEmitter emits the parts that all kernels share: the iteration space (Space.cpp), memory accesses
+// (Addressing.cpp) and vectors over several blocks (Pieces.cpp). SweepEmitter processes a row in loops (Emitter.cpp,
+// Values.cpp), with open sizes (OpenRows.cpp), non-temporal stores (Stream.cpp), rows in chunks (Split.cpp) and sums of
+// bytes (ByteSums.cpp). WholeRowEmitter holds whole rows in a vector (Segments.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_CPU_EMITTER_H
@@ -17,33 +17,33 @@
 
 namespace quern::rows {
 
-/// A slot is a vector.
+/// Emits kernels in which a slot is one vector.
 class VectorEmitter : protected RowEmitter {
 public:
-  /// Writes a kernel behind `after`.
+  /// Inserts a kernel after `after`.
   mlir::func::FuncOp emit(mlir::Operation *after);
 
 protected:
   explicit VectorEmitter(RowPlan &plan);
-  /// All iterations, and one.
+  /// emitSpace() emits all iterations of a call, emitIteration() one of them.
   virtual void emitSpace() { emitRows(); }
   virtual void emitIteration(Value iteration) = 0;
   void emitRows();
 
-  /// Which lanes of a slot exist: all, a fixed number, or as many as are left at run time.
+  /// The lanes of a slot that exist: all, a fixed number, or a number known at run time.
   struct Lanes {
     int64_t fixed = -1;
-    Value left;   ///< from the first lane to the end; may be negative or more than there are lanes
-    Value mask;   ///< of `left`, where masks are used
-    Value count;  ///< of `left`, where lanes move one by one
-    Value isFull; ///< of `left`, likewise
-    /// Across rows, how many lanes behind those of slot 0 memory is accessed, if not at a known place: a slot without
-    /// lanes goes where slot 0 does. Its own place may be beyond the buffer, and an access whose fault is suppressed
-    /// costs as much as hundreds of others.
+    Value left;   ///< lanes from the slot's first to the end; may be negative or exceed the lanes of a vector
+    Value mask;   ///< the mask for `left`, if masks are used
+    Value count;  ///< `left` limited to the vector, if lanes are moved one by one
+    Value isFull; ///< whether all lanes exist, if lanes are moved one by one
+    /// Across rows: the distance in lanes from slot 0 at which memory is accessed, or null if it is known. A slot
+    /// without lanes accesses the memory of slot 0: its own addresses may be outside the buffer, and a suppressed fault
+    /// costs as much as hundreds of accesses.
     Value reach;
     bool all() const { return fixed < 0 && !left; }
-    /// One lane is a scalar access: shorter, and x86 selection in LLVM 22 writes too much for a
-    /// truncating store under such a mask.
+    /// Returns true for one lane, which is a scalar access: that is shorter, and for a truncating store under such a
+    /// mask LLVM 22 writes too many bytes on x86.
     bool isScalar() const { return fixed == 1; }
   };
 
@@ -73,38 +73,38 @@ protected:
   void storePieces(const Access &access, int64_t slot, Value v);
   Value gatherLanes(const Access &access, int64_t slot);
   void scatterLanes(const Access &access, int64_t slot, Value v);
-  /// A loop over the lanes of a slot that exist; f(lane, address) writes its body. `once`: of lanes with
-  /// one address, one is enough.
+  /// Emits a loop over the lanes of a slot that exist; f(lane, address) emits its body. `once`: lanes that share an
+  /// address need only one iteration.
   virtual void forEachLane(const Access &access, int64_t slot, llvm::function_ref<void(Value, Value)> f,
                            bool once = false);
   Value scratchView(int64_t offset, int64_t length, mlir::Type element);
   mlir::VectorType vec(Type element) { return mlir::VectorType::get({lanesOfValue}, element); }
 
   RowPlan &plan;
-  bool streaming = false;              ///< full vectors go past the caches to streamed destinations
-  int64_t depth = 1;                   ///< row positions that a lane of the current step takes
-  llvm::SmallVector<Lanes, 8> partial; ///< by slot; a slot beyond has all lanes
+  bool streaming = false;              ///< true if full vectors use non-temporal stores for streamed destinations
+  int64_t depth = 1;                   ///< row positions that one lane of the current step covers
+  llvm::SmallVector<Lanes, 8> partial; ///< by slot; further slots have all lanes
   const Lanes everyLane;
   std::map<std::pair<int64_t, const void *>, Value> scratchViews;
 };
 
-/// Rows in loops, or in chunks of which a kernel sweeps one.
+/// Processes rows in loops. If rows are split into chunks, each kernel performs one sweep over a chunk.
 class SweepEmitter : public VectorEmitter {
 public:
-  /// For all sweeps; if the rows are split, for one.
+  /// `first`: the first sweep; if the rows are split, the only one.
   SweepEmitter(RowPlan &plan, int first) : VectorEmitter(plan) { sweep = first; }
 
 private:
-  /// What a step will store: (stage, slot, results).
+  /// The values that a step will store: (stage, slot, results).
   using KeptValues = llvm::SmallVector<std::tuple<int, int64_t, Values>>;
 
-  /// How an accumulator is carried from block to block: a sum of f32 in f64, one of f64 as sum and error, one of bytes
-  /// that is taken in 16 bits in 32, anything else as it is.
+  /// The form in which an accumulator is carried from block to block. A sum of f32 is carried in f64, a sum of f64 as
+  /// sum and error, a sum of bytes that is accumulated in 16 bits in 32; others are unchanged.
   struct WideSum {
     bool isWide = false;
-    Type type; ///< element of the parts
+    Type type; ///< element type of the parts
     unsigned parts = 1;
-    bool isSigned = false; ///< of bytes
+    bool isSigned = false; ///< true if the bytes are signed
   };
 
   // Loops.
@@ -121,7 +121,7 @@ private:
   void writeKept(KeptValues &kept);
   void prefetchNextGroup(int64_t slots);
 
-  // A last sweep that passes the caches (Stream.cpp).
+  // A last sweep with non-temporal stores (Stream.cpp).
   void emitStreamedSweep();
   Value mayStream();
   Value emitMayStream();
@@ -165,7 +165,7 @@ private:
   Value addHalves(Stage &stage, int64_t slot, Value accumulator);
   Value addNeighbours(Stage &stage, int64_t slot, Value accumulator);
 
-  // Values that are kept from sweep to sweep.
+  // Values that are kept from one sweep to another (Values.cpp).
   Values compute(int i, int64_t slot) override;
   Values load(const Access &access, int64_t &slot) override;
   Value keptPlace(int64_t slot);
@@ -173,19 +173,19 @@ private:
   Value loadKept(int64_t offset, mlir::Type element, int64_t slot);
   void storeKept(int64_t offset, int64_t slot, Value v);
 
-  Value row, chunk;        ///< of the current iteration, if rows are split
-  Lanes last;              ///< of a row of open length
-  int64_t held = 0;        ///< vectors of the row, if its values stay in registers
-  bool isOneBlock = false; ///< the row's sums are
-  Value stepLanes;         ///< of the rows of an iteration, how many are taken at a time
-  Value lanesHere;         ///< of these, how many there are
-  Value streamsNow;        ///< whether the last sweep passes the caches
+  Value row, chunk;        ///< indices of the current iteration, if rows are split
+  Lanes last;              ///< lanes of the last vector of a row of open length
+  int64_t held = 0;        ///< vectors of the row, if its values stay in registers; otherwise 0
+  bool isOneBlock = false; ///< true if each sum of the row fits one block
+  Value stepLanes;         ///< number of rows of an iteration that are processed at a time
+  Value lanesHere;         ///< number of these rows that exist
+  Value streamsNow;        ///< whether the last sweep uses non-temporal stores
   int64_t pairedSlots = 0; ///< slots that may be read in pairs
   std::map<int64_t, Value> wholeSteps, keptPlaces;
   std::map<std::pair<int, unsigned>, Value> partialViews;
 };
 
-/// Vectors that hold whole rows.
+/// Processes whole rows that are held in one vector.
 class WholeRowEmitter : public VectorEmitter {
 public:
   explicit WholeRowEmitter(RowPlan &plan) : VectorEmitter(plan) {}
@@ -215,10 +215,10 @@ private:
   void cutIntoPieces(int64_t count, llvm::function_ref<void(int64_t, int64_t)> f);
   void forEachLane(const Access &access, int64_t slot, llvm::function_ref<void(Value, Value)> f, bool once) override;
 
-  Value rowsHere;                         ///< of the vector, if the last one has fewer
-  bool compact = false;                   ///< one lane for each of those rows, while a per-row stage is emitted
-  std::map<StageKey, Values> otherValues; ///< of rows, in the other form
-  /// Of a stage: in every lane of the row, or in the first.
+  Value rowsHere;                         ///< number of rows in the vector, if the last vector may have fewer
+  bool compact = false;                   ///< true while a per-row stage is emitted with one lane for each row
+  std::map<StageKey, Values> otherValues; ///< values of rows in the other form
+  /// By stage: its results, and true if each is in every lane of the row, false if only in the first.
   std::map<int, llvm::SmallVector<std::pair<Value, bool>, 2>> reduced;
 };
 

@@ -1,11 +1,11 @@
-//===- Locality.cpp - What the rows recipe asks of the caches ------------===//
+//===- Locality.cpp - Cache-related decisions of the rows recipe ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Questions about an operand: whether a row of it can be swept twice without going back to memory, whether the next one
-// is worth asking for ahead, and whether it is better written past the caches; and about a sweep: whether to begin
-// where the one before ended. Large powers of two decide the first: they fold a row onto a few sets.
+// Decides for an operand whether a row of it can be swept twice without going back to memory, whether the next row is
+// worth prefetching, and whether it uses non-temporal stores; and for a sweep whether it starts where the one before
+// ended. Large powers of two decide the first, because they map a row to a few cache sets.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Plan.h"
@@ -18,14 +18,14 @@ using namespace mlir;
 using namespace quern::rows;
 
 namespace {
-constexpr int64_t ways = 8; ///< of L2, at least; half of them are for the other operands
+constexpr int64_t ways = 8; ///< minimum associativity of L2; half of the ways are for the other operands
 } // namespace
 
 bool RowPlan::leavesCache(const Access &access) const {
   if (alongRow() || !access.row.isLinear() || lanesOf(access) != LaneKind::Unit)
     return false;
   if (chain.rowExtent.isOpen() || access.row.step().isOpen())
-    return shortRow; // it may, and what is kept of short rows costs little
+    return shortRow; // it may, and keeping values of short rows is cheap
   int64_t step = access.row.step().known() * bytesOf(access.elementType()), way = strategy.l2Bytes / ways;
   if (step < lineBytes)
     return false;
@@ -70,7 +70,7 @@ bool RowPlan::isStreamed(const Access &access) const {
   if (!access.isArgument() || lanesOf(access) != LaneKind::Unit || !access.row.isLinear() || !access.curves.empty() ||
       (isKnown ? memref.getNumElements() * element < strategy.streamBytes : !asksToStream))
     return false;
-  // Every vector starts on a multiple of its size, so that two of half a line, say, make a whole one.
+  // Every vector starts at a multiple of its size; consecutive stores then fill whole cache lines.
   int64_t vector = lanes * element;
   auto isWhole = [&](Size stride) { return stride.isOpen() ? !isKnown : stride.known() * element % vector == 0; };
   for (auto [dim, stride] : llvm::enumerate(access.strides))

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a plan of known sizes decides by the length of a row the kernel asks in each iteration: a row of a few vectors
-// stays in registers, one that scratch has room for keeps there what a later sweep needs, and a longer one does
-// without.
+// A plan for known sizes depends on the length of a row; here the kernel decides in each call. A row of a few vectors
+// stays in registers; one that fits scratch keeps the values of later sweeps there; for a longer one they are stored in
+// the destination or recomputed.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Plan.h"
@@ -21,7 +21,7 @@ bool quern::rows::wantsShortForm(const RowPlan &plan) {
       return true;
     auto isRead = [](const Access &in) { return in.isMemoryRead() && !in.row.isStill(); };
     if (!plan.alongRow() && isRepeated && llvm::any_of(stage.ins, isRead))
-      return true; // its lines may lie so that they drive each other out
+      return true; // its cache lines may evict each other
   }
   return false;
 }

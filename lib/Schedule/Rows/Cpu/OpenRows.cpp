@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A kernel asks how long its rows are and how many lie side by side, and each answer has code of its own. What one form
-// pulls to the level of the row must not be found by another.
+// A kernel checks how long its rows are and how many are adjacent, and has separate code for each case. Values that one
+// form hoists to the row level must not be found by another.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// Where the last whole step of this length along the row ends.
+/// Returns the end of the last whole step of `length` along the row.
 Value SweepEmitter::endOfWholeSteps(int64_t length) {
   Value extent = index(chain.rowExtent), step = index(length), &known = wholeSteps[length];
   if (!known)
@@ -26,7 +26,7 @@ Value SweepEmitter::endOfWholeSteps(int64_t length) {
   return known;
 }
 
-/// The lanes of the last vector of a row.
+/// Returns the lanes of the last vector of a row.
 SweepEmitter::Lanes SweepEmitter::lastLanes() {
   if (last.left)
     return last;
@@ -36,12 +36,11 @@ SweepEmitter::Lanes SweepEmitter::lastLanes() {
   return last;
 }
 
-/// Three loops along the row: over as many vectors side by side as the sweep takes, over single vectors,
-/// and over the last, masked vector, of which there may be none. Their bounds and the mask are computed
-/// once in a call of the kernel.
+/// Emits three loops along the row: over steps of several vectors, over single vectors, and over the last, masked
+/// vector, which may not exist. Their bounds and the mask are computed once per call.
 void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
   Value end = plan.alongRow() ? endOfWholeSteps(stepLength) : index(chain.rowExtent);
-  // However short the row of one execution is, that of another may need its sums in blocks.
+  // A kernel also serves executions with longer rows, which need their sums in blocks.
   const int64_t steps = isOneBlock ? 1 : std::numeric_limits<int32_t>::max();
   auto mainLoop = [&] { return emitMainLoop(index(0), end, steps, /*isWhole=*/false, stepLength); };
   if (!plan.alongRow()) {
@@ -57,7 +56,7 @@ void SweepEmitter::emitOpenSweep(int64_t stepLength, Values &accumulators) {
   partial.clear();
 }
 
-/// Across rows: wider sums count beside those of a few positions, which need none.
+/// Across rows, wider sums are expensive compared with short rows, which do not need them and get a separate loop.
 SweepEmitter::Values SweepEmitter::emitByBlocks(int64_t stepLength, function_ref<Values()> blocks) {
   Value extent = index(chain.rowExtent);
   Value isBlock =
@@ -65,7 +64,7 @@ SweepEmitter::Values SweepEmitter::emitByBlocks(int64_t stepLength, function_ref
   Values fresh = freshAccumulators();
   auto types = llvm::map_to_vector(fresh, [](Value v) { return v.getType(); });
   auto inBranch = [&](function_ref<Values()> f) {
-    sweepLoop = b.getInsertionBlock()->getParentOp(); // what belongs to a row goes before the question
+    sweepLoop = b.getInsertionBlock()->getParentOp(); // values of the row level are inserted before the condition
     return f();
   };
   auto few = [&] { return emitLoop(index(0), extent, stepLength, columns, fresh); };
@@ -81,12 +80,12 @@ void SweepEmitter::emitSpace() {
     emitRows();
 }
 
-/// Of a row whose sums take no more steps than are added without a wider sum.
+/// Returns the length of the longest row whose sums need no wider accumulator.
 int64_t SweepEmitter::lengthOfBlock() { return plan.blockSteps() * plan.lanes * 3 / 2; }
 
-/// Rows of so many vectors, or longer ones. The rows of a call are alike, so that each form has a loop of its own.
-/// Those that pass the caches have none: loads of rows ahead would wait for what is still to be written, wherever the
-/// two lie alike in their pages.
+/// Emits rows of `vectors` vectors in registers, then longer ones. All rows of a call have one length, so each form has
+/// its own loop over rows. Calls that use non-temporal stores have no such form: loads of later rows would wait for
+/// pending stores if source and destination have the same offsets in their pages.
 void SweepEmitter::emitHeld(int64_t vectors) {
   Value few = create<arith::CmpIOp>(arith::CmpIPredicate::sle, index(chain.rowExtent), index(vectors * plan.lanes));
   if (plan.streams)
@@ -136,7 +135,7 @@ void SweepEmitter::emitIteration(Value iteration) {
       [&] { emitByWidth(/*isLong=*/false); }, emitLong);
 }
 
-/// Straight-line code in which every value stays in registers, from sweep to sweep. The last vector may be partial.
+/// Emits straight-line code in which every value stays in registers across sweeps. The last vector may be partial.
 void SweepEmitter::emitHeldRow() {
   std::swap(plan.stages, plan.heldStages);
   partial.assign(held, Lanes());
@@ -170,11 +169,11 @@ void SweepEmitter::emitByWidth(bool isLong) {
   emitSweeps();
 }
 
-/// How many lanes of a group are taken at a time: as many as leave what a row needs in the first level of the cache,
-/// and of longer rows as many as scratch has room for.
+/// Returns the lanes of a group that are processed at a time: at most as many as let a row's data stay in L1, and, for
+/// longer rows, as fit scratch.
 Value SweepEmitter::lanesAtATime() {
   Value rows = index(chain.rowExtent), lanes = index(plan.columns * plan.lanes);
-  SmallVector<std::pair<Value, Value>> answers; // the number of rows up to which, and the lanes
+  SmallVector<std::pair<Value, Value>> answers; // the maximum row length, and the lanes for it
   auto allow = [&](int64_t width, int64_t most) {
     if (most > 0)
       answers.push_back({index(most), index(width * plan.lanes)});
@@ -192,7 +191,7 @@ Value SweepEmitter::lanesAtATime() {
   });
 }
 
-/// The rows of an iteration, a part of them at a time.
+/// Emits the rows of an iteration, `stepLanes` at a time.
 void SweepEmitter::emitGroup() {
   Value first = parallel[plan.vectorDim], left = create<arith::MinSIOp>(lanesLeft(0), index(plan.columns * plan.lanes));
   if (!stepLanes)
@@ -212,8 +211,8 @@ void SweepEmitter::emitGroup() {
   lanesHere = Value();
 }
 
-/// Across rows of an open number: so many whole vectors side by side, or the least number of which the last are
-/// partial, each in code of its own.
+/// Emits separate code across rows for each number of whole adjacent vectors, and for each smallest number of vectors
+/// of which the last ones are partial.
 void SweepEmitter::emitWidths(ArrayRef<int64_t> wholeWidths, ArrayRef<int64_t> narrowWidths) {
   const auto places = parallel;
   Value left = lanesHere ? lanesHere : lanesLeft(0);

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A row in blocks of 8 lies in runs of 8 lanes: a vector of 16 is two loads, joined in registers. Pieces that the row's
-// end cuts move lane by lane, in straight-line code, since it is known how many lanes there are.
+// A row in blocks of 8 has runs of 8 contiguous elements, so a vector of 16 lanes is two loads that are joined in
+// registers. Pieces that the end of the row cuts move lane by lane in straight-line code, because their number of lanes
+// is known.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -16,7 +17,7 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// f(first lane, lanes that exist, address) for every piece of a slot; where no lane exists the address is null.
+/// Calls f(first lane, lanes that exist, address) for each piece of a slot; the address is null if no lane exists.
 template <typename F> void VectorEmitter::forEachPiece(const Access &access, int64_t slot, F f) {
   const Lanes &lanes = lanesOf(slot);
   int64_t run = access.row.run(), end = lanes.all() ? plan.lanes : lanes.fixed;

@@ -1,9 +1,9 @@
-//===- Plan.cpp - What the rows recipe decides ---------------------------===//
+//===- Plan.cpp - The plan of the rows recipe on the CPU ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Costs are in operations and only rank alternatives. One rule is about correctness: arguments of one type and layout
+// Costs are in operations and only rank alternatives. One rule concerns correctness: arguments of one type and layout
 // may be one buffer, so nothing is written to an argument before the last sweep that reads one like it.
 //
 //===----------------------------------------------------------------------===//
@@ -15,9 +15,9 @@ using namespace quern::rows;
 
 namespace {
 
-constexpr double laneMoveCost = 1.25; ///< of one lane moved alone
-constexpr double tailOps = 4;         ///< of a partial vector in every row
-constexpr int maxSweeps = 60;         ///< they are bits of a word
+constexpr double laneMoveCost = 1.25; ///< per lane that is moved by itself
+constexpr double tailOps = 4;         ///< per row that ends with a partial vector
+constexpr int maxSweeps = 60;         ///< sweeps are bits of a 64-bit word
 
 uint64_t bit(int sweep) { return uint64_t(1) << sweep; }
 
@@ -53,14 +53,14 @@ private:
   RowChain &chain;
   const RowsStrategy &strategy;
   std::string &whyNot;
-  SmallVector<bool, 8> recomputed; // by stage: found no place
-  bool losesResult = false;        // of those that are beside an argument
+  SmallVector<bool, 8> recomputed; // by stage: true if no place was found
+  bool losesResult = false;        // true if a result next to an argument is read in a later sweep
 };
 
-/// Lanes follow from the widest type that takes part; 16- and 8-bit values widen on the way.
+/// Chooses the lanes for the widest type that takes part; 16-bit and 8-bit values are widened.
 LogicalResult Planner::chooseLanes() {
   int64_t widest = 32;
-  auto note = [&](Type type) { // an index is had in 32 bits
+  auto note = [&](Type type) { // an index is computed in 32 bits
     if (type.isIndex())
       return;
     widest = std::max<int64_t>(widest, type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64);
@@ -79,7 +79,7 @@ LogicalResult Planner::chooseLanes() {
   return failure();
 }
 
-/// What each stage costs, and in which sweep an elementwise output is written.
+/// Computes the cost of each stage, and the sweep in which an elementwise output is written.
 void Planner::chooseSweeps() {
   plan.sweeps = chain.sweeps;
   plan.stages.resize(chain.stages.size());
@@ -141,8 +141,8 @@ void Planner::chooseVectorDim() {
   chooseWholeRows(plan, chooseByteSums(plan, least));
 }
 
-/// In which sweeps each stage is computed, consumers first. A value needed in several is kept from the first on, unless
-/// it is cheap or has found no place.
+/// Computes the sweeps of each stage, consumers first. A value that several sweeps need is kept from the first one on,
+/// unless it is cheap or no place was found for it.
 void Planner::markUses() {
   for (StagePlan &own : plan.stages) {
     own.usedIn = 0;
@@ -174,7 +174,8 @@ void Planner::markUses() {
   }
 }
 
-/// No argument that may be the same memory is read after the value is stored there, and no other value waits there.
+/// Returns true if no argument that may be the same memory is read after the value is stored, and no other value is
+/// kept there.
 bool Planner::isFree(const Access &destination, unsigned kept) {
   int keptIn = plan.stages[kept].keptIn;
   for (auto [reader, own] : llvm::zip_equal(chain.stages, plan.stages)) {
@@ -187,18 +188,20 @@ bool Planner::isFree(const Access &destination, unsigned kept) {
   return true;
 }
 
-/// A row so short that a partial vector is loaded again soon after it was stored, which no CPU forwards.
+/// Returns true for a row so short that a partial vector would be loaded soon after its masked store, which CPUs do not
+/// forward.
 bool Planner::isShortRow() const {
   constexpr int64_t soon = 8; // vectors
   return chain.rowExtent.typical() <= soon * (plan.alongRow() ? plan.lanes : 1);
 }
 
-/// A row of which scratch may have no room for what a later sweep needs.
+/// Returns true for a row whose values for later sweeps may not fit scratch.
 bool Planner::isLongRow() const {
   return bytesOfKept(Float64Type::get(chain.problem.getContext()), 1) > strategy.scratchBytes;
 }
 
-/// A destination of the same type, written when the value is no longer needed, can hold it until then.
+/// Returns a destination of the same type that is written when the value is no longer needed, so that it can hold the
+/// value until then; null if there is none.
 const Access *Planner::findDestination(unsigned kept) {
   if (chain.stages[kept].outs.size() != 1 || plan.shortRow || (plan.hasPartialVectors() && isShortRow()))
     return nullptr;
@@ -217,7 +220,7 @@ const Access *Planner::findDestination(unsigned kept) {
   return nullptr;
 }
 
-/// More than any scratch for a row whose length is open, unless it is planned for short ones.
+/// Returns the bytes of a kept value. For a row of open length, unless planned for short rows, it exceeds any scratch.
 int64_t Planner::bytesOfKept(Type element, int64_t columns) const {
   if (chain.rowExtent.isOpen() && !plan.shortRow)
     return endOfNumbers;
@@ -226,7 +229,8 @@ int64_t Planner::bytesOfKept(Type element, int64_t columns) const {
   return llvm::alignTo(count * bytesOf(element), 64);
 }
 
-/// Gives every kept value a destination or a claim on scratch. False if one found neither and will be computed again.
+/// Gives every kept value a destination or a share of scratch. Returns false if a value got neither and will be
+/// recomputed.
 bool Planner::placeKept() {
   int64_t bytes = 0;
   for (unsigned i = 0; i < chain.stages.size(); ++i) {
@@ -271,12 +275,12 @@ void Planner::keepDearReads() {
   }
 }
 
-/// Across rows: as many vectors side by side as the op budget and L1 allow, preferring a count that wastes
+/// Across rows, chooses as many adjacent vectors as the operation budget and L1 allow, preferring a number that wastes
 /// few lanes in the last group.
 void Planner::chooseColumns() {
   int64_t extent = plan.vectorExtent().typical(), vectors = llvm::divideCeil(extent, plan.lanes),
           bytesPerVector = plan.scratchBytes;
-  llvm::SmallDenseMap<Value, uint64_t> readIn; // what a later sweep reads again should still be in L1
+  llvm::SmallDenseMap<Value, uint64_t> readIn; // data that a later sweep reads again should stay in L1
   for (auto [stage, own] : llvm::zip_equal(chain.stages, plan.stages))
     for (const Access &in : stage.ins)
       if (in.isMemoryRead() && !in.row.isStill() && in.strides[plan.vectorDim] != 0 && !plan.keptReadOf(in))
@@ -292,7 +296,7 @@ void Planner::chooseColumns() {
   int64_t ops = 1;
   for (int sweep = 0; sweep < plan.sweeps; ++sweep)
     ops += plan.opsIn(sweep);
-  // Rows too long for L1 go through L2 in any case.
+  // Rows too long for L1 are in L2 in any case.
   int64_t budget = bytesPerVector <= strategy.l1Bytes ? strategy.l1Bytes : strategy.scratchBytes;
   int64_t limit =
       std::min({strategy.maxColumns, vectors, budget / std::max<int64_t>(bytesPerVector, 1), strategy.maxOps / ops});
@@ -302,7 +306,7 @@ void Planner::chooseColumns() {
     if (padded * 20 <= vectors * 21 || padded <= static_cast<int64_t>(llvm::alignTo(vectors, plan.columns)))
       plan.columns = count;
   }
-  // Without a partial group there are no masks, and every store is of whole lines.
+  // If there is no partial group, there are no masks, and every store writes whole vectors.
   for (int64_t count = limit; plan.vectorExtent().isMultipleOf(plan.lanes) && count * 2 > plan.columns; --count)
     if (vectors % count == 0) {
       plan.columns = count;
@@ -336,8 +340,8 @@ void Planner::layOutScratch() {
   plan.scratchBytes = used;
 }
 
-/// The last sweep is written twice if some destination streams; results that leave the sweep in registers would
-/// have to leave both forms.
+/// The last sweep has a second form if some destination uses non-temporal stores. It must have no reductions: their
+/// results would have to leave both forms.
 void Planner::planStreaming() {
   bool reduces = false;
   int64_t most = 0;
@@ -371,14 +375,15 @@ void Planner::placeAll() {
   while (!placeKept());
 }
 
-/// Rows of open length: first as if all were long, then those that scratch has room for, then those of a few vectors.
+/// Plans rows of open length in three steps: as if all were long, then those that fit scratch, then those of a few
+/// vectors.
 void Planner::placeOpen() {
   placeAll();
   if (plan.split.wanted)
     return;
   if (wantsShortForm(plan)) {
     plan.longStages = plan.stages;
-    plan.shortRow = 1; // until all that is kept is known
+    plan.shortRow = 1; // provisional, until all kept values are known
   }
   plan.asksToStream = true;
   placeAll();
@@ -416,7 +421,7 @@ LogicalResult Planner::planSweeps() {
   return success();
 }
 
-/// Every value stays in registers until the end: there is nothing to keep, and one sweep.
+/// All values stay in registers until the end, so there is one sweep, and nothing is kept.
 void Planner::planWholeRows() {
   plan.sweeps = 1;
   bool isPartial = plan.mayLackRows() && !plan.masksFreely();

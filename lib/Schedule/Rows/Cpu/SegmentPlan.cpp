@@ -1,10 +1,10 @@
-//===- SegmentPlan.cpp - Whether a vector holds whole rows ---------------===//
+//===- SegmentPlan.cpp - Choosing vectors that hold whole rows ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A row of up to a few registers is best held whole: one sweep without loops, every value in registers, each reduction
-// a few shuffles. Rows that lie one after the other share the vector, so that fewer lanes are idle.
+// A row of at most a few registers is best held whole: one sweep without loops, every value in registers, each
+// reduction a few shuffles. Rows that are contiguous in memory share the vector, so that fewer lanes are idle.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Plan.h"
@@ -20,15 +20,15 @@ using namespace quern::rows;
 
 namespace {
 
-constexpr int64_t mostRegisters = 4;     ///< of one vector; every value of the row is alive in as many
-constexpr double codeWeight = 0.02;      ///< of one more register: as fast with less code is better
-constexpr double longCodeWeight = 0.005; ///< likewise, against loops over the row
+constexpr int64_t mostRegisters = 4;     ///< registers of one vector; every live value of the row needs this many
+constexpr double codeWeight = 0.02;      ///< weight of each further register: equally fast but shorter code is better
+constexpr double longCodeWeight = 0.005; ///< the same weight when compared with loops over the row
 constexpr double laneMoveCost = 1.25;
-constexpr double oneRowStepOps = 2.5; ///< a shuffle and an op, and a chain of them that nothing else fills
-constexpr double groupOps = 5;        ///< of an iteration, besides its vectors: address, mask, loop
-constexpr double waitOps = 6;         ///< lost to dependences where a single register is under way
+constexpr double oneRowStepOps = 2.5; ///< a shuffle and an operation in a chain that nothing else overlaps
+constexpr double groupOps = 5;        ///< per iteration in addition to its vectors: address, mask, loop
+constexpr double waitOps = 6;         ///< lost to dependences if only one register is in flight
 
-/// Shuffles for one step of a reduction of rows that share `registers` registers: across registers they
+/// Returns the shuffles for one step of a reduction whose rows share `registers` registers. Shuffles across registers
 /// have two or three sources.
 double shuffleOps(int64_t registers) {
   if (registers == 1)
@@ -36,7 +36,7 @@ double shuffleOps(int64_t registers) {
   return static_cast<double>(registers) * (2 + 0.1 * static_cast<double>(registers));
 }
 
-/// One reduction, its result in every lane.
+/// Returns the operations of one reduction whose result is in every lane.
 double reductionOps(const RowPlan &plan, int64_t registers) {
   int64_t extent = plan.chain.rowExtent.known(), steps = llvm::Log2_64_Ceil(extent);
   if (plan.wholeRows > 1)
@@ -50,7 +50,7 @@ bool moves(const RowPlan &plan, const Access &access) {
   return plan.lanesOf(access) == LaneKind::Strided && !plan.isSameForRows(access) && !plan.isOnePerRow(access);
 }
 
-/// Time of an op rather than its size.
+/// Returns the operations of an op, weighted by their latency.
 double timeOf(linalg::LinalgOp op) {
   double slow = 0;
   for (Operation &inner : op.getBlock()->without_terminator())
@@ -58,8 +58,8 @@ double timeOf(linalg::LinalgOp op) {
   return static_cast<double>(quern::opsOf(op)) + slow;
 }
 
-/// Spreading costs a shuffle for each register, gathering one or two. Rows' own operands in memory stay in the
-/// form in which they are read.
+/// Returns true if compact per-row stages save operations. Spreading costs a shuffle per register, gathering one or
+/// two. Per-row stages that access memory are not compacted.
 bool paysToCompact(const RowPlan &plan, int64_t registers) {
   if (plan.wholeRows > plan.registerLanes || registers == 1)
     return false;
@@ -117,7 +117,7 @@ void quern::rows::chooseWholeRows(RowPlan &plan, double least) {
       chain.rowExtent.mayExceed(mostRegisters * plan.registerLanes))
     return;
   const int64_t length = chain.rowExtent.known();
-  for (const Stage &stage : chain.stages) // loops over the row can write past the caches, which saves more
+  for (const Stage &stage : chain.stages) // loops over the row can use non-temporal stores, which save more
     if (llvm::any_of(stage.outs, [&](const Access &out) { return stage.isElementwise() && plan.isStreamed(out); }))
       return;
   RowPlan tried = plan;

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lane l of a vector is position l mod C of row l / C; lanes behind the last row are idle. A reduction leaves its
-// result in every lane of its row, by shuffles that never cross from one row to another, so that rows do not see each
-// other's NaN or infinities. A vector may be several registers, which the code generator splits.
+// Lane l of a vector is position l mod C of row l / C; lanes after the last row are idle. Shuffles of a reduction never
+// cross rows, so rows do not see each other's NaN or infinities, and leave the result in every lane of the row. A
+// vector may be several registers, which the code generator splits.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -17,14 +17,14 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// Lane l of the result is lane source(l) of `v`; -1: any value.
+/// Returns a vector whose lane l is lane source(l) of `v`; -1: undefined.
 Value WholeRowEmitter::permuted(Value v, int64_t count, function_ref<int64_t(int64_t)> source) {
   auto lanes = llvm::map_to_vector(llvm::seq<int64_t>(0, count), source);
   return create<vector::ShuffleOp>(v, v, lanes);
 }
 
-/// One row in the vector: registers are combined first, then halves of one register exchange. Every lane of
-/// one register has the result.
+/// Reduces a vector that holds one row: registers are combined first, then halves of one register. Every lane of one
+/// register has the result.
 Value WholeRowEmitter::reduceOneRow(Operation *like, Value v) {
   int64_t lanes = plan.lanes;
   for (; lanes > plan.registerLanes; lanes /= 2) {
@@ -38,7 +38,7 @@ Value WholeRowEmitter::reduceOneRow(Operation *like, Value v) {
   return v;
 }
 
-/// Position `position(p)` of the same row in each position p; -1: any value.
+/// Moves position `position(p)` of each row to position p; -1: undefined.
 Value WholeRowEmitter::permutedInRows(Value v, function_ref<int64_t(int64_t)> position) {
   int64_t extent = chain.rowExtent.known(), live = plan.wholeRows * extent;
   return permuted(v, plan.lanes, [&](int64_t l) {
@@ -47,8 +47,8 @@ Value WholeRowEmitter::permutedInRows(Value v, function_ref<int64_t(int64_t)> po
   });
 }
 
-/// Several rows, each a power of two or combined by an idempotent op: the result in all lanes of the row, by exchanges
-/// or by windows that double, which may count an element twice.
+/// Reduces several rows whose length is a power of two or whose op is idempotent. All lanes of a row get the result, by
+/// exchanges or by doubling windows, which may count an element twice.
 Value WholeRowEmitter::reduceManyRows(Operation *like, Value v) {
   int64_t extent = chain.rowExtent.known();
   bool exchanges = llvm::isPowerOf2_64(extent);
@@ -60,8 +60,8 @@ Value WholeRowEmitter::reduceManyRows(Operation *like, Value v) {
   return v;
 }
 
-/// The sum in the first lane of each row alone: halves of what is left. Windows would give each
-/// lane a sum in another order.
+/// Sums each row into its first lane by halving the remainder. Doubling windows would give each lane a different order
+/// of summation.
 Value WholeRowEmitter::sumToFirstLanes(Operation *like, Value v) {
   int64_t extent = chain.rowExtent.known();
   for (int64_t left = extent; left > 1; left = llvm::divideCeil(left, 2)) {
@@ -70,7 +70,7 @@ Value WholeRowEmitter::sumToFirstLanes(Operation *like, Value v) {
         like, permutedInRows(v, [&](int64_t p) { return p + half < left    ? p + half
                                                         : p + half == left ? p
                                                                            : -1; }), v);
-    if (left % 2) { // the middle has no partner
+    if (left % 2) { // the middle element has no partner
       SmallVector<bool> paired(plan.lanes);
       for (int64_t l = 0; l < plan.lanes; ++l)
         paired[l] = l % extent != half - 1;
@@ -98,8 +98,8 @@ void WholeRowEmitter::reduceRows(int i) {
   }
 }
 
-/// Results of a reduction or a per-row stage: one in each lane of its row, or compact in one register,
-/// where arithmetic costs least.
+/// Returns the results of a reduction or a per-row stage: in each lane of the row, or compact in one register,
+/// depending on the form that is being emitted.
 WholeRowEmitter::Values WholeRowEmitter::compute(int i, int64_t slot) {
   bool single = plan.wholeRows == 1;
   int64_t extent = chain.rowExtent.known(), live = plan.wholeRows * extent, rows = plan.wholeRows,
@@ -134,7 +134,7 @@ void WholeRowEmitter::changeForm() {
 }
 
 void WholeRowEmitter::emitIteration(Value iteration) {
-  // Rows move as wholes, which is for the last operation.
+  // Whole rows are moved at once, so their memory accesses belong to the last operation.
   const AtOperation scope(*this, chain.stages.back().op.getLoc());
   emitParallelIndices(iteration);
   position = index(0);
@@ -144,7 +144,7 @@ void WholeRowEmitter::emitIteration(Value iteration) {
   };
   if (!plan.mayLackRows() || !chain.dims[plan.vectorDim].extent.isOpen() || !plan.masksFreely())
     return some();
-  // Masks of registers that are whole cost as much as a short row's arithmetic.
+  // Masks of full registers cost as much as the arithmetic of a short row.
   auto all = [&] {
     partial.assign(1, wholeVector());
     emitRowsOfVector();
@@ -155,7 +155,7 @@ void WholeRowEmitter::emitIteration(Value iteration) {
   choose(b, loc, isWhole, all, some);
 }
 
-/// Everything is computed before anything is written: the rows may be overwritten in place.
+/// Everything is computed before anything is written, because the rows may be overwritten in place.
 void WholeRowEmitter::emitRowsOfVector() {
   SmallVector<std::pair<const Access *, Value>> outputs;
   for (auto [i, stage] : llvm::enumerate(chain.stages)) {
@@ -180,7 +180,7 @@ Value WholeRowEmitter::rowsLeft() {
   return create<arith::SubIOp>(index(chain.dims[plan.vectorDim].extent), parallel[plan.vectorDim]);
 }
 
-/// The vector's lanes: those of its rows, fewer in the last iteration if the rows do not divide.
+/// Sets the vector's lanes: those of its rows, fewer in the last iteration if the number of rows is not a multiple.
 void WholeRowEmitter::limitRows() {
   int64_t rows = plan.wholeRows;
   if (!plan.mayLackRows()) {
@@ -198,7 +198,7 @@ void WholeRowEmitter::limitRows() {
   partial.assign(1, lanes);
 }
 
-/// The first `count` elements from `at` on; the other lanes are whatever comes.
+/// Loads the first `count` elements from `at` on; the other lanes are undefined.
 Value WholeRowEmitter::loadFirst(Value memref, Value at, int64_t count) {
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   VectorType type = vec(element);
@@ -232,7 +232,7 @@ void WholeRowEmitter::storeFirst(Value v, Value memref, Value at, int64_t count)
   }
 }
 
-/// Cuts `count` lanes into registers and powers of two.
+/// Splits `count` lanes into registers and powers of two.
 void WholeRowEmitter::cutIntoPieces(int64_t count, function_ref<void(int64_t, int64_t)> f) {
   for (int64_t begin = 0; begin < count;) {
     int64_t size = std::min<int64_t>(plan.registerLanes, llvm::bit_floor(static_cast<uint64_t>(count - begin)));
@@ -288,7 +288,7 @@ void WholeRowEmitter::store(const Access &access, int64_t slot, Value v) {
     choose(b, loc, lanes.isFull, [&] { storeFirst(v, memref, at, count); }, [&] { scatterLanes(access, 0, v); });
 }
 
-/// Over the rows of the vector that exist and their positions.
+/// Loops over the rows of the vector that exist and over their positions.
 void WholeRowEmitter::forEachLane(const Access &access, int64_t, function_ref<void(Value, Value)> f, bool once) {
   Value base = rowBase(access), count = rowsHere ? rowsHere : index(plan.wholeRows);
   int64_t positions = once && access.row.isStill() ? 1 : chain.rowExtent.known();

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What one iteration is: the indices of the parallel dims, and which lanes of its vectors exist. A loop with padded
-// dims is counted through as it is and taken apart into digits, so that no iteration is empty; if the vectors run along
-// its lowest digit, runs are counted and the last one is masked.
+// An iteration has indices of the parallel dims, and its vectors have lanes that exist. A loop with padded dims is
+// counted as one loop and divided into digits, so that no iteration is empty. If the vectors run along its lowest
+// digit, runs are counted, and the last one is masked.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Emitter.h"
@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// The dim that counts for all of a limited loop.
+/// Returns true if this dim counts for its whole limited loop.
 static bool isCarrier(const RowChain &chain, int dim) {
   return llvm::none_of(chain.dims, [&](const Dim &other) {
     return other.limit == chain.dims[dim].limit && other.weight > chain.dims[dim].weight;
@@ -89,7 +89,7 @@ void VectorEmitter::emitRows() {
   emitIteration(rows.getInductionVar());
 }
 
-/// The digits of a limited loop, from a count of its runs.
+/// Computes the digits of a limited loop from a count of its runs.
 void VectorEmitter::emitLimitedIndices(int limit, Value count) {
   int64_t run = plan.countedRun(limit);
   for (auto [d, dim] : llvm::enumerate(chain.dims)) {
@@ -101,7 +101,7 @@ void VectorEmitter::emitLimitedIndices(int limit, Value count) {
   }
 }
 
-/// Iterations that a dim counts.
+/// Returns the iterations along a dim.
 Value VectorEmitter::countOf(int dim) {
   const Size extent = chain.dims[dim].extent;
   const int64_t perGroup = plan.perGroup();
@@ -111,10 +111,10 @@ Value VectorEmitter::countOf(int dim) {
   return atEntry([&] { return create<arith::DivUIOp>(add(all, last), group).getResult(); });
 }
 
-/// Delinearises the iteration, innermost dim first.
+/// Delinearizes the iteration, innermost dim first.
 void VectorEmitter::emitParallelIndices(Value iteration) {
   auto counts = [&](int d) { return chain.dims[d].extent.isOpen() || plan.countOf(d) != 1; };
-  int outermost = 0; // what is left of the iteration is its index
+  int outermost = 0; // its index is the remainder of the iteration
   while (outermost < static_cast<int>(chain.dims.size()) && !counts(outermost))
     ++outermost;
   parallel.assign(chain.dims.size(), Value());
@@ -137,7 +137,7 @@ void VectorEmitter::emitParallelIndices(Value iteration) {
   }
 }
 
-/// Lanes from the vectors' first to the end of their dim; run-time masks then also end at the limit.
+/// Returns the lanes from the first one of a slot to the end of their dim, or to its limit if that comes first.
 Value VectorEmitter::lanesLeft(int64_t slot) {
   const Dim &dim = chain.dims[plan.vectorDim];
   const Size end = plan.lanesEnd();
@@ -156,7 +156,7 @@ Value VectorEmitter::lanesLeft(int64_t slot) {
   return create<arith::MinSIOp>(left, inDim);
 }
 
-/// Across rows the last group may be partial: its slots are limited at run time.
+/// Limits the slots of a group that runs across rows; the last group may be partial at run time.
 void VectorEmitter::limitLanes() {
   const Dim &dim = chain.dims[plan.vectorDim];
   bool isKnown = dim.limit < 0 && !dim.extent.isOpen();
@@ -181,7 +181,7 @@ void VectorEmitter::limitLanes() {
     if (mayBeEmpty && slot)
       lanes.reach = create<arith::SelectOp>(hasLanes, index(slot * plan.lanes), index(0));
     else if (mayBeEmpty && dim.limit >= 0 && plan.groups > 1)
-      ownFirst = create<arith::SelectOp>(hasLanes, ownFirst, index(0)); // a limit may leave nothing of a whole group
+      ownFirst = create<arith::SelectOp>(hasLanes, ownFirst, index(0)); // a limit may exclude a whole group
     if (masks)
       lanes.mask = prefixMask(lanes.left);
     if (plan.laneBuffer < 0)
@@ -192,7 +192,7 @@ void VectorEmitter::limitLanes() {
   parallel[plan.vectorDim] = ownFirst;
 }
 
-/// The first `left` lanes, known at run time and possibly more than there are, or negative.
+/// Returns the mask of the first `left` lanes; `left` is a run-time value that may be negative or exceed the lanes.
 Value VectorEmitter::prefixMask(Value left) {
   if (plan.lanesEnd().mayExceed(std::numeric_limits<int32_t>::max()))
     left = create<arith::MinSIOp>(left, index(plan.lanes));

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// First the plan, then the emission of one sweep over one chunk. A partial result is a scalar, or across rows a vector
-// for each slot. Sums of partial results are taken in the same wider format as those of blocks within a chunk.
+// The plan comes first, then the emission of one sweep over one chunk. A partial result is a scalar or, across rows, a
+// vector per slot. Partial results are summed in the same wider format as blocks within a chunk.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Cpu/Split.h"
@@ -23,7 +23,7 @@ using namespace quern::rows;
 
 namespace {
 
-/// A chunk is written while others are read.
+/// Returns true if a chunk may be written while others are read.
 bool chunksAreIndependent(const RowPlan &plan) {
   bool independent = true;
   for (Stage &writer : plan.chain.stages) {
@@ -36,7 +36,7 @@ bool chunksAreIndependent(const RowPlan &plan) {
   return independent;
 }
 
-/// Iterations over whole rows, with one vector each where vectors run across them.
+/// Returns the iterations over whole rows; across rows, with one vector each.
 int64_t rowGroups(const RowPlan &plan) {
   int64_t count = plan.alongRow() ? 1 : llvm::divideCeil(plan.vectorExtent().known(), plan.lanes);
   for (unsigned dim = 0; dim < plan.chain.dims.size(); ++dim)
@@ -44,7 +44,7 @@ int64_t rowGroups(const RowPlan &plan) {
   return count;
 }
 
-/// Bytes along the row that a sweep reads and writes, for each row position; in all sweeps for -1.
+/// Returns the bytes that a sweep reads and writes at each row position; for -1, all sweeps.
 int64_t bytesPerPosition(const RowPlan &plan, int sweep) {
   int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes, bytes = 0;
   llvm::SmallDenseSet<Value> counted;
@@ -72,7 +72,7 @@ bool quern::rows::shouldSplit(const RowPlan &plan) {
   int64_t least = llvm::divideCeil(strategy.splitElements, width);
   if (rows > strategy.splitRows || length < 2 * least)
     return false;
-  // Rows that stay in L2 from sweep to sweep lose that if all rows are swept before the next sweep.
+  // Rows that stay in L2 from sweep to sweep would be evicted if all rows were swept before the next sweep.
   if (rows > 1 && length * bytesPerPosition(plan, -1) <= strategy.l2Bytes)
     return false;
   return chunksAreIndependent(plan);
@@ -110,14 +110,14 @@ double quern::rows::nsOfChunk(const RowPlan &plan, int sweep) {
                   bytes * plan.strategy.nsPerFarByte);
 }
 
-/// Takes the chunk off an iteration and returns the rest, the row's.
+/// Sets `row` and `chunk` from an iteration and returns the row.
 Value SweepEmitter::emitChunkIndex(Value iteration) {
   row = plan.space == 1 ? index(0) : create<arith::DivUIOp>(iteration, index(plan.split.chunks)).getResult();
   chunk = plan.space == 1 ? iteration : create<arith::RemUIOp>(iteration, index(plan.split.chunks)).getResult();
   return row;
 }
 
-/// The current sweep over the current chunk.
+/// Emits the current sweep over the current chunk.
 void SweepEmitter::emitChunk(int64_t stepLength) {
   int64_t length = plan.split.chunkLength, steps = length / stepLength,
           main = chain.rowExtent.known() / stepLength * stepLength;
@@ -132,7 +132,7 @@ void SweepEmitter::emitChunk(int64_t stepLength) {
   storePartials();
 }
 
-/// The end of a contiguous row, in its last chunk. What is pulled to the level of the row goes before it.
+/// Emits the end of a contiguous row, in its last chunk. Values of the row level are inserted before it.
 void SweepEmitter::emitLastTail(int64_t main, Values &accumulators) {
   Value isLast = create<arith::CmpIOp>(arith::CmpIPredicate::eq, chunk, index(plan.split.chunks - 1));
   auto tail = [&] {
@@ -145,7 +145,7 @@ void SweepEmitter::emitLastTail(int64_t main, Values &accumulators) {
   accumulators = chooseValues(isLast, ValueRange(accumulators).getTypes(), tail, [&] { return accumulators; });
 }
 
-/// The array of a reduction's partial results: [row][chunk][slot], of vectors across rows.
+/// Returns the array of a reduction's partial results: [row][chunk], and across rows also [slot] of vectors.
 Value SweepEmitter::partialsOf(int i, unsigned k) {
   int64_t width = plan.alongRow() ? 1 : plan.columns * plan.lanes;
   auto type = MemRefType::get({plan.space * plan.split.chunks * width}, chain.stages[i].inits[k].getType());
@@ -177,7 +177,7 @@ void SweepEmitter::storePartials() {
   });
 }
 
-/// The results of a reduction of an earlier sweep, from its chunks in their order.
+/// Combines the results of a reduction of an earlier sweep, chunk by chunk in order.
 SweepEmitter::Values SweepEmitter::combinePartials(int i, int64_t slot) {
   Stage &stage = chain.stages[i];
   const AtOperation scope(*this, stage.op.getLoc());

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where the rows are too few for the threads and long, each is cut into chunks of one length, and each sweep becomes a
-// kernel of its own over rows × chunks. A reduction leaves one partial result for each chunk in shared scratch; whoever
-// needs it in a later sweep combines them in their order. Chunks depend on the problem and the target alone: results
-// are the same bits for every number of threads.
+// If rows are long and too few for the threads, each is split into chunks of equal length, and each sweep becomes a
+// separate kernel over rows × chunks. A reduction writes one partial result per chunk to shared scratch; later sweeps
+// combine them in order. Chunks depend only on the problem and the target, so results are bitwise identical for every
+// number of threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_CPU_SPLIT_H
@@ -18,22 +18,23 @@ namespace quern::rows {
 
 struct RowPlan;
 
-/// The cut of a row; not cut by default.
+/// The chunks of a row; by default there is one.
 struct RowSplit {
-  bool wanted = false;     ///< nothing may wait in scratch of a thread from sweep to sweep
-  int64_t chunkLength = 0; ///< row positions; the last chunk may be shorter
-  int64_t chunks = 1;      ///< of each row
+  bool wanted = false;     ///< true if rows may be split, so that no value may wait in a thread's scratch between
+                           ///< sweeps
+  int64_t chunkLength = 0; ///< row positions of a chunk; the last chunk may be shorter
+  int64_t chunks = 1;      ///< chunks of each row
 };
 
-/// Whether the rows of `plan`, whose lanes, vector dim and sweeps are chosen, are known to be few and long, and may
-/// be cut: nothing is written once per row, and no operand that may be a destination's memory is read elsewhere than
-/// that destination is written.
+/// Returns true if the rows of `plan`, whose lanes, vector dim and sweeps are chosen, are known to be few and long and
+/// may be split: nothing is written once per row, and an operand that may share memory with a destination has the same
+/// addresses.
 bool shouldSplit(const RowPlan &plan);
 
-/// Chooses the chunks of a plan that is complete but for them, and gives the reductions their places in shared scratch.
+/// Chooses the chunks of an otherwise complete plan, and the offsets of partial results in shared scratch.
 void layOutSplit(RowPlan &plan);
 
-/// What one iteration of a sweep takes on one core, in ns: its operations, or its bytes where they are more.
+/// Returns the time of one iteration of a sweep on one core in ns: the larger of the time for operations and for bytes.
 double nsOfChunk(const RowPlan &plan, int sweep);
 
 } // namespace quern::rows

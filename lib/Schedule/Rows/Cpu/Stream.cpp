@@ -1,4 +1,4 @@
-//===- Stream.cpp - A last sweep that passes the caches ------------------===//
+//===- Stream.cpp - A last sweep with non-temporal stores -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// Bytes by which vectors of a destination start beside multiples of their size: 0 if none does.
+/// Returns the bytes by which vectors of a destination are misaligned; 0 if none is.
 Value SweepEmitter::misalignmentOf(const Access &out) {
   const int64_t bytes = bytesOf(out.elementType());
   Value places = create<memref::ExtractAlignedPointerAsIndexOp>(kernel.arguments.lookup(out.base));
@@ -27,8 +27,8 @@ Value SweepEmitter::misalignmentOf(const Access &out) {
   return create<arith::AndIOp>(places, index(plan.lanes * bytes - 1));
 }
 
-/// Whether every streamed destination is aligned, and the call is one that may stream: several threads keep more in the
-/// caches than one.
+/// Returns whether every streamed destination is aligned and this call may use non-temporal stores: the threads of
+/// partial calls together have more cache, so these need a larger destination.
 Value SweepEmitter::emitMayStream() {
   Value misaligned;
   int64_t widest = 1;
@@ -68,8 +68,8 @@ Value SweepEmitter::mayStream() {
   return streamsNow;
 }
 
-/// The sweep in two forms. What one pulls to the level of the row must not be found by the other; what both
-/// need there comes first, once.
+/// Emits the sweep in two forms. Values that one form hoists to the row level must not be found by the other, so values
+/// that both need are emitted first.
 void SweepEmitter::emitStreamedSweep() {
   for (auto [i, stage] : llvm::enumerate(chain.stages))
     for (int64_t slot = 0; slot < rowsOfStep; ++slot)

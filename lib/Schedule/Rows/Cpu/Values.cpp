@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// Found where an earlier sweep or kernel has left it, or computed.
+/// Loads the results if an earlier sweep or kernel stored them, or computes them.
 SweepEmitter::Values SweepEmitter::compute(int i, int64_t slot) {
   Stage &stage = chain.stages[i];
   const StagePlan &own = plan.stages[i];
@@ -21,12 +21,11 @@ SweepEmitter::Values SweepEmitter::compute(int i, int64_t slot) {
     return {read(*own.storage, slot)};
   if (own.scratch >= 0)
     return {loadKept(own.scratch, stage.outs[0].elementType(), slot)};
-  return Values(llvm::map_range( // nobody needs what lies beside
+  return Values(llvm::map_range( // results that are not in arguments are not used later
       stage.outs, [&](const Access &access) { return access.isArgument() ? read(access, slot) : Value(); }));
 }
 
-/// What is kept of a read is loaded from there; where both of two vectors are read, at once, and their
-/// even and odd lanes taken.
+/// Loads a kept value from scratch. If both vectors of a pair are read, they are loaded at once and deinterleaved.
 SweepEmitter::Values SweepEmitter::load(const Access &access, int64_t &slot) {
   const KeptRead *kept = access.row.isStill() ? nullptr : plan.keptReadOf(access);
   if (kept && sweep > kept->keptIn)
@@ -43,7 +42,7 @@ SweepEmitter::Values SweepEmitter::load(const Access &access, int64_t &slot) {
   return loaded;
 }
 
-/// Kept values lie by (row position, slot).
+/// Kept values are stored by (row position, slot).
 Value SweepEmitter::keptPlace(int64_t slot) {
   Value &known = keptPlaces[slot];
   if (known)
@@ -71,7 +70,7 @@ void SweepEmitter::storeKept(int64_t offset, int64_t slot, Value v) {
   create<vector::StoreOp>(v, keptView(offset, cast<VectorType>(v.getType()).getElementType()), ValueRange{at});
 }
 
-/// A balanced tree.
+/// Combines the parts as a balanced tree.
 Value SweepEmitter::combineAll(Operation *like, Values parts) {
   for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2))
     for (size_t i = 0; 2 * i < parts.size(); ++i)
@@ -79,7 +78,7 @@ Value SweepEmitter::combineAll(Operation *like, Values parts) {
   return parts[0];
 }
 
-/// The lanes of one accumulator combined, in every lane.
+/// Reduces the lanes of one accumulator; the result is in every lane.
 Value SweepEmitter::reduceLanes(Operation *like, Value accumulator) {
   using Kind = vector::CombiningKind;
   Kind kind = isa<arith::AddFOp, arith::AddIOp>(like) ? Kind::ADD
@@ -99,7 +98,7 @@ Value SweepEmitter::reduceLanes(Operation *like, Value accumulator) {
   return create<vector::BroadcastOp>(accumulator.getType(), scalar);
 }
 
-/// Of vectors along the row one remains.
+/// Along the row, the vectors of each reduction are combined into one.
 void SweepEmitter::combineParts(MutableArrayRef<Reduction> reductions) {
   if (plan.alongRow())
     for (auto &[like, parts] : reductions)
@@ -115,7 +114,7 @@ SweepEmitter::WideSum SweepEmitter::wideSumOf(Stage &stage, unsigned k) {
   return {true, b.getF64Type(), type.isF64() ? 2u : 1u};
 }
 
-/// Adds a block's sum. In f64 the error of each addition is kept apart.
+/// Adds a block's sum. For sums of f64, the error of each addition is accumulated separately.
 void SweepEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, Value term) {
   if (!sum.isWide) {
     parts[0] = term;
@@ -132,7 +131,7 @@ void SweepEmitter::addToWide(const WideSum &sum, MutableArrayRef<Value> parts, V
   addKeepingLost(parts[0], parts[1], term);
 }
 
-/// Back to the accumulators' types.
+/// Converts wide sums back to the accumulators' types.
 SweepEmitter::Values SweepEmitter::narrowed(ArrayRef<WideSum> sums, ArrayRef<Value> parts) {
   return llvm::map_to_vector(sums, [&](const WideSum &sum) -> Value {
     ArrayRef<Value> own = parts.take_front(sum.parts);

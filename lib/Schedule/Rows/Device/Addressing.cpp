@@ -22,7 +22,8 @@ Value DeviceRowEmitter::placeByOther(const Access &access, int64_t slot) {
   return Value();
 }
 
-/// Of the row, its only value; else of the slots from this one on, as many as are read at once.
+/// Loads the slots that are moved together with this one; for an operand that is invariant along the row, its only
+/// value.
 DeviceRowEmitter::Values DeviceRowEmitter::load(const Access &access, int64_t &slot) {
   slot -= slot % neighbours(access);
   Value memref = kernel.arguments.lookup(access.base);
@@ -45,7 +46,8 @@ DeviceRowEmitter::Values DeviceRowEmitter::load(const Access &access, int64_t &s
         bytesOf(type) < deviceWordBytes ? aligned : Value(), types,
         [&] { return loadVector(b, loc, memref, at.front(), at.size()); }, elements);
   };
-  // Rather than at a place within the row: so work-items side by side are still seen to read elements side by side.
+  // Work-items outside the row skip the load instead of reading at an address within it, so that neighboring work-items
+  // still have provably contiguous addresses.
   Value none = isCut(slot) ? constant(b.getZeroAttr(type)) : Value();
   return chooseValues(inRow(slot), types, within, [&] { return Values(at.size(), none); });
 }

@@ -1,11 +1,12 @@
-//===- Boxes.cpp - Short rows through memory of the group ----------------===//
+//===- Boxes.cpp - Short rows in group memory -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Rows that work-items hold, and that lie one behind the other, are a run of memory for a group: neighbours read its
-// elements side by side into memory of the group, where each then finds its row, and what they have computed goes back
-// the same way. So lines are read and written whole, once. Rows lie an odd number of banks apart.
+// Rows that are held by work-items and contiguous in memory form one range for a group. Neighboring work-items copy
+// neighboring elements into group memory, where each work-item finds its row, and results are copied back in the same
+// way. Whole cache lines are thus read and written once. Rows in group memory are an odd number of banks from each
+// other.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Device/Emitter.h"
@@ -19,7 +20,7 @@ using namespace mlir;
 using namespace quern;
 using namespace quern::rows;
 
-/// Null if the operand is accessed where it lies.
+/// Returns null if the operand is accessed directly.
 DeviceRowEmitter::Box *DeviceRowEmitter::boxOf(const Access &access, bool isWritten) {
   auto &boxes = isWritten ? writtenBoxed : readBoxed;
   auto *found = llvm::find_if(
@@ -46,7 +47,7 @@ void DeviceRowEmitter::makeBoxes() {
   }
 }
 
-/// Between memory and memory of the group, as many elements of a work-item as a row has.
+/// Copies between memory and group memory; each work-item copies as many elements as a row has.
 void DeviceRowEmitter::moveBox(const Box &box, bool isWritten) {
   const int64_t length = chain.rowExtent.known();
   Type type = b.getI32Type(), element = box.access->elementType();

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Shuffles and barriers stand where all work-items of the sub-group or group that share a row come by: whether a row
-// exists is the same for all of them, and positions beyond its end are not read, do not count and are not written.
+// Shuffles and barriers must be executed by all work-items of the sub-group or group that share a row. Whether a row
+// exists is therefore uniform for them, and positions past its end are not read, not accumulated and not written.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Device/Emitter.h"
@@ -19,8 +19,8 @@
 using namespace mlir;
 using namespace quern::rows;
 
-/// Takes the index of the row, of dims of a number of points, apart: in 32 bits where they suffice, since devices
-/// divide longer numbers piece by piece.
+/// Divides the row's index into indices of the dims of known extent, in 32 bits if that is sufficient, because devices
+/// emulate longer division.
 void DeviceRowEmitter::emitStaticIndices(Value row) {
   bool isShort = (plan.order.size() > 1 || isNarrow) && llvm::alignTo(plan.count, plan.rows) < INT32_MAX;
   Type type = isShort ? Type(b.getI32Type()) : Type(b.getIndexType());
@@ -38,7 +38,7 @@ void DeviceRowEmitter::emitStaticIndices(Value row) {
     parallel[plan.order.back()] = add(parallel[plan.order.back()], narrowed(laneOfItem()));
 }
 
-/// Sub-groups of one work-item are none to the device.
+/// A sub-group of one work-item is not a sub-group to the device.
 Value DeviceRowEmitter::laneOfItem() {
   return plan.subGroup == 1 ? index(0) : create<gpu::LaneIdOp>(IntegerAttr()).getResult();
 }
@@ -51,17 +51,18 @@ Value DeviceRowEmitter::narrowed(Value v) {
   return isNarrow ? create<arith::IndexCastUIOp>(b.getI32Type(), v).getResult() : v;
 }
 
-/// Which row a work-item is on, and where along it.
+/// Computes the row of a work-item and its position along the row.
 void DeviceRowEmitter::emitPlace() {
   local = create<gpu::ThreadIdOp>(gpu::Dimension::x);
-  entry = local.getDefiningOp(); // constants and what all rows need stand in front of the test whether there is a row
+  entry = local.getDefiningOp(); // constants and values that all rows need are inserted before the check that the row
+                                 // exists
   Value block = create<gpu::BlockIdOp>(gpu::Dimension::x), inGroup;
   group = block;
-  // The lane, also where the group is one sub-group: Intel's OpenCL runtime for CPUs runs a kernel whose effects all
-  // depend on the local index for those work-items alone, as if no shuffle read the others'.
+  // The lane is used even if the group is one sub-group: if all effects of a kernel depend on the local index, Intel's
+  // OpenCL runtime for CPUs runs it only for those work-items, as if no shuffle read from the others.
   bool isOfSubGroup = plan.share == RowShare::SubGroup;
   item = scaled(isOfSubGroup ? laneOfItem() : plan.items == 1 ? index(0) : local, plan.width);
-  if (plan.rowsFollowLanes()) // whether there is a row, and all but its lane, is the same for a sub-group
+  if (plan.rowsFollowLanes()) // uniform in a sub-group: whether the row exists, and all of its index except the lane
     inGroup = scaled(subGroupOfItem(), plan.subGroup);
   else if (plan.rows > 1)
     inGroup = isOfSubGroup ? subGroupOfItem() : local;
@@ -97,7 +98,7 @@ void DeviceRowEmitter::emitPlace() {
   }
 }
 
-/// Whether narrow elements can be moved as words, which the caller's pointers decide.
+/// Computes whether narrow elements can be moved as words, which depends on the caller's pointers.
 void DeviceRowEmitter::emitAlignment() {
   llvm::SmallSetVector<Value, 4> inVectors;
   if (plan.width > 1)
@@ -108,7 +109,8 @@ void DeviceRowEmitter::emitAlignment() {
   aligned = areWordAligned(b, loc, inVectors.getArrayRef());
 }
 
-/// Null if every work-item is on a row: those behind the last one, or beyond the limit of a padded loop, are not.
+/// Returns whether the work-item has a row; null: always. Work-items after the last row or past the limit of a padded
+/// loop do not.
 Value DeviceRowEmitter::isRow() {
   Value is = exists;
   for (auto [limit, extent] : llvm::enumerate(chain.limits)) {
@@ -128,8 +130,8 @@ Value DeviceRowEmitter::isRow() {
 
 bool DeviceRowEmitter::keepsLost(Operation *like) { return plan.compensates() && isa<arith::AddFOp>(like); }
 
-/// The positions of a step: `count` of each work-item from `at` on, or from its first if that is null. `endsInRow`:
-/// the row ends in the last.
+/// Emits the positions of a step: `count` positions of each work-item from `at` on, or from its first one if that is
+/// null. `endsInRow`: the row ends within the last ones.
 void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values &accumulators) {
   if (!plan.isHeld) {
     ofStep = {};
@@ -150,8 +152,8 @@ void DeviceRowEmitter::emitStep(Value at, int64_t count, bool endsInRow, Values 
     writeElements(count);
 }
 
-/// Values first, stores last: within slots that are side by side nothing is read after something that may be
-/// the same memory was written.
+/// All values are computed before any is stored: within slots that are moved together, nothing is read after memory
+/// that may be the same was written.
 void DeviceRowEmitter::writeElements(int64_t count) {
   for (int64_t slot = 0; slot < count; slot += plan.width) {
     struct Result {
@@ -213,7 +215,7 @@ void DeviceRowEmitter::emitSweep() {
   finishReductions(accumulators);
 }
 
-/// What the work-items of a row have, combined, to all of them.
+/// Combines the values of the work-items of a row; all of them get the result.
 void DeviceRowEmitter::combineParts(MutableArrayRef<Reduction> reductions) {
   if (plan.isAlongRow())
     for (auto &[like, parts] : reductions) {
@@ -224,7 +226,8 @@ void DeviceRowEmitter::combineParts(MutableArrayRef<Reduction> reductions) {
     reduceGroup(reductions);
 }
 
-/// Each of `width` neighbours gets what all of them have, by exchanges with the one that differs in one bit.
+/// Reduces `width` neighboring work-items, all of which get the result, by exchanges with the one that differs in one
+/// bit.
 Value DeviceRowEmitter::reduceSubGroup(Operation *like, Value v, int64_t width) {
   Value all = constant(b.getI32IntegerAttr(plan.subGroup));
   for (int64_t distance = width / 2; distance; distance /= 2) {
@@ -235,8 +238,8 @@ Value DeviceRowEmitter::reduceSubGroup(Operation *like, Value v, int64_t width) 
   return v;
 }
 
-/// Results of sub-groups go through memory of the group, each reduction's through its own, so that one
-/// barrier serves all of a sweep.
+/// Results of sub-groups are exchanged in group memory. Each reduction has its own memory, so that one barrier serves
+/// all reductions of a sweep.
 void DeviceRowEmitter::reduceGroup(MutableArrayRef<Reduction> reductions) {
   int64_t subGroups = plan.items / plan.subGroup;
   Value lane = laneOfItem(), subGroup = subGroupOfItem();
@@ -264,7 +267,7 @@ void DeviceRowEmitter::reduceGroup(MutableArrayRef<Reduction> reductions) {
   }
 }
 
-/// Whether the output may be where a value of the row lies that all work-items read.
+/// Returns true if the output may share memory with values of the row that all work-items read.
 bool DeviceRowEmitter::mayOverwriteRead(const Access &output) {
   bool mayBe = false;
   chain.forEachAccess([&](Stage &, Access &access) { mayBe |= access.isMemoryRead() && access.mayAlias(output); });
@@ -276,7 +279,7 @@ void DeviceRowEmitter::storeRowOutputs(ArrayRef<RowOutput> outputs) {
     return;
   for (const RowOutput &output : outputs)
     rowBase(*output.access);
-  // Lanes of a sub-group go in step, sub-groups do not.
+  // The lanes of a sub-group run in lockstep, but sub-groups do not.
   if (plan.items > plan.subGroup &&
       llvm::any_of(outputs, [&](auto &output) { return mayOverwriteRead(*output.access); }))
     create<gpu::BarrierOp>();

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every value is a work-item's own scalar. Where a row is held, nothing is ever forgotten.
+// Every value is a scalar of one work-item. If rows are held in registers, all values of a row stay cached.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_DEVICE_EMITTER_H
@@ -18,7 +18,7 @@ namespace quern::rows {
 class DeviceRowEmitter : RowEmitter {
 public:
   explicit DeviceRowEmitter(DeviceRowPlan &plan) : RowEmitter(plan.chain), plan(plan) {}
-  /// Writes the kernel behind `after`.
+  /// Inserts the kernel after `after`.
   mlir::func::FuncOp emit(mlir::Operation *after);
 
 private:
@@ -44,10 +44,10 @@ private:
   bool keepsLost(mlir::Operation *like) override;
   Value inRow(int64_t slot) override { return isCut(slot) ? inRowAtEnd : Value(); }
 
-  // Boxes: rows of a group as one run of memory (Boxes.cpp).
+  // Boxes: the rows of a group as one contiguous range of memory (Boxes.cpp).
   struct Box {
     const Access *access;
-    Value memory; ///< of the group
+    Value memory; ///< the group memory
     int64_t pitch;
   };
   Box *boxOf(const Access &access, bool isWritten);
@@ -61,23 +61,23 @@ private:
   // Memory.
   int64_t offsetOf(int64_t slot) override { return plan.offsetOf(slot); }
   Value placeByOther(const Access &access, int64_t slot) override;
-  /// Slots that a work-item moves at once of an operand.
+  /// Returns the slots of an operand that a work-item moves in one access.
   int64_t neighbours(const Access &access) { return plan.width > 1 && plan.isInVectors(access) ? plan.width : 1; }
   bool isCut(int64_t slot) const { return cutFrom >= 0 && slot >= cutFrom; }
   Values load(const Access &access, int64_t &slot) override;
   void write(const Access &access, int64_t slot, llvm::ArrayRef<Value> elements);
 
   DeviceRowPlan &plan;
-  Value local, item;    ///< of the work-item: in its group, and along its row
-  Value exists;         ///< null: every work-item has a row
-  Value inRowAtEnd;     ///< of the step's last slots side by side, where not all work-items have them
-  int64_t cutFrom = -1; ///< the first of those slots; -1: all have all
-  Value aligned;        ///< narrow elements that are moved at once lie in whole words; null: none are
-  /// Rows are counted in 32 bits: gathers of such offsets are half as many where vectors are made of work-items.
+  Value local, item;    ///< the work-item's index in its group and its position along the row
+  Value exists;         ///< whether the work-item has a row; null: always
+  Value inRowAtEnd;     ///< whether the work-item has the last slots of the step
+  int64_t cutFrom = -1; ///< first of those slots; -1: every work-item has all
+  Value aligned;        ///< whether narrow elements that are moved together start at whole words; null: always
+  /// Rows are counted in 32 bits: if the driver forms vectors of work-items, gathers then need half the instructions.
   bool isNarrow = false;
-  Value group; ///< the index of the work-item's
+  Value group; ///< index of the work-item's group
   llvm::SmallVector<Box, 3> readBoxed, writtenBoxed;
-  int64_t memories = 0; ///< variables of the group
+  int64_t memories = 0; ///< number of group memory variables
 };
 
 } // namespace quern::rows

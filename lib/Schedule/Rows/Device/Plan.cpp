@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Accesses decide first: neighbouring work-items take what lies side by side in most operands, along the row or across
-// rows. Then the length of a row says how many share it.
+// Accesses are decided first: neighboring work-items get elements that are contiguous in most operands, along the row
+// or across rows. The length of a row then determines how many work-items share it.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Rows/Device/Plan.h"
@@ -77,14 +77,15 @@ private:
   DeviceRowPlan &plan;
   RowChain &chain;
   const DeviceStrategy &strategy;
-  const bool isVectorized; ///< a thread runs a group, and an instruction a sub-group
+  const bool isVectorized; ///< true if one thread runs a group, and one instruction a sub-group
   int vectorDim = -1;
 };
 
-/// A reduction over inputs that each other rows read again: those are worth more than to be read row by row.
+/// Returns true for a reduction over two or more inputs that other rows read again, such as a matrix product: other
+/// recipes reuse these.
 bool Planner::isProduct() const {
   auto isShared = [&](const Access &access) {
-    if (!access.isMemoryRead() || access.row.isStill()) // others have no strides
+    if (!access.isMemoryRead() || access.row.isStill()) // other operands have no strides
       return false;
     bool isAgain = false;
     for (auto [dim, stride] : llvm::zip_equal(chain.dims, access.strides))
@@ -95,7 +96,7 @@ bool Planner::isProduct() const {
                       [&](const Stage &stage) { return stage.reduces && llvm::count_if(stage.ins, isShared) > 1; });
 }
 
-/// Whether an element of a row takes exp or the like.
+/// Returns true if a stage evaluates a function such as exp for each element.
 bool Planner::hasFunctions() const {
   return llvm::any_of(chain.stages, [](Stage &stage) {
     return (stage.reduces || stage.isElementwise()) &&
@@ -104,7 +105,7 @@ bool Planner::hasFunctions() const {
   });
 }
 
-/// Whether some elements of the row are a word, and behind it is that of the neighbour along the dim, as
+/// Returns true if contiguous elements of the row form a word that is followed by the word of the dim's next index, as
 /// in packed weights of bytes.
 bool Planner::areWords(const Access &access, int dim) const {
   int64_t run = access.row.run();
@@ -112,9 +113,9 @@ bool Planner::areWords(const Access &access, int dim) const {
          run * bytesOf(access.elementType()) == deviceWordBytes && chain.rowExtent.isMultipleOf(run);
 }
 
-/// Of one point of the space, what lies in one line for neighbours along a dim; -1: along the row. Where a
-/// row is swept from a cache, what it reads counts once, and what it writes twice: a line of which a part
-/// is written is read as well.
+/// Returns the bytes at one point of the space that are in the same cache line as those of neighbors along a dim; -1:
+/// along the row. If rows are swept from a cache, repeated reads count once, and writes twice, because a partly written
+/// cache line is also read.
 int64_t Planner::bytesSideBySide(int dim) {
   int64_t bytes = 0;
   llvm::SmallDenseSet<Value> known;
@@ -131,7 +132,7 @@ int64_t Planner::bytesSideBySide(int dim) {
   return bytes;
 }
 
-/// Registers of one position of a row, in bytes of a work-item: what is read, each in the type that it is computed in.
+/// Returns the register bytes per work-item for one position of a row: each read in the type that it is computed in.
 int64_t Planner::bytesOfPosition() {
   int64_t reads = 0, widest = 4;
   for (Stage &stage : chain.stages) {
@@ -148,9 +149,9 @@ int64_t Planner::bytesOfPosition() {
   return std::max<int64_t>(1, std::min<int64_t>(reads, distinct.size())) * widest;
 }
 
-/// A sub-group if it can hold a row, else the smallest group that can hold it in few registers, else the greatest one,
-/// which holds it or sweeps over it. Where one thread runs a group, always a sub-group: a group would store at each
-/// barrier what it holds, for nothing.
+/// Chooses a sub-group if it can hold a row, otherwise the smallest group that can hold it in few registers, otherwise
+/// the largest group, which holds the row or sweeps over it. If one thread runs a group, a sub-group is chosen always:
+/// a group would spill its values at each barrier for no gain.
 void Planner::shareAlongRow() {
   constexpr int64_t ofSubGroup = 16, ofGroup = 8, ofStep = 4;
   int64_t length = chain.rowExtent.typical(), bytes = bytesOfPosition();
@@ -169,7 +170,7 @@ void Planner::shareAlongRow() {
   } else {
     plan.share = RowShare::Group;
     plan.items = plan.subGroup;
-    // Each lane adds up the results of a few sub-groups at most.
+    // Each lane combines the results of at most a few sub-groups.
     const int64_t mostItems = std::min(strategy.maxGroup, 16 * plan.subGroup * plan.subGroup);
     while (2 * plan.items <= mostItems && slotsOf(plan.items) > std::min(most, ofGroup))
       plan.items *= 2;
@@ -188,8 +189,8 @@ void Planner::shareAlongRow() {
     takeNeighbours(most);
 }
 
-/// The widest vectors that all operands along the row are moved in, if they leave a work-item at most
-/// a quarter more positions.
+/// Chooses the widest vectors that suit all operands along the row, if the positions of a work-item grow by at most a
+/// quarter.
 void Planner::takeNeighbours(int64_t most) {
   int64_t widest = 0;
   auto isAlong = [](const Access &access) {
@@ -219,11 +220,11 @@ void Planner::takeNeighbours(int64_t most) {
 
 void Planner::giveRowsToItems() {
   constexpr int64_t ofStep = 8;
-  // No reduction keeps all of them at once.
+  // Reductions do not need all positions in registers at once.
   int64_t most = std::max<int64_t>(1, 2 * strategy.heldBytes / bytesOfPosition());
   plan.share = RowShare::Item;
   plan.items = 1;
-  // Sub-groups of 8 where those of 16 would begin within a run of neighbouring rows.
+  // Sub-groups of 8 are used if those of 16 would start within a run of neighboring rows.
   int64_t run = vectorDim < 0 || chain.dims[vectorDim].extent.isOpen() ? 0 : chain.dims[vectorDim].extent.known();
   if (run % plan.subGroup && run % 8 == 0 && llvm::is_contained(strategy.subGroupSizes, 8))
     plan.subGroup = 8;
@@ -235,7 +236,7 @@ void Planner::giveRowsToItems() {
     takeWords();
 }
 
-/// Words that are side by side for neighbours are moved at once.
+/// Words that are contiguous between neighboring work-items are moved in one access.
 void Planner::takeWords() {
   chain.forEachAccess([&](Stage &, Access &access) {
     if (access.isArgument() && access.producer < 0 && areWords(access, vectorDim) && plan.slots % access.row.run() == 0)
@@ -243,7 +244,7 @@ void Planner::takeWords() {
   });
 }
 
-/// The rows of a group are neighbours in the order of dims; those of open dims are apart, unless there are no others.
+/// The rows of a group are neighbors in the order of dims. They differ in an open dim only if there are no other dims.
 void Planner::countRows() {
   int open = -1;
   for (auto [d, dim] : llvm::enumerate(chain.dims)) {
@@ -257,15 +258,15 @@ void Planner::countRows() {
   if (auto *inner = llvm::find(plan.order, static_cast<unsigned>(vectorDim)); inner != plan.order.end())
     std::rotate(inner, inner + 1, plan.order.end());
   constexpr int64_t manyGroups = 64;
-  constexpr int64_t usualVector = 16; // where nothing says what the driver makes vectors of
+  constexpr int64_t usualVector = 16; // if the width of the driver's vectors is not known
   int64_t fewestRows = plan.isAlongRow() ? 1 : plan.subGroup > 1 ? plan.subGroup : usualVector;
-  // Each a thread's, for all threads of a processor.
+  // A group is run by one thread; there should be enough groups for all threads of a processor.
   if (isVectorized && open < 0 && (plan.isAlongRow() || !plan.isHeld))
     while (plan.rows > fewestRows && plan.count < manyGroups * plan.rows)
       plan.rows /= 2, plan.group /= 2;
   if (open >= 0 && plan.count == 1)
     plan.openDim = open;
-  else if (plan.count < plan.rows) { // no rows to share a group
+  else if (plan.count < plan.rows) { // too few rows to fill a group
     plan.rows = plan.isAlongRow() ? plan.count : llvm::alignTo(plan.count, plan.subGroup);
     plan.group = plan.rows * plan.items;
   }
@@ -275,8 +276,8 @@ void Planner::countRows() {
   plan.space = plan.openDim >= 0 ? 1 : llvm::divideCeil(plan.count, plan.rows);
 }
 
-/// Where neighbouring rows are one run of memory, work-items that read a row each would touch a line
-/// at each of its positions.
+/// Uses group memory if neighboring rows are contiguous in memory: work-items that each read a row would access a
+/// different cache line at each position.
 void Planner::boxRows() {
   bool isOneRun = plan.isHeld && chain.dims.size() == 1 && plan.order.size() == 1 && chain.limits.empty() &&
                   chain.rowExtent.mayExceed(1);
@@ -309,13 +310,13 @@ LogicalResult Planner::run(std::string &whyNot) {
       best = bytes;
       vectorDim = d;
     }
-  // Short vectors take less than gathering rows for all lanes, unless idle lanes compute functions.
+  // Short vectors cost less than gathering rows for all lanes, unless idle lanes would compute functions.
   constexpr int64_t shortVector = 8;
   bool isSmall = isVectorized && chain.rowExtent.isBelow(plan.subGroup) && !chain.rowExtent.isBelow(shortVector / 2) &&
                  (chain.rowExtent == shortVector || !hasFunctions());
   if (vectorDim < 0 && isSmall && llvm::is_contained(strategy.subGroupSizes, shortVector))
     plan.subGroup = shortVector;
-  // Lanes of a sub-group; the lines that it reads are the same either way.
+  // Lanes of a sub-group would idle; the cache lines that it reads are the same in either case.
   bool wouldIdle = chain.rowExtent.isBelow(plan.subGroup) && !isSmall;
   if (vectorDim < 0 && !wouldIdle)
     shareAlongRow();

@@ -1,10 +1,10 @@
-//===- Plan.h - What the rows recipe decides for a device ----------------===//
+//===- Plan.h - The plan of the rows recipe on a device -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A plan says who shares a row, how many positions of it a work-item has, and whether these stay in registers from the
-// first read to the last write. Its text is the kernel's plan.
+// A plan decides which work-items share a row, how many positions each has, and whether these stay in registers from
+// the first read to the last write. Its text is the kernel's plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_DEVICE_PLAN_H
@@ -15,50 +15,52 @@
 
 namespace quern::rows {
 
-/// Who works on a row: neighbours along it, in a sub-group or in a whole group, or one work-item, whose
-/// neighbours have other rows.
+/// The work-items that share a row: a sub-group or a whole group along it, or a single work-item, whose neighbors have
+/// other rows.
 enum class RowShare { SubGroup, Group, Item };
 
 struct DeviceRowPlan {
   RowChain &chain;
   const DeviceStrategy &strategy;
   RowShare share = RowShare::SubGroup;
-  int64_t subGroup = 16; ///< size
-  int64_t group = 16;    ///< work-items
-  int64_t items = 16;    ///< work-items of a row, side by side
-  int64_t rows = 1;      ///< of a group
-  int64_t slots = 1;     ///< positions that a work-item has of a row, or of a step
-  int64_t width = 1; ///< so many of these, which divides them, lie side by side, and runs of as many are `items` apart
-  /// Rows of work-items lie one behind the other: a group moves them as one run, through its memory.
+  int64_t subGroup = 16; ///< size of sub-groups
+  int64_t group = 16;    ///< work-items of a group
+  int64_t items = 16;    ///< neighboring work-items that share a row
+  int64_t rows = 1;      ///< rows of a group
+  int64_t slots = 1;     ///< positions of a work-item in a row, or in a step
+  int64_t width = 1;     ///< contiguous positions of a work-item; divides `slots`; runs repeat every `items` × `width`
+  /// True if the rows of work-items are contiguous: the group moves them as one range through group memory.
   bool isBoxed = false;
-  bool isHeld = false; ///< they are all of the row: each element is read once and written once
+  bool isHeld = false; ///< true if `slots` cover the whole row: each element is read once and written once
   int sweeps = 1;
-  llvm::SmallVector<unsigned, 6> order; ///< dims of a number of points, outermost first
-  int64_t count = 1;                    ///< rows of those dims, those beyond limits included
-  int openDim = -1;                     ///< the open dim that the rows of a group lie along, where there is no other
-  int64_t space = 1;                    ///< groups, times the factors
+  llvm::SmallVector<unsigned, 6> order; ///< dims of known extent, outermost first
+  int64_t count = 1;                    ///< rows of those dims, including those past limits
+  int openDim = -1;                     ///< open dim that a group's rows run along, if there is no other dim; otherwise
+                                        ///< -1
+  int64_t space = 1;                    ///< number of groups without the factors
   llvm::SmallVector<int64_t, 4> factors;
 
   DeviceRowPlan(RowChain &chain, const DeviceStrategy &strategy) : chain(chain), strategy(strategy) {}
   bool isAlongRow() const { return share != RowShare::Item; }
-  /// From a work-item's first position to that of a slot.
+  /// Returns the distance from a work-item's first position to that of a slot.
   int64_t offsetOf(int64_t slot) const { return slot / width * width * items + slot % width; }
-  /// Positions side by side are side by side in memory, too, and are moved at once.
+  /// Returns true if contiguous positions are contiguous in memory and are moved in one access.
   bool isInVectors(const Access &access) const;
-  /// It is moved so: its rows are the run.
+  /// Returns true if the operand is moved that way: its rows form the contiguous range.
   bool isInBox(const Access &access) const;
-  /// From one row to the next in the group's memory, in elements: an odd number of banks.
+  /// Returns the stride of rows in group memory in elements: an odd number of banks.
   int64_t boxPitch(mlir::Type element) const;
-  /// Positions of a step that all work-items have.
+  /// Returns the positions of a step that all work-items have.
   int64_t step() const { return items * slots; }
-  /// A sub-group's rows, one of each work-item, are neighbours along the fastest of several dims: it divides that.
+  /// Returns true if the rows of a sub-group, one per work-item, are neighbors along the fastest of several dims,
+  /// because sub-groups divide that dim.
   bool rowsFollowLanes() const;
-  /// Sums of so many terms one after the other keep their error apart.
+  /// Returns true if sums have so many terms that their rounding error is accumulated separately.
   bool compensates() const;
   std::string text() const;
 };
 
-/// Makes the plan, or fails with a reason where another recipe would be faster, unless this is the last resort.
+/// Makes the plan. Fails with a reason in `whyNot` if another recipe would be faster, unless this is the fallback.
 mlir::LogicalResult planDeviceRows(DeviceRowPlan &plan, std::string &whyNot);
 
 } // namespace quern::rows

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same chains as Rows.h, whose analysis it shares (Rows/Chain.h). A row goes to a work-item, a sub-group or a
-// group, and reductions go through shuffles and the memory of the group.
+// Supports the chains of Rows/Rows.h and shares their analysis (Rows/Chain.h). A row is processed by a work-item, a
+// sub-group or a group; reductions use shuffles and group memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SCHEDULE_ROWS_DEVICE_ROWS_H
@@ -15,9 +15,9 @@
 
 namespace quern {
 
-/// Schedules `problem`, which must reduce something along one dimension unless this is the last resort, as Strategy.h
-/// says. Arguments of one type and layout may be the same memory; arguments that otherwise overlap may not.
-/// Fails without a diagnostic when the chain does not match; `whyNot`, if given, then receives the reason in one line.
+/// Schedules `problem` as described in Device/Strategy.h. It must reduce along one dimension, unless this is the
+/// fallback. Arguments of one type and layout may share memory; arguments must not overlap otherwise. Fails without a
+/// diagnostic if the chain does not match; `whyNot`, if given, then receives the reason in one line.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
 scheduleDeviceRows(const Problem &problem, const DeviceStrategy &strategy, std::string *whyNot = nullptr);
 

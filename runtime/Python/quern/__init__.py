@@ -3,9 +3,9 @@
 """Deep-learning primitives, compiled for their shapes at run time.
 
 Functions of arrays: softmax, log_softmax, reorder, astype, transpose, eltwise, binary, sum, concat, matmul, rnn, lstm,
-gru, and the gradients of softmax, eltwise and the recurrent ones. They take NumPy's, PyTorch's and JAX's arrays where
-they are. quern.Problem has everything else: any problem by its line, or a function in MLIR. quern.cache and quern.packs
-look after kernels. quern.jax and quern.torch are for use within these frameworks.
+gru, and the gradients of softmax, eltwise and the recurrent functions. They read arrays of NumPy, PyTorch and JAX
+without a copy. quern.Problem covers everything else: any problem in text form, or a function in MLIR. quern.cache and
+quern.packs manage kernels. quern.jax and quern.torch are for use within these frameworks.
 """
 
 import collections
@@ -25,27 +25,28 @@ Device.__doc__ = "What kernels can run on: kind (cpu, gpu), name, and what code 
 
 
 def devices():
-    """The CPU, and the GPUs that Level Zero has: a list of Device."""
+    """Returns a list of Device: the CPU, and the GPUs that Level Zero reports."""
     return [Device(*device) for device in _quern.devices()]
 
 
 def num_threads():
-    """Threads of an execution, the calling one included."""
+    """Returns the number of threads of an execution, including the calling thread."""
     return _quern.num_threads()
 
 
 def set_num_threads(count):
-    """From now on executions have so many threads, 1 to 4096. Results do not depend on it."""
+    """Sets the number of threads of later executions, 1 to 4096. Results do not depend on it."""
     _quern.set_num_threads(count)
 
 
 def set_verbose(level):
-    """1: a line on standard output for each execution; 2: for each compilation and creation too; 0: silent."""
+    """Prints a line to standard output for each execution (1), also for each compilation and creation (2), or none
+    (0)."""
     _quern.set_verbose(level)
 
 
 def get_include():
-    """The folder of quern/quern.h, for programs in C and C++ that are built against this package."""
+    """Returns the folder that contains quern/quern.h, for C and C++ programs that are built with this package."""
     return os.path.join(os.path.dirname(__file__), "include")
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from quern import cache as cache, packs as packs
 from quern.problem import Problem as Problem
 
-# Whatever has the buffer protocol or DLPack; a result is of the framework that the arrays are of.
+# Any object with the buffer protocol or DLPack; a result belongs to the framework of the arguments.
 Array = Any
 DType = Any
 States = tuple[Array | None, ...]

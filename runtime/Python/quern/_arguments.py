@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Arguments of an execution: the numbers of quern/quern_query.h, and their names in a line and in messages."""
+"""Indices of execution arguments (quern/quern_query.h), and their names in the text form and in messages."""
 
 SRC, SRC_1, SRC_2 = 1, 2, 3
 DST, DST_1, DST_2 = 17, 18, 19
@@ -32,7 +32,7 @@ RNN_INDEX = {name: index for index, name in RNN.items()}
 
 
 def name_of(index, primitive):
-    """What an argument of a primitive ("softmax") is called."""
+    """Returns the name of an argument of a primitive, such as "softmax"."""
     if primitive == "rnn":
         return RNN.get(index, str(index))
     if primitive == "mlir":

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Checks of arguments that the C interface never sees. Each message has the name of the argument and its value."""
+"""Checks of arguments before they reach the C interface. Each message has the name of the argument and its value."""
 
 import math
 import operator
@@ -22,7 +22,7 @@ def arrays(names, tensors):
 
 
 def index(name, value):
-    """The argument as an int."""
+    """Returns the argument as an int."""
     try:
         return operator.index(value)
     except TypeError:
@@ -30,12 +30,12 @@ def index(name, value):
 
 
 def indices(name, values):
-    """The argument as a tuple of ints."""
+    """Returns the argument as a tuple of ints."""
     return tuple(index(f"an element of {name}", value) for value in items(name, values))
 
 
 def number(name, value):
-    """The argument as a float."""
+    """Returns the argument as a float."""
     try:
         if not isinstance(value, str):
             return float(value)
@@ -45,7 +45,7 @@ def number(name, value):
 
 
 def items(name, values):
-    """The argument as a tuple."""
+    """Returns the argument as a tuple."""
     try:
         return tuple(values)
     except TypeError:
@@ -53,30 +53,30 @@ def items(name, values):
 
 
 def results(out, count):
-    """`out` if it is a tuple of `count` arrays or None."""
+    """Returns `out`; fails unless it is a tuple of `count` elements."""
     if len(items("out", out)) != count:
         raise TypeError(f"out has {len(out)} elements; it must have {count}, each an array or None")
     return out
 
 
 def text(name, value):
-    """The argument if it is a str."""
+    """Returns the argument; fails unless it is a str."""
     if not isinstance(value, str):
         raise TypeError(f"{name} is {value!r}; it must be a str")
     return value
 
 
 def element(name, value, other):
-    """A number as an array without dims, of the type of the array `other`; the number itself if there is no such array.
+    """Returns a number as an array without dims, of the type of the array `other`, if that is an array.
 
-    The number is converted as NumPy converts a Python scalar: an integer type takes whole numbers within its range,
-    and a float type rounds.
+    The number is converted like a Python scalar in NumPy: an integer type accepts whole numbers within its range, and
+    a float type rounds.
     """
     if other is None or isinstance(other, NUMBERS):
         return value
     type = _quern.describe(other).type
     if type not in NUMPY:
-        return value  # the primitive refuses the type of the array
+        return value  # the primitive rejects the type of the array
     dtype = numpy_dtype(type)
     try:
         if isinstance(value, (numpy.complexfloating, numpy.flexible)):

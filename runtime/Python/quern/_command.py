@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The command `quern` that is in the package: for what only it has, the references and the care of caches and packs."""
+"""The command `quern` of the package, which has the references and the management of caches and packs."""
 
 import os
 import subprocess
@@ -12,7 +12,8 @@ PATH = os.path.join(os.path.dirname(__file__), "bin", "quern")
 
 
 def run(arguments, may_fail=False):
-    """Its standard output; quern.Error with what it says where it fails, unless that is expected."""
+    """Returns the standard output of the command. If it fails, raises quern.Error with its message, unless
+    `may_fail`."""
     if not os.path.exists(PATH):
         raise Error(f"this package was built without the command quern: there is no {PATH}", 5)
     done = subprocess.run([PATH, *arguments], capture_output=True, text=True, check=False)
@@ -22,7 +23,7 @@ def run(arguments, may_fail=False):
 
 
 def main():
-    """`python -m quern` is the command; `--emit=tvm-ffi` of its `compile`, which needs a C compiler, is here."""
+    """Runs the command. Only `compile --emit=tvm-ffi` is implemented in Python, because it needs a C compiler."""
     if sys.argv[1:2] == ["compile"] and "--emit=tvm-ffi" in sys.argv:
         from quern import tvm_ffi
         sys.exit(tvm_ffi.main(sys.argv[2:]))

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The one exception of the package."""
+"""The exception of the package."""
 
 STATUSES = {
     1: "out_of_memory", 2: "invalid_arguments", 3: "unimplemented", 4: "last_impl_reached", 5: "runtime_error",
@@ -9,14 +9,14 @@ STATUSES = {
 
 
 class Error(RuntimeError):
-    """A call that Quern refused, or that failed.
+    """A call that Quern rejected, or that failed.
 
-    Its text is the line of the C interface: the value that is wrong, the limit, and the constraint's number.
+    Its text is the message of the C interface: the invalid value, the requirement and the constraint's number.
 
     Attributes:
-        status: "invalid_arguments" (the call is wrong), "unimplemented" (legal, but not supported: use something
-            else), "out_of_memory", "runtime_error" (the machine: a missing library, the disk) or "internal_error".
-        code: the status as a number, as `quern_status_t` has it.
+        status: "invalid_arguments" (the call is wrong), "unimplemented" (valid, but not supported), "out_of_memory",
+            "runtime_error" (a problem of the machine: a missing library, the disk) or "internal_error".
+        code: the status as a number of `quern_status_t`.
     """
 
     def __init__(self, message, code=2):

@@ -1,12 +1,12 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Types of arrays by their names in a line, and arrays for results beside those of a caller."""
+"""Types of arrays by their names in the text form, and new arrays in the framework of the caller's arrays."""
 
 import numpy
 
 from quern._errors import Error
 
-# By the name in a problem's line: NumPy's name of the type; those of ml_dtypes have its module in front.
+# NumPy's name of each type in the text form; names of ml_dtypes include the module.
 NUMPY = {
     "f64": "float64", "f32": "float32", "f16": "float16", "s32": "int32", "s8": "int8", "u8": "uint8",
     "bf16": "ml_dtypes.bfloat16", "f8_e5m2": "ml_dtypes.float8_e5m2", "f8_e4m3": "ml_dtypes.float8_e4m3fn",
@@ -15,7 +15,7 @@ NAMES = {name.rpartition(".")[2]: type for type, name in NUMPY.items()} | {"bool
 
 
 def numpy_dtype(type):
-    """The NumPy dtype of a type's name ("bf16")."""
+    """Returns the NumPy dtype for a type's name ("bf16")."""
     if type not in NUMPY:
         raise Error(f"no NumPy type holds {type}", 3)
     module, _, name = NUMPY[type].rpartition(".")
@@ -29,7 +29,8 @@ def numpy_dtype(type):
 
 
 def type_name(dtype):
-    """The name in a line ("bf16") of a dtype of NumPy, ml_dtypes, PyTorch or JAX, or of its name."""
+    """Returns the name in the text form ("bf16") of a dtype of NumPy, ml_dtypes, PyTorch or JAX, or of a dtype's
+    name."""
     if isinstance(dtype, str) and dtype in NUMPY:
         return dtype
     text = str(dtype)
@@ -43,7 +44,7 @@ def type_name(dtype):
 
 
 def aligned(shape, dtype):
-    """A NumPy array that begins at a multiple of 64 bytes, as JAX takes arrays without a copy."""
+    """Returns a NumPy array that starts at a multiple of 64 bytes, which JAX uses without a copy."""
     count = int(numpy.prod(shape, dtype=numpy.int64)) * dtype.itemsize
     memory = numpy.empty(count + 64, numpy.uint8)
     begin = -memory.ctypes.data % 64
@@ -51,24 +52,24 @@ def aligned(shape, dtype):
 
 
 def torch_dtype(type):
-    """PyTorch's type of a type's name ("bf16")."""
+    """Returns the PyTorch type for a type's name ("bf16")."""
     import torch
     return getattr(torch, NUMPY[type].rpartition(".")[2])
 
 
 def numpy_empty(type, dims):
-    """An array of NumPy."""
+    """Returns an uninitialized NumPy array."""
     return numpy.empty(dims, numpy_dtype(type))
 
 
 def torch_empty(type, dims):
-    """A tensor of PyTorch."""
+    """Returns an uninitialized PyTorch tensor."""
     import torch
     return torch.empty(dims, dtype=torch_dtype(type))
 
 
 def zeros(like, type, dims):
-    """Zeros of a type's name and dims, in the framework of the array `like`."""
+    """Returns zeros with a type's name and dims, in the framework of the array `like`."""
     framework = like.__class__.__module__.partition(".")[0]
     if framework == "torch":
         import torch
@@ -79,6 +80,6 @@ def zeros(like, type, dims):
 
 
 def deliver(array):
-    """What the caller of JAX gets."""
+    """Returns a NumPy array as a JAX array."""
     import jax.numpy
     return jax.numpy.asarray(array)

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Functions of arrays. Each makes a problem's line of what it is called with; what was met before is looked up."""
+"""Functions of arrays. Each builds a problem in text form from a call; the plans of earlier calls are cached."""
 
 import builtins
 import functools
@@ -13,12 +13,12 @@ from quern._quern import Tensor
 
 
 def plan(problem, inputs, results):
-    """A plan of one kernel.
+    """Creates a plan with one kernel.
 
     Args:
-        problem: a line, or a Descriptor.
+        problem: a line of text, or a Descriptor.
         inputs: the kernel's argument for each array of a call, or -1.
-        results: (argument, Tensor) of each result; (-1, None) of one that there is not.
+        results: (argument, Tensor) of each result; (-1, None) for an absent one.
     """
     descriptor = _quern.Descriptor.from_text(problem) if isinstance(problem, str) else problem
     made = [(index, tensor.type, tensor.dims) if tensor else (-1, "", ()) for index, tensor in results]
@@ -26,12 +26,12 @@ def plan(problem, inputs, results):
 
 
 def _like(tensor, out, type=None, dims=None):
-    """Where a result goes: `out`, or a dense array of the tensor's dims (or `dims`) and type (or `type`)."""
+    """Returns the tensor of a result: `out`, or a dense one with the tensor's dims (or `dims`) and type (or `type`)."""
     return out or Tensor(type or tensor.type, tensor.dims if dims is None else dims)
 
 
 def _integer(axis):
-    """`axis` as an int, so that 1, True and 1.0 are not the same call."""
+    """Returns `axis` as an int, so that 1, True and 1.0 do not differ as keys."""
     return axis if type(axis) is int else _checks.index("axis", axis)
 
 
@@ -67,14 +67,14 @@ def softmax(x, axis=-1, *, dtype=None, out=None):
         x: array of 0 to 12 dims, of f64, f32, f16, bf16, f8 (e5m2, e4m3fn), s8 or u8, with any strides.
         axis: the axis of the sum, an int; negative counts from the last.
         dtype: type of the result, any of these; by default the type of `x`, or f32 if `x` is of integers.
-        out: array that is written, of the shape of `x`, with any type of these and any strides; it may be `x`.
+        out: destination with the shape of `x`, any of these types and any strides; it may be `x`.
 
     Returns:
-        `out`, or a new array of the shape of `x`, of the framework of `x` (NumPy, PyTorch, JAX).
+        `out`, or a new array with the shape of `x`, in the framework of `x` (NumPy, PyTorch, JAX).
 
     Raises:
-        quern.Error: "invalid_arguments" for an axis or shape that does not fit, a read-only `out`, or one that shares
-            bytes with `x` otherwise; "unimplemented" for another type.
+        quern.Error: "invalid_arguments" if the axis or a shape is wrong, or if `out` is read-only or overlaps `x` but
+            is not equal to it; "unimplemented" for another type.
         TypeError: `x` is None or `axis` is not an integer.
 
     >>> quern.softmax(numpy.array([[0, 0, 0, 0]], numpy.float32))
@@ -84,7 +84,7 @@ def softmax(x, axis=-1, *, dtype=None, out=None):
 
 
 def log_softmax(x, axis=-1, *, dtype=None, out=None):
-    """x - log(sum(exp(x))) along one axis; arguments, result and errors as of `softmax`."""
+    """Computes x - log(sum(exp(x))) along one axis. Arguments, result and errors are those of `softmax`."""
     return _softmax(x, out, _integer(axis), "log", _name(dtype))
 
 
@@ -101,12 +101,12 @@ _softmax_backward = _quern.Function(2, 1, _plan_softmax_backward)
 
 
 def softmax_backward(y, dy, axis=-1, *, log=False, dtype=None, out=None):
-    """The gradient of `softmax`'s argument (of `log_softmax`'s with `log`) from its result and that one's gradient.
+    """Computes the gradient of the argument of `softmax`, or of `log_softmax` with `log`.
 
     Args:
-        y: what `softmax` or `log_softmax` gave: f64, f32, bf16 or f16.
+        y: the result of `softmax` or `log_softmax`: f64, f32, bf16 or f16.
         dy: its gradient, of the same shape and any of these types.
-        axis, dtype, out: as of `softmax`; the type is that of `y` by default, and `out` may be `dy` or `y`.
+        axis, dtype, out: see `softmax`; the type is that of `y` by default, and `out` may be `dy` or `y`.
 
     Returns:
         `out`, or a new array of the shape of `y`.
@@ -134,12 +134,12 @@ _reorder = _quern.Function(1, 1, _plan_reorder)
 
 
 def reorder(x, *, dtype=None, out=None):
-    """A copy of `x` with another type or other strides.
+    """Copies `x` to another type or other strides.
 
     Args:
         x: array of 0 to 12 dims, of f64, f32, f16, bf16, f8, s32, s8 or u8, with any strides.
         dtype: type of the result; by default that of `x`. Values are rounded to nearest even, and saturate in integers.
-        out: array that is written, of the shape of `x`, with any of these types and any strides.
+        out: destination with the shape of `x`, any of these types and any strides.
 
     Returns:
         `out`, or a new dense array (row-major) of the shape of `x`.
@@ -151,19 +151,19 @@ def reorder(x, *, dtype=None, out=None):
 
 
 def astype(x, dtype, *, out=None):
-    """A dense copy of `x` of type `dtype`: as `reorder`."""
+    """Returns a dense copy of `x` of type `dtype`; see `reorder`."""
     if dtype is None:
         raise TypeError("dtype is None; it must be a type")
     return _reorder(x, out, None, type_name(dtype))
 
 
 def transpose(x, axes=None, *, dtype=None, out=None):
-    """A dense copy of `x` with its axes in another order.
+    """Returns a dense copy of `x` with permuted axes.
 
     Args:
-        x: as of `reorder`.
-        axes: for each axis of the result that of `x`, as NumPy has them; by default all in reverse.
-        dtype, out: as of `reorder`, of the shape that results.
+        x: see `reorder`.
+        axes: the axis of `x` for each axis of the result, as in NumPy; by default in reverse order.
+        dtype, out: see `reorder`; the shape is that of the result.
     """
     return _reorder(x, out, "reversed" if axes is None else _checks.indices("axes", axes), _name(dtype))
 
@@ -196,7 +196,7 @@ _eltwise_backward = _quern.Function(2, 1, _plan_eltwise_backward)
 
 
 def eltwise(x, algorithm, alpha=0.0, beta=0.0, *, dtype=None, out=None):
-    """A function of each element.
+    """Applies a function to each element.
 
     Args:
         x: array of 0 to 12 dims, of any type of `reorder`, with any strides.
@@ -204,37 +204,37 @@ def eltwise(x, algorithm, alpha=0.0, beta=0.0, *, dtype=None, out=None):
             "exp", "gelu_tanh", "gelu_erf", "swish", "log", "clip", "clip_v2", "pow", "round", "mish", "hardswish".
         alpha, beta: the algorithm's parameters (docs/primitives/eltwise.md), f32.
         dtype: type of the result, by default that of `x`.
-        out: array that is written; it may be `x`.
+        out: destination; it may be `x`.
 
     Returns:
         `out`, or a new array of the shape of `x`.
 
-    If `x` and the result are of integers, "abs", "square", "round", "clip", "clip_v2", and "relu" and "linear" with
+    If `x` and the result are integers, "abs", "square", "round", "clip", "clip_v2", and "relu" and "linear" with
     integer parameters are exact and saturate to the type of the result. All other functions of integers are computed in
     f32, to which an int32 beyond 2**24 is rounded.
 
     Raises:
-        quern.Error: "invalid_arguments" for an algorithm that there is not; "unimplemented" for types that it lacks.
+        quern.Error: "invalid_arguments" for an unknown algorithm; "unimplemented" for types that it does not support.
     """
     alpha, beta = _checks.number("alpha", alpha), _checks.number("beta", beta)
     return _eltwise(x, out, algorithm, alpha, beta, _name(dtype))
 
 
 def eltwise_backward(x, dy, algorithm, alpha=0.0, beta=0.0, *, dtype=None, out=None):
-    """The gradient of `eltwise`'s argument.
+    """Computes the gradient of the argument of `eltwise`.
 
     Args:
-        x: what `eltwise` was given; or what it returned, with an algorithm that ends in "_use_dst_for_bwd" (of relu,
-            tanh, elu, sqrt, logistic, exp and clip_v2). f64, f32, bf16 or f16.
+        x: the argument of `eltwise`; its result for an algorithm that ends in "_use_dst_for_bwd" (relu, tanh, elu,
+            sqrt, logistic, exp and clip_v2). f64, f32, bf16 or f16.
         dy: the gradient of the result, of the same shape.
-        algorithm, alpha, beta, dtype, out: as of `eltwise`; `out` may be `dy`.
+        algorithm, alpha, beta, dtype, out: see `eltwise`; `out` may be `dy`.
     """
     alpha, beta = _checks.number("alpha", alpha), _checks.number("beta", beta)
     return _eltwise_backward(x, dy, out, algorithm, alpha, beta, _name(dtype))
 
 
 def _aligned_ranks(tensors):
-    """Each with dims of one in front, so that all have the rank of the longest."""
+    """Returns the tensors with leading dims of size 1, so that all have the rank of the longest."""
     rank = max(len(tensor.dims) for tensor in tensors)
     grown = []
     for tensor in tensors:
@@ -244,12 +244,12 @@ def _aligned_ranks(tensors):
 
 
 def _expanded(tensor, dims):
-    """With strides of 0 where a dim of one repeats."""
+    """Returns the tensor with `dims`; the stride of a dim of size 1 becomes 0."""
     return Tensor(tensor.type, dims, [0 if size == 1 else step for size, step in zip(tensor.dims, tensor.strides)])
 
 
 def _broadcast(tensors):
-    """The dims that NumPy's rules give; arrays need not repeat all of them."""
+    """Returns the dims according to NumPy's rules for broadcasting."""
     dims = []
     for sizes in zip(*(tensor.dims for tensor in tensors)):
         size = next((size for size in sizes if size != 1), 1)
@@ -278,25 +278,25 @@ _binary = _quern.Function(3, 1, _plan_binary)
 
 
 def binary(x, y, algorithm="add", *, where=None, dtype=None, out=None):
-    """A function of two arrays, element by element.
+    """Applies a function of two arrays elementwise.
 
     Args:
-        x, y: arrays that broadcast as NumPy's do, of any types of `reorder`, with any strides. One of the two may be a
+        x, y: arrays that broadcast as in NumPy, of any types of `reorder`, with any strides. One of the two may be a
             Python number or a NumPy scalar: it is converted to the type of the other array.
-        algorithm: "add", "sub", "mul", "div", "max", "min", "ge", "gt", "le", "lt", "eq", "ne" (1 where it holds, else
-            0) or "select" (`x` where `where` is not 0, else `y`).
+        algorithm: "add", "sub", "mul", "div", "max", "min", "ge", "gt", "le", "lt", "eq", "ne" (1 if true, else 0) or
+            "select" (`x` where `where` is not 0, else `y`).
         where: the condition of "select": s8, u8 or bool.
         dtype: type of the result, by default that of `x`.
-        out: array that is written; it may be `x`.
+        out: destination; it may be `x`.
 
     Returns:
-        `out`, or a new array of the shape that results.
+        `out`, or a new array with the broadcast shape.
 
-    If the arrays and the result are of integers, every algorithm except "div" is exact and saturates to the type of the
-    result. Otherwise integers become f32 (f64 if an array is of f64), to which an int32 beyond 2**24 is rounded.
+    If the arrays and the result are integers, every algorithm except "div" is exact and saturates to the type of the
+    result. Otherwise integers become f32 (f64 if an array is f64), to which an int32 beyond 2**24 is rounded.
 
     Raises:
-        quern.Error: "invalid_arguments" for shapes that do not broadcast or a condition that is not for `algorithm`.
+        quern.Error: "invalid_arguments" if shapes do not broadcast, or `where` does not match `algorithm`.
         TypeError: an array is None, or a number does not fit the type of the other array.
     """
     if isinstance(x, _checks.NUMBERS):
@@ -343,15 +343,15 @@ def _several(build, arrays, out, *parameters):
 
 
 def sum(arrays, scales=None, *, dtype=None, out=None):  # pylint: disable=redefined-builtin
-    """The sum of arrays of one shape, each times its scale.
+    """Adds arrays of one shape, each multiplied by its scale.
 
     Args:
         arrays: 1 to 1024 arrays of f32, f16, bf16, f8, s32, s8 or u8, with any strides.
         scales: a number for each; by default 1.
         dtype: type of the result, by default that of the first.
-        out: array that is written; it may be the first.
+        out: destination; it may be the first array.
 
-    If all arrays and the result are of integers, and the scales are integers whose absolute values add up to at most
+    If all arrays and the result are integers, and the scales are integers whose absolute values add up to at most
     2**31, the sum is exact and saturates to the type of the result. Otherwise it is computed in f32.
     """
     arrays = _checks.items("arrays", arrays)
@@ -363,13 +363,13 @@ def sum(arrays, scales=None, *, dtype=None, out=None):  # pylint: disable=redefi
 
 
 def concat(arrays, axis=0, *, dtype=None, out=None):
-    """Arrays one after the other along an axis.
+    """Concatenates arrays along an axis.
 
     Args:
         arrays: 1 to 1024 arrays of one rank, whose other dims are equal, of any types and strides of `reorder`.
         axis: negative counts from the last.
         dtype: type of the result, by default that of the first.
-        out: array that is written.
+        out: destination.
     """
     return _several(_plan_concat, arrays, out, _integer(axis), _name(dtype))
 
@@ -378,7 +378,7 @@ def concat(arrays, axis=0, *, dtype=None, out=None):
 
 
 def _collapsed(tensor):
-    """As a matrix: all dims but the last as one, if their strides allow it."""
+    """Returns the tensor as a matrix: all dims except the last merged, if their strides allow it."""
     dims, strides = tensor.dims, tensor.strides
     rows, step = 1, None
     for size, stride in reversed(list(zip(dims[:-1], strides[:-1]))):
@@ -410,16 +410,16 @@ _matmul = _quern.Function(2, 1, _plan_matmul)
 
 
 def _matmul_of_nothing(first, second, x, y, out):
-    """A product with K = 0, by a product of zeros with K = 1; the primitive writes nothing if K is 0."""
+    """Computes a product with K = 0 as a product of zeros with K = 1; the primitive writes nothing if K is 0."""
     return _matmul(zeros(x, first.type, (*first.dims[:-1], 1)), zeros(y, second.type, (1, second.dims[1])), out)
 
 
 def matmul(x, y, *, out=None):
-    """The product of `x` [..., M, K] and the matrix `y` [K, N]; zeros if K is 0.
+    """Computes the product of `x` [..., M, K] and the matrix `y` [K, N]; zeros if K is 0.
 
     Args:
-        x, y: both f32; or s8 or u8 and s8. Any strides; the leading dims of `x` are one run of memory.
-        out: array that is written, [..., M, N] of f32, of integers s32; it shares no bytes with `x` and `y`.
+        x, y: both f32; or s8 or u8 and s8. Any strides; the leading dims of `x` must be one run of memory.
+        out: destination [..., M, N] of f32, or of s32 for integers; it must not overlap `x` or `y`.
 
     Returns:
         `out`, or a new array.
@@ -434,7 +434,7 @@ FUNCTIONS = [_softmax, _softmax_backward, _reorder, _eltwise, _eltwise_backward,
 
 
 def clear():
-    """Forgets what the functions keep: kernels, and what they were called with."""
+    """Discards the kernels and cached calls of the functions."""
     for function in FUNCTIONS:
         function.clear()
     _of_several.cache_clear()

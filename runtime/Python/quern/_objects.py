@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The functions as objects, which keep their parameters: Softmax(axis=1)(x) is softmax(x, axis=1)."""
+"""The functions as objects that keep their parameters: Softmax(axis=1)(x) is softmax(x, axis=1)."""
 
 from quern import _functions
 

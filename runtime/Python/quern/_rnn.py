@@ -27,12 +27,12 @@ OVERWRITE, STACK_CONCATENATED = 1, 65536
 
 
 def rnn_line(prop, parameters, tensors):
-    """The line of a problem.
+    """Returns the text form of a problem.
 
     Args:
         prop: "fwd_i", "fwd_t" or "bwd".
         parameters: (cell, direction, activation or None, alpha, flags).
-        tensors: text by name; one that is absent is not there, or None.
+        tensors: text forms by name; absent tensors are missing or None.
     """
     cell, direction, activation, alpha, flags = parameters
     fields = ["rnn", prop, f"cell={cell}", f"direction={direction}"]
@@ -45,7 +45,7 @@ def rnn_line(prop, parameters, tensors):
 
 
 def result_shapes(parameters, tensors):
-    """Type and dims of dst_layer, dst_iter and dst_iter_c (None but for lstm) from (type, dims) of the inputs."""
+    """Returns (type, dims) of dst_layer, dst_iter and dst_iter_c (None except for lstm) from those of the inputs."""
     cell, direction = parameters[:2]
     for name, tensor in tensors.items():
         if tensor and len(tensor[1]) != RANKS[name]:
@@ -73,7 +73,7 @@ def _text(tensor):
 
 
 def _require(given, parameters):
-    """Fails if an argument that every network has is None, or is not of its type."""
+    """Fails if a required argument is None or has the wrong type."""
     _checks.arrays(("x", "w", "u"), (given["src_layer"], given["weights_layer"], given["weights_iter"]))
     cell, direction, activation = parameters[:3]
     _checks.text("cell", cell)
@@ -83,7 +83,7 @@ def _require(given, parameters):
 
 
 def _plan_forward(tensors, outs, *parameters, layer=None):
-    """`layer` is the _Layer whose weights are given as bytes."""
+    """Builds the plan of a forward call. `layer` is the _Layer whose weights are passed as packed bytes."""
     *parameters, training = parameters
     given = dict(zip(INPUTS, tensors))
     _require(given, parameters)
@@ -107,7 +107,7 @@ def _plan_forward(tensors, outs, *parameters, layer=None):
 
 _forward = _quern.Function(len(INPUTS), 4, _plan_forward)
 
-# What backward reads: the tensors of forward, then the gradients of its results.
+# Inputs of backward: the tensors of forward, then the gradients of its results.
 BACKWARD_INPUTS = (*INPUTS, *OUTPUTS, "workspace", *("diff_" + name for name in OUTPUTS))
 
 
@@ -137,14 +137,14 @@ _backward = _quern.Function(len(BACKWARD_INPUTS), len(GRADIENTS), _plan_backward
 
 # --- Sizes of 0 -------------------------------------------------------------------------------------------------------
 #
-# The primitive writes nothing if a size is 0. Without steps the results are the states at the start: the results of one
-# step if all lengths are 0. An input without channels contributes nothing: it is one channel of zeros.
+# The primitive writes nothing if a size is 0. Without steps the results are the initial states, which are also the
+# results of one step if all lengths are 0. An input without channels contributes nothing, like one channel of zeros.
 
 _OF_STEPS = ("src_layer", "attention", "dst_layer", "diff_dst_layer")
 
 
 def has_no_kernel(shapes):
-    """Whether results have elements that the primitive does not write, by (type, dims) of the arrays."""
+    """Returns whether results have elements that the primitive does not write; `shapes` has (type, dims) by name."""
     (steps, batch, inputs), weights = shapes["src_layer"][1], shapes["weights_layer"][1]
     projection = shapes["weights_projection"]
     if projection and projection[1][3] == 0 < weights[4]:
@@ -162,7 +162,7 @@ def has_no_kernel(shapes):
 
 
 def filled(shapes, arrays):
-    """The arrays by name, with zeros in place of arrays that have a size of 0."""
+    """Returns the arrays by name, with zeros in place of arrays that have a size of 0."""
     (steps, batch, inputs), weights = shapes["src_layer"][1], shapes["weights_layer"][1]
     dims = {name: (steps or 1, batch, shapes[name][1][2] or 1) for name in _OF_STEPS
             if shapes.get(name) and 0 in (steps, shapes[name][1][2])}
@@ -179,7 +179,7 @@ def _forward_of_nothing(shapes, result, layer, *arguments):
 
     Args:
         result: the Tensor of dst_layer.
-        layer: the _Layer whose weights are given as bytes, or None.
+        layer: the _Layer whose weights are passed as packed bytes, or None.
     """
     count = len(INPUTS)
     arrays, (y, *outs), parameters = dict(zip(INPUTS, arguments)), arguments[count:count + 4], arguments[count + 4:]
@@ -203,7 +203,7 @@ def _backward_of_nothing(shapes, *arguments):
 
 
 def clear():
-    """Forgets the kernels that the functions keep."""
+    """Discards the kernels of the functions."""
     _forward.clear()
     _backward.clear()
 
@@ -219,31 +219,30 @@ def _flags(stacked):
 
 def lstm(x, w, u, bias=None, h0=None, c0=None, *, peephole=None, projection=None, lengths=None,
          direction="left2right", stacked=False, training=False, out=(None, None, None)):
-    """An LSTM over a batch of sequences. Gates are i, f, c~, o; docs/primitives/rnn.md has the equations.
+    """Computes an LSTM over a batch of sequences. Gates are i, f, c~, o; see docs/primitives/rnn.md for the equations.
 
-    L layers, D directions (2 if bidirectional), T steps, N sequences, I inputs, H cells, P states: H, or what a
-    projection makes of them.
-
+    L layers, D directions (2 if bidirectional), T steps, N sequences, I inputs, H cells, P states (H without a
+    projection).
     Args:
-        x: [T, N, I] of f32, bf16 or f16, with any strides, as all arrays.
-        w: weights of the inputs [L, D, I, 4, H], of the type of `x`. (PyTorch's [4 H, I] is a view of it: `weights`.)
+        x: [T, N, I] of f32, bf16 or f16. All arrays may have any strides.
+        w: input weights [L, D, I, 4, H], of the type of `x`. (PyTorch's [4 H, I] is a view of it: `weights`.)
         u: weights of the states [L, D, P, 4, H].
         bias: [L, D, 4, H] of f32, or of the type of `x`.
-        h0, c0: states at the start, [L, D, N, P] and [L, D, N, H]; both or none, which is zeros.
+        h0, c0: initial states, [L, D, N, P] and [L, D, N, H]; both, or neither for zeros.
         peephole: [L, D, 3, H] for i, f, o.
         projection: [L, D, H, P].
-        lengths: int32 [N]: the steps of each sequence; results are 0 behind its end.
+        lengths: int32 [N]: the steps of each sequence; results are 0 after its end.
         direction: "left2right", "right2left", "bidirectional_concat" or "bidirectional_sum".
-        stacked: each layer reads both directions of the one below, as PyTorch's do.
-        training: returns a workspace besides, for `lstm_backward`.
-        out: arrays that y, h and c are written to, or None.
+        stacked: each layer reads both directions of the layer below, as in PyTorch.
+        training: also returns a workspace for `rnn_backward`.
+        out: destinations for y, h and c, each an array or None.
 
     Returns:
-        (y, h, c) or (y, h, c, workspace): y [T, N, P], of "bidirectional_concat" [T, N, 2 P]; h [L, D, N, P]; c
-        [L, D, N, H] of f32, or of the type of `c0`; the workspace an array of bytes.
+        (y, h, c) or (y, h, c, workspace): y [T, N, P], or [T, N, 2 P] for "bidirectional_concat"; h [L, D, N, P]; c
+        [L, D, N, H] of f32, or of the type of `c0`; the workspace is an array of bytes.
 
     Raises:
-        quern.Error: shapes or types that do not fit; the message has the constraint's number.
+        quern.Error: shapes or types do not fit; the message has the constraint's number.
     """
     out = _checks.results(out, 3)
     results = _forward(x, h0, c0, None, lengths, w, u, peephole, projection, bias, *out, None, "lstm", direction, None,
@@ -253,15 +252,15 @@ def lstm(x, w, u, bias=None, h0=None, c0=None, *, peephole=None, projection=None
 
 def gru(x, w, u, bias=None, h0=None, *, linear_before_reset=False, attention=None, lengths=None,
         direction="left2right", stacked=False, training=False, out=(None, None)):
-    """A GRU over a batch of sequences. Gates are u, r, o; docs/primitives/rnn.md has the equations.
+    """Computes a GRU over a batch of sequences. Gates are u, r, o; see docs/primitives/rnn.md for the equations.
 
     Args:
-        x, h0, lengths, direction, stacked, training: as of `lstm`.
+        x, h0, lengths, direction, stacked, training: see `lstm`.
         w, u: [L, D, I, 3, H] and [L, D, H, 3, H].
-        bias: [L, D, 3, H]; linear before reset [L, D, 4, H].
-        linear_before_reset: the reset gate applies behind the product with `u`, as in PyTorch and Keras.
+        bias: [L, D, 3, H]; with linear_before_reset [L, D, 4, H].
+        linear_before_reset: the reset gate is applied after the product with `u`, as in PyTorch and Keras.
         attention: [T, N, 1], which makes it an AUGRU.
-        out: arrays that y and h are written to, or None.
+        out: destinations for y and h, each an array or None.
 
     Returns:
         (y, h) or (y, h, workspace).
@@ -275,13 +274,13 @@ def gru(x, w, u, bias=None, h0=None, *, linear_before_reset=False, attention=Non
 
 def rnn(x, w, u, bias=None, h0=None, *, activation="tanh", alpha=0.0, lengths=None, direction="left2right",
         stacked=False, training=False, out=(None, None)):
-    """A plain recurrent network: h' = activation(w x + u h + bias).
+    """Computes a plain recurrent network: h' = activation(w x + u h + bias).
 
     Args:
-        x, h0, lengths, direction, stacked, training: as of `lstm`.
+        x, h0, lengths, direction, stacked, training: see `lstm`.
         w, u, bias: [L, D, I, 1, H], [L, D, H, 1, H] and [L, D, 1, H].
         activation: "tanh", "relu" (with slope `alpha` below 0) or "logistic".
-        out: arrays that y and h are written to, or None.
+        out: destinations for y and h, each an array or None.
 
     Returns:
         (y, h) or (y, h, workspace).
@@ -295,19 +294,19 @@ def rnn(x, w, u, bias=None, h0=None, *, activation="tanh", alpha=0.0, lengths=No
 def rnn_backward(cell, x, w, u, y, h, workspace, dy, *, c=None, bias=None, h0=None, c0=None, dh=None, dc=None,
                  peephole=None, projection=None, attention=None, lengths=None, direction="left2right", stacked=False,
                  activation="tanh", alpha=0.0, wanted=None):
-    """The gradients of `rnn`, `lstm` and `gru`.
+    """Computes the gradients of `rnn`, `lstm` and `gru`.
 
     Args:
         cell: "rnn", "lstm", "gru", "lbr_gru" (linear before reset), "augru" or "lbr_augru".
-        x, w, u, bias, h0, c0, peephole, projection, attention, lengths, direction, stacked, activation, alpha: what
-            forward was given.
-        y, h, c, workspace: what it returned with `training`.
-        dy, dh, dc: gradients of y, h and c, f32 of their shapes; those of h and c may be absent, which is zeros.
-        wanted: names of gradients, of "x", "w", "u", "bias", "h0", "c0", "peephole", "projection" and "attention"; by
-            default those of all that was given.
+        x, w, u, bias, h0, c0, peephole, projection, attention, lengths, direction, stacked, activation, alpha: the
+            arguments of the forward call.
+        y, h, c, workspace: its results with `training`.
+        dy, dh, dc: gradients of y, h and c, f32 of their shapes; dh and dc may be None, which means zeros.
+        wanted: names of the gradients to compute, of "x", "w", "u", "bias", "h0", "c0", "peephole", "projection" and
+            "attention"; by default those of all arrays that are not None.
 
     Returns:
-        A dict from these names to arrays of f32, each of the shape of what it is the gradient of.
+        A dict from these names to arrays of f32, each with the shape of the array whose gradient it is.
     """
     given = dict(zip(SHORT, (x, h0, c0, attention, w, u, peephole, projection, bias)))
     names = [name for name, array in given.items() if array is not None and (wanted is None or name in wanted)]
@@ -320,11 +319,11 @@ def rnn_backward(cell, x, w, u, y, h, workspace, dy, *, c=None, bias=None, h0=No
 
 
 def weights(cell, weight_ih, weight_hh, bias_ih=None, bias_hh=None, *, projection=None):
-    """Weights of one layer and direction of PyTorch (or Keras with reset_after, transposed) as `lstm` takes them.
+    """Converts weights of one layer and direction of PyTorch (or Keras with reset_after, transposed) to Quern's layout.
 
     Args:
         cell: "rnn", "lstm" or "lbr_gru" (PyTorch's GRU).
-        weight_ih, weight_hh: [G H, I] and [G H, P]. The gates of a GRU come in another order, so that it is copied.
+        weight_ih, weight_hh: [G H, I] and [G H, P]. Weights of a GRU are copied, because its gates are reordered.
         bias_ih, bias_hh: [G H] or None.
         projection: weight_hr [P, H] or None.
 
@@ -353,7 +352,7 @@ _Packed.__doc__ = "Weights in the layout of a kernel: (type, dims) of the array,
 
 
 class _Layer:
-    """What LSTM, GRU and RNN have in common: copies of the weights in the fastest layout, packed once.
+    """The base of LSTM, GRU and RNN: keeps copies of the weights in the fastest layout, packed once.
 
     Later changes of the arrays have no effect. A layer can be copied and pickled, and a pickle is portable.
     """
@@ -377,7 +376,7 @@ class _Layer:
         self._function = _quern.Function(len(INPUTS), 4, functools.partial(_plan_forward, layer=weakref.proxy(self)))
 
     def plain_weights(self, empty=numpy_empty):
-        """Dense arrays by name, each made by `empty(type, dims)`."""
+        """Returns dense arrays by name, each created by `empty(type, dims)`."""
         made = {}
         for name, (shape, layout, _, buffer) in self.packed.items():
             made[name] = empty(*shape)
@@ -395,7 +394,7 @@ class _Layer:
                         weights.get("weights_projection"))
 
     def _any(self, tensors):
-        """A problem of any number of steps and sequences that chooses the layouts of its weights."""
+        """Returns a problem with open steps and sequences that chooses the layouts of its weights."""
         shapes = {name: (tensor.type, tensor.dims) for name, tensor in tensors.items()}
         type, (_, _, inputs, _, _) = shapes["weights_layer"]
         shapes["src_layer"] = (type, (1, 1, inputs))
@@ -416,18 +415,18 @@ class _Layer:
 
 
 class LSTM(_Layer):
-    """An LSTM for inference whose weights are packed once: arguments as of `lstm`."""
+    """An LSTM for inference whose weights are packed once; see `lstm` for the arguments."""
 
     def __init__(self, w, u, bias=None, *, peephole=None, projection=None, direction="left2right", stacked=False):
         super().__init__(("lstm", direction, None, 0.0, _flags(stacked)), w, u, bias, peephole, projection)
 
     def __call__(self, x, h0=None, c0=None, *, lengths=None, out=(None, None, None)):
-        """(y, h, c), as `lstm` returns them."""
+        """Returns (y, h, c) like `lstm`."""
         return self._run(x, h0, c0, None, lengths, _checks.results(out, 3))[:3]
 
 
 class GRU(_Layer):
-    """A GRU for inference whose weights are packed once: arguments as of `gru`."""
+    """A GRU for inference whose weights are packed once; see `gru` for the arguments."""
 
     def __init__(self, w, u, bias=None, *, linear_before_reset=False, attention=False, direction="left2right",
                  stacked=False):
@@ -435,18 +434,18 @@ class GRU(_Layer):
         super().__init__((cell, direction, None, 0.0, _flags(stacked)), w, u, bias)
 
     def __call__(self, x, h0=None, *, attention=None, lengths=None, out=(None, None)):
-        """(y, h), as `gru` returns them."""
+        """Returns (y, h) like `gru`."""
         return self._run(x, h0, None, attention, lengths, (*_checks.results(out, 2), None))[:2]
 
 
 class RNN(_Layer):
-    """A plain recurrent network for inference whose weights are packed once: arguments as of `rnn`."""
+    """A plain recurrent network for inference whose weights are packed once; see `rnn` for the arguments."""
 
     def __init__(self, w, u, bias=None, *, activation="tanh", alpha=0.0, direction="left2right", stacked=False):
         super().__init__(("rnn", direction, activation, _checks.number("alpha", alpha), _flags(stacked)), w, u, bias)
 
     def __call__(self, x, h0=None, *, lengths=None, out=(None, None)):
-        """(y, h), as `rnn` returns them."""
+        """Returns (y, h) like `rnn`."""
         return self._run(x, h0, None, None, lengths, (*_checks.results(out, 2), None))[:2]
 
 

@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operators of PyTorch for softmax and functions of elements: built ones (src/Torch.cpp), or, for a PyTorch or a Python
-that none were built for, the same in Python."""
+"""PyTorch operators for softmax and elementwise functions: compiled ones (src/Torch.cpp) or, for a PyTorch or Python
+version without a compiled module, the same in Python."""
 
 import torch
 
@@ -77,7 +77,7 @@ def _eltwise_gradients(ctx, dy, backward=eltwise_backward_op):
 
 
 def _in_python(operator, run, keep, gradients, backward_operator):
-    """The function that calls an operator without a built module."""
+    """Returns a function that calls an operator without a compiled module."""
     torch.library.register_autograd(operator.name(), gradients, setup_context=keep, lib=library)
     backward = refuse_derivative(backward_operator)
     transformed = transformable(operator, keep, lambda ctx, dy: gradients(ctx, dy, backward=backward))

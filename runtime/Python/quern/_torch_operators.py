@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How operators of PyTorch are made."""
+"""Helpers that define PyTorch operators."""
 
 import importlib
 
@@ -12,8 +12,8 @@ from quern import _quern
 
 _threads = 0
 
-# Dispatch keys of plain tensors of the CPU, made in inference mode or outside. Any other key (a negative bit, a wrapper
-# of a transformation, a sparse or fake tensor) is resolved by PyTorch's dispatcher.
+# Dispatch keys of plain CPU tensors, created in inference mode or outside. PyTorch's dispatcher handles any other key
+# (a negative bit, a wrapper of a transformation, a sparse or fake tensor).
 _PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter)
 with torch.inference_mode():
     _PLAIN_KEYS = {torch._C._dispatch_keys(torch.empty(0)).raw_repr()}
@@ -21,7 +21,7 @@ _PLAIN_KEYS.add(torch._C._dispatch_keys(torch.empty(0)).raw_repr())
 
 
 def use_threads():
-    """As many threads as PyTorch uses, where they are not PyTorch's own."""
+    """Sets the number of threads to PyTorch's, unless the kernels run on PyTorch's own threads."""
     global _threads  # pylint: disable=global-statement
     count = 0 if _quern.has_torch_threads() else torch.get_num_threads()
     if count and count != _threads:
@@ -30,7 +30,7 @@ def use_threads():
 
 
 def _built():
-    """The module of operators that was built for this PyTorch and this Python; None: there is none."""
+    """Returns the compiled module of operators for this PyTorch and this Python, or None."""
     version = "_".join(torch.__version__.split(".")[:2])
     try:
         return importlib.import_module(f"quern._torch_{version}")
@@ -43,9 +43,9 @@ library = torch.library.Library("quern", "FRAGMENT")
 
 
 def define(schema, implementation, fake, *, is_gradient=False):
-    """Defines quern::NAME of the schema, on the CPU and for shapes; without an implementation there is a built one.
+    """Defines the operator quern::NAME of the schema for the CPU and for shapes.
 
-    An operator that computes a gradient refuses to be differentiated.
+    Without an implementation, the compiled module provides it. A gradient operator rejects differentiation.
     """
     name = schema.partition("(")[0]
     library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
@@ -70,7 +70,8 @@ def refuse_tangents(*tensors):
 
 
 def transformable(operator, keep, gradients):
-    """A function like `operator` for the transformations of torch.func, which register_autograd() does not serve.
+    """Returns a function like `operator` for the transformations of torch.func, which register_autograd() does not
+    support.
 
     Args:
         keep, gradients: `setup_context` and `backward` of a torch.autograd.Function.
@@ -84,7 +85,7 @@ def transformable(operator, keep, gradients):
             def at(i):
                 return [argument if dim is None else argument.select(dim, i)
                         for argument, dim in zip(arguments, in_dims)]
-            # A list of flags has a list of dims, which is not mapped.
+            # A list of flags has a list of dims and is not mapped.
             in_dims = [None if isinstance(dim, list) else dim for dim in in_dims]
             results = [Transformable.apply(*at(i)) for i in range(info.batch_size)]
             if isinstance(results[0], torch.Tensor):
@@ -94,22 +95,22 @@ def transformable(operator, keep, gradients):
 
 
 def refuse_derivative(operator):
-    """`operator`, which computes gradients, for the transformations of torch.func: differentiating it raises."""
+    """Returns a gradient operator for the transformations of torch.func that raises if it is differentiated."""
     return transformable(operator, lambda ctx, inputs, output: None, _refuse_second_derivative)
 
 
 def is_transformed():
-    """Whether a transformation of torch.func is active."""
+    """Returns whether a transformation of torch.func is active."""
     return torch._C._are_functorch_transforms_active()
 
 
 def bare(tensor):
-    """Without what autograd records."""
+    """Returns the tensor detached from autograd."""
     return tensor.detach() if tensor is not None and tensor.requires_grad else tensor
 
 
 def are_plain(*tensors):
-    """Whether a call may bypass the dispatcher of PyTorch, except for autograd: nothing traces or transforms it, and
+    """Returns whether a call may bypass PyTorch's dispatcher, except for autograd: nothing traces or transforms it, and
     each tensor (or None) is stored as its type, strides and address say."""
     return (all(tensor is None or (type(tensor) in _PLAIN_TYPES
                                    and torch._C._dispatch_keys(tensor).raw_repr() in _PLAIN_KEYS) for tensor in tensors)

@@ -1,9 +1,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operators of PyTorch for a layer of a recurrent network, with the parameters of PyTorch's own modules.
+"""PyTorch operators for a layer of a recurrent network, with the parameters of PyTorch's own modules.
 
-What brings these into Quern's order is within the operators: it leaves nothing for autograd to record, and the
-gradients of an LSTM's weights are computed where PyTorch wants them.
+The operators convert the parameters to Quern's order themselves, so that autograd records nothing for it, and the
+gradients of an LSTM's weights are written in PyTorch's layout directly.
 """
 
 import torch
@@ -20,18 +20,18 @@ _TENSORS = ", ".join(("Tensor " if name in _ALWAYS else "Tensor? ") + name for n
 
 
 def _swapped(array):
-    """A copy of [3 H, …] with the first two gates exchanged: PyTorch has r, z, n and Quern u, r, o."""
+    """Copies [3 H, …] with the first two gates exchanged: PyTorch has r, z, n and Quern u, r, o."""
     size = array.shape[0] // 3
     return torch.cat((array[size:2 * size], array[:size], array[2 * size:]))
 
 
 def _stacked(parts):
-    """The arrays [1, 1, …] of all directions as one array [1, D, …]: a view if there is one direction."""
+    """Returns the arrays [1, 1, …] of all directions as one array [1, D, …]: a view if there is one direction."""
     return parts[0] if len(parts) == 1 or parts[0] is None else torch.cat(parts, 1)
 
 
 def canonical(cell, parameters):
-    """(w, u, bias, projection) as quern.lstm takes them, from lists (w, u, b_ih, b_hh, p) of each direction.
+    """Returns (w, u, bias, projection) for quern.lstm etc. from lists (w, u, b_ih, b_hh, p) for each direction.
 
     Weights and projection are views if the order of gates allows it and there is one direction.
     """
@@ -39,7 +39,7 @@ def canonical(cell, parameters):
     is_gru = cell == "lbr_gru"
 
     def by_gate(array):
-        """[1, 1, I, G, H] of weights [G H, I]: one call in place of several views."""
+        """Returns weights [G H, I] as [1, 1, I, G, H]: one call in place of several views."""
         array = _swapped(array) if is_gru else array
         (rows, inputs), (row, column) = array.shape, array.stride()
         size = rows // gates
@@ -57,24 +57,24 @@ def canonical(cell, parameters):
 
 
 def directions_of(parameters):
-    """The lists of each direction, of the tensors in their places."""
+    """Returns the list of tensors for each direction."""
     first, second = parameters[:len(_OF_DIRECTION)], parameters[len(_OF_DIRECTION):]
     return [first] if second[0] is None else [first, second]
 
 
 def _weights_of(arrays, at):
-    """(w, u, bias, projection) of one direction."""
+    """Returns (w, u, bias, projection) of one direction."""
     return [None if array is None else array[:, at:at + 1] for array in arrays]
 
 
 def split(cell, activation, arrays):
-    """A Direction for each direction of (w, u, bias, projection)."""
+    """Returns a Direction for each direction of (w, u, bias, projection)."""
     names = ("left2right", "right2left")[:arrays[0].shape[1]]
     return [Direction((cell, name, activation), *_weights_of(arrays, at)) for at, name in enumerate(names)]
 
 
 def falling(lengths):
-    """The lengths as a list if they fall, so that time can be cut into chunks."""
+    """Returns the lengths as a list if they are in descending order, so that the steps can be divided into chunks."""
     if lengths is None:
         return None
     steps = lengths.tolist()
@@ -82,7 +82,7 @@ def falling(lengths):
 
 
 def _states(x, h, c, count, is_lstm, size, hidden):
-    """[D, N, P] and [D, N, H] that are written: what is given, or zeros."""
+    """Returns initial states [D, N, P] and [D, N, H] to be overwritten: copies of the arguments, or zeros."""
     batch = x.shape[1]
     h = x.new_zeros(count, batch, size) if h is None else h.clone(memory_format=torch.contiguous_format)
     if not is_lstm:
@@ -92,7 +92,7 @@ def _states(x, h, c, count, is_lstm, size, hidden):
 
 
 def run_chunks(directions, x, h, c, lengths, steps, workspace=None):
-    """(y, h, c) of sequences whose lengths fall."""
+    """Computes (y, h, c) for sequences in descending order of length."""
     if x.stride(2) != 1:
         x = x.contiguous()
     size, hidden = directions[0].states, directions[0].hidden
@@ -111,7 +111,7 @@ def run_chunks(directions, x, h, c, lengths, steps, workspace=None):
 
 
 def _room(cell, x, parameters):
-    """Bytes that hold any workspace of a problem: of all steps at once, or of each direction its chunks'."""
+    """Returns bytes that suffice for any workspace of a problem, whether it runs all steps at once or in chunks."""
     count = len(directions_of(parameters))
     w, p = parameters[0], parameters[4]
     gates = GATES[cell]
@@ -154,7 +154,7 @@ def _run(*arguments):
 def _whole_bytes(cell, x, w, projection):
     count = w.shape[1]
     projected = () if projection is None else (projection.shape[3], x.element_size())
-    # Sections of several directions lie beside each other: as of so many times the steps.
+    # The sections of several directions are adjacent: the size is that of one direction with `count` times the steps.
     return workspace_bytes(cell, x.shape[0] * count, x.shape[1], w.shape[3], w.shape[4], *projected)
 
 
@@ -182,7 +182,7 @@ _NAMES = {"x": "src_layer", "h": "src_iter", "c": "src_iter_c", "w": "weights_la
 
 
 def _zeros(name, cell, parameters):
-    """(what a gradient of one direction is added to as Quern has it, the same memory as PyTorch has it)."""
+    """Returns (zeros for the gradient of one direction in Quern's layout, the same memory in PyTorch's layout)."""
     w, u, b_ih, _, p = parameters
     gates = GATES[cell]
     if name == "bias":
@@ -196,7 +196,7 @@ def _zeros(name, cell, parameters):
 
 
 def _of_pytorch(cell, made):
-    """Gradients (w, u, b_ih, b_hh, p) of memories by name of Quern."""
+    """Returns gradients (w, u, b_ih, b_hh, p) for PyTorch from the gradients by Quern's names."""
     is_gru, bias = cell == "lbr_gru", made.get("bias")
 
     def in_order(array):
@@ -211,7 +211,7 @@ def _of_pytorch(cell, made):
 
 
 def _chunk_gradients(cell, activation, inputs, arrays, parameters, forward, given, names, steps):
-    """(gradients of x, h and c, memories by name of each direction)."""
+    """Returns (gradients of x, h and c, gradients by name for each direction)."""
     x, h, c, lengths = inputs
     y, workspace = forward
     dy, dh, dc = given
@@ -244,7 +244,7 @@ def _chunk_gradients(cell, activation, inputs, arrays, parameters, forward, give
 
 
 def _whole_gradients(cell, activation, inputs, arrays, parameters, forward, given, names):
-    """As `_chunk_gradients`, of all steps at once."""
+    """Does the same as `_chunk_gradients`, with a single call."""
     x, h, c, lengths = inputs
     w, u, bias, projection = arrays
     y, last_h, last_c, workspace = forward
@@ -329,7 +329,7 @@ torch.library.register_autograd("quern::rnn", _gradients, setup_context=_keep, l
 
 
 class _Recorded(torch.autograd.Function):
-    """The same without the dispatcher, which takes longer than a small layer."""
+    """The operator without the dispatcher, which would take longer than a small layer."""
 
     @staticmethod
     def forward(ctx, *arguments):  # pylint: disable=arguments-differ
@@ -341,7 +341,7 @@ class _Recorded(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *gradients):  # pylint: disable=arguments-differ
-        # With create_graph the operator is recorded, which refuses to be differentiated.
+        # With create_graph, autograd records the operator, which rejects differentiation.
         return _gradients(ctx, *gradients, backward=rnn_backward if torch.is_grad_enabled() else _run_backward)
 
 
@@ -359,11 +359,11 @@ _transformed = transformable(
 
 
 def call(*arguments):
-    """The operator, by the shortest way."""
+    """Calls the operator by the fastest path."""
     if is_transformed() and not torch.compiler.is_compiling():
         return _transformed(*arguments)
     if torch._C._get_tracing_state():
-        # A recorded graph may be differentiated, also if it is recorded (and checked) under torch.no_grad().
+        # A recorded graph may be differentiated, even if it is recorded (and checked) under torch.no_grad().
         arguments = (*arguments[:-1], True)
     if torch.compiler.is_compiling() or not are_plain(*arguments[:len(PLACES)]):
         return rnn(*arguments)

@@ -1,9 +1,10 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A direction of a recurrent layer over sequences whose lengths fall, in chunks of time with as many sequences as run.
+"""A direction of a recurrent layer over sequences in descending order of length. It divides the steps into chunks, each
+with the sequences that have not ended.
 
-What a whole batch computes behind the end of its shorter sequences is for nothing. The kernels are of any number of
-steps and sequences, so that lengths which were never met before compile nothing.
+Computing the whole batch would waste the steps after the end of shorter sequences. The kernels have open numbers of
+steps and sequences, so new lengths compile nothing.
 """
 
 import collections
@@ -17,10 +18,10 @@ from quern._frameworks import type_name
 from quern._rnn import rnn_line
 
 MOST_CHUNKS = 32
-# How much padding is worth a chunk more, in steps of one sequence: what a call costs in microseconds, and in training
-# what gradients of weights cost besides, which are sums over at least 64 rows.
+# Padding that justifies another chunk, in steps of one sequence: the cost of a call in microseconds, and for training
+# the additional cost of weight gradients, which are sums over at least 64 rows.
 _CALL = 30
-_ROW_FLOPS = 2e5  # a microsecond's
+_ROW_FLOPS = 2e5  # per microsecond
 _TRAINING = 48
 
 Chunk = collections.namedtuple("Chunk", "begin end count")
@@ -28,7 +29,8 @@ Chunk.__doc__ = "Steps, and how many sequences run in the first of them."
 
 
 def chunks_of(lengths, steps, worth):
-    """Chunks for a list of lengths that falls. In none are `worth` steps of sequences padding."""
+    """Returns chunks for a descending list of lengths. The padding of each chunk is less than `worth` steps of
+    sequences."""
     chunks, begin, count, running, padding, step = [], 0, len(lengths), len(lengths), 0, 0
     last = min(lengths[0], steps) if lengths else 0
     while step < last:
@@ -44,7 +46,7 @@ def chunks_of(lengths, steps, worth):
 
 
 def clear_outside(chunks, array):
-    """Zeros where no chunk writes [T, N, …]."""
+    """Zeros the elements of an array [T, N, …] that no chunk writes."""
     for begin, end, count in chunks:
         if count < array.shape[1]:
             array[begin:end, count:].zero_()
@@ -69,7 +71,7 @@ class Direction:
 
     Args:
         parameters: (cell, "left2right" or "right2left", activation or None).
-        w, u, bias, projection: as quern.lstm takes them, of one layer and direction.
+        w, u, bias, projection: weights of one layer and direction, see quern.lstm.
     """
 
     def __init__(self, parameters, w, u, bias, projection):
@@ -85,7 +87,7 @@ class Direction:
         self._packed = {}
 
     def worth(self, training):
-        """For `chunks_of`."""
+        """Returns the padding that justifies another chunk, for `chunks_of`."""
         flops = 2 * self.gates * self.hidden * (self.inputs + self.states)
         return _CALL * _ROW_FLOPS / flops + (_TRAINING if training else 4)
 
@@ -117,7 +119,7 @@ class Direction:
         return rnn_line("bwd", self.parameters, texts)
 
     def _constants(self, line, prop):
-        """Bindings of what is the same for all chunks."""
+        """Returns the bindings that are the same for all chunks."""
         if prop not in self._packed:
             bindings = []
             for name, array in self.weights.items():
@@ -131,7 +133,7 @@ class Direction:
         return self._packed[prop]
 
     def _workspace_of(self, workspace, offset, chunk):
-        """(its bytes in the workspace, where the next chunk's begin)."""
+        """Returns (the chunk's bytes in the workspace, offset of the next chunk)."""
         size = workspace_bytes(self.parameters[0], chunk.end - chunk.begin, chunk.count, self.gates, self.hidden,
                                *self._projected())
         return workspace[offset:offset + size], offset + size
@@ -141,12 +143,12 @@ class Direction:
             else ()
 
     def _in_order(self, chunks):
-        """As they are run forward: (chunk, lengths within it, sequences that come from the chunk before)."""
+        """Returns the chunks in forward order."""
         return list(reversed(chunks)) if self.is_reverse else chunks
 
     def forward(self, chunks, x, h, c, lengths, y, workspace=None):
-        """Writes y, and the states that `h` [N, P] and `c` [N, H] (f32; None but of an LSTM) have at the end over those
-        at the start."""
+        """Writes y, and overwrites the initial states `h` [N, P] and `c` [N, H] (f32; None except for an LSTM) with the
+        final ones."""
         prop = "fwd_i" if workspace is None else "fwd_t"
         line = self._line(prop)
         kernel, constants, offset = _kernel(line)[1], self._constants(line, prop), 0
@@ -166,12 +168,12 @@ class Direction:
             kernel.execute(bindings)
 
     def backward(self, chunks, x, h, c, lengths, y, workspace, dy, dh, dc, gradients):
-        """Gradients of what forward computed.
+        """Computes the gradients of forward().
 
         Args:
-            h, c: at the start.
-            dh, dc: of the states at the end, f32, which become those of the states at the start.
-            gradients: by "src_layer", "weights_layer", … f32 zeros that gradients are added to, those of weights with
+            h, c: initial states.
+            dh, dc: gradients of the final states, f32; overwritten with those of the initial states.
+            gradients: f32 zeros by "src_layer", "weights_layer", … to which gradients are added; those of weights have
                 `gradient_strides`.
         """
         line = self._line("bwd", tuple(gradients))
@@ -199,7 +201,7 @@ class Direction:
                 earlier = torch.empty_like(later[:count])
                 made.append((later, earlier))
                 bindings += [(RNN_INDEX["src_" + name], start, False, False),
-                             (RNN_INDEX["dst_" + name], start, False, False),  # is not read
+                             (RNN_INDEX["dst_" + name], start, False, False),  # not read
                              (RNN_INDEX["diff_dst_" + name], later[None, None, :count], False, False),
                              (RNN_INDEX["diff_src_" + name], earlier[None, None], True, False)]
             kernel.execute(bindings)
@@ -207,7 +209,8 @@ class Direction:
                 later[:count] = earlier
 
     def _start(self, h, c, y, before, chunk):
-        """The states that a chunk starts from: those that the one before left, and of new sequences the first."""
+        """Returns the initial states of a chunk: those of the chunk before, and for new sequences those of the
+        layer."""
         h, c = h[:chunk.count].clone(), None if c is None else c[:chunk.count].clone()
         if before:
             (begin, end, count), own = before
@@ -226,15 +229,17 @@ def _aligned(size):
 
 
 def gradient_strides(size, gates, hidden):
-    """The layout [1, 1, size, gates, hidden] of a dense [gates * hidden, size], as PyTorch has weights."""
+    """Returns the strides of [1, 1, size, gates, hidden] for a dense [gates * hidden, size], PyTorch's layout of
+    weights."""
     whole = gates * hidden * size
     return f"s{whole}x{whole}x1x{hidden * size}x{size}"
 
 
 def workspace_bytes(cell, steps, batch, gates, hidden, projected=None, element=0):
-    """As docs/primitives/rnn.md has it, of one layer and direction: sections that begin at multiples of 64.
+    """Returns the bytes of a workspace for one layer and direction (docs/primitives/rnn.md). Sections start at
+    multiples of 64.
 
-    `projected` is the number of channels behind a projection, and `element` the bytes of one.
+    `projected` is the number of channels after a projection, and `element` the bytes of one.
     """
     count = steps * batch
     sizes = [count * gates * hidden * 4]

@@ -1,27 +1,27 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The caches: kernels of this process, and those on disk that processes share."""
+"""The caches: kernels in memory of this process, and kernels on disk that processes share."""
 
 from quern import _command, _functions, _quern, _rnn
 
 
 def statistics():
-    """Hits, misses, stores and sizes since the start (a dict, as quern_cache_statistics_t)."""
+    """Returns hits, misses, stores and sizes since the start as a dict; see quern_cache_statistics_t."""
     return _quern.statistics()
 
 
 def directory():
-    """The directory of the disk cache; "" if it is off."""
+    """Returns the directory of the disk cache; "" if it is off."""
     return _quern.disk_cache()
 
 
 def set_directory(path):
-    """Keeps kernels in `path`, or nowhere (""). quern.Error: others may write there, or it is a link."""
+    """Stores kernels in `path`; "" disables it. Raises quern.Error if others may write there, or it is a link."""
     _quern.set_disk_cache(str(path))
 
 
 def set_capacity(*, kernels=None, memory_bytes=None, disk_bytes=None):
-    """Limits: kernels and bytes in memory (0 kernels: no memory cache), bytes on disk."""
+    """Sets limits: kernels and bytes in memory (0 kernels: no memory cache), bytes on disk."""
     if kernels is not None:
         _quern.set_cache_capacity(kernels)
     if memory_bytes is not None:
@@ -31,7 +31,7 @@ def set_capacity(*, kernels=None, memory_bytes=None, disk_bytes=None):
 
 
 def clear():
-    """Forgets the kernels in memory: those of the cache, and those that the functions of this package keep."""
+    """Discards the kernels in memory: those of the cache, and those that the functions of this package keep."""
     _functions.clear()
     _rnn.clear()
     capacity = _quern.cache_capacity()
@@ -40,11 +40,11 @@ def clear():
 
 
 def prewarm(problems):
-    """Brings the kernels of problems, lines or quern.Problem, into the caches. Ctrl-C ends it between two."""
+    """Fetches or compiles the kernels of problems: lines of text or quern.Problem. Ctrl-C interrupts it between two."""
     for problem in problems:
         _quern.Kernel(_quern.Descriptor.from_text(getattr(problem, "text", problem)))
 
 
 def listing():
-    """What is on disk, as `quern cache list` prints it."""
+    """Returns the contents of the disk cache, as printed by `quern cache list`."""
     return _command.run(["cache", "list", *(["--dir=" + directory()] if directory() else [])])

@@ -1,11 +1,11 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Kernels within JAX: functions for jit, vmap and grad on the CPU.
+"""Kernels in JAX: functions for jit, vmap and grad on the CPU.
 
     y = quern.jax.softmax(x)
     y, h, c = quern.jax.lstm(x, w, u, bias)
 
-Each is a custom call of XLA, whose kernel is made when XLA compiles the program and runs on XLA's own threads.
+Each is a custom call of XLA. Its kernel is created when XLA compiles the program, and runs on XLA's threads.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ _LIBRARY = os.path.join(os.path.dirname(__file__), "lib", "libquern-xla.so")
 def _register():
     if not os.path.exists(_LIBRARY):
         raise ImportError("this package was built without jaxlib's headers: build it where jaxlib is installed")
-    jax.devices()  # jaxlib registers what is queued, and keeps no order in the queue
+    jax.devices()  # jaxlib registers queued types and targets in any order
     library = ctypes.CDLL(_LIBRARY)
     capsule = ctypes.pythonapi.PyCapsule_New
     capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
@@ -48,19 +48,19 @@ _register()
 
 
 def _call(line, indices, operands, results, aliases=None):
-    """The custom call; `results` are (type, dims)."""
+    """Emits the custom call; `results` are (type, dims)."""
     shapes = [jax.ShapeDtypeStruct(dims, numpy_dtype(type)) for type, dims in results]
     call = jax.ffi.ffi_call("quern", shapes, vmap_method="sequential", input_output_aliases=aliases)
     return call(*operands, line=line, arguments=numpy.array(indices, numpy.int32))
 
 
 def _text(array):
-    """A dense row-major tensor, as XLA has arrays."""
+    """Returns the text of a dense row-major tensor, the layout of XLA's arrays."""
     return _quern.Tensor(type_name(array.dtype), array.shape).text
 
 
 def _elementwise(function):
-    """`function` for more leading dims: what vmap makes of it, if all its arrays get one."""
+    """Returns `function` with a rule for vmap that passes an additional leading dim to all its arrays."""
     mapped = custom_batching.custom_vmap(function)
 
     @mapped.def_vmap
@@ -107,18 +107,18 @@ def _along(algorithm, x, axis, donate):
 
 
 def softmax(x, axis=-1, *, donate=False):
-    """`jax.nn.softmax` of f64, f32, bf16 or f16, and its gradient; f32 of integers.
+    """Like `jax.nn.softmax` for f64, f32, bf16 or f16, with its gradient; integers become f32.
 
     Args:
         x: array of 1 to 12 dims.
         axis: the axis of the sum.
-        donate: the result may take the memory of `x`, if XLA needs `x` for nothing else.
+        donate: the result may reuse the memory of `x`, if XLA does not need `x` otherwise.
     """
     return _along("accurate", x, axis, donate)
 
 
 def log_softmax(x, axis=-1, *, donate=False):
-    """`jax.nn.log_softmax`, as `softmax`."""
+    """Like `jax.nn.log_softmax`; see `softmax`."""
     return _along("log", x, axis, donate)
 
 
@@ -150,17 +150,17 @@ def _eltwise(algorithm, alpha, beta):
 
 
 def eltwise(x, algorithm, alpha=0.0, beta=0.0):
-    """A function of each element, with a gradient: `algorithm` and its parameters as of `quern.eltwise`."""
+    """Applies a function to each element, with a gradient; see `quern.eltwise` for `algorithm` and its parameters."""
     return _eltwise(algorithm, float(alpha), float(beta))(jnp.asarray(x))
 
 
 # --- Recurrent networks ---
 
-_STATES = ("src_layer", "src_iter", "src_iter_c", "attention", "seq_lengths")  # their batch is a dim
+_STATES = ("src_layer", "src_iter", "src_iter_c", "attention", "seq_lengths")  # have a batch dim
 
 
 def _rnn_forward(parameters, training, arrays):
-    """Arrays by name of what is there: dst_layer, dst_iter, dst_iter_c of an LSTM, and a workspace in training."""
+    """Returns the results by name: dst_layer, dst_iter, dst_iter_c of an LSTM, and a workspace in training."""
     shapes = {name: (type_name(array.dtype), array.shape) for name, array in arrays.items()}
     results = dict(zip(OUTPUTS, result_shapes(parameters, shapes)))
     results = {name: shape for name, shape in results.items() if shape}
@@ -175,7 +175,8 @@ def _rnn_forward(parameters, training, arrays):
 
 
 def _rnn_backward(parameters, wanted, arrays):
-    """Gradients by name, of f32; `arrays` has what forward had and made, and gradients of the latter."""
+    """Returns f32 gradients by name; `arrays` has the inputs and results of forward, and the gradients of the
+    results."""
     cell, direction, activation, alpha, flags = parameters
     results = {name: ("f32", arrays[name.removeprefix("diff_")].shape) for name in wanted}
     texts = {name: _text(array) for name, array in arrays.items() if name != "workspace"}
@@ -191,7 +192,7 @@ def _batch_axis(name):
 
 
 def _merged(size, name, array, is_mapped):
-    """A mapped array with its first dim in the batch, which comes behind it."""
+    """Returns a mapped array with its first dim merged into the batch dim."""
     if not is_mapped:
         array = jnp.broadcast_to(array, (size, *array.shape))
     axis = _batch_axis(name)
@@ -205,7 +206,7 @@ def _split(size, name, array):
 
 
 def _mappable_forward(parameters, training):
-    """Forward, which vmap makes one call of if the weights are the same for all and there is no workspace."""
+    """Returns forward for vmap: a single call if the weights are the same for all and there is no workspace."""
     function = functools.partial(_rnn_forward, parameters, training)
     mapped = custom_batching.custom_vmap(function)
 
@@ -239,7 +240,7 @@ def _network(parameters):
         wanted = tuple("diff_" + name for name in arrays if arrays[name].perturbed and name != "seq_lengths")
         arrays = {name: array.value for name, array in arrays.items()}
         results = train(arrays)
-        # What is wanted is known when the function is traced: it goes by as the structure of a tree.
+        # `wanted` must be known when the function is traced, so it is passed as the structure of a tree.
         return in_order(results), (arrays, results, dict.fromkeys(wanted))
 
     def gradients(kept, cotangents):
@@ -279,9 +280,9 @@ def _flags(stacked):
 
 def lstm(x, w, u, bias=None, h0=None, c0=None, *, peephole=None, projection=None, lengths=None,
          direction="left2right", stacked=False):
-    """An LSTM over a batch of sequences, with gradients; arguments and results as of `quern.lstm`.
+    """Computes an LSTM over a batch of sequences, with gradients; see `quern.lstm` for arguments and results.
 
-    vmap over `x`, states and lengths is one call for all; over weights, or of a gradient, a call for each.
+    vmap over `x`, states and lengths is one call; vmap over weights, or of a gradient, is a call for each.
     """
     return _run(("lstm", direction, None, 0.0, _flags(stacked)),
                 (x, h0, c0, None, lengths, w, u, peephole, projection, bias))
@@ -289,7 +290,7 @@ def lstm(x, w, u, bias=None, h0=None, c0=None, *, peephole=None, projection=None
 
 def gru(x, w, u, bias=None, h0=None, *, linear_before_reset=False, attention=None, lengths=None,
         direction="left2right", stacked=False):
-    """A GRU over a batch of sequences, with gradients; arguments and results as of `quern.gru`."""
+    """Computes a GRU over a batch of sequences, with gradients; see `quern.gru` for arguments and results."""
     cell = ("lbr_" if linear_before_reset else "") + ("gru" if attention is None else "augru")
     return _run((cell, direction, None, 0.0, _flags(stacked)),
                 (x, h0, None, attention, lengths, w, u, None, None, bias))
@@ -297,12 +298,12 @@ def gru(x, w, u, bias=None, h0=None, *, linear_before_reset=False, attention=Non
 
 def rnn(x, w, u, bias=None, h0=None, *, activation="tanh", alpha=0.0, lengths=None, direction="left2right",
         stacked=False):
-    """A plain recurrent network, with gradients; arguments and results as of `quern.rnn`."""
+    """Computes a plain recurrent network, with gradients; see `quern.rnn` for arguments and results."""
     return _run(("rnn", direction, activation, float(alpha), _flags(stacked)),
                 (x, h0, None, None, lengths, w, u, None, None, bias))
 
 
-# --- Functions of one's own ---
+# --- Functions of the caller ---
 
 
 @functools.lru_cache(256)
@@ -321,15 +322,15 @@ def _function(module, name):
 
 
 def call(module, *arrays, function=None):
-    """A function in MLIR, of linalg on tensors, as an operation of JAX.
+    """Calls a function in MLIR, of linalg on tensors, as a JAX operation.
 
     Args:
-        module: text or bytecode; docs/embedding.md says which functions are taken. Their shapes are static.
-        *arrays: its arguments, of exactly its shapes and types.
-        function: its name; None where the module has one public function.
+        module: text or bytecode; docs/embedding.md lists the supported functions. Their shapes must be static.
+        *arrays: its arguments, with exactly its shapes and types.
+        function: its name; None if the module has one public function.
 
     Returns:
-        What it returns: an array, or a tuple of them. It has no gradient; vmap calls it for each.
+        The function's result: an array, or a tuple of them. It has no gradient; vmap calls it for each.
     """
     line, indices, count, layouts = _function(module, function)
     if len(arrays) != count:

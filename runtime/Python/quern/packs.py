@@ -9,18 +9,18 @@ from quern import _command, _quern
 
 
 def add(path):
-    """Looks for kernels in a pack from now on. quern.Error: it cannot be read, is damaged or of another build."""
+    """Adds a pack to the lookup of kernels. Raises quern.Error if it cannot be read, is damaged or of another build."""
     _quern.add_pack(os.fspath(path))
 
 
 def build(problems, path, *, targets=("native",), families=False):
-    """Compiles problems, lines or quern.Problem, into a pack, with `quern pack build`.
+    """Compiles problems (lines of text or quern.Problem) into a pack, with `quern pack build`.
 
     Args:
-        problems: what is compiled.
-        path: the file, which is made or added to.
+        problems: the problems.
+        path: the file, which is created or extended.
         targets: instruction sets ("avx2"), or "native".
-        families: a kernel of open sizes for each kind of problem, in place of one for each problem.
+        families: compile one kernel with open sizes for each family, in place of one for each problem.
     """
     with tempfile.NamedTemporaryFile("w", suffix=".desc") as lines:
         lines.writelines(getattr(problem, "text", problem) + "\n" for problem in problems)
@@ -30,5 +30,5 @@ def build(problems, path, *, targets=("native",), families=False):
 
 
 def listing(path):
-    """What is in a pack, as `quern pack list` prints it."""
+    """Returns the contents of a pack, as printed by `quern pack list`."""
     return _command.run(["pack", "list", os.fspath(path)])

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Any problem, by its line or as a function in MLIR: what it is, how it is compiled, and its kernel."""
+"""Any problem, in text form or as a function in MLIR: its properties, its compilation and its kernel."""
 
 import collections
 import html
@@ -37,7 +37,7 @@ _TOKENS = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern, _ in _
 
 
 class Dump(str):
-    """Text of a stage, which a notebook shows with colours."""
+    """Text of a stage, which notebooks show in color."""
 
     def _repr_html_(self):
         colours = {name: colour for name, _, colour in _COLOURS}
@@ -54,10 +54,10 @@ class Problem:
     """A verified problem on the CPU.
 
     Args:
-        line: its text form (docs/text-form.md), "softmax fwd_i src=f32:256x1000:ab dst=f32:256x1000:ab axis=1".
+        line: its text form (docs/text-form.md), such as "softmax fwd_i src=f32:256x1000:ab dst=f32:256x1000:ab axis=1".
 
     Raises:
-        quern.Error: a line that is wrong, with the place; a problem that is refused, with its constraint.
+        quern.Error: the line is invalid (with the position), or the problem is rejected (with the constraint).
 
     >>> problem = quern.Problem("softmax fwd_i src=f32:2x4:ab dst=f32:2x4:ab axis=1")
     >>> problem.run(numpy.zeros((2, 4), numpy.float32))
@@ -70,12 +70,12 @@ class Problem:
 
     @classmethod
     def from_mlir(cls, module, function=None, *, naive=False):
-        """The problem of a function in MLIR (docs/embedding.md says which are taken).
+        """Returns the problem of a function in MLIR (docs/embedding.md lists the supported functions).
 
         Args:
             module: text, or bytes of text or bytecode.
-            function: its name; None where the module has one public function.
-            naive: what no recipe takes becomes scalar loops instead of an error.
+            function: its name; None if the module has one public function.
+            naive: operations that no recipe supports become scalar loops instead of an error.
         """
         problem = cls.__new__(cls)
         module = module.encode() if isinstance(module, str) else bytes(module)
@@ -88,7 +88,7 @@ class Problem:
 
     @property
     def text(self):
-        """The line, with the layouts that `any` became."""
+        """The text form, with the chosen layouts in place of `any`."""
         return self._descriptor.text
 
     @property
@@ -111,21 +111,22 @@ class Problem:
     # --- How it is compiled ---
 
     def explain(self, target=None):
-        """One line: how the problem is scheduled and why. `target` as `compile` takes it."""
+        """Returns one line: how the problem is scheduled and why. See `compile` for `target`."""
         return _quern.explain(self.text, target).decode()
 
     def dump(self, stage="schedule", target=None):
-        """The problem after a stage: "emit", "schedule", "lower", "llvm" or "asm". `target` as `compile` takes it."""
+        """Returns the problem after a stage: "emit", "schedule", "lower", "llvm" or "asm". See `compile` for
+        `target`."""
         if stage not in STAGES:
             raise Error(f"'{stage}' is no stage; {', '.join(STAGES)} are")
         return Dump(_quern.compile(self.text, target, FORMS[stage]).decode())
 
     def compile(self, target=None, form="artifact"):
-        """The problem compiled for any machine.
+        """Compiles the problem for any machine.
 
         Args:
-            target: an instruction set, with caches or without ("avx2", "avx512_core_bf16:l2=2048"); None: this machine.
-            form: "object", "artifact" (what caches hold), "spirv", or a stage of `dump`.
+            target: an instruction set, optionally with caches ("avx2", "avx512_core_bf16:l2=2048"); None: this machine.
+            form: "object", "artifact" (the contents of caches), "spirv", or a stage of `dump`.
 
         Returns:
             bytes.
@@ -136,19 +137,19 @@ class Problem:
 
     @property
     def kernel(self):
-        """The kernel: compiled at the first question, or read from a cache."""
+        """The kernel, which is fetched from a cache or compiled on first use."""
         if self._kernel is None:
             self._kernel = _quern.Kernel(self._descriptor)
         return self._kernel
 
     @property
     def info(self):
-        """What the kernel is: origin, times, sizes, implementation, plan, target (a dict)."""
+        """Properties of the kernel as a dict: origin, times, sizes, implementation, plan, target."""
         return self.kernel.info
 
     @property
     def arguments(self):
-        """What the kernel takes: a list of Argument, inputs first."""
+        """The arguments of the kernel: a list of Argument, inputs first."""
         primitive, found = self.primitive, []
         for index, is_output in self._taken():
             layout = self._descriptor.layout(index)
@@ -158,10 +159,10 @@ class Problem:
         return found
 
     def _taken(self):
-        """(index, whether it is written) of each argument.
+        """Returns (index, whether it is written) of each argument.
 
-        Forward and without attributes they are the tensors of the problem: to ask the kernel, which may be that of a
-        family, would compile its own.
+        For forward problems without attributes, these are the tensors of the problem. Other problems query the kernel,
+        which compiles the specialized kernel if the present one is of a family.
         """
         head = self.text.split(" ", 2)
         if head[0] == "mlir" or head[1].startswith("bwd") or " attr." in self.text:
@@ -180,13 +181,13 @@ class Problem:
 
         Args:
             *arrays: inputs, in the order of `arguments`.
-            **named: inputs by name, and outputs that are to be written. A "." in a name is a "_".
+            **named: inputs by name, and outputs to be written. Names have a "_" in place of a ".".
 
-        Inputs are of the problem's types and dims; one with other strides than the problem's is brought into its
-        layout. Where sizes are open, outputs have to be given, and strides are those of the arrays.
+        Inputs must have the problem's types and dims; one with other strides is converted to the problem's layout. If
+        sizes are open, outputs are required, and strides are those of the arrays.
 
         Returns:
-            The output, or a tuple of them in the order of `arguments`: what was given, or new dense arrays.
+            The output, or a tuple of outputs in the order of `arguments`: the given arrays, or new dense ones.
         """
         outputs, bindings, after = [], [], []
         given = list(arrays)
@@ -209,7 +210,7 @@ class Problem:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _bind(self, argument, array, after):
-        """(what an execution is given, the array of the caller)."""
+        """Returns (the tuple to pass to execute(), the caller's array)."""
         layout = self._descriptor.layout(argument.index)
         if array is None:
             if layout.is_open:
@@ -231,11 +232,11 @@ class Problem:
         return (argument.index, buffer, argument.is_output, True), array
 
     def time(self, *arrays, repeat=100, **named):
-        """How long an execution takes, the call from Python included.
+        """Measures the time of an execution, including the call from Python.
 
         Args:
-            *arrays, **named: as of `run`; without any, inputs of zeros.
-            repeat: executions that are timed, behind one that is not.
+            *arrays, **named: see `run`; by default inputs of zeros.
+            repeat: number of timed executions, which follow one that is not timed.
 
         Returns:
             Timing.
@@ -258,13 +259,13 @@ class Problem:
         return Timing(min(seconds), statistics.median(seconds), repeat)
 
     def check(self, *, data="dense", seed=1, sizes=None):
-        """Compares the kernel with the primitive's reference, on guarded memory, in a process of its own.
+        """Compares the kernel with the primitive's reference, on guarded memory, in a separate process.
 
-        It is `quern run --check`: the reference is in the command, not in the library.
+        Runs `quern run --check`, because the reference is in the command, not in the library.
 
         Args:
             data: "dense", "designed" or "special" (docs/command.md).
-            seed: the same gives the same values everywhere.
+            seed: seed of the data; equal seeds give equal values on every machine.
             sizes: a value for each open size.
 
         Returns:

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Kernels within PyTorch on the CPU: operators with gradients, which torch.compile keeps in its graphs, and layers.
+"""Kernels in PyTorch on the CPU: operators with gradients, which torch.compile keeps in its graphs, and layers.
 
     y = quern.torch.softmax(x, -1)
     lstm = quern.torch.LSTM(64, 128, bidirectional=True)       # in place of torch.nn.LSTM
@@ -19,7 +19,7 @@ from quern._torch_rnn import call, canonical, falling, run_chunks, split
 
 _is_traced = torch.compiler.is_dynamo_compiling
 
-# The short way returns NotImplemented for subclasses, modes and transformations, which PyTorch's dispatcher handles.
+# The fast path returns NotImplemented for subclasses, modes and transformations, which PyTorch's dispatcher handles.
 
 
 def _tensor(x):
@@ -29,7 +29,7 @@ def _tensor(x):
 
 
 def softmax(x, dim=-1):
-    """`torch.softmax` of f64, f32, bf16 or f16 with any strides, and its gradient; f32 of s8 and u8.
+    """Like `torch.softmax` for f64, f32, bf16 or f16 with any strides, with its gradient; s8 and u8 become f32.
 
     A second derivative raises.
     """
@@ -45,7 +45,7 @@ def softmax(x, dim=-1):
 
 
 def log_softmax(x, dim=-1):
-    """`torch.log_softmax`, like `softmax`."""
+    """Like `torch.log_softmax`; see `softmax`."""
     if not _is_traced():
         try:
             y = plain_softmax(x, dim, True)
@@ -58,7 +58,7 @@ def log_softmax(x, dim=-1):
 
 
 def eltwise(x, algorithm, alpha=0.0, beta=0.0):
-    """A function of each element and its gradient; `algorithm` and its parameters are those of `quern.eltwise`.
+    """Applies a function to each element, with its gradient; see `quern.eltwise` for `algorithm` and its parameters.
 
     A second derivative raises.
     """
@@ -79,7 +79,8 @@ def eltwise(x, algorithm, alpha=0.0, beta=0.0):
 
 
 def _padded(packed):
-    """(data [T, N, I], lengths, the places of the packed rows among T N); behind the end of a sequence is anything."""
+    """Returns (data [T, N, I], lengths, indices of the packed rows among T N); rows after a sequence's end are
+    arbitrary."""
     sizes, data = packed.batch_sizes, packed.data
     steps = torch.arange(int(sizes[0]))
     runs = steps < sizes[:, None]
@@ -89,12 +90,12 @@ def _padded(packed):
 
 
 def _autocast_type():
-    """The type that torch.autocast gives to networks on the CPU; None: it is off."""
+    """Returns the type that torch.autocast uses for networks on the CPU; None if it is off."""
     return torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else None
 
 
 def _cast(tensor, type):
-    """A tensor as torch.autocast casts it."""
+    """Casts a tensor as torch.autocast does."""
     is_cast = tensor is not None and tensor.is_floating_point() and tensor.dtype != torch.float64
     return tensor.to(type) if is_cast else tensor
 
@@ -113,7 +114,7 @@ class _Frozen:
         self._chunks = [None] * len(layers)
 
     def chunks(self, layer, cell, activation):
-        """The directions of a layer, for sequences whose lengths fall."""
+        """Returns the directions of a layer, for sequences in descending order of length."""
         if self._chunks[layer] is None:
             weights, bias = self.layers[layer].plain_weights(torch_empty), self.layers[layer].bias
             self._chunks[layer] = split(cell, activation, [weights["weights_layer"], weights["weights_iter"], bias,
@@ -122,7 +123,7 @@ class _Frozen:
 
 
 class _Layers:
-    """What LSTM, GRU and RNN add to torch.nn.RNNBase: forward() and freeze()."""
+    """Adds forward() and freeze() to torch.nn.RNNBase for LSTM, GRU and RNN."""
 
     _cell = None
     _quern_frozen = None
@@ -143,16 +144,16 @@ class _Layers:
         return self
 
     def unfreeze(self):
-        """Ends the effect of freeze(): each call reads the weights again; returns the module."""
+        """Reverts freeze(): each call reads the weights again; returns the module."""
         self.__dict__.pop("_quern_frozen", None)
         return self
 
     def _all_parameters(self):
-        """The parameters, and those of parametrizations."""
+        """Returns the parameters, including those of parametrizations."""
         return list(self.parameters() if self._modules else self._parameters.values())
 
     def _parameters_of(self, layer):
-        """A list [w, u, b_ih, b_hh, p] for each direction."""
+        """Returns a list [w, u, b_ih, b_hh, p] for each direction."""
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
         return [[getattr(self, f"{name}_l{layer}{suffix}", None) for name in names]
                 for suffix in (("", "_reverse") if self.bidirectional else ("",))]
@@ -183,7 +184,7 @@ class _Layers:
                         "torch.export or torch.jit.trace")
 
     def _run_layer(self, layer, x, h, c, lengths):
-        """(y, h, c or None)."""
+        """Returns (y, h, c or None)."""
         parameters = [parameter for some in self._parameters_of(layer) for parameter in some]
         result = x.dtype if h is None else h.dtype
         narrow = _autocast_type()
@@ -192,12 +193,12 @@ class _Layers:
         parameters += [None] * (10 - len(parameters))
         training = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, h, c, *parameters))
         y, h, c, _ = call(x, h, c, lengths, *parameters, self._cell, self._activation(), training)
-        if narrow and self._cell == "lbr_gru":  # autocast keeps the type of its states
+        if narrow and self._cell == "lbr_gru":  # autocast keeps the type of a GRU's states
             y, h = y.to(result), h.to(result)
         return y, h, c if self._cell == "lstm" else None
 
     def _run_frozen(self, layer, x, h, c, lengths, steps):
-        """Like _run_layer(), with packed weights; `steps` are the lengths as a list if they fall."""
+        """Like _run_layer(), with packed weights; `steps` are the lengths as a list if they are in descending order."""
         use_threads()
         frozen, is_lstm, narrow = self._quern_frozen, self._cell == "lstm", _autocast_type()
         result = narrow if narrow and self._cell != "lbr_gru" else x.dtype if h is None else h.dtype
@@ -212,7 +213,7 @@ class _Layers:
         return (y.to(result), h.to(result), c) if narrow else (y, h, c)
 
     def _is_frozen(self, x, h, c):
-        """Whether a call uses the packed weights."""
+        """Returns whether a call uses the packed weights."""
         if torch.compiler.is_compiling() or self._quern_frozen is None:
             return False
         before, now = self._quern_frozen.parameters, self._all_parameters()
@@ -223,7 +224,7 @@ class _Layers:
         return are_plain(x, h, c)
 
     def _run_layers(self, x, h, c, lengths):
-        """y, h and c of all layers, from x [T, N, I]."""
+        """Computes y, h and c of all layers, from x [T, N, I]."""
         directions = 2 if self.bidirectional else 1
         last_h, last_c = [], []
         is_frozen = self._is_frozen(x, h, c)
@@ -240,7 +241,7 @@ class _Layers:
                     for states in (last_h, last_c))
 
     def _check(self, x, h, c):
-        """Fails as PyTorch's modules do for shapes that do not fit; x is [T, N, I]."""
+        """Checks shapes and fails with the errors of PyTorch's modules; x is [T, N, I]."""
         if x.shape[2] != self.input_size:
             raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got "
                                f"{x.shape[2]}")
@@ -252,7 +253,7 @@ class _Layers:
                 self.check_hidden_size(state, (count, x.shape[1], size), f"Expected hidden[{at}] size {{}}, got {{}}")
 
     def _states_of(self, hx):
-        """(h, c), each a tensor or None."""
+        """Returns (h, c), each a tensor or None."""
         is_several, is_lstm = isinstance(hx, (tuple, list)), self._cell == "lstm"
         if hx is None:
             return None, None
@@ -262,7 +263,7 @@ class _Layers:
         return hx if is_lstm else (hx, None)
 
     def forward(self, input, hx=None):  # pylint: disable=redefined-builtin
-        """As PyTorch's: a tensor, batched or not, or a PackedSequence; states of all layers and directions."""
+        """Same signature as PyTorch's: a tensor, batched or not, or a PackedSequence; returns states of all layers."""
         h, c = self._states_of(hx)
         packed = isinstance(input, PackedSequence)
         lengths, is_batched = None, True
@@ -298,7 +299,7 @@ class _Layers:
         return y, (h, c) if self._cell == "lstm" else h
 
 
-# Not PyTorch's own classes, of which torch.compile makes no graph, but their base.
+# The base class is used because torch.compile does not build graphs for PyTorch's own LSTM, GRU and RNN.
 
 
 class LSTM(_Layers, torch.nn.RNNBase):

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *===----------------------------------------------------------------------===*
  *
- * The part of a library that quern.tvm_ffi makes which is the same for all:
- * what it generates defines functions of this kind and includes this file.
+ * The part of a library built by quern.tvm_ffi that is the same for all: the
+ * generated code includes this file and defines functions of type Function.
  *===----------------------------------------------------------------------===*/
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 typedef struct {
   const char *name, *line;
-  const unsigned char *kernel; /* what the caches hold */
+  const unsigned char *kernel; /* artifact, as in the caches */
   size_t kernelBytes;
   const int *arguments; /* QUERN_ARG_ indices, in the order of the call */
   int count;
@@ -42,7 +42,7 @@ static int raiseStatus(const Function *function, quern_status_t status) {
   return raiseError(kind, function->name, quern_get_last_error_message());
 }
 
-/* Another machine or build of Quern makes the kernel anew, if it has a compiler. */
+/* Another machine or build of Quern compiles the kernel again, if it has a compiler. */
 static quern_status_t openKernel(Function *function) {
   quern_status_t status = quern_success;
   quern_primitive_t primitive = NULL;
@@ -79,7 +79,7 @@ static quern_data_type_t typeOf(DLDataType type) {
   return quern_data_type_undef;
 }
 
-/* A memory of the tensor as it is; the execution refuses it if the kernel takes another. */
+/* Creates a memory object with the tensor's layout; the execution rejects it if the kernel has another. */
 static quern_status_t bindTensor(const Function *function, const TVMFFIAny *value, quern_memory_t *memory,
                                  const char **why) {
   const DLTensor *tensor = NULL;

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiled problems as a library of functions that any holder of TVM's FFI calls: TVM, PyTorch, JAX, C++, Rust."""
+"""Compiled problems as a library of functions that any user of TVM's FFI can call: TVM, PyTorch, JAX, C++, Rust."""
 
 import argparse
 import os
@@ -31,7 +31,7 @@ def _string(text):
 
 
 def source(problems, target=None):
-    """The C source of a library: `export` says of what."""
+    """Returns the C source of the library that `export` builds."""
     parts = ['#include "tvm_ffi.c"\n']
     for name, problem in problems.items():
         if not name.isidentifier() or not name.isascii():
@@ -47,17 +47,17 @@ def source(problems, target=None):
 
 
 def export(problems, path, *, target=None, include=None, compiler=None):
-    """Makes a library of functions.
+    """Builds a library of functions.
 
     Args:
-        problems: by the name of its function a line or a quern.Problem.
-        path: the library (.so). It needs this package's libquern where it lies now, and no compiler.
-        target: what kernels are compiled for, as `Problem.compile` takes it; another machine makes its own.
+        problems: a line of text or a quern.Problem by the name of its function.
+        path: the library (.so). It needs this package's libquern at its present path, and no compiler.
+        target: the target of the kernels, see `Problem.compile`; other machines compile their own kernels.
         include: the folder of tvm/ffi/c_api.h and dlpack/dlpack.h; by default that of the package apache-tvm-ffi.
         compiler: the C compiler, by default $CC or cc.
 
-    A function takes its tensors in the order of `Problem.arguments`, inputs and outputs, and returns nothing. They are
-    of the problem's types, dims and layouts; ValueError says which is not.
+    A function takes its tensors, inputs and outputs, in the order of `Problem.arguments`, and returns nothing. They
+    must have the problem's types, dims and layouts; the message of a ValueError names the first that does not.
     """
     if include is None:
         import tvm_ffi.libinfo
@@ -81,7 +81,7 @@ def export(problems, path, *, target=None, include=None, compiler=None):
 
 
 def main(arguments):
-    """`quern compile 'LINE'… --emit=tvm-ffi --name=N… -o FILE.so`; the exit code."""
+    """Runs `quern compile 'LINE'… --emit=tvm-ffi --name=N… -o FILE.so`; returns the exit code."""
     parser = argparse.ArgumentParser(prog="quern compile", description="A library of functions for TVM's FFI.")
     parser.add_argument("line", nargs="*", help="a problem")
     parser.add_argument("--emit", choices=["tvm-ffi"])

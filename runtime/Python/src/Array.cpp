@@ -1,10 +1,6 @@
-//===- Array.cpp - An array of the caller's, while it is used -------------===//
+//===- Array.cpp - An array of the caller during a call -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Array.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Array.h"
 
@@ -16,7 +12,8 @@ namespace nb = nanobind;
 namespace quern::python {
 namespace {
 
-/// Of a struct module's format, native or little-endian: one letter behind an optional order.
+/// Returns the type of a format of Python's struct module: one letter after an optional byte order, which must be
+/// native or little-endian.
 quern_data_type_t typeOfFormat(const char *format, int64_t bytes) {
   if (!format)
     return quern_u8;
@@ -46,7 +43,7 @@ quern_data_type_t typeOfFormat(const char *format, int64_t bytes) {
   }
 }
 
-/// Of ml_dtypes, whose names end in what a format has (float8_e4m3fn: finite values and NaN alone).
+/// Returns the type of a name of ml_dtypes (float8_e4m3fn: finite values and NaN only).
 quern_data_type_t typeOfName(std::string_view name) {
   if (name == "bfloat16")
     return quern_bf16;
@@ -92,7 +89,7 @@ quern_data_type_t typeOfDlpack(nb::dlpack::dtype type) {
 
 [[noreturn]] void failOnReadOnly() { fail(quern_invalid_arguments, "an array to write to (out) is read-only"); }
 
-/// That which cannot be described at all is for the caller to convert.
+/// The caller must convert arrays of other types.
 [[noreturn]] void failOnType(nb::handle object) {
   const std::string name = nb::str(nb::getattr(object, "dtype", object.type())).c_str();
   fail(quern_unimplemented, "an array is of type " + name +
@@ -100,17 +97,17 @@ quern_data_type_t typeOfDlpack(nb::dlpack::dtype type) {
                                 "and bool are possible");
 }
 
-/// Of DLPack 1.2 and later: functions of a framework, which its type of tensors has as an attribute.
+/// Functions of a framework (DLPack 1.2 and later), which are an attribute of its tensor type.
 struct ExchangeApi {
   uint32_t major, minor;
   void *previous;
   void *allocate, *fromObject, *toObject;
-  /// Describes a tensor that the caller holds; 0 or an exception of Python's.
+  /// Describes a tensor that the caller holds. Returns nonzero with a Python exception on failure.
   int (*describe)(void *object, nb::dlpack::dltensor *tensor);
   void *currentStream;
 };
 
-/// Null where the type has none. What is found is kept for the types of the last two frameworks that were met.
+/// Returns null if the type has no such functions. The results for the last two tensor types are cached.
 const ExchangeApi *exchangeOf(PyTypeObject *type) {
   struct Known {
     PyTypeObject *type;
@@ -133,8 +130,8 @@ const ExchangeApi *exchangeOf(PyTypeObject *type) {
   return api;
 }
 
-/// As descriptors have it: sorted by stride, each is at least the next smaller one times its dim. Not so a window that
-/// slides, nor every second element of rows of an odd length.
+/// Returns true if a descriptor can have these strides: sorted by stride, each is at least the next smaller one times
+/// its dim. A sliding window does not satisfy this, nor does every second element of rows with an odd length.
 bool isNested(const Tensor &tensor) {
   std::array<std::pair<int64_t, int64_t>, QUERN_MAX_NDIMS> order{}; // stride, dim
   size_t count = 0;
@@ -151,7 +148,7 @@ bool isNested(const Tensor &tensor) {
   return true;
 }
 
-/// By the module that the type is defined in; nothing for one that is no framework's.
+/// Returns the framework by the module that defines the type; nullopt if no framework does.
 std::optional<Framework> lookUpFramework(nb::handle object) {
   const nb::object module = nb::getattr(object.type(), "__module__", nb::none());
   const std::string_view text = nb::isinstance<nb::str>(module) ? nb::cast<nb::str>(module).c_str() : "";
@@ -171,7 +168,7 @@ Framework frameworkOf(nb::handle object) {
     PyTypeObject *type;
     Framework framework;
   };
-  thread_local std::array<Known, 2> known{}; // types of frameworks live as long as the interpreter
+  thread_local std::array<Known, 2> known{}; // types of frameworks are never destroyed
   PyTypeObject *type = Py_TYPE(object.ptr());
   for (const Known &one : known)
     if (one.type == type)
@@ -190,7 +187,7 @@ void Array::release() {
   hasBuffer = false;
 }
 
-/// Strides in elements, if they are such, and the start a multiple of an element.
+/// Stores the strides in elements. Fails if they or the start are not multiples of an element.
 Array::Taken Array::place(void *data, int32_t rank, const int64_t *dims, const int64_t *byteStrides,
                           int64_t elementBytes) {
   if (rank > QUERN_MAX_NDIMS)
@@ -199,7 +196,7 @@ Array::Taken Array::place(void *data, int32_t rank, const int64_t *dims, const i
   shape.rank = rank;
   for (int32_t dim = 0; dim < rank; ++dim)
     shape.dims[static_cast<size_t>(dim)] = dims[dim];
-  // Without elements the strides and the start mean nothing; NumPy has strides of 0 then.
+  // The strides and start of an empty array are irrelevant; NumPy sets its strides to 0.
   const bool isEmpty = std::find(dims, dims + rank, 0) != dims + rank;
   if (!isEmpty && reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(elementBytes) != 0)
     return Taken::OnlyACopy;
@@ -234,7 +231,7 @@ Array::Taken Array::takeBuffer(nb::handle object, Access access) {
   return place(buffer.buf, buffer.ndim, buffer.shape, buffer.strides, buffer.itemsize);
 }
 
-/// NumPy's, of a type that only its name tells.
+/// Takes a NumPy array whose type is known only by its name.
 Array::Taken Array::takeInterface(nb::handle object, Access access) {
   const nb::object type = nb::getattr(object, "dtype", nb::none());
   const nb::object name = nb::getattr(type, "name", nb::none());
@@ -269,8 +266,8 @@ bool isNegative(nb::handle object) {
   return nb::isinstance<nb::callable>(method) && method().ptr() == Py_True;
 }
 
-/// Takes a PyTorch tensor, which the arguments of the call keep alive. A tensor that requires a gradient is refused, as
-/// every other exporter refuses it.
+/// Takes a PyTorch tensor, which the arguments of the call keep alive. A tensor that requires a gradient is rejected,
+/// as every other exporter rejects it.
 Array::Taken Array::takeExchange(nb::handle object) {
   const ExchangeApi *api = exchangeOf(Py_TYPE(object.ptr()));
   if (!api)
@@ -309,7 +306,7 @@ Array::Taken Array::takeDlpack(nb::handle object, Access access) {
     return Taken::OnlyACopy;
   nb::ndarray<nb::ro> array;
   if (!nb::try_cast(object, array)) {
-    object.attr("__dlpack__")(); // which says why not
+    object.attr("__dlpack__")(); // raises an exception with the reason
     fail(quern_unimplemented, "an array cannot be exchanged by DLPack");
   }
   if (array.device_type() != nb::device::cpu::value)
@@ -346,7 +343,7 @@ Array::Taken Array::takeAnyWay(nb::handle object, Access access) {
   return taken;
 }
 
-/// The framework copies what no descriptor has; NumPy makes an array of what is none.
+/// Copies an array that no descriptor fits with its framework; other objects are converted by NumPy.
 void Array::takeCopy(nb::handle object, Access access) {
   release();
   nb::object copy;
@@ -355,7 +352,7 @@ void Array::takeCopy(nb::handle object, Access access) {
     copy = object.attr("resolve_neg")().attr("contiguous")();
     if (copy.is(target) ||
         nb::cast<uintptr_t>(copy.attr("data_ptr")()) == nb::cast<uintptr_t>(object.attr("data_ptr")()))
-      copy = object.attr("clone")(); // contiguous, and misaligned
+      copy = object.attr("clone")(); // it was contiguous, but misaligned
   } else {
     target = numpy().attr("asarray")(object);
     const nb::object type = target.attr("dtype").attr("newbyteorder")("=");

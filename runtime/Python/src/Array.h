@@ -1,10 +1,10 @@
-//===- Array.h - An array of the caller's, while it is used -----*- C++ -*-===//
+//===- Array.h - An array of the caller during a call -----------*- C++ -*-===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Any object with the buffer protocol or DLPack, without a copy: NumPy's arrays (those of ml_dtypes, which neither
-// exports, by their array interface), PyTorch's and JAX's.
+// Describes any object with the buffer protocol or DLPack without a copy: arrays of NumPy, PyTorch and JAX. Arrays of
+// ml_dtypes support neither; their array interface is used.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PYTHON_ARRAY_H
@@ -16,7 +16,7 @@
 
 namespace quern::python {
 
-/// Whose an array is, and whose a result that is made beside it will be.
+/// The framework of an array, which is also used for results.
 enum class Framework : uint8_t { NumPy, Torch, Jax };
 
 class Array {
@@ -28,11 +28,11 @@ public:
   Array &operator=(const Array &) = delete;
   ~Array() { release(); }
 
-  /// Takes `object`, or what NumPy makes of it if it is no array. What no descriptor has (negative strides, strides
-  /// that are no multiple of an element, a misaligned start, another byte order) is copied: an array that is written
-  /// goes back where it came from by finish(). None: absent.
+  /// Takes `object`, converted by NumPy if it is not an array. An array that no descriptor fits (negative strides,
+  /// strides that are not multiples of an element, a misaligned start, another byte order) is copied; finish() copies
+  /// it back if it is written. None: absent.
   void take(nanobind::handle object, Access access);
-  /// What was computed in a copy is written to the array it is for.
+  /// Copies the results back if take() made a copy of a written array.
   void finish();
 
   const Tensor &tensor() const { return shape; }
@@ -40,7 +40,7 @@ public:
   Framework framework() const { return owner; }
 
 private:
-  /// What a way of taking an array made of it.
+  /// Result of an attempt to take an array by one of the interfaces.
   enum class Taken : uint8_t { Yes, NotThisWay, OnlyACopy };
   Taken takeBuffer(nanobind::handle object, Access access);
   Taken takeInterface(nanobind::handle object, Access access);
@@ -56,11 +56,11 @@ private:
   Framework owner = Framework::NumPy;
   bool hasBuffer = false;
   Py_buffer buffer{};
-  nanobind::object held;   ///< what owns the memory
-  nanobind::object target; ///< what a copy goes back to
+  nanobind::object held;   ///< owner of the memory
+  nanobind::object target; ///< destination of finish(), if there is a copy
 };
 
-/// The framework of a type, by the module that it is defined in.
+/// Returns the framework by the module that defines the object's type.
 Framework frameworkOf(nanobind::handle object);
 
 } // namespace quern::python

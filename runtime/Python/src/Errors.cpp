@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Errors.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Errors.h"
 
 namespace nb = nanobind;
@@ -13,7 +9,7 @@ namespace nb = nanobind;
 namespace quern::python {
 namespace {
 
-/// Raises quern._errors.Error, which is a class in Python: it is looked up when it is needed.
+/// Raises quern._errors.Error. The class is defined in Python, so it is looked up on use.
 void raise(const std::exception_ptr &pointer, void *) {
   try {
     std::rethrow_exception(pointer);

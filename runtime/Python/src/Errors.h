@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A status of the C interface becomes quern.Error, with the reason that the interface gives.
+// Converts statuses of the C interface to quern.Error, with the interface's message.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PYTHON_ERRORS_H
@@ -18,7 +18,7 @@
 
 namespace quern::python {
 
-/// A failure on its way to Python, where it is quern.Error(message, status).
+/// A failure that becomes the Python exception quern.Error(message, status).
 class Failure : public std::exception {
 public:
   Failure(quern_status_t status, std::string message) : status(status), message(std::move(message)) {}
@@ -30,7 +30,7 @@ public:
 
 [[noreturn]] void fail(quern_status_t status, const std::string &message);
 
-/// Throws what the C interface says of its last failure on this thread.
+/// Throws a Failure with the message of the last failure on this thread.
 [[noreturn]] void failAsInterface(quern_status_t status);
 
 inline void check(quern_status_t status) {
@@ -38,7 +38,7 @@ inline void check(quern_status_t status) {
     failAsInterface(status);
 }
 
-/// A handle of the C interface, destroyed at the end.
+/// Destroys a handle of the C interface.
 template <typename Handle, quern_status_t (*Destroy)(Handle) noexcept> struct Destroyer {
   using pointer = Handle;
   void operator()(Handle handle) const noexcept { Destroy(handle); }

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What an execution with a problem's own descriptors needs besides buffers. It knows nothing of Python.
+// The memory objects for an execution with a problem's own descriptors. Does not depend on Python.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PYTHON_FRAME_H
@@ -15,7 +15,7 @@
 
 namespace quern::python {
 
-/// A memory object for each of some arguments, which one execution after the other gives its buffers to.
+/// A memory object for each of some arguments. Consecutive executions set their buffers.
 class Frame {
 public:
   Frame() = default;

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Function.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Function.h"
 
 #include "TorchPool.h"
@@ -22,13 +18,13 @@ namespace {
 
 nb::module_ frameworks() { return nb::module_::import_("quern._frameworks"); }
 
-/// numpy.empty, looked up once; the interpreter's end does not destroy it.
+/// Returns numpy.empty, which is looked up once and never released.
 nb::handle numpyEmpty() {
   static const nb::handle function = nb::object(nb::module_::import_("numpy").attr("empty")).release();
   return function;
 }
 
-/// The same of PyTorch.
+/// Returns torch.empty, which is looked up once and never released.
 nb::handle torchEmpty() {
   static const nb::handle function = nb::object(nb::module_::import_("torch").attr("empty")).release();
   return function;
@@ -120,7 +116,7 @@ Function::Way Function::build(const Key &key) const {
   return {nullptr, std::move(built)};
 }
 
-/// While a plan is made other threads may run, and make the same.
+/// While a plan is built, other threads may run and build the same plan.
 Function::Way Function::find(Key key) {
   if (const auto found = plans.find(&key); found != plans.end())
     return found->second->way;

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern.softmax and its like: the types, dims, strides and parameters of a call are looked up, and a function in Python
-// makes a plan for a new combination. A repeated call runs no Python code except the allocation of its results. For
-// sizes of 0 that need no kernel of their own, a function in Python takes the place of the plan.
+// quern.softmax and similar functions: the types, dims, strides and parameters of a call are looked up, and a Python
+// function builds a plan for a new combination. A repeated call runs no Python code except the allocation of its
+// results. If sizes of 0 need no kernel, a Python function takes the place of the plan.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PYTHON_FUNCTION_H
@@ -20,25 +20,25 @@
 
 namespace quern::python {
 
-/// A kernel, and which arrays are which of its arguments.
+/// A kernel, and the mapping of arrays to its arguments.
 class Plan {
 public:
   struct Result {
-    int index; ///< of the kernel's argument
+    int index; ///< argument of the kernel
     quern_data_type_t type;
     nanobind::tuple shape;
-    nanobind::object dtype;                  ///< NumPy's
-    mutable nanobind::object torchType = {}; ///< PyTorch's, once it was asked for
+    nanobind::object dtype;                  ///< for NumPy
+    mutable nanobind::object torchType = {}; ///< for PyTorch, once it has been needed
   };
 
-  /// The kernel's argument, type and shape of a result.
+  /// Argument of the kernel, type and shape of a result.
   using Made = std::tuple<int, std::string, nanobind::tuple>;
 
-  /// `inputs` has an argument for each array of a call, `made` what each of its results is; -1: the kernel does
-  /// not take it, and the result is None.
+  /// `inputs` has the kernel's argument for each array of a call, `made` describes each result. If the argument is -1,
+  /// the kernel does not have it, and the result is None.
   Plan(std::shared_ptr<Kernel> compiled, const std::vector<int> &inputs, const std::vector<Made> &made);
 
-  /// Of all inputs, then all results: those that the kernel takes.
+  /// Positions of the kernel's arguments among all inputs, followed by all results.
   std::vector<size_t> positions;
   std::vector<Result> results;
   std::shared_ptr<Kernel> kernel;
@@ -51,7 +51,8 @@ public:
   /// call() and returns its result. `tensors` has `inputs` Tensors or None, `outs` has `outputs` of them.
   Function(size_t inputs, size_t outputs, nanobind::object build, size_t capacity);
 
-  /// `inputs` arrays or None, `outputs` arrays or None (a result is made), then parameters, which are hashable.
+  /// `arguments` are `inputs` arrays or None, `outputs` arrays or None (then the result is allocated), and hashable
+  /// parameters.
   nanobind::object call(const nanobind::args &arguments);
   void clear();
   size_t size() const { return plans.size(); }
@@ -68,10 +69,10 @@ private:
   struct Equal {
     bool operator()(const Key *first, const Key *second) const;
   };
-  /// How a call is computed: one of the two is valid.
+  /// The result of a lookup: exactly one member is valid.
   struct Way {
     std::shared_ptr<Plan> plan;
-    nanobind::object function; ///< in Python
+    nanobind::object function; ///< a Python function
   };
   struct Entry {
     Key key;

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Kernel.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Kernel.h"
 
 namespace nb = nanobind;
@@ -44,7 +40,7 @@ const char *nameOf(quern_origin_t origin) {
 } // namespace
 
 quern_engine_t cpuEngine() {
-  // Never destroyed: kernels of other objects may outlive whatever is destroyed at exit.
+  // Never destroyed, because kernels of other objects may outlive everything that is destroyed at exit.
   static quern_engine_t engine = [] {
     quern_engine_t made = nullptr;
     check(quern_engine_create(&made, quern_cpu, 0));
@@ -92,7 +88,7 @@ std::optional<Tensor> plainTensor(const_quern_memory_desc_t desc) {
   const auto *strides = query<const quern_dims_t *>(desc, quern_query_strides);
   for (int dim = 0; dim < tensor.rank; ++dim)
     tensor.strides[static_cast<size_t>(dim)] = (*strides)[dim];
-  // Whatever else there is, compensation for one, makes another descriptor.
+  // Other properties, such as compensation, make the descriptors unequal.
   return quern_memory_desc_equal(memoryDescOf(tensor).get(), desc) ? std::optional(tensor) : std::nullopt;
 }
 

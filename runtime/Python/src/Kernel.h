@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Primitive descriptors and primitives of the CPU as objects.
+// Wraps primitive descriptors and primitives of the CPU.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PYTHON_KERNEL_H
@@ -21,15 +21,15 @@ namespace quern::python {
 using OwnedMemoryDesc = Owned<quern_memory_desc_t, quern_memory_desc_destroy>;
 using OwnedMemory = Owned<quern_memory_t, quern_memory_destroy>;
 
-/// The one CPU engine of the process, and its stream on the default threads.
+/// Return the CPU engine of the process, and its stream on the default threads.
 quern_engine_t cpuEngine();
 quern_stream_t cpuStream();
 
 OwnedMemoryDesc memoryDescOf(const Tensor &tensor);
 
-/// The plain tensor of a descriptor, as an array has it: nothing for blocks, padding, offsets, compensation.
+/// Returns the plain tensor of a descriptor; nullopt if it has blocks, padding, an offset or compensation.
 std::optional<Tensor> plainTensor(const_quern_memory_desc_t desc);
-/// Type and dims alone.
+/// Returns only the type and dims.
 Tensor shapeOf(const_quern_memory_desc_t desc);
 
 /// A verified problem.
@@ -37,14 +37,14 @@ class Descriptor {
 public:
   static Descriptor fromText(const std::string &line);
   static Descriptor fromMlir(const nanobind::bytes &module, const std::optional<std::string> &function, bool naive);
-  /// Takes what the C interface made.
+  /// Takes ownership of a handle of the C interface.
   static Descriptor adopt(quern_primitive_desc_t handle) { return Descriptor(handle); }
-  /// From a layout to another one, of equal dims.
+  /// Creates a reorder between two layouts of equal dims.
   static Descriptor reorder(const_quern_memory_desc_t src, const_quern_memory_desc_t dst);
 
   std::string text() const;
   const_quern_primitive_desc_t get() const { return handle.get(); }
-  /// Null: there is no such tensor.
+  /// Returns null if the problem does not have this tensor.
   const_quern_memory_desc_t tensor(int arg) const;
 
 private:
@@ -55,14 +55,14 @@ private:
 /// A compiled problem. Any number of threads may run it.
 class Kernel {
 public:
-  /// From a cache, or compiled, with the interpreter released.
+  /// Fetches or compiles the kernel, without the interpreter's lock.
   explicit Kernel(const Descriptor &descriptor);
 
   struct Argument {
     int index;
     bool isOutput;
   };
-  /// Asks for the problem's own kernel: a family's is not enough, and it may have to be compiled.
+  /// Requires the specialized kernel, which may have to be compiled: the kernel of a family is not sufficient.
   std::vector<Argument> arguments() const;
   const Descriptor &descriptor() const { return problem; }
   quern_primitive_t get() const { return handle.get(); }
@@ -73,14 +73,14 @@ private:
   Owned<quern_primitive_t, quern_primitive_destroy> handle;
 };
 
-/// One execution with descriptors of its own: those of arrays, or the kernel's where a buffer of bytes is given.
+/// One execution with the descriptors of the arrays, or the kernel's descriptors for buffers of bytes.
 class Execution {
 public:
   explicit Execution(const Kernel &kernel) : kernel(kernel) {}
   void bind(int index, const Tensor &tensor, void *data);
-  /// A buffer of `bytes`, in the layout that the kernel has.
+  /// Binds a buffer of `bytes` bytes in the kernel's layout.
   void bindBytes(int index, void *data, size_t bytes);
-  /// Releases the interpreter.
+  /// Releases the interpreter's lock.
   void run(quern_stream_t stream);
 
 private:
@@ -90,13 +90,13 @@ private:
   std::vector<quern_exec_arg_t> arguments;
 };
 
-/// Memory objects for one execution, which the next one takes over with other buffers.
+/// A pool of memory objects, which executions reuse with other buffers.
 class Frames {
 public:
-  /// Each argument has the kernel's own descriptor.
+  /// All arguments have the kernel's own descriptors.
   Frames(const Kernel &kernel, std::vector<int> indices);
 
-  /// `data` has a buffer for each index. Releases the interpreter.
+  /// `data` has a buffer for each index. Releases the interpreter's lock.
   void execute(void *const *data, quern_stream_t stream);
 
 private:

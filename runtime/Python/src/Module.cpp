@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the package's Python is made of, and the settings of the process.
+// The functions that the package's Python code uses, and the settings of the process.
 //
 //===----------------------------------------------------------------------===//
 #include "Function.h"
@@ -69,7 +69,7 @@ nb::dict statistics() {
   return result;
 }
 
-/// (kind, name, target) of each.
+/// Returns (kind, name, target) of each device.
 nb::list devices() {
   nb::list list;
   for (const quern_engine_kind_t kind : {quern_cpu, quern_gpu})
@@ -131,6 +131,6 @@ void bindModule(nb::module_ &module) {
 } // namespace quern::python
 
 NB_MODULE(_quern, module) {
-  nb::set_leak_warnings(false); // functions live as long as the interpreter
+  nb::set_leak_warnings(false); // functions are never destroyed
   quern::python::bindModule(module);
 }

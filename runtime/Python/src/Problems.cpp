@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The classes below quern.Problem.
+// The classes that quern.Problem uses.
 //
 //===----------------------------------------------------------------------===//
 #include "Array.h"
@@ -36,7 +36,7 @@ private:
   OwnedMemoryDesc handle;
 };
 
-/// -1 where a size comes at execution.
+/// Returns the numbers; -1 for a size that is known only at execution.
 nb::tuple tupleOf(const std::array<int64_t, QUERN_MAX_NDIMS> &numbers, int32_t rank) {
   nb::list list;
   for (size_t dim = 0; dim < static_cast<size_t>(rank); ++dim)
@@ -61,7 +61,7 @@ Tensor makeTensor(const std::string &type, const std::vector<int64_t> &dims,
   return tensor;
 }
 
-/// Arguments are (index, array, whether it is written, whether it is bytes in the kernel's layout).
+/// Runs a kernel. Arguments are (index, array, whether it is written, whether it is bytes in the kernel's layout).
 void execute(const Kernel &kernel, const nb::list &given) {
   std::vector<Array> arrays(given.size());
   Execution execution(kernel);
@@ -85,7 +85,7 @@ void execute(const Kernel &kernel, const nb::list &given) {
     array.finish();
 }
 
-/// The bytes of a compiled problem.
+/// Returns the cache blob of a kernel.
 nb::bytes blobOf(const Kernel &kernel) {
   size_t size = 0;
   check(quern_primitive_get_cache_blob(kernel.get(), &size, nullptr));

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What of an array a kernel depends on.
+// The properties of an array that a kernel depends on.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PYTHON_TENSOR_H
@@ -18,7 +18,7 @@
 
 namespace quern::python {
 
-/// A plain tensor. What is behind the rank is 0, so that bytes can be compared. An absent one has no type.
+/// A plain tensor. Entries past the rank are 0. An absent tensor has no type.
 struct Tensor {
   quern_data_type_t type = quern_data_type_undef;
   int32_t rank = 0;
@@ -33,13 +33,13 @@ struct Tensor {
   }
 
   void setDense();
-  /// As a field of a line has it: "f32:2x3:s3x1", where a tensor without dims is one of one element; "none".
+  /// Returns the text form, such as "f32:2x3:s3x1"; a tensor without dims has one element; "none" if absent.
   std::string text() const;
 };
 
-/// "f32", or "undef".
+/// Returns a name such as "f32", or "undef".
 const char *nameOf(quern_data_type_t type);
-/// quern_data_type_undef for a name that is none.
+/// Returns quern_data_type_undef for an unknown name.
 quern_data_type_t typeFromName(std::string_view name);
 
 } // namespace quern::python

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // quern::softmax, quern::eltwise and their gradients for PyTorch's dispatcher, and functions that call them from Python
-// at the cost of PyTorch's own. A module of one version of PyTorch and of Python; quern.torch, which declares the
-// operators, has the same in Python for others.
+// as fast as PyTorch calls its own. The module is built for one version of PyTorch and of Python. quern.torch declares
+// the operators and has implementations in Python for other versions.
 //
 //===----------------------------------------------------------------------===//
 #include "Frame.h"
@@ -32,7 +32,7 @@ using torch::autograd::variable_list;
 
 constexpr int src = 1, dst = 17, diffSrc = 129, diffDst = 145;
 
-/// A refusal by Quern. Its text is what PyTorch raises; `callOperator` raises quern.Error.
+/// An error status of Quern. PyTorch raises its text; `callOperator` raises quern.Error.
 class Refusal : public std::runtime_error {
 public:
   explicit Refusal(quern_status_t status) : Refusal(status, quern_get_last_error_message()) {}
@@ -45,7 +45,7 @@ void check(quern_status_t status) {
     throw Refusal(status);
 }
 
-// Of quern._quern; the stream is on PyTorch's threads.
+// Handles of quern._quern. The stream uses PyTorch's threads.
 quern_engine_t engine = nullptr;
 quern_stream_t stream = nullptr;
 
@@ -75,7 +75,7 @@ const char *typeName(at::ScalarType type) {
   }
 }
 
-/// As a field of a line; without dims it is one element.
+/// Returns the text form of a tensor; without dims it is one element.
 std::string textOf(const at::Tensor &tensor) {
   std::ostringstream text;
   text << typeName(tensor.scalar_type()) << ':';
@@ -91,13 +91,13 @@ std::string textOf(const at::Tensor &tensor) {
   return text.str();
 }
 
-/// What a kernel is for: an operator with its parameters, and tensors.
+/// Identifies a kernel: an operator with its parameters, and tensors.
 struct Key {
   enum class Operator : uint8_t { Softmax, SoftmaxBackward, Eltwise, EltwiseBackward };
 
   Operator op;
-  std::string algorithm;                 ///< of eltwise
-  c10::SmallVector<int64_t, 16> numbers; ///< parameters, and of each tensor type, rank, sizes and strides
+  std::string algorithm;                 ///< only for eltwise
+  c10::SmallVector<int64_t, 16> numbers; ///< parameters; then type, rank, sizes and strides of each tensor
 
   explicit Key(Operator op, std::string_view algorithm = {}) : op(op), algorithm(algorithm) {}
   bool operator==(const Key &other) const = default;
@@ -127,7 +127,7 @@ template <auto Destroy> struct Destroyer {
   template <typename Handle> void operator()(Handle *handle) const noexcept { Destroy(handle); }
 };
 
-/// A kernel, with the memory objects of one thread.
+/// A kernel with the memory objects of one thread.
 struct Kernel {
   std::unique_ptr<quern_primitive_desc, Destroyer<quern_primitive_desc_destroy>> problem;
   std::unique_ptr<quern_primitive, Destroyer<quern_primitive_destroy>> primitive;
@@ -152,7 +152,7 @@ struct Kernel {
   }
 };
 
-/// The kernels that a thread has called, so that a call takes no lock; the newest first.
+/// The kernels that a thread has called, most recent first. One object per thread, so calls need no lock.
 class Kernels {
 public:
   template <typename Make> Kernel &find(const Key &key, Make make) {
@@ -178,7 +178,7 @@ private:
 };
 thread_local Kernels kernels;
 
-/// What no descriptor has is copied: a start that is no multiple of an element.
+/// Copies a tensor whose start is not a multiple of an element, because no descriptor fits it.
 at::Tensor aligned(const at::Tensor &tensor) {
   return reinterpret_cast<uintptr_t>(tensor.const_data_ptr()) % tensor.element_size() == 0 ? tensor : tensor.clone();
 }
@@ -186,7 +186,7 @@ at::Tensor aligned(const at::Tensor &tensor) {
 at::Tensor dense(const at::Tensor &like, at::ScalarType type) { return at::detail::empty_cpu(like.sizes(), type); }
 at::Tensor dense(const at::Tensor &like) { return dense(like, like.scalar_type()); }
 
-/// In a line, so that it is read back as the same number.
+/// Returns text from which the same number is read.
 std::string numberText(double number) {
   std::ostringstream text;
   text.precision(17);
@@ -248,7 +248,7 @@ std::string eltwiseHead(const char *propagation, std::string_view algorithm, dou
          " beta=" + numberText(beta);
 }
 
-/// Whether an algorithm's gradient is computed from its result.
+/// Returns true if an algorithm's gradient is computed from its result.
 bool readsResult(std::string_view algorithm) { return algorithm.ends_with("_use_dst_for_bwd"); }
 
 at::Tensor eltwise(const at::Tensor &given, std::string_view algorithm, double alpha, double beta) {
@@ -265,7 +265,7 @@ at::Tensor eltwise(const at::Tensor &given, std::string_view algorithm, double a
   return y;
 }
 
-/// `givenData` is the argument, or the result where the algorithm says so.
+/// `givenData` is the argument, or the result if readsResult(algorithm).
 at::Tensor eltwiseBackward(const at::Tensor &givenData, const at::Tensor &givenGradient, std::string_view algorithm,
                            double alpha, double beta) {
   const at::Tensor data = aligned(givenData), dy = aligned(givenGradient);
@@ -347,10 +347,11 @@ at::Tensor eltwiseBackwardRecorded(const at::Tensor &data, const at::Tensor &dy,
   return recordGradient(data, dy, [&] { return callEltwiseBackward(data, dy, algorithm, alpha, beta); });
 }
 
-/// What autograd records of an operator of one tensor: nodes as PyTorch's own, which its function transforms take.
+/// The autograd node of an operator with one tensor, built like PyTorch's own nodes, so that function transforms accept
+/// it.
 class Gradient : public torch::autograd::Node {
 public:
-  /// `isResult`: what is kept is the operator's result.
+  /// `isResult`: `tensor` is the operator's result.
   void keep(const at::Tensor &tensor, bool isResult) { kept = torch::autograd::SavedVariable(tensor, isResult); }
   variable_list apply(variable_list &&gradients) override {
     if (!gradients[0].defined())
@@ -387,7 +388,7 @@ struct EltwiseGradient final : Gradient {
   double alpha, beta;
 };
 
-/// An operator of `x`, below autograd, and what autograd is to know of it.
+/// Runs an operator of `x` below autograd and records its gradient.
 template <typename Run, typename Make>
 at::Tensor record(const at::Tensor &x, bool keepsResult, Run run, Make makeGradient) {
   if (torch::autograd::isFwGradDefined(x))
@@ -424,7 +425,7 @@ at::Tensor eltwiseRecorded(const at::Tensor &x, c10::string_view algorithm, doub
 
 // --- From Python ---
 
-/// Raises what was thrown.
+/// Converts the current exception to a Python exception.
 PyObject *raise() {
   try {
     throw;
@@ -444,10 +445,10 @@ PyObject *raise() {
   return nullptr;
 }
 
-/// Whether the dispatcher alone has to do with a call: no subclass and no mode overrides functions in Python.
+/// Returns true if only the dispatcher handles a call: no subclass or mode overrides functions in Python.
 bool isPlain(PyObject *object) { return THPVariable_CheckExact(object) && !at::impl::torch_function_mode_enabled(); }
 
-/// NotImplemented: the caller has to call the operator by way of Python.
+/// Returns NotImplemented if the caller must call the operator through Python.
 template <typename Call> PyObject *callOperator(PyObject *object, Call call) {
   if (!isPlain(object))
     Py_RETURN_NOTIMPLEMENTED;
@@ -490,7 +491,7 @@ PyObject *pyEltwise(PyObject *, PyObject *const *arguments, Py_ssize_t count) {
   return callOperator(arguments[0], [&](const at::Tensor &x) { return callEltwise(x, algorithm, alpha, beta); });
 }
 
-/// start(engine, stream): the implementations of operators that are declared already.
+/// start(engine, stream): registers the implementations of operators that are already declared.
 PyObject *start(PyObject *, PyObject *const *arguments, Py_ssize_t count) {
   if (count != 2)
     return PyErr_Format(PyExc_TypeError, "start takes 2 arguments, not %zd", count);

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See TorchPool.h.
-//
-//===----------------------------------------------------------------------===//
 #include "TorchPool.h"
 
 #include "Kernel.h"
@@ -18,7 +14,7 @@
 namespace quern::python {
 namespace {
 
-// As torch/csrc/stable/c/shim.h has them; 0 is success.
+// Signatures of torch/csrc/stable/c/shim.h; 0 is success.
 using ParallelFunction = void (*)(int64_t begin, int64_t end, void *context);
 using ParallelFor = int32_t (*)(int64_t begin, int64_t end, int64_t grain, ParallelFunction function, void *context);
 using GetNumThreads = int32_t (*)(uint32_t *count);
@@ -43,13 +39,13 @@ public:
     uint32_t count = 1;
     return getNumThreads(&count) == 0 && count > 0 ? static_cast<int>(count) : 1;
   }
-  /// Within one of PyTorch's parallel regions its parallel_for runs on the calling thread alone.
+  /// Inside a parallel region of PyTorch, its parallel_for runs only on the calling thread.
   bool get_in_parallel() const override { return false; }
   uint64_t get_flags() const override { return 0; }
   void wait() override {}
   void parallel_for(int n, const std::function<void(int, int)> &fn) override {
     Closures closures{&fn, n};
-    // It fails only where a closure throws, and none does.
+    // It fails only if a closure throws, and none does.
     if (n <= 1 || parallelFor(0, n, 1, runRange, &closures) != 0)
       runRange(0, n, &closures);
   }
@@ -67,7 +63,7 @@ quern_stream_t makeStream() {
   const auto getNumThreads = reinterpret_cast<GetNumThreads>(dlsym(library, "torch_get_num_threads"));
   if (!parallelFor || !getNumThreads)
     return cpuStream();
-  // Never destroyed, as the engine.
+  // Never destroyed, like the engine.
   auto *pool = new TorchPool(parallelFor, getNumThreads);
   quern_stream_t stream = nullptr;
   check(quern_threadpool_interop_stream_create(&stream, cpuEngine(), pool));

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// By the stable C interface of PyTorch 2.10 and later, of the PyTorch that the process has: nothing of it is needed to
-// build this.
+// Uses the stable C interface of PyTorch 2.10 and later, in the PyTorch library that the process has loaded, so
+// building it does not require PyTorch.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PYTHON_TORCH_POOL_H
@@ -14,7 +14,7 @@
 
 namespace quern::python {
 
-/// The stream on PyTorch's threads; that of `cpuStream` where PyTorch is not there, or older.
+/// Returns the stream on PyTorch's threads, or cpuStream() if PyTorch is not loaded or is older.
 quern_stream_t torchStream();
 
 } // namespace quern::python

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The library behind quern.jax and quern/quern_xla.h. It needs no Python.
+// The library of quern.jax and quern/quern_xla.h. It does not require Python.
 //
 //===----------------------------------------------------------------------===//
 #include "Frame.h"
@@ -26,8 +26,8 @@ namespace ffi = xla::ffi;
 namespace quern::xla_ffi {
 namespace {
 
-/// One parallel_for(): its items are taken by the caller and by tasks of the pool, whichever come to it. The caller
-/// waits for items that have begun, never for a task that has not, so that a busy pool delays nobody.
+/// A parallel_for(). The caller and tasks of the pool claim its items. The caller waits only for claimed items, never
+/// for tasks that have not started, so a busy pool does not delay it.
 struct Work {
   Work(int count, const std::function<void(int, int)> &function) : count(count), function(&function) {}
 
@@ -37,7 +37,7 @@ struct Work {
       (*function)(item, count);
     if (done == 0 || finished.fetch_add(done) + done < count)
       return;
-    const std::scoped_lock lock(mutex); // whoever waits has looked at `finished`, or is waiting
+    const std::scoped_lock lock(mutex); // a waiting thread has either seen `finished`, or waits
     all.notify_one();
   }
 
@@ -50,13 +50,13 @@ struct Work {
   }
 
   const int count;
-  const std::function<void(int, int)> *function; ///< lives while an item is not done
+  const std::function<void(int, int)> *function; ///< alive until all items are done
   std::atomic<int> next{0}, finished{0};
   std::mutex mutex;
   std::condition_variable all;
 };
 
-/// XLA's threads, of one call after the other.
+/// The threads of XLA, which each call sets.
 class Pool final : public threadpool_interop::threadpool_iface {
 public:
   void use(ffi::ThreadPool *threads) {
@@ -88,10 +88,10 @@ template <auto Destroy> struct Destroyer {
   template <typename Handle> void operator()(Handle *handle) const noexcept { Destroy(handle); }
 };
 
-/// What an execution needs besides buffers; one for each that runs at the same time.
+/// The state of an execution; concurrent executions use different ones.
 class Call {
 public:
-  /// False: quern_get_last_error_message() says why.
+  /// If it returns false, quern_get_last_error_message() has the reason.
   bool open(quern_engine_t engine, const_quern_primitive_desc_t problem, ffi::Span<const int32_t> indices) {
     for (const int32_t index : indices) {
       if (frame.add(engine, problem, index) != quern_success)
@@ -143,7 +143,7 @@ private:
   std::vector<size_t> bytes;
 };
 
-/// What an executable keeps of a call.
+/// The kernel of a call, which an XLA executable keeps.
 class Kernel {
 public:
   static ffi::TypeId id;
@@ -216,7 +216,7 @@ ffi::Error run(Kernel *kernel, ffi::ThreadPool threads, ffi::RemainingArgs opera
 XLA_FFI_DEFINE_HANDLER(
     execute, run, ffi::Ffi::Bind().Ctx<ffi::State<Kernel>>().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets());
 
-/// What XLA made of a registration.
+/// Returns true if XLA accepted a registration.
 bool isTaken(const XLA_FFI_Api *api, XLA_FFI_Error *error) {
   if (!error)
     return true;
@@ -227,7 +227,7 @@ bool isTaken(const XLA_FFI_Api *api, XLA_FFI_Error *error) {
 } // namespace
 } // namespace quern::xla_ffi
 
-// For quern.jax, which registers them by way of jaxlib.
+// For quern.jax, which registers them through jaxlib.
 extern "C" QUERN_API XLA_FFI_Error *quern_xla_instantiate(XLA_FFI_CallFrame *frame) {
   return quern::xla_ffi::instantiate(frame);
 }

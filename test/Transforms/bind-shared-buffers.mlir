@@ -1,5 +1,6 @@
-// One wants to see what kernels share become views of one argument behind the tensors, each at the byte that its attribute names; memory that a
-// kernel shares with its own other kernels comes behind the end of all of them, which is the end of the furthest, at a whole line.
+// Checks that memory which kernels share becomes views of one argument after the tensors, each at the byte offset of
+// its attribute. Memory that a kernel shares only with its own other kernels follows the largest end of all of them, at
+// a multiple of a cache line.
 // RUN: quern-opt %s --pass-pipeline='builtin.module(quern-bind-shared-buffers)' | FileCheck %s
 
 // CHECK-LABEL: func.func @first_kernel(
@@ -18,7 +19,7 @@ func.func @first_kernel(%src: memref<30xi8> {quern.arg = "src"}, %a: memref<30xi
   return
 }
 
-// The 190 bytes of the first end at 192, where what is its own begins.
+// The first kernel's 190 bytes end at 192, where the second one's private memory starts.
 // CHECK-LABEL: func.func @second_kernel(
 // CHECK-SAME: %[[SHARED:[a-z0-9_]+]]: memref<?xi8> {quern.shared}
 // CHECK-SAME: shared_bytes = 292{{[,>]}}
@@ -35,7 +36,7 @@ func.func @second_kernel(%b: memref<31xi16> {quern.shared = 128 : index}, %own: 
   return
 }
 
-// What shares nothing stays.
+// A kernel that shares nothing is unchanged.
 // CHECK-LABEL: func.func @alone_kernel(
 // CHECK-SAME: %{{.*}}: memref<8xi8> {quern.arg = "dst"}) attributes {quern.kernel = #quern.kernel<space = 1>}
 func.func @alone_kernel(%dst: memref<8xi8> {quern.arg = "dst"}) attributes {quern.kernel = #quern.kernel<space = 1>} {

@@ -1,5 +1,6 @@
-// One wants to see four neighbouring bytes added by the two instructions that multiply bytes, then 16-bit integers, with ones: bytes that are
-// signed behind the ones, unsigned ones before them. Each level takes a register of its own width; nothing else is touched.
+// Checks that four neighboring bytes are added by the two instructions that multiply bytes, then 16-bit integers, with
+// ones: signed bytes are the second operand, unsigned ones the first. Each instruction set uses registers of its width;
+// all other code is unchanged.
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,AVX512,AVX2
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{isa=avx2}))' | FileCheck %s --check-prefixes=ALL,AVX2,NOT512
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,NOT512,NOT2
@@ -56,7 +57,7 @@ func.func @quarter(%x: vector<16xi8>, %acc: vector<4xi32>) -> vector<4xi32> {
   return %y : vector<4xi32>
 }
 
-// Other reductions, and parts of a register, stay.
+// Other reductions, and parts of a register, are kept.
 // ALL-LABEL: func.func @greatest(
 // ALL: vector.multi_reduction <maxsi>
 // ALL: return
@@ -77,7 +78,7 @@ func.func @short(%x: vector<24xi8>, %acc: vector<6xi32>) -> vector<6xi32> {
   return %y : vector<6xi32>
 }
 
-// So does a sum over pairs.
+// A sum over pairs is also kept.
 // ALL-LABEL: func.func @pairs(
 // ALL: vector.multi_reduction <add>
 // ALL: return

@@ -1,6 +1,6 @@
-// One wants to see one instruction for the products of what is packed in a register of 32-bit lanes: of four bytes, unsigned first, of pairs of
-// bf16, rounded from f32 on the way, of pairs of 16-bit integers; a side that is one for all lanes broadcast as a word, once. What the level
-// has no instruction for stays a contraction.
+// Checks that the products of packed elements in a register of 32-bit lanes are one instruction: for four bytes,
+// unsigned first; for pairs of bf16, which are also rounded from f32; and for pairs of 16-bit integers. An operand that
+// is equal for all lanes is broadcast as a word, once. Products without an instruction are still a contraction.
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=avx512_bf16}))' | FileCheck %s --check-prefixes=ALL,BYTES,HALVES,WORDS
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=avx512_vnni}))' | FileCheck %s --check-prefixes=ALL,BYTES,WORDS,NOHALVES
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,WORDS,NOBYTES,NOHALVES
@@ -30,7 +30,7 @@ func.func @bytes(%x: vector<4xi8>, %w: vector<64xi8>, %acc: vector<16xi32>) -> v
   return %y : vector<16xi32>
 }
 
-// The unsigned side comes first, wherever it stood.
+// The unsigned operand comes first, in whatever order they were.
 // ALL-LABEL: func.func @swapped(
 // BYTES-SAME: %{{.*}}: vector<4xi8>, %[[W:[a-z0-9_]+]]: vector<64xi8>, %[[ACC:[a-z0-9_]+]]: vector<16xi32>
 // BYTES: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%[[ACC]], %[[W]], %{{.*}})
@@ -43,7 +43,7 @@ func.func @swapped(%x: vector<4xi8>, %w: vector<64xi8>, %acc: vector<16xi32>) ->
   return %y : vector<16xi32>
 }
 
-// Both signed, or half a register: there is none.
+// There is no instruction for two signed operands or for half a register.
 // ALL-LABEL: func.func @signed(
 // ALL: vector.contract
 // ALL: return
@@ -66,7 +66,7 @@ func.func @narrow(%x: vector<4xi8>, %w: vector<32xi8>, %acc: vector<8xi32>) -> v
   return %y : vector<8xi32>
 }
 
-// What is not added is no dot.
+// A contraction that does not add is not a dot.
 // ALL-LABEL: func.func @greatest(
 // ALL: vector.contract
 // ALL: return
@@ -78,7 +78,7 @@ func.func @greatest(%x: vector<4xi8>, %w: vector<64xi8>, %acc: vector<16xi32>) -
   return %y : vector<16xi32>
 }
 
-// A pair from f32 is rounded by the instruction, and one broadcast serves both products.
+// The instruction rounds a pair from f32, and one broadcast serves both products.
 // ALL-LABEL: func.func @halves(
 // HALVES-SAME: %[[X:[a-z0-9_]+]]: vector<2xf32>, %[[W:[a-z0-9_]+]]: vector<32xbf16>, %[[V:[a-z0-9_]+]]: vector<32xbf16>, %[[ACC:[a-z0-9_]+]]: vector<16xf32>
 // HALVES-NOT: arith.truncf
@@ -117,7 +117,7 @@ func.func @rounded(%x: vector<2xbf16>, %w: vector<32xf32>, %acc: vector<16xf32>)
   return %y : vector<16xf32>
 }
 
-// Pairs of 16 bits are multiplied apart from the sum, on every level that has the register.
+// Pairs of 16 bits are multiplied separately from the sum, on every instruction set with the register.
 // ALL-LABEL: func.func @words(
 // WORDS-SAME: %[[X:[a-z0-9_]+]]: vector<16x2xi16>, %[[W:[a-z0-9_]+]]: vector<16x2xi16>, %[[ACC:[a-z0-9_]+]]: vector<16xi32>
 // WORDS-DAG: %[[A:[a-z0-9_]+]] = vector.shape_cast %[[X]] : vector<16x2xi16> to vector<32xi16>

@@ -1,10 +1,12 @@
-// exp becomes arithmetic on every level: no library call, no math.exp, no wider or narrower vectors than the program's.
+// Checks that exp becomes arithmetic on every instruction set: no library call, no math.exp, and vectors of the
+// original width.
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,AVX512 --implicit-check-not=math.exp --implicit-check-not='call @'
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx512 exp=table}))' | FileCheck %s --check-prefixes=ALL,TABLE --implicit-check-not=math.exp --implicit-check-not='call @'
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx2}))' | FileCheck %s --check-prefixes=ALL,AVX2 --implicit-check-not=math.exp --implicit-check-not=call --implicit-check-not=x86
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,SSE --implicit-check-not=math. --implicit-check-not=call --implicit-check-not=x86
 
-// Constants come first and once; the argument is clamped on both sides so that NaN passes; scalef makes denormals, zero and infinity.
+// Constants come first and once; the argument is clamped on both sides so that NaN is kept; scalef produces denormals,
+// zero and infinity.
 // ALL-LABEL: func.func @whole(
 // AVX512-COUNT-2: arith.select
 // AVX512-COUNT-9: math.fma
@@ -13,7 +15,7 @@
 // TABLE: llvm.call_intrinsic "llvm.x86.avx512.vpermi2var.ps.512"
 // TABLE-COUNT-2: math.fma
 // TABLE: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
-// The scale is applied in two normal factors, each the bits of a power of two.
+// The scale is applied as two normal factors, each the bits of a power of two.
 // AVX2-COUNT-2: arith.select
 // AVX2-COUNT-2: arith.shli
 // AVX2: arith.mulf
@@ -25,7 +27,7 @@ func.func @whole(%x: vector<16xf32>) -> vector<16xf32> {
   return %y : vector<16xf32>
 }
 
-// Without the licence for an approximation the table is not used.
+// Without the relaxation for approximations the table is not used.
 // ALL-LABEL: func.func @accurate(
 // TABLE-NOT: vpermi2var
 // ALL: return
@@ -34,7 +36,7 @@ func.func @accurate(%x: vector<16xf32>) -> vector<16xf32> {
   return %y : vector<16xf32>
 }
 
-// A promise that the argument is not positive saves the upper clamp.
+// If the argument is known not to be positive, there is no upper clamp.
 // ALL-LABEL: func.func @nonpositive(
 // ALL-COUNT-1: arith.select
 // ALL-NOT: arith.select
@@ -66,7 +68,7 @@ func.func @scalar(%x: f32) -> f32 {
   return %y : f32
 }
 
-// An exp of a sum that need not be rounded: the second term joins after the reduction.
+// exp of a sum that need not be rounded: the second term is added after the reduction.
 // ALL-LABEL: func.func @unrounded(
 // ALL-SAME: %[[HIGH:[a-z0-9_]+]]: vector<8xf32>, %[[LOW:[a-z0-9_]+]]: vector<8xf32>
 // ALL: arith.addf {{.*}}, %[[LOW]] : vector<8xf32>

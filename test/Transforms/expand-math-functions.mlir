@@ -1,4 +1,5 @@
-// The other functions: none is left, none is called, and vectors keep their length (powf of f32 goes through f64).
+// Checks that the other functions are all expanded without calls, and that vectors keep their length (powf of f32 uses
+// f64).
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,FMA --implicit-check-not='math.{{exp|tanh|log|erf|powf}}' --implicit-check-not='call @'
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=avx2}))' | FileCheck %s --check-prefixes=ALL,FMA --implicit-check-not='math.{{exp|tanh|log|erf|powf}}' --implicit-check-not=call --implicit-check-not=x86
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,SSE --implicit-check-not='math.{{exp|tanh|log|erf|powf|fma}}' --implicit-check-not=call --implicit-check-not=x86
@@ -8,7 +9,7 @@
 // ASM: functions_kernel:
 // ASM: retq
 // ALL-LABEL: func.func @functions_kernel(
-// tanh is odd, its magnitude from exp(-2|x|) - 1.
+// tanh is odd; its magnitude is computed from exp(-2|x|) - 1.
 // ALL: math.copysign
 // erfc squares its argument exactly: by an fma, or in f64.
 // FMA: math.fma

@@ -1,5 +1,6 @@
-// One wants to see whole bf16 vectors extended by one masked permutation, and narrowed by vcvtneps2bf16 unless a lane is denormal, which that
-// instruction would flush: such lanes by integers. Neighbours share the test and the instruction, unless something uses the first before the second.
+// Checks that whole bf16 vectors are extended by one masked permutation and narrowed by vcvtneps2bf16. If a lane is
+// denormal, which that instruction would flush, integers are used. Neighbors share the test and the instruction, unless
+// an op uses the first before the second.
 // REQUIRES: compiler
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{isa=avx512_bf16}))' | FileCheck %s
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{isa=avx512}))' | FileCheck %s --check-prefix=INT --implicit-check-not=scf.if --implicit-check-not=xbf16
@@ -35,7 +36,7 @@ func.func @narrow_pair(%x: vector<16xf32>, %z: vector<16xbf16>, %to: memref<32xb
   vector.store %b, %to[%c16] : memref<32xbf16>, vector<16xbf16>
   return
 }
-// One test for three, a pair and one that is left.
+// One test for three: a pair and a single vector.
 func.func @narrow_three(%x: vector<16xf32>, %y: vector<16xf32>, %z: vector<16xf32>) -> (vector<16xbf16>, vector<16xbf16>, vector<16xbf16>) {
   // CHECK-LABEL: @narrow_three
   // CHECK: scf.if {{.*}} -> (vector<32xi16>, vector<16xi16>)

@@ -1,4 +1,5 @@
-// bf16 and f16 live as i16, in arguments, memory, masks' pass-through values and loops; conversions are integer arithmetic or F16C.
+// Checks that bf16 and f16 are represented as i16 in arguments, memory, pass-through values of masks and loops;
+// conversions are integer arithmetic or F16C.
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,F16C --implicit-check-not=xbf16
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-narrow-floats{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,INT --implicit-check-not=bf16 --implicit-check-not=f16
 
@@ -37,7 +38,7 @@ func.func @f16(%x: vector<8xf16>) -> vector<8xf16> {
   return %narrow : vector<8xf16>
 }
 
-// f64 goes through f32 rounded to odd, so that the second rounding is the only one that counts.
+// f64 is converted through f32 rounded to odd, so only the second rounding has an effect.
 // ALL-LABEL: func.func @double(
 // ALL: arith.truncf {{.*}} : vector<8xf64> to vector<8xf32>
 // ALL: arith.cmpf ogt
@@ -60,7 +61,7 @@ func.func @carried(%x: vector<8xbf16>, %n: index) -> vector<8xbf16> {
   return %r : vector<8xbf16>
 }
 
-// Both sides narrow, as a fold of upstream's leaves it: by way of f32.
+// Both types are narrow, as an upstream fold leaves it: the conversion goes through f32.
 // ALL-LABEL: func.func @between(
 // F16C: arith.extf {{.*}} : vector<8xf16> to vector<8xf32>
 // ALL: arith.trunci {{.*}} : vector<8xi32> to vector<8xi8>

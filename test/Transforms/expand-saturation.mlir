@@ -1,12 +1,14 @@
-// One wants to see the instruction that rounds and converts at once, without the clamp at the bound that the instruction gives anyway for what
-// does not fit, and bounds of a byte left to the packing that follows. NaN is 0: masked out where the result would be another number.
+// Checks that rounding and conversion are one instruction, without the clamp at the bound that the instruction returns
+// anyway for values out of range. Bounds of a byte are left to the packing that follows. NaN becomes 0: it is masked
+// out if the result would be another number.
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{isa=avx512}))' | FileCheck %s --check-prefixes=ALL,AVX512
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{isa=avx2}))' | FileCheck %s --check-prefixes=ALL,AVX2
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{isa=sse42}))' | FileCheck %s --check-prefixes=ALL,NONE
 // RUN: not quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-saturation{isa=mmx}))' 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: error: quern-expand-saturation: isa='mmx': neon, neon_dotprod, neon_bf16, sve, sve_bf16, sse42, avx2, avx512, avx512_vnni or avx512_bf16
 
-// Signed bytes: only the upper bound is clamped, since what is too small becomes INT32_MIN, which the packing takes for -128.
+// Signed bytes: only the upper bound is clamped, because smaller values become INT32_MIN, which the packing saturates
+// to -128.
 // ALL-LABEL: func.func @bytes(
 // AVX512-SAME: %[[X:[a-z0-9_]+]]: vector<16xf32>
 // AVX512-NOT: arith.cmpf ogt
@@ -24,7 +26,7 @@
 // AVX512: %[[PACKED:[a-z0-9_]+]] = arith.minsi %[[ABOVE]], %[[MOST]]
 // AVX512: arith.trunci %[[PACKED]] : vector<16xi32> to vector<16xi8>
 // AVX512-NOT: math.roundeven
-// Vectors that are no register of the level stay as they are.
+// Vectors that do not fill a register of the instruction set are unchanged.
 // AVX2: math.roundeven
 // AVX2: arith.fptosi
 // NONE: math.roundeven
@@ -45,7 +47,7 @@ func.func @bytes(%x: vector<16xf32>) -> vector<16xi8> {
   return %y : vector<16xi8>
 }
 
-// Unsigned bytes: the lower bound makes NaN 0, and what is too large becomes 2^31, of which the packing makes 255.
+// Unsigned bytes: the lower bound turns NaN into 0, and larger values become 2^31, which the packing saturates to 255.
 // ALL-LABEL: func.func @unsigned(
 // AVX2-SAME: %[[X:[a-z0-9_]+]]: vector<8xf32>
 // AVX2-NOT: arith.cmpf olt
@@ -71,7 +73,7 @@ func.func @unsigned(%x: vector<8xf32>) -> vector<8xi8> {
   return %y : vector<8xi8>
 }
 
-// The range of s32: no lower clamp, NaN masked out, nothing behind it.
+// The range of s32: no lower clamp, NaN is masked out, nothing follows.
 // ALL-LABEL: func.func @words(
 // AVX512-SAME: %[[X:[a-z0-9_]+]]: vector<8xf64>
 // AVX512-NOT: arith.cmpf ogt
@@ -95,7 +97,7 @@ func.func @words(%x: vector<8xf64>) -> vector<8xi32> {
   return %y : vector<8xi32>
 }
 
-// A range of its own keeps both clamps; there is no packing to leave them to.
+// Another range keeps both clamps, because no packing applies them.
 // ALL-LABEL: func.func @range(
 // AVX512: arith.cmpf ogt
 // AVX512: arith.cmpf olt
@@ -119,7 +121,7 @@ func.func @range(%x: vector<16xf32>) -> vector<16xi8> {
   return %y : vector<16xi8>
 }
 
-// A comparison the other way round takes NaN elsewhere: that is no saturation, and stays.
+// A reversed comparison gives another result for NaN: it is not a saturation and is kept.
 // ALL-LABEL: func.func @other(
 // ALL: arith.cmpf ugt
 // ALL: math.roundeven

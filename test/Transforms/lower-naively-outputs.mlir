@@ -1,4 +1,5 @@
-// The oracle's sums on an argument of f32: in f64 as those on intermediates, from what the argument holds, and rounded once.
+// Checks that the oracle's sums in an f32 argument are computed in f64, like those in intermediates, from the initial
+// contents of the argument, and rounded once.
 // RUN: quern-opt %s --naive | FileCheck %s --implicit-check-not=linalg --implicit-check-not=vector
 // CHECK: %[[SUMS:.*]] = memref.view {{.*}} to memref<4xf64>
 // CHECK: arith.extf {{.*}} : f32 to f64

@@ -1,4 +1,5 @@
-// The oracle: scalar loops, intermediates in scratch, f32 widened to f64 and rounded only where the problem writes.
+// Checks the oracle: scalar loops, intermediates in scratch, f32 widened to f64 and rounded only where the problem
+// writes.
 // RUN: quern-opt %s --naive | FileCheck %s --implicit-check-not=linalg --implicit-check-not=memref.alloc --implicit-check-not=vector
 // CHECK: func.func @rows_kernel(%{{.*}}: memref<4x8xf32> {quern.arg = "src"}, %{{.*}}: memref<4xf32> {quern.arg = "dst"}, %[[SCRATCH:.*]]: memref<?xi8> {quern.scratch}, %{{.*}}: index, %{{.*}}: index)
 // CHECK-SAME: scratch_bytes = 64, space = 1{{[,>]}}

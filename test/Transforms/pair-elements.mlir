@@ -1,6 +1,6 @@
-// One wants to see the loop along which the halves of a byte are neighbours half as long, every operand that is contiguous along it accessed as
-// integers of twice the width, and the body computed for both elements, what is common to them once. Where the halves are not neighbours in
-// everything that is written, nothing changes.
+// Checks that the loop along which the halves of a byte are neighbors becomes half as long, that every operand that is
+// contiguous along it is accessed as integers of twice the width, and that the body is computed for both elements, with
+// common parts once. If the halves are not neighbors in every written operand, nothing changes.
 // RUN: split-file %s %t
 // RUN: quern-opt %t/pairs.mlir --pass-pipeline='builtin.module(quern-pair-elements)' | FileCheck %t/pairs.mlir
 // RUN: quern-opt %t/apart.mlir --pass-pipeline='builtin.module(quern-pair-elements)' | FileCheck %t/apart.mlir
@@ -44,7 +44,7 @@ func.func @widen(%src: memref<6x8xi4> {quern.arg = "src"}, %scale: memref<6xf32>
   return
 }
 
-// A block of 8 columns is one of 4 pairs; strides and the offset are those of pairs, and zeros are filled in by whole bytes.
+// A block of 8 columns becomes one of 4 pairs; strides and the offset count pairs, and zeros are filled in whole bytes.
 // CHECK-LABEL: func.func @blocked(
 // CHECK-SAME: memref<3x2x4xi16, strided<[20, 10, 1], offset: 3>> {quern.arg = "src"}, %[[DST:[a-z0-9_]+]]: memref<3x8xi8> {quern.arg = "dst"}
 // CHECK: %[[ZERO:[a-z0-9_]+]] = arith.constant 0 : i8
@@ -78,7 +78,7 @@ func.func @apart(%src: memref<4x6xi4> {quern.arg = "src"}, %dst: memref<6x4xi4> 
 }
 
 //--- odd.mlir
-// Rows of 7 begin in the middle of a byte.
+// Rows of 7 start in the middle of a byte.
 // CHECK: func.func @odd(%{{.*}}: memref<4x7xi8> {quern.arg = "src"}, %{{.*}}: memref<4x7xi4> {quern.arg = "dst"})
 #id = affine_map<(r, c) -> (r, c)>
 func.func @odd(%src: memref<4x7xi8> {quern.arg = "src"}, %dst: memref<4x7xi4> {quern.arg = "dst"}) {
@@ -91,7 +91,7 @@ func.func @odd(%src: memref<4x7xi8> {quern.arg = "src"}, %dst: memref<4x7xi4> {q
 }
 
 //--- alone.mlir
-// An input that is common to a pair stays what it is while the others are paired.
+// An input that is common to a pair is unchanged while the others are paired.
 // CHECK: func.func @alone(%{{.*}}: memref<6x4xi8> {quern.arg = "src"}, %{{.*}}: memref<6xi4> {quern.arg = "zero"}, %{{.*}}: memref<6x4xi64> {quern.arg = "dst"})
 #id = affine_map<(r, c) -> (r, c)>
 #row = affine_map<(r, c) -> (r)>

@@ -1,5 +1,6 @@
-// One wants to see each tensor of half bytes as bytes of the caller's and as whole bytes that the problems share: unpacked in front by an
-// elementwise problem, two elements of a byte to an i16, packed behind in the same way, an odd last element alone with zero beside it.
+// Checks that each tensor of half bytes becomes the caller's bytes and whole bytes that the problems share. An
+// elementwise problem unpacks them first, two elements of a byte to an i16; another packs them afterwards in the same
+// way, an odd last element with a zero.
 // RUN: split-file %s %t
 // RUN: quern-opt %t/transposed.mlir --pass-pipeline='builtin.module(quern-unpack-elements)' | FileCheck %t/transposed.mlir
 // RUN: quern-opt %t/inside.mlir --pass-pipeline='builtin.module(quern-unpack-elements)' | FileCheck %t/inside.mlir
@@ -41,7 +42,8 @@ func.func @apart(%src: memref<5x7xi4> {quern.arg = "src"}, %dst: memref<7x5xi4> 
 }
 
 //--- inside.mlir
-// From the third element on: the first byte is neither computed nor written, and what is only written is not unpacked.
+// From the third element on: the first byte is neither computed nor written, and a tensor that is only written is not
+// unpacked.
 // CHECK-NOT: _unpack1
 // CHECK-LABEL: func.func @inside(
 // CHECK: arith.trunci %{{.*}} : i8 to i4

@@ -1,4 +1,4 @@
-// Atomics take the default code generation, which the short one leaves out.
+// Checks that atomics use the default code generation pipeline, because the short one does not support them.
 // RUN: quern-opt %s --codegen --target=avx2 | FileCheck %s --implicit-check-not=call
 // CHECK: count_kernel:
 // CHECK: lock

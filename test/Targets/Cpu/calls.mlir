@@ -1,5 +1,5 @@
-// A problem that a program calls several times is one kernel; each call names the buffers that it gets and where in them it begins. Buffers
-// are arguments of the execution by their names, of which a problem may take some only.
+// Checks that a problem that a program calls several times is one kernel. Each call names its buffers and their
+// offsets. Buffers are arguments of the execution by name, and a problem may use only some of them.
 // REQUIRES: compiler
 // RUN: quern-opt %s --schedule --target=avx2 | FileCheck %s --implicit-check-not=linalg.
 // RUN: quern-opt %s --check --target=avx2

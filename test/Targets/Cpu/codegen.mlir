@@ -1,9 +1,10 @@
-// Assembly of one kernel for each level: its registers, its instructions, no call and nothing external.
+// Checks the assembly of one kernel for each instruction set: its registers, its instructions, no call and no external
+// symbol.
 // RUN: quern-opt %s --codegen --target=avx512_core | FileCheck %s --check-prefix=AVX512 --implicit-check-not=call --implicit-check-not=@PLT --implicit-check-not=@GOT
 // RUN: quern-opt %s --codegen --target=avx2 | FileCheck %s --check-prefix=AVX2 --implicit-check-not=call --implicit-check-not=@PLT --implicit-check-not=@GOT --implicit-check-not=zmm
 // RUN: quern-opt %s --codegen --target=sse42 | FileCheck %s --check-prefix=SSE --implicit-check-not=call --implicit-check-not=@PLT --implicit-check-not=@GOT --implicit-check-not=ymm --implicit-check-not=vmov
 
-// The tail is one masked move; exp ends in scalef; 512 bits although the generic tuning prefers 256.
+// The tail is one masked move; exp ends with scalef; vectors have 512 bits although the generic tuning prefers 256.
 // AVX512: exp_kernel:
 // AVX512: vpermi2ps
 // AVX512: vscalefps {{.*}}zmm
@@ -14,7 +15,8 @@
 // AVX2: vpslld {{.*}}ymm
 // AVX2: vmaskmovps
 // AVX2: retq
-// Without masked moves the tail's lanes are moved one by one; FMA would be a library call, so products and sums round apart.
+// Without masked moves, lanes of the tail are moved one by one. FMA would be a library call, so products and sums are
+// rounded separately.
 // SSE: exp_kernel:
 // SSE: mulps
 // SSE: pslld

@@ -1,4 +1,5 @@
-// lower: (args, begin, end); buffers and scratch are loaded from the argument block in order; what a replay needs stays on the function.
+// Checks the signature after lowering: (args, begin, end). Buffers and scratch are loaded from the argument block in
+// order, and the attributes that a replay needs stay on the function.
 // RUN: quern-opt %s --lower --target=avx2 | FileCheck %s --implicit-check-not=noalias --implicit-check-not=unrealized
 // CHECK: llvm.func @copy_kernel(%[[ARGS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
 // CHECK-SAME: quern.kernel = #quern.kernel<scratch_bytes = 256, space = 8>
@@ -7,7 +8,7 @@
 // CHECK: %[[SRC:.*]] = llvm.load %[[BUFFERS]] : !llvm.ptr -> !llvm.ptr
 // CHECK: llvm.getelementptr %[[BUFFERS]][1]
 // CHECK: llvm.getelementptr %[[ARGS]][1]
-// The rows' loop is tested in front, since a range may be empty, and then at the bottom alone.
+// The loop over rows is tested before it, because a range may be empty, and then only at its end.
 // CHECK: llvm.icmp "slt" %[[BEGIN]], %[[END]]
 // CHECK: llvm.cond_br
 // CHECK: llvm.load {{.*}} -> vector<8xi16>
@@ -15,7 +16,7 @@
 // CHECK: llvm.cond_br
 // CHECK-NOT: llvm.icmp
 // CHECK: llvm.return
-// Shared scratch and runtime sizes have places of their own in the block; a flat buffer may be of any length.
+// Shared scratch and runtime sizes have separate entries in the block; a flat buffer may have any length.
 // CHECK: llvm.func @scale_kernel(%[[ARGS:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
 // CHECK-SAME: factors = [0, 16], {{.*}}shared_bytes = 64{{.*}}#quern.lowered<["src" : memref<?xf32>]>
 // CHECK-DAG: llvm.getelementptr %[[ARGS]][2]

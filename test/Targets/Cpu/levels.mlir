@@ -1,4 +1,5 @@
-// Each kernel gives the same on every level: a 16-bit masked move where the level has none, f16 with and without F16C, an f64 rounding.
+// Checks that each kernel computes the same on every instruction set: a 16-bit masked move emulated if it is missing,
+// f16 with and without F16C, and f64 rounding.
 // REQUIRES: avx512_core
 // RUN: quern-opt %s --run --target=sse42 > %t.sse42
 // RUN: quern-opt %s --run --target=avx2 > %t.avx2

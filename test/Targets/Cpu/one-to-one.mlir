@@ -1,7 +1,7 @@
-// What LLVM has under another name keeps its flags, predicates and order; indices are i64; what has more dimensions than
-// LLVM's vectors goes through MLIR's own conversion.
+// Checks that ops with a direct LLVM counterpart keep their flags, predicates and order, that indices are i64, and that
+// vectors of more dimensions than LLVM supports use MLIR's conversion.
 // RUN: quern-opt %s --lower --target=avx2 | FileCheck %s --implicit-check-not=arith. --implicit-check-not=unrealized
-// What is converted is not looked at any more: nothing of it is read once its memory is filled with something else.
+// A converted operation is not accessed any more: the result does not change if freed memory is overwritten.
 // RUN: env MALLOC_PERTURB_=165 quern-opt %s --lower --target=avx2 -o /dev/null
 
 // CHECK-LABEL: llvm.func @flags
@@ -27,7 +27,7 @@ func.func @flags(%x: memref<?xf32>, %y: memref<?xf32>, %begin: index, %end: inde
   return
 }
 
-// The sum of two matrices is one of rows.
+// The sum of two matrices is a sum of their rows.
 // CHECK-LABEL: llvm.func @matrix
 // CHECK-COUNT-2: llvm.fadd %{{.*}}, %{{.*}} : vector<8xf32>
 func.func @matrix(%x: memref<?xf32>, %y: memref<?xf32>, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<space = 8>} {
@@ -42,8 +42,8 @@ func.func @matrix(%x: memref<?xf32>, %y: memref<?xf32>, %begin: index, %end: ind
   return
 }
 
-// The mask of a store that only code generation would find to be constant is one here: LLVM would otherwise write more
-// than the one element.
+// The mask of this store is constant, but only code generation would find that. It is folded here, because LLVM would
+// otherwise write more than the one element.
 // CHECK-LABEL: llvm.func @only_lane
 // CHECK-NOT: masked
 // CHECK: llvm.extractelement
@@ -57,7 +57,7 @@ func.func @only_lane(%x: memref<?xf32>, %y: memref<?xf32>, %begin: index, %end: 
   return
 }
 
-// Buffers without layout become pointers, whatever is done with them: parts, a choice between two, numbers, prefetches.
+// Buffers without layout become pointers for all operations: parts, a choice between two, numbers, prefetches.
 // CHECK-LABEL: llvm.func @buffers
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: i64, %{{.*}}: i64)
 // CHECK: %[[PART:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
@@ -92,7 +92,7 @@ func.func @buffers(%x: memref<?xf32>, %y: memref<?xf32>, %scratch: memref<?xi8> 
   return
 }
 
-// A buffer of the kernel's own is one that MLIR's conversion makes.
+// A buffer that is local to the kernel is allocated by MLIR's conversion.
 // CHECK-LABEL: llvm.func @own
 // CHECK: llvm.alloca
 func.func @own(%x: memref<?xf32>, %begin: index, %end: index) attributes {quern.kernel = #quern.kernel<space = 8>} {

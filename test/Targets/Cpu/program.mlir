@@ -1,5 +1,6 @@
-// A module says which problems are called when (quern.program): calls in loops, on buffers that begin where polynomials of the loops' indices
-// say, and on regions of memory that calls share. It goes through all stages as it is.
+// Checks a launch program (quern.program), which specifies when each problem is called: calls in loops, on buffers
+// whose offsets are polynomials of the loop indices, and on regions of memory that calls share. All stages keep it
+// unchanged.
 // REQUIRES: compiler
 // RUN: split-file %s %t
 // RUN: quern-opt %t/scan.mlir --schedule --target=avx2 | FileCheck %s --implicit-check-not=linalg.
@@ -59,7 +60,7 @@ module attributes {
 }
 
 //--- ones.mlir
-// Counts in a region of s32 from 0 on; a loop that never runs does nothing.
+// Counts in a region of s32 from 0; a loop that never runs does nothing.
 #id = affine_map<(i) -> (i)>
 module attributes {
   quern.program = #quern.program<

@@ -1,4 +1,5 @@
-// What the SPIR-V back end would end the process for, or make an import of, is an error that names it.
+// Checks that code for which the SPIR-V back end would terminate the process or emit an import is an error that names
+// it.
 // RUN: split-file %s %t
 // RUN: not quern-opt %t/function.mlir --codegen --target=spirv64 2>&1 | FileCheck %s --check-prefix=FUNCTION
 // RUN: not quern-opt %t/mangled.mlir --codegen --target=spirv64 2>&1 | FileCheck %s --check-prefix=MANGLED
@@ -37,7 +38,7 @@ func.func @a_kernel(%a: memref<8xf32> {quern.arg = "a"}) attributes {quern.kerne
 }
 
 //--- indices.mlir
-// Whatever the gpu dialect says of where a work-item is becomes a variable of the device, not a function.
+// The gpu dialect's position operations become variables of the device, not functions.
 // INDICES-NOT: LinkageAttributes "_Z
 // INDICES-DAG: BuiltIn GlobalInvocationId
 // INDICES-DAG: BuiltIn NumSubgroups

@@ -1,5 +1,6 @@
-// Bytes are added by pairs as they widen, or by dots with ones; a float becomes the nearest integer of a range by the conversion that
-// saturates and makes NaN 0, so that bounds are integers'; bf16 is rounded by the level's instruction, which keeps denormals, or by integers.
+// Checks that bytes are added in pairs as they widen, or by dots with ones; that a float becomes the nearest integer of
+// a range by the conversion that saturates and turns NaN into 0, so the bounds are integers; and that bf16 is rounded
+// by the instruction, which keeps denormals, or by integers.
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{isa=neon},quern-expand-saturation{isa=neon},quern-expand-narrow-floats{isa=neon}))' | FileCheck %s --check-prefixes=ALL,NEON
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-byte-sums{isa=neon_bf16},quern-expand-saturation{isa=neon_bf16},quern-expand-narrow-floats{isa=neon_bf16}))' | FileCheck %s --check-prefixes=ALL,BF16
 

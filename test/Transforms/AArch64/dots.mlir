@@ -1,5 +1,6 @@
-// One wants to see one instruction for the products of what is packed in a register of 32-bit lanes: NEON's on four lanes, SVE's on any number
-// of them, where a vector of fixed length becomes a scalable one for the instruction alone. What the level has no instruction for stays.
+// Checks that the products of packed elements in a register of 32-bit lanes are one instruction: NEON's on four lanes,
+// SVE's on any number of lanes, for which a vector of fixed length becomes scalable only for the instruction. Products
+// without an instruction are kept.
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=neon}))' | FileCheck %s --check-prefixes=ALL,NODOTS,NOBF16
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=neon_dotprod}))' | FileCheck %s --check-prefixes=ALL,NEON,NOBF16,NOSVE
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-dots{isa=neon_bf16}))' | FileCheck %s --check-prefixes=ALL,NEON,BF16,NOSVE
@@ -15,7 +16,7 @@
 #dot = {indexing_maps = [#k, #lk, #l], iterator_types = ["parallel", "reduction"], kind = #vector.kind<add>}
 #each = {indexing_maps = [#lk, #lk, #l], iterator_types = ["parallel", "reduction"], kind = #vector.kind<add>}
 
-// Of one sign: a machine with SVE may have no dots of NEON.
+// Equal signs: a machine with SVE may have no NEON dots.
 // ALL-LABEL: func.func @signed(
 // NEON: llvm.call_intrinsic "llvm.aarch64.neon.sdot"(%{{.*}}) : (vector<4xi32>, vector<16xi8>, vector<16xi8>) -> vector<4xi32>
 // SVE: llvm.call_intrinsic "llvm.aarch64.sve.sdot"(%{{.*}}) : (vector<[4]xi32>, vector<[16]xi8>, vector<[16]xi8>) -> vector<[4]xi32>
@@ -29,7 +30,7 @@ func.func @signed(%x: vector<4xi8>, %w: vector<16xi8>, %acc: vector<4xi32>) -> v
   return %y : vector<4xi32>
 }
 
-// Of both signs, the unsigned side first, wherever it stood.
+// Different signs, the unsigned operand first, in whatever order they were.
 // ALL-LABEL: func.func @mixed(
 // ALL-SAME: vector<4xi8>, %[[W:[a-z0-9_]+]]: vector<16xi8>, %[[ACC:[a-z0-9_]+]]: vector<4xi32>
 // BF16: llvm.call_intrinsic "llvm.aarch64.neon.usdot"(%[[ACC]], %[[W]], %{{.*}})
@@ -68,7 +69,7 @@ func.func @pairs(%x: vector<2xbf16>, %w: vector<8xbf16>, %acc: vector<4xf32>) ->
   return %y : vector<4xf32>
 }
 
-// Words of 16 bits widen as they are multiplied, and neighbours are added.
+// 16-bit words widen when they are multiplied, and neighbors are added.
 // ALL-LABEL: func.func @halves(
 // ALL: %[[PRODUCTS:[a-z0-9_]+]] = arith.muli %{{.*}} : vector<8xi32>
 // ALL: %[[EVEN:[a-z0-9_]+]] = vector.shuffle %[[PRODUCTS]], %[[PRODUCTS]] [0, 2, 4, 6]
@@ -85,7 +86,8 @@ func.func @halves(%x: vector<8xi16>, %w: vector<8xi16>, %acc: vector<4xi32>) -> 
   return %y : vector<4xi32>
 }
 
-// Two rows by two columns: SVE's repeat the rows in every 128 bits. Without an instruction each element is multiplied where its sum is.
+// Two rows by two columns: SVE repeats the rows in every 128 bits. Without an instruction each element is multiplied in
+// the lane of its sum.
 // ALL-LABEL: func.func @patches(
 // ALL-SAME: %[[X:[a-z0-9_]+]]: vector<16xi8>, %[[W:[a-z0-9_]+]]: vector<16xi8>, %[[ACC:[a-z0-9_]+]]: vector<4xi32>
 // BF16: llvm.call_intrinsic "llvm.aarch64.neon.usmmla"(%[[ACC]], %[[X]], %[[W]]) : (vector<4xi32>, vector<16xi8>, vector<16xi8>) -> vector<4xi32>

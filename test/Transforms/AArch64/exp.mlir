@@ -1,5 +1,5 @@
-// NEON's fused multiply-add overwrites what it adds to, so that adding to a constant takes a copy: the series of exp goes by
-// pairs of coefficients, and 1 is added last. SVE's overwrites a factor where one wants that: Horner's scheme.
+// Checks the series of exp. NEON's fused multiply-add overwrites its addend, so adding to a constant takes a copy: the
+// series uses pairs of coefficients, and 1 is added last. SVE can overwrite a factor instead: Horner's scheme.
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=neon}))' | FileCheck %s --check-prefix=NEON
 // RUN: quern-opt %s --pass-pipeline='builtin.module(func.func(quern-expand-math{isa=sve}))' | FileCheck %s --check-prefix=SVE
 // NEON: %[[SQUARE:.*]] = arith.mulf %[[R:.*]], %[[R]]

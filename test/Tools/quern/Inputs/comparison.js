@@ -1,4 +1,4 @@
-// Two targets side by side: lines that the other target's stage does not have are marked.
+// Checks a page of two targets: lines that the other target's stage does not have are marked.
 const sections = [...document.querySelectorAll("section")];
 check("each stage is there twice", sections.map((one) => one.dataset.stage).join() ===
   "emit,emit,schedule,schedule,llvm,llvm,assembly,assembly");

@@ -1,4 +1,4 @@
-// What a reader does on the page of a softmax: hovers, pins, colours uses, searches, folds, moves by keys.
+// Simulates a reader of the page of a softmax: hovers, pins, uses of values, search, folding, keys.
 const section = (stage) => document.querySelector(`section[data-stage=${stage}]`);
 const linesOf = (stage) => [...section(stage).querySelectorAll(".l")];
 const lineWith = (stage, text) => linesOf(stage).find((line) => line.textContent.includes(text));

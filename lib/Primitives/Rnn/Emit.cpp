@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A step of one layer and direction is one function, or two where the second reads all channels of what the first makes
-// (gru, projection); every call of it has other buffers. For each layer in turn: the states at the start, then a loop
-// over time in which the two directions run beside each other (or one loop after the other where caches do not keep the
-// weights of both), then dst_iter. What dst_layer does not get from the last layer's steps is copied at the end.
+// One step of a layer and direction is one function, or two if the second reads all channels of the first one's result
+// (gru, projection); its calls differ in their buffers. For each layer, the program copies the states at the start,
+// loops over time with both directions in one iteration (in two loops if the caches cannot keep the weights of both),
+// and copies dst_iter. Parts of dst_layer that the last layer's steps do not write are copied at the end.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emitters.h"
@@ -23,9 +23,9 @@ using namespace quern::rnn;
 // Arguments of steps
 //===----------------------------------------------------------------------===//
 
-/// From a gate of products that were made before to the next: by one more line of a cache where a tile reads the
-/// gates of a panel as they lie together, so that gates are not taken for columns, of which a tile would read some
-/// from each of several panels.
+/// Returns the distance in elements between gates of the precomputed products. If the gates of a panel are adjacent and
+/// fit a tile, it is a cache line longer than the width: gates and columns then do not form one dim, of which a tile
+/// would span parts of several panels.
 int64_t RnnEmitter::inputsStride() const {
   constexpr int64_t widestTile = 64, line = 16;
   const int64_t width = std::max<int64_t>(layer.view().width(), 2);
@@ -34,7 +34,7 @@ int64_t RnnEmitter::inputsStride() const {
   return areTogether && layer.view().block * s.gates <= widestTile ? width + line : width;
 }
 
-/// Products of what a layer reads with its weights, of `rows` sequences from time t on.
+/// Binds the products of a layer's inputs with its weights, `rows` rows from time `t` on.
 Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
   const int64_t width = inputsStride(), row = s.gates * width, element = bytesOf(DataType::F32);
   const int64_t index = areApart ? 0 : direction;
@@ -48,7 +48,8 @@ Binding RnnEmitter::inputsAt(int64_t direction, AffineExpr t, int64_t rows) {
       {"inputs", bytes}};
 }
 
-/// What the layer reads: src_layer, or the states below, of both directions where they are stacked.
+/// Binds the input of a layer: src_layer, or the states of the layer below, of both directions if they are
+/// concatenated.
 Binding RnnEmitter::inputOf(const At &at) {
   Rows rows;
   const bool isStacked = s.directions == 2 && (rnn.flags & RnnStackConcatenated);
@@ -82,7 +83,7 @@ Rows RnnEmitter::cellsStart(int64_t layer, int64_t direction) {
                            : cellsAt(layer, direction, {});
 }
 
-/// What training keeps of a step besides cells.
+/// Adds the results of a step that training stores, except cells.
 void RnnEmitter::addKept(Bindings &bindings, const At &at) {
   if (!states.isTraining)
     return;
@@ -95,7 +96,7 @@ void RnnEmitter::addKept(Bindings &bindings, const At &at) {
         "hidden_sums", states.section(WorkspacePart::HiddenSums, s.dhc, stack(at.layer, at.direction), at.t)));
 }
 
-/// What a cell makes for its projection.
+/// Adds the result of a cell that its projection reads.
 void RnnEmitter::addUnprojected(Bindings &bindings, const At &at) {
   StringRef name = context.areRowsRounded() ? "unprojected_rounded" : "unprojected";
   bindings.push_back(states.bind(name, states.scratch(name, context.factor(), s.dhc, at.direction)));
@@ -107,7 +108,7 @@ void RnnEmitter::addNext(Bindings &bindings, const At &at) {
     bindings.push_back(states.bind("h_next_rounded", states.factorAt(at.layer, at.direction, at.t)));
 }
 
-/// The products' operands, then what the epilogue reads.
+/// Returns the operands of the products, followed by those of the epilogue.
 RnnEmitter::Bindings RnnEmitter::gateBindings(const At &at) {
   Bindings bindings;
   if (isMerged) {
@@ -169,7 +170,7 @@ void RnnEmitter::callProjection(const At &at, bool beside) {
   program.call("rnn_projection", bindings, [&](StepEmitter &step) { emitProjection(step, context); }, beside);
 }
 
-/// Of both steps of a gru: what they exchange, too.
+/// Returns the bindings of both steps of a gru, including their intermediate results.
 RnnEmitter::Bindings RnnEmitter::gruBindings(const At &at) {
   Bindings bindings = gateBindings(at);
   bindings.push_back(states.bind("update", states.scratch("update", DataType::F32, s.dhc, at.direction)));
@@ -205,7 +206,7 @@ void RnnEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, AffineExp
     inEachDirection([&](const At &at, bool beside) { callProjection(at, beside); });
 }
 
-/// The products of all of time.
+/// Emits the products of the inputs of all time steps.
 void RnnEmitter::emitInputs(int64_t layer, ArrayRef<int64_t> directions) {
   if (!isMerged)
     return;

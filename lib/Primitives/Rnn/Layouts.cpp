@@ -1,11 +1,10 @@
-//===- Layouts.cpp - Layouts that an RNN chooses --------------------------===//
+//===- Layouts.cpp - Layouts that an RNN chooses for `any` ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Layouts.h. The width of a panel follows from the tile that a kernel keeps in registers: two column vectors
-// with AVX2, four otherwise, of which the gates of a kernel take their share. A device gets the panels of 16
-// lanes, as wide as a sub-group.
+// The width of a panel follows from the tile that a kernel keeps in registers: two column vectors with AVX2, four
+// otherwise, divided among the gates of a kernel. A device gets the panels for 16 lanes, the width of a sub-group.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Layouts.h"
@@ -20,11 +19,11 @@ namespace {
 
 bool mayRound(FpmathMode fpmath) { return fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any; }
 
-/// How many input channels an instruction takes at once.
+/// Returns the number of input channels that one instruction multiplies and adds.
 int64_t kPackOf(DataType weights, FpmathMode fpmath, const Target &target) {
   switch (weights) {
   case DataType::S8:
-    return target.hasPatchDots() ? 8 : 4; // without dots they are widened, and multiplied in pairs
+    return target.hasPatchDots() ? 8 : 4; // without dot instructions they are widened and multiplied in pairs
   case DataType::BF16:
     return target.hasPatchDots() ? 4 : target.hasPairDots() ? 2 : 1;
   case DataType::F32: // rounded to bf16
@@ -34,7 +33,8 @@ int64_t kPackOf(DataType weights, FpmathMode fpmath, const Target &target) {
   }
 }
 
-/// Of a GRU the update and reset gates are accumulated together, then the output gate alone; otherwise all gates are.
+/// Returns the number of gates that a kernel accumulates together: the update and reset gates of a GRU whose output
+/// gate follows separately, otherwise all gates.
 int64_t gatesTogether(const RnnDesc &rnn) {
   int64_t gates = gatesOf(rnn.cell);
   return isGru(rnn) && !isLinearBeforeReset(rnn) ? gates - 1 : gates;
@@ -65,7 +65,7 @@ struct Choice {
 
 } // namespace
 
-/// Of the gates that a kernel accumulates together.
+/// Returns the maximum number of vectors per panel if a kernel accumulates `gates` gates.
 static int64_t mostVectorsOf(int64_t gates, const Target &target) {
   const int64_t columns = target.isa == CpuIsa::Avx2 ? 2 : 4;
   return std::max<int64_t>(columns / gates, 1);
@@ -75,13 +75,13 @@ Packing packingOf(DataType weights, int64_t gates, int64_t channels, FpmathMode 
   int64_t lanes = target.lanes32(), vectors = mostVectorsOf(gates, target);
   int64_t needed = std::max<int64_t>((channels + lanes - 1) / lanes, 1);
   auto padding = [&] { return (needed + vectors - 1) / vectors * vectors - needed; };
-  while (vectors > 1 && padding() * 24 >= needed) // so much of the time would go into columns that are not there
+  while (vectors > 1 && padding() * 24 >= needed) // a 24th of the time would be spent on padding
     vectors /= 2;
   return {vectors * lanes, kPackOf(weights, fpmath, target)};
 }
 
-/// Each gate has panels of its own: steps may read some gates before the others, and what a cache then fetches
-/// ahead is what comes next.
+/// Each gate has separate panels, because steps may read some gates before the others, and a hardware prefetcher then
+/// loads the data that is read next.
 Result<TensorDesc> packedWeights(const RnnDesc &rnn, const TensorDesc &weights, FpmathMode fpmath,
                                  const Target &target) {
   const int64_t together = gatesTogether(rnn);
@@ -126,9 +126,10 @@ bool areReadInPlace(const RnnDesc &rnn, const TensorDesc &weights, bool isOfLaye
   if (!weights.isPlain())
     return true;
   const int output = weights.ndims - 1;
-  const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1; // one column is no vector
-  constexpr int64_t fewSteps = 16; // of one sequence, before packing has paid
-  // Of the product of all steps' inputs, which reads a part of the weights for all rows before the next.
+  const bool areColumnsContiguous = weights.strides[output] == 1 && weights.dims[output] > 1; // a single column is not
+                                                                                              // a vector
+  constexpr int64_t fewSteps = 16; // too few to pay for packing, for one sequence
+  // Rows of the product of all steps' inputs, which reads each part of the weights once for all rows.
   constexpr int64_t fewRows = 64;
   const int64_t steps = rnn.srcLayer.dims[0], batch = rnn.srcLayer.dims[1];
   const bool areReadOnce = isOfLayer && areInputsMerged(rnn) && steps * batch <= fewRows;
@@ -142,7 +143,7 @@ bool arePairsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target
 }
 
 bool areWeightsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &target) {
-  constexpr int64_t manySteps = 16, manyRows = 256; // each of which saves some of the time that rounding takes
+  constexpr int64_t manySteps = 16, manyRows = 256; // enough to pay for rounding
   const int64_t steps = rnn.srcLayer.dims[0], batch = rnn.srcLayer.dims[1];
   const bool areMany =
       steps == runtimeDim || steps >= manySteps || (steps > 1 && (batch == runtimeDim || steps * batch >= manyRows));
@@ -150,7 +151,7 @@ bool areWeightsRounded(const RnnDesc &rnn, FpmathMode fpmath, const Target &targ
 }
 
 bool areWeightsFar(const RnnDesc &rnn) {
-  constexpr int64_t nearBytes = int64_t(12) << 20; // what a cache that programs share keeps from step to step
+  constexpr int64_t nearBytes = int64_t(12) << 20; // part of a shared cache that is kept from step to step
   CheckedInt elements = 0;
   for (const TensorDesc *weights : {&rnn.weightsLayer, &rnn.weightsIter})
     elements += CheckedInt(weights->dims[2]) * weights->dims[3] * weights->dims[4];
@@ -162,9 +163,9 @@ bool areInputsMerged(const RnnDesc &rnn) {
   constexpr int64_t leastSteps = 4;
   const int64_t fewRows = areWeightsFar(rnn) ? 32 : 4;
   const TensorDesc &src = rnn.srcLayer;
-  if (src.hasRuntimeDims() || !rnn.seqLengths.isZero()) // no work for steps that no sequence has
+  if (src.hasRuntimeDims() || !rnn.seqLengths.isZero()) // steps after the end of all sequences must not be computed
     return false;
-  constexpr int64_t mostElements = int64_t(1) << 26; // of the sums, which all are in memory at once
+  constexpr int64_t mostElements = int64_t(1) << 26; // limit of the sums, which are all in memory at once
   const CheckedInt sums = CheckedInt(src.dims[0]) * src.dims[1] * rnn.weightsLayer.dims[3] * rnn.weightsLayer.dims[4];
   if (sums.overflowed() || sums.value() > mostElements)
     return false;

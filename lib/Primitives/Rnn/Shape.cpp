@@ -1,10 +1,6 @@
-//===- Shape.cpp - The sizes and the kind of an RNN -----------------------===//
+//===- Shape.cpp - Sizes and kind of an RNN -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Shape.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Shape.h"
 

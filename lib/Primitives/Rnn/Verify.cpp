@@ -1,25 +1,25 @@
-//===- Verify.cpp - What an RNN problem must be ---------------------------===//
+//===- Verify.cpp - Verification of RNN problems --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every refusal names its constraint. L, D, SLC, SIC, DHC, DIC are what weights_layer, weights_iter and
-// weights_projection say (Shape.h). Invalid (the caller's bug):
+// Every error names its constraint. L, D, SLC, SIC, DHC and DIC are taken from weights_layer, weights_iter and
+// weights_projection (Shape.h). Invalid (an error of the caller):
 //   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
 //   C2  prop is a propagation kind of RNNs: fwd_t, fwd_i or bwd.
 //   C3  cell is rnn, lstm, gru, lbr_gru, augru or lbr_augru.
 //   C4  direction is left2right, right2left, bidirectional_concat or bidirectional_sum.
 //   C5  activation is relu, tanh or logistic for cell rnn; the other cells have none.
 //   C6  flags are 1 (diff weights overwritten), 65536 (stack of both directions) or their sum.
-//   C7  Forward has src_layer, weights_layer, weights_iter and dst_layer, and no tensor of gradients.
-//   C8  Only lstm has src_iter_c, dst_iter_c, weights_peephole, weights_projection; src_iter and src_iter_c come
-//       together, and so do dst_iter and dst_iter_c.
+//   C7  Forward has src_layer, weights_layer, weights_iter and dst_layer, and no gradients.
+//   C8  Only lstm has src_iter_c, dst_iter_c, weights_peephole, weights_projection; src_iter and src_iter_c are given
+//       together, and so are dst_iter and dst_iter_c.
 //   C9  augru and lbr_augru have attention; no other cell does.
 //   C10 Ranks: layers and attention 3; seq_lengths 1; weights_layer, weights_iter 5; all others 4.
 //   C11 L is the same in all tensors that have it.
 //   C12 D is 2 for a bidirectional direction, otherwise 1, in all tensors that have it.
-//   C13 Gates: rnn 1, lstm 4, the others 3; of a bias one more where the cell is linear before
-//       reset; of weights_peephole 3.
+//   C13 Gates: rnn 1, lstm 4, the others 3; bias has one more if the cell is linear before reset; weights_peephole
+//       has 3.
 //   C14 src_layer has SLC channels.
 //   C15 src_iter has SIC channels.
 //   C16 weights_iter, weights_peephole, weights_projection, bias, src_iter_c and dst_iter_c have DHC.
@@ -28,44 +28,44 @@
 //   C19 T is the same in src_layer, dst_layer and attention.
 //   C20 N is the same in all tensors that have it.
 //   C21 attention has one channel.
-//   C22 L > 1: SLC is DIC; D times DIC with the flag for a stack of both directions.
-//   C23 T > 1, or not known: SIC is DIC.
-//   C24 gru, lbr_gru, augru, lbr_augru: SIC is DHC.
-//   C25 Outputs, gradients of backward among them, do not broadcast: no stride 0 over more than one element.
-//   C26 Scales of weights have mask 0 or 24 (gate and channel), those of the projection 0 or 8 (channel).
+//   C22 If L > 1, SLC is DIC; D times DIC with the flag for a stack of both directions.
+//   C23 If T > 1 or T is open, SIC is DIC.
+//   C24 For gru, lbr_gru, augru and lbr_augru, SIC is DHC.
+//   C25 Outputs, including gradients of backward, do not broadcast: no stride 0 over more than one element.
+//   C26 Scales of weights have mask 0 or 24 (gate and channel), scales of the projection 0 or 8 (channel).
 //   C27 There is one scale for each combination of the masked indices.
-//   C28 Scales are finite and not 0, the data shift is finite; of s8 data it is 0.
-// Invalid at execution (the runtime checks these):
+//   C28 Scales are finite and not 0; the data shift is finite, and 0 for s8 data.
+// Invalid at execution (checked by the runtime):
 //   C29 Every argument is given.
-//   C30 Outputs share no byte with another argument, unless dst_iter lies on src_iter, or dst_iter_c on
-//       src_iter_c, of its layout and type.
-//   C31 The sizes that are given only then fit each other.
+//   C30 Outputs share no byte with another argument, except that dst_iter may be src_iter, and dst_iter_c src_iter_c,
+//       with the same layout and type.
+//   C31 Sizes known only at execution match each other.
 // Unimplemented:
 //   C32 Packed weights are packed for the same direction: forward's or backward's `any`.
 //   C33 augru and lbr_augru have one layer and direction left2right.
 //   C34 src_layer is of f32, bf16, f16, u8 or s8.
-//   C35 The other tensors are of the types that go with it (docs/primitives/rnn.md).
+//   C35 The other tensors have types that are supported with src_layer's (docs/primitives/rnn.md).
 //   C36 u8 and s8: inference, and not augru or lbr_augru.
 //   C37 seq_lengths is of s32.
-//   C38 Of training, channels are beside each other or a known number of elements apart.
-//   C39 Of weights, bias and peephole everything is known; of the other tensors all dims but T and N. Or, of inference
-//       in f32 or bf16 with one layer and direction, SLC, SIC and DHC are given at execution together: without
-//       projection, attention and seq_lengths, weights packed as those of some width, or plain as all other tensors,
-//       with channels beside each other and known offsets.
+//   C38 In training, the stride of the channels is known.
+//   C39 Weights, bias and peephole have no open sizes; the other tensors have none except T and N. Alternatively, SLC,
+//       SIC and DHC are open together: for inference in f32 or bf16 with one layer and direction, without projection,
+//       attention and seq_lengths. Weights are then packed like those of some width, or plain like all other tensors,
+//       with contiguous channels and known offsets.
 //   C40 Tensors are plain, without padding; weights may be packed as `any` packs them for this target.
-//   C41 Only s8 weights have sums appended: rnn_u8s8 with mask 27, of the projection 11.
+//   C41 Only s8 weights have sums appended: rnn_u8s8 with mask 27, for the projection 11.
 //   C42 There are no scales, zero points or post-ops.
 //   C43 RNN quantization is for u8 and s8 data; scales of a projection are for a cell that has one.
-//   C44 Scratchpad mode user knows all sizes.
-//   C45 What is kept of all steps fits 63 bits.
-// Of backward, invalid:
+//   C44 With scratchpad mode user, all sizes are known.
+//   C45 The size of the state of all steps fits 63 bits.
+// Backward, invalid:
 //   C46 It has src_layer, weights_layer, weights_iter, dst_layer and diff_dst_layer, and a gradient that it writes.
-//   C47 A gradient is of a tensor that there is.
+//   C47 The tensor of each gradient is given.
 //   C48 A gradient has the rank and dims of its tensor.
 //   C49 The hint is a forward_training RNN with the same cell, direction, stack, dims and types.
-// Of backward at execution, invalid (the runtime checks it on the CPU):
-//   C50 The workspace is one that forward wrote for the same cell, direction, stack, dims and types.
-// Of backward, unimplemented:
+// Backward, invalid at execution (checked by the runtime on the CPU):
+//   C50 The workspace was written by forward for the same cell, direction, stack, dims and types.
+// Backward, unimplemented:
 //   C51 Gradients are of f32.
 //
 //===----------------------------------------------------------------------===//
@@ -82,7 +82,7 @@ namespace {
 
 using namespace rnn;
 
-/// Values that mean nothing for the cell do not tell two problems apart.
+/// Resets fields that have no meaning for this problem, so that they do not distinguish two problems.
 void dropMeaningless(RnnDesc &rnn) {
   rnn.beta = 0;
   if (rnn.cell != Alg::VanillaRnn || rnn.activation != Alg::EltwiseRelu)
@@ -108,15 +108,15 @@ std::string bytesOfHeader(const WorkspaceHeader &header) {
   return {reinterpret_cast<const char *>(&header), sizeof(header)};
 }
 
-/// What backward reads of it first.
+/// Returns the header that backward expects in its workspace.
 std::shared_ptr<const std::string> headerBytesOf(const RnnDesc &rnn) {
   return std::make_shared<const std::string>(bytesOfHeader(workspaceHeaderOf(rnn)));
 }
 
-/// The dim of N in a tensor of that rank; behind the last where it has none. T is in front of it in those of rank 3.
+/// Returns the dim of N in a tensor of this rank; past the end if it has none. In tensors of rank 3, T precedes it.
 int dimOfBatch(const TensorDesc &desc) { return desc.ndims == 1 ? 0 : desc.ndims == 3 ? 1 : desc.ndims == 4 ? 2 : 5; }
 
-/// The problem with the tensors of an execution.
+/// Returns the problem with the tensors of an execution.
 RnnDesc withTensors(RnnDesc rnn, std::span<const TensorDesc *const> given) {
   size_t next = 0;
   auto take = [&](const char *, auto &value) {
@@ -128,7 +128,7 @@ RnnDesc withTensors(RnnDesc rnn, std::span<const TensorDesc *const> given) {
   return rnn;
 }
 
-/// T and N are those of src_layer, the first argument, wherever they are open; channels as they must be.
+/// Checks that open T and N equal those of src_layer, the first argument, or the dims of a problem with open widths.
 Result<void> checkOpenSizes(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
   if (hasOpenWidths(rnnOf(problem)))
     return checkGivenWidths(withTensors(rnnOf(problem), given));
@@ -143,7 +143,7 @@ Result<void> checkOpenSizes(const VerifiedProblem &problem, std::span<const Tens
   return {};
 }
 
-/// Sizes that follow from T and N of src_layer, and that the workspace is as long as these ask for.
+/// Returns the sizes that follow from T and N of src_layer. Fails if the workspace does not have the size for these.
 Result<TensorDesc> gridAt(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
   const int64_t steps = given[0]->dims[0], batch = given[0]->dims[1], bytes = given.back()->dims[0];
   constexpr int64_t most = INT32_MAX; // kernels write them into the workspace's header as s32
@@ -168,7 +168,7 @@ std::string headerAt(const VerifiedProblem &problem, std::span<const TensorDesc 
 Result<void> listArguments(VerifiedProblem &problem) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   std::vector<ArgumentInfo> &arguments = problem.arguments;
-  // States are read before the first step, or copied then, and written behind the last.
+  // States at the start are read or copied before the first step, and final states are written after the last.
   const auto overwrittenBy = [&](int32_t index) {
     return isBackward(rnn) ? 0 : index == arg::src1 ? arg::dst1 : index == arg::src2 ? arg::dst2 : 0;
   };
@@ -197,16 +197,16 @@ Result<void> listArguments(VerifiedProblem &problem) {
   return {};
 }
 
-/// Whether backward multiplies by the transposed of these weights: the gradient of src_layer may not be asked for.
+/// Returns true if backward multiplies by these transposed weights; the gradient of src_layer may be absent.
 bool isTransposedNeeded(const RnnDesc &rnn, int32_t argument) {
   return argument != arg::weights || rnn.weightsLayer.dims[0] > 1 || !rnn.diffSrcLayer.isZero();
 }
 
-/// Weights that a step of each execution packs or rounds.
+/// Lists the weights that a step packs or rounds in each execution.
 Result<void> listPackedWeights(VerifiedProblem &problem, const Target &target) {
   const RnnDesc &rnn = std::get<Boxed<RnnDesc>>(problem.desc.op);
   const FpmathMode fpmath = problem.desc.attr.fpmathMode;
-  if (hasOpenWidths(rnn)) { // weights are read as they lie
+  if (hasOpenWidths(rnn)) { // weights are read in place
     const bool arePlain = rnn.weightsLayer.isPlain() && rnn.weightsIter.isPlain();
     const bool areMultiplied = target.hasPairDots() && (arePlain || !target.hasPatchDots());
     if (rnn.srcLayer.dataType == DataType::BF16 && !areMultiplied) { // rows are widened once for all products
@@ -280,7 +280,7 @@ std::vector<NamedTensor> rnn::allTensors(const RnnDesc &rnn) {
 }
 
 const NamedTensor &rnn::tensorOfGradient(int32_t gradient, const std::vector<NamedTensor> &tensors) {
-  constexpr int32_t ofGradients = arg::diffSrc - arg::src; // from a tensor's argument to its gradient's
+  constexpr int32_t ofGradients = arg::diffSrc - arg::src; // from a tensor's argument index to its gradient's
   return *std::find_if(tensors.begin(), tensors.end(),
                        [&](const NamedTensor &tensor) { return tensor.argument == gradient - ofGradients; });
 }

@@ -1,10 +1,6 @@
-//===- Workspace.cpp - What training forward keeps for backward -----------===//
+//===- Workspace.cpp - Workspace between training forward and backward ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Workspace.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Workspace.h"
 

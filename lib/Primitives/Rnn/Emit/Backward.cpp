@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Backward.h. A step back in time is one function whose products are what the step after hands back, and whose
-// epilogue is the cell's arithmetic; two where the second reads all channels of what the first makes (gru, projection).
+// One step backward in time is one function: its products are the gradients that the step after passes back, its
+// epilogue is the arithmetic of the cell. It is two functions if the second reads all channels of the first one's
+// result (gru, projection).
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/Backward.h"
@@ -20,7 +21,7 @@ using namespace quern::emission;
 using namespace quern::rnn;
 
 //===----------------------------------------------------------------------===//
-// Where things are
+// Memory of the operands
 //===----------------------------------------------------------------------===//
 
 MemRefType BackwardEmitter::gatesType(Span span, Gates gates, int64_t of, DataType type) const {
@@ -38,7 +39,7 @@ Binding BackwardEmitter::delta(StringRef name, StringRef region, int64_t directi
   const DataType type = typeOf(region);
   Rows place = states.ofSteps(region, type, s.gates * s.dhc, direction, t);
   MemRefType seen = gatesType(span, gates, s.gates, type);
-  if (view && view->inputs != s.dhc) // all gates are one K
+  if (view && view->inputs != s.dhc) // all gates form one K
     seen = MemRefType::get({count(span), 1, view->inputs}, seen.getElementType(),
                            StridedLayoutAttr::get(builder.getContext(), 0, {s.gates * s.dhc, view->inputs, 1}));
   return {name.str(), seen, {place.buffer, place.bytes + gates.first * s.dhc * bytesOf(type)}, {}, openDim(span)};
@@ -94,7 +95,7 @@ Rows BackwardEmitter::cellsAtStart(int64_t direction) {
   return states.scratch("cells_start", DataType::F32, s.dhc, direction);
 }
 
-/// None where the cells at the start are zeros and nothing else is there.
+/// Returns the cells before a step. Those at the start have separate memory unless the cells are copied.
 std::optional<Rows> BackwardEmitter::cellsBefore(const At &at) {
   if (copiesCells() || !at.isStart)
     return cellsAfter(at.layer, at.direction, before(at));
@@ -105,7 +106,7 @@ Rows BackwardEmitter::inputDiff(int64_t direction, AffineExpr t) {
   return states.ofSteps("input_diff", DataType::F32, s.slc, isStacked() ? 0 : direction, t);
 }
 
-/// What comes from above: the gradient of dst_layer, or of what the layer above reads.
+/// Returns the gradient of dst_layer, or of the input of the layer above.
 Rows BackwardEmitter::dstDiff(const At &at) {
   Rows place;
   int64_t first = 0;
@@ -133,7 +134,7 @@ Rows BackwardEmitter::endDiff(StringRef name, const TensorDesc &desc, const At &
                         program.number(1));
 }
 
-/// In front of the steps that read them: those of both directions run beside each other.
+/// Emits the copies for endDiff() before the loop over time. The copies of both directions are independent.
 void BackwardEmitter::emitEnds(int64_t layer) {
   bool beside = false;
   for (int64_t direction = 0; direction < s.directions; ++direction)
@@ -152,7 +153,7 @@ void BackwardEmitter::emitEnds(int64_t layer) {
 // Arguments of steps
 //===----------------------------------------------------------------------===//
 
-/// What the step after hands back, and what comes from above.
+/// Adds the gradients from the step after and from above.
 void BackwardEmitter::addHandedBack(Bindings &bindings, const At &at) {
   if (!at.isEnd) {
     WeightsView view = iter.viewOf(iterGates().count);
@@ -186,7 +187,7 @@ void BackwardEmitter::addState(Bindings &bindings, const At &at) {
 }
 
 //===----------------------------------------------------------------------===//
-// The sweep
+// Loop over time
 //===----------------------------------------------------------------------===//
 
 void BackwardEmitter::callCell(const At &at, bool beside) {
@@ -296,7 +297,8 @@ void BackwardEmitter::emitStep(int64_t layer, ArrayRef<int64_t> directions, Affi
   inEachDirection([&](const At &at, bool beside) { callGruGates(at, beside); });
 }
 
-/// The last step has nothing behind it; the first, of an LSTM, has its cells elsewhere.
+/// The last step has no step after it, and the first step of an LSTM reads its cells from separate memory, so both are
+/// emitted outside of the loop.
 void BackwardEmitter::emitSweep(int64_t layer, ArrayRef<int64_t> directions) {
   emitStep(layer, directions, program.number(0), /*isEnd=*/true, /*isStart=*/s.steps == 1);
   if (s.steps == 1)
@@ -312,7 +314,7 @@ void BackwardEmitter::emitSweep(int64_t layer, ArrayRef<int64_t> directions) {
     emitStep(layer, directions, program.number(s.steps - 1), false, true);
 }
 
-/// What the first step hands back.
+/// Emits the gradients of src_iter and src_iter_c, which the first step passes back.
 void BackwardEmitter::emitStartDiff(int64_t layer) {
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     const SmallVector<AffineExpr> at = {program.number(layer), program.number(direction)};
@@ -349,7 +351,7 @@ void BackwardEmitter::emit() {
   emitPadding();
   emitDenseResult();
   for (int64_t index = s.layers - 1; index >= 0; --index) {
-    // What the layer reads is multiplied with its gradients, too.
+    // The states of the layer below are also needed: they are multiplied with the gradients of this layer.
     for (int64_t made = index; made >= 0 && made >= index - 1; --made)
       if (made < index || index == s.layers - 1)
         emitStates(made);

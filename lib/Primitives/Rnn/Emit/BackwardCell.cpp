@@ -1,9 +1,9 @@
-//===- BackwardCell.cpp - The gradients of cells as linalg ------------------===//
+//===- BackwardCell.cpp - Gradients of the cells as linalg ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See BackwardCell.h. Gradients have a d in front: du is that of the sum in front of the update gate's sigmoid.
+// Names of gradients start with d: du is the gradient of the argument of the update gate's sigmoid.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/BackwardCell.h"
@@ -33,13 +33,13 @@ public:
   void start();
 
 private:
-  /// Rows of gradients times the step's weights.
+  /// Emits the product of gradients and the step's weights.
   Ref productOf(StringRef rows, StringRef weights, DataType type) {
     Sums sums = makeSums(step, step[rows], product.width(), false, 0, 1);
     addTransposedProduct(step, sums, step[rows], type, step[weights], product, context.attr.fpmathMode);
     return e.sumOf(sums, product);
   }
-  /// Operands of the gradient of h behind the step.
+  /// Adds the operands of the gradient of h after the step.
   void readStateDiff();
   void readPerSequence() { attention = e.sequenceOf("attention"), remaining = e.sequenceOf("remaining"); }
   Ref gate(int64_t g) { return e.gateOf(step["gates"], g); }
@@ -47,7 +47,7 @@ private:
     for (int64_t g = 0; g < gates; ++g)
       e.output(step[(name + std::to_string(g)).str()]);
   }
-  /// The last outputs, and the last results: of `count` gradients that come first.
+  /// Rounded copies are the last outputs. Their values are the rounded first `count` results.
   void outputRounded(ArrayRef<int64_t> gates, StringRef name = "delta") {
     for (int64_t g : gates)
       outputIf((name + "_rounded" + std::to_string(g)).str());
@@ -61,10 +61,10 @@ private:
       e.output(step[name]);
   }
 
-  // In the body.
-  /// What the step after hands back.
+  // The functions below are for use in the body.
+  /// Returns the gradient that the step after passes back.
   Value handedBack();
-  /// The gradient of h; `passed` is what a sequence without this step hands on.
+  /// Returns the gradient of h. `passed` is the gradient that a sequence without this step passes on.
   Value stateDiff(Value passed) { return above >= 0 ? sum(passed, e.read(above)) : passed; }
   Value sum(Value x, Value y) { return !x ? y : !y ? x : e.add(x, y); }
   Value orZero(Value x) { return x ? x : e.f32(0); }
@@ -75,14 +75,14 @@ private:
   Value sigmoidSlope(Value x) { return e.mul(x, e.sub(e.f32(1), x)); }
   Value tanhSlope(Value x) { return e.sub(e.f32(1), e.mul(x, x)); }
   Value activationSlope(Value h);
-  /// 1 - a, or 1.
+  /// Returns (1 - attention) u, or u without attention.
   Value attended(Value u) { return attention >= 0 ? e.mul(e.sub(e.f32(1), e.number(attention)), u) : u; }
-  /// A state of zeros where a sequence has no such step.
+  /// Returns the stored state; zero if the sequence does not have this step.
   Value storedIfAlive(Value x) { return e.stored(ofAlive(x)); }
   struct Gru {
     Value u, o, h, passed, dh, du, dOutput, carry, attentionTerm;
   };
-  /// All but what depends on where the reset gate is.
+  /// Computes everything that does not depend on the position of the reset gate.
   Gru gru(Ref ofU, Ref ofO, Ref ofH);
 
   StepEmitter &step;
@@ -107,7 +107,7 @@ Value CellDiffEmitter::handedBack() {
   return orZero(sum(product, rest));
 }
 
-/// From the activation's result, or of relu from the sum where that is kept.
+/// Computes the derivative from the activation's result; for relu from its argument if that is stored.
 Value CellDiffEmitter::activationSlope(Value h) {
   const RnnDesc &rnn = context.rnn;
   if (rnn.activation == Alg::EltwiseTanh)

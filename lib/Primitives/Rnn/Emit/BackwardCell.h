@@ -12,7 +12,7 @@
 //   state_diff, r    [N, DIC], weights: replace the arguments above if there is a projection: the gradient of the
 //                    projected state, and the transposed weights of the projection
 //   gates, hidden_sums, c, c_next, h   [N, G, DHC], [N, DHC] …: values of the step in the workspace, and the states
-//                    before it; c is absent if it is zero
+//                    before it; c is zero if absent
 //   peephole [3, DHC], attention [N], remaining [N]   as in forward
 //   cells_diff_after [N, DHC] f32, optional
 // Its results:

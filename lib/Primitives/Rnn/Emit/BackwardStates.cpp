@@ -1,11 +1,11 @@
-//===- BackwardStates.cpp - What the workspace does not have ----------------===//
+//===- BackwardStates.cpp - Recomputed states and padding -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Backward.h. States are made from the gates by the arithmetic of forward. A sequence that has ended keeps its
-// state, as it does there: sums over all of time multiply it by gradients of zero, and what the workspace has behind
-// the end may be no number.
+// States are recomputed from the gates with the arithmetic of forward. As in forward, a sequence that has ended keeps
+// its state: sums over all time steps multiply it by zero gradients, and the workspace may contain NaN after the end of
+// a sequence.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/Convert.h"
@@ -48,7 +48,7 @@ void BackwardEmitter::emitPadding() {
   }
 }
 
-/// diff_dst_layer with contiguous channels.
+/// Copies diff_dst_layer to a region with contiguous channels, unless its channels are contiguous.
 void BackwardEmitter::emitDenseResult() {
   if (rnn.diffDstLayer.strides[2] == 1 || s.dlc(rnn) == 1)
     return;

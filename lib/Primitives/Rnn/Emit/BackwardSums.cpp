@@ -1,9 +1,9 @@
-//===- BackwardSums.cpp - What follows from the gradients of the gates ------===//
+//===- BackwardSums.cpp - Gradients of an RNN's inputs and weights --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Backward.h. Sums over all of time and sequences, one product for each tensor, layer and direction.
+// Sums over all time steps and sequences: one product for each tensor, layer and direction.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Tensors.h"
@@ -24,7 +24,7 @@ void fillWithZeros(StepEmitter &step, Value memref) {
   linalg::FillOp::create(step.builder, step.loc, zero, memref);
 }
 
-/// Adds to "to" the sums of "terms" over the last loop.
+/// Adds the sums of "terms" over the last loop to "to".
 void addColumns(StepEmitter &step, ArrayRef<utils::IteratorType> kinds) {
   OpBuilder &b = step.builder;
   const auto loops = static_cast<unsigned>(kinds.size());
@@ -58,7 +58,7 @@ Binding BackwardEmitter::allOf(StringRef name, const Rows &from, int64_t timeStr
 }
 
 Binding BackwardEmitter::factor(llvm::function_ref<Rows(AffineExpr)> at, int64_t timeStride, int64_t direction) {
-  // A single channel may be a sum of one element, along one loop.
+  // With a single channel, the product may be a sum of one element, which needs K as one loop: uneven rows are copied.
   const Rows first = at(program.number(0));
   if (!states.hasLengths && !states.isOpen() && (isEven(first, timeStride) || first.channels > 1))
     return allOf("x", first, timeStride);
@@ -98,8 +98,8 @@ void BackwardEmitter::fill(StringRef kind, const Binding &to) {
   program.call(kind, {to}, [&](StepEmitter &step) { fillWithZeros(step, step[to.name]); });
 }
 
-/// The product of the gates' gradients and W^T. Both directions read what the first layer reads, and all that stacked
-/// layers do; others have a stack of their own.
+/// Emits the product of the gates' gradients and W^T. Both directions add to one result for the first layer and for
+/// concatenated stacks; otherwise each direction has its own result.
 void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
   if (layer == 0 && rnn.diffSrcLayer.isZero())
     return;
@@ -138,7 +138,7 @@ void BackwardEmitter::emitInputDiff(int64_t layer, int64_t direction) {
   program.endLoop();
 }
 
-/// Where the tensor has neither side contiguous, by way of a dense matrix.
+/// Emits a product into the gradient of weights, through a dense matrix if neither of its dims is contiguous.
 void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right) {
   const TensorDesc &desc = outer.desc;
   const bool hasGates = desc.ndims == 5;
@@ -164,11 +164,11 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
       place};
   const std::string dense = (outer.tensor + "_dense").str();
   if (!isDirect) {
-    program.addRegion(dense, // for all calls, some of which have a part of the rows or gates
+    program.addRegion(dense, // size for all calls, some of which use part of the rows or gates
                       program.number(desc.dims[2] * (hasGates ? s.gates : 1) * outputs * bytesOf(DataType::F32)));
     to.place = {dense, program.number(0)};
   }
-  // The rows of the gradients, as the left factor has time and sequences.
+  // The rows of the gradients are split into time and sequences as in the left factor.
   const int64_t row = right.type.getStridesAndOffset().first[0];
   SmallVector<int64_t> ofRight(left.type.getShape().drop_back()), rightStrides = {row};
   right.openDim = left.openDim;
@@ -205,7 +205,7 @@ void BackwardEmitter::emitOuter(const Outer &outer, Binding left, Binding right)
   }
 }
 
-/// The sums of the columns of `values`, [K, G, O], times those of `factors`, into rows of [L, D, G, O].
+/// Emits the sums over K of `values`, [K, G, O], times `factors`, into rows of a tensor [L, D, G, O].
 void BackwardEmitter::emitColumns(StringRef tensor, const TensorDesc &desc, int64_t layer, int64_t direction,
                                   int64_t firstRow, const Binding &values, const Rows *factors) {
   const int64_t start = layer * desc.strides[0] + direction * desc.strides[1] + firstRow * desc.strides[2];
@@ -285,7 +285,7 @@ void BackwardEmitter::emitWeightsDiff(int64_t layer, int64_t direction) {
   }
 }
 
-/// The sums of the terms of each step and sequence.
+/// Emits the sums of the attention terms over channels, for each step and sequence.
 void BackwardEmitter::emitAttentionDiff() {
   const TensorDesc &desc = rnn.diffAttention;
   if (desc.isZero())
@@ -304,7 +304,7 @@ void BackwardEmitter::emitAttentionDiff() {
   });
 }
 
-/// The same step by step.
+/// Like emitAttentionDiff(), but in a loop over time, for open sizes.
 void BackwardEmitter::emitAttentionSteps() {
   AffineExpr t = program.beginLoop(states.steps());
   Bindings bindings = {states.bind("terms", states.ofSteps("attention_terms", DataType::F32, s.dhc, 0, t))};

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See EmitCell.h; the equations are those of Reference/Rnn/Cells.cpp.
+// The equations are those of Reference/Rnn/Cells.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/Epilogue.h"
@@ -17,7 +17,7 @@ using namespace quern::rnn;
 
 namespace {
 
-/// While it lives, what is emitted is this part of the step.
+/// Gives operations the location of a part of the step while the object lives.
 class Part {
 public:
   Part(StepEmitter &step, const char *words) : step(step), whole(step.loc) { step.loc = step.locationOf(words); }
@@ -52,9 +52,9 @@ private:
     const Part part(step, "products");
     addProduct(step, sums, h, context.factor(), step["u"], iter, context.attr.fpmathMode);
   }
-  /// The state that is multiplied.
+  /// Returns the states that are multiplied.
   Value rowsOfH() { return step[step.has("h_rounded") ? "h_rounded" : "h"]; }
-  /// Of the first or only op: the products with x and h of these gates.
+  /// Emits the products of these gates with x and h, for the first or only op of a cell.
   Sums sumsOfBoth(int64_t firstGate, int64_t gates) {
     Sums sums = newSums(firstGate, gates);
     if (!hasInputs)
@@ -66,17 +66,17 @@ private:
     return makeSums(step, rowsOfH(), std::max(layer.width(), iter.width()), isQuantized(context.rnn), firstGate, gates);
   }
   GateInput gate(const Sums &sums, int64_t gate) { return epilogue.gate({&sums, layer, gate, gate}); }
-  /// What a sequence that has ended keeps.
+  /// Returns the state that a sequence keeps after its end.
   Ref stateBefore(Ref remaining) {
     return remaining >= 0 && context.shape.sic == context.shape.dic ? epilogue.element(step["h"]) : -1;
   }
-  /// Outputs that training keeps come after the others; their values are collected as the body computes them.
+  /// Outputs that training stores come after the others; the body collects their values.
   void keepGate(int64_t gate);
   void keep(Value gate) {
     if (step.has("gates"))
       kept.push_back(gate);
   }
-  /// Rows that later steps read, as they are kept and rounded; whichever of both the step writes.
+  /// Rows that later steps read: the stored state, its rounded copy, or both, depending on the step's arguments.
   void outputRows(StringRef name);
   void appendRows(StringRef name, Value kept, SmallVectorImpl<Value> &results);
   SmallVector<Value> withKept(SmallVector<Value> results) {
@@ -93,7 +93,7 @@ private:
   const CellContext &context;
   Epilogue epilogue;
   const WeightsView &layer, &iter;
-  const bool hasInputs; ///< products with x were made before
+  const bool hasInputs; ///< true if the products with x were computed before
   SmallVector<Value> kept;
 };
 

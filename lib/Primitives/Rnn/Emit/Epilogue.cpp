@@ -1,10 +1,6 @@
-//===- Epilogue.cpp - The elementwise op behind a cell's products ---------===//
+//===- Epilogue.cpp - The elementwise op after a cell's products ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See EmitEpilogue.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/Epilogue.h"
 
@@ -56,8 +52,8 @@ Ref Epilogue::add(Value memref, ArrayRef<AffineExpr> address) {
   return static_cast<Ref>(inputs.size()) - 1;
 }
 
-/// What shifted bytes add to the sums of a gate, by channel: -shift (sum of the weights). Where the shift is an
-/// integer, so are both, and what is left of them is exact, however little it is.
+/// Returns the correction of a gate's sums for shifted bytes, per channel: -shift times the sum of the weights. If the
+/// shift is an integer, so are sums and corrections, and their total is exact even after cancellation.
 Value Epilogue::shiftOf(const Gate &which) {
   OpBuilder &outer = step.builder;
   SmallVector<Value> operands;
@@ -148,7 +144,7 @@ Value Epilogue::add(Value x, Value y) { return arith::AddFOp::create(*b, loc, x,
 Value Epilogue::sub(Value x, Value y) { return arith::SubFOp::create(*b, loc, x, y, contracted); }
 Value Epilogue::mul(Value x, Value y) { return arith::MulFOp::create(*b, loc, x, y, contracted); }
 
-/// 1 / (1 + exp(-x)): an exponential that overflows gives 0.
+/// Computes 1 / (1 + exp(-x)); the result is 0 if the exponential overflows.
 Value Epilogue::sigmoid(Value x) {
   Value one = f32(1), power = math::ExpOp::create(*b, loc, arith::NegFOp::create(*b, loc, x));
   return arith::DivFOp::create(*b, loc, one, arith::AddFOp::create(*b, loc, power, one));

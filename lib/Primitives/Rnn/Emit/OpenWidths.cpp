@@ -1,14 +1,14 @@
-//===- OpenWidths.cpp - RNNs whose widths are given at execution ----------===//
+//===- OpenWidths.cpp - RNNs whose widths are known only at execution -----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One layer in one direction, in f32 or bf16. With open widths gates are no dim of a matrix: each is a product of its
-// own, from the weights as they lie, and what a cell makes of the sums is elementwise ops behind it. The products with
-// x are made for all of time at once. States are a region [T + 1][N][DHC], of which the state at the start is the slot
-// before the first step, whichever end that is.
+// One layer in one direction, in f32 or bf16. With open widths, gates cannot be a dim of a matrix: each gate is a
+// separate product with the weights in place, followed by elementwise ops for the cell. The products with x are
+// computed for all time steps at once. States are a region [T + 1][N][DHC]; the state at the start is slot 0 or T,
+// before the first step in its direction.
 //
-// Weights may be packed as `any` packs them: each gate lies in panels of its own. Sums then have all columns of these.
+// Weights may be packed as `any` packs them, with separate panels for each gate. Sums then include the panels' padding.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/OpenWidths.h"
@@ -27,22 +27,22 @@ using namespace quern::rnn;
 
 namespace {
 
-/// [rows, channels], whose channels lie side by side; a vector without rows.
+/// A matrix [rows, channels] with contiguous channels; a vector if it has no rows.
 struct Matrix {
   std::string buffer;
   DataType type;
-  AffineExpr rows, channels, row; ///< each a number or a size; `row` is a stride, in elements
+  AffineExpr rows, channels, row; ///< each a constant or an entry of the list of sizes; `row` is a stride in elements
   AffineExpr bytes;
 };
 
-/// weights_layer or weights_iter; a panel has `block` columns, a group `kPack` rows, 1 of plain weights.
+/// weights_layer or weights_iter. A panel has `block` columns; a group has `kPack` rows, 1 in plain weights.
 struct OpenWeights {
   std::string name;
   const TensorDesc *desc = nullptr;
   int64_t block = 1, kPack = 1;
-  AffineExpr panels, groups; ///< how many there are of each
+  AffineExpr panels, groups; ///< numbers of panels and of groups
   AffineExpr inputs;         ///< rows
-  AffineExpr width;          ///< columns of all panels
+  AffineExpr width;          ///< columns of all panels, padding included
 };
 
 class OpenWidthsEmitter {
@@ -66,7 +66,7 @@ public:
 private:
   using Bindings = SmallVector<Binding>;
   using CellBody = llvm::function_ref<void(StepEmitter &step, Epilogue &epilogue)>;
-  /// A number as a state, in the type that products read.
+  /// Converts a number to a state, in the type that products read.
   Value stored(Epilogue &e, Value number) const {
     Value state = e.stored(number);
     return factor == DataType::F32 ? e.number(state) : state;
@@ -74,9 +74,9 @@ private:
   bool hasResetFirst() const { return isGru(rnn) && !isLinearBeforeReset(rnn); }
   bool isReversed() const { return rnn.direction == RnnDirection::Right2Left; }
 
-  /// The rows of a tensor whose last two dims these are, from an element on.
+  /// Returns the rows of a tensor, which are its last two dims, from element `elements` on.
   Matrix tensor(StringRef name, const TensorDesc &desc, AffineExpr elements) const;
-  /// `index` of `count` matrices, whose rows are `pitch` elements apart.
+  /// Returns matrix `index` of `count` in a region; its rows are `pitch` elements apart.
   Matrix scratch(StringRef name, DataType type, AffineExpr rows, AffineExpr width, AffineExpr pitch, AffineExpr count,
                  AffineExpr index);
   Matrix planeOf(StringRef name, int64_t gate, AffineExpr rows, AffineExpr pitch) {
@@ -89,7 +89,7 @@ private:
   Matrix resetState() {
     return scratch("reset", factor, batch, channels, channels, program.number(1), program.number(0));
   }
-  /// What is computed of sizes, as one.
+  /// Appends a value computed from sizes to the list of sizes and returns its entry.
   AffineExpr computed(AffineExpr value) {
     if (isa<AffineConstantExpr, AffineSymbolExpr>(value))
       return value;
@@ -100,9 +100,10 @@ private:
   Binding bindWeights(const OpenWeights &weights, int64_t gate);
   Binding bind(StringRef name, const Matrix &matrix);
 
-  /// Of sums without what fills up panels.
+  /// Emits a product with the weights of one gate. `to` is passed without the padding columns of panels, which are also
+  /// written.
   void product(Matrix to, Matrix x, const OpenWeights &weights, int64_t gate, bool beside);
-  /// A copy; of nothing, zeros.
+  /// Copies `from`, or zeros if it is absent.
   void copy(std::optional<Matrix> from, const Matrix &to);
   void emitInputs();
   void emitStart();
@@ -110,7 +111,7 @@ private:
   void emitFinish();
   void productsOfState(const Matrix &state, int64_t first, int64_t end);
 
-  /// The sums of gate `gate` and its bias, as "x<gate>", "h<gate>", "bias<gate>".
+  /// Adds the sums of gate `gate` and its bias, as "x<gate>", "h<gate>", "bias<gate>".
   void addGate(Bindings &bindings, int64_t gate, AffineExpr t);
   void addRow(Bindings &bindings, StringRef name, StringRef tensor, const TensorDesc &desc, int64_t row);
   GateInput gate(StepEmitter &step, Epilogue &epilogue, int64_t gate) const;
@@ -127,9 +128,9 @@ private:
   Program program;
   States states;
   const AffineExpr steps, batch, inputs, channels;
-  /// Of the rows that products read: the problem's, or f32 that has been rounded to it.
+  /// Type of the rows that products read: the problem's, or f32 with values that are rounded to the problem's type.
   DataType factor = context.state();
-  int64_t entries = 0; ///< of the list of sizes
+  int64_t entries = 0; ///< number of entries in the list of sizes
   AffineExpr allRows;  ///< T N
   OpenWeights layer, iter;
 };
@@ -167,7 +168,7 @@ OpenWeights OpenWidthsEmitter::readWeights(StringRef name, const TensorDesc &des
   return weights;
 }
 
-/// A number of a type; of an open one it is dynamic, and the entry of the list of sizes is noted.
+/// Returns a constant size; for an open one kDynamic, and appends its entry in the list of sizes to `entries`.
 template <typename Entries> int64_t numberOf(AffineExpr size, Entries &entries) {
   if (auto number = dyn_cast<AffineConstantExpr>(size))
     return number.getValue();
@@ -175,7 +176,7 @@ template <typename Entries> int64_t numberOf(AffineExpr size, Entries &entries) 
   return ShapedType::kDynamic;
 }
 
-/// Of one gate: [I, DHC], or in panels.
+/// Binds the weights of one gate: [I, DHC], or in panels.
 Binding OpenWidthsEmitter::bindWeights(const OpenWeights &weights, int64_t gate) {
   enum : int { Input = 2, Gate = 3, Output = 4 };
   const TensorDesc &desc = *weights.desc;
@@ -259,7 +260,7 @@ void OpenWidthsEmitter::call(StringRef kind, Bindings bindings, const Matrix &to
       beside);
 }
 
-/// src_layer without gaps, and its products with the weights of every gate.
+/// Emits a dense copy of src_layer and its products with the weights of every gate.
 void OpenWidthsEmitter::emitInputs() {
   AffineExpr t = program.beginLoop(steps);
   copy(tensor("src_layer", rnn.srcLayer, t * states.strideOf("src_layer", rnn.srcLayer, 0)),
@@ -421,7 +422,7 @@ void OpenWidthsEmitter::linearBeforeReset(AffineExpr t, AffineExpr before, Affin
   });
 }
 
-/// Reads the state of slot `before`, writes that of `next`.
+/// Emits one time step, which reads the state in slot `before` and writes slot `next`.
 void OpenWidthsEmitter::emitStep(AffineExpr t, AffineExpr before, AffineExpr next) {
   productsOfState(stateAt(before), 0, hasResetFirst() ? 2 : s.gates);
   if (isLstm(rnn))

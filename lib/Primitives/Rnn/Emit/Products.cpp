@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See EmitProducts.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/Products.h"
 
 #include "IR/QuernDialect.h"
@@ -22,7 +18,7 @@ using namespace quern::rnn;
 
 namespace {
 
-/// The dims of a WeightsView's memref.
+/// Dims of a WeightsView's memref.
 enum WeightsDim : unsigned { PanelDim, InputDim, GateDim, ColumnDim, PairDim };
 
 OpFoldResult extentOf(StepEmitter &step, Value memref, unsigned dim) {
@@ -33,7 +29,7 @@ OpFoldResult extentOf(StepEmitter &step, Value memref, unsigned dim) {
   return memref::DimOp::create(step.builder, step.loc, memref, number).getResult();
 }
 
-/// The part of `memref` from `offsets` on.
+/// Returns the subview of `memref` at `offsets`, or `memref` itself if it covers all of it.
 Value partOf(StepEmitter &step, Value memref, ArrayRef<int64_t> offsets, ArrayRef<OpFoldResult> sizes) {
   auto type = cast<MemRefType>(memref.getType());
   bool isWhole = true;
@@ -47,7 +43,7 @@ Value partOf(StepEmitter &step, Value memref, ArrayRef<int64_t> offsets, ArrayRe
   return memref::SubViewOp::create(step.builder, step.loc, memref, starts, sizes, steps);
 }
 
-/// The first columns of sums.
+/// Returns the first columns of sums.
 Value columnsOf(StepEmitter &step, const Sums &sums, int64_t columns) {
   auto rank = static_cast<unsigned>(cast<MemRefType>(sums.memref.getType()).getRank());
   SmallVector<OpFoldResult> sizes;
@@ -59,14 +55,14 @@ Value columnsOf(StepEmitter &step, const Sums &sums, int64_t columns) {
 
 bool mayRound(FpmathMode fpmath) { return fpmath == FpmathMode::BF16 || fpmath == FpmathMode::Any; }
 
-/// Of a factor that is a float.
+/// Extends a float factor to f32.
 Value inF32(OpBuilder &b, Location at, Value factor) {
   return factor.getType().isF32() ? factor : Value(arith::ExtFOp::create(b, at, b.getF32Type(), factor));
 }
 
 constexpr auto anyOrder = arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
 
-/// Some steps of K of the factors: whole groups of kPack inputs, or what is left of the last.
+/// A range of K: whole groups of kPack inputs, or the remainder in the last group.
 struct Slice {
   int64_t firstGroup, groups, pairs;
 };
@@ -121,7 +117,7 @@ Value ProductEmitter::widenedFactor(OpBuilder &inner, Location at, Value factor,
   }
 }
 
-/// Gates are summed, too.
+/// Emits a product with transposed weights, which also sums over the gates.
 void ProductEmitter::emitTransposed(const Slice &slice) {
   using enum utils::IteratorType;
   kinds.clear();
@@ -172,7 +168,7 @@ void ProductEmitter::emitSlice(const Slice &slice) {
   AffineExpr zero = b.getAffineConstantExpr(0);
   AffineExpr n = addLoop(parallel), gate = hasGates ? addLoop(parallel) : zero, panel = addLoop(parallel);
   AffineExpr column = isPacked ? addLoop(parallel) : zero;
-  AffineExpr group = addLoop(reduction); // of one group, too: a loop over pairs alone would have to cover all of x
+  AffineExpr group = addLoop(reduction); // even for one group: otherwise `pair` would have to span all of x
   AffineExpr pair = slice.pairs > 1 ? addLoop(reduction) : zero;
 
   SmallVector<int64_t> offsets = {0, slice.firstGroup, sums.firstGate};
@@ -193,7 +189,7 @@ void ProductEmitter::emitSlice(const Slice &slice) {
   emitOp(part, {n, input}, address, sum);
 }
 
-/// Dense memory of its own with the shape of `like`, of f32.
+/// Allocates dense f32 memory with the shape of `like`.
 Value memorySizedAs(StepEmitter &step, Value like) {
   auto shape = cast<MemRefType>(like.getType()).getShape();
   return memref::AllocOp::create(step.builder, step.loc, MemRefType::get(shape, step.builder.getF32Type()));
@@ -268,7 +264,7 @@ Sums rnn::clearSums(StepEmitter &step, Value memref, int64_t firstGate, int64_t 
 
 Sums rnn::makeSums(StepEmitter &step, Value rows, int64_t width, bool isInteger, int64_t firstGate, int64_t gates) {
   OpBuilder &b = step.builder;
-  // Gates of a single channel are not taken for channels.
+  // At least two columns, so that gates of a single channel cannot be taken for channels.
   SmallVector<int64_t> shape = {cast<MemRefType>(rows.getType()).getDimSize(0), std::max<int64_t>(width, 2)};
   if (gates > 1)
     shape.insert(shape.begin() + 1, gates);
@@ -289,7 +285,7 @@ void rnn::addTransposedProduct(StepEmitter &step, const Sums &sums, Value gradie
   ProductEmitter(step, sums, gradients, rows, weights, view, fpmath).emit(/*isTransposed=*/true);
 }
 
-/// `sums` become what `maps` multiply of x and weights, in loops of these kinds.
+/// Sets `sums` to the product of x and weights, in loops of these kinds with these indexing maps.
 static void addProductBy(StepEmitter &step, Value sums, Value x, Value weights, ArrayRef<AffineMap> maps,
                          ArrayRef<utils::IteratorType> kinds) {
   clearSums(step, sums, 0, 1);
@@ -372,7 +368,7 @@ void rnn::emitGradientSums(StepEmitter &step, Value to, Value values, Value fact
         Value term = inF32(inner, at, in[0]);
         if (factors)
           term = arith::MulFOp::create(inner, at, term, in[1], anyOrder);
-        if (remaining) { // behind the end of a sequence the factors may be anything
+        if (remaining) { // the factors are unspecified after the end of a sequence
           Value none = arith::ConstantOp::create(inner, at, inner.getI32IntegerAttr(0));
           Value isAlive = arith::CmpIOp::create(inner, at, arith::CmpIPredicate::sgt, in[2], none);
           Value nothing = arith::ConstantOp::create(inner, at, inner.getF32FloatAttr(0));

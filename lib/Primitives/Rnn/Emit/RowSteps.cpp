@@ -1,10 +1,6 @@
-//===- RowSteps.cpp - Steps over rows that are no cells ---------------------===//
+//===- RowSteps.cpp - Steps over rows that are not cells ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See RowSteps.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/RowSteps.h"
 
@@ -24,7 +20,7 @@ Value rnn::zeroOf(OpBuilder &b, Location loc, DataType type) {
 
 Value rnn::first(OpBuilder &, Location, ValueRange in) { return in[0]; }
 
-Value rnn::firstIfAlive(OpBuilder &b, Location loc, ValueRange in) { // the last is what is overwritten
+Value rnn::firstIfAlive(OpBuilder &b, Location loc, ValueRange in) { // in.back() is the old element
   Value none = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
   Value isAlive = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, in[in.size() - 2], none);
   Value other = in.size() > 3 ? in[1] : arith::ConstantOp::create(b, loc, b.getZeroAttr(in[0].getType())).getResult();
@@ -71,7 +67,7 @@ void RowSteps::emitCopy(StringRef kind, ArrayRef<Rows> from, const Rows &to, Bod
   program.call(kind, bindings, emitBody, beside);
 }
 
-/// What a sequence has left at each time: its length, then one less from step to step.
+/// Computes remainingAt() for all time steps: the length of each sequence, then one less in each step.
 void RowSteps::emitRemaining() const {
   Builder builder(program.number(0).getContext());
   const TensorDesc &desc = rnn.seqLengths;

@@ -1,10 +1,6 @@
-//===- States.cpp - Where the states of an RNN lie ------------------------===//
+//===- States.cpp - Memory of an RNN's states -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See EmitStates.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/States.h"
 
@@ -27,9 +23,9 @@ States::States(const VerifiedProblem &problem, const CellContext &context, Progr
     sizeCount += argument.runtimeSizes();
   const bool isGradient = rnn.prop == PropKind::Backward;
   if (isTraining || isGradient)
-    workspace = *workspaceOf(rnn); // the verifier has listed it
+    workspace = *workspaceOf(rnn); // checked by the verifier
   lastIsResult = canBeResult();
-  // The runtime reads from the start.
+  // The runtime finds the longest sequence from the start of the buffer, so the tensor must have no offset.
   countsSteps = hasLengths && !isTraining && !isGradient && s.steps != 1 && rnn.seqLengths.offset0 == 0;
 }
 
@@ -220,7 +216,7 @@ Rows States::startOf(int64_t layer, int64_t direction) {
   Rows rows = stateAt(layer, direction, number(0));
   if (s.steps == 1 || rows.openRow >= 0)
     return scratch("start", state, s.sic, direction);
-  const int64_t row = std::max(rows.row, s.sic); // of one sequence the stride says nothing
+  const int64_t row = std::max(rows.row, s.sic); // the stride is meaningless for a single sequence
   addRegion("start", batch() * (row * bytesOf(state) * s.directions) + rows.offset * bytesOf(state));
   rows.buffer = "start";
   rows.channels = s.sic;

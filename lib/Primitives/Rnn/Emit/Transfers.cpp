@@ -1,10 +1,6 @@
-//===- Transfers.cpp - What an RNN copies before and after its steps ------===//
+//===- Transfers.cpp - Copies before and after the steps of an RNN --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Emitter.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/Convert.h"
 #include "Primitives/Emission/Tensors.h"
@@ -22,7 +18,8 @@ using namespace quern;
 using namespace quern::emission;
 using namespace quern::rnn;
 
-/// src_layer as products read it: at once where its rows lie evenly, otherwise step by step.
+/// Copies src_layer in the type that products read: at once if its rows have a constant distance, otherwise step by
+/// step.
 void RnnEmitter::emitRoundedInput() {
   if (!context.areRowsRounded())
     return;
@@ -110,14 +107,14 @@ void RnnEmitter::emitFinish(int64_t layer) {
   }
 }
 
-/// dst_layer from the states of the last layer.
+/// Copies the states of the last layer to dst_layer, unless the steps wrote them there.
 void RnnEmitter::emitResult() {
   const int64_t last = s.layers - 1;
   if (states.isResult(last))
     return;
   const bool isSum = rnn.direction == RnnDirection::BidirectionalSum;
   const DataType type = rnn.dstLayer.dataType;
-  const bool isWide = isQuantized(rnn) && type == DataType::F32; // numbers, not what stands for them
+  const bool isWide = isQuantized(rnn) && type == DataType::F32; // dequantized numbers, not stored states
   AffineExpr t = s.steps == 1 ? program.number(0) : program.beginLoop(states.steps());
   for (int64_t direction = 0; direction < (isSum ? 1 : s.directions); ++direction) {
     Rows to = states.tensor("dst_layer", rnn.dstLayer, t);
@@ -152,8 +149,8 @@ void RnnEmitter::emitResult() {
     program.endLoop();
 }
 
-/// Training with a projection and both directions stacked: the workspace has them apart, the layer above reads them
-/// side by side.
+/// For training with a projection and concatenated directions: copies the states of both directions into one matrix for
+/// the layer above, because the workspace stores the directions separately.
 void RnnEmitter::emitStacked(int64_t layer) {
   if (!states.isKept || context.areRowsRounded() || s.directions == 1 || !(rnn.flags & RnnStackConcatenated) ||
       layer + 1 == s.layers)
@@ -171,7 +168,8 @@ void RnnEmitter::emitStacked(int64_t layer) {
     program.endLoop();
 }
 
-/// A dim of src_layer, which a step knows as a sum of as many ones.
+/// Writes a dim of src_layer to the header. Steps cannot read sizes as values, so the size is computed as a sum of
+/// ones.
 void RnnEmitter::emitHeaderSize(int dim, int64_t byte) {
   using enum utils::IteratorType;
   const AffineExpr size = states.dimOf("src_layer", rnn.srcLayer, dim);
@@ -197,7 +195,7 @@ void RnnEmitter::emitHeaderSize(int dim, int64_t byte) {
   });
 }
 
-/// By which backward knows the workspace.
+/// Writes the workspace header, by which backward recognizes the workspace.
 void RnnEmitter::emitHeader() {
   if (!states.isTraining)
     return;

@@ -1,10 +1,6 @@
-//===- Weights.cpp - Where the constants of the cells lie -----------------===//
+//===- Weights.cpp - Memory of the cells' constants -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See EmitWeights.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Emit/Weights.h"
 
@@ -24,7 +20,7 @@ namespace {
 
 constexpr int64_t floatBytes = 4;
 
-/// Copies a tensor of any layout to one of another, whose padding becomes zeros; f32 may be rounded.
+/// Emits a copy of a tensor to another layout, whose padding is zeroed; f32 may be rounded.
 void emitReorder(Program &program, StringRef kind, const Binding &from, const Binding &to, const TensorDesc &fromDesc,
                  const TensorDesc &toDesc) {
   program.call(kind, {from, to}, [&](StepEmitter &step) {
@@ -118,7 +114,7 @@ void Weights::emitSums(Program &program) const {
   }
 }
 
-/// A copy of the weights as cells read them. What is packed keeps its layout, and is copied as it lies in memory.
+/// Emits the copy of the weights that cells read. Packed weights keep their layout and are copied in memory order.
 void Weights::emitCopy(Program &program) const {
   MLIRContext *context = seen.type.getContext();
   TensorDesc from = given, to = used;

@@ -1,10 +1,10 @@
-//===- Attributes.cpp - Which attributes an RNN takes ---------------------===//
+//===- Attributes.cpp - Attributes that an RNN supports -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are
-// permissions, accepted as they are.
+// Verify.cpp lists the constraints. The modes fpmath, accumulation and deterministic are permissions and always
+// accepted.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"
@@ -16,7 +16,7 @@
 namespace quern::rnn {
 namespace {
 
-/// C42 to C44.
+/// Checks C42 to C44.
 Result<void> checkSupported(const RnnDesc &rnn, const Attributes &attr) {
   for (const auto &[what, all] : {std::pair{"scales", &attr.scales}, std::pair{"zero points", &attr.zeroPoints}})
     if (!all->empty())
@@ -37,7 +37,7 @@ Result<void> checkSupported(const RnnDesc &rnn, const Attributes &attr) {
   return {};
 }
 
-/// C26 to C28, of one list of scales.
+/// Checks C26 to C28 for one list of scales.
 Result<void> checkScales(const char *name, int32_t mask, const std::vector<float> &scales, int32_t perChannel,
                          int64_t channels) {
   if (mask != 0 && mask != perChannel)

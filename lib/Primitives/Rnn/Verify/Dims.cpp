@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A table says what each dim of each tensor must be; Verify.cpp has the list of constraints.
+// A table has the required value of each dim of each tensor. Verify.cpp lists the constraints.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"
@@ -15,7 +15,7 @@ namespace {
 
 std::string textOfDim(int64_t dim) { return dim == runtimeDim ? "given at execution" : std::to_string(dim); }
 
-/// What one dim of a tensor must be, where that comes from, and the constraint that says so.
+/// Required value of a dim, its origin for messages, and the citation of its constraint.
 struct Dim {
   int64_t wanted;
   std::string source;
@@ -28,7 +28,7 @@ struct Wanted {
   std::vector<Dim> dims;
 };
 
-/// The dims as the tensors that define them have them.
+/// Required dims of all tensors; those that a tensor defines are taken from that tensor.
 class Table {
 public:
   explicit Table(const RnnDesc &rnn) : rnn(rnn), s(Shape::of(rnn)) {}
@@ -60,7 +60,7 @@ private:
   Dim gates(int64_t count) const { return {count, concat("the gates of cell ", nameOf(rnn.cell)), " (rnn C13)"}; }
   Dim steps() const { return {s.steps, "T of src_layer", " (rnn C19)"}; }
   Dim batch() const { return {s.batch, "N of src_layer", " (rnn C20)"}; }
-  /// The tensor itself says what this dim is.
+  /// A dim that the tensor itself defines.
   static Dim own(int64_t value) { return {value, "", ""}; }
   std::string dicSource() const {
     return rnn.weightsProjection.isZero() ? "DHC of weights_layer" : "DIC of weights_projection";
@@ -70,7 +70,7 @@ private:
   Shape s;
 };
 
-/// C10: before a dim is looked at.
+/// Checks C10, before any dim is read.
 Result<void> checkRanks(const RnnDesc &rnn) {
   for (const NamedTensor &tensor : forwardTensors(rnn)) {
     std::string_view name = tensor.name;
@@ -84,7 +84,7 @@ Result<void> checkRanks(const RnnDesc &rnn) {
   return {};
 }
 
-/// C48.
+/// Checks C48.
 Result<void> checkGradients(const RnnDesc &rnn) {
   const std::vector<NamedTensor> tensors = forwardTensors(rnn);
   for (const NamedTensor &gradient : gradientTensors(rnn)) {
@@ -109,7 +109,7 @@ Error mismatch(const Wanted &wanted, size_t d) {
                           textOfDim(dim.wanted), ", ", dim.source, dim.citation);
 }
 
-/// C22 to C24: between layers and steps states feed what follows.
+/// Checks C22 to C24: states are inputs of the next layer and step.
 Result<void> checkRecurrence(const RnnDesc &rnn, const Shape &s) {
   bool isConcatenated = rnn.flags & RnnStackConcatenated;
   int64_t below = isConcatenated ? s.directions * s.dic : s.dic;
@@ -126,13 +126,13 @@ Result<void> checkRecurrence(const RnnDesc &rnn, const Shape &s) {
   return {};
 }
 
-/// Of weights_layer or weights_iter; checkLayouts() says which panels there may be.
+/// Returns true for weights_layer or weights_iter with inner blocks; checkLayouts() checks the blocks.
 bool isPackedWeights(const NamedTensor &tensor) {
   const TensorDesc &desc = tensor.desc;
   return desc.isBlockedFormat() && desc.ndims == 5 && desc.innerBlockCount > 0 && desc.offset0 != runtimeDim;
 }
 
-/// C39 of channels.
+/// Checks C39 for open channels.
 Result<void> checkOpenWidths(const RnnDesc &rnn, const Shape &s) {
   auto refuse = [](const auto &...what) {
     return unimplemented("rnn is not implemented for channels that are given at execution ", what..., " (rnn C39)");
@@ -157,7 +157,7 @@ Result<void> checkOpenWidths(const RnnDesc &rnn, const Shape &s) {
   return {};
 }
 
-/// C33, C39.
+/// Checks C33 and C39.
 Result<void> checkLimits(const RnnDesc &rnn, const Shape &s) {
   if (hasAttention(rnn) && (s.layers != 1 || rnn.direction != RnnDirection::Left2Right))
     return unimplemented("cell ", nameOf(rnn.cell), " is not implemented for ", s.layers, " layers and direction ",
@@ -177,8 +177,8 @@ Result<void> checkLimits(const RnnDesc &rnn, const Shape &s) {
   return {};
 }
 
-/// C45. What is kept of a step, generously: every gate, state and cell in 8 bytes, for both directions of every layer;
-/// of backward their gradients, too, and those of what each layer reads.
+/// Checks C45, with a generous bound of the memory per step: every gate, state and cell in 8 bytes, for both directions
+/// of every layer; for backward also their gradients and the gradients of each layer's inputs.
 Result<void> checkScratch(const RnnDesc &rnn, const Shape &s) {
   auto known = [](int64_t size) { return size == runtimeDim ? 1 : size; };
   CheckedInt bytes = CheckedInt(known(s.steps)) + 2;
@@ -221,7 +221,7 @@ Result<void> checkGivenWidths(const RnnDesc &given) {
   if (s.sic != s.dhc)
     return invalidArguments("weights_iter has SIC ", s.sic, " and DHC ", s.dhc,
                             "; where they are given at execution they are equal");
-  constexpr int64_t mostElements = int64_t(1) << 26; // of all steps' products with x, which are in memory at once
+  constexpr int64_t mostElements = int64_t(1) << 26; // all steps' products with x are in memory at once
   const CheckedInt sums = CheckedInt(s.steps) * s.batch * s.gates * s.dhc;
   if (sums.overflowed() || sums.value() > mostElements)
     return unimplemented("rnn is not implemented for T = ", s.steps, ", N = ", s.batch, " and DHC = ", s.dhc,

@@ -1,10 +1,10 @@
-//===- Hint.cpp - Whether a forward problem is that of a backward one -----===//
+//===- Hint.cpp - Matching a forward hint with a backward problem ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What must be equal is what the workspace depends on, so that the one of the forward problem serves. Layouts may
-// differ: weights are packed otherwise for backward. Verify.cpp has the list of constraints.
+// Everything that the workspace depends on must be equal, so that backward can read the forward problem's workspace.
+// Layouts may differ: weights are packed differently for backward. Verify.cpp lists the constraints.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"
@@ -15,7 +15,7 @@ namespace quern::rnn {
 namespace {
 
 bool sameKind(const RnnDesc &a, const RnnDesc &b) {
-  const bool isStacked = a.weightsLayer.dims[0] > 1; // otherwise that flag means nothing
+  const bool isStacked = a.weightsLayer.dims[0] > 1; // otherwise the flag has no effect
   const bool hasSlope = a.cell == Alg::VanillaRnn && a.activation == Alg::EltwiseRelu;
   return a.cell == b.cell && a.direction == b.direction && a.activation == b.activation &&
          (!hasSlope || a.alpha == b.alpha) && (!isStacked || ((a.flags ^ b.flags) & RnnStackConcatenated) == 0);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints.
+// Verify.cpp lists the constraints.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Verify.h"
@@ -11,7 +11,7 @@
 namespace quern::rnn {
 namespace {
 
-/// C2.
+/// Checks C2.
 Result<void> checkPropagation(const RnnDesc &rnn) {
   if (isForward(rnn.prop) || isBackward(rnn))
     return {};
@@ -19,7 +19,7 @@ Result<void> checkPropagation(const RnnDesc &rnn) {
                           ") is not one of rnn: fwd_t, fwd_i, bwd (rnn C2)");
 }
 
-/// C3 to C6.
+/// Checks C3 to C6.
 Result<void> checkAlgorithm(const RnnDesc &rnn) {
   if (gatesOf(rnn.cell) == 0)
     return invalidArguments("cell '", nameOf(rnn.cell), "' (", static_cast<int32_t>(rnn.cell),
@@ -43,7 +43,7 @@ Result<void> checkAlgorithm(const RnnDesc &rnn) {
   return {};
 }
 
-/// The first of the tensors that every problem needs and that is not there.
+/// Returns the name of the first required tensor that is absent, or null.
 const char *findMissing(const RnnDesc &rnn) {
   for (const auto &[name, desc] : {std::pair{"src_layer", &rnn.srcLayer}, std::pair{"weights_layer", &rnn.weightsLayer},
                                    std::pair{"weights_iter", &rnn.weightsIter}, std::pair{"dst_layer", &rnn.dstLayer}})
@@ -52,7 +52,7 @@ const char *findMissing(const RnnDesc &rnn) {
   return isBackward(rnn) && rnn.diffDstLayer.isZero() ? "diff_dst_layer" : nullptr;
 }
 
-/// C7, C46.
+/// Checks C7 and C46.
 Result<void> checkPresence(const RnnDesc &rnn) {
   const char *missing = findMissing(rnn);
   if (isBackward(rnn)) {
@@ -72,7 +72,7 @@ Result<void> checkPresence(const RnnDesc &rnn) {
   return {};
 }
 
-/// C47.
+/// Checks C47.
 Result<void> checkGradients(const RnnDesc &rnn) {
   const std::vector<NamedTensor> tensors = forwardTensors(rnn);
   for (const NamedTensor &gradient : gradientTensors(rnn))
@@ -82,7 +82,7 @@ Result<void> checkGradients(const RnnDesc &rnn) {
   return {};
 }
 
-/// C8.
+/// Checks C8.
 Result<void> checkCells(const RnnDesc &rnn) {
   for (const auto &[name, desc] :
        {std::pair{"src_iter_c", &rnn.srcIterC}, std::pair{"dst_iter_c", &rnn.dstIterC},
@@ -102,7 +102,7 @@ Result<void> checkCells(const RnnDesc &rnn) {
   return {};
 }
 
-/// C9.
+/// Checks C9.
 Result<void> checkAttention(const RnnDesc &rnn) {
   if (hasAttention(rnn) == !rnn.attention.isZero())
     return {};

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints.
+// Verify.cpp lists the constraints.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Layouts.h"
@@ -14,7 +14,7 @@
 namespace quern::rnn {
 namespace {
 
-/// What a tensor may be beside src_layer of some type.
+/// Returns the types that a tensor may have, given the type of src_layer.
 std::vector<DataType> typesOf(std::string_view name, const RnnDesc &rnn) {
   const DataType src = rnn.srcLayer.dataType;
   bool isWeight = name == "weights_layer" || name == "weights_iter" || name == "weights_projection";
@@ -28,7 +28,7 @@ std::vector<DataType> typesOf(std::string_view name, const RnnDesc &rnn) {
   return {DataType::F32, src}; // c, bias, weights_peephole, attention
 }
 
-/// C34 to C37.
+/// Checks C34 to C37.
 Result<void> checkType(const NamedTensor &tensor, const RnnDesc &rnn) {
   std::string_view name = tensor.name;
   const DataType src = rnn.srcLayer.dataType, type = tensor.desc.dataType;
@@ -54,7 +54,7 @@ Result<void> checkType(const NamedTensor &tensor, const RnnDesc &rnn) {
                        nameOf(src), "; it is for ", names, " (rnn C35)");
 }
 
-/// C36.
+/// Checks C36.
 Result<void> checkUse(const RnnDesc &rnn) {
   if (isQuantized(rnn) && (isTraining(rnn) || hasAttention(rnn)))
     return unimplemented("rnn is not implemented for src_layer of type ", nameOf(rnn.srcLayer.dataType), " with ",
@@ -63,7 +63,7 @@ Result<void> checkUse(const RnnDesc &rnn) {
   return {};
 }
 
-/// C38. In training T and N are given at execution, and how far apart elements are along them and in front of them.
+/// Checks C38. In training, T and N may be open, and so may the strides of T, N and of the dims before them.
 Result<void> checkOpenStrides(const RnnDesc &rnn) {
   for (const NamedTensor &tensor : allTensors(rnn)) {
     const TensorDesc &desc = tensor.desc;
@@ -82,7 +82,7 @@ Result<void> checkOpenStrides(const RnnDesc &rnn) {
   return {};
 }
 
-/// C51.
+/// Checks C51.
 Result<void> checkGradients(const RnnDesc &rnn) {
   for (const NamedTensor &gradient : gradientTensors(rnn))
     if (!gradient.desc.isZero() && gradient.desc.dataType != DataType::F32)
@@ -91,7 +91,7 @@ Result<void> checkGradients(const RnnDesc &rnn) {
   return {};
 }
 
-/// C25.
+/// Checks C25.
 Result<void> checkOutput(const NamedTensor &tensor) {
   const TensorDesc &desc = tensor.desc;
   for (int d = 0; d < desc.ndims; ++d)
@@ -101,7 +101,7 @@ Result<void> checkOutput(const NamedTensor &tensor) {
   return {};
 }
 
-/// C41.
+/// Checks C41.
 Result<void> checkSums(const NamedTensor &tensor) {
   const TensorExtras &extras = tensor.desc.extras;
   std::string_view name = tensor.name;
@@ -118,7 +118,7 @@ bool isPackable(std::string_view name) {
   return name == "weights_layer" || name == "weights_iter" || name == "weights_projection";
 }
 
-/// Whether it is a layout that `any` may become in this kind of propagation, with this fpmath mode or without.
+/// Returns true if `any` may become this layout for this kind of propagation, in the fpmath mode or in strict mode.
 bool isPacked(const NamedTensor &tensor, bool isForBackward, const RnnDesc &rnn, const Attributes &attr,
               const Target &target) {
   if (!isPackable(tensor.name))
@@ -135,7 +135,7 @@ bool isPacked(const NamedTensor &tensor, bool isForBackward, const RnnDesc &rnn,
   return false;
 }
 
-/// C32, C40.
+/// Checks C32 and C40.
 Result<void> checkLayout(const NamedTensor &tensor, const RnnDesc &rnn, const Attributes &attr, const Target &target) {
   const TensorDesc &desc = tensor.desc;
   if ((desc.isPlain() && !desc.hasPadding()) || isPacked(tensor, isBackward(rnn), rnn, attr, target))

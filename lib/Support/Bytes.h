@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The one way bytes are laid out in keys, artifacts and cache files. A ByteReader never reads past its end: the first
-// short read makes it fail, and it stays failed, so that a caller checks once.
+// The encoding of keys, artifacts and cache files. A ByteReader never reads past its end: the first short read sets its
+// failed state, which is permanent, so the caller checks only once.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_BYTES_H

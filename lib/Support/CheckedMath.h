@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sizes of tensors come from outside. A CheckedInt carries an overflow through a whole expression, so that it is
-// checked once, at the end.
+// Tensor sizes come from callers. A CheckedInt carries an overflow through a whole expression, so that it is checked
+// once, at the end.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_CHECKEDMATH_H
@@ -41,7 +41,7 @@ private:
 /// For values of at least 0 and a positive divisor.
 constexpr int64_t ceilDivide(int64_t value, int64_t divisor) { return value / divisor + (value % divisor != 0); }
 
-/// The least multiple of `multiple` (> 0) that is ≥ value (≥ 0).
+/// Returns the smallest multiple of `multiple` (> 0) that is ≥ value (≥ 0).
 constexpr CheckedInt roundUp(int64_t value, int64_t multiple) {
   int64_t rest = value % multiple;
   return rest == 0 ? CheckedInt(value) : CheckedInt(value) + CheckedInt(multiple - rest);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The hash is fixed by its specification (seed 0), so that files written by one build are found by another.
+// The hash is fixed by its specification (seed 0), so one build finds the files of another.
 //
 //===----------------------------------------------------------------------===//
 #include "Support/Digest.h"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// XXH3-128 of bytes. Not cryptographic: whoever relies on equality compares the bytes as well.
+// XXH3-128 of bytes. Not cryptographic: code that relies on equality must compare the bytes as well.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_DIGEST_H

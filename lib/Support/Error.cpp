@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The names are those of the public C API without its prefix, so that a message and a header can be compared by eye.
+// The names are those of the public C API without its prefix, so messages can be matched with the header.
 //
 //===----------------------------------------------------------------------===//
 #include "Support/Error.h"

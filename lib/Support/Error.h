@@ -19,16 +19,16 @@
 
 namespace quern {
 
-/// The numbers of the public C API (`quern_status_t`); 0–6 are oneDNN's.
+/// Same values as the public C API (`quern_status_t`); 0–6 are oneDNN's.
 enum class Status : int {
   Success = 0,
   OutOfMemory = 1,
   InvalidArguments = 2, ///< the caller's bug
-  Unimplemented = 3,    ///< legal, but not here: the caller falls back
+  Unimplemented = 3,    ///< valid, but not supported here: the caller uses a fallback
   LastImplReached = 4,  ///< no further implementation
-  RuntimeError = 5,     ///< the device, the driver or the disk
+  RuntimeError = 5,     ///< failure of the device, the driver or the disk
   NotRequired = 6,      ///< the queried entity is not needed
-  Internal = 100,       ///< our bug
+  Internal = 100,       ///< a bug in Quern
 };
 
 const char *toString(Status status);
@@ -38,7 +38,7 @@ struct Error {
   std::string message; ///< one line, no trailing newline
 };
 
-/// Joins its arguments with operator<<, whatever the program's global locale is.
+/// Joins its arguments with operator<<, independently of the program's global locale.
 template <typename... Parts> std::string concat(const Parts &...parts) {
   std::ostringstream os;
   os.imbue(std::locale::classic());

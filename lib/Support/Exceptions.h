@@ -12,8 +12,8 @@
 
 namespace quern {
 
-/// Returns the exception that is being handled as an error: `out_of_memory` for std::bad_alloc, else `internal`. For
-/// the boundaries that no exception may pass: C functions and threads. Needs no memory.
+/// Converts the exception that is being handled to an error: `out_of_memory` for std::bad_alloc, else `internal`. For
+/// boundaries that no exception may cross: C functions and threads. Needs no memory.
 inline Error errorOfException() noexcept {
   try {
     try {
@@ -25,7 +25,7 @@ inline Error errorOfException() noexcept {
     } catch (...) {
       return internalError("an unknown exception");
     }
-  } catch (...) { // the message has its place in the string
+  } catch (...) { // the message fits the string without allocation
     return {Status::OutOfMemory, "out of memory"};
   }
 }

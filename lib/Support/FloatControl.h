@@ -1,10 +1,10 @@
-//===- FloatControl.h - How a thread's arithmetic rounds ------------------===//
+//===- FloatControl.h - Floating-point control of a thread ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Rounding, denormals, traps and the flags that exceptions leave, as one word: of x86 MXCSR, of AArch64 FPCR with FPSR
-// above it.
+// Rounding, denormals, traps and the sticky exception flags as one word: MXCSR on x86, FPCR with FPSR above it on
+// AArch64.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_FLOATCONTROL_H
@@ -22,7 +22,7 @@ namespace quern::floatControl {
 using Word = uint32_t;
 /// Rounds to nearest, keeps denormals, traps nothing; no flag is set.
 constexpr Word standard = 0x1f80;
-/// What exceptions leave.
+/// Sticky exception flags.
 constexpr Word flags = 0x3f;
 
 inline Word read() { return _mm_getcsr(); }
@@ -51,7 +51,7 @@ inline void write(Word word) {
 namespace quern {
 
 /// Sets the thread's arithmetic to round-to-nearest with denormals kept and all exceptions masked. The destructor
-/// restores the caller's, sticky flags included.
+/// restores the caller's state, including sticky flags.
 class DefaultFloatEnvironment {
 public:
   DefaultFloatEnvironment() : saved(floatControl::read()) {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Callers may round differently, flush denormals or trap. Nothing that Quern computes depends on that.
+// Callers may round differently, flush denormals or enable traps. No result of Quern depends on that.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_FLOATENVIRONMENT_H
@@ -15,7 +15,7 @@
 
 namespace quern {
 
-/// Like DefaultFloatEnvironment, and for code of other libraries as well, which may use the x87 unit of x86.
+/// Like DefaultFloatEnvironment, but also for code of other libraries, which may use the x87 unit of x86.
 class DefaultLibraryEnvironment {
 public:
   DefaultLibraryEnvironment() : isSaved(!isX87Default()) {

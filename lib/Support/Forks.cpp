@@ -1,4 +1,4 @@
-//===- Forks.cpp - What a fork waits for ----------------------------------===//
+//===- Forks.cpp - Sections that forks wait for ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -24,7 +24,7 @@ void count(int change) noexcept {
     inside.notify_all();
 }
 
-/// The thread that forks counts as in a section until the fork is over, so handlers of others may call the library.
+/// The forking thread counts as in a section until the fork is over, so handlers of other libraries may call this one.
 void close() noexcept {
   oneAtATime.lock();
   closed.store(1);
@@ -42,7 +42,7 @@ void reopen() noexcept {
 }
 
 void reopenInChild() noexcept {
-  inside.store(depth > 1 ? 1 : 0); // threads that were about to enter are not here
+  inside.store(depth > 1 ? 1 : 0); // threads that were about to enter do not exist in the child
   forkCount.fetch_add(1);
   for (const std::atomic<void (*)()> &handler : handlers)
     if (void (*call)() = handler.load())

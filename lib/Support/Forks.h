@@ -1,14 +1,15 @@
-//===- Forks.h - What a fork waits for ------------------------------------===//
+//===- Forks.h - Sections that forks wait for -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A child of a fork has the memory of its parent and only the thread that forked. A lock that another thread held, a
-// value that another thread was creating, and a library that another thread was in would never become free there. So
-// a fork waits until no other thread is in a *section*, and threads that are about to enter one wait for the fork.
+// After a fork, the child has the memory of its parent but only the forking thread. A lock that another thread held, a
+// value that it was creating, and a library that it was executing would stay unusable. A fork therefore waits until no
+// other thread is in a *section*, and threads that are about to enter one wait for the fork.
 //
-// A section is short, or it is one call of the compiler. A thread in a section waits for nothing that another thread
-// can only do in a section that it has not entered yet. A thread that waits on a condition has left its sections.
+// A section is short, or it is one call of the compiler. A thread in a section must not wait for anything that another
+// thread can do only in a section that it has not entered yet. A thread that waits on a condition has left its
+// sections.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_FORKS_H
@@ -34,8 +35,8 @@ public:
   static void leave() noexcept;
 };
 
-/// A mutex whose holder is in a section, so no other thread holds it in the child of a fork. Conditions with it are
-/// std::condition_variable_any.
+/// A mutex whose holder is in a section, so no other thread holds it in the child of a fork. Its condition variables
+/// are std::condition_variable_any.
 class ForkMutex {
 public:
   void lock() {
@@ -53,21 +54,21 @@ private:
 
 namespace forks {
 
-/// Makes forks wait for sections from now on. Called once, when the library is loaded: handlers of forks that are
-/// registered later run before sections are closed, so these may still wait for threads.
+/// Makes forks wait for sections from now on. Called once, when the library is loaded: fork handlers that are
+/// registered later run before sections are closed, so they may still wait for threads.
 void install() noexcept;
 
-/// Has `handler` called in each child of a fork, where no other thread exists, before fork() returns. It must not
-/// enter a section of another library. At most 16 handlers; they are never removed.
+/// Registers `handler` to be called in each child of a fork, where no other thread exists, before fork() returns. It
+/// must not enter a section of another library. At most 16 handlers; they are never removed.
 void onChild(void (*handler)()) noexcept;
 
-/// The number of forks between this process and the one that loaded the library.
+/// Returns the number of forks between this process and the one that loaded the library.
 uint64_t generation() noexcept;
 
 } // namespace forks
 
-/// The object that `make` allocates, one for each place of call: created at its first use, in a section, and never
-/// destroyed, since other threads may use it while the process ends.
+/// Returns the object that `make` allocates, one per call site. It is created at first use, in a section, and never
+/// destroyed, because other threads may use it while the process exits.
 template <typename Make> auto &immortal(const Make &make) {
   using Object = std::remove_pointer_t<decltype(make())>;
   static constinit std::atomic<Object *> ready{nullptr};

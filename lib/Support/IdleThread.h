@@ -1,10 +1,10 @@
-//===- IdleThread.h - A thread while there is something to do ------------===//
+//===- IdleThread.h - A background thread that exists while there is work -===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What works for a library behind its callers' backs, and how it ends: nothing of the thread is seen by a fork or by
-// the end of the process. Whoever owns it has the jobs, and calls what is here from handlers of both.
+// Runs background work of a library, and stops it for forks and at process exit, so that neither sees the thread. The
+// owner keeps the queue of jobs, and calls the functions below from its fork and exit handlers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_IDLETHREAD_H
@@ -20,7 +20,7 @@
 
 namespace quern {
 
-/// There while it has something to do and for a moment after. Its mutex guards all of it, and the owner's jobs.
+/// Exists while it has work and for `idleTime` afterwards. `mutex` guards the object and the owner's jobs.
 template <typename Mutex> class BasicIdleThread {
 public:
   using Lock = std::unique_lock<Mutex>;
@@ -28,21 +28,22 @@ public:
 
   Mutex mutex;
   std::condition_variable_any changed;
-  int holders = 0; ///< who wait for nothing to be done: no job is begun
+  int holders = 0; ///< callers that wait for the thread to be idle: no job is started
   bool isStopping = false;
 
-  // All with the lock.
+  // The functions below require the lock, except for serve().
   bool isRunning() const { return running; }
-  /// Whether the caller is the thread: in a listener.
+  /// Returns true if the caller is the thread itself, as in a listener.
   bool isSelf() const { return thread && thread->get_id() == std::this_thread::get_id(); }
 
-  /// Wakes the thread, or begins one that does `run`, which is to call serve(). False: none is to be had.
+  /// Wakes the thread, or starts one that calls `run`, which must call serve(). Returns false if no thread can be
+  /// created.
   template <typename Run> bool ensure(Run run) {
     changed.notify_all();
     if (running)
       return true;
     if (thread)
-      thread->join(); // which has nothing left to do
+      thread->join(); // it has finished
     thread.reset();
     try {
       thread = std::make_unique<std::thread>(std::move(run));
@@ -53,8 +54,8 @@ public:
     return running;
   }
 
-  /// On the thread, without the lock: does jobs until there is none for a while. `work` gets the lock, and may give it
-  /// up meanwhile.
+  /// Called on the thread, without the lock: runs jobs until there is none for a while. `work` gets the lock and may
+  /// release it meanwhile.
   template <typename HasWork, typename Work> void serve(const HasWork &hasWork, const Work &work) {
     Lock lock(mutex);
     const auto isWanted = [&] { return isStopping || (holders == 0 && hasWork()); };
@@ -68,7 +69,7 @@ public:
     changed.notify_all();
   }
 
-  /// For good. Gives up the lock, and waits for the job in hand.
+  /// Stops the thread permanently. Releases the lock and waits for the current job.
   void end(Lock &lock) {
     isStopping = true;
     changed.notify_all();
@@ -78,7 +79,7 @@ public:
       last->join();
   }
 
-  /// In the child of a fork, where the parent's thread is not.
+  /// Resets the state in the child of a fork, where the parent's thread does not exist.
   void forgetInFork() {
     new (&thread) std::unique_ptr<std::thread>;
     new (&changed) std::condition_variable_any;

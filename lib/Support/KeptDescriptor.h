@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A program may close descriptors that it did not open, as daemons do, and its next file then has the number of a
-// descriptor of the library. Each descriptor that is kept between calls therefore has the identity of its file, by
-// device and inode, and is neither used nor closed once the number stands for another file.
+// A program may close descriptors that it did not open, as daemons do, and its next file can then reuse the number of
+// one of the library's descriptors. Each descriptor that is kept between calls therefore stores the identity of its
+// file, by device and inode, and is neither used nor closed if its number belongs to another file.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_KEPTDESCRIPTOR_H
@@ -34,7 +34,7 @@ struct FileIdentity {
 class KeptDescriptor {
 public:
   KeptDescriptor() = default;
-  /// Takes a descriptor that was just opened; negative: none.
+  /// Takes ownership of a descriptor that was just opened; negative: none.
   explicit KeptDescriptor(int descriptor) : number(descriptor), identity(FileIdentity::of(descriptor)) {}
   KeptDescriptor(KeptDescriptor &&other) noexcept : number(std::exchange(other.number, -1)), identity(other.identity) {}
   KeptDescriptor &operator=(KeptDescriptor &&other) noexcept {
@@ -44,7 +44,7 @@ public:
   }
   ~KeptDescriptor() { reset(); }
 
-  /// Returns the descriptor, or -1 if there is none or its number stands for another file by now.
+  /// Returns the descriptor, or -1 if there is none or its number now belongs to another file.
   int get() const { return number >= 0 && FileIdentity::of(number) == identity ? number : -1; }
   void reset() {
     if (get() >= 0)

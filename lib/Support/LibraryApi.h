@@ -13,7 +13,7 @@
 
 namespace quern {
 
-/// A sink, in C, that appends to a string. What that throws must not pass through the library that writes.
+/// A C callback that appends to a string. Exceptions must not propagate through the library that calls it.
 template <typename Sink> struct StringSink {
   std::string text;
   bool failed = false;
@@ -31,8 +31,9 @@ template <typename Sink> struct StringSink {
   }
 };
 
-/// What a library's function `symbol` gives for a version; the library stays open unless `refuse` gives an error.
-/// `wanted` and `is` begin other errors: why it is opened, and what it is to be.
+/// Opens a library and returns the table that its function `symbol` returns for `version`. The library stays open
+/// unless `refuse` returns an error. `wanted` and `is` are used in other errors: the purpose of the library, and the
+/// expected kind.
 template <typename Api, typename Refuse>
 Result<const Api *> openApi(const std::string &path, const char *symbol, uint32_t version, const char *wanted,
                             const char *is, const Refuse &refuse) {
@@ -47,7 +48,7 @@ Result<const Api *> openApi(const std::string &path, const char *symbol, uint32_
       api ? refuse(*api) : runtimeError(path, " is no ", is, " of interface version ", version);
   if (!refusal)
     return api;
-  dlclose(handle); // nothing of it has run but the look-up
+  dlclose(handle); // only the lookup function has run
   return std::move(*refusal);
 }
 

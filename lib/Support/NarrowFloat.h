@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The formats, which the code generator goes by, too, and conversions for the tools and the references, written for
-// exactness rather than speed: one rounding from double, to nearest even, whatever the caller's rounding mode;
+// The formats, also used by the code generator, and conversions for the tools and the reference implementations, which
+// are exact rather than fast: one rounding from double, to nearest even, independent of the caller's rounding mode;
 // denormals are kept. Every narrow value is exact in double.
-//
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_NARROWFLOAT_H
 #define QUERN_SUPPORT_NARROWFLOAT_H
@@ -20,8 +19,9 @@ namespace quern {
 
 /// A sign bit, then the exponent, then the mantissa.
 struct NarrowFormat {
-  /// What is not a number. IEEE: the largest exponent holds infinity and NaN. AllOnesIsNan: that pattern only, and what
-  /// is too large (infinity included) becomes it. None: what is too large, and NaN too, becomes the largest value.
+  /// Treatment of non-finite values. IEEE: the largest exponent means infinity and NaN. AllOnesIsNan: only that pattern
+  /// is NaN, and values that are too large (including infinity) become it. None: values that are too large, and NaN,
+  /// become the largest value.
   enum class Special { Ieee, AllOnesIsNan, None };
 
   int exponentBits, mantissaBits;
@@ -31,7 +31,7 @@ struct NarrowFormat {
   constexpr uint32_t signBit() const { return 1u << (exponentBits + mantissaBits); }
   constexpr uint32_t infinity() const { return ((1u << exponentBits) - 1) << mantissaBits; }
   constexpr bool isIeee() const { return special == Special::Ieee; }
-  /// What a number becomes that rounds beyond the largest.
+  /// Result of numbers that round beyond the largest.
   constexpr uint32_t overflow() const { return isIeee() ? infinity() : signBit() - 1; }
   constexpr uint32_t quietNan() const { return isIeee() ? infinity() | 1u << (mantissaBits - 1) : signBit() - 1; }
   constexpr uint32_t largest() const {
@@ -43,7 +43,7 @@ inline constexpr NarrowFormat bf16Format{8, 7, NarrowFormat::Special::Ieee},
     f16Format{5, 10, NarrowFormat::Special::Ieee}, f8E5M2Format{5, 2, NarrowFormat::Special::Ieee},
     f8E4M3Format{4, 3, NarrowFormat::Special::AllOnesIsNan}, f4E2M1Format{2, 1, NarrowFormat::Special::None};
 
-/// The nearest value of the format, ties to even, as bits.
+/// Returns the bits of the nearest value of the format, ties to even.
 inline uint32_t encodeNarrow(double value, const NarrowFormat &format) {
   uint32_t sign = std::signbit(value) ? format.signBit() : 0;
   if (std::isnan(value))
@@ -53,7 +53,7 @@ inline uint32_t encodeNarrow(double value, const NarrowFormat &format) {
     return sign | format.overflow();
   if (magnitude == 0)
     return sign;
-  // Below the least normal exponent the spacing stays that of the denormals, which share the encoding of exponent 1.
+  // Below the smallest normal exponent, the spacing is that of the denormals, which share the encoding of exponent 1.
   int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
   if (exponent > format.bias() + 1)
     return sign | format.overflow();
@@ -86,8 +86,9 @@ inline double decodeNarrow(uint32_t bits, const NarrowFormat &format) {
   return negative ? -value : value;
 }
 
-/// e8m0 is an exponent alone, for scales: 2^(bits - 127), and NaN. The result is the largest power of two that is not
-/// above the magnitude; the least one below that, 0 included. The sign is dropped; infinity and NaN give NaN.
+/// e8m0 is only an exponent, for scales: 2^(bits - 127), or NaN. Returns the largest power of two not above the
+/// magnitude, or the smallest one if the magnitude is below that (including 0). The sign is dropped; infinity and NaN
+/// become NaN.
 inline uint8_t encodeE8M0(double value) {
   if (!std::isfinite(value))
     return 0xff;

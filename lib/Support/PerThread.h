@@ -1,10 +1,10 @@
-//===- PerThread.h - Objects of threads that outlive thread_local ones ----===//
+//===- PerThread.h - Per-thread objects that outlive thread_local ones ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A thread_local object cannot be used by destructors that run after its own, and the library is called in those:
-// destructors of thread_local and static objects, destructors of keys of pthreads, handlers of atexit().
+// A thread_local object cannot be used by destructors that run after its own, but the library is called in those:
+// destructors of thread_local and static objects, destructors of pthread keys, and atexit() handlers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_PERTHREAD_H
@@ -15,8 +15,8 @@
 
 namespace quern {
 
-/// One object of each thread, at namespace scope. It is created at its first use, destroyed after all thread_local
-/// objects of the thread, and created again where it is used even later. The thread that ends the process keeps it.
+/// One object per thread, declared at namespace scope. It is created at first use, destroyed after all thread_local
+/// objects of the thread, and created again if it is used even later. The thread that ends the process keeps it.
 template <typename Object> class PerThread {
 public:
   PerThread() noexcept
@@ -24,7 +24,7 @@ public:
   PerThread(const PerThread &) = delete;
   PerThread &operator=(const PerThread &) = delete;
 
-  /// Null if there is no memory for it.
+  /// Returns null if memory is exhausted.
   Object *get() noexcept {
     if (!hasKey)
       return nullptr;

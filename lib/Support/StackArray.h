@@ -10,8 +10,9 @@
 
 namespace quern {
 
-/// An array of a size that is known when it is created. Up to `few` elements are part of the object, more are on the
-/// heap. Elements begin uninitialized: executions take some tens of nanoseconds and write each element that they read.
+/// An array whose size is known when it is created. Up to `few` elements are part of the object; larger arrays are on
+/// the heap. Elements are not initialized: executions take some tens of nanoseconds and write each element before they
+/// read it.
 template <typename Element, size_t few> class StackArray {
   static_assert(std::is_trivial_v<Element>);
 

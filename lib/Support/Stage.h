@@ -1,9 +1,9 @@
-//===- Stage.h - The stages between arguments and a result ----------------===//
+//===- Stage.h - The stages from arguments to a result --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One enum names the stages wherever they are spoken of: dump flags, timings, error messages and tests.
+// One enum for the stages, which dump flags, timings, error messages and tests share.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_SUPPORT_STAGE_H

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Shares nothing with the recipes: upstream makes the loops. Widening exists because a serial f32 sum of a thousand
-// terms alone can exceed the error that a schedule is allowed.
+// Shares no code with the recipes: MLIR's linalg-to-loops creates the loops. Widening exists because the error of a
+// serial f32 sum of a thousand terms can exceed the error that a schedule may have.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"
@@ -27,7 +27,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Turns every f32 value between loads and stores into f64, but for those whose bits are taken.
+/// Changes every f32 value between loads and stores to f64, except values whose bits are read.
 class Widening {
 public:
   explicit Widening(func::FuncOp function)
@@ -36,7 +36,7 @@ public:
 
   void run() {
     function.walk<WalkOrder::PreOrder>([&](Operation *op) { operations.push_back(op); });
-    for (Operation *op : operations) // intermediates, then views of them
+    for (Operation *op : operations) // intermediates before views of them
       if (auto type = op->getNumResults() == 1 ? dyn_cast<MemRefType>(op->getResult(0).getType()) : MemRefType();
           type && type.getElementType() == f32 &&
           (isa<memref::AllocOp>(op) || (isa<ViewLikeOpInterface>(op) && isa<MemRefType>(op->getOperand(0).getType()) &&
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  /// Elements of intermediates arrive as f64; elements of arguments are extended.
+  /// Elements of intermediates become f64; elements of arguments are extended.
   void widenBlock(linalg::LinalgOp op) {
     OpBuilder builder = OpBuilder::atBlockBegin(op.getBlock());
     for (OpOperand &operand : op->getOpOperands()) {
@@ -79,7 +79,7 @@ private:
     } else if (auto load = dyn_cast<memref::LoadOp>(op); load && load.getType() == f32) {
       builder.setInsertionPointAfter(op);
       extend(builder, load.getResult());
-    } else if (isa<arith::BitcastOp>(op)) { // of 32 bits: an f32 is rounded in front of it, and extended behind it
+    } else if (isa<arith::BitcastOp>(op)) { // rounds an f32 operand before it and extends its f32 result
       if (op->getOperand(0).getType() == f64 && op->getResult(0).getType().isInteger(32))
         op->setOperand(0, arith::TruncFOp::create(builder, op->getLoc(), f32, op->getOperand(0)));
       builder.setInsertionPointAfter(op);
@@ -87,7 +87,7 @@ private:
         extend(builder, op->getResult(0));
     } else if (isa<arith::ExtFOp, arith::TruncFOp>(op) && getElementTypeOrSelf(op->getResult(0)) == f32 &&
                op->getOperand(0).getType() == f64) {
-      op->getResult(0).replaceAllUsesWith(op->getOperand(0)); // a rounding to f32 inside the chain
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0)); // a rounding to f32 within the chain
       op->erase();
     } else if (isa<arith::ExtFOp>(op) && op->getOperand(0).getType() == f64) {
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
@@ -120,7 +120,7 @@ bool isOfArgument(Value memref) {
   return isa<BlockArgument>(memref);
 }
 
-/// What accumulates on an argument of f32 does so on an intermediate, which is wide and stored once.
+/// Ops that accumulate on an f32 argument accumulate on an intermediate instead, which is wide and stored once.
 void accumulateApart(func::FuncOp function) {
   function.walk([&](linalg::LinalgOp op) {
     if (op.getNumReductionLoops() == 0)
@@ -141,7 +141,7 @@ void accumulateApart(func::FuncOp function) {
   });
 }
 
-/// Gives every intermediate its place in one scratch buffer and returns the buffer's size.
+/// Assigns every intermediate a place in one scratch buffer and returns the buffer's size.
 int64_t placeIntermediates(ArrayRef<memref::AllocOp> allocs, Value scratch) {
   constexpr int64_t alignment = 64;
   int64_t bytes = 0;
@@ -158,7 +158,7 @@ int64_t placeIntermediates(ArrayRef<memref::AllocOp> allocs, Value scratch) {
   return bytes;
 }
 
-/// A view of static layout as its offset and strides, which is what can be lowered.
+/// Replaces views of static layout by reinterpret_casts with their offset and strides, which can be lowered.
 void castViews(func::FuncOp function) {
   SmallVector<Operation *> views;
   function.walk([&](Operation *op) {
@@ -194,8 +194,8 @@ LogicalResult convertToLoops(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
-/// Appends scratch (if there are intermediates), begin and end to the arguments, keeping the attributes of those
-/// before. Returns the bytes of scratch.
+/// Appends scratch (if there are intermediates), begin and end to the arguments, and keeps the attributes of the
+/// others. Returns the bytes of scratch.
 int64_t appendKernelArguments(func::FuncOp function, ArrayRef<memref::AllocOp> allocs) {
   MLIRContext *context = function.getContext();
   Builder builder(context);
@@ -219,7 +219,7 @@ int64_t appendKernelArguments(func::FuncOp function, ArrayRef<memref::AllocOp> a
   return scratchBytes;
 }
 
-/// The body becomes the only iteration of the kernel's space.
+/// Makes the body the only iteration of the kernel's space.
 void moveIntoSpace(func::FuncOp function) {
   Block &entry = function.getBody().front();
   Location loc = function.getLoc();

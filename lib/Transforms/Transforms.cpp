@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Registration happens on request, never in a static initialiser: an embedder's process may have its own passes.
+// Passes are registered on request, never by a static initializer: an embedding process may register other passes.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Transforms.h"
@@ -26,7 +26,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// What replaces operations of a function by a level's instructions and cannot fail, as a pass.
+/// A pass that replaces operations of a function by a level's instructions and cannot fail.
 struct InstructionsPass : PassWrapper<InstructionsPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InstructionsPass)
   using Function = void (*)(func::FuncOp, VectorIsa);
@@ -52,7 +52,7 @@ struct InstructionsPass : PassWrapper<InstructionsPass, OperationPass<func::Func
   Option<std::string> isa{*this, "isa", llvm::cl::desc(vectorIsaNames), llvm::cl::init("avx512")};
 };
 
-/// What is done to a module of problems or kernels, as a pass.
+/// A pass on a module of problems or kernels.
 struct BuffersPass : PassWrapper<BuffersPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BuffersPass)
   using Function = LogicalResult (*)(ModuleOp, std::string &);

@@ -1,11 +1,11 @@
-//===- Transforms.h - IR-to-IR passes that no target owns -----------------===//
+//===- Transforms.h - Target-independent IR-to-IR passes ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each pass is a plain function, for the compiler, which runs a fixed list without a pass manager, and a
-// registered pass, for quern-opt and embedders. They know vectors and instruction-set levels; they read neither
-// descriptors nor primitive names.
+// Each pass is a plain function, for the compiler, which runs a fixed list without a pass manager, and a registered
+// pass, for quern-opt and embedders. Passes depend only on vectors and instruction-set levels, never on descriptors or
+// primitive names.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_TRANSFORMS_H
@@ -19,20 +19,20 @@
 
 namespace quern {
 
-/// What vector code may use. From Sse42 on a level includes the ones before it, and so from Neon to NeonBf16; Sve
-/// includes Neon, SveBf16 all of AArch64's.
+/// Instruction set that vector code may use. From Sse42 on, a level includes the lower ones, and likewise from Neon to
+/// NeonBf16. Sve includes Neon; SveBf16 includes all AArch64 levels.
 enum class VectorIsa {
-  Device,      ///< scalars and vectors alike by arithmetic and FMA alone, no instruction of a CPU
+  Device,      ///< only arithmetic and FMA, for scalars and vectors alike; no CPU instructions
   Neon,        ///< FMA and half conversions
   NeonDotprod, ///< and products of four bytes, both signed or both unsigned
-  NeonBf16,    ///< and conversion to bf16, products of pairs of it, of unsigned with signed bytes
-  Sve,         ///< and masks, NeonDotprod's products
+  NeonBf16,    ///< and conversion to bf16, products of bf16 pairs, products of unsigned with signed bytes
+  Sve,         ///< and masks, the products of NeonDotprod
   SveBf16,
   Sse42,      ///< no fused multiply-add, no half conversions
   Avx2,       ///< FMA and F16C
   Avx512,     ///< F, BW, CD, DQ, VL: scalef, getexp, getmant, two-register permutes, masks
   Avx512Vnni, ///< and products of four bytes
-  Avx512Bf16, ///< and conversion to bf16, products of pairs of it
+  Avx512Bf16, ///< and conversion to bf16, products of bf16 pairs
 };
 
 llvm::StringRef nameOfVectorIsa(VectorIsa isa); ///< "device", "neon", "sse42", "avx512_bf16" and so on
@@ -41,10 +41,10 @@ constexpr bool isArm(VectorIsa isa) { return isa >= VectorIsa::Neon && isa <= Ve
 constexpr bool isSve(VectorIsa isa) { return isa == VectorIsa::Sve || isa == VectorIsa::SveBf16; }
 constexpr bool hasArmDotprod(VectorIsa isa) { return isArm(isa) && isa != VectorIsa::Neon; }
 constexpr bool hasArmBf16(VectorIsa isa) { return isa == VectorIsa::NeonBf16 || isa == VectorIsa::SveBf16; }
-/// Conversions between f16 and f32, of any number of lanes.
+/// Conversions between f16 and f32, for any number of lanes.
 constexpr bool hasHalfConversions(VectorIsa isa) { return isa >= VectorIsa::Avx2 || isArm(isa); }
 std::optional<VectorIsa> vectorIsaFromName(llvm::StringRef name);
-/// All but "device", for messages.
+/// All except "device", for messages.
 constexpr const char *vectorIsaNames =
     "neon, neon_dotprod, neon_bf16, sve, sve_bf16, sse42, avx2, avx512, avx512_vnni or avx512_bf16";
 
@@ -58,50 +58,50 @@ enum class ExpMethod {
 struct MathOptions {
   VectorIsa isa = VectorIsa::Avx512;
   ExpMethod exp = ExpMethod::Polynomial;
-  bool hasF64 = true; ///< without it powf of f32, whose expansion computes in f64, is left as it is
+  bool hasF64 = true; ///< without it, powf of f32 is kept, because its expansion computes in f64
 };
 
-/// Replaces exp, exp2, expm1, tanh, log, log2, log1p, erf, erfc and powf on f32 and f64 (scalars and vectors of
-/// rank 1, any length) by arithmetic that needs no library, accurate to 3 ULP; and fma where the level has none.
-/// Denormal arguments and results, zeros, infinities and NaN are right. An exp or expm1 marked
-/// `quern.nonpositive` promises an argument <= 0 or NaN and is cheaper; an exp with fastmath<afn> may come by
-/// ExpMethod::Table; one marked `quern.unrounded` takes the two terms of a sum apart, the second tiny. Fails with
-/// a diagnostic on a math operation that has neither an expansion nor an instruction at this level. The result
-/// expects round-to-nearest and denormals kept.
+/// Replaces exp, exp2, expm1, tanh, log, log2, log1p, erf, erfc and powf on f32 and f64 (scalars and vectors of rank 1,
+/// any length) by arithmetic that needs no library, accurate to 3 ULP; also fma if the level has none. Denormal
+/// arguments and results, zeros, infinities and NaN are handled. An exp or expm1 with the relaxation `nonpositive`
+/// promises an argument <= 0 or NaN and is cheaper; an exp with fastmath<afn> may use ExpMethod::Table; an exp with the
+/// relaxation `unrounded` uses the two terms of its argument, a sum, separately; the second must be tiny. Fails with a
+/// diagnostic on a math operation that has neither an expansion nor an instruction at this level. The result requires
+/// round-to-nearest and denormals.
 mlir::LogicalResult expandMath(mlir::func::FuncOp function, const MathOptions &options);
 
-/// Removes bf16, f16, the floats of 8 bits, f4E2M1FN and i4 from a function: they become i16 and i8 in memory and
-/// registers, and conversions become integer arithmetic (F16C where the level has it). Rounds once, to nearest even,
-/// also from f64; NaN stays NaN where the type has one; denormals are kept; f4E2M1FN saturates, what is too large for
-/// f8E4M3FN is NaN; f8E8M0FNU takes the exponent alone. AVX-512 BF16's own conversion, which flushes denormals, is
-/// taken for vectors without any. Fails with a diagnostic on arithmetic in a narrow type.
+/// Removes bf16, f16, 8-bit floats, f4E2M1FN and i4 from a function: they become i16 and i8 in memory and registers,
+/// and conversions become integer arithmetic (F16C if the level has it). Rounds once, to nearest even, also from f64;
+/// NaN stays NaN if the type has one; denormals are kept; f4E2M1FN saturates, values too large for f8E4M3FN become NaN,
+/// and f8E8M0FNU stores only the exponent. The AVX-512 BF16 conversion, which flushes denormals, is used for vectors
+/// without any. Fails with a diagnostic on arithmetic in a narrow type.
 mlir::LogicalResult expandNarrowFloats(mlir::func::FuncOp function, VectorIsa isa);
 
-/// Shortens what emission writes for a float that becomes the nearest integer of a range (clamp, round to even,
-/// convert; NaN becomes 0) on vectors of whole registers. The result is the same.
+/// Shortens the operations that round a float to the nearest integer of a range (clamp, round to even, convert; NaN
+/// becomes 0), on vectors of whole registers. The result is the same.
 void expandSaturation(mlir::func::FuncOp function, VectorIsa isa);
 
-/// Replaces sums of four neighbouring bytes (an add-reduction along dim 1 of Nx4 words that a vector of bytes was
-/// extended and cast to) by instructions on the bytes, where these fill a register. The result is the same.
+/// Replaces sums of four adjacent bytes (an add-reduction along dim 1 of Nx4 words that a vector of bytes was extended
+/// and cast to) by instructions on the bytes, if these fill a register. The result is the same.
 void expandByteSums(mlir::func::FuncOp function, VectorIsa isa);
 
-/// Replaces products of what is packed in 32-bit lanes (a vector.contract of vectors k or lanes x k, lanes x k and
-/// lanes that adds) by the instruction that the level has for a register of them: pairs of bf16, which may come from
-/// f32 by truncf, unsigned with signed bytes in fours, pairs extended from 16 bits. The order of a lane's sum is the
-/// instruction's, and pairs of bf16 flush denormals.
+/// Replaces products of elements that are packed in 32-bit lanes (an adding vector.contract of k or lanes x k, lanes x
+/// k and lanes) by the level's instruction for a register: pairs of bf16, which truncf may have rounded from f32,
+/// unsigned by signed bytes in fours, or pairs extended from 16 bits. The instruction determines the order of a lane's
+/// sum, and pairs of bf16 flush denormals.
 void expandDots(mlir::func::FuncOp function, VectorIsa isa);
 
-/// The oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel
-/// `@<name>_kernel` that upstream's linalg-to-loops gives, one scalar at a time. Its iteration space is 1;
-/// intermediates lie in scratch at problem size. With `widen`, what the problem computes in f32 is computed and kept in
-/// f64, and only what it writes is rounded.
+/// Provides the oracle of a schedule: turns a problem (linalg on static strided memrefs) in place into the kernel
+/// `@<name>_kernel` that MLIR's linalg-to-loops creates, one scalar at a time. Its iteration space is 1; intermediates
+/// are in scratch at problem size. With `widen`, values that the problem computes in f32 are computed and kept in f64,
+/// and only its results are rounded.
 mlir::LogicalResult lowerNaively(mlir::func::FuncOp problem, bool widen);
 
 std::unique_ptr<mlir::Pass> createExpandMathPass(const MathOptions &options = {});
 std::unique_ptr<mlir::Pass> createExpandNarrowFloatsPass(VectorIsa isa = VectorIsa::Avx512);
 
-/// Makes the above known to pass pipelines, as quern-expand-math and so on, with quern-pair-elements,
-/// quern-unpack-elements (PackedElements.h) and quern-bind-shared-buffers (SharedBuffers.h). Idempotent.
+/// Registers the passes above as quern-expand-math and so on, as well as quern-pair-elements, quern-unpack-elements
+/// (PackedElements.h) and quern-bind-shared-buffers (SharedBuffers.h). Idempotent.
 void registerTransformPasses();
 
 } // namespace quern

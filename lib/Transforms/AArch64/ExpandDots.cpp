@@ -44,7 +44,7 @@ private:
     });
   }
 
-  /// One of a register's words, if first is one: the instruction may then have its number.
+  /// Returns the word that `first` is a broadcast of, if it is one: the instruction can then use its lane index.
   Value elementOfWords() {
     auto shaped = dot.first.getDefiningOp<vector::BitCastOp>();
     auto made = shaped ? shaped.getSource().getDefiningOp<vector::BroadcastOp>() : vector::BroadcastOp();
@@ -55,7 +55,7 @@ private:
     return aarch64::dot(b, loc, isa, name, op.getAcc(), first, second);
   }
 
-  /// Products that widen as they are made; neighbours are added.
+  /// Emits widening products and adds adjacent ones.
   Value halves(bool areSigned) {
     const auto wide = VectorType::get({2 * dot.lanes}, b.getI32Type());
     auto widened = [&](Value shaped) -> Value {

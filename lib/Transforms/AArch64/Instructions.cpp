@@ -1,4 +1,4 @@
-//===- Instructions.cpp - AArch64's instructions on vectors --------------===//
+//===- Instructions.cpp - AArch64 vector instructions ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace quern;
 
-static constexpr int64_t neonLanes = 4; ///< of 32 bits
+static constexpr int64_t neonLanes = 4; ///< 32-bit lanes of a register
 
 static Value call(OpBuilder &b, Location loc, const Twine &name, Type type, ValueRange operands) {
   return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr("llvm.aarch64." + name), operands).getResult(0);
@@ -25,7 +25,7 @@ bool aarch64::hasDots(VectorIsa isa, int64_t lanes) {
 Value aarch64::dot(OpBuilder &b, Location loc, VectorIsa isa, StringRef name, Value acc, Value first, Value second) {
   auto sums = cast<VectorType>(acc.getType());
   const int64_t lanes = sums.getNumElements();
-  if (lanes == neonLanes && isa != VectorIsa::Sve) // whose machines may have none of NEON's
+  if (lanes == neonLanes && isa != VectorIsa::Sve) // SVE machines may lack the NEON form
     return call(b, loc, "neon." + name, sums, {acc, first, second});
   auto scalable = [&](Value v) -> Value {
     auto fixed = cast<VectorType>(v.getType());

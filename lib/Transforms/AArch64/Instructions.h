@@ -1,10 +1,10 @@
-//===- Instructions.h - AArch64's instructions on vectors ----------------===//
+//===- Instructions.h - AArch64 vector instructions -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// NEON's are on registers of 128 bits. SVE's are on registers of any length, of which a vector of fixed length is a
-// part for LLVM, and all where the function says how long they are.
+// NEON instructions operate on 128-bit registers. SVE registers may have any length: for LLVM, a fixed-length vector is
+// a part of one, or all of it if the function's attributes fix the register length.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_AARCH64_INSTRUCTIONS_H
@@ -16,19 +16,19 @@
 
 namespace quern::aarch64 {
 
-/// Whether dot() and byteSums() take vectors of so many 32-bit lanes.
+/// Returns true if dot() and byteSums() support vectors of `lanes` 32-bit lanes.
 bool hasDots(VectorIsa isa, int64_t lanes);
-/// `name` (bfdot, sdot, udot, usdot) of a register: acc + products of what is packed in each lane.
+/// Emits `name` (bfdot, sdot, udot, usdot): acc + the products of the elements packed in each lane.
 mlir::Value dot(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, llvm::StringRef name, mlir::Value acc,
                 mlir::Value first, mlir::Value second);
-/// `name` (bfmmla, smmla, ummla, usmmla) of a register: acc + first · second, of two rows of 128 bits that are the same
-/// for the two columns that are in each 128 bits of second.
+/// Emits `name` (bfmmla, smmla, ummla, usmmla): acc + first · second. `first` is two rows in 128 bits, which are used
+/// for every 128 bits of `second`, each of which has two columns.
 mlir::Value patch(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, llvm::StringRef name, mlir::Value acc,
                   mlir::Value first, mlir::Value second);
-/// acc + the sum of the four bytes of each lane.
+/// Returns acc + the sum of the four bytes of each lane.
 mlir::Value byteSums(mlir::OpBuilder &b, mlir::Location loc, VectorIsa isa, bool areSigned, mlir::Value bytes,
                      mlir::Value acc);
-/// The nearest integers of four f32, even ones of two: the nearest that there is beyond the range, 0 of NaN.
+/// Rounds four f32 to the nearest integers, ties to even. Saturates out of range; NaN becomes 0.
 mlir::Value toNearest(mlir::OpBuilder &b, mlir::Location loc, mlir::Value floats);
 
 } // namespace quern::aarch64

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// x86 multiplies unsigned by signed bytes and adds pairs of products to 16 bits, and does the same from 16 to 32 bits.
-// With ones for one side these are sums, and no pair of them saturates. A dot product of four bytes would be one
-// instruction less, but waits for the accumulator longer than an addition does. AArch64 adds neighbours as it widens,
-// or multiplies by ones (AArch64/Instructions).
+// x86 multiplies unsigned by signed bytes and adds pairs of products to 16 bits, and likewise from 16 to 32 bits. If
+// one operand is all ones, these are sums, and no pair of them saturates. A dot product of four bytes would be one
+// instruction less, but has a longer latency through the accumulator than an addition. AArch64 adds adjacent elements
+// while it widens, or multiplies by ones (AArch64/Instructions).
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/AArch64/Instructions.h"
@@ -20,7 +20,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// For a register of bytes.
+/// Intrinsics for a register of `bytes` bytes.
 struct PairSums {
   int64_t bytes;
   VectorIsa least;
@@ -31,7 +31,7 @@ constexpr PairSums pairSums[] = {
     {32, VectorIsa::Avx2, "llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx2.pmadd.wd"},
     {16, VectorIsa::Sse42, "llvm.x86.ssse3.pmadd.ub.sw.128", "llvm.x86.sse2.pmadd.wd"}};
 
-/// acc + Σ ext(bytes) over each four.
+/// acc + Σ ext(bytes) over each four bytes.
 struct ByteSum {
   vector::MultiDimReductionOp op;
   Operation *cast, *extension;

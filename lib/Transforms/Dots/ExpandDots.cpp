@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An instruction multiplies the two or four elements of each 32-bit lane and adds them to the lane. A side that is
-// one for all lanes is broadcast as a 32-bit word. Rounding f32 to bf16 here is the instruction's too: who asks for
-// it does not mind denormals.
+// One instruction multiplies the two or four elements of each 32-bit lane and adds the products to the lane. An operand
+// that is the same for all lanes is broadcast as a 32-bit word. The instruction also rounds f32 to bf16 here, which
+// flushes denormals; the rounding's user accepts that.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Dots/PackedDot.h"
@@ -19,7 +19,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// The elements that an integer is extended from.
+/// Returns the elements that an integer is extended from, or `v`.
 Value stripExtension(Value v, bool &isSigned) {
   Operation *op = v.getDefiningOp();
   if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op))
@@ -67,7 +67,7 @@ std::optional<PatchDot> matchPatch(vector::ContractionOp op) {
   return dot;
 }
 
-/// Step by step along K, each element where it is multiplied.
+/// Emits one step along K after another, without dot instructions.
 Value multiplyPatches(OpBuilder &b, Location loc, const PatchDot &dot, Value acc, Value first, Value second) {
   auto sums = cast<VectorType>(acc.getType());
   auto elements = [&](Value from, bool isSigned, llvm::function_ref<int64_t(int64_t, int64_t, int64_t)> at) -> Value {
@@ -100,7 +100,8 @@ Value flattened(OpBuilder &b, Location loc, Value v) {
   return vector::ShapeCastOp::create(b, loc, VectorType::get({type.getNumElements()}, type.getElementType()), v);
 }
 
-/// By instructions, or without where the level has none. What shapes the result is told of it at once.
+/// Emits the level's instructions, or separate operations if it has none. Shape casts of the result are replaced at
+/// once.
 Value expandPatch(vector::ContractionOp op, const PatchDot &dot, VectorIsa isa) {
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -183,7 +184,7 @@ void expandDots(func::FuncOp function, VectorIsa isa) {
     op->replaceAllUsesWith(ValueRange{result});
     leave(op);
   }
-  while (!unused.empty()) // extensions, roundings and shapes
+  while (!unused.empty()) // extensions, roundings and shape casts
     if (Operation *op = unused.pop_back_val(); op->use_empty())
       leave(op);
 }

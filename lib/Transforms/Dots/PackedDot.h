@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What ExpandDots finds, and what the instructions of each architecture are written with. Internal to expandDots().
+// The products that expandDots() matches, and the base of the builders of each architecture. Internal to expandDots().
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_DOTS_PACKEDDOT_H
@@ -17,11 +17,11 @@
 
 namespace quern {
 
-/// acc[lane] + Σ first[k] * second[lane, k], or of first[lane, k].
+/// acc[lane] + Σ first[k] * second[lane, k], or with first[lane, k].
 struct PackedDot {
   mlir::Value first, second; ///< before extensions and roundings
   bool isFirstSigned = true, isSecondSigned = true;
-  bool isFirstOne = true; ///< the same for all lanes
+  bool isFirstOne = true; ///< uniform: `first` has no lanes
   int64_t lanes = 0, packed = 0;
   mlir::Type element() const { return mlir::getElementTypeOrSelf(second.getType()); }
 };
@@ -34,24 +34,24 @@ struct PatchDot {
   mlir::Type element() const { return mlir::getElementTypeOrSelf(second.getType()); }
 };
 
-/// Writes instructions in the place of a product.
+/// Emits instructions that replace a product.
 class DotBuilder {
 public:
-  /// `made` has what was written for values that several products share.
+  /// `made` caches values that several products share.
   DotBuilder(mlir::vector::ContractionOp op, const PackedDot &dot, llvm::DenseMap<mlir::Value, mlir::Value> &made)
       : op(op), dot(dot), made(made), b(op), loc(op.getLoc()) {}
 
 protected:
   mlir::Value call(llvm::StringRef name, mlir::Type type, llvm::ArrayRef<mlir::Value> operands);
-  /// Made once for each value, behind its definition.
+  /// Emits a value once for each `from`, after its definition.
   mlir::Value once(mlir::Value from, llvm::function_ref<mlir::Value()> make);
-  /// The first word of `word`, a pair or four that is one for all lanes, as a register of them.
+  /// Broadcasts the first word of `word`, which has the packed elements of all lanes.
   mlir::Value broadcastFirst(mlir::Value word, mlir::VectorType words);
-  /// A number of 32 bits as a register of such pairs or fours.
+  /// Broadcasts a 32-bit number and casts it to packed elements.
   mlir::Value broadcastWord(mlir::Value word);
-  /// lanes x packed elements in one dimension; what they were shaped from where that is known.
+  /// Returns lanes x packed elements as one dimension: the source of their shape cast, if there is one.
   mlir::Value flat(mlir::Value shaped);
-  /// The f32 that `v` was rounded from to bf16; null if it was not.
+  /// Returns the f32 value that `v` was rounded from to bf16, or null.
   static mlir::Value roundedFrom(mlir::Value v);
 
   mlir::vector::ContractionOp op;
@@ -61,12 +61,12 @@ protected:
   mlir::Location loc;
 };
 
-/// On vectors of one dimension: of acc all patches, of the factors what is in them. Null if the level has no
-/// instruction for it.
+/// Takes one-dimensional vectors: `acc` has all patches, `first` and `second` their elements. Returns null if the level
+/// has no instruction for it.
 mlir::Value aarch64Patch(mlir::OpBuilder &b, mlir::Location loc, const PatchDot &dot, VectorIsa isa, mlir::Value acc,
                          mlir::Value first, mlir::Value second);
 
-/// Null if the level has no instruction for it.
+/// These return null if the level has no instruction for the product.
 mlir::Value x86Dot(mlir::vector::ContractionOp op, const PackedDot &dot, VectorIsa isa,
                    llvm::DenseMap<mlir::Value, mlir::Value> &made);
 mlir::Value aarch64Dot(mlir::vector::ContractionOp op, const PackedDot &dot, VectorIsa isa,

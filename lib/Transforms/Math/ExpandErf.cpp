@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // erfc(x) = exp(−x²)·p(t) / (x + K) for x >= 0, t = (x − K) / (x + K): one polynomial for the whole range. x² is kept
-// in two terms, since exp magnifies what rounding it would lose.
+// in two terms, because exp magnifies its rounding error.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Math/MathExpansions.h"

@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // exp(x) = 2^n · p(r), n the integer nearest to x / ln 2 and r = x − n·ln 2; the polynomials are minimax in relative
-// error over |r| <= ln 2 / 2 (computed with a Remez exchange). Adding 1.5·2^p to a float and reading its low bits is
-// how n becomes an integer on every level.
+// error over |r| <= ln 2 / 2 (computed with a Remez exchange). On every level, n becomes an integer by adding 1.5·2^p
+// to a float and reading its low bits.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Math/MathExpansions.h"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr double log2OfE = 1.44269504088896340736;
 
-/// What exp needs to know of a float type.
+/// Constants of exp for a float type.
 struct ExpConstants {
   double lowest, highest;  ///< exp is 0 below and infinite above
   double ln2High, ln2Low;  ///< n·ln2High is exact for every n
@@ -51,15 +51,15 @@ ExpConstants expConstants(bool isF32) {
   return {-746.0, 710.0, 6.93147180369123816490e-01, 1.90821492927058770002e-10, expSeriesF64};
 }
 
-/// Clamps the argument so that the steps after it stay in range.
+/// Clamps the argument so that the following steps stay in range.
 Value clampExpArgument(VectorMath &math, Value x, bool nonpositive) {
   ExpConstants c = expConstants(math.isF32());
   x = math.atLeast(x, c.lowest);
   return nonpositive ? x : math.atMost(x, c.highest);
 }
 
-/// p·2^n for n in the low bits of `bits`, which are biased by scaleBias(). Two factors keep every intermediate normal,
-/// so that a denormal result is rounded once; for n <= 0 one of them can be a constant.
+/// Computes p·2^n for n in the low bits of `bits`, biased by bias(). Two factors keep every intermediate normal, so a
+/// denormal result is rounded once; for n <= 0 one of them can be a constant.
 struct TwoStepScale {
   VectorMath &math;
   bool nonpositive;
@@ -87,14 +87,14 @@ Rounded roundScaled(VectorMath &math, Value x, double scale, double bias) {
   return {math.sub(biased, math.constant(rounder)), biased};
 }
 
-/// x − n·ln 2.
+/// Returns x − n·ln 2.
 Value reduceByLn2(VectorMath &math, Value x, Value n) {
   ExpConstants c = expConstants(math.isF32());
   Value r = math.mulAdd(n, math.constant(-c.ln2High), x);
   return math.mulAdd(n, math.constant(-c.ln2Low), r);
 }
 
-/// exp(r) − 1 for |r| <= ln 2 / 2; only the last sum rounds at the magnitude of the result.
+/// Returns exp(r) − 1 for |r| <= ln 2 / 2; only the last sum rounds at the magnitude of the result.
 Value expM1Series(VectorMath &math, Value r) {
   const ArrayRef<double> series = expConstants(math.isF32()).series.drop_back(2);
   if (math.addsInPlace()) {
@@ -105,15 +105,15 @@ Value expM1Series(VectorMath &math, Value r) {
   return math.mulAdd(math.mul(r, r), q, r);
 }
 
-/// exp(r)·2^n. Without a fused multiply-add, Horner's last steps would round at the magnitude of the result; where that
-/// adds in place the series takes fewer copies.
+/// Returns exp(r)·2^n. Without a fused multiply-add, Horner's last steps would round at the magnitude of the result; if
+/// it overwrites its addend, the series by pairs needs fewer copies.
 Value expOfReduced(VectorMath &math, Value r, const Rounded &rounded, TwoStepScale scale) {
   Value p = math.hasFma() && !math.addsInPlace() ? math.polynomial(r, expConstants(math.isF32()).series)
                                                  : math.add(expM1Series(math, r), math.constant(1.0));
   return math.hasAvx512() ? math.scalef(p, rounded.n) : scale.apply(p, math.asInteger(rounded.biased));
 }
 
-/// 2^(j/32) for j = 0 … 31.
+/// Returns 2^(j/32) for j = 0 … 31.
 std::array<float, 32> powersOfTwoTable() {
   std::array<float, 32> table;
   for (int j = 0; j < 32; ++j)
@@ -133,7 +133,7 @@ Value expandExp(VectorMath &math, Value x, Value low, bool nonpositive) {
 
 /// exp(x) = 2^floor(m) · 2^(j/32) · (1 + r·(c1 + c2·r)), m = floor(m) + j/32 nearest to x / ln 2. The rounder's last
 /// place is 1/32, so its low five bits are j; scalef floors m itself. One step of reduction is enough because f32
-/// happens to hold ln 2 to 29 bits.
+/// happens to represent ln 2 to 29 bits.
 Value expandExpByTable(VectorMath &math, Value x, bool nonpositive) {
   x = clampExpArgument(math, x, nonpositive);
   Value rounder = math.constant(std::ldexp(1.5, math.mantissaBits() - 5));
@@ -146,7 +146,7 @@ Value expandExpByTable(VectorMath &math, Value x, bool nonpositive) {
   return math.scalef(math.mulAdd(power, q, power), m);
 }
 
-/// The integer comes off exactly; the rest is a power of e.
+/// The integer part is subtracted exactly; the rest is a power of e.
 Value expandExp2(VectorMath &math, Value x) {
   TwoStepScale scale{math, /*nonpositive=*/false};
   x = math.atMost(math.atLeast(x, math.isF32() ? -151 : -1076), math.isF32() ? 129 : 1025);
@@ -154,8 +154,8 @@ Value expandExp2(VectorMath &math, Value x) {
   return expOfReduced(math, math.mul(math.sub(x, rounded.n), math.constant(std::log(2.0))), rounded, scale);
 }
 
-/// 2^n·(exp(r) − 1) + (2^n − 1). Above 1 everything is halved up to the last step, so that 2^n is
-/// finite wherever the result is.
+/// Returns 2^n·(exp(r) − 1) + (2^n − 1). For x > 1 everything is halved until the last step, so that 2^n is finite
+/// whenever the result is.
 Value expandExpM1(VectorMath &math, Value x, bool nonpositive) {
   ExpConstants c = expConstants(math.isF32());
   Value lowered = math.atLeast(x, -40); // the result is -1 already

@@ -26,8 +26,8 @@ MantissaExponent splitByGetexp(VectorMath &math, Value x) {
   return {math.select(CmpFPredicate::OGT, m, root, half, m), math.select(CmpFPredicate::OGT, m, root, next, e)};
 }
 
-/// The same by integer arithmetic: moving the exponent's boundary to √½ makes one shift give e.
-/// Denormals are scaled up first.
+/// Does the same by integer arithmetic: with the exponent's boundary moved to √½, one shift returns e. Denormals are
+/// scaled up first.
 MantissaExponent splitByBits(VectorMath &math, Value x, bool mayBeDenormal) {
   bool isF32 = math.isF32();
   int bits = math.mantissaBits(), lift = bits + 2;
@@ -40,7 +40,7 @@ MantissaExponent splitByBits(VectorMath &math, Value x, bool mayBeDenormal) {
     x = math.select(CmpFPredicate::OLT, x, normal, lifted, x);
   }
   Value moved = math.addInt(math.asInteger(x), math.integer(oneBits - rootBits));
-  // An integer below 2^bits becomes a float by giving it the exponent of 2^bits.
+  // An integer below 2^bits is converted to a float by setting the exponent of 2^bits.
   double power = std::ldexp(1.0, bits);
   int64_t powerBits = isF32 ? 0x4b000000 : 0x4330000000000000;
   Value e = math.asFloat(math.orInt(math.shiftRight(moved, bits), math.integer(powerBits)));
@@ -81,7 +81,8 @@ Ln2 ln2Of(bool isF32) {
   return {6.93147180369123816490e-01, 1.90821492927058770002e-10};
 }
 
-/// `result`, or the logarithm of an x that has none in the ordinary sense: of infinity, of `zero`, below it.
+/// Returns `result`, except for infinity, `zero` (the argument at which the logarithm is -infinity) and values below
+/// it.
 Value withSpecials(VectorMath &math, Value result, Value x, double zero) {
   Value limit = math.constant(infinity), root = math.constant(zero);
   result = math.select(CmpFPredicate::OEQ, x, limit, limit, result);
@@ -89,7 +90,7 @@ Value withSpecials(VectorMath &math, Value result, Value x, double zero) {
   return math.select(CmpFPredicate::ULT, x, root, math.constant(std::numeric_limits<double>::quiet_NaN()), result);
 }
 
-/// e·ln 2 + log(m) + addend.
+/// Returns e·ln 2 + log(m) + addend.
 Value logOfParts(VectorMath &math, MantissaExponent parts, Value addend) {
   Ln2 ln2 = ln2Of(math.isF32());
   Value low = addend ? math.mulAdd(parts.e, math.constant(ln2.low), addend) : math.mul(parts.e, math.constant(ln2.low));
@@ -114,11 +115,11 @@ Value expandLog2(VectorMath &math, Value x) {
   return withSpecials(math, math.mulAdd(log, math.constant(1.44269504088896340736), parts.e), x, 0.0);
 }
 
-/// log(u) + c / u, where u = 1 + x rounded and c what the rounding took. That also makes log1p of a
-/// tiny x right: log(1) + x / 1.
+/// Returns log(u) + c / u, where u = 1 + x rounded and c is the rounding error. This is also accurate for tiny x:
+/// log(1) + x / 1.
 Value expandLog1p(VectorMath &math, Value x) {
   Value one = math.constant(1.0), u = math.add(x, one);
-  // Exact for |x| <= 1 and, above, where it matters.
+  // Exact for |x| <= 1 and, above, wherever it affects the result.
   Value taken = math.select(CmpFPredicate::OLT, x, one, math.sub(x, math.sub(u, one)), math.sub(one, math.sub(u, x)));
   Value result = logOfParts(math, splitFloat(math, u, /*mayBeDenormal=*/false), math.div(taken, u));
   return withSpecials(math, result, x, -1.0);

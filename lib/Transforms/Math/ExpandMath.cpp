@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Which operations are expanded, and by what; the formulas are in ExpandExp.cpp, ExpandLog.cpp,
+// Selects the operations to expand and their expansions; the formulas are in ExpandExp.cpp, ExpandLog.cpp,
 // ExpandErf.cpp and ExpandPow.cpp.
 //
 //===----------------------------------------------------------------------===//
@@ -21,14 +21,14 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Whether the table's exp may be used: it exists for this vector, the options want it and the
-/// operation allows an approximation.
+/// Returns true if the table's exp may be used: it exists for this vector, the options select it and the operation
+/// allows an approximation.
 bool isByTable(math::ExpOp op, VectorMath &math, ExpMethod method) {
   return method == ExpMethod::Table && bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn) &&
          math.hasAvx512() && math.isF32() && math.type.getNumElements() % 16 == 0;
 }
 
-/// A scalar in every lane of a register; a vector as it is.
+/// Broadcasts a scalar to a register; returns a vector unchanged.
 Value inLanes(OpBuilder &builder, Location loc, VectorType type, Value value) {
   return isa<VectorType>(value.getType()) ? value : vector::BroadcastOp::create(builder, loc, type, value).getResult();
 }
@@ -45,7 +45,7 @@ Value expandExpOp(VectorMath &math, math::ExpOp op, Value x, ExpMethod method) {
   return expandExp(math, term(sum.getLhs()), term(sum.getRhs()), nonpositive);
 }
 
-/// x·y + z; an emitter that wants the rounding error of a product writes z = -(x·y).
+/// Returns x·y + z. The pattern z = -(x·y) computes the rounding error of a product.
 Value expandFma(VectorMath &math, math::FmaOp op, ValueRange operands) {
   auto negated = op.getC().getDefiningOp<arith::NegFOp>();
   auto product = negated ? negated.getOperand().getDefiningOp<arith::MulFOp>() : arith::MulFOp();
@@ -54,7 +54,7 @@ Value expandFma(VectorMath &math, math::FmaOp op, ValueRange operands) {
   return math.fusedMulAdd(operands[0], operands[1], operands[2]);
 }
 
-/// The result of `op` on `x`, its operands as vectors of math.type; null if there is no expansion.
+/// Returns the result of `op` on `x`, its operands as vectors of math.type; null if there is no expansion.
 Value expansionOf(Operation *op, VectorMath &math, ValueRange x, ExpMethod method) {
   return TypeSwitch<Operation *, Value>(op)
       .Case([&](math::ExpOp exp) { return expandExpOp(math, exp, x[0], method); })
@@ -99,7 +99,7 @@ LogicalResult expandOne(Operation *op, const MathOptions &options, ConstantPool 
   return success();
 }
 
-/// Operations of the math dialect that are instructions, or a few, at the given level.
+/// Returns true if the operation is one instruction, or a few, at the given level.
 bool isInstruction(Operation *op, const MathOptions &options) {
   if (isa<math::FmaOp>(op))
     return hasFma(options.isa);

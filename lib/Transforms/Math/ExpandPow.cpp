@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// |x|^y = exp(y·log |x|): exp makes the argument's absolute error a relative one, so that the logarithm needs eleven
-// digits more than the result. For f32 everything is f64 with short series; for f64 the logarithm is the sum of two,
-// about 2^-68 of it exact. A constant y, the usual case, decides at compile time what becomes of negative x.
+// |x|^y = exp(y·log |x|): exp turns the argument's absolute error into a relative one, so the logarithm needs eleven
+// more bits than the result. For f32 everything is computed in f64 with short series; for f64 the logarithm is the sum
+// of two terms with an error of about 2^-68. For a constant y, the usual case, the treatment of negative x is decided
+// at compile time.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Math/MathExpansions.h"
@@ -30,7 +31,7 @@ constexpr double logTerms[] = {0.107622914186286449, 0.104563419454252853, 0.117
                                0.133332965495723634, 0.153846157609774639, 0.181818181796582475,
                                0.222222222222284254, 0.285714285714285646, 0.4};
 
-/// log m = 2s + ⅔s³ + s⁵·q(s²), the first two terms exactly enough.
+/// Returns log m = 2s + ⅔s³ + s⁵·q(s²), with the first two terms in two-term precision.
 TwoTerms logOfMantissa(VectorMath &math, Value m) {
   Value one = math.constant(1.0), f = math.sub(m, one);
   TwoTerms denominator = math.sum(one, m);
@@ -50,7 +51,7 @@ TwoTerms logOfMantissa(VectorMath &math, Value m) {
   return total;
 }
 
-/// y·log x.
+/// Returns y·log x.
 TwoTerms logTimes(VectorMath &math, Value x, Value y) {
   auto [m, e] = splitFloat(math, x, /*mayBeDenormal=*/true);
   TwoTerms log = logOfMantissa(math, m);
@@ -61,7 +62,7 @@ TwoTerms logTimes(VectorMath &math, Value x, Value y) {
   return product;
 }
 
-/// y·log x where x is not positive and finite: x = 0 counts as -inf, infinity and NaN as themselves.
+/// Returns y·log x for x that is not positive and finite: x = 0 counts as -inf, infinity and NaN as themselves.
 Value withSpecials(VectorMath &math, Value argument, Value x, Value y) {
   Value zero = math.constant(0.0), limit = math.constant(infinity);
   Value log = math.select(CmpFPredicate::OEQ, x, zero, math.constant(-infinity), x);
@@ -69,7 +70,7 @@ Value withSpecials(VectorMath &math, Value argument, Value x, Value y) {
   return math.select(CmpFPredicate::OEQ, x, zero, math.mul(log, y), ordinary);
 }
 
-/// x^y for x >= 0 or NaN.
+/// Returns x^y for x >= 0 or NaN.
 Value powOfMagnitude(VectorMath &math, Value x, Value y) {
   if (math.isF32()) {
     VectorMath wide = math.asF64();
@@ -79,12 +80,12 @@ Value powOfMagnitude(VectorMath &math, Value x, Value y) {
   }
   TwoTerms argument = logTimes(math, x, y);
   Value high = withSpecials(math, argument.high, x, y);
-  // Beyond the range of exp the low term may be anything, NaN included.
+  // Outside the range of exp the low term may be anything, including NaN.
   Value low = math.select(CmpFPredicate::OLT, math.abs(high), math.constant(800), argument.low, math.constant(0.0));
   return expandExp(math, high, low, /*nonpositive=*/false);
 }
 
-/// The value of a constant y.
+/// Returns the value of y if it is constant.
 std::optional<double> constantOf(Value y) {
   FloatAttr scalar;
   if (auto broadcast = y.getDefiningOp<vector::BroadcastOp>();
@@ -97,7 +98,7 @@ std::optional<double> constantOf(Value y) {
   return std::nullopt;
 }
 
-/// `power` of |x| where x is negative: NaN unless y is an integer (or x is -0 or -inf), and negative if it is odd.
+/// Corrects `power` of |x| for negative x: NaN unless y is an integer (or x is -0 or -inf), and negative if y is odd.
 Value withSign(VectorMath &math, Value power, Value x, Value y) {
   Value zero = math.constant(0.0), nan = math.constant(std::numeric_limits<double>::quiet_NaN());
   auto nanIfNegative = [&] {
@@ -113,7 +114,7 @@ Value withSign(VectorMath &math, Value power, Value x, Value y) {
   Value integer = math.select(CmpFPredicate::OEQ, math.roundEven(half), half, power, math.copySign(power, x));
   Value result = math.select(CmpFPredicate::OEQ, math.roundEven(y), y, integer, negative);
   result = math.select(CmpFPredicate::OEQ, math.abs(y), math.constant(infinity), power, result);
-  // Whatever the other is: x^0 = 1^y = 1.
+  // x^0 = 1^y = 1, even for NaN.
   Value one = math.constant(1.0);
   result = math.select(CmpFPredicate::OEQ, y, zero, one, result);
   return math.select(CmpFPredicate::OEQ, x, one, one, result);

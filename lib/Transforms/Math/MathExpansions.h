@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One file for each family. Every function takes and gives values of math.type; NaN passes, infinities, zeros and
-// denormal results are right. Errors are those that the unit tests measure, over the whole range.
+// One source file for each family. Every function takes and returns values of math.type. NaN is propagated; infinities,
+// zeros and denormal results are correct. The unit tests measure the errors over the whole range.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_MATH_MATHEXPANSIONS_H
@@ -15,18 +15,18 @@
 namespace quern {
 
 // ExpandExp.cpp. `nonpositive` promises an argument <= 0 or NaN.
-/// exp(x + low), below one ULP; a null `low` is zero, and a low term is below 1e-5.
+/// exp(x + low), below one ULP; a null `low` is zero, and |low| is below 1e-5.
 mlir::Value expandExp(VectorMath &math, mlir::Value x, mlir::Value low, bool nonpositive);
 /// f32 on AVX-512 in whole 512-bit registers: below 2.5 ULP for |x| <= 12, below 6 ULP at the ends of the range.
 mlir::Value expandExpByTable(VectorMath &math, mlir::Value x, bool nonpositive);
 mlir::Value expandExp2(VectorMath &math, mlir::Value x);
 mlir::Value expandExpM1(VectorMath &math, mlir::Value x, bool nonpositive);
 mlir::Value expandTanh(VectorMath &math, mlir::Value x);
-/// exp(x) for an f64 x that is x / ln 2 in [-1000, 1000] or NaN, with a relative error of 4.2e-9.
+/// exp(x) for f64 with x / ln 2 in [-1000, 1000] or NaN, with a relative error of 4.2e-9.
 mlir::Value expandExpForF32(VectorMath &math, mlir::Value x);
 
 // ExpandLog.cpp.
-/// |x| = m·2^e with m in [√½, √2); any e and m for zero, infinity and NaN.
+/// |x| = m·2^e with m in [√½, √2); e and m are arbitrary for zero, infinity and NaN.
 struct MantissaExponent {
   mlir::Value m, e;
 };

@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Thin wrappers over arith, math and vector operations. AVX-512 intrinsics exist for 128, 256 and 512 bits only, so a
-// longer vector is cut into registers and joined again by shuffles, which cost nothing once registers are assigned.
+// longer vector is split into registers and joined again by shuffles, which cost nothing after register allocation.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Math/VectorMath.h"
@@ -66,7 +66,7 @@ Value VectorMath::fusedMulAdd(Value x, Value y, Value z) {
   return select(arith::CmpFPredicate::UNO, result, result, total, result);
 }
 
-/// Dekker's product: the halves' products are exact.
+/// Dekker's product: the products of the halves are exact.
 TwoTerms VectorMath::product(Value x, Value y) {
   Value high = mul(x, y);
   if (hasFma())
@@ -81,7 +81,7 @@ TwoTerms VectorMath::product(Value x, Value y) {
   return {high, add(low, mul(a.low, b.low))};
 }
 
-/// The upper half of an f64's digits, and the rest.
+/// Splits an f64 into the upper half of its digits and the rest.
 TwoTerms VectorMath::split(Value x) {
   Value scaled = mul(x, constant(0x1p27 + 1));
   Value high = sub(scaled, sub(scaled, x));
@@ -163,8 +163,8 @@ Value VectorMath::perRegister(ValueRange operands, function_ref<Value(ValueRange
   auto part = VectorType::get({lanes}, type.getElementType());
   if (lanes == total)
     return emit(operands, part);
-  // Joined two by two: a shuffle of operands of one length is one instruction of LLVM's, any
-  // other goes element by element.
+  // Joined two by two: LLVM has one instruction for a shuffle of operands of equal length; other shuffles are lowered
+  // element by element.
   SmallVector<Value, 8> results;
   for (int64_t begin = 0; begin < total; begin += lanes) {
     auto range = llvm::to_vector(llvm::seq<int64_t>(begin, begin + lanes));
@@ -176,7 +176,7 @@ Value VectorMath::perRegister(ValueRange operands, function_ref<Value(ValueRange
   for (; results.size() > 1; lanes *= 2) {
     auto both = llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes));
     if (results.size() % 2)
-      results.push_back(results.back()); // beyond the end
+      results.push_back(results.back()); // padding, dropped below
     for (size_t i = 0; 2 * i < results.size(); ++i)
       results[i] = vector::ShuffleOp::create(builder, loc, results[2 * i], results[2 * i + 1], both);
     results.resize(results.size() / 2);
@@ -186,7 +186,7 @@ Value VectorMath::perRegister(ValueRange operands, function_ref<Value(ValueRange
   return vector::ShuffleOp::create(builder, loc, results[0], results[0], llvm::to_vector(llvm::seq<int64_t>(0, total)));
 }
 
-/// An AVX-512 intrinsic with a pass-through and a full mask; only the 512-bit forms have a rounding operand.
+/// Calls an AVX-512 intrinsic with a pass-through and a full mask; only the 512-bit forms have a rounding operand.
 Value VectorMath::callMasked(StringRef name, ValueRange operands, std::optional<int32_t> immediate) {
   return perRegister(operands, [&](ValueRange parts, VectorType part) -> Value {
     int64_t bits = part.getNumElements() * part.getElementTypeBitWidth();

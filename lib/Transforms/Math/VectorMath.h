@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the expansions are written in: operations on one vector type, with constants shared per function (the number of
-// operations is what compile time follows) and AVX-512 instructions cut to the lengths that exist.
+// Operations on one vector type, in which the expansions are written. Constants are shared per function, because
+// compile time grows with the number of operations, and vectors are split into the lengths that AVX-512 intrinsics
+// have.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_MATH_VECTORMATH_H
@@ -18,7 +19,7 @@
 
 namespace quern {
 
-/// One constant operation for each value, at the start of the function.
+/// Creates one constant operation for each value, at the start of the function.
 class ConstantPool {
 public:
   explicit ConstantPool(mlir::func::FuncOp function) : entry(&function.getBody().front()) {}
@@ -29,7 +30,7 @@ private:
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
 };
 
-/// high + low, where high is the sum rounded.
+/// high + low, where high is the rounded sum.
 struct TwoTerms {
   mlir::Value high, low;
 };
@@ -41,9 +42,9 @@ public:
 
   bool isF32() const { return type.getElementType().isF32(); }
   bool hasFma() const { return quern::hasFma(isa); }
-  /// Whether a multiplication adds to a register that it overwrites, so that adding to a constant takes a copy of it.
+  /// Returns true if a multiply-add overwrites its addend, so that a constant addend is copied first.
   bool addsInPlace() const { return isArm(isa) && !isSve(isa); }
-  /// Whether AVX-512's own instructions can be used: whole registers of some length.
+  /// Returns true if AVX-512 intrinsics can be used: the vector is whole registers of some length.
   bool hasAvx512() const { return isa >= VectorIsa::Avx512 && registerLanes() != 0; }
   /// Bits of the mantissa without the hidden one: 23 or 52.
   int mantissaBits() const { return isF32() ? 23 : 52; }
@@ -55,24 +56,24 @@ public:
   mlir::Value sub(mlir::Value x, mlir::Value y);
   mlir::Value mul(mlir::Value x, mlir::Value y);
   mlir::Value div(mlir::Value x, mlir::Value y);
-  /// x·y + z, in one rounding where the level has the instruction.
+  /// x·y + z, with one rounding if the level has the instruction.
   mlir::Value mulAdd(mlir::Value x, mlir::Value y, mlir::Value z);
-  /// x·y + z as if rounded once, but for a rare double rounding, on every level.
+  /// x·y + z as if rounded once, except for a rare double rounding, on every level.
   mlir::Value fusedMulAdd(mlir::Value x, mlir::Value y, mlir::Value z);
-  /// x·y exactly, as long as neither over- nor underflows.
+  /// x·y exactly, if it neither overflows nor underflows.
   TwoTerms product(mlir::Value x, mlir::Value y);
-  /// x + y exactly, for x of the larger exponent.
+  /// x + y exactly, if x has the larger exponent.
   TwoTerms sum(mlir::Value x, mlir::Value y);
   mlir::Value abs(mlir::Value x);
   mlir::Value negate(mlir::Value x);
   mlir::Value copySign(mlir::Value magnitude, mlir::Value sign);
   mlir::Value roundEven(mlir::Value x);
-  /// At most, or at least, `limit`; NaN passes.
+  /// At most, or at least, `limit`; NaN is propagated.
   mlir::Value atMost(mlir::Value x, double limit);
   mlir::Value atLeast(mlir::Value x, double limit);
   /// Horner's scheme, highest power first.
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<double> coefficients);
-  /// The same by pairs of coefficients: half the additions to a constant.
+  /// Evaluates by pairs of coefficients, which halves the additions of constants.
   mlir::Value polynomialByPairs(mlir::Value x, mlir::Value square, llvm::ArrayRef<double> coefficients);
   /// predicate(x, y) ? whenTrue : whenFalse.
   mlir::Value select(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y, mlir::Value whenTrue,
@@ -92,7 +93,7 @@ public:
   /// table[bits & 31] for each 32-bit lane; `type` must be of f32 with a multiple of 16 lanes.
   mlir::Value lookup32(llvm::ArrayRef<float> table, mlir::Value bits);
 
-  /// The same lanes as f64, and back.
+  /// The same lanes as f64, and conversions to and from it.
   VectorMath asF64() const;
   mlir::Value extend(mlir::Value x);
   mlir::Value truncate(mlir::Value x);
@@ -101,7 +102,7 @@ public:
 
 private:
   TwoTerms split(mlir::Value x);
-  /// Lanes of the widest register that divides the vector; 0 if none does.
+  /// Lanes of the widest register whose length divides the vector; 0 if none does.
   int64_t registerLanes() const;
   /// Applies `emit` to each register of the operands and joins the results.
   mlir::Value perRegister(mlir::ValueRange operands,

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// No narrow type survives: memory and registers hold i16 or i8 (so that masked moves are AVX-512BW's, whatever else the
-// CPU has), and conversions become arithmetic (NarrowConversions).
+// No narrow type remains: memory and registers hold i16 or i8 (so masked moves use AVX-512BW on every CPU), and
+// conversions become arithmetic (NarrowConversions).
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Narrow/NarrowConversions.h"
@@ -36,7 +36,7 @@ Attribute storageAttr(Attribute attr) {
   return cast<DenseIntElementsAttr>(attr).mapValues(held, resized);
 }
 
-/// An extension or a truncation from or to a narrow type, which is not only moved.
+/// Returns true for extensions and truncations, which are converted rather than retyped.
 bool converts(Operation *op) {
   return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op);
 }
@@ -45,7 +45,7 @@ bool touchesNarrow(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), isNarrow) || llvm::any_of(op->getResultTypes(), isNarrow);
 }
 
-/// Whether `op` means the same on what holds narrow values: it moves bits, or is a conversion.
+/// Succeeds if `op` has the same meaning on the storage integers: it moves bits or is a conversion.
 LogicalResult checkMovesBits(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
   bool moves = llvm::is_contained({"vector", "memref", "scf", "func", "cf", "ub"}, dialect) ||
@@ -70,7 +70,7 @@ void retype(Operation *op) {
     constant.setValueAttr(cast<TypedAttr>(storageAttr(constant.getValue())));
 }
 
-/// What an instruction takes as narrow floats is cast back to them; each value once, behind its definition.
+/// Casts the operands of an instruction back to its narrow types; each value once, after its definition.
 void castOperands(Operation *instruction, TypeRange narrow, llvm::DenseMap<Value, Value> &known) {
   for (auto [operand, type] : llvm::zip_equal(instruction->getOpOperands(), narrow)) {
     if (!isNarrow(type))
@@ -85,7 +85,7 @@ void castOperands(Operation *instruction, TypeRange narrow, llvm::DenseMap<Value
   }
 }
 
-/// What an instruction gives as narrow floats is held like any other.
+/// Casts the narrow results of an instruction to their storage type.
 void castResults(Operation *instruction) {
   for (Value result : instruction->getResults()) {
     if (!isNarrow(result.getType()))
@@ -97,7 +97,7 @@ void castResults(Operation *instruction) {
   }
 }
 
-/// Whether `first` could stand where `second` does, later in the same block.
+/// Returns true if `first` could be moved to `second`, which is later in the same block.
 bool canSinkTo(Operation *first, Operation *second) {
   return first->getBlock() == second->getBlock() && llvm::all_of(first->getUsers(), [&](Operation *user) {
            Operation *here = first->getBlock()->findAncestorOpInBlock(*user);
@@ -122,7 +122,7 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
   });
   if (walked.wasInterrupted())
     return failure();
-  // Retype first: a conversion's own operations mix f16 (for F16C) with i16 and must not be retyped again.
+  // Retype first: the replacement of a conversion mixes f16 (for F16C) with i16 and must not be retyped again.
   SmallVector<std::pair<Type, Type>> types;
   SmallVector<NarrowConverter::Origin> origins;
   for (Operation *op : conversions) {
@@ -146,7 +146,7 @@ LogicalResult expandNarrowFloats(func::FuncOp function, VectorIsa isa) {
   for (size_t i = 0; i < conversions.size(); ++i) {
     Operation *op = conversions[i];
     if (!op)
-      continue; // done with an earlier one
+      continue; // converted with an earlier one
     SmallVector<Operation *> group{op};
     for (size_t j = i + 1; goesTogether(i) && j < conversions.size() && group.size() < mostTogether; ++j) {
       if (!goesTogether(j))

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// x86 converts to the nearest integer in one instruction, which gives INT32_MIN for what does not fit and for NaN. So a
-// lower bound of INT32_MIN needs no clamp, NaN is masked out of the result, and bounds of a byte are left to the
-// packing that follows: signed saturation takes INT32_MIN for -128, unsigned saturation takes it for 255. NEON's
-// conversion gives the nearest integer that there is, and 0 for NaN.
+// x86 converts to the nearest integer in one instruction, which returns INT32_MIN for values out of range and NaN. A
+// lower bound of INT32_MIN therefore needs no clamp, NaN is masked out of the result, and bounds of a byte are left to
+// the packing that follows: signed saturation turns INT32_MIN into -128, unsigned saturation into 255. NEON's
+// conversion saturates and returns 0 for NaN.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/AArch64/Instructions.h"
@@ -24,7 +24,7 @@ using arith::CmpFPredicate;
 namespace quern {
 namespace {
 
-/// The bound if `v` is x where x compares so to a bound and the bound elsewhere; `x` is replaced.
+/// Matches a clamp: `x` if it compares like this to a bound, otherwise the bound. Returns the bound and replaces `x`.
 std::optional<double> matchClamp(Value &x, CmpFPredicate predicate) {
   auto pick = x.getDefiningOp<arith::SelectOp>();
   auto compare = pick ? pick.getCondition().getDefiningOp<arith::CmpFOp>() : nullptr;
@@ -36,7 +36,7 @@ std::optional<double> matchClamp(Value &x, CmpFPredicate predicate) {
   return bound.convertToDouble();
 }
 
-/// Whether `v` is x where that is a number and 0 elsewhere; `x` is replaced.
+/// Matches `x` if it is a number, otherwise 0. Replaces `x`.
 bool matchZeroForNan(Value &x) {
   auto pick = x.getDefiningOp<arith::SelectOp>();
   auto compare = pick ? pick.getCondition().getDefiningOp<arith::CmpFOp>() : nullptr;
@@ -47,7 +47,7 @@ bool matchZeroForNan(Value &x) {
   return true;
 }
 
-/// fptosi(roundeven(clamp(x))), NaN becoming 0.
+/// fptosi(roundeven(clamp(x))), with NaN becoming 0.
 struct Saturation {
   Value x;
   double low = 0, high = 0;
@@ -67,7 +67,7 @@ std::optional<Saturation> matchSaturation(arith::FPToSIOp conversion) {
   return found;
 }
 
-/// The instruction for so many lanes; empty if there is none.
+/// Returns the instruction for this number of lanes; empty if there is none.
 StringRef conversionOf(VectorType type, VectorIsa isa) {
   int64_t lanes = type.getNumElements();
   bool isDouble = type.getElementType().isF64();
@@ -100,7 +100,7 @@ public:
       Value isNumber = arith::CmpFOp::create(b, loc, CmpFPredicate::ORD, saturation.x, saturation.x);
       whole = arith::SelectOp::create(b, loc, isNumber, whole, integer(0));
     }
-    if (isByte && isSigned) { // the upper bound holds already; together the two are recognised as the packing's
+    if (isByte && isSigned) { // the upper bound already holds; LLVM recognizes the pair as the packing's saturation
       whole = arith::MaxSIOp::create(b, loc, whole, integer(-128));
       whole = arith::MinSIOp::create(b, loc, whole, integer(127));
     } else if (isByte) {
@@ -121,7 +121,7 @@ private:
   }
   Value convert(Value x) {
     SmallVector<Value> operands{x};
-    if (name.ends_with(".512")) { // what masked lanes hold, the mask, the rounding: MXCSR's
+    if (name.ends_with(".512")) { // the pass-through, the mask, and the rounding of MXCSR
       auto constant = [&](unsigned bits, int64_t value) {
         return LLVM::ConstantOp::create(b, loc, b.getIntegerAttr(b.getIntegerType(bits), value));
       };
@@ -139,7 +139,7 @@ private:
 
 } // namespace
 
-/// AArch64's conversion saturates and makes NaN 0, so that bounds are those of the integers.
+/// AArch64's conversion saturates and turns NaN into 0, so the bounds are clamped as integers.
 static void expandOnArm(arith::FPToSIOp conversion, const Saturation &saturation) {
   OpBuilder b(conversion);
   Location loc = conversion.getLoc();

@@ -1,11 +1,11 @@
-//===- NarrowConversions.cpp - Conversions of narrow types in arithmetic --===//
+//===- NarrowConversions.cpp - Conversions of narrow types by arithmetic --===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Conversions are integer arithmetic or F16C. LLVM would call a library function for several of them. vcvtneps2bf16
-// reads denormals as zero and writes none: it converts whole vectors without any, which nearly all are, and a branch
-// takes the others through integer arithmetic.
+// Conversions are integer arithmetic or F16C; LLVM would call a library function for several of them. vcvtneps2bf16
+// treats denormal inputs and outputs as zero: it converts whole vectors without denormals, which nearly all are, and a
+// branch converts the others by integer arithmetic.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Narrow/NarrowConversions.h"
@@ -19,7 +19,7 @@ using namespace quern;
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-static constexpr int64_t neonWords = 8; ///< of 16 bits in a register of NEON
+static constexpr int64_t neonWords = 8; ///< 16-bit lanes of a NEON register
 
 bool quern::isNarrow(Type type) {
   Type element = getElementTypeOrSelf(type);
@@ -86,7 +86,7 @@ NarrowConverter::Origin NarrowConverter::originOf(Operation *op) {
 }
 
 Value NarrowConverter::convert(Value x, Type from, Type to) {
-  // A fold of upstream's may have made one conversion of two: both types are narrow.
+  // One of MLIR's folds may have combined two conversions: both types are narrow.
   if (mlir::isa<arith::ExtFOp, arith::TruncFOp>(op)) {
     Value wide = isNarrow(from) ? widen(x, from, isNarrow(to) ? f32() : to) : x;
     return isNarrow(to) ? narrow(wide, to) : wide;
@@ -111,7 +111,7 @@ Value NarrowConverter::narrow(Value wide, Type to) {
     return narrowToBf16(wide);
   if (element.isF16() && hasHalfConversions(isa))
     return narrowByF16c(wide);
-  if (mlir::isa<Float8E8M0FNUType>(element)) // the exponent; the sign falls off
+  if (mlir::isa<Float8E8M0FNUType>(element)) // the exponent; the sign is truncated
     return truncate(shiftRight(asWord(wide), 23), 8);
   return truncate(narrowByBits(wide, formatOf(element)), std::max(element.getIntOrFloatBitWidth(), 8u));
 }
@@ -126,10 +126,10 @@ Value NarrowConverter::extendHalfByte(Value half, Type to, bool isSigned) {
   return make<arith::SubIOp>(make<arith::XOrIOp>(wide, integer(to, 8)), integer(to, 8));
 }
 
-/// A word to the upper half of each lane. AVX-512 has one permutation for it, masked so that the lower halves are zero;
-/// to extend and shift are two instructions for the same port.
+/// Moves each word to the upper half of a lane. AVX-512 has one permutation for it, masked so that the lower halves are
+/// zero; extending and shifting would be two instructions for the same port.
 Value NarrowConverter::widenBf16(Value narrow) {
-  // The lower and the upper half of each lane of 32 bits.
+  // The lower and the upper half of each 32-bit lane.
   if (auto pairs = narrow.getDefiningOp<vector::DeinterleaveOp>()) {
     Value both = vector::BitCastOp::create(builder, loc, cast<VectorType>(i32()), pairs.getSource());
     return asReal(narrow == pairs.getRes1() ? shiftLeft(both, 16) : make<arith::AndIOp>(both, word(0xffff0000)));
@@ -167,7 +167,7 @@ Value NarrowConverter::narrowToBf16OnArm(Value wide) {
   return arith::BitcastOp::create(builder, loc, held, arith::TruncFOp::create(builder, loc, narrow, wide));
 }
 
-/// LLVM 22 takes no element out of a vector of bf16 that is longer than NEON's, and ends the process.
+/// LLVM 22 aborts when it extracts an element of a bf16 vector that is longer than a NEON register.
 Value NarrowConverter::narrowPartsToBf16(Value wide) {
   SmallVector<Value> parts;
   for (int64_t begin = 0, end = cast<VectorType>(wide.getType()).getNumElements(); begin < end; begin += neonWords)
@@ -210,8 +210,8 @@ Value NarrowConverter::convertToBf16(ValueRange wide) {
   return arith::BitcastOp::create(builder, loc, words, converted);
 }
 
-/// Lanes that are denormal, which the instruction makes zero, rounded by integers; for a pair one
-/// permutation takes the upper halves.
+/// Rounds denormal lanes, which the instruction flushes to zero, by integer arithmetic; for a pair, one permutation
+/// selects the upper halves.
 Value NarrowConverter::patchDenormals(ValueRange wide, ValueRange denormal, Value converted) {
   auto rounded = [&](Value v) { return make<arith::AddIOp>(asWord(v), halfOfLastPlace(asWord(v))); };
   if (wide.size() == 1)
@@ -227,7 +227,7 @@ Value NarrowConverter::patchDenormals(ValueRange wide, ValueRange denormal, Valu
   return select(vector::ShuffleOp::create(builder, loc, denormal[0], denormal[1], lanes), patch, converted);
 }
 
-/// One test for all, one conversion for two and, where they are neighbours in memory, one store.
+/// Emits one test for all vectors, one conversion for two, and one store if they are adjacent in memory.
 SmallVector<Value> NarrowConverter::narrowTogetherToBf16(ValueRange wide) {
   constexpr int32_t denormalClass = 0x20;
   Value classes = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(denormalClass)), any;
@@ -256,13 +256,13 @@ SmallVector<Value> NarrowConverter::narrowTogetherToBf16(ValueRange wide) {
   return narrow;
 }
 
-/// What rounds to nearest even when added: half of the last place, less one if the place is even.
+/// Returns the addend that rounds to nearest even: half of the last place, less one if the place is even.
 Value NarrowConverter::halfOfLastPlace(Value bits) {
   return make<arith::AddIOp>(make<arith::AndIOp>(shiftRight(bits, 16), word(1)), word(0x7fff));
 }
 
-/// A NaN keeps its upper half and becomes quiet, as
-/// vcvtneps2bf16 has it: which of the two a vector takes depends on its other lanes.
+/// A NaN keeps its upper half and becomes quiet, as with vcvtneps2bf16: a vector's other lanes decide which of the two
+/// converts it.
 Value NarrowConverter::narrowToBf16ByIntegers(Value wide) {
   Value bits = asWord(wide);
   Value rounded = make<arith::AddIOp>(bits, halfOfLastPlace(bits));
@@ -270,8 +270,8 @@ Value NarrowConverter::narrowToBf16ByIntegers(Value wide) {
   return truncate(shiftRight(rounded, 16), 16);
 }
 
-/// Multiplying by 2^112 rebiases the exponent, denormals included; infinities and NaN get their
-/// exponent back afterwards.
+/// Multiplying by 2^112 rebiases the exponent, also of denormals; the exponent of infinities and NaN is restored
+/// afterwards.
 Value NarrowConverter::widenF16(Value narrow) {
   if (hasHalfConversions(isa)) {
     Value half = arith::BitcastOp::create(builder, loc, shaped(builder.getF16Type()), narrow);
@@ -285,8 +285,8 @@ Value NarrowConverter::widenF16(Value narrow) {
   return asReal(make<arith::OrIOp>(scaled, shiftLeft(make<arith::AndIOp>(bits, word(0x8000)), 16)));
 }
 
-/// The exponent has one bit less than f16's: a shift makes an f16 of it, too small by 2^8. The largest pattern, 480 by
-/// the rule, is NaN and keeps its sign, which f4_e2m1 makes a limit of.
+/// The exponent has one bit less than that of f16: shifted bits are an f16 that is too small by 2^8. NaN, whose pattern
+/// would be 480, keeps its sign, because a conversion to f4E2M1FN turns it into a signed limit.
 Value NarrowConverter::widenF8E4M3(Value narrow) {
   Value real;
   if (hasHalfConversions(isa)) {
@@ -304,15 +304,15 @@ Value NarrowConverter::widenF8E4M3(Value narrow) {
   return select(compare(CmpFPredicate::OEQ, magnitude, this->real(480)), nan, real);
 }
 
-/// The exponent's place, but for 0, which is the denormal 2^-127, and 255, which is NaN: one bit more makes both.
+/// Shifts the bits to the exponent. 0, the denormal 2^-127, and 255, NaN, also need one mantissa bit.
 Value NarrowConverter::widenE8M0(Value narrow) {
   Value bits = extend(narrow), exponent = shiftLeft(bits, 23);
   Value isSpecial = compare(CmpIPredicate::eq, masked(make<arith::AddIOp>(bits, word(1)), 0xfe), word(0));
   return asReal(select(isSpecial, make<arith::OrIOp>(exponent, word(0x00400000)), exponent));
 }
 
-/// Registers hold a table of all magnitudes. Without: up to 1.5 the values are halves of the pattern, from 1 on they
-/// are the pattern in the place of an f32's exponent and mantissa.
+/// Uses a table in a register for all values, or all magnitudes, if it fits. Otherwise, magnitudes up to 1.5 are half
+/// of the pattern, and larger ones are the pattern shifted to an f32's exponent and mantissa.
 Value NarrowConverter::widenF4E2M1(Value narrow) {
   auto type = dyn_cast<VectorType>(narrow.getType());
   int64_t lanes = type ? type.getNumElements() : 0;
@@ -357,10 +357,10 @@ Value NarrowConverter::narrowByF16c(Value wide) {
   return arith::BitcastOp::create(builder, loc, i16(), half);
 }
 
-/// Three ranges: what overflows or is not finite, results that are normal (integer rounding), denormal results (rounded
-/// by the float adder against a number whose last place is the denormals' unit). A format without infinity has one more
-/// number than it needs where all bits are one, NaN's pattern or the largest: nothing is larger, and NaN, whose bits
-/// are above all, comes out right.
+/// Three ranges: overflow and non-finite values, normal results (rounded by integer arithmetic), and denormal results
+/// (rounded by adding a float whose last place is the unit of the denormals). In a format without infinity, magnitudes
+/// are clamped to the all-ones pattern, which is NaN or the largest value; NaN, whose bits are above all others,
+/// becomes that pattern.
 Value NarrowConverter::narrowByBits(Value wide, const NarrowFormat &format) {
   unsigned shift = 23 - format.mantissaBits, width = 1 + format.exponentBits + format.mantissaBits;
   auto exponent = [](int of) { return static_cast<uint32_t>(127 + of) << 23; };
@@ -384,8 +384,8 @@ Value NarrowConverter::narrowByBits(Value wide, const NarrowFormat &format) {
   return make<arith::OrIOp>(result, make<arith::AndIOp>(shiftRight(bits, 32 - width), word(format.signBit())));
 }
 
-/// f64 to f32 so that a second rounding to 16 bits gives what one rounding would: truncate, and make the last bit
-/// odd if anything was lost.
+/// Rounds f64 to f32 so that a second rounding to 16 bits gives the same result as a single one: truncates, and sets
+/// the last bit if anything was lost.
 Value NarrowConverter::roundToOdd(Value wide) {
   Value nearest = arith::TruncFOp::create(builder, loc, f32(), wide);
   Value back = arith::ExtFOp::create(builder, loc, wide.getType(), nearest);

@@ -1,10 +1,10 @@
-//===- NarrowConversions.h - Conversions of narrow types in arithmetic ----===//
+//===- NarrowConversions.h - Conversions of narrow types by arithmetic ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A narrow value is held in an integer of whole bytes: bf16 and f16 in i16; 8-bit floats, f4E2M1FN and i4 in i8. Of the
-// latter two the upper half of the byte says nothing. Internal to ExpandNarrowFloats.
+// Narrow values are stored in integers of whole bytes: bf16 and f16 in i16; 8-bit floats, f4E2M1FN and i4 in i8. For
+// the latter two, the upper half of the byte is undefined. Internal to ExpandNarrowFloats.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_NARROW_NARROWCONVERSIONS_H
@@ -19,34 +19,34 @@
 
 namespace quern {
 
-/// Of a scalar or a shaped type: its elements are not held as they are.
+/// Returns true if a scalar, or the elements of a shaped type, are stored in another type.
 bool isNarrow(mlir::Type type);
 
-/// The type with which a value of `type` is held: an integer in place of the narrow type.
+/// Returns the storage type of `type`: an integer replaces the narrow type.
 mlir::Type storageType(mlir::Type type);
 
-/// Emits one conversion, in place of `op`; every method works alike on scalars and vectors. Narrow values
-/// come and go as they are held.
+/// Emits one conversion in place of `op`; every method supports scalars and vectors. Narrow values are passed and
+/// returned in their storage type.
 class NarrowConverter {
 public:
-  /// What is known of the values that a conversion to bf16 gets.
+  /// Properties of the values that a conversion to bf16 receives.
   enum class Origin {
     Unknown,
-    Approximate,    ///< anything; its conversion is marked `afn`, and a denormal may become zero
-    Integer,        ///< they are integers: none is denormal
-    Short,          ///< integers or floats of 8 bits or fewer: all digits fit, and none is denormal
+    Approximate,    ///< anything; the conversion is marked `afn`, and a denormal may become zero
+    Integer,        ///< integers: none is denormal
+    Short,          ///< integers or floats of at most 8 bits: all digits fit, and none is denormal
     ShortDenormals, ///< all digits fit
   };
-  /// To be asked before any conversion is replaced.
+  /// Must be called before any conversion is replaced.
   static Origin originOf(mlir::Operation *op);
 
   NarrowConverter(mlir::Operation *op, VectorIsa isa, Origin origin = Origin::Unknown)
       : op(op), builder(op), loc(op->getLoc()), shapeOf(op->getResult(0).getType()), isa(isa), origin(origin) {}
 
-  /// What `op`, an extension or a truncation of floats or integers, makes of `x`, given the types that it had.
+  /// Emits `op`, an extension or a truncation of floats or integers, on `x`, given its original types.
   mlir::Value convert(mlir::Value x, mlir::Type from, mlir::Type to);
 
-  /// Whether vectors like the one of `op` are better made bf16 together than one by one.
+  /// Returns true if several vectors like the one of `op` should be converted to bf16 together.
   static bool narrowsTogether(mlir::Operation *op, VectorIsa isa);
   llvm::SmallVector<mlir::Value> narrowTogetherToBf16(mlir::ValueRange wide);
 

@@ -3,11 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Elements of i4 and f4E2M1FN lie two to a byte, the even one in the lower half, and no iteration may write half a byte
-// that another writes. Recipes know whole bytes only. So problems are rewritten before they are scheduled: to compute
-// both elements of a byte in one iteration, or, where these are not neighbours in every operand, to work on whole bytes
-// in memory that the kernels of an execution share.
-//
+// Elements of i4 and f4E2M1FN are stored two to a byte, the even one in the lower half, and two iterations must not
+// write halves of the same byte. Recipes support only whole bytes, so problems are rewritten before they are scheduled:
+// to compute both elements of a byte in one iteration or, if these are not adjacent in every operand, to operate on
+// whole bytes in memory that the kernels of an execution share.
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_PACKED_PACKEDELEMENTS_H
 #define QUERN_TRANSFORMS_PACKED_PACKEDELEMENTS_H
@@ -18,18 +17,19 @@
 
 namespace quern {
 
-/// Rewrites elementwise linalg ops on memrefs of half bytes to iterate over pairs: the loop along which the halves of a
-/// byte are neighbours becomes half as long, what is contiguous along it is accessed as integers of twice the width,
-/// and the body computes twice. Leaves a module as it is if an op that writes half bytes does not allow it, and single
-/// inputs that do not. The problems of a program have different arguments and are rewritten one by one.
+/// Rewrites elementwise linalg ops on memrefs of half bytes to iterate over pairs. The loop along which the halves of a
+/// byte are adjacent has half the extent, operands that are contiguous along it are accessed as integers of twice the
+/// width, and the body computes twice. Leaves a module unchanged if an op that writes half bytes cannot be rewritten;
+/// inputs that cannot be paired are kept. The problems of a program have different arguments and are rewritten one by
+/// one.
 void pairElements(mlir::ModuleOp module);
 
-/// Rewrites the problems of `module`, which take the same arguments if no program calls them: each memref of half bytes
-/// becomes one of bytes, as the caller has it, and what the problems read and write is a memref of i8 more, with
+/// Rewrites the problems of `module`, which have the same arguments unless a program calls them. Each memref of half
+/// bytes becomes one of bytes, as the caller stores it, and the problems access an additional memref of i8 with
 /// `quern.shared = <its byte offset>`. Appends `@<name>_pack<i>` for an argument that is written, from its first
-/// element on without gaps, and prepends `@<name>_unpack<i>` for one that is read or written with gaps, <name> that of
-/// the first problem. Both are elementwise on pairs of elements. A program's problems have each their own, which the
-/// program calls around them. Fails with a reason on a memref of unknown size.
+/// element on and without gaps, and prepends `@<name>_unpack<i>` for one that is read or written with gaps; <name> is
+/// the first problem's. Both are elementwise on pairs of elements. Each problem of a program has its own functions,
+/// which the program calls around it. Fails with a reason on a memref of unknown size.
 mlir::LogicalResult unpackElements(mlir::ModuleOp module, std::string &whyNot);
 
 } // namespace quern

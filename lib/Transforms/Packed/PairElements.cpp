@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Index i of a loop becomes 2p + h. An operand is paired if its address then is a multiple of 2, plus h; it is common
-// to the pair if its address does not depend on h. Nothing else is possible.
+// Index i of a loop becomes 2p + h. An operand is paired if its address is then a multiple of 2, plus h; it is common
+// to the pair if its address does not depend on h. Other operands are not supported.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Packed/PackedElements.h"
@@ -29,9 +29,9 @@ bool isPacked(Type type) {
   return memref && memref.getElementType().isIntOrFloat() && memref.getElementTypeBitWidth() == 4;
 }
 
-/// What becomes of a map's result when a loop is taken in pairs.
+/// The result of a map after a loop was changed to iterate over pairs.
 struct Halved {
-  AffineExpr expr; ///< null: it is neither of the two
+  AffineExpr expr; ///< null: neither paired nor common
   bool isPaired = false;
 };
 
@@ -55,7 +55,7 @@ Halved halve(AffineExpr expr, unsigned loop) {
   return inner.expr && !inner.isPaired ? Halved{inner.expr % by.getValue()} : Halved{};
 }
 
-/// `type` with pairs for elements along `dim`, where that is possible; null otherwise.
+/// Returns `type` with pairs as elements along `dim`, or null if that is impossible.
 MemRefType pairedType(MemRefType type, unsigned dim) {
   SmallVector<int64_t> strides, shape(type.getShape());
   int64_t offset = 0, bits = type.getElementTypeBitWidth();
@@ -78,13 +78,13 @@ MemRefType pairedType(MemRefType type, unsigned dim) {
   return MemRefType::get(shape, pair, StridedLayoutAttr::get(type.getContext(), offset / 2, strides));
 }
 
-/// An operand that only states extents.
+/// Returns true for an operand that only states extents.
 bool isPin(linalg::GenericOp op, OpOperand &operand) {
   return operand.get().getDefiningOp<memref::AllocOp>() && op.getMatchingBlockArgument(&operand).use_empty() &&
          !op.isDpsInit(&operand);
 }
 
-/// How one op is taken in pairs.
+/// The rewriting of one op.
 struct PairedOp {
   linalg::GenericOp op;
   unsigned loop = 0;
@@ -95,7 +95,7 @@ struct PairedOp {
 class PairedFunction {
 public:
   explicit PairedFunction(func::FuncOp function) : function(function) {}
-  /// Finds a loop for every op with operands of half bytes. False if there is an op that writes such and has none.
+  /// Finds a loop for every op with operands of half bytes. Returns false if an op that writes half bytes has none.
   bool plan();
   void rewrite();
 
@@ -108,7 +108,7 @@ private:
 
   func::FuncOp function;
   SmallVector<PairedOp, 2> ops;
-  llvm::MapVector<Value, unsigned> arguments; ///< the dim of each that is paired
+  llvm::MapVector<Value, unsigned> arguments; ///< the paired dim of each
 };
 
 bool PairedFunction::planLoop(linalg::GenericOp op, unsigned loop, PairedOp &paired) const {
@@ -156,7 +156,7 @@ bool PairedFunction::planOp(linalg::GenericOp op) {
   return !writes;
 }
 
-/// An argument is paired along the same dim by all that use it.
+/// All users of an argument must pair it along the same dim.
 bool PairedFunction::checkArguments() {
   for (PairedOp &paired : ops)
     for (OpOperand &operand : paired.op->getOpOperands()) {
@@ -193,7 +193,7 @@ bool PairedFunction::plan() {
   return checkArguments();
 }
 
-/// One of the two elements of a pair.
+/// Extracts one of the two elements of a pair.
 Value elementOf(OpBuilder &b, Location loc, Value pair, unsigned half, Type element) {
   unsigned bits = element.getIntOrFloatBitWidth();
   if (half)
@@ -215,7 +215,7 @@ Value pairOf(OpBuilder &b, Location loc, Value first, Value second) {
   return arith::OrIOp::create(b, loc, low, high);
 }
 
-/// The body for the first and for the second of a pair; what is common to both is computed once.
+/// Emits the body for both elements of a pair; operations with the same operands in both are emitted once.
 Value PairedFunction::emitBody(OpBuilder &b, Location loc, PairedOp &paired, ValueRange elements) {
   Block *body = paired.op.getBlock();
   Value result = body->getTerminator()->getOperand(0);

@@ -14,7 +14,7 @@ using namespace quern;
 
 namespace {
 
-/// Bytes of a static memref from its buffer's start on.
+/// Bytes from the buffer's start to the end of a static memref.
 int64_t bytesOf(MemRefType type) {
   auto [strides, last] = type.getStridesAndOffset();
   for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))
@@ -22,7 +22,7 @@ int64_t bytesOf(MemRefType type) {
   return (last + 1) * type.getElementTypeBitWidth() / 8;
 }
 
-/// The byte offset of a shared buffer; nothing for another argument.
+/// Returns the byte offset of a shared buffer; nothing for another argument.
 std::optional<int64_t> offsetOf(func::FuncOp function, unsigned argument) {
   auto offset = function.getArgAttrOfType<IntegerAttr>(argument, attr::shared);
   return offset ? std::optional(offset.getInt()) : std::nullopt;
@@ -65,7 +65,7 @@ void quern::bindSharedBuffers(func::FuncOp kernel, int64_t end) {
     (void)kernel.insertArgument(
         own, flat, builder.getDictionaryAttr(builder.getNamedAttr(attr::shared, builder.getUnitAttr())), loc);
     bound.resize(kernel.getNumArguments());
-    // Arguments behind the new one moved, and none of them is bound.
+    // Arguments after the new one have moved, but none of them is bound.
   } else {
     int64_t rest = attrOf<KernelAttr>(kernel).getSharedBytes();
     Value all = kernel.getArgument(own),
@@ -84,7 +84,7 @@ void quern::bindSharedBuffers(func::FuncOp kernel, int64_t end) {
       buffer.replaceAllUsesWith(viewAs(type));
       continue;
     }
-    auto [strides, offset] = type.getStridesAndOffset(); // of a problem that is lowered loop by loop
+    auto [strides, offset] = type.getStridesAndOffset(); // from a problem that is lowered naively
     const int64_t elements = bytesOf(type) * 8 / type.getElementTypeBitWidth();
     buffer.replaceAllUsesWith(memref::ReinterpretCastOp::create(
         builder, loc, type, viewAs(MemRefType::get({elements}, type.getElementType())), offset, type.getShape(),

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What one problem of a module leaves for another is an argument of both with `quern.shared = <byte offset>`, a
-// multiple of 64. Recipes see an argument like others.
+// Data that one problem of a module passes to another is an argument of both with `quern.shared = <byte offset>`, a
+// multiple of 64. Recipes treat it like any other argument.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_PACKED_SHAREDBUFFERS_H
@@ -15,12 +15,13 @@
 
 namespace quern {
 
-/// The end of the shared buffers that the functions of `module` name, in bytes, a multiple of 64; 0 if there are none.
+/// Returns the end of the shared buffers that the functions of `module` use, in bytes, a multiple of 64; 0: there are
+/// none.
 int64_t endOfSharedBuffers(mlir::ModuleOp module);
 
-/// Makes a kernel's shared buffers views of one argument of i8 behind its tensors, with the unit attribute
-/// `quern.shared`: the memory that all kernels of an execution share. What the kernel shares with others besides comes
-/// after `end`. Sets the kernel's bytes of it.
+/// Replaces a kernel's shared buffers by views of one i8 argument after its tensors, which has the unit attribute
+/// `quern.shared`: the memory that all kernels of an execution share. Shared memory that the kernel itself uses follows
+/// at `end`. Sets the kernel's shared bytes.
 void bindSharedBuffers(mlir::func::FuncOp kernel, int64_t end);
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Two elements are a byte of the tensor and an i16 of the shared buffer, so that unpacking and packing are
-// elementwise and of one stride.
+// Two elements are a byte of the tensor and an i16 of the shared buffer, so unpacking and packing are elementwise with
+// stride 1.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/Packed/PackedElements.h"
@@ -31,7 +31,7 @@ bool isView(Operation *op) {
   return isa<memref::SubViewOp, memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(op);
 }
 
-/// Where a memref is used, itself and by its views.
+/// Returns the uses of a memref and of its views.
 SmallVector<OpOperand *> usesOf(Value memref) {
   SmallVector<OpOperand *> uses;
   SmallVector<Value> pending{memref};
@@ -67,14 +67,14 @@ std::optional<std::pair<int64_t, int64_t>> extentOf(MemRefType type) {
   return std::pair(first, last + 1);
 }
 
-/// What the problems do with one packed argument.
+/// Accesses of the problems to one packed argument.
 struct Packed {
   unsigned argument = 0;
-  int64_t begin = INT64_MAX, end = 0; ///< elements that they reach, from the buffer's start
+  int64_t begin = INT64_MAX, end = 0; ///< accessed elements, from the buffer's start
   bool isRead = false, isWritten = false;
   bool isWhole = false; ///< an operation writes all elements from `begin` to `end`, and bytes with no other element
   bool isPart = false;  ///< the byte of the last element may have an element of another memref too
-  int64_t offset = 0;   ///< where its bytes begin in shared memory
+  int64_t offset = 0;   ///< offset of its bytes in shared memory
 
   /// Returns true if neighbors of written elements keep their values, for which they are unpacked.
   bool keepsRest() const { return isWritten && !isWhole; }
@@ -156,7 +156,7 @@ void Unpacking::placeBuffers() {
   }
 }
 
-/// What was an element becomes a byte; its users get the lower half.
+/// Changes the type of an element to a byte; its users get the lower half.
 void Unpacking::narrowUses(OpBuilder &builder, Value value, Type element) {
   SmallVector<OpOperand *> uses = llvm::map_to_vector(value.getUses(), [](OpOperand &use) { return &use; });
   value.setType(byte);
@@ -183,7 +183,7 @@ Value Unpacking::widened(OpBuilder &builder, Location loc, Value half) {
   return arith::ExtUIOp::create(builder, loc, byte, half);
 }
 
-/// After the memref of `use` has become one of bytes: its elements, which were of type `element`, too.
+/// Widens the elements, of type `element`, of a use whose memref has become one of bytes.
 void Unpacking::widenUse(OpOperand &use, Type element) {
   Operation *user = use.getOwner();
   Location loc = user->getLoc();
@@ -216,7 +216,7 @@ void Unpacking::widenUse(OpOperand &use, Type element) {
   OpOperand &result = yield->getOpOperand(use.getOperandNumber() - op.getNumDpsInputs());
   Operation *last = result.get().getDefiningOp();
   result.set(widened(builder, loc, result.get()));
-  while (last && isOpTriviallyDead(last)) { // what only moved it
+  while (last && isOpTriviallyDead(last)) { // operations that only moved the value
     Operation *before = last->getOperand(0).getDefiningOp();
     last->erase();
     last = before;
@@ -228,7 +228,7 @@ void Unpacking::unpack(func::FuncOp problem) {
   for (const Packed &packed : arguments) {
     BlockArgument argument = problem.getArgument(packed.argument);
     auto type = cast<MemRefType>(argument.getType());
-    if (!isPacked(type)) // taken in pairs, where another function does not read it
+    if (!isPacked(type)) // rewritten in pairs; another function prevents that for the rest
       continue;
     if (!argument.use_empty()) {
       unsigned last = problem.getNumArguments();
@@ -250,7 +250,7 @@ MemRefType Unpacking::bytesOf(int64_t begin, int64_t end) {
   return MemRefType::get({end - begin}, byte, StridedLayoutAttr::get(module.getContext(), begin, {1}));
 }
 
-/// A problem on the arguments of the others, of which `packed` is `callers`, and its buffer.
+/// Creates a problem with the arguments of the others, in which `packed` has type `callers`, and the buffer.
 func::FuncOp Unpacking::makeFunction(const Twine &suffix, const Packed &packed, MemRefType callers, MemRefType buffer) {
   OpBuilder builder(module.getContext());
   func::FuncOp like = problems.front();
@@ -271,7 +271,7 @@ func::FuncOp Unpacking::makeFunction(const Twine &suffix, const Packed &packed, 
   return function;
 }
 
-/// An elementwise op between the caller's bytes and the buffer.
+/// Emits an elementwise op between the caller's bytes and the buffer.
 void Unpacking::emitMap(func::FuncOp function, bool toBuffer, const Packed &packed,
                         function_ref<Value(OpBuilder &, Location, Value)> body) {
   Value callers = function.getArgument(packed.argument), buffer = function.getArguments().back();
@@ -390,7 +390,7 @@ LogicalResult quern::unpackElements(ModuleOp module, std::string &whyNot) {
     return success();
   if (!attrOf<ProgramAttr>(module))
     return Unpacking(module, problems, whyNot).run();
-  for (func::FuncOp problem : problems) { // each with other arguments
+  for (func::FuncOp problem : problems) { // their arguments differ
     Unpacking unpacking(module, problem, whyNot);
     if (failed(unpacking.run()))
       return failure();

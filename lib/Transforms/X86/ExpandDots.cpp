@@ -12,7 +12,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Products of pairs of 16-bit integers, added, for a register.
+/// Intrinsics that multiply pairs of 16-bit integers and add the products, for a register.
 struct HalfDot {
   int64_t lanes;
   VectorIsa least;
@@ -26,7 +26,7 @@ class Expansion : DotBuilder {
 public:
   using DotBuilder::DotBuilder;
 
-  /// Null if this level has no instruction for it.
+  /// Returns null if this level has no instruction for the product.
   Value expand(VectorIsa isa) {
     Type sum = getElementTypeOrSelf(op.getResultType());
     if (dot.element().isBF16() && sum.isF32() && dot.packed == 2 && dot.lanes == 16 && dot.isFirstOne &&
@@ -36,7 +36,7 @@ public:
     if (dot.element().isInteger(8) && sum.isInteger(32) && dot.packed == 4 && dot.lanes == 16 &&
         dot.isFirstSigned != dot.isSecondSigned && isa >= VectorIsa::Avx512Vnni) {
       Value first = dot.isFirstOne ? broadcastPair() : flat(dot.first), second = flat(dot.second);
-      if (dot.isFirstSigned) // unsigned first
+      if (dot.isFirstSigned) // the instruction takes the unsigned operand first
         std::swap(first, second);
       return call("llvm.x86.avx512.vpdpbusd.512", op.getResultType(), {op.getAcc(), first, second});
     }
@@ -56,7 +56,7 @@ private:
       return broadcastFirst(wide ? roundedPair(wide) : dot.first, VectorType::get({wide ? 4 : 1}, b.getI32Type()));
     });
   }
-  /// The first word of it holds the pair.
+  /// Rounds a pair; the first word of the result contains it.
   Value roundedPair(Value wide) {
     Value four = vector::ShuffleOp::create(b, loc, wide, wide, ArrayRef<int64_t>{0, 1, 0, 1});
     auto narrow = VectorType::get({8}, b.getBF16Type()), mask = VectorType::get({4}, b.getI1Type());
@@ -64,7 +64,7 @@ private:
     Value all = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(mask, true));
     return call("llvm.x86.avx512bf16.mask.cvtneps2bf16.128", narrow, {four, zero, all});
   }
-  /// By one instruction, if it was rounded from f32.
+  /// Rounds by one instruction, if `source` was rounded from f32.
   Value rounded(Value source) {
     Value wide = roundedFrom(source);
     if (!wide)

@@ -1,10 +1,11 @@
-//===- MatrixInstructions.cpp - Registers that hold a matrix --------------===//
+//===- MatrixInstructions.cpp - Matrix registers of x86 -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// LLVM's intrinsics with numbered registers, which it neither allocates nor spills nor configures: the code generator
-// needs no pass for them. Its other kind, where a matrix is a value, wants constant numbers of rows and several passes.
+// Uses LLVM's intrinsics with numbered registers, which it neither allocates nor spills nor configures: the code
+// generator needs no pass for them. The intrinsics whose values are matrices require constant numbers of rows and
+// several passes.
 //
 //===----------------------------------------------------------------------===//
 #include "Transforms/X86/MatrixInstructions.h"
@@ -44,7 +45,7 @@ Value pointerTo(OpBuilder &b, Location loc, Place place) {
 } // namespace
 
 Value configuration(OpBuilder &b, Location loc, Value height, int64_t count) {
-  constexpr int64_t palette = 0, firstWidth = 16, firstHeight = 48; // widths are words of 16 bits
+  constexpr int64_t palette = 0, firstWidth = 16, firstHeight = 48; // widths are 16-bit words
   SmallVector<int8_t> bytes(configurationBytes, 0);
   SmallVector<bool> isOpen(configurationBytes, false);
   bytes[palette] = 1;

@@ -1,11 +1,10 @@
-//===- MatrixInstructions.h - Registers that hold a matrix ----------------===//
+//===- MatrixInstructions.h - Matrix registers of x86 ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Writes the operations of x86's AMX into IR. Registers are named by number, since it is the program that says, in 64
-// bytes of memory, how many rows each of them has: all take what they hold from there, and a program may find its
-// numbers of rows as late as it likes.
+// Emits the operations of AMX. Registers are identified by number. The program configures the number of rows of each
+// register by 64 bytes in memory, so these numbers can be computed at run time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TRANSFORMS_X86_MATRIXINSTRUCTIONS_H
@@ -15,29 +14,29 @@
 
 namespace quern::matrices {
 
-constexpr int64_t registers = 8, rows = 16; ///< rows are the most
+constexpr int64_t registers = 8, rows = 16; ///< `rows` is the maximum
 constexpr int64_t rowBytes = 64, configurationBytes = 64;
 
-/// What is multiplied: pairs of bf16 into f32, or fours of bytes into i32, by the signs of lhs and rhs.
+/// Element types of a product: pairs of bf16 into f32, or fours of bytes into i32, by the signs of lhs and rhs.
 enum class Elements { Bf16Pairs, SignedSigned, SignedUnsigned, UnsignedSigned, UnsignedUnsigned };
 
-/// A place in a memref of rank 1: `at` counts elements from its start.
+/// A location in a memref of rank 1: `at` counts elements from its start.
 struct Place {
   mlir::Value memref, at;
 };
 
-/// The bytes that configure() reads, as vector<64xi8>: the first `count` registers have `height`
-/// rows (i8), the others all.
+/// Returns the bytes that configure() reads, as vector<64xi8>: the first `count` registers have `height` rows (i8), the
+/// others the maximum.
 mlir::Value configuration(mlir::OpBuilder &b, mlir::Location loc, mlir::Value height, int64_t count);
-/// Reads what registers hold from memory and clears them.
+/// Loads the configuration of the registers from memory and clears them.
 void configure(mlir::OpBuilder &b, mlir::Location loc, Place from);
-/// Gives the registers back; a function that has configured them ends with it.
+/// Releases the registers. A function that has configured them must end with this.
 void release(mlir::OpBuilder &b, mlir::Location loc);
 void clear(mlir::OpBuilder &b, mlir::Location loc, int64_t matrix);
-/// Rows lie `stride` bytes (index) apart.
+/// `stride`: bytes from row to row (index).
 void load(mlir::OpBuilder &b, mlir::Location loc, int64_t matrix, Place from, mlir::Value stride);
 void store(mlir::OpBuilder &b, mlir::Location loc, int64_t matrix, Place to, mlir::Value stride);
-/// sums[i, j] += Σ over k and what is packed in 32 bits, lhs[i, k] * rhs[k, j].
+/// sums[i, j] += Σ over k and the elements packed in 32 bits, lhs[i, k] * rhs[k, j].
 void multiply(mlir::OpBuilder &b, mlir::Location loc, Elements elements, int64_t sums, int64_t lhs, int64_t rhs);
 
 } // namespace quern::matrices

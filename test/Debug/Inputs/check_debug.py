@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reads objects with DWARF.
 
-  check_debug.py OBJECT.o SOURCE.mlir         the line table, against the section that repeats it and the source
+  check_debug.py OBJECT.o SOURCE.mlir         compares the line table with the section that repeats it and the source
   check_debug.py [--every=N] [--target=T] FILE.desc…
-                                              every N-th problem: what is loaded is the same as without DWARF
+                                              checks every N-th problem: the loaded code is the same as without DWARF
 """
 
 import argparse
@@ -16,7 +16,7 @@ import tempfile
 
 
 def sectionsOf(data):
-    """(name, type, flags, contents) of each section of an ELF object."""
+    """Yields (name, type, flags, contents) of each section of an ELF object."""
     place, = struct.unpack_from("<Q", data, 0x28)
     count, names = struct.unpack_from("<HH", data, 0x3C)
     headers = [struct.unpack_from("<IIQQQQIIQQ", data, place + 64 * i) for i in range(count)]

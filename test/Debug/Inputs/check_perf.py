@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a command with QUERN_DEBUG=perf and reads the files that it leaves: check_perf.py COMMAND…
 
-Each function of the map is in the jitdump, with the same place and name and with its bytes; the records of its lines
-come in front, and their places lie within it, in the file of the schedule, which has that many lines.
+Each function of the map is in the jitdump, with the same address, name and bytes. The records of its lines precede it;
+their addresses are inside it, and their lines exist in the file of the schedule.
 """
 
 import glob
@@ -14,7 +14,7 @@ import sys
 
 
 def records(data):
-    """(kind, body) of each record of a jitdump, whose header is checked."""
+    """Checks the header of a jitdump and yields (kind, body) of each record."""
     magic, version, header, machine, _, pid, _, flags = struct.unpack_from("<IIIIIIQQ", data)
     assert (magic, version, header, machine, flags) == (0x4A695444, 1, 40, 62, 0), data[:40]
     at, last = header, 0
@@ -31,7 +31,7 @@ def textAt(data, at):
 
 
 def linesOf(body):
-    """The function's address, and (address, line, file) of each row."""
+    """Returns the function's address, and (address, line, file) of each row."""
     address, count = struct.unpack_from("<QQ", body)
     at, rows = 16, []
     for _ in range(count):
@@ -63,7 +63,7 @@ def main():
         owner, _, _, address, size, number = struct.unpack_from("<IIQQQQ", body)
         name, at = textAt(body, 40)
         assert owner == pid and number == len(loaded) and len(body) - at == size > 0
-        rows = lines.pop(address)  # they came in front
+        rows = lines.pop(address)  # the line records precede the function
         files = {file for _, _, file in rows}
         assert len(files) == 1 and all(address <= place < address + size for place, _, _ in rows)
         source = files.pop()

@@ -4,8 +4,8 @@
 
   check_functions.py [--quern=PROGRAM] [--isa=all] [--engine=gpu] [--jobs=N] FILE.mlir…
 
-The sizes of a function that leaves some open are in the comment in front of it: `// sizes: 7,33 1,64`, a run for each
-list. On a device, what no recipe of it takes counts apart.
+The sizes of a function with open sizes are in the comment before it: `// sizes: 7,33 1,64`, one run for each list.
+Functions that no recipe of a device supports are counted separately.
 """
 
 import argparse
@@ -19,7 +19,7 @@ LEVELS = ["sse42", "avx2", "avx512_core", "avx512_core_vnni", "avx512_core_bf16"
 
 
 def functions_of(path):
-    """Yields (name, sizes) of each function of a file, sizes "" where none are open."""
+    """Yields (name, sizes) of each function of a file; sizes are "" if none are open."""
     sizes = []
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -32,14 +32,14 @@ def functions_of(path):
 
 
 def levels_of(program):
-    """The instruction sets that this machine has, the widest last."""
+    """Returns the instruction sets of this machine, the widest last."""
     shown = subprocess.run([program, "devices"], capture_output=True, text=True, check=True).stdout
     widest = max((i for i, level in enumerate(LEVELS) if re.search(rf"\b{level}\b", shown)), default=0)
     return LEVELS[: widest + 1]
 
 
 def check(program, path, named, sizes, level, engine):
-    """Runs functions of one file in one process; the failures, and how many were refused by a device."""
+    """Runs functions of one file in one process. Returns the failures and the number that a device refused."""
     command = [program, "run", "--check", "--repeat=1"]
     command += [f"--mlir={path}:{name}" for name in named]
     command += [f"--sizes={sizes}"] if sizes else []
@@ -52,7 +52,7 @@ def check(program, path, named, sizes, level, engine):
         if engine == "gpu" and ran.returncode == 3:
             return [], 1
         return [f"{level} {' '.join(command)}: exit {ran.returncode}\n{ran.stderr[-2000:]}"], 0
-    failures, refused = [], 0  # one by one
+    failures, refused = [], 0  # one process per function
     for name in named:
         failed, apart = check(program, path, [name], sizes, level, engine)
         failures += failed

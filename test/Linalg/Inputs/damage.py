@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Explains damaged copies of a module, each in a process of its own; fails where one ends by a signal or in a defect.
+"""Explains damaged copies of a module, each in a separate process. Fails if one ends by a signal or an internal error.
 
   damage.py MODULE
 """
@@ -13,7 +13,7 @@ import tempfile
 
 
 def damaged(module, draw):
-    """Cut off, or a few bytes changed."""
+    """Returns the module truncated or with a few bytes changed."""
     if draw.random() < 0.3:
         return module[: draw.randrange(1, len(module))]
     changed = bytearray(module)

@@ -1,13 +1,13 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Draws functions on integers and compares them with exact arithmetic, and with the oracle, on guarded memory.
+"""Generates functions on integers and compares them with exact arithmetic and with the oracle, on guarded memory.
 
   exact_functions.py [--quern=PROGRAM] [--engine=cpu] [--seed=N] [--first=N] [--count=N] [--jobs=N] [--print]
 
-Values are tensors of i4, i8 and i32 of odd and even sizes, some of them without elements. They are converted, computed
-with (divisors and amounts of shifts may be anything), transposed, cut, joined, padded, packed, multiplied and summed up
-from constants, arguments and computed tensors. Arguments of i4 are computed from i8, because files have no i4; results
-of i4 are also returned as i8. Function N of a seed is the same whatever else is drawn.
+Values are tensors of i4, i8 and i32 of odd and even sizes, some of them without elements. They are converted, used in
+arithmetic (with any divisors and shift amounts), transposed, sliced, joined, padded, packed, multiplied and summed,
+starting from constants, arguments and computed tensors. Arguments of i4 are computed from i8, because files have no i4;
+results of i4 are also returned as i8. Function N of a seed does not depend on the other functions.
 """
 
 import argparse
@@ -85,7 +85,7 @@ class Function:
             self.draw.randint(-8, 7)
 
     def argument(self, shape, kind):
-        """Of i4 a conversion of an argument of i8."""
+        """Returns an argument; for i4, the conversion of an i8 argument."""
         given = "i8" if kind == "i4" else kind
         elements = {p: self.element(given) for p in points(shape)}
         value = Value(f"%a{len(self.arguments)}", shape, given, elements)
@@ -105,7 +105,7 @@ class Function:
         return Value(name, shape, kind, {p: number for p in points(shape)})
 
     def generic(self, inputs, maps, out, shape, kind, iterators, lines, yielded):
-        """`lines` compute with %i0, %i1, … and %o."""
+        """Emits a linalg.generic whose `lines` compute `yielded` from %i0, %i1, … and %o."""
         name = self.name()
         blocks = ", ".join([f"%i{n}: {v.kind}" for n, v in enumerate(inputs)] + [f"%o: {kind}"])
         self.emit(f"{name} = linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = "
@@ -119,7 +119,7 @@ class Function:
         return name
 
     def converted(self, value, kind, turns=True):
-        """By one conversion alone, or by way of a float, and perhaps into another order of dims."""
+        """Converts directly or through a float, perhaps into another order of dims."""
         rank = len(value.shape)
         order = list(range(rank))
         if turns and rank > 1 and self.draw.random() < 0.3:
@@ -150,7 +150,7 @@ class Function:
         return [f"%c = arith.trunci %i0 : {given} to {kind}"], lambda v: signed(v, to)
 
     def elementwise(self, value):
-        """With a second operand, perhaps broadcast, or a constant."""
+        """Applies an operation with a second operand, which is perhaps broadcast."""
         rank, kind = len(value.shape), value.kind
         bits = BITS[kind]
         operation = self.draw.choice(["addi", "subi", "muli", "andi", "xori", "maxsi", "minui"] + DIVISIONS + SHIFTS)
@@ -201,7 +201,7 @@ class Function:
         return Value(name, shape, value.kind, {(n,): value.elements[p] for n, p in enumerate(points(value.shape))})
 
     def packed(self, value):
-        """Into tiles, the last of which are padded."""
+        """Packs into tiles, the last of which are padded."""
         if len(value.shape) != 2 or 0 in value.shape:
             return self.elementwise(value)
         tiles = [self.draw.choice([2, 3, 4, 8]) for _ in range(2)]
@@ -217,7 +217,7 @@ class Function:
         return value if value.kind == "i32" else self.converted(value, "i32")
 
     def start(self, shape, kind="i32"):
-        """What a reduction starts from: a constant, an argument, or what was computed."""
+        """Returns the initial value of a reduction: a constant, an argument, or a computed tensor."""
         how = self.draw.random()
         if how < 0.4:
             return self.filled(shape, kind, self.draw.choice([0, 0, 7, -3]))
@@ -246,13 +246,13 @@ class Function:
         return Value(name, shape, kind, elements)
 
     def product(self, value):
-        """With weights of i4 or i8, as [K, N] or [N, K], which may have no K at all."""
+        """Multiplies by weights of i4 or i8, as [K, N] or [N, K], where K may be 0."""
         if len(value.shape) != 2:
             return self.elementwise(value)
         value = self.widened(value)
         (m, k), n, turned = value.shape, self.draw.choice(DIMS), self.draw.random() < 0.5
         weights = self.widened(self.argument([n, k] if turned else [k, n], self.draw.choice(["i4", "i8"])))
-        if weights.shape != ([n, k] if turned else [k, n]):  # turned on the way
+        if weights.shape != ([n, k] if turned else [k, n]):  # transposed by the conversion
             turned = not turned
         if n == k:
             turned = False
@@ -270,13 +270,13 @@ class Function:
         makers = [(self.elementwise, 4), (lambda v: self.converted(v, self.draw.choice(["i4", "i4", "i8", "i32"])), 6),
                   (self.inserted, 1)]
         if value.shape and 0 not in value.shape:
-            makers.append((self.cut, 2))  # MLIR has no place within a dim of 0
+            makers.append((self.cut, 2))  # MLIR allows no offset in a dim of size 0
         if value.shape:
             makers += [(self.flattened, 1), (self.packed, 1), (self.reduced, 2), (self.product, 2)]
         return self.draw.choices([m for m, _ in makers], [w for _, w in makers])[0](value)
 
     def make(self, name):
-        """(module, results)."""
+        """Returns (module, results)."""
         shape = [self.dim() for _ in range(self.draw.choice([1, 2, 2, 2, 3]))]
         while count_of(shape) > MOST_ELEMENTS:
             shape[self.draw.randrange(len(shape))] = 3
@@ -319,7 +319,7 @@ def read(path, value):
 
 
 def check(given, folder, number):
-    """(what is wrong, what is refused), as text."""
+    """Returns (failures, refusals), as text."""
     function = Function(given.seed, number)
     text, results = function.make("f")
     path = os.path.join(folder, f"f{number}")

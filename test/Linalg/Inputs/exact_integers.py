@@ -4,8 +4,8 @@
 
   exact_integers.py [--quern=PROGRAM] [--engine=cpu] [--jobs=N]
 
-Every operation of every width is computed on tensors of odd and even sizes. Divisors, amounts of shifts and floats
-include those for which arith has no value: 0, -1 below the least number, the width and more, NaN and infinities.
+Every operation of every width is computed on tensors of odd and even sizes. Divisors, shift amounts and floats include
+those for which arith defines no value: 0, the minimum divided by -1, the width and more, NaN and infinities.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def signed(number, bits):
 
 
 def exact(operation, a, b, bits):
-    """The value of StableHLO, of numbers with their bits as unsigned ones; the result has a sign."""
+    """Returns the result that StableHLO defines. Operands are the bits as unsigned numbers; the result is signed."""
     x, y = (a, b) if operation.endswith("ui") else (signed(a, bits), signed(b, bits))
     if operation.startswith("sh"):
         amount = min(b, bits)
@@ -66,7 +66,7 @@ def read(path, count):
 
 
 def generic(name, inputs, lines, yielded, size):
-    """An elementwise operation; `inputs` are (tensor, type)."""
+    """Returns the text of an elementwise operation; `inputs` are (tensor, type)."""
     maps = ", ".join(["affine_map<(i) -> (i)>"] * (len(inputs) + 1))
     tensors, types = ", ".join(n for n, _ in inputs), ", ".join(f"tensor<{size}x{t}>" for _, t in inputs)
     blocks = ", ".join(f"%i{i}: {t}" for i, (_, t) in enumerate(inputs))
@@ -78,7 +78,7 @@ def generic(name, inputs, lines, yielded, size):
 
 
 def operand(kind, value, name, lines):
-    """An i32 as a number of another width; of i64 and index the upper half comes of it, too."""
+    """Converts an i32 to another width; the upper halves of i64 and index also depend on it."""
     bits = bits_of(kind)
     if bits < 32:
         lines.append(f"%{name} = arith.trunci {value} : i32 to {kind}")
@@ -94,7 +94,7 @@ def operand(kind, value, name, lines):
 
 
 def wide_value(kind, value):
-    """The bits of what operand() makes."""
+    """Returns the bits of the value that operand() computes."""
     bits = bits_of(kind)
     return (value * 4294967297 if bits == 64 else value) & ((1 << bits) - 1)
 
@@ -114,14 +114,14 @@ def result(kind, name, lines):
 
 
 def seen(kind, value):
-    """What result() makes of a number."""
+    """Returns the value that result() computes from a number."""
     if bits_of(kind) == 64:
         return signed((value >> 32) * 31 + value, 32)
     return value
 
 
 def values_for(draw, kind, size):
-    """Dividends and divisors, half of them at the ends of what there is."""
+    """Returns dividends and divisors, half of them at the limits of the type."""
     bits = min(bits_of(kind), 32)
     least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
     ends = [least, least + 1, most, 0, 1, -1, 2, -2, 3, bits, bits - 1, bits + 1]
@@ -134,7 +134,7 @@ def values_for(draw, kind, size):
 
 
 def integers(kind, size, draw):
-    """(module, arguments, expected results by name) of all operations of a width."""
+    """Returns (module, arguments, expected results by name) for all operations of a width."""
     a, b = values_for(draw, kind, size)
     if size > 2:
         a[0], b[0] = -(1 << (min(bits_of(kind), 32) - 1)), -1
@@ -165,7 +165,7 @@ def integers(kind, size, draw):
 
 
 def conversions(size, draw):
-    """Of floats to integers: what is beyond them saturates, and NaN becomes 0."""
+    """Like integers(), for floats to integers: values out of range saturate, and NaN becomes 0."""
     ends = [0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 7.5, -8.5, 127.5, -129.0, 255.5, 256.0, 32768.0, 2147483520.0,
             2147483648.0, -2147483648.0, 4294967040.0, 4294967296.0, 1e30, -1e30, math.inf, -math.inf, math.nan]
     x = [struct.unpack("f", struct.pack("f", draw.choice(ends) if draw.random() < 0.7 else draw.uniform(-300, 300)))[0]
@@ -216,7 +216,7 @@ def module(body, count, kind, size):
 
 
 def check(given, folder, title, made):
-    """Failures as text."""
+    """Returns the failures as text."""
     text, arguments, expected = made
     path = os.path.join(folder, title)
     with open(path + ".mlir", "w", encoding="utf-8") as file:

@@ -1,10 +1,10 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Explains modules whose text MLIR's parser would take minutes for, or recur on until the stack ends.
+"""Explains modules for whose text MLIR's parser would need minutes, or recurse until the stack overflows.
 
   huge_text.py FOLDER
 
-Each is refused as invalid_arguments, or taken, within seconds; none ends the process.
+Each is refused as invalid_arguments, or accepted, within seconds; none terminates the process.
 """
 
 import subprocess
@@ -16,7 +16,7 @@ FUNCTION = """func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 }
 """
-MOST_SECONDS = 60  # of a machine that has other work; each takes less than one by itself
+MOST_SECONDS = 60  # on a loaded machine; on an idle one each takes less than one second
 
 
 def attribute(text):

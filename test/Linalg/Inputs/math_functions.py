@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares the functions of the math dialect that reading writes by others with Python's, in ULP of f32.
+"""Compares math functions that are replaced by others when a module is read with Python's, in ULP of f32.
 
   math_functions.py [--quern=PROGRAM]
 """
@@ -41,7 +41,7 @@ def f32(x):
 
 
 def exact(name, x):
-    """The function of f32, with IEEE 754's special values."""
+    """Returns the function's value, with the special values of IEEE 754."""
     if math.isnan(x):
         return math.nan
     if name == "log10" and x == 0:

@@ -1,11 +1,12 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Draws functions of 2 to 12 operations and compares each with its naive lowering, on guarded memory.
+"""Generates functions of 2 to 12 operations and compares each with its naive lowering, on guarded memory.
 
   random_functions.py [--quern=PROGRAM] [--seed=N] [--count=N] [--first=N] [--jobs=N] [--print]
 
-Integers divide by anything, i4 stands in any place, sums start from anything, and some functions have sizes of 0.
-Function N of a seed is the same whatever else is drawn. What is refused counts apart; more than a tenth fails the run.
+Integers are divided by any value, i4 occurs everywhere, sums have any initial value, and some functions have sizes of
+0. Function N of a seed does not depend on the others. Refused functions are counted separately; if they are more than a
+tenth, the run fails.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-BATCH = 25  # functions of one process
+BATCH = 25  # functions per process
 DIMS = [1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 31, 33, 48, 64]
 MOST_ELEMENTS = 40000
 
@@ -35,12 +36,12 @@ def map_of(count, results):
 
 
 class Function:
-    """Values are tensors of f32, but for arguments, which are converted where they are read, and some results."""
+    """A function on f32 tensors. Arguments of other types are converted when they are read; some results are narrow."""
 
     def __init__(self, seed, number):
         self.draw = random.Random(seed * 1000003 + number)
         self.lines, self.arguments, self.values, self.count = [], [], [], 0
-        self.places = []  # numbers that come as arguments, behind the others
+        self.places = []  # index arguments, which follow the others
         self.zeroShare = self.draw.choice([0, 0, 0, 0, 0, 0.1])
 
     def name(self):
@@ -76,7 +77,7 @@ class Function:
         return name
 
     def generic(self, inputs, maps, out, shape, kinds, body, element="f32"):
-        """`body` appends lines on %i0, %i1, …, which are f32, and %out, and gives the name of what is yielded."""
+        """Emits a linalg.generic. `body` appends lines on %i0, %i1, … (f32) and %out, and returns the yielded name."""
         name, lines, blocks = self.name(), [], []
         for i, (_, _, kind) in enumerate(inputs):
             blocks.append(f"%i{i}: f32" if kind == "f32" else f"%x{i}: {kind}")
@@ -98,12 +99,12 @@ class Function:
         return name, shape, element
 
     def elementwise(self, value, turns=True):
-        """One or two operands, the second broadcast, either turned, results in any order."""
+        """One or two operands; the second may be broadcast, either may be transposed, and results have any order."""
         rank = len(value[1])
         order = list(range(rank))
         if turns and rank > 1 and self.draw.random() < 0.3:
             self.draw.shuffle(order)
-        shape = [value[1][d] for d in order]  # loops are the result's dims
+        shape = [value[1][d] for d in order]  # loops are in the order of the result's dims
         place = {d: i for i, d in enumerate(order)}
         inputs, maps = [value], [map_of(rank, [f"d{place[d]}" for d in range(rank)])]
         if self.draw.random() < 0.6:
@@ -142,7 +143,7 @@ class Function:
         return self.generic(inputs, maps, self.empty(shape), shape, ["parallel"] * rank, body)
 
     def integers(self, value):
-        """An integer of two arguments, which is added."""
+        """Adds an integer that is computed from two arguments."""
         rank, element = len(value[1]), self.draw.choice(["i4", "i8", "i32"])
         kept = [[d for d in range(rank) if self.draw.random() < 0.7] for _ in range(2)]
         inputs = [value] + [self.argument([value[1][d] for d in ofOne], element) for ofOne in kept]
@@ -159,7 +160,7 @@ class Function:
         return self.generic(inputs, maps, self.empty(value[1]), value[1], ["parallel"] * rank, body)
 
     def start(self, shape, neutral):
-        """What a reduction starts from: the neutral number, another, an argument, or what was computed."""
+        """Returns the initial value of a reduction: neutral, another number, an argument, or a computed tensor."""
         how = self.draw.random()
         if how < 0.6:
             return self.filled(shape, neutral if how < 0.5 else 0.75)
@@ -196,7 +197,7 @@ class Function:
         return name, shape, value[2]
 
     def place(self, number):
-        """A number of the module or of an execution."""
+        """Returns an index that is a constant of the module or an argument."""
         if self.draw.random() < 0.8:
             return str(number)
         self.places.append(number)
@@ -240,7 +241,7 @@ class Function:
         return name, shape, value[2]
 
     def product(self, value):
-        """Along the last dim, with a matrix, or one for each of a batch."""
+        """Multiplies along the last dim by a matrix, or by one matrix for each entry of a batch."""
         if len(value[1]) < 2 or value[2] != "f32":
             return self.elementwise(value)
         batch, (m, k) = list(value[1][:-2]), value[1][-2:]
@@ -279,7 +280,7 @@ class Function:
         makers = [(self.elementwise, 8), (self.integers, 2), (self.reduction, 3), (self.product, 2), (self.softmax, 1)]
         if len(value[1]) > 1:
             makers.append((self.transpose, 1))
-        if 0 not in value[1]:  # in which there is no place
+        if 0 not in value[1]:  # a size of 0 allows no offset
             makers += [(self.cut, 1), (self.reshaped, 1)]
         if value[2] == "f32":
             makers.append((self.inserted, 1))
@@ -322,7 +323,7 @@ class Function:
 
 
 def number_files(folder, function, name):
-    """Options that give a function its numbers."""
+    """Returns the options that pass index arguments to a function."""
     for i, number in enumerate(function.places):
         position = len(function.arguments) + i
         path = os.path.join(folder, f"{name}-{position}.npy")
@@ -339,7 +340,7 @@ def run(program, path, names, options=()):
 
 
 def check(given, folder, numbers):
-    """Failures as text, and what was refused."""
+    """Returns failures and refusals, as text."""
     functions = {f"f{n}": Function(given.seed, n) for n in numbers}
     texts = {name: function.text(name) for name, function in functions.items()}
     placed = [name for name, function in functions.items() if function.places]

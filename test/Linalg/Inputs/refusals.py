@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Explains each module of a folder and compares status and message with its first line, `// STATUS TEXT`.
 
-  refusals.py FOLDER    a file `NAME.mlir:FUNCTION` is of that function, as split-file has named it
+  refusals.py FOLDER    a file `NAME.mlir:FUNCTION`, as split-file names it, tests that function
 """
 
 import os

@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares what two runs of printMemrefF32 have printed; fails beyond a relative error of the largest value.
+"""Compares the output of two runs of printMemrefF32. Fails if the error relative to the largest value is too large.
 
   compare.py EXPECTED ACTUAL TOLERANCE
 """
@@ -10,7 +10,7 @@ import sys
 
 
 def numbersIn(path):
-    """The sizes, and the elements behind each 'data ='."""
+    """Returns the sizes, and the elements after each 'data ='."""
     with open(path, encoding="ascii") as file:
         text = file.read()
     sizes = re.findall(r"sizes = \[[^]]*\]", text)

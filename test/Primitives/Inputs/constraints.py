@@ -1,11 +1,11 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""constraints.py ROOT NAME TEST...: page, verifier's list and messages name the same constraints of a primitive, and
-the unit test that a row of the page names demands a refusal with that number.
+"""constraints.py ROOT NAME TEST...: compares the constraints of a primitive in its page, in the verifier's list and in
+its messages, and checks that the unit test in each row of the page expects a refusal with that number.
 
-A test demands the number of a constraint where it is in an assertion, as "(name C7)", or in a table of refusals,
-{"C7", line, status, "words of the message"}, that expectRefused() or expectAllRefused() goes through. What a verifier
-cites of an execution is no refusal."""
+A test expects the number of a constraint if the number is in an assertion, as "(name C7)", or in a table of refusals,
+{"C7", line, status, "words of the message"}, that is passed to expectRefused() or expectAllRefused(). A constraint that
+a verifier cites for an execution is not a refusal."""
 import pathlib
 import re
 import sys
@@ -23,7 +23,7 @@ def numbers(pattern, text):
 
 
 def tests(path):
-    """{"Suite.Name": the test without comments, with what stands between it and the test before}"""
+    """Returns {"Suite.Name": text}: the test without comments, with the code between it and the previous test."""
     text = re.sub(r"(^|\s)//.*", "", read(path))
     found, start = {}, 0
     for match in re.finditer(r"^TEST(?:_F|_P)?\((\w+), (\w+)\).*?^}", text, re.MULTILINE | re.DOTALL):
@@ -41,7 +41,7 @@ def isDemanded(number, text):
         return "xpectRefused(" in text or "expectAllRefused(" in text
     if any(isAsserted(text, match.start()) for match in re.finditer(re.escape(literal), text)):
         return True
-    # A table of whole citations, or of ends of messages, that messages are compared with.
+    # A table of whole citations, or of ends of messages, with which messages are compared.
     isRow = re.search(r'[,{]\s*"[^"]*' + re.escape(literal) + r"\s*[,}]", text)
     return bool(isRow and re.search(r"EXPECT_(?:NE|TRUE)\([^;]*\.(?:find|ends_with)\(\w", text))
 

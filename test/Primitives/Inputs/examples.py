@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""examples.py PAGE: prints the problems that a primitive's page, named as the primitive, gives;
-sizes that are left open become 37."""
+"""examples.py PAGE: prints the problems on the page of the primitive that has the page's name, with open sizes set to
+37."""
 import pathlib
 import sys
 

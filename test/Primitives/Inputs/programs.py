@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""programs.py ROOT BUILD PAGE OUT: compiles the C++ programs of a page against the public headers and the library, runs
-them, and compares what each prints with the text in front of it: "It prints `...`."."""
+"""programs.py ROOT BUILD PAGE OUT: compiles the C++ programs of a page with the public headers and the library, runs
+them, and compares their output with the text before each program: "It prints `...`."."""
 import re
 import subprocess
 import sys

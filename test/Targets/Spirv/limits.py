@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""limits.py COMMAND…: gives the command a problem of each schedule for targets of odd limits, and says
-what it refuses: nothing should."""
+"""limits.py COMMAND…: runs the command on a problem of each schedule for targets with unusual limits and prints each
+refusal, which is a failure."""
 
 import subprocess
 import sys

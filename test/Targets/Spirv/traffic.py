@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Counts what the kernel of a device moves, by carrying out the addresses of its schedule for every work-item.
+"""Counts the memory traffic of a device kernel by executing its address computations for every work-item.
 
   quern dump --stage=schedule --target=spirv64… LINE | traffic.py
 
 For each argument: how often an element is read (work-items that read it together count once) and written, and how many
-lines of 64 bytes the accesses touch, an access being what the work-items of a sub-group (of 16 unless the kernel asks
-for another size) do with one instruction; "least" is the number of lines if each access had its elements side by side,
-from the beginning of a line on. For memory of the group: how many words of one bank an access asks for at most (32
-banks of 4 bytes). Numbers that depend on data are unknown, and a condition on one is an error.
+cache lines of 64 bytes the accesses touch. An access is one instruction of all work-items of a sub-group (of 16 unless
+the kernel sets another size); "least" is the number of cache lines if the elements of each access were contiguous and
+aligned to a cache line. For group memory: the largest number of words of one bank that an access needs (32 banks of 4
+bytes). Numbers that depend on data are unknown, and a condition on such a number is an error.
 """
 import re
 import sys
@@ -27,7 +27,7 @@ def name(value):
 
 
 class Translator:
-    """Makes a Python function `kernel(block, thread, lane, sub_group, access)` of the text of a schedule."""
+    """Translates the text of a schedule to a Python function `kernel(block, thread, lane, sub_group, access)`."""
 
     def __init__(self, text):
         self.code, self.unknown, self.memories, self.blocks, self.depth = [], set(), {}, [], 1
@@ -58,7 +58,7 @@ class Translator:
         self.code.append("  " * self.depth + text)
 
     def assign(self, results, expression, operands):
-        """One statement; what is unknown stays so."""
+        """Emits one assignment; results of unknown operands are unknown."""
         isUnknown = expression is None or any(operand in self.unknown for operand in operands)
         for result in results:
             (self.unknown.add if isUnknown else self.unknown.discard)(result)

@@ -3,7 +3,7 @@
 """Usage: lost_output.py STATUS MESSAGE -- COMMAND... -- COMMAND...
 
 Runs each command with its standard output on a pipe, on /dev/full and closed. The first must succeed and print
-something; the others must end with STATUS and say MESSAGE on standard error.
+something; the others must exit with STATUS and print MESSAGE on standard error.
 """
 
 import itertools

@@ -1,10 +1,10 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Opens a page from its file in headless Chromium, runs a script in it, and prints what the script says.
+"""Opens a page from its file in headless Chromium, runs a script in it, and prints the script's output.
 
   browse.py PAGE.html SCRIPT.js [--size=WIDTHxHEIGHT] [--screenshot=FILE.png]
 
-The script calls say(text) and check(what, condition). Errors of the page and requests that it makes are said, too.
+The script calls say(text) and check(what, condition). Errors of the page and requests that it sends are also printed.
 """
 
 import argparse

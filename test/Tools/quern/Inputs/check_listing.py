@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Holds what a trace says of instructions against LLVM's tools: their places against llvm-objdump, the cycles of loops
-against llvm-mca.
+"""Compares the instructions in a trace with LLVM's tools: addresses with llvm-objdump, the cycles of loops with
+llvm-mca.
 
   check_listing.py LLVM_BIN TARGET LINE…
 """
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-TURNS = 400  # of llvm-mca, which counts the filling of the queues, too
+TURNS = 400  # iterations of llvm-mca, whose cycles include filling the queues
 SLACK = 0.05
 
 

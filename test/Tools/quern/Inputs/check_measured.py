@@ -1,7 +1,7 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Looks at what --measure has added to the trace on standard input, or to each of several: not how fast it is, but that
-what is said fits together."""
+"""Checks that the data which --measure added to the trace on standard input, or to each of several, is consistent; the
+speed itself is not checked."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ def check(trace):
         return
     assert samples["inside"] <= samples["all"], samples
     assert sum(count for _, count in samples["lines"]) == samples["inside"]
-    for line, _ in samples["lines"]:  # each lies on an instruction
+    for line, _ in samples["lines"]:  # each belongs to an instruction
         assert stages["assembly"]["offsets"][line - 1] >= 0, line
     assert sum(sweep["ns"] for sweep in measured["sweeps"]) <= measured["minNs"] * 1.001
 

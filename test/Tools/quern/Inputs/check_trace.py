@@ -1,8 +1,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Holds traces of problems against what is compiled without one, and counts the instructions that they explain.
+"""Compares the code of traced problems with code that is compiled without a trace, and counts explained instructions.
 
-Of the instructions inside loops at least 95 in 100 come from a line of the schedule that comes from a line of emit.
+At least 95 in 100 instructions inside loops come from a line of the schedule that comes from a line of emit.
 
   check_trace.py [--target=TARGET] [--every=N] FILE.desc…     every N-th problem of the files
 """
@@ -27,7 +27,7 @@ def isInstruction(line):
 
 
 def linesInLoops(lines):
-    """Those between a label and a jump back to it."""
+    """Returns the lines between a label and a jump back to it."""
     places = {match[1]: at for at, line in enumerate(lines) if (match := re.match(r"(\.L\w+):", line))}
     inside = set()
     for at, line in enumerate(lines):
@@ -38,7 +38,7 @@ def linesInLoops(lines):
 
 
 def check(line, target):
-    """Instructions inside loops, and how many of them are explained; raises where the trace is wrong."""
+    """Returns the number of instructions inside loops and how many are explained. Raises if the trace is wrong."""
     trace = json.loads(compiled(line, target, "trace"))
     stages = {stage["name"]: stage for stage in trace["stages"]}
     assembly, schedule = stages["assembly"], stages["schedule"]
@@ -57,7 +57,7 @@ def check(line, target):
     inside = linesInLoops(assembly["text"].rstrip("\n").split("\n"))
     emitted = stages["emit"]["text"].split("\n")
 
-    def isOperation(line):  # and not the function alone
+    def isOperation(line):  # an operation, not only the function
         return "func.func" not in emitted[line - 1]
 
     def origins(at):

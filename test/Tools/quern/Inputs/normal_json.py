@@ -1,6 +1,6 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The data of a page from standard input, one value a line, without its key, which is of the compiler's build."""
+"""Prints the page data from standard input, one value per line, without the key, which depends on the build."""
 
 import json
 import sys

@@ -21,7 +21,7 @@ def write(path, descr, rows, columns, *values):
 
 
 def pattern(path, *dims):
-    """s8 of all values, other ones in each row."""
+    """Writes a file of s8 whose values differ from row to row."""
     header = "{'descr': '|i1', 'fortran_order': False, 'shape': (%s,), }" % ", ".join(dims)
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
     data = bytes(i * 7919 % 251 for i in range(math.prod(map(int, dims))))

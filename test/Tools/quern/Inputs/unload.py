@@ -1,11 +1,11 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Loads libquern, computes with the kernel of a family, and unloads it again at moments when the thread that
-specialises waits, compiles, or is done.
+"""Loads libquern, computes with the kernel of a family, and unloads it while the specialization thread waits, compiles,
+or is done.
 
   unload.py LIBRARY SEED [softmax|logistic]
 
-The kernel of this softmax has scratch, which stays with its thread and keeps the library.
+The kernel of this softmax has scratch, which belongs to the thread and keeps the library loaded.
 """
 
 import _ctypes
@@ -27,7 +27,7 @@ def check(status):
 
 
 def compute(quern, rows):
-    """A primitive that is left to be specialised."""
+    """Executes a primitive, destroys it after a random part of its specialization, and returns its origin."""
     engine, stream, desc, primitive, memory = (ctypes.c_void_p() for _ in range(5))
     check(quern.quern_engine_create(ctypes.byref(engine), 1, ctypes.c_size_t(0)))
     check(quern.quern_stream_create(ctypes.byref(stream), engine, 1))

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every setter with its getter; clones are independent.
+// Tests that every setter has a getter that returns the value, and that clones are independent.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -191,7 +191,7 @@ TEST(AttributesTest, HostScalars) {
   EXPECT_EQ(test::statusOf([&] { memory(scaleDesc, 1.0); }), quern_invalid_arguments) << "a double is no f32";
 }
 
-/// Kept by their setters, and each refused by a primitive.
+/// The setters keep these attributes; every primitive refuses them.
 TEST(AttributesTest, WhatIsNotComputedIsKeptAndRefused) {
   engine device(engine::kind::cpu, 0);
   const memory::desc data({4, 32}, memory::data_type::f32, "ab"), mask({4, 32}, memory::data_type::u8, "ab");

@@ -1,9 +1,9 @@
-//===- BadInput.h - Wrong calls, and what they are given ------------------===//
+//===- BadInput.h - Table rows and objects for invalid calls --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One row for each way to call a function wrongly: the status, and words of the one-line reason.
+// One table row for each invalid call of a function: the expected status and words of the one-line reason.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_API_BADINPUT_H
@@ -20,7 +20,7 @@
 
 namespace quern::test {
 
-/// A call, what it is to give, and words of its reason.
+/// A call, its expected status and words of its reason.
 struct BadCall {
   const char *call;
   std::function<quern_status_t()> run;
@@ -40,7 +40,7 @@ inline void check(const std::vector<BadCall> &calls) {
 #define BAD(CALL, STATUS, WORDS) {#CALL, [&] { return CALL; }, quern_##STATUS, WORDS}
 #define BAD_NULL(CALL, NAME) BAD(CALL, invalid_arguments, NAME " is null")
 
-/// One of each object that calls take, and variables for what they write.
+/// One object of each kind that calls accept, and variables for their results.
 class BadInput : public testing::Test {
 protected:
   engine device{engine::kind::cpu, 0};

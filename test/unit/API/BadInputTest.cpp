@@ -1,10 +1,10 @@
-//===- BadInputTest.cpp - What every function does with bad input ---------===//
+//===- BadInputTest.cpp - Functions of the API with bad input -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Engines, streams, memory and attributes; BadPrimitiveTest.cpp has the primitives. A last test reads the headers and
-// demands that every function of the API occurs in these tests.
+// Tests functions of engines, streams, memory and attributes with bad input; BadPrimitiveTest.cpp has those of
+// primitives. The last test reads the basic headers and checks that every function that they declare occurs in a test.
 //
 //===----------------------------------------------------------------------===//
 #include "API/BadInput.h"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Descriptors of primitives, primitives and executions of them.
+// Tests primitive descriptors, primitives and executions with bad input.
 //
 //===----------------------------------------------------------------------===//
 #include "API/BadInput.h"

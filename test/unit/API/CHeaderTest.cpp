@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Runs HeaderTest.c.
+// Tests the headers from C: runs HeaderTest.c.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern.h"

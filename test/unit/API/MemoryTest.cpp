@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What works; BadInputTest.cpp has what must not.
+// Tests valid calls; BadInputTest.cpp tests invalid ones.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Creation by arguments and by text, every query, settings of the process.
+// Tests creation by arguments and by text, every query, and process-wide settings.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestArtifacts.h"
@@ -161,7 +161,7 @@ TEST(Settings, EnginesThreadsAndVersion) {
   EXPECT_EQ(engine(engine::kind::cpu, 0).get_kind(), engine::kind::cpu);
   EXPECT_NE(quern_version()->hash, nullptr);
   EXPECT_GE(get_num_threads(), 1);
-#if defined(__x86_64__) // whose levels alone have numbers
+#if defined(__x86_64__) // only x86 levels have numbers
   EXPECT_NE(quern_get_effective_cpu_isa(), quern_cpu_isa_default);
 #endif
   EXPECT_EQ(quern_set_max_cpu_isa(quern_cpu_isa_avx2), quern_invalid_arguments)
@@ -200,7 +200,7 @@ TEST(PrimitiveDesc, KnowsWhichLayoutsItChose) {
   EXPECT_EQ(quern_primitive_desc_chose_layout(nullptr, QUERN_ARG_SRC), 0);
 }
 
-/// What a listener has heard, as text.
+/// Appends the text of an event to the string `context`.
 void note(void *context, const quern_event_t *event) {
   std::string &heard = *static_cast<std::string *>(context);
   const char *text = "";

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What an embedder says of an RNN and is answered: the struct of everything, classes of cells, queries, refusals.
+// Tests the RNN API: the parameter struct, the cell classes, queries and error messages.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -21,7 +21,7 @@ class RnnTest : public testing::Test {
 protected:
   static memory::desc any(const memory::dims &dims, dt type = dt::f32) { return {dims, type, memory::format_tag::any}; }
 
-  /// An LSTM of two layers over 5 steps of 3 sequences, 8 channels.
+  /// Returns an LSTM with two layers, 5 steps, 3 sequences and 8 channels.
   static rnn_parameters lstm() {
     rnn_parameters rnn;
     rnn.cell_kind = algorithm::vanilla_lstm;
@@ -34,13 +34,13 @@ protected:
   rnn_forward::primitive_desc describe(const rnn_parameters &rnn, const primitive_attr &attr = {}) {
     return {device, rnn, attr};
   }
-  /// The reason for which an RNN is refused.
+  /// Returns the reason of a refused RNN.
   std::string refusal(const rnn_parameters &rnn, quern_status_t status = quern_invalid_arguments,
                       const primitive_attr &attr = {}) {
     EXPECT_EQ(test::statusOf([&] { describe(rnn, attr); }), status);
     return quern_get_last_error_message();
   }
-  /// Likewise of what the C function is given.
+  /// Like refusal() above, with the parameters of the C function.
   std::string refusal(const quern_rnn_forward_t *rnn, quern_status_t status) {
     quern_primitive_desc_t desc = reinterpret_cast<quern_primitive_desc_t>(&device);
     EXPECT_EQ(quern_rnn_forward_primitive_desc_create(&desc, device.get(), rnn, nullptr), status);
@@ -121,7 +121,7 @@ TEST_F(RnnTest, RefusesStructsThatItDoesNotKnow) {
   quern_rnn_forward_t rnn = {};
   EXPECT_EQ(refusal(nullptr, quern_invalid_arguments), "rnn is null");
   EXPECT_NE(refusal(&rnn, quern_invalid_arguments).find("size is 0"), std::string::npos);
-  rnn.size = offsetof(quern_rnn_forward_t, dst_layer_desc) + 4; // within a pointer
+  rnn.size = offsetof(quern_rnn_forward_t, dst_layer_desc) + 4; // ends within a pointer
   EXPECT_NE(refusal(&rnn, quern_invalid_arguments).find("size is "), std::string::npos);
   struct {
     quern_rnn_forward_t known;
@@ -129,9 +129,9 @@ TEST_F(RnnTest, RefusesStructsThatItDoesNotKnow) {
   } wider = {};
   wider.known.size = sizeof(wider), wider.later = 1;
   EXPECT_NE(refusal(&wider.known, quern_unimplemented).find("all that this library knows"), std::string::npos);
-  wider.later = 0; // absent, as far as it goes
+  wider.later = 0; // zero: an absent tensor
   EXPECT_NE(refusal(&wider.known, quern_invalid_arguments).find("prop_kind is 0"), std::string::npos);
-  // One that was compiled before the last tensors were there.
+  // A struct of a program that was compiled before the last tensors were added.
   rnn.size = offsetof(quern_rnn_forward_t, dst_iter_desc), rnn.prop_kind = quern_forward_inference,
   rnn.cell_kind = quern_vanilla_gru;
   rnn.direction = quern_unidirectional_left2right, rnn.dst_iter_desc = reinterpret_cast<const_quern_memory_desc_t>(1);
@@ -158,7 +158,7 @@ TEST_F(RnnTest, RefusesOtherKinds) {
   EXPECT_FALSE(rnn_forward::primitive_desc(device, rnn, {}, /*allow_empty=*/true));
 }
 
-/// The same with all gradients; forward's descriptor is the hint.
+/// Returns the parameters with all gradients; forward's descriptor is the hint.
 rnn_backward_parameters gradientsOf(const rnn_parameters &forward) {
   rnn_backward_parameters rnn;
   static_cast<rnn_parameters &>(rnn) = forward;

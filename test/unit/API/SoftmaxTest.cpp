@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What an embedder asks of forward and backward: resolved layouts, arguments that attributes add, hints, scratchpads.
+// Tests forward and backward: resolved layouts, arguments that attributes add, hints and scratchpads.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -29,7 +29,7 @@ protected:
   static int count(const primitive_desc &desc, quern_query_t what) {
     return quern_primitive_desc_query_s32(desc.get(), what, 0);
   }
-  /// The status of making a backward problem, and that its message cites a constraint.
+  /// Returns the status of the creation of a backward problem, and checks that its message cites `constraint`.
   template <typename Body> static quern_status_t refused(Body &&body, const std::string &constraint) {
     const quern_status_t status = test::statusOf(body);
     EXPECT_NE(std::string(quern_get_last_error_message()).find("(softmax " + constraint + ")"), std::string::npos)

@@ -1,10 +1,10 @@
-//===- ArtifactTest.cpp - Reading artifacts that nobody vouches for -------===//
+//===- ArtifactTest.cpp - Reading artifacts from untrusted sources --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Accidents are caught by the checksum. Malice is simulated by damage whose checksum is made right again: then every
-// check of a count, an index or a name stands for itself.
+// Tests the reader of artifacts. The checksum detects accidental damage. Deliberate damage is simulated with a
+// corrected checksum, so that each check of a count, an index or a name is tested alone.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
@@ -31,7 +31,7 @@ Polynomial sum(std::vector<Term> terms) {
   return polynomial;
 }
 
-/// With two loops around its last two steps, and one size that is derived.
+/// An artifact with two loops around its last two steps and one derived size.
 Artifact sample() {
   Artifact artifact;
   artifact.descriptor = "softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab axis=1";
@@ -85,7 +85,7 @@ void expectSame(const Artifact &a, const Artifact &b) {
   ASSERT_EQ(a.arguments.size(), b.arguments.size());
 }
 
-/// Makes the checksum right, as a forger would.
+/// Corrects the checksum, as a forger would.
 std::string resealed(std::string bytes) {
   if (bytes.size() < headerBytes)
     return bytes;
@@ -263,7 +263,7 @@ TEST(Artifact, OffsetsThatSizesDecideAreLeftToExecutions) {
   artifact.steps[4].buffers[1].byteOffset = sum({{1024, {0}}});
   artifact.loops[0].trips = sum({{1, {size3}}});
   EXPECT_TRUE(Artifact::parse(artifact.serialize()));
-  artifact.loops[0].trips = 0; // never runs
+  artifact.loops[0].trips = 0; // an empty loop
   EXPECT_TRUE(Artifact::parse(artifact.serialize()));
 }
 

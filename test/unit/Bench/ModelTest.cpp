@@ -1,9 +1,9 @@
-//===- ModelTest.cpp - What is counted of modelled loops ------------------===//
+//===- ModelTest.cpp - Statistics of modeled loops ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// On a trace that is made up: a kernel of a contraction whose loop over K has four instructions.
+// Tests on a synthetic trace: a contraction kernel whose loop over K has four instructions.
 //
 //===----------------------------------------------------------------------===//
 #include "Model/Model.h"
@@ -46,7 +46,7 @@ TEST(Model, SaysWhatALoopDoesInATurn) {
   EXPECT_EQ(loop.bytesRead, 48);
   EXPECT_EQ(loop.multiply, "fmla");
   EXPECT_EQ(loop.flops, 16);
-  EXPECT_EQ(loop.cycles, (std::map<std::string, double>{{"neoverse-n1", 2}})); // the other was not asked for
+  EXPECT_EQ(loop.cycles, (std::map<std::string, double>{{"neoverse-n1", 2}})); // the other model was not requested
   EXPECT_EQ(loop.busy.at("neoverse-n1"), 1);
   EXPECT_EQ(loop.spills, 0U);
 }

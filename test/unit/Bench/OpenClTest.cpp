@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What they compute is right by the references, for each kind of kernel that the harness chooses from: else
-// their times would say nothing.
+// Tests that their results agree with the references, for each kind of kernel that the harness chooses from; timings of
+// wrong kernels would be meaningless.
 //
 //===----------------------------------------------------------------------===//
 #include "Contestants/Contestant.h"
@@ -19,7 +19,7 @@ namespace {
 
 std::string libraryPath() { return std::getenv("ZE_OPENCL_LIBRARY"); }
 
-/// Why a result is wrong; empty if it is right.
+/// Returns the reason why a result is wrong; empty if it is right.
 std::string wrongIn(const Problem &problem, const ReferenceInputs &inputs, const std::string &bytes) {
   const Result<std::vector<ReferenceOutput>> expected = computeReference(problem.verified.desc, inputs);
   if (!expected)
@@ -59,7 +59,7 @@ TEST(PlainKernels, Reorder) {
   expectRight("reorder src=f32:17x33:ab dst=f32:17x33:ba", 2);
   expectRight("reorder src=f32:3x19x4x5:abcd dst=bf16:3x19x4x5:aBcd16b", 1);
   expectRight("reorder src=f32:4x6:ab dst=s4:4x6:ab", 1);
-  expectRight("reorder src=f8_e4m3:4x6:ab dst=f32:4x6:ba attr.scales=src", 2); // with a sum OpenCL C may fuse
+  expectRight("reorder src=f8_e4m3:4x6:ab dst=f32:4x6:ba attr.scales=src", 2); // with the sum, which OpenCL C may fuse
   expectRight("reorder src=f8_e5m2:4x6:ab dst=f32:4x6:ba attr.post_ops=sum(scale=2)", 2);
 }
 

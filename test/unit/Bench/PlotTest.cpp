@@ -1,9 +1,9 @@
-//===- PlotTest.cpp - Pictures of what was measured -----------------------===//
+//===- PlotTest.cpp - Plots of measurements -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// On times that are made up: what each mark says, and that it lies where its number is.
+// Tests on synthetic times that each mark has the right label and position.
 //
 //===----------------------------------------------------------------------===//
 #include "Plot.h"

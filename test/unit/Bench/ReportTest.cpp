@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the harness computes from times, on times that are made up.
+// Tests the statistics that the harness computes from times, on synthetic times.
 //
 //===----------------------------------------------------------------------===//
 #include "Report.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Uses the compiler as libquern does: bytes in, bytes out, code linked and called. Determinism, concurrency, errors and
-// the contents of an artifact; the numbers that kernels compute are the conformance program's business.
+// Tests the compiler through the same interface as libquern: bytes in, bytes out, code linked and called. Covers
+// determinism, concurrency, errors and the contents of artifacts; the conformance program checks the numbers.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
@@ -66,7 +66,7 @@ TEST(Compiler, describesTheKernelInTheArtifact) {
   EXPECT_TRUE(checkSelfContained(artifact->code));
 }
 
-/// Lines of which all that differs is left out of the key, or changes code. Weights of f32 first.
+/// Lines for which an attribute either is left out of the key or changes the code. Lines with f32 weights come first.
 const std::vector<std::string> &linesWithModes() {
   static const std::vector<std::string> lines = {
       "rnn fwd_i cell=lstm direction=left2right src_layer=f32:17x4x40:abc weights_layer=f32:1x1x40x4x40:any "
@@ -97,8 +97,8 @@ std::string replaced(std::string text, const std::string &from, const std::strin
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-/// Keys are equal exactly where the code is, and the fpmath mode changes code exactly where
-/// docs/primitives/rnn.md says.
+/// Keys are equal exactly if the code is, and the fpmath mode changes code exactly where docs/primitives/rnn.md says
+/// so.
 TEST(Compiler, keysTellKernelsApartAndNothingElse) {
   constexpr size_t linesOfF32Weights = 3;
   for (const std::string target : {"avx2", "avx512_core", "avx512_core_bf16", "avx512_core_amx", "spirv64"})
@@ -182,7 +182,7 @@ TEST(Compiler, givesTheSameBytesFromEveryContext) {
   std::string first = compile(line, "avx512_core", QUERN_COMPILER_ARTIFACT, false).result;
   ASSERT_FALSE(first.empty());
   std::vector<std::string> results(4);
-  std::vector<std::thread> threads; // more threads than idle contexts: some are made anew
+  std::vector<std::thread> threads; // more threads than idle contexts, so new ones are created
   for (std::string &result : results)
     threads.emplace_back([&result] {
       for (int i = 0; i < 3; ++i)
@@ -215,7 +215,7 @@ TEST(Compiler, compilesDifferentProblemsAtTheSameTime) {
 
 TEST(Compiler, retiresContextsWithoutAChangeInTheCode) {
   std::string first = compile(line, "avx2", QUERN_COMPILER_OBJECT, false).result;
-  for (int i = 0; i < 600; ++i) // beyond the life of one context
+  for (int i = 0; i < 600; ++i) // more than one context compiles before it is replaced
     ASSERT_EQ(compile(line, "avx2", i % 100 ? QUERN_COMPILER_EMIT : QUERN_COMPILER_OBJECT, false).status, 0);
   EXPECT_EQ(compile(line, "avx2", QUERN_COMPILER_OBJECT, false).result, first);
 }

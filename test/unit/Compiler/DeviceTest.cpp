@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// LLVM's SPIR-V back end keeps static state, so that what one compilation leaves must be seen to reach no other.
+// Tests compilation for devices. LLVM's SPIR-V back end has static state, so no compilation may affect a later one.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
@@ -19,7 +19,7 @@ using namespace quern;
 
 namespace {
 
-/// Several blocks, several kernels in a module, runtime sizes, half bytes.
+/// Lines with several blocks, several kernels in a module, open sizes and half bytes.
 constexpr const char *lines[] = {
     "softmax fwd_i alg=accurate src=f32:6x50:ab dst=f32:6x50:ab axis=1",
     "softmax fwd_i alg=log src=bf16:?x300:ab dst=bf16:?x300:ab axis=1",

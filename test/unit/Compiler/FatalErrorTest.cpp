@@ -1,9 +1,10 @@
-//===- FatalErrorTest.cpp - What LLVM would end the process for -----------===//
+//===- FatalErrorTest.cpp - LLVM's fatal errors as results ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test runs in a process of its own, since what LLVM was at work on is never freed.
+// Tests that LLVM's fatal errors become results. Each test runs in a separate process, because LLVM's unfinished
+// objects are leaked.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/Stages.h"
@@ -21,7 +22,7 @@
 namespace quern {
 namespace {
 
-/// Ends the test's process, successfully if nothing is wrong.
+/// Ends the process of a test; its exit status is 0 if `wrong` is empty.
 void endWith(const std::string &wrong) {
   std::fputs(wrong.c_str(), stderr);
   _exit(wrong.empty() ? 0 : 1);
@@ -42,7 +43,7 @@ void nest() {
   endWith("");
 }
 
-// An instruction of AVX-512 for a target that has none: selection knows no way, and there is none to say so.
+// An AVX-512 instruction for a target without AVX-512: instruction selection fails with a fatal error.
 constexpr const char *unselectable = R"(
 llvm.func @unselectable(%a: vector<16xf32>, %i: vector<16xi32>) -> vector<16xf32> {
   %0 = llvm.call_intrinsic "llvm.x86.avx512.permvar.sf.512"(%a, %i) : (vector<16xf32>, vector<16xi32>) -> vector<16xf32>

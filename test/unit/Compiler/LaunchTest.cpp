@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Programs are read as they are written; every way to write one wrong has its line.
+// Tests that programs are read as they are written, and one refusal for every kind of mistake.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/Launch.h"
@@ -21,7 +21,8 @@ using namespace quern;
 
 namespace {
 
-/// Two kernels of @cell, of which the second shares scratch, and one of @copy; `steps` are the program's.
+/// Returns a module with two kernels of @cell, the second of which uses shared scratch, and one of @copy. `steps` is
+/// the program.
 std::string moduleWith(const std::string &steps) {
   auto kernel = [](const std::string &name, const std::string &traits) {
     return "func.func @" + name +
@@ -38,7 +39,7 @@ std::string moduleWith(const std::string &steps) {
 std::string call(const std::string &problem, const std::string &offset = "0", const std::string &more = "") {
   return " call @" + problem + "(\"src\"[" + offset + "], \"h\") " + more;
 }
-/// With @cell called, so that nothing else is missing.
+/// Adds a call of @cell, so that every problem is called.
 std::string program(const std::string &steps) { return call("cell") + " " + steps; }
 
 class LaunchTest : public testing::Test {
@@ -62,7 +63,7 @@ protected:
     expectNotParsed(steps, why);
     EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 1) << errors;
   }
-  /// A parser also says in what it found the error.
+  /// Like expectRefused(), but a parser adds lines that say where the error is.
   void expectNotParsed(const std::string &steps, const std::string &why) {
     EXPECT_TRUE(failed(read(moduleWith(steps)))) << why;
     EXPECT_NE(errors.find(why), std::string::npos) << "instead of '" << why << "': " << errors;

@@ -1,9 +1,9 @@
-//===- MlirTest.cpp - Functions of the caller's through the bridge --------===//
+//===- MlirTest.cpp - Caller-provided functions through the bridge --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What was read of equal functions is equal, and nothing that bytes may be does harm.
+// Tests that reading equal functions gives equal results, and that malformed bytes are refused without harm.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
@@ -37,7 +37,7 @@ MlirDesc readOf(const PrimitiveDesc &desc) {
   return read ? std::get<MlirDesc>(read->op) : MlirDesc();
 }
 
-/// Twice the sum, or what `op` is instead.
+/// Returns a function that doubles the result of `op`, by default a sum.
 std::string doubling(const std::string &name, const std::string &value, const std::string &op = "arith.addf") {
   return "func.func @" + name + "(%" + value + ": tensor<8x16xf32>) -> tensor<8x16xf32> {\n  %e = tensor.empty() : " +
          "tensor<8x16xf32>\n  %r = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) " +
@@ -100,7 +100,7 @@ TEST(Mlir, WhatWasReadIsNotReadAgain) {
   EXPECT_EQ(askFor(api().compile, given(doubling("f", "v"))).status, static_cast<int>(Status::InvalidArguments));
 }
 
-/// Beyond its limits a function is not looked at.
+/// A function that exceeds a limit is refused without reading it.
 TEST(Mlir, LimitsOfAFunction) {
   const auto chainOf = [](int operations) {
     std::string text = "func.func @f(%v0: tensor<4xf32>) -> tensor<4xf32> {\n  %e = tensor.empty() : tensor<4xf32>\n";
@@ -124,7 +124,7 @@ TEST(Mlir, LimitsOfAFunction) {
   EXPECT_NE(wide.error.find("has 257 arguments and 0 results; 1 to 256"), std::string::npos) << wide.error;
 }
 
-/// Sizes that an execution brings: which of them are one, and which are numbers.
+/// Open sizes: which of them are equal, and which are known numbers.
 TEST(Mlir, OpenSizesAreRelated) {
   const MlirDesc read = readOf(given(R"(
 #id = affine_map<(r, c) -> (r, c)>
@@ -146,7 +146,7 @@ func.func @f(%x: tensor<?x?xf32>, %w: tensor<?x?xf32>, %b: tensor<40xf32>) -> te
   return %y : tensor<?x?xf32>
 }
 )"));
-  // Dims of x, then its stride; so of w and of the result: rows, K, K, columns, which are 40.
+  // The dims of x, then its stride; then the same for w and the result: rows, K, K, columns, which are 40.
   EXPECT_EQ(read.sizes, "0,1,2,1,=40,5,0,=40,8");
   MlirDesc wrong = read;
   for (const char *sizes : {"", "0", "0,1,2,1,=40,5,0,=40,9", "1,1,2,1,=40,5,0,=40,8", "0,1,=2,1,=40,5,0,=40,8",

@@ -1,10 +1,10 @@
-//===- DeviceRefusalsTest.cpp - What a run for devices does not forgive ---===//
+//===- DeviceRefusalsTest.cpp - Refusals that fail a device run -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Refusals are planted in runs of quern-conformance --compile-only: in what is drawn, where the verifier says them, and
-// in place of the compiler, where a schedule would.
+// Tests runs of quern-conformance --compile-only with planted refusals: in drawn problems, which the verifier refuses,
+// and in place of the compiler, as if a schedule refused them.
 //
 //===----------------------------------------------------------------------===//
 #include "Suite/Compile.h"
@@ -16,7 +16,7 @@ using namespace quern;
 
 namespace {
 
-/// Draws one line, and another once in `period` cases.
+/// Draws the line `usual`, and `rare` in one of `period` cases.
 class PlantedCases : public PrimitiveCases {
 public:
   PlantedCases(std::string_view usual, std::string_view rare, int64_t period)
@@ -42,16 +42,16 @@ private:
 };
 
 constexpr std::string_view legal = "softmax fwd_i src=f32:3x5:ab dst=f32:3x5:ab axis=1";
-// Half of the drawn devices have f64.
+// Only half of the drawn devices have f64.
 constexpr std::string_view ofF64 = "softmax fwd_i src=f64:3x5:ab dst=f64:3x5:ab axis=1";
 
-/// In place of a compiler: it takes everything, but for a problem once in `period`, which it refuses in these words.
+/// Replaces the compiler: it accepts every problem except one in `period`, which it refuses with `words`.
 class PlantedSuite : public CompileSuite {
 public:
   PlantedSuite(PrimitiveCases &cases, std::string words, int64_t period)
       : CompileSuite({.count = 100}, cases), words(std::move(words)), period(period) {}
 
-  /// The exit code; `said` is what was printed.
+  /// Returns the exit code; `said` receives the output.
   int64_t runAll(std::string &said) {
     testing::internal::CaptureStdout();
     run();
@@ -83,7 +83,7 @@ TEST(DeviceRefusals, NothingRefusedPasses) {
 }
 
 TEST(DeviceRefusals, ScheduleThatRefusesFails) {
-  // The second of these may be said by the verifier alone.
+  // The second message is allowed only from the verifier.
   for (const char *words : {"no schedule takes this problem", "src is of f64, which the device lacks"}) {
     PlantedCases cases(legal, legal, 2);
     std::string said;

@@ -1,4 +1,4 @@
-//===- FlatnessTest.cpp - Data that tests nothing is seen -----------------===//
+//===- FlatnessTest.cpp - Detecting data that tests nothing ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -13,7 +13,7 @@ using namespace quern;
 
 namespace {
 
-/// What is flat of a problem with the data that its seed gives, or with a src of zeros.
+/// Returns the part of a problem that has only one value, with the data of its seed or with a src of zeros.
 std::string flatPartOf(std::string_view line, bool isOfZeros = false) {
   const Problem problem = *readProblem(line, Target{CpuIsa::Avx2});
   ProblemData data = *ProblemData::create(problem, {});

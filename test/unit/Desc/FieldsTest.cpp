@@ -1,11 +1,11 @@
-//===- FieldsTest.cpp - No field is forgotten -----------------------------===//
+//===- FieldsTest.cpp - Fields in equality, keys, text and bytes ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Changes each field of every descriptor, one at a time: equality, key and text must notice, and text and bytes must
-// carry the change. The fields are taken from visitFields(), and those lists are compared with the structs' sizes, so
-// that a new member without an entry fails.
+// Changes each field of every descriptor, one at a time, and tests that equality, key and text differ and that text and
+// bytes preserve the change. The fields come from visitFields(); the sizes of the structs are checked too, so that a
+// new member without an entry fails.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/FieldVisitor.h"
@@ -26,7 +26,7 @@ template <typename T>
 constexpr bool isLeaf =
     !std::is_class_v<T> || isVector<T> || isMap<T> || std::is_same_v<T, TensorDesc> || std::is_same_v<T, std::string>;
 
-/// Changes the leaf field number `target`; counts them all.
+/// Changes leaf field number `target`, and counts all leaf fields.
 struct Mutator {
   int target;
   int index = 0;
@@ -69,7 +69,7 @@ struct Mutator {
   void change(std::map<int32_t, QuantParams> &value) { value[17]; }
 };
 
-/// The two are different everywhere, and `changed` survives text and bytes.
+/// Expects that the two differ everywhere, and that text and bytes preserve `changed`.
 void expectNoticed(const PrimitiveDesc &base, const PrimitiveDesc &changed, const std::string &what) {
   EXPECT_FALSE(base == changed) << what;
   EXPECT_NE(base.canonicalBytes(), changed.canonicalBytes()) << what;
@@ -85,7 +85,7 @@ void expectNoticed(const PrimitiveDesc &base, const PrimitiveDesc &changed, cons
   EXPECT_EQ(*read, changed) << what;
 }
 
-/// Mutates every leaf of `part(desc)`; returns how many there are.
+/// Mutates every leaf of `part(desc)`; returns their number.
 template <typename Part> int mutateAll(const PrimitiveDesc &base, const Part &part, const char *name) {
   for (int target = 0;; ++target) {
     PrimitiveDesc changed = base;
@@ -98,7 +98,7 @@ template <typename Part> int mutateAll(const PrimitiveDesc &base, const Part &pa
   }
 }
 
-/// How many fields an operation has, each of which was changed.
+/// Mutates every field of an operation; returns their number.
 template <typename Op> int mutateAllOf() {
   PrimitiveDesc desc;
   EXPECT_TRUE(desc.setKind(kindOf<Op>));
@@ -135,7 +135,7 @@ TEST(Fields, OfAttributes) {
   expectNoticed(desc, other, "argument of scales");
 }
 
-// A field is legal for some kinds only; for the others it must be refused and still be seen by equality and bytes.
+// A field is valid only for some kinds; for the others it must be refused, and still count in equality and bytes.
 TEST(Fields, OfPostOps) {
   PostOp eltwise, binary, select, sum, prelu;
   eltwise.alg = Alg::EltwiseRelu;
@@ -155,7 +155,7 @@ TEST(Fields, OfPostOps) {
       Mutator mutator{target, 0, {}, {}};
       PostOp::visitFields(changed.attr.postOps[0], mutator);
       ASSERT_EQ(mutator.index, 10);
-      if (mutator.changed == "alg") // to another of the same kind
+      if (mutator.changed == "alg") // to another algorithm of the same kind
         changed.attr.postOps[0].alg = op.kind == PostOp::Kind::Binary ? Alg::BinaryMul : Alg::EltwiseExp;
       EXPECT_FALSE(base == changed);
       EXPECT_NE(base.canonicalBytes(), changed.canonicalBytes()) << mutator.changed;
@@ -211,15 +211,15 @@ TEST(Fields, OfTensors) {
   }
 }
 
-// A member that is added to a struct but not to its list changes the size: then add it to
-// visitFields(), and correct the number.
+// Adding a member to a struct without adding it to its list changes the size. Then add it to visitFields() and correct
+// the number here.
 TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(QuantParams), 40u);
-  // The last: of a depthwise convolution, never written.
+  // The last term is the depthwise convolution, which is never serialized.
   EXPECT_EQ(sizeof(PostOp), 32 + 2 * sizeof(TensorDesc) + 8 + 40);
   EXPECT_EQ(sizeof(RnnQuantization), 72u);
   EXPECT_EQ(sizeof(Dropout), 8 + sizeof(TensorDesc));
-  // The last, of what no primitive computes, and of a primitive's tiers, are never written.
+  // The last term holds attributes that no primitive computes and the tiers of a primitive, which are never serialized.
   EXPECT_EQ(sizeof(Attributes),
             24 + 2 * sizeof(std::map<int32_t, QuantParams>) + 24 + sizeof(RnnQuantization) + sizeof(Dropout) + 32);
   EXPECT_EQ(sizeof(SoftmaxDesc), 8 + 4 * sizeof(TensorDesc) + 8);
@@ -233,7 +233,7 @@ TEST(Fields, AreAllListed) {
   EXPECT_EQ(sizeof(MlirDesc), 6 * sizeof(std::string) + sizeof(std::vector<TensorDesc>) + 8);
 }
 
-// Copies are deep, and a problem without an RNN has not its size.
+// Copies are deep. RnnDesc is boxed, so that other descriptors do not have its size.
 TEST(Fields, AnRnnIsBoxed) {
   EXPECT_LT(sizeof(PrimitiveDesc), sizeof(RnnDesc) / 2);
   PrimitiveDesc desc;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What host() finds is settled once in a process, so each cap is tried in a process of its own.
+// Tests targets and keys. Target::host() is determined once per process, so each cap is tested in a separate process.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Key.h"
@@ -20,7 +20,7 @@ namespace {
 constexpr CpuIsa allIsas[] = {CpuIsa::Sse42,      CpuIsa::Avx2,       CpuIsa::Avx512,   CpuIsa::Avx512Vnni,
                               CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx};
 
-/// A process of its own, begun anew where programs can start themselves without an emulator.
+/// Makes death tests run in newly started processes, except in an emulator, where programs cannot start themselves.
 void startAlone() {
 #ifdef QUERN_EMULATOR
   GTEST_FLAG_SET(death_test_style, "fast");
@@ -34,7 +34,7 @@ void startAlone() {
   std::exit(static_cast<int>(Target::host().isa));
 }
 
-/// The highest level that this machine has and that is not above `cap`; a cap of another architecture's is none.
+/// Returns the highest level of this machine that does not exceed `cap`; a cap of another architecture is ignored.
 CpuIsa capped(CpuIsa cap) {
   CpuIsa best = isasOf(archOf(detectedIsa())).front();
   for (CpuIsa isa : isasOf(archOf(best)))
@@ -51,7 +51,7 @@ void expectCap(const char *variable, CpuIsa cap) {
 [[noreturn]] void exitAfterSetMax() {
   setenv("QUERN_MAX_CPU_ISA", "avx2", 1);
   const CpuIsa lowest = isasOf(archOf(detectedIsa())).front();
-  bool set = static_cast<bool>(setMaxCpuIsa(lowest)); // overrides the variable
+  bool set = static_cast<bool>(setMaxCpuIsa(lowest)); // takes precedence over the variable
   bool isLowest = Target::host().isa == lowest;
   Result<void> late = setMaxCpuIsa(CpuIsa::Avx2);
   std::exit(set && isLowest && !late && late.error().status == Status::InvalidArguments ? 0 : 1);

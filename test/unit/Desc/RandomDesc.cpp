@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Tensors are drawn field by field and kept only if validate() accepts them, so that no constructor's
-// habits limit what is drawn.
+// Draws tensors field by field and keeps those that validate() accepts, so that the constructors do not limit the range
+// of drawn tensors.
 //
 //===----------------------------------------------------------------------===//
 #include "RandomDesc.h"
@@ -18,7 +18,7 @@ namespace quern::test {
 float RandomDesc::anyFloat() {
   switch (below(4)) {
   case 0:
-    return std::bit_cast<float>(static_cast<uint32_t>(engine())); // NaNs, infinities and denormals included
+    return std::bit_cast<float>(static_cast<uint32_t>(engine())); // includes NaNs, infinities and denormals
   case 1:
     return -0.0f;
   default:
@@ -148,7 +148,7 @@ PostOp RandomDesc::postOp() {
   case PostOp::Kind::Prelu:
     op.mask = static_cast<int32_t>(below(4096));
     break;
-  case PostOp::Kind::Depthwise: // has no text
+  case PostOp::Kind::Depthwise: // has no text form
     break;
   }
   return op;
@@ -183,7 +183,7 @@ Attributes RandomDesc::attributes() {
 
 namespace {
 
-/// Draws every field of an operation; algorithms and kinds from all that there are.
+/// Draws every field of an operation; algorithms and kinds are drawn from all values.
 struct FieldDrawer {
   RandomDesc &random;
   void operator()(const char *, PropKind &value) {

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Draws problems that validate() accepts, whatever they mean: every kind of layout, extra and attribute
-// occurs. The same seed gives the same problems on every machine (no distributions of the standard library,
-// which are free to differ).
+// Draws problems that validate() accepts, implemented or not: every kind of layout, extra and attribute occurs. A seed
+// draws the same problems on every machine, because no distributions of the standard library are used: their results
+// are unspecified.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RANDOMDESC_H
@@ -25,7 +25,7 @@ public:
   TensorDesc tensor();
   Attributes attributes();
   float anyFloat();
-  /// Uniform in [0, limit).
+  /// Returns a uniform number in [0, limit).
   uint64_t below(uint64_t limit) { return engine() % limit; }
   bool chance(int percent) { return below(100) < static_cast<uint64_t>(percent); }
 

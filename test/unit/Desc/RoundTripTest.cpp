@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Random legal descriptors survive text and bytes; damaged ones are refused or are what they say. The seed
-// is printed with a failure.
+// Tests that text and bytes preserve random valid descriptors, and that damaged ones are refused or are read as what
+// they contain. A failure prints the seed.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Key.h"
@@ -142,7 +142,7 @@ TEST(RoundTrip, NoiseIsRefused) {
   }
 }
 
-// Time that grows with the square of the length would not end here.
+// Parsing in quadratic time would take too long here.
 TEST(RoundTrip, LongLinesTakeLinearTime) {
   constexpr size_t count = 200000;
   PrimitiveDesc desc;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every alias of the specification's memory-format page, oneDNN's blocked aliases by example, and what is no tag.
+// Tests every alias of the specification's memory-format page, examples of oneDNN's blocked aliases, and invalid tags.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/TensorDesc.h"
@@ -15,7 +15,7 @@ using namespace quern;
 
 namespace {
 
-/// Distinct sizes, none a multiple of a block, so that no two orders coincide.
+/// Returns distinct sizes, none of them a multiple of a block, so that no two orders coincide.
 std::vector<int64_t> dimsOfRank(size_t rank) {
   const std::vector<int64_t> sizes = {3, 5, 7, 2, 9, 11, 2, 3, 2, 3, 2, 3};
   return {sizes.begin(), sizes.begin() + static_cast<long>(rank)};
@@ -50,7 +50,7 @@ TEST(Tags, EveryBlockedTagLeadsBack) {
   for (std::string_view tag :
        {"aB16b", "aBcd16b", "aBcd8b", "ABcd4b16a4b", "ABcd16b16a2b", "BAcd16a16b", "aBCde16c16b", "ABc8a4b", "Abcd32a",
         "aCBdef16c16b", "AB48a16b", "cdeBa4b", "BcdA16a32b4a", "defcbA16a"}) {
-    // More than a block each: where there is one block, orders coincide.
+    // More than one block in each dim: with a single block, orders would coincide.
     const std::vector<int64_t> sizes = {71, 67, 73, 3, 5, 7};
     Result<TensorDesc> desc = TensorDesc::fromTag({sizes.data(), rankOfTag(tag)}, DataType::F32, tag);
     ASSERT_TRUE(desc) << tag << ": " << desc.error().message;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Offsets are compared with a walk over the buffer that reads the letters of the tag; what must be
-// refused is a table of reasons.
+// Tests offsets against a traversal of the buffer that follows the letters of the tag, and refused descriptors with a
+// table of reasons.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/TensorDesc.h"
@@ -34,13 +34,13 @@ TensorDesc strided(const Dims &dims, const Dims &strides, DataType type = DataTy
 
 Dims stridesOf(const TensorDesc &desc) { return {desc.strides, desc.strides + desc.ndims}; }
 
-/// Walks the buffer of a tag in the order of its letters and demands that each logical index, padding
-/// included, lies where the walk is.
+/// Traverses the buffer of a tag in the order of its letters and expects that each logical index, including padding, is
+/// at that offset.
 void expectOffsetsOfTag(const Dims &dims, const std::string &tag) {
   TensorDesc desc = tagged(dims, tag);
   struct Loop {
     int dim;
-    int64_t extent, weight; ///< weight: what one step adds to the index
+    int64_t extent, weight; ///< weight: increment of the index per step
   };
   std::vector<Loop> loops;
   size_t at = 0;
@@ -114,7 +114,7 @@ TEST(TensorDesc, OffsetsFollowTheLettersOfTheTag) {
 
 TEST(TensorDesc, SizesCountPaddingGapsOffsetsAndCompensation) {
   EXPECT_EQ(tagged({2, 17}, "aB16b").bytes(), 2 * 32 * 4);
-  EXPECT_EQ(strided({2, 3}, {8, 1}).bytes(), 16 * 4); // the last row with its gap
+  EXPECT_EQ(strided({2, 3}, {8, 1}).bytes(), 16 * 4); // the last row includes its gap
   EXPECT_EQ(strided({1, 3}, {8, 1}).bytes(), 3 * 4);
   EXPECT_EQ(strided({4, 3}, {0, 1}).bytes(), 3 * 4);
   TensorDesc offset = strided({2, 3}, {8, 1});
@@ -130,7 +130,7 @@ TEST(TensorDesc, SizesCountPaddingGapsOffsetsAndCompensation) {
   TensorDesc odd = strided({3, 1}, {1, 1}, DataType::S8);
   odd.extras.flags = ExtraRnnU8S8;
   odd.extras.compensationMask = 2;
-  EXPECT_EQ(odd.bytes(), 4 + 4); // the buffer starts at a multiple of 4
+  EXPECT_EQ(odd.bytes(), 4 + 4); // compensation starts at a multiple of 4
 }
 
 TEST(TensorDesc, ZeroDimsAreLegalAndEmpty) {
@@ -186,7 +186,7 @@ TEST(TensorDesc, DenseLikeKeepsTheOrderOfDims) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is refused
+// Refused descriptors.
 //===----------------------------------------------------------------------===//
 
 TEST(TensorDesc, IllegalStridesAreRefusedWithTheValue) {
@@ -220,7 +220,7 @@ TEST(TensorDesc, IllegalStridesAreRefusedWithTheValue) {
 TEST(TensorDesc, LegalStridesWithGapsOnesAndBroadcast) {
   strided({2, 3}, {100, 7});
   strided({1, 3}, {0, 1});
-  strided({1, 3}, {2, 1}); // the stride of a dim of 1 does not matter
+  strided({1, 3}, {2, 1}); // the stride of a dim of size 1 does not matter
   strided({5, 3}, {0, 1});
   strided({5, 3}, {0, 0});
   strided({2, runtimeDim}, {runtimeDim, 1});
@@ -273,7 +273,7 @@ TEST(TensorDesc, ValidateRefusesWhatABlobMayHold) {
 }
 
 TEST(TensorDesc, BytesWithADimBelowZeroAreRefusedByItsValue) {
-  for (int64_t dim : {INT64_C(-4), INT64_MIN + 8}) { // the second overflows if it is padded to a multiple of the block
+  for (int64_t dim : {INT64_C(-4), INT64_MIN + 8}) { // padding the second to a multiple of the block overflows
     ByteWriter out;
     tagged({2, 17}, "aB16b").write(out);
     const size_t secondDim = 1 + sizeof(DataType) + 2 + sizeof(int64_t);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A view must reach exactly the elements that the original reaches at the corresponding indices.
+// Tests that a view has exactly the elements that the original has at the corresponding indices.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/TensorDesc.h"
@@ -29,7 +29,7 @@ TensorDesc strided(const Dims &dims, const Dims &strides) {
   return *desc;
 }
 
-/// Offsets of all elements in row-major order of the logical index.
+/// Returns the offsets of all elements in row-major order of the logical index.
 Dims offsetsOf(const TensorDesc &desc) {
   Dims all;
   Dims index(static_cast<size_t>(desc.ndims), 0);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What lines mean, what is printed for them, where the caret stands when they are wrong, and that every example
-// of the documentation holds.
+// Tests the meaning of lines, their canonical form, the column of the caret in errors, and every example of the
+// documentation.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextForm.h"
@@ -32,7 +32,7 @@ void expectCanonical(std::string_view line, std::string_view canonical) {
 
 struct BadLine {
   std::string_view line;
-  size_t column; ///< of the caret
+  size_t column; ///< column of the caret
   std::string_view fragment;
 };
 
@@ -225,7 +225,7 @@ TEST(TextForm, ALongLineIsShownAroundThePlace) {
   EXPECT_EQ(message[shown + (message.size() - 1 - caret)], 'q') << message;
 }
 
-// Each line of the ```text blocks is a problem, in canonical form.
+// Each line of a ```text block is a problem in canonical form.
 TEST(TextForm, EveryExampleOfTheDocumentationHolds) {
   std::ifstream page(QUERN_SOURCE_DIR "/docs/text-form.md");
   ASSERT_TRUE(page);
@@ -247,7 +247,7 @@ TEST(TextForm, EveryExampleOfTheDocumentationHolds) {
     EXPECT_GE(examples, 5);
 }
 
-// The caller's rounding mode changes neither what a decimal means nor how a float is printed.
+// The caller's rounding mode affects neither parsing of decimals nor printing of floats.
 TEST(TextForm, DecimalsInEveryRoundingMode) {
   const std::string line = "eltwise fwd_i alg=pow alpha=0.3 beta=16777217.1 src=f32:4:a dst=f32:4:a",
                     text = parsed(line).text();

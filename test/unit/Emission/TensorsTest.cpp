@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Over random blocked descriptors, element by element: the map and the memref lead where offsetOf() does, and the boxes
-// hold every place of the padding once and nothing else.
+// Tests random blocked descriptors element by element: the map and the memref give the same offsets as offsetOf(), and
+// the boxes contain every padding element once and nothing else.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Tensors.h"
@@ -24,8 +24,8 @@ namespace {
 
 using Index = std::vector<int64_t>;
 
-/// Up to three dims of up to 13, up to four inner blocks, outer strides in any order with gaps, whole
-/// blocks of padding at times.
+/// Draws up to three dims of at most 13, up to four inner blocks, outer strides in any order with gaps, and sometimes
+/// whole blocks of padding.
 TensorDesc randomBlocked(std::mt19937 &engine) {
   auto below = [&](int limit) { return static_cast<int>(engine() % static_cast<unsigned>(limit)); };
   TensorDesc desc;
@@ -131,7 +131,8 @@ TEST(Padding, CommonLayoutsNeedOneBox) {
   };
   EXPECT_EQ(boxes({2, 32, 5, 5}, "aBcd16b"), 0u);
   EXPECT_EQ(boxes({2, 20, 5, 5}, "aBcd16b"), 1u);
-  // Past the end in a; in b with a in whole blocks; in b in a's last block.
+  // Three boxes: past the end of a, past the end of b in whole blocks of a, and past the end of b in the last block of
+  // a.
   EXPECT_EQ(boxes({20, 20, 5, 5}, "ABcd16a16b"), 3u);
 }
 

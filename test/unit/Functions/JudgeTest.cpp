@@ -1,10 +1,10 @@
-//===- JudgeTest.cpp - The judge of functions sees wrong kernels ---------===//
+//===- JudgeTest.cpp - The judge of functions detects wrong kernels -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A kernel of a function is judged right, also where terms cancel; that of a function that differs as a broken kernel
-// would is judged wrong on the same data.
+// Tests that correct kernels are judged right, also if terms cancel, and that kernels of a function with a typical
+// fault are judged wrong on the same data.
 //
 //===----------------------------------------------------------------------===//
 #include "ProblemData.h"
@@ -18,7 +18,7 @@ using namespace quern;
 
 namespace {
 
-/// A fault: what of the text it replaces.
+/// A fault: `right` is the replaced text, `wrong` its replacement.
 struct Mutant {
   const char *name, *right, *wrong;
 };
@@ -225,7 +225,7 @@ const Function functions[] = {
        "%j1 = arith.truncf %j : f32 to bf16 %j2 = arith.extf %j1 : bf16 to f32 %p = arith.mulf %w, %j2 :"}}},
 };
 
-/// With one place replaced.
+/// Returns the text with the fault of `mutant`.
 std::string withFault(std::string text, const Mutant &mutant) {
   const size_t at = text.find(mutant.right);
   EXPECT_NE(at, std::string::npos) << mutant.name;
@@ -233,7 +233,7 @@ std::string withFault(std::string text, const Mutant &mutant) {
   return text;
 }
 
-/// The problem of a function.
+/// Returns the problem of a function.
 Problem problemOf(const std::string &text) {
   char path[] = "/tmp/quern-judge-XXXXXX";
   const int file = mkstemp(path);
@@ -248,7 +248,7 @@ Problem problemOf(const std::string &text) {
   return std::move(*problem);
 }
 
-/// How the kernel of one function is judged on the data of the other.
+/// Returns the verdict on the kernel of `given` with the data and expected results of `expected`.
 Verdict judged(const Problem &expected, const Problem &given, uint64_t seed, FillKind fill) {
   Result<Device> cpu = Device::open(quern_cpu);
   Result<ProblemData> data = ProblemData::create(expected, {.fill = fill, .seed = seed});

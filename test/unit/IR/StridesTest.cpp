@@ -1,4 +1,4 @@
-//===- StridesTest.cpp - Strides, as MLIR has them ------------------------===//
+//===- StridesTest.cpp - Strides of memrefs -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,11 +1,11 @@
-//===- CompiledFailureTest.cpp - Failing calls under compiled kernels -----===//
+//===- CompiledFailureTest.cpp - Failing calls with compiled kernels ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// As FailureTest.cpp, with what the compiler makes of a softmax, a reorder and an LSTM, whose program is recorded.
-// First kernels stay in the memory cache, so that the calls are those of engines, streams, memory and executions; then
-// those that load kernels fail.
+// Like FailureTest.cpp, but with compiled kernels: a softmax, a reorder and an LSTM, whose program is recorded. First
+// the kernels stay in the memory cache, so that calls of engines, streams, memory and executions fail; then the calls
+// that load kernels fail.
 //
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"
@@ -23,12 +23,12 @@ using namespace quern::test;
 
 namespace {
 
-/// Calls of the driver before a kernel is there and after.
+/// Numbers of driver calls before and after a kernel is created.
 struct Loading {
   int64_t before = 0, after = 0;
 };
 
-/// Everything from the engine to the judgement.
+/// Runs a line from opening the engine to judging the result.
 Result<void> runLine(const std::string &line, Loading *loading = nullptr) {
   Result<Device> device = Device::open(quern_gpu);
   if (!device)
@@ -99,7 +99,7 @@ void failEachCall(const std::string &line) {
       failCall(line, n, failure, objects);
 }
 
-/// Those that build a module and make its kernels, which is done again for each.
+/// Fails each call that builds a module or creates its kernels; the kernel is loaded again for each.
 void failLoading(const std::string &line) {
   ASSERT_TRUE(runLine(line));
   emptyMemoryCache();
@@ -132,7 +132,7 @@ TEST(EachLoadingCall, OfASoftmax) { failLoading(softmax); }
 TEST(EachLoadingCall, OfAReorder) { failLoading(reorder); }
 TEST(EachLoadingCall, OfAnLstm) { failLoading(lstm); }
 
-/// powf is OpenCL's there, all else as everywhere; what has elements of f64 is refused by name.
+/// Returns 0 if pow, gelu and a reorder compute right results without f64, and f64 tensors are refused by name.
 int runWithoutF64() {
   for (const char *line : {"eltwise fwd_i alg=pow alpha=2 beta=0.3 src=f32:9x33:ab dst=f32:9x33:ab",
                            "eltwise fwd_i alg=gelu_erf src=f16:9x33:ab dst=f16:9x33:ab",
@@ -146,7 +146,7 @@ int runWithoutF64() {
 }
 
 TEST(ADeviceWithoutF64, ComputesAllThatIsNotF64) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own, whose driver reads this
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a separate process, whose driver reads the variable
   setenv("ZE_OPENCL_F64", "0", 1);
   EXPECT_EXIT(std::_Exit(runWithoutF64()), testing::ExitedWithCode(0), "");
   unsetenv("ZE_OPENCL_F64");

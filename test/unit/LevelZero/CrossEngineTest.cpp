@@ -17,11 +17,11 @@ using testing::HasSubstr;
 
 namespace {
 
-// A reorder whose kernel adds something is none that would do for a copy: it has attributes.
+// A post-op makes these reorders run a kernel instead of a copy.
 const char *const fromHost = "dst_engine=gpu attr.post_ops=eltwise(alg=linear,alpha=1)";
 const char *const toHost = "src_engine=gpu attr.post_ops=eltwise(alg=linear,alpha=1)";
 
-/// The first device once more, in a context of its own: to the library another device.
+/// The first device in a separate context: to the library, another device.
 class OtherDevice {
 public:
   OtherDevice() {
@@ -68,7 +68,7 @@ TEST(LevelZero, AReorderCrossesEnginesInEveryKindOfStream) {
        {stream::flags::in_order, stream::flags::out_of_order, stream::flags::in_order | stream::flags::profiling}) {
     stream order(device, flags);
     std::vector<DeviceRun> runs;
-    for (int i = 0; i < 12; ++i) { // of growing sizes, which share what is between host and device
+    for (int i = 0; i < 12; ++i) { // growing sizes, which share the staging memory between host and device
       runs.emplace_back(device, reorderLine(std::to_string(1 + 20 * i), i / 2 % 2 ? toHost : fromHost),
                         i % 2 ? addTwoByRows : addOne);
       runs.back().fill(static_cast<float>(100 * i));
@@ -78,7 +78,7 @@ TEST(LevelZero, AReorderCrossesEnginesInEveryKindOfStream) {
     for (size_t i = 0; i < runs.size(); ++i)
       EXPECT_EQ(runs[i].wrong(i % 2 ? plusTwo : plusOne), 0u) << i;
     runs[1].fill(7);
-    runs[1].execute(order); // what was recorded once more
+    runs[1].execute(order); // replays the recording
     order.wait();
     EXPECT_EQ(runs[1].wrong(plusTwo), 0u);
   }
@@ -184,7 +184,7 @@ TEST(LevelZero, MemoryOnTheWrongSideIsRefused) {
               HasSubstr("argument 17 (dst) is on another kind of engine than the stream"));
   EXPECT_THAT(refusal(ofHost, onHost, onDevice), HasSubstr("the stream is of another engine"));
   const engine alsoHost(engine::kind::cpu, 0);
-  const memory onOther(run.desc.src_desc(), alsoHost); // until the device has copied it
+  const memory onOther(run.desc.src_desc(), alsoHost); // alive until the device has copied it
   EXPECT_EQ(refusal(order, onOther, onDevice), "") << "one CPU is as good as another";
   order.wait();
 }
@@ -208,7 +208,7 @@ TEST(LevelZero, BytesBetweenTheElementsOfTheHostAreKept) {
   }
 }
 
-/// dst = 2·dst + src · scale, on the host, by the device, with a scratchpad of the caller's.
+/// dst = 2·dst + src · scale, with dst on the host, computed by the device with a caller-owned scratchpad.
 TEST(LevelZero, AReorderAcrossEnginesTakesAttributes) {
   const engine device(engine::kind::gpu, 0), cpu(engine::kind::cpu, 0);
   primitive_attr attr;

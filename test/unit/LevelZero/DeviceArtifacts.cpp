@@ -92,7 +92,7 @@ std::vector<uint8_t> blobOf(const engine &device, const std::string &line, const
 
 namespace {
 
-/// Where a reorder has a tensor; of another primitive it is on the device.
+/// Returns the engine of a reorder's tensor; for other primitives, the device.
 engine sideOf(const primitive_desc &desc, quern_query_t side, const engine &device) {
   quern_engine_t found = nullptr;
   return quern_primitive_desc_query(desc.get(), side, 0, &found) == quern_success ? engine(found, true) : device;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Primitives whose kernels are those of kernels.ll, given to the C API as cache blobs: no compiler is needed. What they
-// compute has nothing to do with the softmax or reorder that they are made for.
+// Primitives that run the kernels of kernels.ll, passed to the C API as cache blobs, so no compiler is needed. The
+// kernels do not compute the softmax or reorder that they are created for.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_LEVELZERO_DEVICEARTIFACTS_H
@@ -22,47 +22,47 @@
 
 namespace quern::test {
 
-inline constexpr int64_t rowLength = 16; ///< of most tensors: a work-group
+inline constexpr int64_t rowLength = 16; ///< row length of most tensors, in elements: one work-group
 inline constexpr int64_t rowBytes = rowLength * 4;
 
-/// The SPIR-V of kernels.ll.
+/// Returns the SPIR-V of kernels.ll.
 std::string readTestSpirv();
-/// "softmax …" on f32:ROWSxLENGTH; `rows` may be "?".
+/// Returns "softmax …" on f32:ROWSxLENGTH; `rows` may be "?".
 std::string softmaxLine(const std::string &rows, int64_t length = rowLength, const std::string &attributes = "");
 
-/// "reorder …" of f32:ROWSxLENGTH to the same layout; `fields` say more.
+/// Returns "reorder …" of f32:ROWSxLENGTH to the same layout, followed by `fields`.
 std::string reorderLine(const std::string &rows, const std::string &fields);
 
-/// What an artifact for a problem begins with: one step of `entry` over `groups` groups of `workItems`.
+/// Returns an artifact with one step of `entry` over `groups` groups of `workItems`, which callers may extend.
 Artifact makeDeviceArtifact(const VerifiedProblem &problem, const Target &target, const char *entry, int64_t groups,
                             int32_t workItems = 16);
 
-// Each of src:ROWSx16, dst the same.
+// src and dst of the following artifacts are ROWSx16.
 
-/// dst = src + 1.
+/// Computes dst = src + 1.
 Artifact addOne(const VerifiedProblem &problem, const Target &target);
-/// dst = src + 2 in two loops of `rows` steps, by a region; open if the rows are.
+/// Computes dst = src + 2 in two loops of `rows` steps, through a region; the program is open if the rows are.
 Artifact addTwoByRows(const VerifiedProblem &problem, const Target &target);
-/// dst = src + rows, by the scratch that kernels share; the rows are open.
+/// Computes dst = src + rows through the scratch that kernels share; the rows are open.
 Artifact addRows(const VerifiedProblem &problem, const Target &target);
 
 inline float plusOne(float x) { return x + 1; }
 inline float plusTwo(float x) { return x + 2; }
 
-/// What a failing call says, behind the name of its status; "" if it succeeds.
+/// Returns the message of a failing call, after the name of its status; "" if the call succeeds.
 std::string messageOf(const std::function<void()> &body);
 
-/// A primitive on an engine with tensors in its memory.
+/// A primitive on an engine, with tensors in the engine's memory.
 class DeviceRun {
 public:
   using Maker = std::function<Artifact(const VerifiedProblem &, const Target &)>;
-  /// `shape`: the line with its sizes, if it is open.
+  /// `shape`: the line with its sizes, if `line` has open sizes.
   DeviceRun(const engine &device, const std::string &line, const Maker &make, const std::string &shape = "");
-  /// src[i] = first + i.
+  /// Sets src[i] = first + i.
   void fill(float first = 0);
   void execute(const stream &order) { kernel.execute(order, arguments); }
   std::vector<float> result() const;
-  /// Elements of dst that are not what `expected` says of src's.
+  /// Returns the number of elements of dst that are not `expected` of the corresponding element of src.
   size_t wrong(const std::function<float(float)> &expected) const;
   std::vector<float> read(const memory &from) const;
 
@@ -72,7 +72,7 @@ public:
   std::unordered_map<int, memory> arguments;
 };
 
-/// The artifact as a cache blob.
+/// Returns the artifact as a cache blob.
 std::vector<uint8_t> blobOf(const engine &device, const std::string &line, const DeviceRun::Maker &make);
 
 } // namespace quern::test

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// That the driver behaves as Level Zero says: what the runtime's tests build on.
+// Tests that the driver behaves as the Level Zero specification says; the runtime's tests rely on it.
 //
 //===----------------------------------------------------------------------===//
 #include "support/TestDriver.h"
@@ -98,7 +98,7 @@ protected:
     return zeModuleCreate(context, device, &desc, out, log);
   }
 
-  /// A kernel in groups of `group`, its buffers source and result. SetUp() must have passed.
+  /// Returns a kernel in groups of `group` with buffers source and result. SetUp() must have succeeded.
   ze_kernel_handle_t kernel(const char *name, uint32_t group, ze_module_handle_t of = nullptr) {
     const ze_kernel_desc_t desc{ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, name};
     ze_kernel_handle_t made = nullptr;

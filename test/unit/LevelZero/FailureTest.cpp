@@ -1,10 +1,10 @@
-//===- FailureTest.cpp - When a call of the driver fails ------------------===//
+//===- FailureTest.cpp - Failing calls of the driver ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every call of the driver in turn fails: the library gives an error with the cause, gives back what it
-// has taken and works again.
+// Tests each call of the driver failing in turn: the library returns an error with the cause, releases its objects and
+// works again.
 //
 //===----------------------------------------------------------------------===//
 #include "LevelZero/DeviceArtifacts.h"
@@ -23,7 +23,7 @@ struct Failure {
   const char *name;
 };
 
-/// An engine, a stream, an execution that is waited for, and its result.
+/// Creates an engine and a stream, runs an execution, waits for it and checks its result.
 void runOnce(const DeviceRun::Maker &make, float sum, unsigned flags) {
   const engine device(engine::kind::gpu, 0);
   quern_stream_t made = nullptr;
@@ -44,7 +44,7 @@ void runOnce(const DeviceRun::Maker &make, float sum, unsigned flags) {
 }
 
 void failEachCall(const DeviceRun::Maker &make, float sum, unsigned flags, Failure failure) {
-  runOnce(make, sum, flags); // the devices are found, which is kept
+  runOnce(make, sum, flags); // the devices that this finds stay known
   const int64_t callsBefore = driverCalls(), objects = driverObjects();
   runOnce(make, sum, flags);
   const int64_t calls = driverCalls() - callsBefore;

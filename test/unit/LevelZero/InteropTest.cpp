@@ -1,4 +1,4 @@
-//===- InteropTest.cpp - In a program that uses Level Zero itself ---------===//
+//===- InteropTest.cpp - Programs that use Level Zero themselves ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -27,11 +27,11 @@ namespace {
 #define ASSERT_OK(call) ASSERT_EQ(call, ZE_RESULT_SUCCESS)
 #define ASSERT_DONE(call) ASSERT_EQ(call, quern_success) << quern_get_last_error_message()
 
-/// What the program has: a context, an immediate list, an event and shared memory.
+/// Objects of the program: a context, an immediate list, an event and shared memory.
 class Interop : public testing::Test {
 protected:
   void SetUp() override {
-    (void)engine::get_count(engine::kind::gpu); // what the library finds once and keeps
+    (void)engine::get_count(engine::kind::gpu); // the library finds devices once and keeps them
     uint32_t one = 1;
     ASSERT_OK(zeInit(0));
     ASSERT_OK(zeDriverGet(&one, &driver));
@@ -54,7 +54,7 @@ protected:
       source[i] = static_cast<float>(i), result[i] = -1;
   }
 
-  /// Everything that was lent is still there to be destroyed, and nothing else.
+  /// Checks that the library destroyed none of the program's objects and leaked none of its own.
   void TearDown() override {
     EXPECT_EQ(zeMemFree(context, source), ZE_RESULT_SUCCESS);
     EXPECT_EQ(zeMemFree(context, result), ZE_RESULT_SUCCESS);
@@ -65,7 +65,7 @@ protected:
     EXPECT_EQ(driverObjects(), objects);
   }
 
-  /// src and dst in the program's memory.
+  /// Returns src and dst in the program's memory.
   std::unordered_map<int, memory> memoriesOf(const DeviceRun &run, const engine &on) {
     std::unordered_map<int, memory> made;
     for (auto [argument, pointer] : {std::pair(QUERN_ARG_SRC, source), std::pair(QUERN_ARG_DST, result)}) {
@@ -184,7 +184,7 @@ TEST_F(Interop, AnEngineComesBackFromItsCacheBlob) {
   EXPECT_THROW(ze_interop::get_engine_cache_blob(engine(engine::kind::cpu, 0)), error);
 }
 
-/// The driver notices if a kernel finds that its memory is gone.
+/// The driver fails if a kernel runs with freed memory.
 TEST_F(Interop, MemoryGoesWhenTheDeviceIsDoneWithIt) {
   const engine own = ze_interop::make_engine(driver, device, context);
   DeviceRun run(own, softmaxLine("4"), addOne);
@@ -208,7 +208,7 @@ TEST_F(Interop, MemoryGoesWhenTheDeviceIsDoneWithIt) {
     ASSERT_EQ(result[i], static_cast<float>(i + 2));
 }
 
-/// Its driver loses the device if a recording has memory that is gone, whatever is at the address now.
+/// The driver loses the device if a recording refers to freed memory, even if its address is in use again.
 TEST_F(Interop, OtherMemoryAtTheSameAddressIsRecordedAgain) {
   const engine own = ze_interop::make_engine(driver, device, context);
   DeviceRun run(own, softmaxLine("4"), addTwoByRows);
@@ -229,7 +229,7 @@ TEST_F(Interop, OtherMemoryAtTheSameAddressIsRecordedAgain) {
   }
 }
 
-/// The barrier of a wait that failed comes while a later wait is for more.
+/// The barrier of a failed wait is reached while a later wait is for more commands.
 TEST_F(Interop, AWaitIsForAllThatWasBeforeIt) {
   const engine own = ze_interop::make_engine(driver, device, context);
   DeviceRun run(own, softmaxLine("4"), addOne);
@@ -241,7 +241,7 @@ TEST_F(Interop, AWaitIsForAllThatWasBeforeIt) {
                                ZE_EVENT_SCOPE_FLAG_HOST};
   ASSERT_OK(zeEventCreate(pool, &second, &behind));
   ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, run.dst}}, {before});
-  failDriverCall(2, ZE_RESULT_NOT_READY); // behind the appending of the barrier
+  failDriverCall(2, ZE_RESULT_NOT_READY); // after the call that appends the barrier
   EXPECT_THAT(messageOf([&] { order.wait(); }), HasSubstr("zeEventHostSynchronize() gave ZE_RESULT_NOT_READY"));
   ze_interop::execute(run.kernel, order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}}, {behind});
   std::atomic<bool> isSignalled{false};
@@ -261,7 +261,7 @@ TEST_F(Interop, AWaitIsForAllThatWasBeforeIt) {
   EXPECT_EQ(zeEventDestroy(behind), ZE_RESULT_SUCCESS);
 }
 
-/// 0 if a device that is lost while a kernel waits says so at every wait and keeps nobody from giving up what is there.
+/// Returns 0 if each wait on a device that was lost during a kernel reports it, and objects can still be released.
 int loseTheDevice(ze_driver_handle_t driver, ze_device_handle_t device, ze_context_handle_t context,
                   ze_event_handle_t before) {
   const engine own = ze_interop::make_engine(driver, device, context);
@@ -269,7 +269,7 @@ int loseTheDevice(ze_driver_handle_t driver, ze_device_handle_t device, ze_conte
   void *taken = run.src.get_data_handle();
   const stream order(own);
   ze_interop::execute(run.kernel, order, run.arguments, {before});
-  zeMemFree(context, taken); // which no program may do: the kernel has not run
+  zeMemFree(context, taken); // forbidden to programs, because the kernel has not run
   zeEventHostSignal(before);
   for (int i = 0; i < 2; ++i)
     if (quern_stream_wait(order.get()) != quern_runtime_error ||
@@ -279,14 +279,14 @@ int loseTheDevice(ze_driver_handle_t driver, ze_device_handle_t device, ze_conte
 }
 
 TEST_F(Interop, ALostDeviceIsAnErrorAtEveryWait) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a process of its own: a lost device does not come back
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a separate process: a lost device is not recovered
   EXPECT_EXIT(std::_Exit(loseTheDevice(driver, device, context, before)), testing::ExitedWithCode(0),
               "the device is lost");
 }
 
 #ifdef QUERN_TEST_HAS_COMPILER
 
-/// TearDown() finds whatever a cache has kept of the context.
+/// TearDown() detects objects of the context that a cache has kept.
 TEST_F(Interop, NothingIsKeptOfALentContext) {
   const engine own = ze_interop::make_engine(driver, device, context);
   const primitive_desc desc(own, softmaxLine("4"));
@@ -300,7 +300,7 @@ TEST_F(Interop, NothingIsKeptOfALentContext) {
   EXPECT_EQ(primitive(primitive_desc(own, softmaxLine("4"))).info().origin, quern_origin_memory);
 }
 
-/// Vectors of bytes are read and written where both sides begin at a word, and nothing beside them.
+/// Vectors of bytes are accessed if both sides start at a word; bytes outside of the tensors do not change.
 TEST_F(Interop, MemoryMayBeginAnywhere) {
   constexpr size_t rows = 256, columns = 260, count = rows * columns, around = 16;
   const engine own = ze_interop::make_engine(driver, device, context);
@@ -407,7 +407,7 @@ TEST_F(Interop, NullIsRefusedByName) {
     EXPECT_THAT(quern_get_last_error_message(), HasSubstr(std::string(name) + " is null"));
   }
   EXPECT_TRUE(!made.engine && !made.stream && !made.memory && !made.event);
-  // What is counted as nothing may be nowhere.
+  // Empty lists may be null.
   EXPECT_EQ(quern_ze_interop_primitive_execute(run.kernel.get(), s, 2, arguments, 0, nullptr, nullptr), quern_success);
   EXPECT_EQ(quern_ze_interop_primitive_execute(run.kernel.get(), s, 0, nullptr, 0, nullptr, nullptr),
             quern_invalid_arguments);
@@ -430,7 +430,7 @@ TEST_F(Interop, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(refusal(quern_ze_interop_engine_create(&made, driver, device, nullptr)), HasSubstr("context is null"));
   quern_stream_t handle = nullptr;
   EXPECT_THAT(refusal(quern_ze_interop_stream_create(&handle, own.get(), nullptr, 0)), HasSubstr("list is null"));
-  // Memory of the one context is none of the other's, and neither are streams.
+  // Memory and streams of one context cannot be used with another.
   const auto memories = memoriesOf(run, own);
   const quern_exec_arg_t arguments[] = {{QUERN_ARG_SRC, memories.at(QUERN_ARG_SRC).get()},
                                         {QUERN_ARG_DST, memories.at(QUERN_ARG_DST).get()}};
@@ -439,7 +439,7 @@ TEST_F(Interop, WhatDoesNotFitIsRefused) {
   const DeviceRun there(other, softmaxLine("4"), addOne);
   EXPECT_THAT(refusal(quern_primitive_execute(there.kernel.get(), order.get(), 2, arguments)),
               HasSubstr("is on another device"));
-  // A command list that is closed says so when it is used.
+  // A closed command list is reported when it is used.
   const ze_command_list_desc_t listDesc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, 0};
   ze_command_list_handle_t closed{};
   ASSERT_OK(zeCommandListCreate(context, device, &listDesc, &closed));

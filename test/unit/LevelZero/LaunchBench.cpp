@@ -1,12 +1,12 @@
-//===- LaunchBench.cpp - What an execution costs the host -----------------===//
+//===- LaunchBench.cpp - Host time of an execution ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Prints the time of quern_primitive_execute() beside that of the calls of the driver that it makes, medians over calls
-// by turns: a launch (two arguments, a barrier and the launch itself), and a recorded program of many launches (one
-// submission). Meanwhile an event holds the device back: what is submitted would wake threads of the OpenCL runtime,
-// sometimes, which takes several times as long.
+// Prints the time of quern_primitive_execute() and that of the driver calls that it makes, as medians over alternating
+// calls: a launch (two arguments, a barrier and the launch) and a recorded program of many launches (one submission).
+// An event blocks the device meanwhile: submitted work would sometimes wake threads of the OpenCL runtime, which takes
+// several times as long.
 //
 //===----------------------------------------------------------------------===//
 #include "LevelZero/DeviceArtifacts.h"
@@ -28,7 +28,7 @@ namespace {
 
 constexpr int rounds = 400, callsInRound = 5;
 
-/// The median over rounds of the time of one call in ns; `hold`, in front of the calls, and `wait` are not timed.
+/// The median of the time of a call in ns, over rounds; `hold`, before the calls, and `wait` are not timed.
 struct Median {
   std::vector<double> times;
   template <typename Hold, typename Body, typename Wait> void add(Hold hold, Body body, Wait wait) {
@@ -52,7 +52,7 @@ void check(ze_result_t result) {
     std::printf("a call of the driver gave 0x%x\n", static_cast<unsigned>(result)), std::exit(1);
 }
 
-/// The driver alone.
+/// The same calls without Quern.
 struct Raw {
   ze_device_handle_t device;
   ze_context_handle_t context;

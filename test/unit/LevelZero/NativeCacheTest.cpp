@@ -20,7 +20,7 @@ namespace {
 
 const char *const line = "softmax fwd_i src=f32:3x20:ab dst=f32:3x20:ab axis=1";
 
-/// Makes the primitive and runs it; where its kernel came from.
+/// Creates and runs the primitive; returns the origin of its kernel.
 quern_origin_t run() {
   const engine device(engine::kind::gpu, 0);
   const primitive_desc desc(device, line);
@@ -39,7 +39,7 @@ quern_origin_t run() {
   return kernel.info().origin;
 }
 
-/// The file with a driver's binary, and its artifact.
+/// Returns the path of a cached driver binary and its artifact.
 std::pair<std::filesystem::path, Artifact> findBinary(const std::string &directory) {
   for (const auto &entry : std::filesystem::directory_iterator(directory)) {
     std::ifstream file(entry.path(), std::ios::binary);

@@ -34,17 +34,17 @@ TEST(LevelZero, AnEngineSaysWhatItsCodeIsCompiledFor) {
   EXPECT_THAT(messageOf([] { engine(engine::kind::gpu, 1000); }), HasSubstr("there is no gpu engine 1000"));
 }
 
-/// Whether code for the first device moves vectors in a work-item, if the driver says this of it.
+/// Returns true if code for the first device uses vectors per work-item, if the driver reports device type `type`.
 bool hasVectors(const char *type) {
   setenv("ZE_OPENCL_TYPE", type, 1);
   quern_engine_info_t info{};
-  const engine device = gpu(); // has the text
+  const engine device = gpu(); // owns the text of `info`
   quern_engine_get_info(device.get(), &info);
   return std::string_view(info.target).find(",vec=16") != std::string_view::npos;
 }
 
 TEST(ADevice, HasVectorsOfAWorkItemIfItIsAGpu) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe"); // processes of their own, whose driver reads the type
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // separate processes, whose driver reads the type
   EXPECT_EXIT(std::_Exit(hasVectors("gpu") ? 0 : 1), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(std::_Exit(hasVectors("cpu") ? 1 : 0), testing::ExitedWithCode(0), "");
 }
@@ -80,7 +80,7 @@ TEST(LevelZero, ExecutionsInOrderSeeEachOther) {
   stream order(device);
   DeviceRun first(device, softmaxLine("64"), addOne), program(device, softmaxLine("64"), addTwoByRows);
   first.fill();
-  // Launches and programs by turns, each on what the one before has written.
+  // Launches and programs alternate, each on the result of the one before.
   memory from = first.src, to = first.dst;
   for (int i = 0; i < 40; ++i) {
     (i % 4 == 3 ? program.kernel : first.kernel).execute(order, {{QUERN_ARG_SRC, from}, {QUERN_ARG_DST, to}});
@@ -116,7 +116,7 @@ TEST(LevelZero, AProgramIsReplayedAndRecordedAgainForOtherArguments) {
     order.wait();
     EXPECT_EQ(run.wrong(plusTwo), 0u) << i;
   }
-  for (int i = 0; i < 20; ++i) { // more than are kept
+  for (int i = 0; i < 20; ++i) { // more than the stream keeps
     memory other(run.desc.dst_desc(), device);
     run.fill(static_cast<float>(10 * i));
     run.kernel.execute(order, {{QUERN_ARG_SRC, run.src}, {QUERN_ARG_DST, other}});
@@ -141,7 +141,7 @@ TEST(LevelZero, AnOpenProgramTakesItsSizesFromTheExecution) {
   }
 }
 
-/// dst = src · a scalar of the host's, in one step or in two that a program has.
+/// Computes dst = src · a host scalar, in one step or in a program of two.
 Artifact scale(const VerifiedProblem &problem, const Target &target, bool inTwo) {
   Artifact artifact = makeDeviceArtifact(problem, target, "scale", std::get<SoftmaxDesc>(problem.desc.op).src.dims[0]);
   const auto placeOf = [&](int32_t index) {
@@ -170,7 +170,7 @@ TEST(LevelZero, ScalarsOfTheHostAreThoseOfTheCall) {
       run.arguments[QUERN_ARG_DST] = results.back();
       run.arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] =
           memory(memory::desc::host_scalar(memory::data_type::f32), factor);
-      run.execute(order); // the scalar is gone before the device gets there
+      run.execute(order); // the scalar is freed before the device runs
     }
     order.wait();
     EXPECT_EQ(run.read(results[0])[5], 10);
@@ -185,7 +185,7 @@ TEST(LevelZero, ProfilingGivesTheDevicesTimes) {
   DeviceRun step(device, softmaxLine("1000"), addOne), program(device, softmaxLine("10"), addTwoByRows);
   step.fill();
   program.fill();
-  for (int i = 0; i < 70; ++i) // more than a pool of events
+  for (int i = 0; i < 70; ++i) // more than a pool of events has
     step.execute(order);
   program.execute(order);
   int count = 0;
@@ -224,7 +224,7 @@ TEST(LevelZero, ACacheBlobHasWhatTheDriverMade) {
     EXPECT_EQ(run.wrong(plusOne), 0u);
   };
   expectRuns(blob);
-  for (size_t cut : {blob.size() - 1, blob.size() / 2 + given.size() / 2, given.size() + 20}) // the SPIR-V is whole
+  for (size_t cut : {blob.size() - 1, blob.size() / 2 + given.size() / 2, given.size() + 20}) // all SPIR-V is kept
     expectRuns({blob.begin(), blob.begin() + static_cast<ptrdiff_t>(cut)});
   for (size_t cut : {size_t(7), size_t(16), given.size() / 2})
     EXPECT_THAT(messageOf([&] { primitive(run.desc, {blob.begin(), blob.begin() + static_cast<ptrdiff_t>(cut)}); }),
@@ -289,13 +289,13 @@ TEST(LevelZero, WhatDoesNotBuildIsAnErrorWithTheLog) {
               HasSubstr("ZE_RESULT_ERROR_INVALID_KERNEL_NAME"));
   const auto tooWide = [](const VerifiedProblem &problem, const Target &target) {
     Artifact artifact = addOne(problem, target);
-    artifact.groups[0].workItems = 32; // 16 are fixed in the code
+    artifact.groups[0].workItems = 32; // the code requires 16
     return artifact;
   };
   EXPECT_THAT(messageOf([&] { DeviceRun(device, softmaxLine("8"), tooWide); }), HasSubstr("zeKernelSetGroupSize"));
 }
 
-/// 0 if the CPU serves a child of fork(), which has no devices, without a call of the driver.
+/// Returns 0 if a child of fork(), which has no devices, can use the CPU without a call of the driver.
 int useTheCpu(const DeviceRun &parents) {
   const int64_t before = driverCalls();
   const engine cpu(engine::kind::cpu, 0);

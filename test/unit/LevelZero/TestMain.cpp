@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Chooses the driver before anything asks for one. Every test is skipped where its OpenCL runtime is not installed.
+// Selects the driver before any test uses it. Every test is skipped if the OpenCL runtime is not installed.
 //
 //===----------------------------------------------------------------------===//
 #include "support/TestDriver.h"
@@ -25,10 +25,10 @@ class Driver : public testing::Environment {
 
 } // namespace
 
-/// Intel's OpenCL runtime keeps the names of kernels' arguments. Read by the leak sanitizer, where there is one.
+/// Intel's OpenCL runtime leaks the names of kernel arguments. LeakSanitizer reads this function.
 extern "C" const char *__lsan_default_suppressions() { return "leak:libintelocl\n"; }
-/// And it gives the thread that loads it a stack for signals in place of the address sanitizer's, which that
-/// would give back as its own.
+/// Intel's OpenCL runtime also replaces the signal stack of the thread that loads it, and AddressSanitizer would free
+/// that stack as its own.
 extern "C" const char *__asan_default_options() { return "use_sigaltstack=0"; }
 
 int main(int argc, char **argv) {

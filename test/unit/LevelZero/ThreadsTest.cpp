@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Engines, primitives and streams are for any thread. Under the sanitizer for threads these run on an
-// OpenCL that it sees into.
+// Tests that threads may share engines, primitives and streams. With ThreadSanitizer, these tests run on an OpenCL that
+// is instrumented.
 //
 //===----------------------------------------------------------------------===//
 #include "LevelZero/DeviceArtifacts.h"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr int threadCount = 4;
 
-/// On threads that begin together; what one of them throws is a failure.
+/// Runs `body` on threads that start together; an exception of a thread is a failure.
 void onThreads(const std::function<void(int thread)> &body) {
   std::barrier together(threadCount);
   std::vector<std::thread> threads;
@@ -36,7 +36,7 @@ void onThreads(const std::function<void(int thread)> &body) {
     each.join();
 }
 
-/// Memory of a thread's own for a problem that others execute as well.
+/// Thread-owned memory for a problem that other threads also execute.
 struct Tensors {
   Tensors(const DeviceRun &run, const engine &device)
       : src(run.desc.src_desc(), device), dst(run.desc.dst_desc(), device) {}
@@ -49,7 +49,7 @@ struct Tensors {
   void execute(const DeviceRun &run, stream &order) const {
     run.kernel.execute(order, {{QUERN_ARG_SRC, src}, {QUERN_ARG_DST, dst}});
   }
-  /// The first element and the last.
+  /// Checks the first and the last element.
   void expect(float first) const {
     const auto *elements = dst.map_data<float>();
     const size_t last = dst.get_desc().get_size() / sizeof(float) - 1;
@@ -86,7 +86,7 @@ TEST(Threads, EachHasAStream) {
     for (int round = 0; round < 10; ++round) {
       const auto first = static_cast<float>(100 * thread + round);
       tensors.fill(first);
-      for (int again = 0; again < 30; ++again) // which set the arguments of the same kernel
+      for (int again = 0; again < 30; ++again) // threads set arguments of the same kernel
         tensors.execute(round % 2 ? kernels.program : kernels.step, order);
       order.wait();
       tensors.expect(first + (round % 2 ? 2.0f : 1.0f));
@@ -99,7 +99,7 @@ TEST(Threads, ShareAStream) {
   const Kernels kernels(device);
   stream order(device);
   onThreads([&](int thread) {
-    for (int round = 0; round < 8; ++round) { // of all threads more than a stream keeps recorded
+    for (int round = 0; round < 8; ++round) { // together, the threads record more than a stream keeps
       const Tensors tensors(kernels.program, device);
       const auto first = static_cast<float>(100 * thread + round);
       tensors.fill(first);
@@ -122,7 +122,7 @@ TEST(Threads, FreeMemoryWhileStreamsRun) {
     for (int round = 0; round < 10; ++round) {
       const Tensors kept(kernels.step, device);
       kept.fill(static_cast<float>(round));
-      for (int i = 0; i < 3; ++i) { // no wait: memory is freed once the device is done with it
+      for (int i = 0; i < 3; ++i) { // no wait: memory is freed when the device no longer uses it
         const Tensors gone(kernels.step, device);
         gone.execute(thread % 2 ? kernels.program : kernels.step, order);
       }
@@ -147,7 +147,7 @@ TEST(Threads, MakeStreamsAndPrimitives) {
         EXPECT_EQ(quern_query_profiling_data(order.get(), quern_profiling_data_kind_time, &count, nullptr),
                   quern_success);
         EXPECT_EQ(count, 1);
-      } // which waits
+      } // waits for the stream
       tensors.expect(static_cast<float>(thread) + 2);
     }
   });

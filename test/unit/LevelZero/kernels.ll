@@ -1,7 +1,7 @@
 ; Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; Kernels of the tests of the driver and of the runtime, with the signature that the compiler gives its own: a pointer for each buffer,
-; then one for shared scratch if there is some, then a 64-bit integer for each runtime size.
+; Kernels of the tests of the driver and of the runtime, with the signature of compiled kernels: a pointer for each
+; buffer, then one for shared scratch if the kernel uses it, then a 64-bit integer for each open size.
 target triple = "spirv64v1.3-unknown-unknown"
 
 @partial = internal addrspace(3) global [64 x float] undef
@@ -54,7 +54,7 @@ end:
   ret void
 }
 
-; out[i] = in[i] + size, with what is between kept in the shared scratch; of two sizes the first.
+; out[i] = in[i] + size through the shared scratch; the first of two sizes is used.
 define spir_kernel void @add_size(ptr addrspace(1) %in, ptr addrspace(1) %out, ptr addrspace(1) %scratch, i64 %size, i64 %other) #0
     !reqd_work_group_size !0 {
   %i = call spir_func i64 @_Z13get_global_idj(i32 0)
@@ -82,7 +82,7 @@ define spir_kernel void @scale(ptr addrspace(1) %in, ptr addrspace(1) %factor, p
   ret void
 }
 
-; out[i] = in[i] + 1 for any numbers of sizes that nobody asks for: two here.
+; out[i] = in[i] + 1; the two sizes are not used.
 define spir_kernel void @add_one_open(ptr addrspace(1) %in, ptr addrspace(1) %out, i64 %size, i64 %other) #0 !reqd_work_group_size !0 {
   %i = call spir_func i64 @_Z13get_global_idj(i32 0)
   %from = getelementptr inbounds float, ptr addrspace(1) %in, i64 %i
@@ -93,7 +93,7 @@ define spir_kernel void @add_one_open(ptr addrspace(1) %in, ptr addrspace(1) %ou
   ret void
 }
 
-; Nothing: what a launch costs.
+; An empty kernel, for measuring the cost of a launch.
 define spir_kernel void @nothing(ptr addrspace(1) %in, ptr addrspace(1) %out) #0 !reqd_work_group_size !0 {
   ret void
 }

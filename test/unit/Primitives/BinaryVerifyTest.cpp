@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test cites constraints of Primitives/Binary/Verify.cpp.
+// Tests the constraints of Primitives/Binary/Verify.cpp; each test names those that it covers.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"
@@ -66,7 +66,7 @@ TEST(BinaryVerify, ListsTheArguments) {
   EXPECT_EQ(verified("binary alg=add src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab").arguments.size(), 3u);
 }
 
-// C8
+// Constraint C8.
 TEST(BinaryVerify, ResolvesAny) {
   struct Expected {
     std::string_view line, src1, dst;
@@ -75,11 +75,11 @@ TEST(BinaryVerify, ResolvesAny) {
       {"binary alg=add src=f32:8x20x3:acb src1=bf16:8x20x3:any dst=s8:8x20x3:any", "bf16:8x20x3:acb", "s8:8x20x3:acb"},
       {"binary alg=add src=f32:8x20x3:aBc16b src1=f32:8x20x3:any dst=f32:8x20x3:any", "f32:8x20x3:aBc16b",
        "f32:8x20x3:aBc16b"},
-      // Without gaps and offset.
+      // Resolved without gaps and offset.
       {"binary alg=add src=f32:8x9:s32x2:off5 src1=f32:8x9:ba dst=f32:8x9:any", "f32:8x9:ba", "f32:8x9:ab"},
-      // What broadcasts keeps the order of dims.
+      // A broadcast tensor keeps the order of dims.
       {"binary alg=add src=f32:8x20x3:acb src1=f32:1x20x3:any dst=f32:8x20x3:acb", "f32:1x20x3:acb", "f32:8x20x3:acb"},
-      // dst follows the source that has its dims, or src's order.
+      // dst follows the source that has its dims; if there is none, it has src's order.
       {"binary alg=add src=f32:1x20x3:abc src1=f32:8x20x3:cba dst=f32:8x20x3:any", "f32:8x20x3:cba", "f32:8x20x3:cba"},
       {"binary alg=add src=f32:1x20:ab src1=f32:8x1:ab dst=f32:8x20:any", "f32:8x1:ab", "f32:8x20:ab"},
       {"binary alg=add src=f32:1x20:ab src1=f32:8x20:any dst=f32:8x20:any", "f32:8x20:ab", "f32:8x20:ab"},
@@ -97,7 +97,7 @@ TEST(BinaryVerify, ResolvesAny) {
   expectAllRefused("binary", refusals);
 }
 
-// C1
+// Constraint C1.
 TEST(BinaryVerify, TensorsAndAttributesAreCheckedBeforeAnything) {
   PrimitiveDesc desc = parsed("binary alg=add src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab");
   std::get<BinaryDesc>(desc.op).src1.dims[1] = -4;
@@ -105,7 +105,7 @@ TEST(BinaryVerify, TensorsAndAttributesAreCheckedBeforeAnything) {
   expectRefused(desc, invalid, "(binary C1)", "a negative dim");
 }
 
-// C15
+// Constraint C15.
 TEST(BinaryVerify, AcceptsEveryType) {
   const std::string_view types[] = {"f64", "f32", "bf16", "f16", "f8_e5m2", "f8_e4m3", "s32", "s8", "u8"};
   for (std::string_view src : types)
@@ -129,7 +129,7 @@ TEST(BinaryVerify, AcceptsEveryType) {
   expectAllRefused("binary", refusals);
 }
 
-// C2, C3, C4, C5, C6, C7, C16, C17, C18
+// Constraints C2 to C7 and C16 to C18.
 TEST(BinaryVerify, RefusesTensorsByNumber) {
   const Refusal refusals[] = {
       {"C2", "binary src=f32:8x9:ab src1=f32:8x9:ab dst=f32:8x9:ab", invalid,
@@ -161,7 +161,7 @@ TEST(BinaryVerify, RefusesTensorsByNumber) {
   expectAllRefused("binary", refusals);
 }
 
-// C9, C10, C11, C19, C20, C21, C22, C23, C24, C25, C26
+// Constraints C9 to C11 and C19 to C26.
 TEST(BinaryVerify, RefusesAttributesByNumber) {
   const std::string both = "binary alg=add src=s8:8x9:ab src1=s8:8x9:ab dst=s8:8x9:ab ";
   const std::string lines[] = {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test cites constraints of Primitives/Concat/Verify.cpp.
+// Tests the constraints of Primitives/Concat/Verify.cpp; each test names those that it covers.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"
@@ -71,12 +71,12 @@ TEST(ConcatVerify, ADestinationFollowsTheSources) {
       << "a source without elements says nothing";
   EXPECT_TRUE(verified("concat axis=1 srcs=f32:2x0x5:acb").isNoop);
   VerifiedProblem problem = verified("concat axis=1 srcs=s8:2x3:ab,f32:2x4:ab dst=f32:2x7:any attr.scales=srcs.1");
-  ASSERT_EQ(problem.arguments.size(), 4u); // those that C9, C10 and C11 are about
+  ASSERT_EQ(problem.arguments.size(), 4u); // C9, C10 and C11 are about these arguments
   EXPECT_EQ(problem.arguments[3].name, "scales.srcs.1");
   EXPECT_EQ(problem.arguments[3].index, 4096 + 1025);
 }
 
-// C19
+// Constraint C19.
 TEST(ConcatVerify, ManyEqualSourcesAreOneKernel) {
   auto kernels = [](const VerifiedProblem &problem) {
     return concatenation::kernelsOf(std::get<ConcatDesc>(problem.desc.op), problem.desc.attr);

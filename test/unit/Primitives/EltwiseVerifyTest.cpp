@@ -1,9 +1,9 @@
-//===- EltwiseVerifyTest.cpp - What the eltwise verifier says -------------===//
+//===- EltwiseVerifyTest.cpp - The constraints of eltwise, by number ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every constraint of lib/Primitives/Eltwise/Verify.cpp with a line that breaks it and one that does not.
+// Tests every constraint of lib/Primitives/Eltwise/Verify.cpp with a line that violates it and one that does not.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"

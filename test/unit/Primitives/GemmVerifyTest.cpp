@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test cites constraints of Primitives/Gemm/Verify.cpp.
+// Tests the constraints of Primitives/Gemm/Verify.cpp; each test names those that it covers.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"
@@ -86,7 +86,7 @@ TEST(GemmVerify, C9Arithmetic) {
   EXPECT_TRUE(verify(parsed("gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab alpha=true"), plain));
 }
 
-// C10, C11, C12
+// Constraints C10, C11 and C12.
 TEST(GemmVerify, CitesTheConstraintsOfAnExecution) {
   const VerifiedProblem problem =
       verified("gemm src=f32:8x9:ab weights=f32:9x5:ab dst=f32:8x5:ab alpha=true beta=true");

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test cites constraints of Primitives/Reorder/Verify.cpp.
+// Tests the constraints of Primitives/Reorder/Verify.cpp; each test names those that it covers.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"
@@ -35,7 +35,7 @@ TEST(ReorderVerify, AcceptsEveryLayout) {
   EXPECT_TRUE(verified("reorder src=f32:8x0:ab dst=s8:8x0:ba").isNoop);
 }
 
-// C16, C24
+// Constraints C16 and C24.
 TEST(ReorderVerify, AcceptsEveryType) {
   const std::string_view types[] = {"f64", "f32", "bf16", "f16", "f8_e5m2", "f8_e4m3", "s32", "s8", "u8"};
   for (std::string_view src : types)
@@ -93,7 +93,7 @@ TEST(ReorderVerify, ListsTheArguments) {
   EXPECT_FALSE(verified("reorder src=s8:8x9:ab dst=u8:8x9:ba").arguments[1].isUpdated);
 }
 
-// C22
+// Constraint C22.
 TEST(ReorderVerify, VectorsMayHaveOpenDims) {
   VerifiedProblem problem = verified("reorder src=u8:?x?x3:abc dst=f32:?x?x3:bca attr.scales=src(mask=6),dst(mask=7) "
                                      "attr.zero_points=src(type=s32)");
@@ -150,7 +150,7 @@ TEST(ReorderVerify, TakesRnnQuantizationByTheTensor) {
     EXPECT_EQ(verified(line).desc, parsed(line));
 }
 
-// C1
+// Constraint C1.
 TEST(ReorderVerify, TensorsAndAttributesAreCheckedBeforeAnything) {
   PrimitiveDesc desc = parsed("reorder src=f32:8x9:ab dst=f32:8x9:ab");
   std::get<ReorderDesc>(desc.op).dst.innerBlockCount = 99;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// As RnnVerifyTest.cpp, of `rnn bwd`: what it refuses, which arguments it lists, how it packs weights.
+// Tests the constraints of `rnn bwd`, its arguments and its packed weights; RnnVerifyTest.cpp tests forward.
 //
 //===----------------------------------------------------------------------===//
 #include "RnnVerifySupport.h"
@@ -24,7 +24,7 @@ const std::string lstm = "rnn bwd cell=lstm direction=left2right ", gru = "rnn b
 const std::string layers = "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:abc diff_dst_layer=f32:2x3x8:abc ";
 const std::string ofSrc = "diff_src_layer=f32:2x3x4:any ";
 
-/// An LSTM with all that it may have.
+/// An LSTM with every optional tensor.
 const std::string everything =
     lstm + "src_layer=f32:2x3x4:any src_iter=f32:1x1x3x6:any src_iter_c=f32:1x1x3x8:any seq_lengths=s32:3:any "
            "weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x6x4x8:any weights_peephole=f32:1x1x3x8:any "
@@ -36,7 +36,7 @@ const std::string everything =
 
 } // namespace
 
-// C46, C47, and what holds of forward, too.
+// Constraints C46 and C47, and those that forward also has.
 TEST(RnnBackwardVerify, RefusesOtherTensors) {
   const std::string augru = "rnn bwd cell=augru direction=left2right ";
   const Refusal refusals[] = {
@@ -63,7 +63,7 @@ TEST(RnnBackwardVerify, RefusesOtherTensors) {
   expectAllRefused("rnn", refusals);
 }
 
-// C48
+// Constraint C48.
 TEST(RnnBackwardVerify, RefusesOtherDims) {
   const Refusal refusals[] = {
       {"C48", lstm + layers + weights + "diff_src_layer=f32:2x3x5:abc", invalid,
@@ -82,7 +82,7 @@ TEST(RnnBackwardVerify, RefusesOtherDims) {
                 unsupported, "(rnn C45)", "too large");
 }
 
-// C51, and what holds of forward, too.
+// Constraint C51, and those that forward also has.
 TEST(RnnBackwardVerify, RefusesOtherTypesAndLayouts) {
   const std::string bf16 = lstm + "src_layer=bf16:2x3x4:abc dst_layer=bf16:2x3x8:abc weights_layer=bf16:1x1x4x4x8:any "
                                   "weights_iter=bf16:1x1x8x4x8:any ";
@@ -124,7 +124,7 @@ TEST(RnnBackwardVerify, RefusesOtherTypesAndLayouts) {
   }
 }
 
-// C49
+// Constraint C49.
 TEST(RnnBackwardVerify, RefusesHintsOfOtherProblems) {
   const std::string forward = "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:abc " + weights;
   const PrimitiveDesc backward = parsed(lstm + layers + weights + ofSrc);
@@ -146,7 +146,7 @@ TEST(RnnBackwardVerify, RefusesHintsOfOtherProblems) {
   accepted(lstm + layers + weights + ofSrc, {CpuIsa::Avx512Bf16}, &right);
 }
 
-// In the order of the descriptor's fields, what is read, then what is written.
+// In the order of the descriptor's fields: inputs, then outputs.
 TEST(RnnBackwardVerify, ListsTheArguments) {
   const VerifiedProblem problem = accepted(everything);
   const std::pair<int32_t, std::string_view> expected[] = {{1, "src_layer"},
@@ -193,7 +193,7 @@ TEST(RnnBackwardVerify, ListsTheArguments) {
     EXPECT_FALSE(argument.isUpdated) << argument.name;
 }
 
-// Every gradient may be absent, if another is there.
+// Each gradient may be absent, as long as one is present.
 TEST(RnnBackwardVerify, AcceptsAnyGradientAlone) {
   for (std::string_view one : {"diff_src_layer=f32:2x3x4:abc", "diff_src_iter=f32:1x1x3x6:abcd",
                                "diff_src_iter_c=f32:1x1x3x8:abcd", "diff_weights_layer=f32:1x1x4x4x8:abcde",
@@ -214,7 +214,7 @@ TEST(RnnBackwardVerify, AcceptsAnyGradientAlone) {
     }
 }
 
-// What means nothing does not make another problem: the flag where nothing is added to.
+// Settings without effect do not change the problem, such as the flag if no gradient is accumulated.
 TEST(RnnBackwardVerify, DropsWhatMeansNothing) {
   EXPECT_EQ(accepted(lstm + "alpha=1 flags=65537 " + layers + weights + ofSrc).desc,
             accepted(lstm + layers + weights + ofSrc).desc);
@@ -226,7 +226,7 @@ TEST(RnnBackwardVerify, DropsWhatMeansNothing) {
                   .isNoop);
 }
 
-// The workspace of backward is that of forward, by its size and header, whatever the layouts are.
+// The workspace of backward has the size and header of forward's, whatever the layouts are.
 TEST(RnnBackwardVerify, KnowsTheWorkspaceOfItsForward) {
   const auto workspaceOf = [](const VerifiedProblem &problem) -> const ArgumentInfo & {
     return *std::ranges::find(problem.arguments, arg::workspace, &ArgumentInfo::index);
@@ -243,7 +243,7 @@ TEST(RnnBackwardVerify, KnowsTheWorkspaceOfItsForward) {
   EXPECT_EQ(*read.header, std::string_view(reinterpret_cast<const char *>(&header), sizeof(header)));
 }
 
-// Blocks of input channels, pairs of the gates' channels; one stride each.
+// Blocks of input channels, and pairs of the gates' channels, with a constant stride between blocks.
 TEST(RnnBackwardLayouts, PackTheTransposed) {
   const auto tagOf = [](CpuIsa isa, DataType type, int64_t inputs, FpmathMode fpmath = FpmathMode::Strict) {
     const TensorDesc plain = *TensorDesc::fromTag(std::array<int64_t, 5>{1, 1, inputs, 4, 33}, type, "any");
@@ -268,7 +268,7 @@ TEST(RnnBackwardLayouts, PackTheTransposed) {
   EXPECT_EQ(packed.strides[2], panel);
 }
 
-// Weights are packed once in an execution unless they are packed or have contiguous input channels.
+// Weights are packed once per execution, unless they are already packed or have contiguous input channels.
 TEST(RnnBackwardLayouts, NameWhatIsPacked) {
   const auto packedOf = [](const std::string &layer, const std::string &iter, const std::string &gradient) {
     const VerifiedProblem problem = accepted(lstm + layers + "weights_layer=f32:1x1x4x4x8:" + layer +

@@ -1,4 +1,4 @@
-//===- RnnVerifySupport.h - What tests of the RNN verifier share -----------===//
+//===- RnnVerifySupport.h - Helpers of the tests of the RNN verifier ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,11 +9,11 @@
 
 namespace quern::test {
 
-/// Of an LSTM and of a GRU with 4 channels in and 8 out.
+/// Weights of an LSTM and of a GRU with 4 input and 8 output channels.
 inline const std::string weights = "weights_layer=f32:1x1x4x4x8:any weights_iter=f32:1x1x8x4x8:any ";
 inline const std::string gruWeights = "weights_layer=f32:1x1x4x3x8:any weights_iter=f32:1x1x8x3x8:any ";
 
-/// What verifyRnn() itself makes of a line, for a target of its own.
+/// Returns the result of verifyRnn() for a line and an explicit target.
 inline VerifiedProblem accepted(const std::string &line, const Target &target = {CpuIsa::Avx512Bf16},
                                 const PrimitiveDesc *hint = nullptr) {
   Result<VerifiedProblem> problem = verifyRnn(parsed(line), target, hint);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test cites constraints of Primitives/Rnn/Verify.cpp. What is right is asked of verifyRnn()
-// itself, for a target of its own.
+// Tests the constraints of Primitives/Rnn/Verify.cpp; each test names those that it covers. Valid problems are passed
+// to verifyRnn() directly, with an explicit target.
 //
 //===----------------------------------------------------------------------===//
 #include "RnnVerifySupport.h"
@@ -28,7 +28,7 @@ const std::string layers = "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:abc ";
 const std::string int8 =
     "src_layer=u8:2x3x4:abc weights_layer=s8:1x1x4x4x8:any weights_iter=s8:1x1x8x4x8:any dst_layer=u8:2x3x8:abc ";
 
-/// `line` as a problem of backward, with the gradients of src_layer and dst_layer.
+/// Returns `line` as a problem of backward, with the gradients of src_layer and dst_layer.
 std::string backwardOf(const std::string &line) {
   std::string backward = "rnn bwd" + line.substr(std::string_view("rnn fwd_i").size());
   for (std::string_view name : {"src_layer=", "dst_layer="}) {
@@ -38,9 +38,8 @@ std::string backwardOf(const std::string &line) {
   return backward;
 }
 
-/// What is refused of forward is refused of backward in the same words. Not so what backward has rules of its own for:
-/// what must be there (C46), what is written (C25), sizes that an execution gives (C38), integers (C36), another
-/// propagation kind.
+/// Expects that backward refuses the same problems as forward with the same message. Exceptions, for which backward has
+/// separate rules: required tensors (C46), outputs (C25), open sizes (C38), integers (C36) and other propagation kinds.
 void expectAllRefusedOfBackward(std::span<const Refusal> refusals) {
   size_t count = 0;
   for (const Refusal &one : refusals) {
@@ -59,7 +58,7 @@ void expectAllRefusedOfBackward(std::span<const Refusal> refusals) {
 
 } // namespace
 
-// C2 to C10
+// Constraints C2 to C10.
 TEST(RnnVerify, RefusesOtherKinds) {
   const Refusal refusals[] = {
       {"C2", "rnn bwd_w cell=lstm direction=left2right " + layers + weights, invalid, "propagation kind 'bwd_w' (192)"},
@@ -86,7 +85,7 @@ TEST(RnnVerify, RefusesOtherKinds) {
   expectAllRefusedOfBackward(refusals);
 }
 
-/// A line all of whose channels are open.
+/// Returns a line in which all channels are open.
 static std::string openWidths(const char *cell, const char *direction, int layers, int gates, const char *type,
                               const char *more = "", const char *tag = "abcde") {
   const std::string weights = concat("=", type, ":", layers, "x1x?x", gates, "x?:", tag);
@@ -94,7 +93,7 @@ static std::string openWidths(const char *cell, const char *direction, int layer
                 " weights_layer", weights, " weights_iter", weights, " dst_layer=", type, ":2x3x?:abc");
 }
 
-// C11 to C24, C33, C39: the rule, both values and the tensor.
+// Constraints C11 to C24, C33 and C39: messages name the rule, both values and the tensor.
 TEST(RnnVerify, RefusesOtherDims) {
   const std::string stack = "weights_layer=f32:2x1x4x4x8:any weights_iter=f32:2x1x8x4x8:any";
   const std::string augru = "rnn fwd_i cell=augru direction=left2right ";
@@ -156,7 +155,7 @@ TEST(RnnVerify, RefusesOtherDims) {
   expectAllRefusedOfBackward(refusals);
 }
 
-// C34 to C38
+// Constraints C34 to C38.
 TEST(RnnVerify, RefusesOtherTypes) {
   const Refusal refusals[] = {
       {"C34", lstm + "src_layer=f64:2x3x4:abc dst_layer=f64:2x3x8:abc " + weights, unsupported,
@@ -176,7 +175,7 @@ TEST(RnnVerify, RefusesOtherTypes) {
   expectAllRefusedOfBackward(refusals);
 }
 
-// C25, C40, C41
+// Constraints C25, C40 and C41.
 TEST(RnnVerify, RefusesOtherLayouts) {
   const Refusal refusals[] = {
       {"C25", lstm + "src_layer=f32:2x3x4:abc dst_layer=f32:2x3x8:s8x0x1 " + weights, invalid,
@@ -194,7 +193,7 @@ TEST(RnnVerify, RefusesOtherLayouts) {
   expectAllRefusedOfBackward(refusals);
 }
 
-// C26 to C28, C42 to C44
+// Constraints C26 to C28 and C42 to C44.
 TEST(RnnVerify, RefusesOtherAttributes) {
   const std::string s8 =
       "src_layer=s8:2x3x4:abc weights_layer=s8:1x1x4x4x8:any weights_iter=s8:1x1x8x4x8:any dst_layer=s8:2x3x8:abc ";
@@ -231,7 +230,7 @@ TEST(RnnVerify, AcceptsQuantizationThatChangesNothing) {
   expectAllRefused("rnn", refusals);
 }
 
-// C1, C29, C30, C31
+// Constraints C1, C29, C30 and C31.
 TEST(RnnVerify, CitesTheConstraintsOfAnExecution) {
   VerifiedProblem problem = accepted(lstm + layers + weights);
   EXPECT_EQ(problem.citations.missing, " (rnn C29)");
@@ -247,7 +246,7 @@ TEST(RnnVerify, CitesTheConstraintsOfAnExecution) {
   EXPECT_TRUE(accepted(lstm + "src_layer=f32:0x3x4:abc dst_layer=f32:0x3x8:abc " + weights).isNoop);
 }
 
-// Every legal type beside each type of src_layer.
+// Every valid type combined with each type of src_layer.
 TEST(RnnVerify, AcceptsEveryType) {
   for (std::string type : {"f32", "bf16", "f16"})
     for (const std::string &other : {std::string("f32"), type})
@@ -290,7 +289,7 @@ TEST(RnnVerify, ListsTheArguments) {
   EXPECT_EQ(rnnOf(problem).dstLayer.tag(), "abc");
 }
 
-// What means nothing for a problem does not make another of it.
+// Settings without effect do not change the problem.
 TEST(RnnVerify, DropsWhatMeansNothing) {
   EXPECT_EQ(accepted(lstm + "alpha=1 beta=2 flags=65537 " + layers + weights).desc,
             accepted(lstm + layers + weights).desc);
@@ -317,7 +316,7 @@ TEST(RnnVerify, PackedWeightsServeEverySize) {
                   "weights_iter=f32:1x1x40x4x40:abdEc16e");
 }
 
-// One stride leads from panel to panel, from step to step of K and from gate to gate, for every target, type and cell.
+// The strides between panels, between steps of K and between gates are constant, for every target, type and cell.
 TEST(RnnLayouts, PanelsHaveOneStrideEach) {
   for (CpuIsa isa : allIsas)
     for (DataType type : {DataType::F32, DataType::BF16, DataType::F16, DataType::S8})
@@ -369,7 +368,8 @@ TEST(RnnLayouts, FollowTheTarget) {
             "abDC64d4c");
 }
 
-// The bytes of the page's table, added up by hand: backward of another version must not read them.
+// The sizes in bytes of the page's table, computed by hand: a change needs another version, because backward of another
+// version must refuse the workspace.
 TEST(RnnWorkspace, IsThatOfThePage) {
   const std::string one = " direction=left2right src_layer=f32:50x16x512:tnc dst_layer=f32:50x16x512:tnc ";
   auto bytesOf = [&](const std::string &line) { return accepted(line).arguments.back().desc.bytes(); };
@@ -377,7 +377,7 @@ TEST(RnnWorkspace, IsThatOfThePage) {
     const std::string dims = ":1x1x512x" + std::to_string(gates) + "x512:ldigo";
     return "weights_layer=f32" + dims + " weights_iter=f32" + dims;
   };
-  EXPECT_EQ(bytesOf("rnn fwd_t cell=lstm" + one + weightsOf(4)), 8192064); // five numbers a channel
+  EXPECT_EQ(bytesOf("rnn fwd_t cell=lstm" + one + weightsOf(4)), 8192064); // five values per channel
   EXPECT_EQ(bytesOf("rnn fwd_t cell=gru" + one + weightsOf(3)), 4915264);
   EXPECT_EQ(bytesOf("rnn fwd_t cell=lbr_gru" + one + weightsOf(3)), 6553664);
   EXPECT_EQ(bytesOf("rnn fwd_t cell=rnn activation=tanh" + one + weightsOf(1)), 1638464);
@@ -395,8 +395,8 @@ TEST(RnnWorkspace, IsThatOfThePage) {
   EXPECT_EQ(projected.arguments.back().desc.bytes(), 4736);
 }
 
-// Where T and N are open the workspace is one of open size; kernels take what follows from T and N in place of it: the
-// rows, chunks of 64 of them, and where the sections begin that do not follow the header.
+// If T and N are open, so is the size of the workspace. Kernels receive derived sizes instead: the number of rows, the
+// number of chunks of 64 rows, and the offsets of all sections except the first.
 TEST(RnnWorkspace, OfOpenSizesFollowsFromThem) {
   const VerifiedProblem open = accepted(
       "rnn fwd_t cell=lstm direction=bidirectional_concat src_layer=bf16:?x?x4:abc weights_layer=bf16:1x2x4x4x7:any "
@@ -435,7 +435,7 @@ TEST(RnnWorkspace, SectionsFollowEachOther) {
   EXPECT_EQ(gates->desc.elements(), 2 * 5 * 3 * 4 * 7);
 }
 
-// A header tells the workspace of one problem from that of another.
+// The header distinguishes the workspaces of different problems.
 TEST(RnnWorkspace, HeadersNameTheShape) {
   auto shapeOf = [](const RnnDesc &rnn) {
     return std::pair(rnn::workspaceHeaderOf(rnn).shape[0], rnn::workspaceHeaderOf(rnn).shape[1]);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test cites constraints of Primitives/Softmax/Verify.cpp.
+// Tests the constraints of Primitives/Softmax/Verify.cpp; each test names those that it covers.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"
@@ -100,7 +100,7 @@ TEST(SoftmaxVerify, ListsTheArgumentsOfBackward) {
   EXPECT_EQ(problem.arguments[2].desc, softmaxOf(problem).diffSrc);
 }
 
-// C13, C14, C23
+// Constraints C13, C14 and C23.
 TEST(SoftmaxVerify, AcceptsEveryType) {
   const std::vector<std::string_view> forward = {"f64", "f32", "bf16", "f16", "f8_e5m2", "f8_e4m3", "s8", "u8"};
   for (std::string_view src : forward)
@@ -128,7 +128,7 @@ TEST(SoftmaxVerify, AcceptsEveryLayout) {
     EXPECT_EQ(verified(line).desc, parsed(line));
 }
 
-// C5
+// Constraint C5.
 TEST(SoftmaxVerify, AnyFollowsTheTensorBefore) {
   EXPECT_EQ(softmaxOf(verified("softmax fwd_i src=f32:8x9x3:cab dst=bf16:8x9x3:any")).dst.tag(), "cab");
   EXPECT_EQ(softmaxOf(verified("softmax fwd_i src=f32:8x9:s20x2:off3 dst=f32:8x9:any")).dst.tag(), "ab");
@@ -141,7 +141,7 @@ TEST(SoftmaxVerify, AnyFollowsTheTensorBefore) {
   EXPECT_EQ(backward.diffSrc.dataType, DataType::F16);
 }
 
-// C5, C9
+// Constraints C5 and C9.
 TEST(SoftmaxVerify, AHintMustFit) {
   PrimitiveDesc backward = parsed("softmax bwd_d dst=f32:8x9:any diff_dst=f32:8x9:any diff_src=f32:8x9:ab axis=1");
   PrimitiveDesc forward = parsed("softmax fwd_t src=f32:8x9:ab dst=bf16:8x9:s30x2:off7 axis=1");
@@ -270,7 +270,7 @@ TEST(SoftmaxVerify, RefusesByNumber) {
   expectAllRefused("softmax", refusals);
 }
 
-// C1
+// Constraint C1.
 TEST(Verify, TensorsAndAttributesAreCheckedBeforeAnything) {
   PrimitiveDesc desc = parsed("softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab");
   std::get<SoftmaxDesc>(desc.op).dst.innerBlockCount = 99;
@@ -281,7 +281,7 @@ TEST(Verify, TensorsAndAttributesAreCheckedBeforeAnything) {
   expectRefused(desc, Status::InvalidArguments, "(softmax C1)", "attribute");
 }
 
-// C27, C28, C29
+// Constraints C27, C28 and C29.
 TEST(SoftmaxVerify, CitesTheConstraintsOfAnExecution) {
   const VerifiedProblem forward = verified("softmax fwd_i src=f32:8x9:ab dst=f32:8x9:ab attr.scales=src "
                                            "attr.post_ops=binary(alg=add,src1=f32:8x9:ab)");
@@ -297,7 +297,7 @@ TEST(SoftmaxVerify, CitesTheConstraintsOfAnExecution) {
     EXPECT_EQ(argument.overwrittenBy, argument.isOutput ? 0 : arg::diffSrc) << argument.name;
 }
 
-/// Recipes are chosen when the kernel is made; the name says what is known before.
+/// The recipe is chosen when the kernel is created; the name contains only what is known before.
 TEST(Verify, ImplementationsAreNamedByTheirTarget) {
   const std::string rnn =
       "rnn fwd_i cell=gru direction=left2right src_layer=f32:2x3x4:abc weights_layer=f32:1x1x4x3x4:abcde "

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each test cites constraints of Primitives/Sum/Verify.cpp.
+// Tests the constraints of Primitives/Sum/Verify.cpp; each test names those that it covers.
 //
 //===----------------------------------------------------------------------===//
 #include "VerifySupport.h"
@@ -54,7 +54,7 @@ TEST(SumVerify, ADestinationFollowsTheSources) {
   EXPECT_EQ(chosenLayout("sum scales=1,1,1 srcs=f32:8x9:ba,f32:8x9:aB8b,f32:8x9:Ab4a dst=bf16:8x9:any"), "aB8b");
   VerifiedProblem problem = verified("sum scales=1,1 srcs=bf16:8x9:ab,f32:8x9:ab");
   EXPECT_EQ(std::get<SumDesc>(problem.desc.op).dst.dataType, DataType::BF16);
-  ASSERT_EQ(problem.arguments.size(), 3u); // those that C7, C8 and C9 are about
+  ASSERT_EQ(problem.arguments.size(), 3u); // C7, C8 and C9 are about these arguments
   EXPECT_EQ(problem.arguments[1].index, 1025);
   EXPECT_EQ(problem.arguments[1].name, "srcs.1");
   EXPECT_EQ(problem.arguments[2].index, arg::dst);

@@ -1,4 +1,4 @@
-//===- VerifySupport.h - What tests of verifiers share ---------------------===//
+//===- VerifySupport.h - Helpers of the tests of verifiers ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -13,7 +13,7 @@ namespace quern::test {
 
 inline constexpr Status invalid = Status::InvalidArguments, unsupported = Status::Unimplemented;
 
-/// A line that is refused for this constraint, with this status and words.
+/// A line, and the constraint, status and words with which it is refused.
 struct Refusal {
   std::string_view constraint;
   std::string line;
@@ -35,7 +35,7 @@ inline void expectRefused(const PrimitiveDesc &desc, Status status, std::string_
   EXPECT_EQ(problem.error().message.find('\n'), std::string::npos);
 }
 
-/// Each with the words and the citation that it names.
+/// Expects that each line is refused with its words and its constraint.
 inline void expectAllRefused(std::string_view primitive, std::span<const Refusal> refusals) {
   for (const Refusal &one : refusals) {
     expectRefused(parsed(one.line), one.status, one.fragment, one.line);
@@ -43,7 +43,7 @@ inline void expectAllRefused(std::string_view primitive, std::span<const Refusal
   }
 }
 
-/// "text,text,text".
+/// Returns "text,text,…,text".
 inline std::string repeated(std::string_view text, int count) {
   std::string all;
   for (int i = 0; i < count; ++i)

@@ -1,9 +1,9 @@
-//===- DropoutTest.cpp - Random numbers are oneDNN's ---------------------===//
+//===- DropoutTest.cpp - Random numbers of dropout ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The reference against masks that oneDNN 3.13.2 has drawn: 64 elements each, the first in the lowest bit.
+// Tests the reference against masks that oneDNN 3.13.2 has drawn: 64 elements each, the first in the lowest bit.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Attributes/Dropout.h"

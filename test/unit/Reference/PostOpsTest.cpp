@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Formulas by known values, intervals by their property: the function of every value within lies in the image.
+// Tests formulas with known values, and intervals by their property: the image of an interval contains the function
+// value of every point in it.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Attributes/PostOps.h"
@@ -31,7 +32,7 @@ PrimitiveDesc parsed(std::string_view line) {
   return desc ? *desc : PrimitiveDesc();
 }
 
-/// The reference of a verified line on inputs filled from a seed, with the inputs.
+/// The reference result of a verified line on seeded inputs, with the inputs.
 struct Computed {
   VerifiedProblem problem;
   std::map<int32_t, std::vector<char>> buffers;
@@ -135,7 +136,7 @@ TEST(PostOpsReference, TheImageOfAnIntervalHoldsEveryValue) {
       for (int sample = 0; sample < 50; ++sample) {
         double point = uniform(center - width, center + width);
         Interval hull = image;
-        hull.low -= 1e-12L * std::fabs(hull.low), hull.high += 1e-12L * std::fabs(hull.high); // turns are rounded
+        hull.low -= 1e-12L * std::fabs(hull.low), hull.high += 1e-12L * std::fabs(hull.high); // extrema are rounded
         EXPECT_TRUE(contains(hull, eltwise(alg, alpha, beta, point)))
             << nameOf(alg) << " alpha " << alpha << " beta " << beta << " at " << point << " of " << center << " +- "
             << width;
@@ -156,10 +157,11 @@ TEST(PostOpsReference, NanAndJumps) {
   EXPECT_EQ(binaryRange(Alg::BinaryGe, Interval::around(1, 1e-6L), Interval::around(1)).low, 0);
   EXPECT_EQ(binaryRange(Alg::BinaryGe, Interval::around(1, 1e-6L), Interval::around(1)).high, 1);
   EXPECT_EQ(binaryRange(Alg::BinaryEq, Interval::around(2, 1e-6L), Interval::around(1)).high, 0);
-  // As a scaled operand may be.
+  // A scaled operand may be an interval.
   EXPECT_EQ(binaryRange(Alg::BinaryNe, Interval::around(1), Interval::around(1, 1e-6L)).low, 0);
   EXPECT_EQ(binaryRange(Alg::BinaryEq, Interval::around(1), Interval::around(1, 1e-6L)).high, 1);
-  // What follows a logarithm near 0 starts from everything below, -inf and NaN: mish and its like come near 0 there.
+  // The result of a logarithm near 0 is an interval from -inf, which may be NaN; mish, gelu and swish approach 0 at
+  // -inf.
   Interval belowSix{-std::numeric_limits<long double>::infinity(), -6, true};
   for (Alg alg : {Alg::EltwiseMish, Alg::EltwiseGeluErf, Alg::EltwiseGeluTanh, Alg::EltwiseSwish})
     EXPECT_EQ(eltwiseRange(alg, 1, 0, belowSix).high, 0) << nameOf(alg);
@@ -174,7 +176,7 @@ TEST(PostOpsReference, NanAndJumps) {
 }
 
 TEST(PostOpsReference, AChainInOrder) {
-  // z = ((y * s + b) * 2 + 1 where c, else b) / d, with b by row, scaled and shifted, and c by column.
+  // z = ((y * s + b) * 2 + 1 if c, else e) / d, with b by row, scaled and shifted, and c by column.
   Computed c = compute("softmax fwd_i src=f32:3x5:ab dst=f32:3x5:ab axis=1 attr.scales=src,dst,post0.src_1(mask=1) "
                        "attr.zero_points=post0.src_1(type=s32) attr.post_ops=binary(alg=add,src1=s8:3x1:ba),"
                        "eltwise(alg=linear,alpha=2,beta=1),binary(alg=select,src1=f32:1x1:ab,src2=u8:1x5:ab)");
@@ -197,7 +199,7 @@ TEST(PostOpsReference, AChainInOrder) {
 }
 
 TEST(PostOpsReference, TheJudgeFollowsTheChain) {
-  // exp(1000 y): the last digit of y is an error of many digits of the result.
+  // exp(80 y): a rounding error in the last digit of y changes many digits of the result.
   Computed c = compute("softmax fwd_i src=f32:4x16:ab dst=f32:4x16:ab axis=1 "
                        "attr.post_ops=eltwise(alg=linear,alpha=80),eltwise(alg=exp)");
   std::vector<float> got(64);
@@ -214,7 +216,7 @@ TEST(PostOpsReference, TheJudgeFollowsTheChain) {
     bytes[i] = static_cast<int8_t>(roundTo(DataType::S8, c.output.exact[i]));
     largest = std::max<int>(largest, bytes[i]);
   }
-  EXPECT_GT(largest, 20); // the scale makes use of the type
+  EXPECT_GT(largest, 20); // the scale uses a large part of the range of s8
   EXPECT_TRUE(judge(c.problem.desc, c.output, bytes.data(), DataKind::Dense).isRight);
   EXPECT_EQ(judge(c.problem.desc, c.output, bytes.data(), DataKind::Dense).maxAbsError, 0);
   bytes[0] = static_cast<int8_t>(bytes[0] + 1);

@@ -1,10 +1,10 @@
-//===- ReorderTest.cpp - Reorder's reference against hand values ---------===//
+//===- ReorderTest.cpp - Reorder's reference against manual results -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Values worked out by hand, those among them where another order of the operations, a fused multiply-add or
-// a reciprocal would differ.
+// Tests values that were computed by hand, including some for which another order of operations, a fused multiply-add
+// or a reciprocal would give another result.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Elements.h"
@@ -56,7 +56,7 @@ TEST(ReorderReference, ConvertsNumbers) {
   std::vector<double> wide = {1e10, 0x1p31 - 1.4};
   EXPECT_EQ(compute("reorder src=f64:2:a dst=s32:2:a", {{src, wide.data()}})[0].exact,
             (Values{2147483647, 2147483647}));
-  // Integers stay integers; through f32 they would be rounded first.
+  // Integers are not converted to f32, which would round them.
   std::vector<int32_t> whole = {16777217, -16777217};
   EXPECT_EQ(compute("reorder src=s32:2:a dst=s8:2:a", {{src, whole.data()}})[0].exact, (Values{127, -128}));
   EXPECT_EQ(compute("reorder src=s32:2:a dst=f32:2:a", {{src, whole.data()}})[0].exact, (Values{16777216, -16777216}));
@@ -64,13 +64,13 @@ TEST(ReorderReference, ConvertsNumbers) {
 }
 
 TEST(ReorderReference, EachOperationRounds) {
-  // 41 / 41 = 1; times the rounded reciprocal it is the float before.
+  // 41 / 41 = 1; multiplication by the rounded reciprocal gives the next smaller float.
   std::vector<float> x = {41};
   ReferenceOutput divided =
       compute("reorder src=f32:1:a dst=f32:1:a attr.scales=dst", {{src, x.data()}, {scalesOfDst, x.data()}})[0];
   EXPECT_EQ(divided.exact[0], 1);
   EXPECT_NE(41 * (1.0f / 41), 1);
-  // (1 + 2^-12)^2 - 1: the product loses its last bit, which a fused multiply-add would keep.
+  // (1 + 2^-12)^2 - 1: the product is rounded, so its last bit is lost; a fused multiply-add would keep it.
   std::vector<float> y = {1 + 0x1p-12f}, minusOne = {-1};
   ReferenceOutput sum = compute("reorder src=f32:1:a dst=f32:1:a attr.scales=src attr.post_ops=sum",
                                 {{src, y.data()}, {dst, minusOne.data()}, {scalesOfSrc, y.data()}})[0];
@@ -119,7 +119,7 @@ TEST(ReorderReference, SumReadsTheOldValue) {
   EXPECT_EQ(compute("reorder src=f32:2:a dst=u8:2:a attr.post_ops=sum(scale=3,zero_point=-2,type=s8) attr.scales=dst",
                     {{src, x.data()}, {dst, old.data()}, {scalesOfDst, scale.data()}})[0]
                 .exact,
-            (Values{10, 2})); // (1 + 3 * 6) / 2 = 9.5, (2 + 3 * 1) / 2 = 2.5, to even
+            (Values{10, 2})); // (1 + 3 * 6) / 2 = 9.5, (2 + 3 * 1) / 2 = 2.5, ties to even
 }
 
 TEST(ReorderReference, PostOpsMakeAnInterval) {
@@ -150,7 +150,7 @@ TEST(ReorderReference, SumsStandBehindTheElements) {
   EXPECT_EQ(outputs[0].exact, (Values{100, -128, 127, 1, -2, 0}));
   EXPECT_EQ(outputs[1].exact, (Values{128 * 28, -128 * 128, 128 * 2, 0}));
   EXPECT_EQ(outputs[1].desc.dataType, DataType::S32);
-  EXPECT_EQ(outputs[1].desc.offset0, 2); // 8 bytes of elements
+  EXPECT_EQ(outputs[1].desc.offset0, 2); // 8 bytes of elements precede it
   EXPECT_EQ(outputs[2].exact, (Values{-225, 127}));
   EXPECT_EQ(outputs[2].desc.offset0, 6);
   std::vector<int8_t> packed = {100, -128, 127, 1};
@@ -166,7 +166,7 @@ TEST(ReorderReference, ScaleAdjustMultiplies) {
   EXPECT_EQ(compute("reorder src=f32:2:a dst=s8:2:a:scale_adjust@0.5 attr.scales=src",
                     {{src, x.data()}, {scalesOfSrc, scale.data()}})[0]
                 .exact,
-            (Values{8, -10})); // 7.5 and -10.5, to even
+            (Values{8, -10})); // 7.5 and -10.5, ties to even
 }
 
 TEST(ReorderReference, RnnParametersGoToTheirTensor) {
@@ -214,7 +214,7 @@ TEST(ReorderJudge, TakesNothingButTheExactResult) {
 }
 
 TEST(ReorderJudge, TakesWhatANanBecomes) {
-  // exp(inf) * sigmoid(-inf) is inf * 0 to arithmetic, and 0 to mathematics.
+  // exp(inf) * sigmoid(-inf) is inf * 0 in floating-point arithmetic, but its limit is 0.
   PrimitiveDesc desc =
       parsed("reorder src=f32:2:a dst=f4_e2m1:2:a attr.post_ops=eltwise(alg=exp),eltwise(alg=swish,alpha=-0.25)");
   std::vector<float> x = {infinity, infinity};
@@ -224,14 +224,14 @@ TEST(ReorderJudge, TakesWhatANanBecomes) {
   EXPECT_TRUE(judge(desc, expected, &limits, DataKind::Dense).isRight);
   EXPECT_FALSE(judge(desc, expected, &minusOnes, DataKind::Dense).isRight);
 
-  // log(-1) is NaN and nothing else.
+  // log(-1) can only be NaN.
   desc = parsed("reorder src=f32:2:a dst=f4_e2m1:2:a attr.post_ops=eltwise(alg=log)");
   x = {-1, -1};
   expected = computeReference(desc, {{src, x.data()}})->front();
   EXPECT_FALSE(judge(desc, expected, &zeros, DataKind::Dense).isRight);
   EXPECT_TRUE(judge(desc, expected, &limits, DataKind::Dense).isRight);
 
-  // Nor has e8m0 anything else for an infinity.
+  // In e8m0, an infinity can only become NaN.
   x = {infinity, -infinity};
   desc = parsed("reorder src=f32:2:a dst=e8m0:2:a attr.post_ops=eltwise(alg=linear,alpha=1)");
   expected = computeReference(desc, {{src, x.data()}})->front();

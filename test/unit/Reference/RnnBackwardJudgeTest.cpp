@@ -1,11 +1,11 @@
-//===- RnnBackwardJudgeTest.cpp - The judge sees wrong gradients ----------===//
+//===- RnnBackwardJudgeTest.cpp - The judge detects wrong gradients -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Gradients as a plain kernel in f32 makes them, whose products read factors rounded to bf16 where kernels may: right.
-// And as wrong kernels would make them, of the problems and on the data that the conformance program draws: each must
-// be judged wrong in every problem.
+// Tests gradients of a plain f32 kernel, which rounds factors of products to bf16 if kernels may: they must be judged
+// right. Gradients of kernels with a fault must be judged wrong in every problem. Problems and data are those that the
+// conformance program draws.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -54,7 +54,7 @@ public:
   Drawn(uint64_t seed, int64_t number)
       : Drawn(cases::rnn::drawCase(seed, number, Target{CpuIsa::Avx512Bf16}, cases::rnn::Pass::Backward)) {}
   explicit Drawn(Case of) : drawn(std::move(of)) {
-    const std::string text = drawn.desc.text(); // of open sizes, or not
+    const std::string text = drawn.desc.text(); // sizes may be open
     Result<Problem> read =
         readProblem(drawn.sizes.empty() ? text : *withSizes(text, drawn.sizes), Target{CpuIsa::Avx512Bf16});
     EXPECT_TRUE(read) << read.error().message;
@@ -72,7 +72,7 @@ public:
   bool isSpecial() const { return drawn.data.fill == FillKind::Special; }
   bool isNoop() const { return problem.verified.isNoop; }
 
-  /// Whether a kernel with this fault computes something else, whatever the data is.
+  /// Returns true if a kernel with this fault computes another result for all data.
   bool appliesTo(Mutant mutant) const {
     const int64_t longest = *std::max_element(arguments.lengths.begin(), arguments.lengths.end()),
                   shortest = *std::min_element(arguments.lengths.begin(), arguments.lengths.end());
@@ -100,7 +100,7 @@ public:
     }
   }
 
-  /// Writes what such a kernel makes into the outputs.
+  /// Writes the gradients of a kernel with this fault to the outputs.
   void compute(Mutant mutant) {
     BackwardArguments changed = arguments;
     if (mutant == Mutant::NoPeepholes)
@@ -109,7 +109,7 @@ public:
       changed.old = {};
     if (mutant == Mutant::LengthsIgnored)
       std::fill(changed.diffDstIter.begin(), changed.diffDstIter.end(), 0);
-    std::vector<float> behind; // the state that the step which was processed last read
+    std::vector<float> behind; // state that the step that was processed before has read
     const BackwardOptions<float> options{[&](BackwardStep<float> &step) {
       const auto channels = static_cast<std::ptrdiff_t>(rnn().weightsLayer.dims[4]);
       CellGradients<float> &d = step.gradients;
@@ -158,7 +158,7 @@ TEST(RnnBackwardJudge, TellsRightKernelsFromWrongOnes) {
   constexpr uint64_t seeds[] = {1, 2, 3};
   constexpr int64_t count = 150;
   std::map<Mutant, int64_t> applied, missed;
-  std::map<Mutant, std::string> lines; // of those
+  std::map<Mutant, std::string> lines; // lines of the missed mutants
   std::map<std::string, double> worst;
   for (uint64_t seed : seeds)
     for (int64_t number = 0; number < count; ++number) {
@@ -184,7 +184,7 @@ TEST(RnnBackwardJudge, TellsRightKernelsFromWrongOnes) {
         lines[mutant] += drawn.line() + '\n';
       }
     }
-  for (const auto &[type, error] : worst) // of what may be off
+  for (const auto &[type, error] : worst) // by type
     RecordProperty(type, std::to_string(error));
   for (Mutant mutant : mutants) {
     RecordProperty(namesOfMutants[static_cast<size_t>(mutant)], std::to_string(applied[mutant]));
@@ -196,7 +196,7 @@ TEST(RnnBackwardJudge, TellsRightKernelsFromWrongOnes) {
 }
 
 TEST(RnnBackwardJudge, TellsThemApartAfterAThousandSteps) {
-  // What is given is alike in many steps, so that gradients are rounded alike in each.
+  // Inputs are equal in many steps, so that gradients are rounded in the same direction in each.
   const char *text = "rnn bwd cell=lstm direction=left2right src_layer=f32:1000x1x6:abc "
                      "weights_layer=f32:1x1x6x4x6:abcde weights_iter=f32:1x1x6x4x6:abcde "
                      "weights_peephole=f32:1x1x3x6:abcd bias=f32:1x1x4x6:abcd dst_layer=f32:1000x1x6:abc "

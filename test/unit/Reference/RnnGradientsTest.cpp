@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Two oracles that share no equation: the reference of backward, and central differences of the reference of forward.
-// Everything is f64, which only references compute, so that nothing is rounded between steps.
+// Tests two oracles that share no equation against each other: the reference of backward, and central differences of
+// the reference of forward. All types are f64, which only references support, so that nothing is rounded between steps.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -19,7 +19,7 @@ using namespace quern::rnn;
 
 namespace {
 
-/// L, D, T, N and channels are small: each element of each input is moved four times.
+/// L, D, T, N and channels are small, because each element of each input is varied four times.
 struct Problem {
   std::string cell;
   std::string direction;
@@ -115,7 +115,7 @@ protected:
     return Run::make(desc, inputs)->compute({.isStrict = true});
   }
 
-  /// What the gradients are of.
+  /// Returns the function whose gradients are computed.
   double loss() const {
     const RunResults results = forward();
     double sum = 0;
@@ -176,7 +176,7 @@ TEST_P(Gradients, AreDifferencesOfForward) {
   }
 }
 
-// Steps behind the end of a sequence are not read: neither what they hold nor what their gradient is.
+// Steps past the end of a sequence are ignored: neither their values nor their gradients are read.
 TEST_P(Gradients, EndWithTheirSequence) {
   const Problem &p = GetParam();
   if (p.lengths.empty())
@@ -185,7 +185,7 @@ TEST_P(Gradients, EndWithTheirSequence) {
   BackwardArguments a = arguments();
   const auto rows = static_cast<size_t>(p.steps * p.batch);
   for (std::vector<double> *of : {&a.srcLayer, &a.diffDstLayer, &a.gates, &a.cells, &a.hiddenSums, &a.states})
-    for (size_t i = 0; i < of->size(); ++i) { // rows of T x N, of each layer and direction
+    for (size_t i = 0; i < of->size(); ++i) { // rows of T x N, for each layer and direction
       const size_t all =
           of == &a.srcLayer || of == &a.diffDstLayer ? rows : rows * static_cast<size_t>(p.layers * p.directions());
       const size_t row = i / (of->size() / all) % rows, t = row / static_cast<size_t>(p.batch);
@@ -209,7 +209,7 @@ static std::vector<Problem> problems() {
   const std::string cells[] = {"rnn activation=tanh",
                                "rnn activation=logistic",
                                "rnn activation=relu alpha=0.25",
-                               "rnn activation=relu alpha=-0.5", // no sum of which is moved across the bend
+                               "rnn activation=relu alpha=-0.5", // no sum changes its sign in a difference
                                "lstm",
                                "gru",
                                "lbr_gru"};
@@ -249,7 +249,7 @@ static std::vector<Problem> problems() {
       all.push_back({.cell = cell, .direction = "left2right", .hasStates = hasStates, .hasBias = hasStates});
       all.push_back({.cell = cell, .direction = "left2right", .steps = 4, .hasStates = hasStates, .lengths = {4, 2}});
     }
-  // One step may read states of other widths than it makes.
+  // If there is one step, the states that it reads may have another width than those that it writes.
   for (const char *cell : {"rnn activation=tanh", "lstm"})
     all.push_back(
         {.cell = cell, .direction = "bidirectional_concat", .steps = 1, .batch = 3, .sic = 5, .lengths = {1, 0, 1}});

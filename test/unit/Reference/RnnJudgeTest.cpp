@@ -1,10 +1,10 @@
-//===- RnnJudgeTest.cpp - The judge of RNNs sees wrong kernels -----------===//
+//===- RnnJudgeTest.cpp - The judge of RNNs detects wrong kernels ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Results as wrong kernels would make them, of the problems and on the data that the conformance program draws. Each
-// must be judged wrong in every problem, and the exact results right.
+// Tests that the exact results are judged right and the results of kernels with a fault wrong, in every problem and on
+// the data that the conformance program draws.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -37,7 +37,7 @@ constexpr const char *namesOfMutants[] = {"the exact results",
 
 double hardSigmoid(double x) { return std::clamp(0.2 * x + 0.5, 0.0, 1.0); }
 
-/// A drawn problem with its data, and room for what a kernel makes.
+/// A drawn problem with its data and buffers for outputs.
 class Drawn {
 public:
   Drawn(uint64_t seed, int64_t number) {
@@ -55,7 +55,7 @@ public:
   const RnnDesc &rnn() const { return std::get<Boxed<RnnDesc>>(problem.desc().op); }
   bool has(int32_t argument) const { return data->descOf(argument) != nullptr; }
 
-  /// Whether a kernel with this fault computes something else, whatever the data is.
+  /// Returns true if a kernel with this fault computes another result for all data.
   bool appliesTo(Mutant mutant) {
     if (problem.verified.isNoop)
       return false;
@@ -73,7 +73,7 @@ public:
     }
   }
 
-  /// Writes what such a kernel makes into the outputs.
+  /// Writes the results of a kernel with this fault to the outputs.
   void compute(Mutant mutant) {
     std::vector<std::vector<char>> changed;
     ReferenceInputs inputs;

@@ -1,9 +1,9 @@
-//===- RnnModels.cpp - RNNs of other frameworks with their numbers --------===//
+//===- RnnModels.cpp - RNNs of other frameworks with their data -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Reading and converting.
+// Reads the files and converts them to Quern's shapes.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/RnnModels.h"
@@ -18,7 +18,7 @@
 namespace quern::test {
 namespace {
 
-/// A tensor of the model; empty if it has none of this name.
+/// Returns a tensor of the model; empty if the model has none of this name.
 Numbers readNumbers(const std::string &model, const std::string &name) {
   std::ifstream file(std::string(QUERN_SOURCE_DIR) + "/test/unit/Primitives/Inputs/" + model + "/" + name + ".npy",
                      std::ios::binary);
@@ -44,7 +44,7 @@ Numbers readNumbers(const std::string &model, const std::string &name) {
   return numbers;
 }
 
-/// theirs [L, D, G H, I] as ours [L, D, I, G, H] in the layout ldgoi.
+/// Converts weights [L, D, G H, I] of a framework to [L, D, I, G, H] in layout ldgoi.
 Numbers weightsOf(rnn_weights_origin origin, quern_alg_kind_t cell, const Numbers &theirs) {
   Numbers ours = theirs;
   const int64_t gates = rnn_gates(cell), rows = theirs.shape[2], inputs = theirs.shape[3];
@@ -55,7 +55,7 @@ Numbers weightsOf(rnn_weights_origin origin, quern_alg_kind_t cell, const Number
   return ours;
 }
 
-/// Biases [L, D, G H], those of the state `step` elements behind those of the input.
+/// Returns biases [L, D, G, H] of arrays [L, D, G H] in which parts are `step` elements apart.
 Numbers biasOf(rnn_weights_origin origin, quern_alg_kind_t cell, const std::vector<int64_t> &stack, int64_t hidden,
                const float *input, const float *state, int64_t step) {
   const int64_t parts = stack[0] * stack[1], all = rnn_gates(cell) + (cell == quern_lbr_gru);
@@ -65,14 +65,15 @@ Numbers biasOf(rnn_weights_origin origin, quern_alg_kind_t cell, const std::vect
   return ours;
 }
 
-/// What a model reads, or with the prefix "d_" the gradients of that.
+/// Reads the inputs of a model, or with the prefix "d_" their gradients.
 std::map<int32_t, Numbers> readTorchInputs(const RnnModel &model, const std::string &prefix) {
   constexpr auto pytorch = rnn_weights_origin::pytorch;
   const auto read = [&](const char *name) { return readNumbers(model.name, prefix + name); };
   const Numbers input = read("b_ih");
   Numbers state = read("b_hh");
   const int64_t rows = input.shape[2], hidden = rows / rnn_gates(model.cell);
-  // The gradient of a sum of two biases is that of either; only the last gate of linear before reset has both.
+  // The gradient of a sum of two biases is the gradient of either, so one of them becomes 0. Only the last gate of
+  // linear before reset uses both biases separately.
   const int64_t alike = model.cell == quern_lbr_gru ? rows - hidden : rows;
   for (size_t i = 0; i < state.values.size() && !prefix.empty(); ++i)
     state.values[i] = static_cast<int64_t>(i) % rows < alike ? 0 : state.values[i];
@@ -94,7 +95,7 @@ std::map<int32_t, Numbers> readTorchInputs(const RnnModel &model, const std::str
   return inputs;
 }
 
-/// PyTorch's, and JAX's, which are in the same shapes.
+/// Reads a model of PyTorch or JAX, whose files have the same shapes.
 RnnModel readTorch(RnnModel model) {
   const auto read = [&](const char *name) { return readNumbers(model.name, name); };
   model.inputs = readTorchInputs(model, "");
@@ -111,14 +112,14 @@ RnnModel readTorch(RnnModel model) {
   return model;
 }
 
-/// ONNX has no dim for layers.
+/// Adds the dim of layers, which ONNX does not have.
 Numbers withLayer(Numbers numbers) {
   if (!numbers.shape.empty())
     numbers.shape.insert(numbers.shape.begin(), 1);
   return numbers;
 }
 
-/// T, D, N, H as T, N, D H.
+/// Converts T, D, N, H to T, N, D H.
 Numbers joinedDirections(const Numbers &theirs) {
   const int64_t steps = theirs.shape[0], directions = theirs.shape[1], batch = theirs.shape[2],
                 hidden = theirs.shape[3];

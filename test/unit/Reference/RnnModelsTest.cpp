@@ -1,10 +1,10 @@
-//===- RnnModelsTest.cpp - The reference against other frameworks' numbers ===//
+//===- RnnModelsTest.cpp - The reference against other frameworks ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What PyTorch, JAX and ONNX Runtime computed for small models. API/Execution/RnnModelsTest.cpp runs the
-// same ones through kernels.
+// Tests the reference against the results of PyTorch, JAX and ONNX Runtime for small models.
+// API/Execution/RnnModelsTest.cpp runs the same models with kernels.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/RnnModels.h"
@@ -70,7 +70,7 @@ TEST_P(RnnModels, ReferenceComputesTheirNumbers) {
   }
 }
 
-/// The gradients of a model as its tensors; backward adds to nothing.
+/// Returns the gradients of a model as tensors, in the mode in which backward overwrites them.
 RnnDesc backwardOf(const test::RnnModel &model) {
   RnnDesc rnn = descOf(model);
   rnn.prop = PropKind::Backward, rnn.flags |= RnnDiffWeightsOverwrite;
@@ -85,7 +85,7 @@ RnnDesc backwardOf(const test::RnnModel &model) {
   return rnn;
 }
 
-// On the workspace that the reference of forward makes of the model's inputs.
+// Uses the workspace that the reference of forward computes from the model's inputs.
 TEST_P(RnnModels, ReferenceComputesTheirGradients) {
   const test::RnnModel &model = GetParam();
   if (model.diffInputs.empty())
@@ -114,7 +114,7 @@ TEST_P(RnnModels, ReferenceComputesTheirGradients) {
   for (const ReferenceOutput &output : *computed) {
     const std::vector<float> &theirs = model.diffInputs.at(output.argument).values;
     ASSERT_EQ(output.exact.size(), theirs.size());
-    // weights of layer and iter are ldgoi there
+    // the weights of layer and iter are ldgoi in the files
     std::vector<double> ours(theirs.size());
     forEachElement(output.desc, [&](int64_t position, int64_t offset) {
       ours[static_cast<size_t>(offset)] = output.exact[static_cast<size_t>(position)];
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(All, RnnModels, testing::ValuesIn(test::rnnModels()), [
   return name;
 });
 
-// Gates numbered as theirs come out in our order.
+// Gates in the order of ONNX are converted to Quern's order.
 TEST(RnnWeights, GatesOfOnnx) {
   const float lstm[] = {0, 1, 2, 3}, recurrent[] = {10, 20, 30, 40}; // i, o, f, c
   float ours[4];

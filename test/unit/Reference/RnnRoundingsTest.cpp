@@ -1,10 +1,11 @@
-//===- RnnRoundingsTest.cpp - Which roundings led to results? ------------===//
+//===- RnnRoundingsTest.cpp - Which roundings led to a result -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Stacks of integers in which one rounding that goes the other way moves most of what follows. Results of a kernel that
-// turned some numbers near the middle of two values are right; those of one that turned another number are wrong.
+// Tests stacks of integers in which one rounding in the other direction changes most later numbers. If only numbers
+// near the midpoint of two values are rounded the other way, the results are right; if any other number is, they are
+// wrong.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -43,8 +44,7 @@ public:
     run = std::make_unique<Run>(*Run::make(problem.desc(), inputs));
   }
 
-  /// Whether dst_layer is judged right that follows when some numbers near the middle are turned,
-  /// or one that is not near it.
+  /// Returns the verdict on dst_layer if numbers near a midpoint, or one that is not near, are rounded the other way.
   bool isRight(bool areNearMiddle) {
     Roundings turned;
     const RunResults made = run->compute({.roundings = &turned, .isStrict = true});
@@ -60,15 +60,15 @@ public:
     return judge(problem.desc(), data->expectedOutputs().front(), results, DataKind::Dense).isRight;
   }
 
-  int64_t moved = 0; ///< results that turning changed
+  int64_t moved = 0; ///< number of results that the other rounding changed
 
 private:
-  /// One of each sequence, and after it in time others that the run then meets.
+  /// Chooses one rounding of each sequence, then later ones that the run meets with these choices.
   std::set<Rounding> chosenBy(Roundings met) {
     const bool goesForward = run->shape().directions == 1;
     std::map<int64_t, int64_t> lastStep;
     for (bool isNew = true; isNew;) {
-      std::map<int64_t, Rounding> first; // after the last step of each sequence in which one was turned
+      std::map<int64_t, Rounding> first; // after the last chosen step of each sequence
       for (const auto &[rounding, distance] : met.nearMid) {
         const auto last = lastStep.find(rounding.at.n);
         if (last != lastStep.end() && (!goesForward || rounding.at.t <= last->second))

@@ -1,10 +1,10 @@
-//===- RnnSpreadTest.cpp - How far a step of an RNN may move -------------===//
+//===- RnnSpreadTest.cpp - Bounds of the change of an RNN step ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Inputs of a step are moved as far as they may be, in directions drawn anew: no result may move further than the
-// bound, and some result must come near it.
+// Varies the inputs of a step by up to their limits in random directions: no result may change by more than its bound,
+// and some result must come close to it.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Spread.h"
@@ -45,7 +45,7 @@ public:
     offX = offsOf(x), offH = offsOf(h), offC = offsOf(c);
   }
 
-  /// The greatest move of a result, as a part of its bound.
+  /// Returns the largest change of a result, relative to its bound.
   double worst() {
     const StateType state(rnn(), quantization, Operands{}, {});
     const CellInputs in{x, h, c, 0.3};
@@ -78,7 +78,7 @@ private:
       value = uniform() * 4 - 2;
     return values;
   }
-  /// Some numbers are as they are, and some far off.
+  /// Returns limits of changes: some are 0, others large.
   Values offsOf(const Values &values) {
     const double size = std::exp2(-static_cast<double>(random() % 10));
     Values offs(values.size());

@@ -3,9 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems small enough to be worked out by hand, and what must hold between problems. That the numbers of larger
-// ones are right is shown against PyTorch and ONNX Runtime (RnnModelsTest) and a genuine oneDNN
-// (quern-conformance --cases=rnn --peer=...).
+// Tests problems that are small enough to compute by hand, and relations between problems. Larger ones are tested
+// against PyTorch, JAX and ONNX Runtime (RnnModelsTest) and oneDNN (quern-conformance --cases=rnn --peer=...).
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -72,7 +71,7 @@ public:
         return output.exact;
     return {};
   }
-  /// Makes every output what the reference computes.
+  /// Sets every output to the result of the reference.
   void store() {
     for (const ReferenceOutput &output : compute())
       scatter(output.desc, buffers[output.argument].data(), output.exact);
@@ -104,7 +103,7 @@ TEST(RnnReference, Vanilla) {
   expectNear(rnn.result(arg::dst), {2.5, 0.5 * (-16 + 7.5 + 0.5)});
 }
 
-// An element is as exact as the terms that cancel in it: 1 and -0.99.
+// The error of an element is relative to the terms that cancel in it: 1 and -0.99.
 TEST(RnnReference, VanillaIsJudgedByItsTerms) {
   for (const char *activation : {"relu", "tanh"}) {
     Example rnn("rnn fwd_t cell=rnn activation=" + std::string(activation) +
@@ -162,7 +161,7 @@ TEST(RnnReference, GruAndLinearBeforeReset) {
   expectNear(augru.result(arg::dst), {0.25 * u * 0.25 + (1 - 0.25 * u) * o});
 }
 
-// The two directions of a bidirectional problem are those of two problems with one.
+// The two directions of a bidirectional problem equal those of two unidirectional problems.
 TEST(RnnReference, DirectionsAreIndependent) {
   auto line = [](std::string_view direction, int count, int width) {
     return concat("rnn fwd_i cell=gru direction=", direction, " src_layer=f32:4x2x3:abc weights_layer=f32:1x", count,
@@ -186,7 +185,7 @@ TEST(RnnReference, DirectionsAreIndependent) {
     }
 }
 
-// A sequence of a shorter length is one of that length alone; behind it there are zeros.
+// A shorter sequence gives the same results as a problem of that length; its later results are zero.
 TEST(RnnReference, LengthsEndASequence) {
   auto line = [](int steps, int batch, std::string_view more) {
     return concat("rnn fwd_i cell=lstm direction=bidirectional_concat src_layer=f32:", steps, "x", batch,
@@ -224,7 +223,7 @@ TEST(RnnReference, LengthsEndASequence) {
     }
 }
 
-// q = RNE(sat(h s + shift)), weights divided by their scales, results in numbers (q - shift) / s.
+// q = RNE(sat(h s + shift)), weights divided by their scales, floating-point results (q - shift) / s.
 TEST(RnnReference, Integers) {
   const std::string line =
       "rnn fwd_i cell=rnn activation=tanh direction=left2right src_layer=u8:2x1x2:abc weights_layer=s8:1x1x2x1x1:abcde "
@@ -249,7 +248,7 @@ TEST(RnnReference, IntegersAreJudgedStepByStep) {
   rnn.store();
   EXPECT_TRUE(rnn.areRight());
   Values off = rnn.get(arg::dst);
-  const size_t at = 19 * 24 + 5; // the first step
+  const size_t at = 19 * 24 + 5; // the step that right2left computes first
   off[at] += off[at] > 128 ? -1 : 1;
   rnn.set(arg::dst, off);
   Verdict verdict = judge(rnn.problem.desc, rnn.compute()[0], rnn.pointers(), DataKind::Dense);
@@ -257,8 +256,8 @@ TEST(RnnReference, IntegersAreJudgedStepByStep) {
   EXPECT_EQ(verdict.position, static_cast<int64_t>(at));
 }
 
-// Within a thousandth of the midpoint either byte is right, and the next step follows the one that is
-// there; further off one is.
+// Within a thousandth of a midpoint either byte is right, and the next step must follow the byte that was stored.
+// Farther away, only one byte is right.
 TEST(RnnReference, MidpointsOfIntegersAreEither) {
   const std::string line =
       "rnn fwd_i cell=rnn activation=relu direction=left2right src_layer=u8:2x1x1:abc weights_layer=s8:1x1x1x1x1:abcde "
@@ -266,7 +265,7 @@ TEST(RnnReference, MidpointsOfIntegersAreEither) {
       "attr.rnn.data_shift=0 attr.rnn.weights_scales=1";
   for (double beside : {0.0, 0.0009, -0.0009, 0.0011, -0.0011}) {
     Example rnn(line);
-    // The first state is 10.5 and a little, the next one three times the first.
+    // The first state is 10.5 + `beside`, the next one three times the first plus the same bias.
     rnn.set(arg::src, {0, 0}), rnn.set(arg::weights, {1}), rnn.set(arg::weights1, {3}),
         rnn.set(arg::bias, {(10.5 + beside) / 64});
     const double bias = 64 * rnn.get(arg::bias)[0];
@@ -280,7 +279,7 @@ TEST(RnnReference, MidpointsOfIntegersAreEither) {
   }
 }
 
-// A state of bf16 is the nearest to the exact one; its neighbour is wrong unless the exact one lies between them.
+// A bf16 state is the value nearest to the exact one; its neighbor is wrong unless the exact value is between them.
 TEST(RnnReference, NarrowStatesAreTheNearest) {
   Example rnn("rnn fwd_i cell=gru direction=left2right src_layer=bf16:7x2x9:abc weights_layer=bf16:1x1x9x3x12:abcde "
               "weights_iter=bf16:1x1x12x3x12:abcde dst_layer=bf16:7x2x12:abc");
@@ -297,7 +296,7 @@ TEST(RnnReference, NarrowStatesAreTheNearest) {
   EXPECT_GE(wrong, static_cast<int64_t>(right.size()) * 95 / 100);
 }
 
-// What training keeps: the header, and sections that lead from one to the next by the equations.
+// Data that training keeps: the header, and sections, each of which follows from the one before by the equations.
 TEST(RnnReference, Workspace) {
   Example rnn("rnn fwd_t cell=lstm direction=left2right src_layer=f32:3x2x4:abc src_iter=f32:1x1x2x5:abcd "
               "src_iter_c=f32:1x1x2x5:abcd weights_layer=f32:1x1x4x4x5:abcde weights_iter=f32:1x1x5x4x5:abcde "
@@ -322,7 +321,7 @@ TEST(RnnReference, Workspace) {
     }
 }
 
-// Packed weights are reached and left by the reorders that there are, sums of s8 included.
+// Reorders convert to and from packed weights, including the sums of s8.
 TEST(RnnReference, PackedWeightsAreReordered) {
   for (std::string type : {"f32", "bf16", "s8"}) {
     std::string src = type == "s8" ? "u8" : type;
@@ -346,7 +345,7 @@ TEST(RnnReference, PackedWeightsAreReordered) {
     for (const ReferenceOutput &output : outputs)
       scatter(output.desc, there.data(), output.exact);
     EXPECT_EQ((*computeReference(unpack, {{arg::src, there.data()}}))[0].exact, values);
-    if (type == "s8") { // the sum of the first column: I = 13 values 111 apart
+    if (type == "s8") { // sum of the first column: 13 values with stride 111
       double sum = 0;
       for (size_t i = 0; i < 13; ++i)
         sum += values[i * 111];

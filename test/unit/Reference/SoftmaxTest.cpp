@@ -1,9 +1,9 @@
-//===- SoftmaxTest.cpp - The oracle and the judge against hand values ----===//
+//===- SoftmaxTest.cpp - The oracle and the judge, manual results ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Values that can be worked out with a pocket calculator, and the special rows of the semantics.
+// Tests values that can be computed with a pocket calculator, and the special rows that the semantics define.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Elements.h"
@@ -43,7 +43,7 @@ TEST(Reference, Forward) {
 }
 
 TEST(Reference, AxisAndLog) {
-  // Columns (0, 0) and (1000, 1000): each half, however large the values.
+  // Columns (0, 0) and (1000, 1000): the result is 1/2 for each, however large the values are.
   for (double y : forward(softmax(Alg::SoftmaxLog, {2, 2}, 0), {0, 1000, 0, 1000}))
     EXPECT_DOUBLE_EQ(y, -std::log(2.0));
 }
@@ -86,7 +86,7 @@ TEST(Reference, DenormalProductsAreMeasuredAsTheLeastNormalOne) {
   op.prop = PropKind::BackwardData;
   op.dst = op.diffSrc = op.diffDst = *TensorDesc::dense(std::vector<int64_t>{1, 3}, DataType::F32);
   op.axis = 1;
-  // Each product is rounded to a whole number of denormals; their sum is off by more than one of them.
+  // Each product is rounded to a multiple of the smallest denormal, so the error of their sum exceeds one such unit.
   std::vector<float> y = {0.5f, 0.25f, 0.25f}, dy = {3e-45f, 7e-45f, -4e-45f};
   auto outputs = computeReference({op, {}}, {{17, y.data()}, {145, dy.data()}});
   ASSERT_TRUE(outputs);
@@ -126,7 +126,7 @@ TEST(Judge, WideOutputs) {
   EXPECT_FALSE(judgeOne(DataType::F32, 0.5, 0, 0.5 + 6 * eps, DataKind::Designed).isRight);
   EXPECT_TRUE(judgeOne(DataType::F32, 0.5, 1, 0.5 + 6 * eps, DataKind::Dense).isRight);
   EXPECT_TRUE(judgeOne(DataType::F32, -0.5, 0, -0.5 + 24 * eps, DataKind::Designed, Alg::SoftmaxLog).isRight);
-  EXPECT_TRUE(judgeOne(DataType::F32, 1e-9, 0, 1e-7, DataKind::Designed).isRight); // absolute below 1e-5
+  EXPECT_TRUE(judgeOne(DataType::F32, 1e-9, 0, 1e-7, DataKind::Designed).isRight); // the limit is absolute below 1e-5
   EXPECT_FALSE(judgeOne(DataType::F64, 0.5, 0, 0.5 + eps, DataKind::Designed).isRight);
   Verdict half = judgeOne(DataType::F32, 1, 0, 1 + 5 * eps, DataKind::Designed);
   EXPECT_DOUBLE_EQ(half.worst, 0.5);
@@ -157,7 +157,7 @@ TEST(Judge, SpecialValues) {
             std::string::npos);
 }
 
-/// NaN is right where the exact value, or one as near as the threshold, rounds beyond 448, and nowhere else.
+/// NaN is right only if the exact value, or one within the threshold of it, rounds to more than 448.
 TEST(Judge, NanStandsForWhatIsTooLargeForF8E4M3) {
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity(), near = 464 - 1e-5;
   EXPECT_TRUE(judgeOne(DataType::F8E4M3, 465, 1, nan, DataKind::Dense).isRight);

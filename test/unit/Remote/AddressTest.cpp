@@ -1,4 +1,4 @@
-//===- AddressTest.cpp - What names a server ---------------------------------===//
+//===- AddressTest.cpp - Addresses of servers -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

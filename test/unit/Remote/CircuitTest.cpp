@@ -1,4 +1,4 @@
-//===- CircuitTest.cpp - When a server is asked ------------------------------===//
+//===- CircuitTest.cpp - The circuit breaker of a server ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

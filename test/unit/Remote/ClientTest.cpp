@@ -1,4 +1,4 @@
-//===- ClientTest.cpp - Looking up and storing, with a Redis server ----------===//
+//===- ClientTest.cpp - Lookups and stores with a Redis server ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,7 +14,7 @@ using namespace quern::remote::test;
 #define __has_feature(name) 0
 #endif
 
-/// In the child of a fork the stacks of the parent's threads are gone, and what they held looks lost.
+/// In the child of a fork, the stacks of the parent's other threads are unreachable, so their objects look leaked.
 static bool isForked = false;
 extern "C" int __lsan_is_turned_off();                     // NOLINT: the sanitizer's name
 extern "C" int __lsan_is_turned_off() { return isForked; } // NOLINT: the same
@@ -67,7 +67,7 @@ TEST(RemoteClient, AHitOnThisMachineTakesLessThanAMillisecond) {
     time = steadyNs() - start;
   }
   std::sort(times.begin(), times.end());
-  // Where other work has the cores, most of a tail is theirs; docs/fleet.md has the 99th percentile.
+  // If other processes use the cores, they dominate the tail; docs/fleet.md has the 99th percentile.
   EXPECT_LT(times[times.size() / 2], nsPerMs);
   RecordProperty("median_us", static_cast<int>(times[times.size() / 2] / 1000));
   RecordProperty("p99_us", static_cast<int>(times[times.size() / 100 * 99] / 1000));
@@ -77,7 +77,7 @@ TEST(RemoteClient, AHitOnThisMachineTakesLessThanAMillisecond) {
 }
 
 TEST(RemoteClient, ASilentServerCostsItsBoundAndThenNothing) {
-  constexpr int64_t waitsForScheduler = 5000 * nsPerMs; // other work has the cores; without a bound it is for ever
+  constexpr int64_t waitsForScheduler = 5000 * nsPerMs; // other processes may use the cores
   const Folder folder;
   const SilentServer server;
   for (const char *scheme : {"redis", "rediss", "http", "https"}) {
@@ -140,13 +140,14 @@ TEST(RemoteClient, OneOfManyCompilesAndTheOthersWait) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     first.put(keyOf(1), artifactOf(1));
   });
-  // After a quarter of its patience the second compiles, too: more than other work keeps the first from a core.
+  // After a quarter of its patience, the second also compiles. That time exceeds any delay of the first by other
+  // processes.
   EXPECT_TRUE(get(second, keyOf(1), 40000));
   compiler.join();
   EXPECT_EQ(second.counters().hits, 1u);
 }
 
-/// Threads look up and store; forks in between. Children look up, store and end as programs do.
+/// Threads look up and store while the process forks. Children look up, store and exit like programs.
 TEST(RemoteClient, ForksAtAnyTime) {
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "the sanitizer lets no child of a fork start threads";
@@ -164,7 +165,7 @@ TEST(RemoteClient, ForksAtAnyTime) {
     threads.emplace_back([&, thread] {
       for (int i = thread; !isOver; ++i) {
         const std::optional<std::string> found = get(client, keyOf(i % 8));
-        wrong += found && *found != artifactOf(i % 8); // one that a fork cuts short is a miss
+        wrong += found && *found != artifactOf(i % 8); // a lookup that a fork interrupts is a miss
         client.put(keyOf(8 + i % 8), artifactOf(8 + i % 8));
       }
     });
@@ -174,7 +175,7 @@ TEST(RemoteClient, ForksAtAnyTime) {
       isForked = true;
       const std::optional<std::string> found = get(client, keyOf(3));
       client.put(keyOf(100), artifactOf(100));
-      std::exit(found && *found == artifactOf(3) ? 0 : 1); // with a store under way
+      std::exit(found && *found == artifactOf(3) ? 0 : 1); // during a store
     }
     int status = -1;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -191,10 +192,10 @@ TEST(RemoteClient, ForksAtAnyTime) {
 std::atomic<bool> takesTurns{false};
 std::atomic<int> turnsWanted{0}, turnsDone{0};
 
-/// A fork may wait for a thread that is about to look something up or to store it, as for one that compiles in the
+/// A fork may wait for a thread that is about to look up or store an entry, such as one that compiles in the
 /// background.
 TEST(RemoteClient, AThreadThatAForkWaitsForIsNotHeldUp) {
-  // Registered first, hence run when the client already holds still.
+  // Handlers registered first run last, when the client is already suspended.
   pthread_atfork(
       [] {
         const int wanted = takesTurns ? ++turnsWanted : 0;
@@ -224,7 +225,7 @@ TEST(RemoteClient, AThreadThatAForkWaitsForIsNotHeldUp) {
   thread.join();
 }
 
-/// What ends with stores that nobody takes ends in time.
+/// A process with stores that the server does not accept exits in time.
 TEST(RemoteClient, TheEndWaitsForATenthOfASecond) {
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "the sanitizer lets no child of a fork start threads";

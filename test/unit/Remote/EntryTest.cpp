@@ -1,4 +1,4 @@
-//===- EntryTest.cpp - What is believed of a server's bytes ------------------===//
+//===- EntryTest.cpp - Checks of entries from servers ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -28,7 +28,7 @@ std::string anArtifact() {
   artifact.target = "avx2";
   artifact.buildId = "build";
   artifact.keyBytes = "key";
-  artifact.codeKind = CodeKind::Function; // which has no entries
+  artifact.codeKind = CodeKind::Function; // functions have no entries
   artifact.code = "code";
   return artifact.serialize();
 }

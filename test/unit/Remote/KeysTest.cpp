@@ -1,9 +1,9 @@
-//===- KeysTest.cpp - Who may write the files of keys ------------------------===//
+//===- KeysTest.cpp - Permissions of key files ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Tests that a key is read only where no other user may write its file or the folder that has it.
+// Tests that a key is read only if no other user may write its file or the folder that contains it.
 //
 //===----------------------------------------------------------------------===//
 #include "TestServers.h"

@@ -1,4 +1,4 @@
-//===- RedisReaderTest.cpp - Replies that anybody may have written -----------===//
+//===- RedisReaderTest.cpp - Reading untrusted replies --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t most = 1u << 16;
 
-/// In pieces of so many bytes; null if it is incomplete, an error if it is refused.
+/// Reads a reply in pieces of `piece` bytes; returns null if it is incomplete, and an error if it is refused.
 Result<std::unique_ptr<RedisReply>> readIn(std::string_view text, size_t piece, bool takesArrays = false) {
   RedisReader reader;
   reader.expect(most, takesArrays);
@@ -54,7 +54,7 @@ TEST(RemoteRedisReader, HoldsNoMoreThanItIsGiven) {
   EXPECT_FALSE(readIn("HTTP/1.1 400 Bad Request\r\n", 100));
 }
 
-/// Reads every part of a reply, so that a pointer which is not a reply is found.
+/// Reads every part of a reply, so that a dangling pointer is detected.
 size_t sizeOf(const RedisReply &reply) {
   size_t size = 1 + reply.text.size();
   for (const std::unique_ptr<RedisReply> &item : reply.items)
@@ -63,7 +63,7 @@ size_t sizeOf(const RedisReply &reply) {
 }
 
 TEST(RemoteRedisReader, RepliesOfEveryTypeAreObjectsOrRefused) {
-  // Versions of hiredis before 1.0 know the first six types, later ones all.
+  // Versions of hiredis before 1.0 support the first six types, later ones all of them.
   const char *texts[] = {"+OK\r\n",
                          "-ERR no\r\n",
                          ":7\r\n",
@@ -114,7 +114,7 @@ TEST(RemoteRedisReader, GarbageIsRefusedOrIncomplete) {
     for (size_t size = random() % 40; text.size() < size;)
       text += alphabet[random() % alphabet.size()];
     const size_t piece = 1 + random() % 8;
-    const Result<std::unique_ptr<RedisReply>> reply = readIn(text, piece, round % 2 == 0); // ends, and nothing leaks
+    const Result<std::unique_ptr<RedisReply>> reply = readIn(text, piece, round % 2 == 0); // ends without leaks
     if (reply && *reply)
       EXPECT_GT(sizeOf(**reply), 0);
   }

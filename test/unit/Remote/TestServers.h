@@ -1,4 +1,4 @@
-//===- TestServers.h - Servers and clients for tests of the remote cache -----===//
+//===- TestServers.h - Servers and clients for remote cache tests ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -19,11 +19,11 @@
 #include <thread>
 #include <unistd.h>
 
-extern char **environ; // NOLINT(readability-redundant-declaration): as POSIX has it
+extern char **environ; // NOLINT(readability-redundant-declaration): required by POSIX
 
 namespace quern::remote::test {
 
-/// A folder with keys.
+/// A temporary folder with a pair of keys.
 class Folder {
 public:
   Folder() {
@@ -41,7 +41,7 @@ private:
   std::string path;
 };
 
-/// A server on a unix socket, until the scope ends.
+/// A server process on a Unix socket, which ends with the object.
 class RedisProcess {
 public:
   explicit RedisProcess(const Folder &folder) : socket(folder.file("redis.sock")), folder(folder.file(".")) { start(); }
@@ -69,7 +69,7 @@ public:
     pid = 0;
   }
   std::string url() const { return "redis://" + socket; }
-  /// Says a line to it, over a connection of its own; the first bytes of the reply.
+  /// Sends a line over a separate connection; returns the first bytes of the reply.
   std::string say(const std::string &line) const {
     const int fd = connected();
     EXPECT_EQ(::write(fd, line.data(), line.size()), static_cast<ssize_t>(line.size()));
@@ -80,7 +80,7 @@ public:
   }
 
 private:
-  /// Negative if nobody listens.
+  /// Returns a connected socket; negative if no process listens.
   int connected() const {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -101,7 +101,7 @@ private:
   pid_t pid = 0;
 };
 
-/// Accepts and says nothing.
+/// Accepts connections and never replies.
 class SilentServer {
 public:
   SilentServer() : fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -136,7 +136,7 @@ inline Client &openClient(const Folder &folder, const std::string &servers, uint
 
 inline int no(void *) { return 0; }
 
-/// Nobody else is waited for longer than that, and nothing else is begun.
+/// Looks up an entry; waits at most `patience` ms for other compiling processes, and starts no compilation itself.
 inline std::optional<std::string> get(Client &client, const StoredKey &key, uint32_t patience = 5000) {
   std::optional<SignedArtifact> found = client.get(key, {patience, no, no, nullptr});
   return found ? std::optional(std::move(found->bytes)) : std::nullopt;
@@ -150,7 +150,7 @@ inline std::string artifactOf(int number) {
   artifact.target = "avx2";
   artifact.buildId = "build";
   artifact.keyBytes = concat("key ", number);
-  artifact.codeKind = CodeKind::Function; // which has no entries
+  artifact.codeKind = CodeKind::Function; // functions have no entries
   artifact.code = std::string(4096, static_cast<char>('a' + number % 20));
   return artifact.serialize();
 }

@@ -1,10 +1,10 @@
-//===- WaitingTest.cpp - Who waits for whom, and for how long ----------------===//
+//===- WaitingTest.cpp - Waiting for other compiling hosts ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Late answers that race with a compiler, and hosts that wait for others that compile the same. Upper bounds of times
-// are wide, since other programs may have the cores.
+// Tests late replies that race with a compiler, and hosts that wait for others that compile the same kernel. Upper
+// bounds of times are wide, because other processes may use the cores.
 //
 //===----------------------------------------------------------------------===//
 #include "TestServers.h"
@@ -15,7 +15,7 @@ using namespace quern::remote::test;
 
 namespace {
 
-/// A caller who compiles for `compileMs` from when it is told to begin.
+/// A caller who compiles for `compileMs` after its callback starts the compilation.
 struct Caller {
   explicit Caller(int64_t compileMs) : compileMs(compileMs) {}
   int64_t compileMs, begunAt = 0;
@@ -125,7 +125,7 @@ TEST(RemoteWaiting, ThePatienceMayBeNothing) {
   holder.join();
 }
 
-/// Whoever has no key cannot make others wait.
+/// A host without a key cannot make others wait.
 TEST(RemoteWaiting, NobodyWaitsForALeaseThatIsNotSigned) {
   const Folder folder, stranger;
   const RedisProcess server(folder);

@@ -3,12 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Implements Bridge.h with the test kernels, so that caches, single flight, loading and execution are tested where
-// the compiler is not built, under the thread sanitizer above all. QUERN_FAKE makes it misbehave: refuse, garbage,
-// foreign-key, bad-object, slow, or what only another process survives: crash, abort, exit, hang, memory, noise,
-// later (a line on standard error, and from the second time on an end with another), escape (tries what code that has
-// taken over the compiler would, and refuses with a list of what worked), spin (uses a processor). Its link() is the
-// runtime's loader under another name.
+// Implements Bridge.h with the test kernels, so that caches, single flight, loading and execution can be tested without
+// the compiler, above all under ThreadSanitizer. QUERN_FAKE selects misbehavior: refuse, garbage, foreign-key,
+// bad-object, slow, or, for a compiler process: crash, abort, exit, hang, memory, noise, later (a line on standard
+// error, and from the second request on an abort with another line), escape (tries the system calls that hijacked code
+// would try, and refuses with a list of those that succeeded), spin (busy loop). Its link() is the runtime's loader.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -39,7 +38,7 @@ int answer(const quern_byte_sink *sink, std::string_view bytes, int status) {
   return status;
 }
 
-/// What a compiler should not do.
+/// Misbehaves according to `mode`.
 void misbehave(std::string_view mode) {
   if (mode == "slow")
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -64,11 +63,11 @@ void misbehave(std::string_view mode) {
   static std::vector<std::string> held;
   while (mode == "memory")
     held.emplace_back(size_t{16} << 20, 'x');
-  for (int line = 0; line < 20000 && mode == "noise"; ++line) // more than a pipe holds
+  for (int line = 0; line < 20000 && mode == "noise"; ++line) // more than a pipe buffers
     std::fputs("a fake compiler that talks\n", line % 2 ? stdout : stderr);
 }
 
-/// The names of the calls that succeeded although the process must not have them.
+/// Returns the names of the system calls that succeeded although the process must not have them.
 std::string escape() {
   std::string worked;
   const auto attempt = [&](const char *name, bool hasWorked) { worked += hasWorked ? concat(name, ' ') : ""; };
@@ -92,7 +91,7 @@ std::string escape() {
           mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
   const rlimit much{RLIM_INFINITY, RLIM_INFINITY};
   attempt("limits", setrlimit(RLIMIT_AS, &much) == 0);
-  std::thread([] {}).join(); // which the compiler may
+  std::thread([] {}).join(); // threads are allowed
   return worked;
 }
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See the header. QUERN_TEST_OBJECT and QUERN_TEST_FOREIGN_OBJECT are paths of object files, given by the build.
+// QUERN_TEST_OBJECT and QUERN_TEST_FOREIGN_OBJECT are paths of object files, set by the build.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestArtifacts.h"
@@ -24,7 +24,8 @@ std::string contentsOf(const char *path) {
 } // namespace
 
 std::string readTestObject() {
-  // Read once, because the compiler's process opens no files later. Never destroyed: threads compile until the end.
+  // Read once, because the compiler process must not open files later. Never destroyed, because threads compile until
+  // the end.
   static const auto *const object = new std::string(contentsOf(QUERN_TEST_OBJECT));
   return *object;
 }
@@ -34,7 +35,7 @@ namespace {
 
 constexpr int64_t rowBytesOfOpenProgram = 16 * sizeof(float);
 
-/// For open rows of 16: each goes to a region, which has them all, and from there to dst.
+/// Open rows of 16 elements: each is copied to a region for all rows, and from there to dst.
 void makeOpenProgram(Artifact &artifact) {
   Polynomial rows, row, bytes;
   rows.terms = {{1, {symbolOfSize(0)}}};
@@ -47,7 +48,7 @@ void makeOpenProgram(Artifact &artifact) {
   artifact.steps = {{0, 16, 1000, {}, {{0, row}, {2, row}}}, {1, 16, 1000, {}, {{2, row}, {1, row}}}};
 }
 
-/// For dense tensors whose dims are all open: one iteration for each element.
+/// Dense tensors whose dims are all open: one iteration per element.
 void makeOpenFamily(Artifact &artifact, const SoftmaxDesc &softmax) {
   artifact.sizeCount = static_cast<uint32_t>(softmax.src.runtimeSizes() + softmax.dst.runtimeSizes());
   artifact.steps = {{0, 1, 100, {{0, 1}, {1, 1}}}};

@@ -1,4 +1,4 @@
-/*===- TestKernels.c - What the fake compiler "generates" -----------------===*
+/*===- TestKernels.c - Kernels of the fake compiler -----------------------===*
  * Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *===----------------------------------------------------------------------===*
@@ -27,7 +27,7 @@ void quern_test_copy(const quern_kernel_args_t *args, int64_t begin, int64_t end
     dst[i] = src[i];
 }
 
-/* scale by way of 1024 bytes of scratch; -1 where the scratch is not aligned. */
+/* Like scale, but through 1024 bytes of scratch; stores -1 if the scratch is not aligned. */
 void quern_test_scratch(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
   const float *src = args->buffers[0];
   float *dst = args->buffers[1];
@@ -38,7 +38,7 @@ void quern_test_scratch(const quern_kernel_args_t *args, int64_t begin, int64_t 
   }
 }
 
-/* First half of scale: shared[i] = src[i]; -1 where the shared scratch is not aligned. */
+/* First half of scale: shared[i] = src[i]; stores -1 if the shared scratch is not aligned. */
 void quern_test_put(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
   const float *src = args->buffers[0];
   volatile float *shared = args->shared;
@@ -46,7 +46,7 @@ void quern_test_put(const quern_kernel_args_t *args, int64_t begin, int64_t end)
     shared[i] = (uintptr_t)args->shared & 63 ? -1.0f : src[i];
 }
 
-/* Second half, mirrored within 1024 elements, so that threads read what others wrote. Overwrites its own scratch. */
+/* Second half, mirrored within 1024 elements, so threads read what others wrote. Overwrites its scratch. */
 void quern_test_take(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
   float *dst = args->buffers[1];
   const volatile float *shared = args->shared;
@@ -58,7 +58,7 @@ void quern_test_take(const quern_kernel_args_t *args, int64_t begin, int64_t end
   }
 }
 
-/* dst[i] = MXCSR or FPCR without sticky flags, which it then sets: division by zero among them. */
+/* Stores MXCSR or FPCR without sticky flags, and then sets flags such as division by zero. */
 void quern_test_float_control(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
   float *dst = args->buffers[1];
   volatile float zero = 0;

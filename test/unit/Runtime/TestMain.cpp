@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Points the runtime at the fake compiler and switches the disk cache off before anything reads the environment. With
-// --child it is what a test starts as another process: it makes and runs one problem and prints where the kernel came
-// from, whether the result is right, and whether LLVM is mapped.
+// Selects the fake compiler and disables the disk cache before anything reads the environment. With --child, the
+// program creates and runs one problem, and prints the origin of the kernel, the number of wrong elements, and whether
+// LLVM is mapped. Tests start it as another process.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -15,7 +15,7 @@
 #include <fstream>
 #include <iostream>
 
-// An allocation that cannot succeed is to fail, as it does without a sanitizer.
+// An impossible allocation must fail, as it does without a sanitizer.
 extern "C" __attribute__((visibility("default"))) const char *__asan_default_options() {
   return "allocator_may_return_null=1";
 }

@@ -1,4 +1,4 @@
-//===- TestPools.h - Thread pools of all sorts ----------------------------===//
+//===- TestPools.h - Thread pools for tests -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,7 +14,7 @@
 
 namespace quern::test {
 
-/// A pool of std::threads, started for each call; asynchronous if told so.
+/// A pool of std::threads that are started for each call.
 class TestPool : public threadpool_interop::threadpool_iface {
 public:
   TestPool(int count, bool isAsynchronous) : count(count), isAsynchronous(isAsynchronous) {}
@@ -46,7 +46,7 @@ private:
   std::vector<std::thread> threads;
 };
 
-/// One thread runs all chunks, the last first if told so.
+/// Runs all chunks on the calling thread, in reverse order if `isReversed`.
 class LonelyPool : public threadpool_interop::threadpool_iface {
 public:
   LonelyPool(int count, bool isReversed) : count(count), isReversed(isReversed) {}
@@ -64,7 +64,7 @@ private:
   bool isReversed;
 };
 
-/// Each thread comes a little later than the one before.
+/// Each thread arrives `delay` later than the one before.
 class LatePool : public TestPool {
 public:
   LatePool(int count, std::chrono::microseconds delay) : TestPool(count, false), delay(delay) {}

@@ -1,10 +1,10 @@
-//===- TestSupport.h - What the runtime's tests share ---------------------===//
+//===- TestSupport.h - Helpers of the runtime's tests ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Temporary directories, scoped environment variables, and softmax problems on the fake compiler's
-// kernels through the C API.
+// Temporary directories, scoped environment variables, and softmax problems on the fake compiler's kernels through the
+// C API.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RUNTIME_TESTSUPPORT_H
@@ -22,14 +22,14 @@
 #include <unistd.h>
 #include <vector>
 
-// What programs are started with in a cross-build, with a space behind it.
+// The command prefix of programs in a cross build, with a space after it.
 #ifndef QUERN_EMULATOR
 #define QUERN_EMULATOR ""
 #endif
 
 namespace quern::test {
 
-/// A directory of mode 0700, removed with everything in it.
+/// A directory of mode 0700, which is removed with its contents.
 class TemporaryDirectory {
 public:
   TemporaryDirectory() {
@@ -57,7 +57,7 @@ private:
   std::optional<std::string> saved;
 };
 
-/// The disk cache of the process in a directory, and off again in the end; the memory cache emptied at both ends.
+/// Sets the directory of the disk cache, and turns the cache off on destruction; empties the memory cache both times.
 class ScopedCaches {
 public:
   explicit ScopedCaches(const std::string &directory) {
@@ -91,7 +91,7 @@ struct Run {
                  {QUERN_ARG_DST, memory(desc.dst_desc(), device, dst.data())}};
   }
   void execute(const stream &order) { kernel.execute(order, arguments); }
-  /// Elements that are not (2 + i % 4) · i.
+  /// Returns the number of elements that are not (2 + i % 4) · i.
   size_t wrong() const {
     size_t count = 0;
     for (size_t i = 0; i < dst.size(); ++i)
@@ -104,7 +104,7 @@ struct Run {
   std::unordered_map<int, memory> arguments;
 };
 
-/// Starts this program as a child for one problem, with a directory of the disk cache or "off"; null if that fails.
+/// Starts this program as a child for one problem, with a disk cache directory or "off"; returns null on failure.
 inline FILE *startChild(const std::string &line, const std::string &cache) {
   std::array<char, 4096> self{};
   if (readlink("/proc/self/exe", self.data(), self.size() - 1) <= 0)
@@ -113,7 +113,7 @@ inline FILE *startChild(const std::string &line, const std::string &cache) {
       ("QUERN_CACHE_DIR='" + cache + "' " QUERN_EMULATOR "'" + self.data() + "' --child '" + line + "'").c_str(), "r");
 }
 
-/// What it has printed; `status`, if not null, gets how it has ended.
+/// Returns the output of the child; `status`, if not null, receives its exit status.
 inline std::string finishChild(FILE *child, int *status = nullptr) {
   std::string output;
   for (int c; (c = fgetc(child)) != EOF;)
@@ -124,7 +124,7 @@ inline std::string finishChild(FILE *child, int *status = nullptr) {
   return output;
 }
 
-/// The status of a failing C++ call, success if it did not fail.
+/// Returns the status of a C++ call; quern_success if it did not throw.
 template <typename Body> quern_status_t statusOf(Body &&body) {
   try {
     body();

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Walks, digits of affine maps, common cuts and the operands of a problem against what they stand for: addresses,
-// computed index by index. Drawn, with the seed in every message.
+// Tests class Walk, digits of affine maps, common cuts and the operands of a problem against the addresses that they
+// describe, computed index by index. Inputs are random; every message has the seed.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Problem/Problem.h"
@@ -36,7 +36,7 @@ public:
     return values.begin()[below(static_cast<int64_t>(values.size()))];
   }
 
-  /// One to three digits with the same shift; of cuts that nest more often than not.
+  /// Returns one to three digits with the same shift, whose cuts nest in three of four cases.
   std::vector<Digit> sum() {
     bool nests = below(4) != 0;
     int64_t shift = below(3) ? 0 : below(20);
@@ -63,7 +63,7 @@ int64_t valueAt(llvm::ArrayRef<Digit> sum, int64_t index) {
   return value;
 }
 
-/// From index 0, as a walk is.
+/// Returns the addresses relative to index 0, like those of a Walk.
 std::vector<int64_t> addresses(llvm::ArrayRef<Digit> sum, int64_t extent) {
   std::vector<int64_t> values;
   for (int64_t i = 0; i < extent; ++i)
@@ -83,8 +83,8 @@ TEST(Walk, IsTheSumOfItsDigits) {
 }
 
 TEST(Walk, HasOneFormWhereCutsNest) {
-  // 16 blocks of 4 that lie like 64 neighbours; a block that the loop never leaves; digits in
-  // any order; a constant digit.
+  // Contiguous blocks of 4 equal a loop without blocks; a block that the loop never leaves; digits in any order; a
+  // constant digit.
   EXPECT_EQ(Walk({{1, 4, 1}, {4, 0, 4}}, 64), Walk({{1, 0, 1}}, 64));
   EXPECT_EQ(Walk({{4, 0, 4}, {1, 4, 1}}, 64), Walk({{1, 0, 1}}, 64));
   EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, 16), Walk({{1, 0, 1}}, 16));
@@ -96,7 +96,7 @@ TEST(Walk, HasOneFormWhereCutsNest) {
   EXPECT_FALSE(Walk({{2, 0, 3}}, 16).isLinear());
 }
 
-/// From one multiple of the run to the next neighbours lie `step` apart.
+/// Within a run, from one multiple of run() to the next, consecutive addresses differ by step().
 TEST(Walk, GoesByItsStepWithinARun) {
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
@@ -138,7 +138,7 @@ TEST(Walk, TellsApartWhatItSays) {
     if (!walk.tellsAllApart())
       continue;
     ++apart;
-    // Of digits, not of addresses, which strides may make equal.
+    // Digits must differ, not addresses, which strides may make equal.
     std::set<std::vector<int64_t>> seen;
     for (int64_t i = 0; i < extent; ++i) {
       std::vector<int64_t> counts;
@@ -154,7 +154,7 @@ TEST(Walk, TellsApartWhatItSays) {
   EXPECT_TRUE(Walk({{1, 4, 1}, {4, 0, 100}}, 64).tellsAllApart());
 }
 
-/// A dim, or a constant, under sums, products, quotients and remainders.
+/// An open step is all that such a Walk contains.
 TEST(Walk, OfAnOpenStepIsTheStepAlone) {
   const Size step = Size::open(3);
   const Walk walk = Walk::linear(step, 64), openLoop = Walk::linear(step, Size::open(0));
@@ -164,15 +164,16 @@ TEST(Walk, OfAnOpenStepIsTheStepAlone) {
   EXPECT_EQ(walk.start(), 0);
   EXPECT_EQ(walk.run(), 0);
   EXPECT_EQ(walk.advance(0, 1), 0);
-  EXPECT_EQ(walk.advance(2, 2), std::nullopt); // no number
+  EXPECT_EQ(walk.advance(2, 2), std::nullopt); // not a known number
   EXPECT_EQ(walkFromCut(walk, 1, 64), walk);
   EXPECT_NE(walk, Walk::linear(Size::open(4), 64));
   EXPECT_NE(walk, Walk::linear(3, 64));
-  EXPECT_TRUE(Walk::linear(step, 1).isStill()); // it leads nowhere
+  EXPECT_TRUE(Walk::linear(step, 1).isStill()); // the loop has one index
   EXPECT_EQ(Walk::linear(7, 64), Walk({{1, 0, 7}}, 64));
-  EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, Size::open(0)).digits().size(), 2U); // no loop is too short for it
+  EXPECT_EQ(Walk({{1, 16, 1}, {16, 0, 100}}, Size::open(0)).digits().size(), 2U); // the loop may leave the block
 }
 
+/// Draws an expression of dims and constants with sums, products, quotients and remainders.
 mlir::AffineExpr drawExpr(Draw &draw, mlir::MLIRContext *context, int depth) {
   if (!depth || draw.below(6) == 0)
     return draw.below(5) ? mlir::getAffineDimExpr(static_cast<unsigned>(draw.below(2)), context)
@@ -244,7 +245,7 @@ TEST(Digits, AreWhatTheExpressionSays) {
   EXPECT_FALSE(ReadSum().read((dim % 16).floorDiv(6), 1)); // blocks of 6 within blocks of 16
 }
 
-/// Where it succeeds all digits have one shift, and the sum is what it was.
+/// On success, all digits have one shift, and the sum is unchanged.
 TEST(Digits, TakeOneShift) {
   unsigned aligned = 0;
   for (unsigned seed = 0; seed < rounds; ++seed) {
@@ -265,8 +266,7 @@ TEST(Digits, TakeOneShift) {
   EXPECT_GT(aligned, rounds / 4);
 }
 
-/// Cut there, a walk without a shift is a sum over the dims between the cuts, of which each but the last has
-/// the walk of its own digits.
+/// A Walk without a shift, cut there, equals a sum over the dims between the cuts.
 TEST(Cuts, NestAndServeEveryWalk) {
   for (unsigned seed = 0; seed < rounds; ++seed) {
     Draw draw(seed);
@@ -317,7 +317,7 @@ protected:
     EXPECT_TRUE(module) << text;
     return *module->getOps<mlir::func::FuncOp>().begin();
   }
-  /// Of a function of these arguments with one elementwise op from `%x` to `%y`, by these maps.
+  /// Reads a function with these arguments and one elementwise op from `%x` to `%y` with these maps.
   Problem readMove(const std::string &arguments, const std::string &from, const std::string &to,
                    const std::string &types, const std::string &before = "") {
     return read("func.func @f(" + arguments + ") {\n" + before + "linalg.generic {indexing_maps = [" + from + ", " +
@@ -344,7 +344,7 @@ TEST_F(Problems, LieWhereTheirMapsSay) {
     const mlir::AffineExpr exprs[] = {drawExpr(draw, &context, 3), drawExpr(draw, &context, 3)};
     const int64_t strides[] = {draw.oneOf({0, 1, 16, 1000}), draw.oneOf({1, 3, 64})}, offset = draw.below(5);
     const int64_t extents[] = {draw.oneOf({1, 4, 16, 33}), draw.oneOf({1, 2, 16, 40})};
-    auto sizeOf = [&](mlir::AffineExpr expr) { // of a dim that a loop indexes as it is, the loop's; else room for all
+    auto sizeOf = [&](mlir::AffineExpr expr) { // the loop's extent if the expression is a dim; otherwise large enough
       auto dim = mlir::dyn_cast<mlir::AffineDimExpr>(expr);
       return std::to_string(dim ? extents[dim.getPosition()] : 1000000);
     };
@@ -382,7 +382,7 @@ TEST_F(Problems, HaveTheSizesOfTheirArguments) {
   EXPECT_EQ(problem.ops[0].operands[0].offset, Size::open(2));
   EXPECT_EQ(problem.ops[0].operands[0].stride(0), Size::open(1));
   EXPECT_EQ(problem.ops[0].operands[1].stride(0), 8);
-  // A number that one operand has is that of all; nothing tells how large intermediates alone are.
+  // An extent that one operand knows applies to all. If all operands are intermediates, an open extent is unknown.
   problem = readMove("%x: memref<?x8xf32>, %y: memref<4x8xf32>", plain, plain, "memref<?x8xf32>;memref<4x8xf32>");
   EXPECT_EQ(problem.ops[0].extents, (Sizes{4, 8}));
   problem =

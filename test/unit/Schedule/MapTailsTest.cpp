@@ -1,10 +1,10 @@
-//===- MapTailsTest.cpp - Transposed sums of sizes that tiles do not divide ===//
+//===- MapTailsTest.cpp - Transposed sums with partial tiles ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// dst[b][a] = src[a][b] + dst[b][a] in dense memory. A destination that is read forbids tiles that overlap, so that the
-// last ones are cut, and rows of the source that are shorter than a vector are read several at a time: those of a cut
+// Tests dst[b][a] = src[a][b] + dst[b][a] in dense memory. Since the destination is read, tiles must not overlap, so
+// the last ones are cut. Rows of the source that are shorter than a vector are read several at a time; those of a cut
 // tile end with the source.
 //
 //===----------------------------------------------------------------------===//

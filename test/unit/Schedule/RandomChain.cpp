@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Values are what ops read: arguments and intermediates, each with the dims that it varies along. An op takes a few of
-// them, widens them to the type that the chain computes in, folds them with random arithmetic and squashes the result.
+// Values are operands of ops: arguments and intermediates, each with the dims that it varies along. An op reads a few
+// of them, extends them to the compute type, combines them with random arithmetic and limits the result to [-1, 1].
 //
 //===----------------------------------------------------------------------===//
 #include "RandomChain.h"
@@ -22,13 +22,13 @@ using namespace quern::test;
 
 namespace {
 
-/// What an op can read. `loops` are those that it varies along, in the order of its map.
+/// An operand of ops. `loops` are those that it varies along, in the order of its map.
 struct ChainValue {
   std::string name, memref;
   Element element;
   std::vector<int> loops;
-  std::vector<std::string> results; ///< of its map, one for each dim of the memref
-  bool broadcast = false;           ///< along some dim of the memref
+  std::vector<std::string> results; ///< results of its map, one per dim of the memref
+  bool broadcast = false;           ///< true if it broadcasts along some dim of the memref
   bool has(int loop) const { return std::find(loops.begin(), loops.end(), loop) != loops.end(); }
 };
 
@@ -93,7 +93,7 @@ void Generator::chooseSpace() {
 
 void Generator::chooseTypes() { compute = chance(25) ? Element::F64 : Element::F32; }
 
-/// An argument may be as wide as the type that the chain computes in.
+/// An argument may have the compute type.
 Element Generator::argumentType() {
   if (chance(50))
     return compute;
@@ -113,8 +113,8 @@ std::vector<int> Generator::rowLoops() {
   return loops;
 }
 
-/// Where a blocked loop is cut, from 1: into blocks of a power of two mostly, now and then into
-/// blocks of blocks, or odd ones.
+/// Returns the cuts of a blocked loop, starting with 1: mostly blocks of a power of two, sometimes nested or odd
+/// blocks.
 std::vector<int64_t> Generator::randomCuts() {
   int64_t block = chance(20) ? pick(2, 24) : int64_t(1) << pick(2, 4);
   if (!chance(25))
@@ -122,7 +122,7 @@ std::vector<int64_t> Generator::randomCuts() {
   return {1, block, block * pick(2, 4)};
 }
 
-/// Fills in the map; returns the memref type.
+/// Sets the map of `value`; returns its memref type.
 std::string Generator::layOut(ChainValue &value, bool isOutput, int64_t &count) {
   RandomLayout layout = drawLayout(*this, {50, 25, 5}, value.element, value.loops, extents, isOutput,
                                    [&] { return chance(15) ? randomCuts() : std::vector<int64_t>(); });
@@ -139,7 +139,7 @@ ChainValue Generator::addArgument(std::vector<int> loops, bool isOutput) {
   value.loops = std::move(loops);
   value.element = argumentType();
   ChainArgument argument;
-  // Some outputs are laid out as an input that varies along the same loops: they may share a buffer.
+  // Some outputs have the layout of an input that varies along the same loops: the two may share a buffer.
   for (size_t i = 0; isOutput && i < values.size() && argument.aliasOf < 0; ++i)
     if (values[i].loops == value.loops && i < chain.arguments.size() && !chain.arguments[i].isOutput &&
         !values[i].broadcast && chance(50)) {
@@ -167,12 +167,12 @@ ChainValue Generator::alloc(std::vector<int> loops) {
   return value;
 }
 
-/// Where an op writes: mostly an intermediate, sometimes an argument that later ops read back.
+/// Returns the result of an op: usually an intermediate, sometimes an argument that later ops read.
 ChainValue Generator::output(std::vector<int> loops) {
   return chance(15) ? addArgument(std::move(loops), true) : alloc(std::move(loops));
 }
 
-/// Everything over the whole space first, then operands that lack some loops.
+/// First adds inputs over all loops, then some that lack loops.
 void Generator::addInputs() {
   for (int64_t i = pick(1, 2); i-- > 0;)
     values.push_back(addArgument(allLoops(), false));
@@ -191,7 +191,7 @@ std::vector<ChainValue> Generator::chooseOperands(bool perRow) {
     if (!perRow || !value.has(row))
       candidates.push_back(value);
   std::vector<ChainValue> chosen;
-  // The latest value often, so that chains grow deep.
+  // The latest value is chosen often, so that chains become deep.
   for (int64_t i = pick(1, 3); i-- > 0 && !candidates.empty();)
     chosen.push_back(chance(50) ? candidates.back() : oneOf(candidates));
   return chosen;
@@ -209,7 +209,7 @@ std::string Generator::op(const std::string &text) {
   return name;
 }
 
-/// Integers count 64ths.
+/// Integers are multiples of 1/64.
 std::string Generator::widened(const std::string &name, Element from) {
   if (from == compute)
     return name;
@@ -272,7 +272,7 @@ std::string Generator::squash(const std::string &x) {
   return op("arith.divf " + x + ", " + op("arith.addf " + op("math.absf " + x) + ", " + constant(1)));
 }
 
-/// The operands (%in0, …) folded into one value within [-1, 1].
+/// Combines the operands (%in0, …) to one value in [-1, 1].
 std::string Generator::fold(size_t operands) {
   std::string result = unary(widened("%in0", operandTypes[0]));
   for (size_t i = 1; i < operands; ++i)
@@ -294,7 +294,7 @@ std::string Generator::blockArguments(const std::vector<ChainValue> &ins, const 
   return join(parts);
 }
 
-/// The op up to its body. With blocks somewhere, an operand that no body reads pins the extents of the loops.
+/// Returns the op up to its body. If any layout has blocks, an unread operand defines the extents of the loops.
 std::string Generator::generic(const std::vector<ChainValue> &ins, const std::vector<ChainValue> &outs,
                                const std::vector<int> &loops, bool reduces) {
   std::vector<std::string> dims, maps, kinds, inNames, inTypes, outNames, outTypes;

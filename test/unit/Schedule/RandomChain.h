@@ -4,9 +4,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A chain as text, drawn from a seed: elementwise, per-row and reducing ops in random order over one space, on
-// arguments of random type, permutation, gaps, offset, broadcast and blocks (nested, or not dividing the extent). Every
-// value stays within [-1, 1] (or is a sum of such over its count), so that results depend smoothly on rounding and two
-// evaluations can be compared.
+// arguments with random type, permutation, gaps, offset, broadcast and blocks (nested, or not dividing the extent).
+// Every value is in [-1, 1] (or is a sum of such values divided by their number), so that results depend smoothly on
+// rounding and two evaluations can be compared.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_RANDOMCHAIN_H
@@ -18,20 +18,20 @@ namespace quern::test {
 
 int64_t bytesOf(Element element);
 double loadElement(const char *buffer, int64_t index, Element element);
-/// Rounds to nearest.
+/// Stores the value, rounded to nearest.
 void storeElement(char *buffer, int64_t index, Element element, double value);
 
 struct ChainArgument {
   Element element = Element::F32;
-  int64_t count = 0; ///< elements of the buffer, gaps and offset included
+  int64_t count = 0; ///< elements of the buffer, including gaps and offset
   bool isOutput = false;
-  int aliasOf = -1; ///< an input of the same type and layout, which may be the same buffer
+  int aliasOf = -1; ///< input with the same type and layout, which may share the buffer; -1: none
 };
 
 struct RandomChain {
   std::string text; ///< a module with one function, @chain
   std::vector<ChainArgument> arguments;
-  double tolerance = 0; ///< absolute, of every output
+  double tolerance = 0; ///< absolute, for every output
 };
 
 RandomChain makeRandomChain(uint64_t seed);

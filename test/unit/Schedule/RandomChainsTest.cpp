@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same random IR twice: by the recipe, for every instruction set of this machine and with a random strategy, and
-// by upstream's linalg to scalar loops with f32 widened to f64. Outputs agree, gaps and guards stay untouched, in
-// place or not, in whichever order the iteration space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the chains;
-// a failure prints seed and IR.
+// Compiles the same random IR twice: with the recipe, for every instruction set of this machine and a random strategy,
+// and with MLIR's linalg to scalar loops, with f32 extended to f64. Outputs must agree, gaps and guards must not
+// change, in place or not, however the iteration space is split. QUERN_TEST_SEED and QUERN_TEST_COUNT select the
+// chains; a failure prints the seed and the IR.
 //
 //===----------------------------------------------------------------------===//
 #include "Crash.h"
@@ -26,7 +26,7 @@ using namespace quern::test;
 
 namespace {
 
-/// The target's own strategy, or one that stresses: odd unrolling, little scratch, short blocks.
+/// Returns the target's own strategy, or a stress strategy: odd unrolling, little scratch, short blocks.
 RowsStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   RowsStrategy strategy = rowsStrategyFor(target);
   auto pick = [&](int64_t from, int64_t to) {
@@ -69,7 +69,7 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
     run(naive, chain.arguments, want, false);
     std::mt19937_64 random(seed);
     for (const Target &target : targets) {
-      // What the rest differs in, a few chains in each run show.
+      // The other levels differ little, so a few chains in each run suffice.
       if (llvm::is_contained(otherLevels, target.isa) && (seed + static_cast<uint64_t>(target.isa)) % 3)
         continue;
       RowsStrategy strategy = randomStrategy(target, random);
@@ -87,7 +87,7 @@ TEST(RandomChains, RecipeEqualsNaiveLoops) {
         seen[feature] += kernel.plan.find(feature) != std::string::npos;
     }
   }
-  for (const auto &[feature, times] : seen) // a full run meets every way of scheduling
+  for (const auto &[feature, times] : seen) // a full run covers every way of scheduling
     EXPECT_TRUE(times > 0 || count < 60) << "no chain met: " << feature;
 }
 
@@ -95,7 +95,7 @@ constexpr CpuIsa byteLevels[] = {CpuIsa::Sse42,      CpuIsa::Avx2, CpuIsa::Avx51
                                  CpuIsa::Avx512Vnni, CpuIsa::Neon, CpuIsa::NeonDotprod,
                                  CpuIsa::NeonBf16,   CpuIsa::Sve,  CpuIsa::SveBf16};
 
-// Sums are exact. Each level takes four neighbours of a row, four across rows and 16 bits.
+// Sums are exact. Each level has code for four contiguous elements of a row, four across rows, and 16-bit sums.
 TEST(RandomChains, SumsOfBytesEqualNaiveLoops) {
   KernelCompiler compiler;
   const std::vector<Target> targets = targetsOfMachine(byteLevels);
@@ -134,7 +134,7 @@ TEST(RandomChains, SumsOfBytesEqualNaiveLoops) {
     EXPECT_TRUE(times > 0 || count < 60) << "no sum met: " << feature;
 }
 
-// One kernel for three sets of sizes.
+// Runs one kernel with three sets of sizes.
 TEST(RandomChains, OpenSizesEqualNaiveLoops) {
   KernelCompiler compiler;
   const std::vector<Target> targets = targetsOfMachine(wholeLevels);

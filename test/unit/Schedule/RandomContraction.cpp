@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Factors lie in [-2, 2]; products are scaled by 1 / K where they leave the sums.
+// Factors are in [-2, 2]; results of products are scaled by 1 / K in the epilogue.
 //
 //===----------------------------------------------------------------------===//
 #include "RandomContraction.h"
@@ -31,7 +31,7 @@ private:
   std::string allocation(const std::string &type) const {
     return std::string("memref.alloc(") + (isOpen ? "%n" : "") + ") : " + type + "\n";
   }
-  /// Adds an argument of this shape (outermost first, with gaps between its rows now and then) and returns its name.
+  /// Adds an argument of this shape (outermost first, sometimes with gaps between its rows) and returns its name.
   std::string argument(Element element, const std::vector<int64_t> &shape, bool isOutput = false, int aliasOf = -1,
                        bool mayHaveGaps = true, bool hasRows = true);
   const std::string &typeOf(const std::string &name) const { return types[std::stoul(name.substr(4))]; }
@@ -58,16 +58,16 @@ private:
   int64_t rows = 1, columns = 1, gates = 1, block = 0, padded = 1, packed = 1;
   Element lhs = Element::F32, rhs = Element::F32;
   bool isOpen;                ///< rows are written as an open size
-  bool areGatesApart = false; ///< in rhs: each has its own steps, instead of each step all of them
+  bool areGatesApart = false; ///< in rhs: each gate has its own steps, instead of each step all gates
   int64_t terms = 0;          ///< products in a sum
   bool isInteger = false, isDouble = false, isTransposed = false, isStored = false, isRounded = false;
   std::string sum = "f32"; ///< type of the sums
   std::string sums, sumsType, live, liveType;
 };
 
-/// How far a sum of products of values from -2 to 2 may be off whose factors are rounded to bf16: each product by 1/64
-/// at most, with a deviation of 0.0021, of which six times as much as the root of their number is beyond chance. A
-/// lost product is off by 1.3.
+/// Returns the tolerance of a sum of products of values in [-2, 2] whose factors are rounded to bf16. Each product is
+/// off by at most 1/64, with a standard deviation of 0.0021; six times the deviation of the sum is practically never
+/// exceeded. A missing product is off by 1.3.
 double roundingOf(int64_t terms) {
   const auto count = static_cast<double>(terms);
   return std::min(0.0157 * count, 6 * 0.0021 * std::sqrt(count));
@@ -92,9 +92,9 @@ void Generator::chooseTypes() {
     packed = 2;
     isRounded = chance(60);
   }
-  std::mt19937_64 another = random; // what else is drawn stays
+  std::mt19937_64 another = random; // keeps the rest of the random sequence
   if (packed > 1 && (isInteger || kind >= 3) && another() % 3 == 0)
-    packed *= 2; // as patches want it
+    packed *= 2; // as patches require
   sum = isInteger ? "i32" : isDouble ? "f64" : "f32";
 }
 
@@ -198,7 +198,7 @@ std::string Generator::productBody() {
   return body + "    linalg.yield " + result + " : " + sum + "\n";
 }
 
-/// The name and type of what a part reads of rhs: the loops are as long as its dims.
+/// Returns the name and type of the subview of rhs that a part reads; its dims define the extents of the loops.
 std::pair<std::string, std::string> Generator::partOf(const std::string &rhsName, std::vector<int64_t> shape,
                                                       int64_t firstStep, int64_t steps, int64_t taken) {
   size_t alongK = (block ? 1 : 0) + (areGatesApart ? 1 : 0);
@@ -226,7 +226,7 @@ std::pair<std::string, std::string> Generator::partOf(const std::string &rhsName
   return {name, type};
 }
 
-/// `steps` steps of `taken` elements of what is packed.
+/// Adds the product of `steps` steps, of which each uses `taken` packed elements.
 void Generator::addPart(const std::string &lhsName, const std::string &rhsName, const std::vector<int64_t> &shape,
                         int64_t firstStep, int64_t steps, int64_t taken) {
   auto [part, partType] = partOf(rhsName, shape, firstStep, steps, taken);
@@ -256,7 +256,7 @@ void Generator::addPart(const std::string &lhsName, const std::string &rhsName, 
     dims.push_back("j");
     ofRhs.push_back("j");
   }
-  // Tells the extents of the loops.
+  // Defines the extents of the loops.
   std::string pin;
   for (const std::string &dim : dims)
     pin += (dim == "n" ? rowsText()
@@ -317,7 +317,7 @@ void Generator::addStart() {
     code += "  %sums = " + allocation(sumsType);
   }
   if (isStored && chance(40))
-    return; // on top of what is there
+    return; // added to the old values
   if (!isInteger && padded == columns && chance(40)) {
     std::string bias = argument(isDouble ? Element::F64 : Element::F32,
                                 hasGates ? std::vector<int64_t>{gates, columns} : std::vector<int64_t>{columns}, false,
@@ -437,14 +437,14 @@ RandomContraction Generator::run() {
   addProduct(first);
   if (chance(40))
     addProduct(chance(60) ? first : pick(1, 20));
-  problem.tolerance = isDouble ? 1e-10 : 1e-3; // of sums that are results
+  problem.tolerance = isDouble ? 1e-10 : 1e-3; // for sums that are results
   const double ofRounding = roundingOf(terms);
   if (isRounded)
     problem.tolerance += ofRounding;
   if (!isStored || chance(60)) {
     double ofSums = problem.tolerance;
     addEpilogue();
-    if (isRounded) // scaled by 1 / (first gates), and then added for all gates
+    if (isRounded) // scaled by 1 / (first · gates), and then added for all gates
       problem.tolerance += ofRounding / static_cast<double>(first);
     if (isStored)
       problem.tolerance = std::max(problem.tolerance, ofSums);

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A problem as text, drawn from a seed: one or two products into sums of one to four gates, with rows, columns and K
-// of any length, factors of any type, plain or packed (K elements side by side included, and K that does not fill
-// them), sums that start as zero, a bias or old values, and elementwise ops from none to functions over several gates.
-// Results stay within a few units.
+// A problem as text, drawn from a seed: one or two products into sums of one to four gates, with rows, columns and K of
+// any length; factors of any type, plain or packed (including packed elements along K, which K may not fill); sums that
+// start as zero, a bias or old values; and an epilogue from no op to functions over several gates. Results stay within
+// a few units.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_RANDOMCONTRACTION_H
@@ -19,9 +19,8 @@ namespace quern::test {
 struct RandomContraction {
   std::string text; ///< a module with one function, @contraction
   std::vector<ChainArgument> arguments;
-  double tolerance = 0; ///< absolute, of every output
-  /// The same with a number of rows that execution tells; empty where rows are not outermost.
-  /// Every open size is `rows`.
+  double tolerance = 0; ///< absolute, for every output
+  /// The same problem with an open number of rows; empty if rows are not outermost. Every open size is `rows`.
   std::string openText;
   int64_t rows = 0;
 };

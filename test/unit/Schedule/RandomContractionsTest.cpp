@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same random IR twice: by the recipe, for every instruction set of this machine and AMX, which is emulated where
-// there is none, with a random strategy, and by upstream's linalg to scalar loops in f64. Gaps and guards stay
-// untouched, in place or not, in whichever order the iteration space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT
-// choose the problems; a failure prints seed and IR.
+// Compiles the same random IR twice: with the recipe and a random strategy, for every instruction set of this machine
+// and for AMX, which is emulated if missing; and with MLIR's linalg to scalar loops in f64. Gaps and guards must not
+// change, in place or not, however the iteration space is split. QUERN_TEST_SEED and QUERN_TEST_COUNT select the
+// problems; a failure prints the seed and the IR.
 //
 //===----------------------------------------------------------------------===//
 #include "AmxEmulator.h"
@@ -28,7 +28,7 @@ using namespace quern::test;
 
 namespace {
 
-/// The target's own strategy, or one that stresses: few registers, no masks, small chunks, any epilogue in
+/// Returns the target's own strategy, or a stress strategy: few registers, no masks, small chunks, the epilogue in
 /// registers or over scratch.
 ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   ContractionStrategy strategy = contractionStrategyFor(target);
@@ -50,15 +50,15 @@ ContractionStrategy randomStrategy(const Target &target, std::mt19937_64 &random
   strategy.togetherBytes = pick(0, 1) ? 0 : 1024;
   strategy.hasPairDots &= pick(0, 3) != 0;
   strategy.hasQuadDots &= pick(0, 3) != 0;
-  strategy.nearestBytes = pick(0, 3) ? 0 : strategy.nearestBytes; // so that panels of small products are far
-  std::mt19937_64 another = random;                               // what is drawn elsewhere stays
+  strategy.nearestBytes = pick(0, 3) ? 0 : strategy.nearestBytes; // even small panels exceed L1
+  std::mt19937_64 another = random;                               // keeps the rest of the random sequence
   strategy.indexedBytes = another() % 3 ? 0 : 16;
   strategy.indexedRegisters = static_cast<int64_t>(1 + another() % 8);
   strategy.patchBytes = another() % 4 ? 8 : 0;
   return strategy;
 }
 
-/// Problems, their buffers, what comes out by scalar loops, and how often each way of scheduling was met.
+/// Problems, their buffers, the results of scalar loops, and how often each way of scheduling occurred.
 class Contractions : public ::testing::Test {
 protected:
   void draw(uint64_t own) {
@@ -76,7 +76,7 @@ protected:
     want = start;
     run(naive, problem.arguments, want, false);
   }
-  /// With the rows as a number and as an open size. Plans without the words are not run.
+  /// Tests known and open rows. Kernels whose plan does not contain `words` do not run.
   void check(const Target &target, const ContractionStrategy &strategy, const char *words = "") {
     auto recipe = [&](mlir::func::FuncOp function, std::string &whyNot) {
       return mlir::success(succeeded(scheduleContraction(function, strategy, &whyNot)));
@@ -104,7 +104,7 @@ protected:
   }
 
   KernelCompiler compiler;
-  std::map<std::string, int> seen; ///< by words of a plan; filled by the test
+  std::map<std::string, int> seen; ///< counts by words of a plan; the test sets the keys
   uint64_t seed = 0;
   RandomContraction problem;
   Buffers start, want;
@@ -131,12 +131,12 @@ TEST_F(Contractions, RecipeEqualsNaiveLoops) {
     for (const Target &target : targetsOfMachine(levels))
       check(target, randomStrategy(target, random));
   }
-  if (count >= 120 && includesIsa(detectedIsa(), CpuIsa::Avx512Bf16)) // a full run meets every way of scheduling
+  if (count >= 120 && includesIsa(detectedIsa(), CpuIsa::Avx512Bf16)) // a full run covers every way of scheduling
     expectAllSeen();
 }
 
 #ifdef __x86_64__
-/// Instructions of AMX are emulated where the machine has none; the others it must have.
+/// Emulates AMX instructions if the machine does not have them; it must have the others.
 TEST_F(Contractions, MatricesEqualNaiveLoops) {
   if (detectedIsa() < CpuIsa::Avx512Bf16)
     GTEST_SKIP() << "the rest of such a kernel needs AVX-512 BF16";
@@ -153,7 +153,7 @@ TEST_F(Contractions, MatricesEqualNaiveLoops) {
     bool mayTake =
         problem.text.find("arith.muli") != problem.text.npos || problem.text.find("bf16 to f32") != problem.text.npos;
     if (!mayTake || (isEmulated && std::any_of(problem.arguments.begin(), problem.arguments.end(), hasHalf)))
-      continue; // AVX-512 FP16, which comes before AMX, has conversions of its own
+      continue; // AVX-512 FP16, which AMX includes, has its own conversions
     SCOPED_TRACE(about());
     const std::string origin = about();
     const RunningCase running(origin);
@@ -162,7 +162,7 @@ TEST_F(Contractions, MatricesEqualNaiveLoops) {
     Target target;
     target.isa = CpuIsa::Avx512Amx;
     ContractionStrategy strategy = randomStrategy(target, random);
-    strategy.narrowestMask = 8; // words one by one are AVX-512 FP16's, too
+    strategy.narrowestMask = 8; // masks of 16-bit elements also need AVX-512 FP16
     strategy.leastMatrixRows = static_cast<int64_t>(1 + random() % 4);
     strategy.leastMatrixSteps = static_cast<int64_t>(1 + random() % 16);
     check(target, strategy, "by matrices");

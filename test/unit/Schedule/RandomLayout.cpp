@@ -17,7 +17,7 @@ struct Dim {
   std::string result;
 };
 
-/// The dims that the blocks of one loop make, outermost first, of the loop's index plus `shift`.
+/// Adds the dims of the blocks of one loop, outermost first; the digits are of the loop's index plus `shift`.
 void appendDigits(std::vector<Dim> &dims, int loop, int64_t extent, const std::vector<int64_t> &cuts, int64_t shift) {
   std::string d = "d" + std::to_string(loop);
   if (shift)

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What random chains and random maps share: dice, types as text, and layouts.
+// Shared parts of random chains and random maps: random choices, types as text, and layouts.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_RANDOMLAYOUT_H
@@ -17,11 +17,11 @@
 
 namespace quern::test {
 
-enum class Element { F32, F64, BF16, F16, S8, U8 }; // integers count 64ths
+enum class Element { F32, F64, BF16, F16, S8, U8 }; // integers are multiples of 1/64
 
-/// "f32", "i8", …
+/// Returns "f32", "i8", …
 const char *nameOf(Element element);
-/// With commas between.
+/// Joins the parts with commas.
 std::string join(const std::vector<std::string> &parts);
 
 class Dice {
@@ -36,22 +36,22 @@ public:
   std::mt19937_64 random;
 };
 
-/// In percent.
+/// Probabilities in percent.
 struct LayoutOdds {
-  int shuffled = 50, gaps = 25, broadcast = 5; ///< broadcast: of each dim of an input
-  int shifted = 0;                             ///< of each loop with blocks: it begins within one
+  int shuffled = 50, gaps = 25, broadcast = 5; ///< broadcast: for each dim of an input
+  int shifted = 0;                             ///< for each loop with blocks: it starts within a block
 };
 
 struct RandomLayout {
   std::string memref;
-  std::vector<std::string> results; ///< of the map, one for each dim of the memref
-  int64_t count = 0;                ///< elements of the buffer, gaps and offset included
+  std::vector<std::string> results; ///< results of the map, one per dim of the memref
+  int64_t count = 0;                ///< elements of the buffer, including gaps and offset
   bool isBlocked = false, isBroadcast = false, isShifted = false;
 };
 
-/// A random permutation of the digits of `loops`, sometimes with gaps, an offset or a broadcast dim. `cutsOf`, asked
-/// once for each loop, says where its blocks begin: {1, 8} for blocks of 8, {1, 8, 32} for blocks of 32 in blocks of
-/// 8, nothing for a plain dim.
+/// Draws a permutation of the digits of `loops`, sometimes with gaps, an offset or a broadcast dim. `cutsOf`, called
+/// once per loop, returns the sizes of its blocks: {1, 8} for blocks of 8, {1, 8, 32} for blocks of 32 that contain
+/// blocks of 8, nothing for a plain dim.
 RandomLayout drawLayout(Dice &dice, const LayoutOdds &odds, Element element, const std::vector<int> &loops,
                         const std::vector<int64_t> &extents, bool isOutput,
                         const std::function<std::vector<int64_t>()> &cutsOf);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Layouts are drawn as in RandomChain; shapes are those that reorders have: many dims, long and short ones,
-// blocks of powers of two mostly.
+// Layouts are drawn like those of RandomChain; shapes are like those of reorders: many dims, long and short ones,
+// mostly with blocks of powers of two.
 //
 //===----------------------------------------------------------------------===//
 #include "RandomMap.h"
@@ -22,7 +22,7 @@ struct Operand {
   std::string memref;
   Element element = Element::F32;
   std::vector<int> loops;
-  std::vector<std::string> results; ///< of its map
+  std::vector<std::string> results; ///< results of its map
   bool isBlocked = false, isBroadcast = false, isShifted = false;
 };
 
@@ -92,7 +92,7 @@ void Generator::addOperand(Element element, const std::vector<int> &loops, bool 
     argument.aliasOf = 0;
     operands.emplace_back(*like);
   } else {
-    constexpr int64_t most = 200000; // blocks of short dims are padding mostly
+    constexpr int64_t most = 200000; // blocks of short dims are mostly padding
     Operand drawn = layOut(element, loops, isOutput, argument);
     while (argument.count > most)
       drawn = layOut(element, loops, isOutput, argument);
@@ -125,7 +125,7 @@ std::string Generator::widened(const std::string &name, Element from) {
                               : op("arith.extf " + name, std::string(nameOf(from)) + " to " + wide);
 }
 
-/// Values stay small: nothing saturates.
+/// Values are small enough that nothing saturates.
 std::string Generator::narrowed(const std::string &name, Element to) {
   std::string wide = nameOf(compute);
   if (to == compute)
@@ -183,7 +183,7 @@ RandomMap Generator::run() {
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     bool isOutput = i + 1 == operands.size();
-    if (isOutput) { // pins the extents of the loops
+    if (isOutput) { // defines the extents of the loops
       maps.push_back("affine_map<(" + join(dims) + ") -> (" + join(dims) + ")>");
       names.push_back("%pin"), types.push_back("memref<" + pinShape + "i8>"), blockArguments.push_back("%unread: i8");
     }

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One elementwise op as text, drawn from a seed: a copy or a conversion of a source, with other operands along some of
-// the loops, on arguments of random permutation, gaps, offset, broadcast and blocks (nested, or not; dividing, or not).
-// Now and then the padding of the destination is filled first. The op's arithmetic is exact or rounds in one way only,
-// so that results are compared bit by bit.
+// One elementwise op as text, drawn from a seed: a copy or conversion of a source, with other operands along some of
+// the loops, on arguments with random permutation, gaps, offset, broadcast and blocks (nested or not, dividing or not).
+// Sometimes the padding of the destination is filled first. Every op is exact or has one correct rounding, so that
+// results are compared bit by bit.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_RANDOMMAP_H

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same random IR twice: by the recipe, for every instruction set of this machine and with a random strategy,
-// and by upstream's linalg to scalar loops. Outputs are the same bits, gaps and guards stay untouched, in place or
-// not, in whichever order the iteration space is cut. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the maps; a
-// failure prints seed and IR.
+// Compiles the same random IR twice: with the recipe, for every instruction set of this machine and a random strategy,
+// and with MLIR's linalg to scalar loops. Outputs must be the same bits, gaps and guards must not change, in place or
+// not, however the iteration space is split. QUERN_TEST_SEED and QUERN_TEST_COUNT select the maps; a failure prints the
+// seed and the IR.
 //
 //===----------------------------------------------------------------------===//
 #include "Crash.h"
@@ -26,7 +26,8 @@ using namespace quern::test;
 
 namespace {
 
-/// The target's own strategy, or one that stresses: odd unrolling, no masks, small iterations, streaming of everything.
+/// Returns the target's own strategy, or a stress strategy: odd unrolling, no masks, small iterations, non-temporal
+/// stores everywhere.
 MapStrategy randomStrategy(const Target &target, std::mt19937_64 &random) {
   MapStrategy strategy = mapStrategyFor(target);
   auto pick = [&](int64_t from, int64_t to) {
@@ -72,7 +73,7 @@ TEST(RandomMaps, RecipeEqualsNaiveLoops) {
         seen[feature] += kernel.plan.find(feature) != std::string::npos;
     }
   }
-  for (const auto &[feature, times] : seen) // a full run meets every way of scheduling
+  for (const auto &[feature, times] : seen) // a full run covers every way of scheduling
     EXPECT_TRUE(times > 0 || count < 80) << "no map met: " << feature;
 }
 

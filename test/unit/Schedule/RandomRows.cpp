@@ -1,10 +1,6 @@
-//===- RandomRows.cpp - Random sums of bytes and rows of open sizes -------===//
+//===- RandomRows.cpp - Random sums of bytes and open rows ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See RandomRows.h.
-//
 //===----------------------------------------------------------------------===//
 #include "RandomRows.h"
 
@@ -15,7 +11,7 @@ namespace {
 
 std::string text(int64_t number) { return std::to_string(number); }
 
-/// Loops are d0, d1 (kept) and d2 (summed).
+/// Loops are d0 and d1, which are kept, and d2, which is summed.
 class ByteSums : Dice {
 public:
   explicit ByteSums(uint64_t seed) : Dice(seed) {}
@@ -35,7 +31,8 @@ private:
   std::string signature, body;
 };
 
-/// Four of the row innermost behind a block of columns, whole rows, whole columns, or anything.
+/// Draws a layout: four elements of a row inside a block of columns, contiguous rows, contiguous columns, or any
+/// layout.
 RandomLayout ByteSums::layOut(Element element) {
   const int64_t block = oneOf<int64_t>({4, 8, 16, 32, 64});
   RandomLayout layout;
@@ -76,7 +73,7 @@ ByteSums::Source ByteSums::addSource() {
   return source;
 }
 
-/// A pin states the extents, which a blocked layout does not.
+/// An unread operand, %pin, defines the extents, which a blocked layout does not.
 void ByteSums::addSum(const Source &source, const std::string &to) {
   const std::string kept = text(extents[0]) + "x" + text(extents[1]) + "x",
                     pin = "memref<" + kept + text(extents[2]) + "xi8>";
@@ -111,7 +108,7 @@ RandomChain ByteSums::run() {
     if (isScaled)
       body += "  " + sum + " = memref.alloc() : " + kept + "\n";
     addSum(sources[static_cast<size_t>(i)], sum);
-    if (isScaled) // as what compensates for a shift does
+    if (isScaled) // like the compensation of a shift
       body +=
           "  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], "
           "iterator_types = "
@@ -123,7 +120,7 @@ RandomChain ByteSums::run() {
   return chain;
 }
 
-/// A row reduced, a value of it, and the row again with that: the kinds of a softmax and of a norm.
+/// Reduces a row, computes a value of the reduction, and applies it to the row, like a softmax or a normalization.
 class OpenChains : Dice {
 public:
   OpenChains(uint64_t seed, uint64_t execution) : Dice(seed) { drawShape(execution); }
@@ -134,7 +131,7 @@ private:
     std::string name;
     Element element;
     bool isStrideOpen;
-    int64_t gap; ///< behind each row
+    int64_t gap; ///< elements after each row
   };
   void drawShape(uint64_t execution);
   std::string memrefOf(const Tensor &tensor, bool isOpen) const;
@@ -145,7 +142,7 @@ private:
 
   int64_t extents[2];
   bool isDimOpen[2];
-  int row; ///< the loop that is reduced
+  int row; ///< the reduced loop
   bool isSoftmax;
   Tensor src, dst;
 };
@@ -165,7 +162,7 @@ void OpenChains::drawShape(uint64_t execution) {
   Dice own(execution * 1000003 + 17);
   for (int d = 0; d < 2; ++d)
     extents[d] = isDimOpen[d] ? own.oneOf(sizes) : extents[d];
-  for (Tensor *tensor : {&src, &dst}) // a stride that is known goes with dims that are
+  for (Tensor *tensor : {&src, &dst}) // a stride can be known only if the dims are
     tensor->isStrideOpen |= isDimOpen[1], tensor->gap = tensor->isStrideOpen && own.chance(50) ? own.pick(1, 20) : 0;
 }
 

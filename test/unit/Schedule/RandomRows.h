@@ -1,10 +1,10 @@
-//===- RandomRows.h - Random sums of bytes and rows of open sizes ---------===//
+//===- RandomRows.h - Random sums of bytes and open rows ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What RandomChain.h does not draw, as text from a seed: sums of bytes as words, in layouts that bring four of a row
-// together and in others; chains whose dims and strides are known at execution only.
+// Problems that RandomChain.h does not draw, as text from a seed: sums of bytes as 32-bit words, in layouts with four
+// contiguous elements of a row and in others; chains with open dims and strides.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_RANDOMROWS_H
@@ -14,16 +14,16 @@
 
 namespace quern::test {
 
-/// Words are exact: the tolerance is 0, and an output of i32 counts as one of f32.
+/// Words are exact: the tolerance is 0, and an i32 output counts as f32.
 RandomChain makeRandomByteSum(uint64_t seed);
 
-/// A chain with dims and strides that are open, and the same with those of one execution.
+/// A chain with open dims and strides, and the same chain with the sizes of one execution.
 struct OpenChain {
   RandomChain open, closed;
-  std::vector<int64_t> sizes; ///< of the open ones, in the order of the kernel
+  std::vector<int64_t> sizes; ///< open sizes, in the order of the kernel
 };
 
-/// `execution`: 0, 1, …: other sizes for the same open text.
+/// `execution` 0, 1, …: other sizes for the same open text.
 OpenChain makeOpenChain(uint64_t seed, uint64_t execution);
 
 } // namespace quern::test

@@ -1,10 +1,6 @@
-//===- ScheduledKernel.cpp - Running what a recipe wrote ------------------===//
+//===- ScheduledKernel.cpp - Running the kernels of a recipe --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See ScheduledKernel.h.
-//
 //===----------------------------------------------------------------------===//
 #include "ScheduledKernel.h"
 
@@ -145,7 +141,7 @@ void leaveKernel(int, siginfo_t *fault, void *) {
   siglongjmp(beforeKernel, 1);
 }
 
-/// False if the kernel touched memory that nobody may touch. Kernels own nothing that unwinding would free.
+/// Returns false if the kernel accessed an inaccessible page. Kernels own nothing that unwinding would free.
 bool survives(const std::function<void()> &kernel) {
   struct sigaction action = {}, previous;
   action.sa_sigaction = leaveKernel;
@@ -159,7 +155,7 @@ bool survives(const std::function<void()> &kernel) {
   return !hasFaulted;
 }
 
-/// Where the address is, as seen from the nearest of the buffers.
+/// Describes the address relative to the nearest buffer.
 std::string placeOf(const void *address, const std::vector<std::pair<std::string, const GuardedBuffer *>> &buffers) {
   std::string nearest;
   int64_t least = INT64_MAX;
@@ -174,9 +170,9 @@ std::string placeOf(const void *address, const std::vector<std::pair<std::string
   return nearest;
 }
 
-constexpr int64_t groupMemoryAlignment = 16; // of each variable, on a device
+constexpr int64_t groupMemoryAlignment = 16; // alignment of each variable on a device, in bytes
 
-/// One execution of a kernel, of the host or of a device.
+/// One execution of a kernel, on the host or as a device.
 class Execution {
 public:
   Execution(const ScheduledKernel &kernel, size_t entry, const std::vector<ChainArgument> &arguments,
@@ -198,7 +194,7 @@ public:
     this->args.buffers = pointers.data();
     groups.emplace(shape.items, shape.subGroup, kernel.turns, watch);
   }
-  /// False if it touched memory that nobody may touch.
+  /// Returns false if the kernel accessed an inaccessible page.
   bool run(int64_t begin, int64_t end) {
     if (!groups)
       return survives([&] { entry(&args, begin, end); });
@@ -216,7 +212,7 @@ public:
   }
 
 private:
-  /// All ones are NaN for a float.
+  /// Runs a group with its memory filled with ones, which are NaN as a float.
   bool runGroup(int64_t group) {
     for (GuardedBuffer &own : memory)
       own.fillAll(0xFF);
@@ -243,7 +239,7 @@ int64_t GroupShape::bytes() const {
 
 void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers,
                       bool aliased, GuardedSide side) {
-  constexpr int64_t line = 64; // what the runtime promises of its own memory
+  constexpr int64_t line = 64; // alignment of the runtime's scratch, in bytes
   std::vector<GuardedBuffer> memory;
   std::vector<std::pair<std::string, const GuardedBuffer *>> named;
   for (const Bytes &bytes : buffers) {
@@ -277,7 +273,7 @@ void quern::test::run(const ScheduledKernel &kernel, const std::vector<ChainArgu
   }
   for (const auto &[name, buffer] : named)
     EXPECT_TRUE(buffer->guardsIntact()) << "writes outside of " << name;
-  for (size_t i = 0; i < buffers.size(); ++i) // where an output went, for the comparison
+  for (size_t i = 0; i < buffers.size(); ++i) // the contents of each output, for the comparison
     buffers[i].assign(memory[usedBy[i]].data(), memory[usedBy[i]].data() + memory[usedBy[i]].size());
 }
 
@@ -305,7 +301,7 @@ void compareOutput(const ChainArgument &argument, double tolerance, const Output
   }
 }
 
-/// What came out of `got`, which began as `start`.
+/// Compares the outputs in `got`, which was `start` before, with `want`.
 void compare(const std::vector<ChainArgument> &arguments, double tolerance, const Buffers &start, const Buffers &want,
              const Buffers &got, bool aliased) {
   std::vector<bool> taken(start.size());

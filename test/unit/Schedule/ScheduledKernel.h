@@ -1,10 +1,10 @@
-//===- ScheduledKernel.h - Running what a recipe wrote --------------------===//
+//===- ScheduledKernel.h - Running the kernels of a recipe ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Compiles a problem's text, scheduled by a recipe or lowered naively, and runs it in memory that is flush against
-// pages that nobody may touch: behind every buffer in one run, in front of it in another.
+// Compiles the text of a problem, scheduled by a recipe or lowered naively, and runs it in memory that starts or ends
+// at inaccessible pages.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_SCHEDULEDKERNEL_H
@@ -24,49 +24,49 @@
 
 namespace quern::test {
 
-/// Of a kernel that was made for a device, and of which a call is one work-item (Device/WorkItems.h).
+/// Launch parameters of a device kernel, of which one call is one work-item (Device/WorkItems.h).
 struct GroupShape {
   struct Memory {
     int64_t bytes, elementBytes;
   };
-  int64_t items = 0;    ///< of a group; 0: it is a kernel of the host
-  int64_t subGroup = 0; ///< 0: any
+  int64_t items = 0;    ///< work-items of a group; 0: a host kernel
+  int64_t subGroup = 0; ///< size of a sub-group; 0: any
   std::vector<Memory> memories;
-  int64_t bytes() const; ///< of all, as a device lays them out
+  int64_t bytes() const; ///< total size of the group's memories with the alignment of a device
 };
 
 struct ScheduledKernel {
   std::unique_ptr<LinkedObject> code;
   std::vector<GroupShape> groups; ///< by entry
-  uint64_t turns = 0;             ///< seed of the order in which work-items run; for the test to fill
-  std::vector<int64_t> spaces;    ///< of each entry, before its factors
+  uint64_t turns = 0;             ///< seed of the order of work-items; set by the test
+  std::vector<int64_t> spaces;    ///< space of each entry, before its factors
   std::vector<std::vector<int64_t>> factors;
-  std::vector<int64_t> sizes; ///< of open dims; for the test to fill
+  std::vector<int64_t> sizes; ///< values of open dims; set by the test
   int64_t scratchBytes = 0, sharedBytes = 0;
   std::string plan;
 };
 
-/// Levels whose instructions differ for every recipe; the others differ from them where bytes and bf16 are.
+/// Levels whose instructions differ in every recipe; the other levels add instructions for bytes and bf16.
 inline constexpr CpuIsa wholeLevels[] = {CpuIsa::Sse42, CpuIsa::Avx2, CpuIsa::Avx512, CpuIsa::Neon, CpuIsa::Sve};
-/// Those of `levels` that this machine has, SVE with the length of its vectors.
+/// Returns those of `levels` that this machine has; SVE with its vector length.
 std::vector<Target> targetsOfMachine(std::span<const CpuIsa> levels);
 
-/// What each argument holds, gaps included.
+/// Contents of an argument, including gaps.
 using Bytes = std::vector<char>;
 using Buffers = std::vector<Bytes>;
 
 class KernelCompiler {
 public:
   KernelCompiler();
-  /// Writes kernels for the problem and keeps it; fails with a reason.
+  /// Adds kernels for the problem to its module and keeps the problem; fails with a reason.
   using Recipe = std::function<mlir::LogicalResult(mlir::func::FuncOp problem, std::string &whyNot)>;
-  /// Fails the current test where something does. With `trapsEmpty` the kernel stops the process with SIGTRAP where a
-  /// masked access without an active lane reaches outside of its buffer.
+  /// Compiles the kernels of a recipe; a failure fails the current test. With `trapsEmpty`, the kernel raises SIGTRAP
+  /// if a masked access without active lanes is outside of its buffer.
   ScheduledKernel compile(const std::string &text, const Target &target, const Recipe &recipe, bool trapsEmpty = false);
-  /// Nothing if the recipe fails, with its reason.
+  /// Returns nothing if the recipe fails, with its reason in `whyNot`.
   std::optional<ScheduledKernel> tryCompile(const std::string &text, const Target &target, const Recipe &recipe,
                                             std::string &whyNot, bool trapsEmpty = false);
-  /// Scalar loops by upstream, with f32 widened to f64 on demand.
+  /// Compiles scalar loops of MLIR's lowering; f32 is extended to f64 if `widen` is set.
   ScheduledKernel compileNaively(const std::string &text, const Target &target, bool widen);
 
 private:
@@ -77,18 +77,18 @@ private:
   CpuCodegen codegen;
 };
 
-/// Filled with values in [-2, 2].
+/// Returns buffers with values in [-2, 2].
 Buffers makeBuffers(const std::vector<ChainArgument> &arguments, uint64_t seed);
 
 /// Runs [0, space) of each kernel in two parts, the later one first. `aliased` outputs share the buffer of their input.
-/// All memory that the kernel gets is flush against an inaccessible page on that side; touching it fails the current
-/// test. So does what a device leaves undefined; the memory of a group begins with garbage.
+/// All memory of the kernel starts or ends at an inaccessible page; accessing it fails the current test. So does
+/// undefined behavior of a device; the memory of a group is filled with garbage first.
 void run(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, Buffers &buffers, bool aliased,
          GuardedSide side = GuardedSide::End);
 
-/// Runs the kernel from `start`, twice: guarded at the end and at the beginning. Expects what naive loops made of it
-/// (`want`): elements that they left alone are the same bits or what the loops have anyway, the others within the
-/// tolerance, or the same bits if it is 0; inputs stay as they are.
+/// Runs the kernel from `start` twice, guarded at the end and at the start, and compares it with the results of naive
+/// loops (`want`). Elements that the loops did not change must be unchanged or equal `want`; the others must be within
+/// the tolerance, or the same bits if it is 0; inputs must not change.
 void checkKernel(const ScheduledKernel &kernel, const std::vector<ChainArgument> &arguments, double tolerance,
                  const Buffers &start, const Buffers &want, bool aliased);
 

@@ -1,4 +1,4 @@
-//===- SizeTest.cpp - Tests of numbers and open sizes --------------------===//
+//===- SizeTest.cpp - Known and open sizes --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,9 +1,10 @@
-//===- TransposeTest.cpp - Squares of every element on every register --===//
+//===- TransposeTest.cpp - Transposition of registers ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Transposes `lanes` rows of one piece each, with the real back end, and compares every byte.
+// Tests transpositions of `lanes` rows of one register each, with the real back end, for every type and register size,
+// and compares every byte.
 //
 //===----------------------------------------------------------------------===//
 #include "Schedule/Build/Transpose.h"
@@ -19,7 +20,7 @@ using namespace quern;
 
 namespace {
 
-/// y[column][row] = x[row][column] of `lanes` rows and as many columns as a piece has elements.
+/// Emits y[column][row] = x[row][column] for `lanes` rows and the columns of one register.
 OwningOpRef<ModuleOp> writeKernel(MLIRContext &context, Type element, int64_t lanes) {
   OpBuilder b(&context);
   Location loc = b.getUnknownLoc();

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The small values everything else is made of.
+// Tests the basic value types that all other code uses.
 //
 //===----------------------------------------------------------------------===//
 #include "Support/Bytes.h"
@@ -41,7 +41,8 @@ TEST(Error, ResultHoldsAValueOrAReason) {
   EXPECT_FALSE(Result<void>(unimplemented("no")));
 }
 
-// The value of XXH3-128 for empty input with seed 0, from its specification: files of one build are found by another.
+// The value of XXH3-128 for empty input with seed 0, from its specification. Another build must find files by the same
+// digest.
 TEST(Digest, IsXxh3OfTheBytes) {
   EXPECT_EQ(digestOf("").hex(), "99aa06d3014798d86001c324468d497f");
   EXPECT_EQ(digestOf("quern"), digestOf("quern"));

@@ -1,4 +1,4 @@
-//===- TranslationTest.cpp - The direct translation and MLIR's ------------===//
+//===- TranslationTest.cpp - Direct translation compared with MLIR's ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -31,7 +31,7 @@ protected:
                                        &context);
   }
 
-  /// Both translations are the same text.
+  /// Expects the same text from both translations.
   void expectAlike(const std::string &body) {
     OwningOpRef<ModuleOp> module = kernel(body);
     ASSERT_TRUE(module);
@@ -171,7 +171,7 @@ TEST_F(Translation, OfLoopsAndAddresses) {
 )");
 }
 
-/// What is not known is left to MLIR, and nothing of it is dropped.
+/// Unknown operations are left to MLIR, and no part of them is dropped.
 TEST_F(Translation, LeavesTheRest) {
   expectUnknown("llvm.func @declared()");
   expectUnknown("llvm.func internal @own() { llvm.return }");

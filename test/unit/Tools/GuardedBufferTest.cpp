@@ -1,10 +1,10 @@
-//===- GuardedBufferTest.cpp - Memory beside pages that nobody may touch --===//
+//===- GuardedBufferTest.cpp - Buffers next to inaccessible pages ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where buffers lie, and that what is beside them is noticed: a byte beyond the guarded side ends the process, a write
-// on the other one shows in the canaries.
+// Tests the addresses of buffers, and that stray accesses are detected: an access past the guarded side faults, and a
+// write on the other side changes the canaries.
 //
 //===----------------------------------------------------------------------===//
 #include "GuardedBuffer.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t sizes[] = {0, 1, 5, 64, 4095, 4096, 4097, 20000};
 
-/// Ends the process with 0, or with a signal that is not left to sanitizers.
+/// Reads a byte and exits with 0; exits with 3 if the read faults, also under sanitizers.
 [[noreturn]] void touch(const volatile char *byte) {
   std::signal(SIGSEGV, [](int) { std::_Exit(3); });
   (void)*byte;

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Ties, denormals, overflow, and the round trip of every pattern of every format.
+// Tests ties, denormals, overflow, and the round trip of every bit pattern of every format.
 //
 //===----------------------------------------------------------------------===//
 #include "Support/NarrowFloat.h"
@@ -20,7 +20,7 @@ TEST(NarrowFloat, RoundsTiesToEven) {
   EXPECT_EQ(encodeNarrow(1.0, bf16Format), 0x3f80u);
   EXPECT_EQ(encodeNarrow(1.0 + 0x1p-8, bf16Format), 0x3f80u);     // tie, even below
   EXPECT_EQ(encodeNarrow(1.0 + 3 * 0x1p-8, bf16Format), 0x3f82u); // tie, even above
-  // A rounding to f32 first would lose the last bit.
+  // Rounding to f32 first would lose the last bit.
   EXPECT_EQ(encodeNarrow(1.0 + 0x1p-8 + 0x1p-50, bf16Format), 0x3f81u);
   EXPECT_EQ(encodeNarrow(-2.0, f16Format), 0xc000u);
   EXPECT_EQ(encodeNarrow(1.0 + 0x1p-11, f16Format), 0x3c00u);
@@ -28,10 +28,10 @@ TEST(NarrowFloat, RoundsTiesToEven) {
 
 TEST(NarrowFloat, KeepsDenormals) {
   EXPECT_EQ(encodeNarrow(0x1p-24, f16Format), 1u);
-  EXPECT_EQ(encodeNarrow(0x1p-25, f16Format), 0u); // tie between 0 and the least denormal
+  EXPECT_EQ(encodeNarrow(0x1p-25, f16Format), 0u); // tie between 0 and the smallest denormal
   EXPECT_EQ(encodeNarrow(0x1.8p-25, f16Format), 1u);
   EXPECT_EQ(encodeNarrow(0x1p-133, bf16Format), 1u);
-  EXPECT_EQ(encodeNarrow(0x1.ffcp-15, f16Format), 0x400u); // rounds up into the normals
+  EXPECT_EQ(encodeNarrow(0x1.ffcp-15, f16Format), 0x400u); // rounds up to a normal number
   EXPECT_EQ(encodeNarrow(-0.0, f16Format), 0x8000u);
   EXPECT_EQ(encodeNarrow(0x1p-1074, bf16Format), 0u);
 }
@@ -42,8 +42,8 @@ TEST(NarrowFloat, Overflows) {
   EXPECT_EQ(encodeNarrow(65520, f16Format), 0x7c00u);
   EXPECT_EQ(encodeNarrow(-infinity, f16Format), 0xfc00u);
   EXPECT_EQ(encodeNarrow(1e300, bf16Format), 0x7f80u);
-  // Beyond the largest, 448, the next step would be 480: the tie between them is even at 448. There is no
-  // infinity: NaN stands for it.
+  // After 448, the largest number, the next would be 480; the tie between them rounds to 448. There is no infinity: it
+  // becomes NaN.
   EXPECT_EQ(encodeNarrow(464, f8E4M3Format), 0x7eu);
   EXPECT_EQ(encodeNarrow(std::nextafter(464, 465), f8E4M3Format), 0x7fu);
   EXPECT_EQ(encodeNarrow(-480, f8E4M3Format), 0xffu);

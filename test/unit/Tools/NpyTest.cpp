@@ -1,9 +1,9 @@
-//===- NpyTest.cpp - .npy files, good and bad -----------------------------===//
+//===- NpyTest.cpp - Valid and malformed .npy files -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Files as NumPy writes them, every element type, both orders, and one refusal for each check.
+// Tests files as NumPy writes them, every element type, both orders, and one refusal for each check.
 //
 //===----------------------------------------------------------------------===//
 #include "Npy.h"

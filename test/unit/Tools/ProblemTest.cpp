@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The parts of the command that can be tested without running it.
+// Tests the parts of the command that do not require running it.
 //
 //===----------------------------------------------------------------------===//
 #include "Problem.h"

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What emission writes for floats that become integers, integers that become floats and integers that become others, as
-// machine code of every level that this machine runs, against Elements: over all values of the narrow types, over all
-// exponents, at ties and at the ends.
+// Tests the conversions that emission writes, float to integer, integer to float and integer to integer, as machine
+// code of every level that this machine runs, against Elements: all values of the narrow types, all exponents, ties,
+// and the limits of the types.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/Convert.h"
@@ -22,7 +22,7 @@ namespace {
 
 struct Level {
   const char *target;
-  int bytes; ///< of a register
+  int bytes; ///< size of a register in bytes
 };
 
 constexpr Level levels[] = {{"avx512_core", 64}, {"avx512_core", 32}, {"avx2", 32}, {"sse42", 16}};
@@ -31,7 +31,7 @@ std::string irTypeOf(DataType type) {
   return type == DataType::F64 ? "f64" : type == DataType::F32 ? "f32" : type == DataType::S32 ? "i32" : "i8";
 }
 
-/// Every conversion computes on the lanes of its widest type.
+/// Returns the lanes of a register for the wider of the two types, which counts as at least 32 bits.
 int lanesOf(const Level &level, DataType from, DataType to) {
   return level.bytes / static_cast<int>(std::max<int64_t>({bitsOf(from), bitsOf(to), 32}) / 8);
 }
@@ -41,15 +41,15 @@ VectorKernel kernelFor(const Level &level, DataType from, DataType to) {
   spec.body = [=](mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) {
     bool isWide = from == DataType::F64 || to == DataType::F64;
     mlir::Value y = emission::converted(b, loc, x, from, to, isWide ? b.getF64Type() : b.getF32Type());
-    if (y.getType().isInteger(4)) // is not held in memory
+    if (y.getType().isInteger(4)) // is not stored in memory
       y = mlir::arith::ExtUIOp::create(b, loc, b.getI8Type(), y);
     return y;
   };
   return VectorKernel(spec);
 }
 
-/// All upper halves of the pattern, with lower halves of 0, 1 and others; halves and their neighbours;
-/// multiples of powers of two.
+/// Returns every upper half of the pattern with lower halves 0, 1 and another; multiples of 0.5 and their neighbors;
+/// powers of two and numbers near them.
 template <typename Real, typename Bits> std::vector<Real> floats() {
   std::vector<Real> values;
   constexpr int lower = 8 * sizeof(Bits) - 16;
@@ -81,7 +81,7 @@ std::vector<int32_t> integers() {
   return values;
 }
 
-/// The value behind `bits` as a kernel leaves it: of 4 bits in a byte.
+/// Returns the value of `bits` as a kernel stores it: 4-bit values in a byte.
 template <typename To> double valueOf(DataType type, To bits) {
   char element[sizeof(double)] = {};
   std::memcpy(element, &bits, sizeof(bits));
@@ -90,7 +90,7 @@ template <typename To> double valueOf(DataType type, To bits) {
 
 double expectedOf(DataType from, DataType to, double x) {
   if (to == DataType::F32 || (from == DataType::F32 && to == DataType::S32)) {
-    x = static_cast<float>(x); // of s32
+    x = static_cast<float>(x); // for s32
     x = to == DataType::S32 ? std::min(x, 0x1p31 - 128) : x;
   }
   return roundTo(to, x);

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every eltwise algorithm as machine code of every level that this machine runs, against its formula in long double,
-// written so that nothing cancels: over all exponents, densely over the range where the functions bend, and at special
-// values. The limit is 4 units of the last place of the result, denormal results included. Derivatives likewise,
-// against the reference of backward.
+// Tests every eltwise algorithm as machine code of every level that this machine runs, against its formula in long
+// double, written so that nothing cancels: over all exponents, densely over the range where the functions bend, and at
+// special values. The limit is 4 units in the last place of the result, which may be denormal. Derivatives are tested
+// in the same way, against the reference of backward.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/Eltwise.h"
@@ -42,7 +42,7 @@ Wide exactGeluTanh(Wide x) {
   return x * sigmoid(twice * x * (1 + Wide(44715) / 1000000 * x * x));
 }
 
-/// What the algorithm computes, from its definition.
+/// Evaluates the definition of the algorithm.
 Wide exact(Alg alg, Wide alpha, Wide beta, Wide x) {
   switch (alg) {
   case Alg::EltwiseRelu:
@@ -108,7 +108,7 @@ struct Level {
 };
 constexpr Level levels[] = {{"avx512_core", "avx512", 16}, {"avx2", "avx2", 8}, {"sse42", "sse42", 4}};
 
-/// Every exponent, an even grid around zero, and special values.
+/// Returns every exponent, an even grid around zero, and special values.
 template <typename T> std::vector<T> arguments() {
   using Bits = typename FloatTraits<T>::Bits;
   constexpr T inf = std::numeric_limits<T>::infinity();
@@ -136,7 +136,7 @@ template <typename T> std::vector<T> arguments() {
 
 using Body = std::function<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::Value)>;
 
-/// `errorOf(x, y)` is that of the result y, in the unit of `limit`.
+/// `errorOf(x, y)` returns the error of the result y, in the unit of `limit`.
 template <typename T>
 void check(const std::string &name, const Body &body, const std::function<double(T, T)> &errorOf, double limit) {
   std::vector<T> inputs = arguments<T>();
@@ -174,9 +174,9 @@ template <typename T> void checkFunction(const Function &f) {
   check<T>(describe(f), body, [&](T x, T y) { return ulps<T>(y, exact(f.alg, f.alpha, f.beta, x)); }, 4);
 }
 
-/// Of a gradient of 1. Errors are relative to the terms of the formula, at least to 512 times the least normal number,
-/// since a factor of a small term may have left the normal numbers: 4 units of their last place. Above an eighth of
-/// that number's reciprocal a factor of the other kind may be infinite.
+/// Checks the derivative with a gradient of 1. Errors are in units of epsilon times the sum of the terms' magnitudes,
+/// which is taken as at least 512 times the smallest normal number: a factor of a smaller term may be denormal. Where
+/// the derivative exceeds an eighth of that number's reciprocal, the result may be infinite.
 template <typename T> void checkDerivative(const Function &f) {
   constexpr Wide epsilon = std::numeric_limits<T>::epsilon(), least = std::numeric_limits<T>::min();
   auto body = [&](mlir::OpBuilder &b, mlir::Location loc, mlir::Value x) {

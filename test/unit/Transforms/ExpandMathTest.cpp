@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Sweeps the bit patterns of f32 and f64 with a stride, against double and long double, on every level that this
-// machine runs. Each limit is in units of the last place of the result, denormal results included.
+// machine runs. Each limit is in units in the last place of the result, which may be denormal.
 //
 //===----------------------------------------------------------------------===//
 #include "Ulps.h"
@@ -22,14 +22,14 @@ struct Case {
   int lanes;
   double limit;
   bool nonpositive = false;
-  double lowest = -INFINITY; ///< arguments below are left out
+  double lowest = -INFINITY; ///< smaller arguments are left out
 };
 
 void PrintTo(const Case &test, std::ostream *os) {
   *os << test.function << " by " << test.exp << ", at most " << test.limit << " ULP";
 }
 
-/// Every value that a chunked sweep of T's bit patterns meets, for which `wanted` holds.
+/// Sweeps the bit patterns of T with a stride and compares each value in the test's range with `exact`.
 template <typename T>
 void sweep(const Case &test, typename FloatTraits<T>::Bits stride,
            typename FloatTraits<T>::Wide (*exact)(typename FloatTraits<T>::Wide)) {
@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"sse42", "log", "polynomial", 2, 1.0}),
     nameOfCase);
 
-/// Arguments whose results every level must give exactly.
+/// Arguments for which every level must compute the exact result.
 template <typename T> void checkSpecials(const std::string &target, const std::string &isa, const std::string &exp) {
   if (!canRun(target))
     return;

@@ -3,9 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Widening over all values; narrowing over strided bit patterns and over values at, just below and just
-// above every midpoint, where a double rounding or a wrong tie would show. The oracle is the exact integer
-// code of Support/NarrowFloat.h.
+// Tests widening over all values; narrowing over strided bit patterns and at, just below and just above every midpoint,
+// where double rounding or a wrong tie would be visible. The oracle is the exact integer code of Support/NarrowFloat.h.
 //
 //===----------------------------------------------------------------------===//
 #include "Support/NarrowFloat.h"
@@ -23,7 +22,7 @@ const NarrowFormat &formatOf(const std::string &type) {
 
 bool isNarrowNan(uint32_t bits, const NarrowFormat &format) { return std::isnan(decodeNarrow(bits, format)); }
 
-/// Calls `visit` with a name of a narrow type and a zero of the integer that holds it.
+/// Calls `visit` with the name of each narrow type and a zero of the integer type that holds it.
 template <typename Visit> void forEachNarrow(Visit visit) {
   for (const char *name : {"bf16", "f16"})
     visit(name, uint16_t(0));
@@ -63,8 +62,8 @@ void checkWidening(const Level &level, const std::string &narrow, const std::str
   }
 }
 
-/// Every midpoint between neighbours of the format, with the two nearest values of the wide type on either
-/// side, then strided patterns.
+/// Returns every midpoint between neighbors of the format with the nearest values of the wide type on either side, and
+/// then strided bit patterns.
 template <typename Wide, typename Bits>
 std::vector<Wide> narrowingInputs(const NarrowFormat &format, Bits stride, size_t strided) {
   std::vector<Wide> inputs;
@@ -78,7 +77,7 @@ std::vector<Wide> narrowingInputs(const NarrowFormat &format, Bits stride, size_
          {middle, std::nextafter(middle, Wide(0)), std::nextafter(middle, Wide(INFINITY)), static_cast<Wide>(low)})
       inputs.push_back(bits % 3 ? value : -value);
   }
-  // The midpoint between the largest and what would follow it, and what is far beyond.
+  // The midpoint between the largest number and its would-be successor, and values far beyond.
   double step = std::ldexp(1.0, format.bias() + !format.isIeee() - format.mantissaBits);
   auto end = static_cast<Wide>(decodeNarrow(format.largest(), format) + step / 2);
   for (Wide value :
@@ -91,7 +90,7 @@ std::vector<Wide> narrowingInputs(const NarrowFormat &format, Bits stride, size_
   return inputs;
 }
 
-/// A conversion of `lanes` lanes; of more than a register of f32 has as two conversions side by side.
+/// Returns a conversion of `lanes` lanes; more than 16 lanes are converted in two halves.
 std::string narrowing(int lanes, const std::string &wide, const std::string &narrow) {
   auto type = [](int count, const std::string &element) {
     return "vector<" + std::to_string(count) + "x" + element + ">";
@@ -159,8 +158,8 @@ TEST(ExpandNarrowFloats, narrowsPairsWithOneRounding) {
                                narrowingInputs<float>(bf16Format, uint32_t(4099), 1u << 20));
 }
 
-/// What a lane becomes must not depend on its neighbours, which may be lanes that do not exist: a denormal
-/// sends a vector another way.
+/// The result of a lane must not depend on other lanes, which may be padding: a denormal in any lane selects another
+/// path for the whole vector.
 TEST(ExpandNarrowFloats, narrowsNanToTheSameBitsBesideADenormal) {
   if (!canRun("avx512_core_bf16"))
     return;
@@ -190,7 +189,7 @@ TEST(ExpandNarrowFloats, narrowsF64WithOneRounding) {
   });
 }
 
-/// All bytes, each many times over.
+/// Returns a chunk with every byte many times.
 std::vector<uint8_t> allBytes() {
   std::vector<uint8_t> bytes(VectorKernel::chunk);
   for (size_t i = 0; i < bytes.size(); ++i)
@@ -235,7 +234,7 @@ TEST(ExpandNarrowFloats, takesTheExponentForE8M0) {
     }
 }
 
-/// Steps from one type of elements to the next, on `lanes` lanes: {"trunci", "i4"}, {"bitcast", "f4E2M1FN"}, …
+/// Returns a chain of casts on `lanes` lanes: {"trunci", "i4"}, {"bitcast", "f4E2M1FN"}, …
 std::string chain(int lanes, const std::string &from, const std::vector<std::pair<std::string, std::string>> &steps) {
   std::string text, last = from, value = "x", shape = "vector<" + std::to_string(lanes) + "x";
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -248,7 +247,7 @@ std::string chain(int lanes, const std::string &from, const std::vector<std::pai
   return text;
 }
 
-/// A value of 4 bits has the lower half of a byte; what the upper half holds must not matter.
+/// A 4-bit value is in the lower half of a byte; the upper half must not matter.
 TEST(ExpandNarrowFloats, widensHalfBytes) {
   std::vector<uint8_t> bytes = allBytes();
   for (const Level &level : levels) {
@@ -308,7 +307,7 @@ TEST(ExpandNarrowFloats, narrowsToF4WithOneRounding) {
     }
 }
 
-/// Where all digits fit nothing is rounded, and nothing need be looked at; the denormal of e8m0 is kept.
+/// Sources whose digits all fit need no rounding and no checks; the denormal of e8m0 is preserved.
 TEST(ExpandNarrowFloats, narrowsShortSourcesToBf16) {
   std::vector<uint8_t> bytes = allBytes();
   auto valueOf = [](const std::string &from, uint8_t bits) -> double {

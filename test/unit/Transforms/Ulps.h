@@ -24,13 +24,13 @@ template <> struct FloatTraits<double> {
   static constexpr const char *name = "f64";
 };
 
-/// The error of `got` in last places of T at `exact`; infinite where one is special and the other is not.
+/// Returns the error of `got` in units in the last place of T at `exact`; infinite if only one of the two is special.
 template <typename T, typename Wide> double ulps(T got, Wide exact) {
   using Limits = std::numeric_limits<T>;
   if (std::isnan(exact) || std::isnan(got))
     return std::isnan(exact) && std::isnan(got) ? 0 : INFINITY;
   T rounded = static_cast<T>(exact);
-  if (std::isinf(rounded) || std::isinf(got)) // within an ulp of the largest value either is right
+  if (std::isinf(rounded) || std::isinf(got)) // both are right within an ulp of the largest value
     return rounded == got || std::fabs(exact) <= static_cast<Wide>(Limits::max()) * (1 + Limits::epsilon())
                ? (std::signbit(got) == std::signbit(exact) ? 0 : INFINITY)
                : INFINITY;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Compiles `y[i] = op(x[i])` on vectors through the passes under test and the real back end, so that a test sweeps
-// machine code and not a model of it.
+// Compiles `y[i] = op(x[i])` on vectors with the passes under test and the real back end, so that a test runs machine
+// code and not a model of it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_VECTORKERNEL_H
@@ -28,9 +28,9 @@
 
 namespace quern {
 
-/// `pipeline` has the passes that run on the module before it is lowered; `operation` is MLIR that turns %x:
-/// vector<LANESxFROM> into %y: vector<LANESxTO>. If `body` is set, it writes the operation on scalars instead,
-/// which are then made vectors.
+/// `pipeline` names the passes that run on the module before it is lowered; `operation` is MLIR that computes %y:
+/// vector<LANESxTO> from %x: vector<LANESxFROM>. If `body` is set, it emits the operation on scalars instead, which are
+/// then converted to vectors.
 struct VectorKernelSpec {
   std::string target, pipeline, operation, from, to;
   int lanes = 16;
@@ -39,7 +39,7 @@ struct VectorKernelSpec {
 
 class VectorKernel {
 public:
-  static constexpr int64_t chunk = 3840; ///< elements of a call; a multiple of every number of lanes in use
+  static constexpr int64_t chunk = 3840; ///< elements per call; a multiple of every number of lanes
 
   explicit VectorKernel(const VectorKernelSpec &spec) {
     compiler::registerPasses();
@@ -72,7 +72,7 @@ public:
   }
 
 private:
-  /// Puts the body in the place of the cast that stands for it, with vectors for scalars.
+  /// Replaces the placeholder cast by the body, with vectors in place of scalars.
   static void writeBody(mlir::ModuleOp module, const VectorKernelSpec &spec) {
     module.walk([&](mlir::UnrealizedConversionCastOp placeholder) {
       mlir::OpBuilder builder(placeholder);
@@ -115,7 +115,7 @@ private:
   compiler::LoadedKernel kernel;
 };
 
-/// Whether this machine runs code for `target`.
+/// Returns true if this machine runs code for `target`.
 inline bool canRun(const std::string &target) {
   auto parsed = Target::parse(target);
   return parsed && Target::host().runs(*parsed);

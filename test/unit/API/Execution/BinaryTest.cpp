@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What an embedder asks of a binary: its arguments, queries and refusals, broadcasts, a select, work in
-// place, with the real compiler.
+// Tests binaries with the real compiler: arguments, queries, refusals, broadcasts, select, and execution in place.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -110,7 +109,7 @@ TEST_F(BinaryTest, SelectsByACondition) {
   EXPECT_EQ(z, (std::vector<float>{10, 2, 30, 4, 5, 30}));
 }
 
-// C12, C13, C14
+// Constraints C12, C13 and C14.
 TEST_F(BinaryTest, RefusesExecutionsByNumber) {
   std::vector<float> x(64), y(64), z(64);
   binary kernel(binary::primitive_desc(device, algorithm::binary_sub, matrix, row, matrix));

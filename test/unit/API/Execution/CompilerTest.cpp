@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where both halves meet: a kernel linked by ORC and by the loader computes the same bits, on any number of threads; a
-// process whose kernels are cached maps neither the compiler nor LLVM.
+// Tests the runtime and the compiler together: kernels linked by ORC and by the loader compute the same bits, on any
+// number of threads; a process whose kernels are cached maps neither the compiler nor LLVM.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -30,7 +30,7 @@ std::string softmaxLine(int64_t rows, const char *alg = "accurate") {
                 ":ab axis=1");
 }
 
-/// The result of a softmax of a fixed pattern.
+/// Returns the result of a softmax of a fixed pattern.
 std::vector<float> compute(const engine &device, const std::string &line, quern_primitive_info_t *info = nullptr) {
   test::Run run(device, line);
   for (size_t i = 0; i < run.src.size(); ++i)
@@ -118,7 +118,7 @@ TEST_F(CompilerTest, AsManyArgumentsAsPostOpsAllow) {
   ASSERT_EQ(arguments.size(), 100u);
   primitive kernel(desc);
   kernel.execute(stream(device), arguments);
-  // All cancel but that the first adds its whole where the second takes away a half.
+  // Additions and subtractions cancel, except that the first adds the full value and the second subtracts half of it.
   for (int i = 0; i < 16; ++i)
     EXPECT_NEAR(y[i], (0.125f + static_cast<float>(values[i % 8] - 3) / 2) / 0.5f, 1e-4) << i;
   arguments.erase(QUERN_ARG_ATTR_ZERO_POINTS | QUERN_ARG_ATTR_MULTIPLE_POST_OP(31) | QUERN_ARG_SRC_1);
@@ -126,7 +126,7 @@ TEST_F(CompilerTest, AsManyArgumentsAsPostOpsAllow) {
   EXPECT_NE(std::string(quern_get_last_error_message()).find("zero_points.post31.src_1"), std::string::npos);
 }
 
-/// Long rows: contiguous with and without a tail, two at once, strided, log and backward of a fixed pattern.
+/// Long rows: contiguous with and without a remainder, two rows, and strided; accurate and log.
 TEST_F(CompilerTest, SplitRowsAreTheSameBitsOnAnyNumberOfThreads) {
   const int saved = get_num_threads();
   for (const char *line : {"softmax fwd_i src=f32:1x131072:ab dst=f32:1x131072:ab axis=1",
@@ -149,7 +149,7 @@ TEST_F(CompilerTest, SplitRowsAreTheSameBitsOnAnyNumberOfThreads) {
   set_num_threads(saved);
 }
 
-/// Elements of a type as floats, and back.
+/// Converts elements of a type to floats and back.
 struct NarrowType {
   const char *name;
   size_t bytes;
@@ -166,7 +166,7 @@ struct NarrowType {
   }
 };
 
-/// A softmax of `rows` rows that are all `row`; its first row.
+/// Computes a softmax of `rows` equal rows and returns the first row of the result.
 std::vector<float> firstRow(const engine &device, const NarrowType &type, const char *alg, int64_t rows,
                             const std::vector<float> &row) {
   const std::string tensor = concat("=", type.name, ":", rows, "x", row.size(), ":ab ");
@@ -184,7 +184,7 @@ std::vector<float> firstRow(const engine &device, const NarrowType &type, const 
   return result;
 }
 
-/// The same row as one of many, which is not split, is the judge.
+/// Expected values: the same row computed as one of 17 rows, which are not split.
 TEST_F(CompilerTest, SplitRowsTreatSpecialValuesAsWholeOnes) {
   constexpr size_t length = 70001;
   constexpr float inf = INFINITY;
@@ -196,8 +196,8 @@ TEST_F(CompilerTest, SplitRowsTreatSpecialValuesAsWholeOnes) {
   rows[0][40000] = NAN;
   rows[1][length - 1] = inf;
   rows[2].assign(length, -inf);
-  std::fill_n(rows[3].begin(), 60000, -inf); // the first chunks have nothing else
-  rows[4][length - 1] = 3000;                // the rest underflows
+  std::fill_n(rows[3].begin(), 60000, -inf); // the first chunks are all -inf
+  rows[4][length - 1] = 3000;                // all other results underflow
   std::fill(rows[5].begin(), rows[5].end(), 1e-6f);
   for (const NarrowType &type : types)
     for (const char *alg : {"accurate", "log", "accurate_inf_as_zero"})
@@ -248,7 +248,7 @@ TEST_F(CompilerTest, AnotherProcessCompilesTheSame) {
   EXPECT_EQ(test::statusOf([] { compile(softmaxLine(4), quern_form_spirv, "avx2"); }), quern_unimplemented);
 }
 
-/// What a child process prints that makes and runs the problem.
+/// Returns the output of a child process that creates and runs the problem.
 std::string runChild(const std::string &line, const std::string &cache) {
   std::array<char, 4096> self{};
   if (readlink("/proc/self/exe", self.data(), self.size() - 1) <= 0)

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Real kernels: mask and result agree, also in place and from host scalars, and what an execution refuses.
+// Tests dropout with real kernels: mask and result agree, also in place and from host scalars, and the refusals.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Execution/ReorderSupport.h"
@@ -43,7 +43,7 @@ protected:
             {QUERN_ARG_ATTR_DROPOUT_SEED, seedMemory},
             {QUERN_ARG_ATTR_DROPOUT_OFFSET, offsetMemory}};
   }
-  /// Twice the source where the mask is 1, else 0.
+  /// Expects twice the source where the mask is 1, and 0 elsewhere.
   void expectScaled(const float *values, const uint8_t *mask) {
     EXPECT_EQ(std::count(mask, mask + 165, 1) + std::count(mask, mask + 165, 0), 165);
     EXPECT_GT(std::count(mask, mask + 165, 1), 50);
@@ -61,7 +61,7 @@ protected:
 
 TEST_F(DropoutExecution, MaskAndResultAgree) {
   memory src(md, device, source.data()), dst(md, device, result.data());
-  for (size_t start : {size_t(0), size_t(1)}) { // a mask begins at any byte
+  for (size_t start : {size_t(0), size_t(1)}) { // a mask may start at any byte
     std::fill(bits.begin(), bits.end(), uint8_t(77));
     const eltwise_forward kernel(relu(maskDesc));
     kernel.execute(order, arguments(src, dst, memory(maskDesc, device, bits.data() + start)));

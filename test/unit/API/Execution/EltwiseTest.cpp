@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Real kernels, values checked: the classes, queries, forward and backward in place, and what an execution refuses.
+// Tests the values of real kernels: the classes, queries, forward and backward in place, and refused executions.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Execution/ReorderSupport.h"
@@ -49,7 +49,7 @@ TEST_F(EltwiseExecution, ForwardAndBackwardInPlace) {
     EXPECT_EQ(gradient[i], values[i] > 0 ? 3.0f : 0.75f);
 }
 
-// f(0) of a logistic is a half; the padding is zero all the same.
+// f(0) of a logistic is 0.5, but the padding must stay zero.
 TEST_F(EltwiseExecution, PaddingStaysZero) {
   memory::desc blocked({2, 5}, dt::f32, "aB8b");
   ASSERT_EQ(blocked.get_size(), 64u);

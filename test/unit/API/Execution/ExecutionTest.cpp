@@ -1,11 +1,10 @@
-//===- ExecutionTest.cpp - Executions that are refused by number ----------===//
+//===- ExecutionTest.cpp - Executions that are refused --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Real primitives of every kind: each argument left out in turn, and sizes that do not fit each other. The message
-// names the argument and the constraint, and nothing is written. Bytes that are shared: SharedBytesTest.cpp.
-//
+// Tests real primitives of every kind with each argument missing in turn, and with sizes that do not match. The message
+// names the argument and the constraint, and nothing is written. SharedBytesTest.cpp tests overlapping arguments.
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
 
@@ -39,7 +38,7 @@ protected:
     int argument;
     memory::desc desc;
   };
-  /// The arguments that a problem of known sizes has.
+  /// Returns the arguments of a problem whose sizes are known.
   std::vector<Given> argumentsOf(const std::string &line) {
     const primitive_desc desc(device, line);
     std::vector<Given> all;
@@ -48,7 +47,8 @@ protected:
         all.push_back({argument, md});
     return all;
   }
-  /// What an execution is refused with; every byte must stay, of which a tensor too large to be allocated has a few.
+  /// Returns the message of a refused execution and checks that no byte has changed. Tensors that are too large to
+  /// allocate get a buffer of 1 MiB.
   std::string refusal(const primitive &made, const std::vector<Given> &arguments) {
     std::vector<std::vector<char>> buffers;
     std::unordered_map<int, memory> tensors;
@@ -96,7 +96,7 @@ TEST_F(Executions, RefuseMissingArguments) {
   }
 }
 
-/// A problem with open sizes, one of the sizes that are given, and what is said of it.
+/// Rows: a problem with open sizes, sizes of an execution, and words of the expected message.
 TEST_F(Executions, RefuseSizesThatDoNotFit) {
   struct Misfit {
     std::string open, given, words;

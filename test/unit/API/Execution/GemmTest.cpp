@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Random calls of quern_gemm.h against sums in double, in matrices with gaps that must stay as they are, which lie at
-// inaccessible pages with their end or their beginning; then what is refused.
+// Tests random calls of quern_gemm.h against sums in double. The matrices start or end at inaccessible pages and have
+// gaps that must not change. Then tests what is refused.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern_gemm.h"
@@ -24,7 +24,7 @@
 namespace quern {
 namespace {
 
-/// So many values, flush at an inaccessible page.
+/// `count` values that start or end at an inaccessible page.
 template <typename T> class Guarded {
 public:
   Guarded(int64_t count, GuardedSide side) : memory(count * static_cast<int64_t>(sizeof(T)), {side}) {}
@@ -37,7 +37,7 @@ private:
   GuardedBuffer memory;
 };
 
-/// A matrix of rows x columns as it lies in memory, with a gap behind each row but the last.
+/// A matrix of rows x columns, stored transposed or not, with a gap after each stored row except the last.
 template <typename T> struct Matrix : Guarded<T> {
   int64_t lead = 0;
   bool isTransposed = false;
@@ -179,7 +179,7 @@ TEST_F(GemmTest, AnAlphaOf0LeavesTheProductOut) {
   EXPECT_EQ(c[0], 0);
 }
 
-/// No matrix without an element is touched, and C is as it was, with any beta.
+/// Matrices without elements are not accessed, and C is unchanged for every beta.
 TEST_F(GemmTest, ASizeOf0LeavesC) {
   const int32_t co = 5;
   for (const auto &[m, n, k] : {std::array<int64_t, 3>{0, 5, 7}, {3, 0, 7}, {3, 5, 0}, {0, 0, 0}})
@@ -249,7 +249,7 @@ TEST_F(GemmTest, MatricesBeyondTheAddressSpaceAreRefused) {
   EXPECT_EQ(status('N', 2, 3, 4, 4, INT64_MAX, 3), quern_invalid_arguments);
   EXPECT_EQ(status('N', 2, 3, 4, 4, 3, INT64_MAX / 4), quern_invalid_arguments);
   EXPECT_EQ(status('N', 1, 1, INT64_MAX / 4, INT64_MAX / 4, 1, 1), quern_invalid_arguments);
-  // A single row has no distance, and an empty matrix has no rows.
+  // The row stride of a single row is not used, and neither are the strides of an empty matrix.
   EXPECT_EQ(status('N', 1, 3, 4, INT64_MAX, 3, INT64_MAX), quern_success);
   EXPECT_EQ(status('N', 2, 0, 4, 4, INT64_MAX, 3), quern_success);
   const int8_t s[4] = {};
@@ -309,7 +309,7 @@ TEST_F(GemmTest, AMatrixThatOverlapsIsRefused) {
   EXPECT_EQ(c[15], 7);
 }
 
-/// The kernel of the functions, as a primitive on tensors of open sizes.
+/// The kernel of these functions as a primitive on tensors of open sizes.
 TEST_F(GemmTest, APrimitiveTakesOpenSizes) {
   engine::kind kind = engine::kind::cpu;
   quern::engine device(kind, 0);
@@ -330,7 +330,7 @@ TEST_F(GemmTest, APrimitiveTakesOpenSizes) {
   EXPECT_STREQ(quern_get_last_error_message(), "dim 1 of weights is 4, dim 1 of dst 5 (gemm C12)");
 }
 
-/// With sizes known or open, and operands that have no byte behind an inaccessible page or nowhere at all.
+/// Sizes are known or open; the empty operands start at an inaccessible page or are null.
 TEST_F(GemmTest, APrimitiveWithoutTermsLeavesDst) {
   quern::engine device(engine::kind::cpu, 0);
   stream order(device);

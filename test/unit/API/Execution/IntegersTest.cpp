@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Binary, sum and eltwise of s32, s8 and u8 at the ends of the types and around 2^24, with sizes that are known and
-// open. Expected values are computed here, in 64 bits. Attribute `accumulation` f32 is oneDNN's arithmetic.
+// Tests binary, sum and eltwise of s32, s8 and u8 at the limits of the types and around 2^24, with known and open
+// sizes. Expected values are computed here in 64 bits. Attribute `accumulation` f32 selects the arithmetic of oneDNN.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -31,7 +31,7 @@ struct Type {
 constexpr Type s32{"s32", std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max(), 4},
     s8{"s8", -128, 127, 1}, u8{"u8", 0, 255, 1};
 
-/// Values around the places where a result rounds in f32, or leaves a type.
+/// Values near those at which a result is rounded in f32 or overflows a type.
 Integers valuesOf(const Type &type) {
   Integers values;
   for (int64_t value : {int64_t(0),       int64_t(1),     int64_t(2),        int64_t(7),        int64_t(100),
@@ -69,7 +69,7 @@ protected:
     Type type;
     Integers values;
   };
-  /// The result of `line`, in which "@" stands for the size and the layout of every tensor.
+  /// Returns the result of `line`, in which "@" is replaced by the size and layout of every tensor.
   Integers run(std::string line, bool isOpen, const std::vector<Tensor> &inputs, const Type &to) {
     const auto size = static_cast<int64_t>(inputs.front().values.size());
     const std::string shape = (isOpen ? "?" : std::to_string(size)) + ":a";
@@ -174,7 +174,7 @@ TEST_F(IntegersTest, EltwiseIsExactAndSaturates) {
       expectEltwise("linear alpha=2147483648 beta=-2147483648", from, to,
                     [](int64_t x) { return (x - 1) * (int64_t(1) << 31); });
       expectEltwise("linear alpha=3 beta=1", from, to, [](int64_t x) { return 3 * x + 1; });
-      expectEltwise("clip alpha=-16777217 beta=16777219", from, to, // f32 has even numbers there: -16777216, 16777220
+      expectEltwise("clip alpha=-16777217 beta=16777219", from, to, // f32 has even numbers: -16777216, 16777220
                     [](int64_t x) { return std::clamp<int64_t>(x, -16777216, 16777220); });
       expectEltwise("clip_v2 alpha=-5 beta=-1", from, to, [](int64_t x) { return std::clamp<int64_t>(x, -5, -1); });
       expectEltwise("clip alpha=200 beta=3e9", from, to, [](int64_t x) { return std::max<int64_t>(x, 200); });
@@ -182,7 +182,7 @@ TEST_F(IntegersTest, EltwiseIsExactAndSaturates) {
     }
 }
 
-// A bound that is not an integer is rounded as the result is: to nearest, halves to even.
+// A bound that is not an integer is rounded like the result: to nearest, ties to even.
 TEST_F(IntegersTest, BoundsOfClipsRoundToEven) {
   for (const Type &from : {s32, s8, u8}) {
     expectEltwise("clip alpha=1.5 beta=4.5", from, s32, [](int64_t x) { return std::clamp<int64_t>(x, 2, 4); });
@@ -218,7 +218,7 @@ TEST_F(IntegersTest, SumsWithIntegerFactorsAreExact) {
     }
 }
 
-// More sources than one kernel adds: the sum between kernels is wider than its parts.
+// More sources than one kernel adds: the sum that is passed between kernels is wider than the sources.
 TEST_F(IntegersTest, SumsOfManySourcesAreExact) {
   for (const Type &type : {s32, s8, u8}) {
     constexpr size_t count = 40;
@@ -239,7 +239,7 @@ TEST_F(IntegersTest, SumsOfManySourcesAreExact) {
   }
 }
 
-// Mode f32 is oneDNN's arithmetic, and a problem, key and text of its own; other modes change nothing.
+// Mode f32 is oneDNN's arithmetic and has a separate problem, key and text; other modes change nothing.
 TEST_F(IntegersTest, AccumulationInF32Rounds) {
   const std::string line = "binary alg=eq src=s32:@ src1=s32:@ dst=s32:@";
   const std::vector<Tensor> inputs = {{QUERN_ARG_SRC_0, s32, {16777217, 3}}, {QUERN_ARG_SRC_1, s32, {16777216, 4}}};
@@ -248,7 +248,7 @@ TEST_F(IntegersTest, AccumulationInF32Rounds) {
     EXPECT_EQ(run(line + " attr.accumulation=" + mode, false, inputs, s32), (Integers{0, 0})) << mode;
 }
 
-// Factors that are not integers, or too large, and a float tensor leave the arithmetic in f32.
+// Factors that are not integers or are too large, and float tensors, leave the arithmetic in f32.
 TEST_F(IntegersTest, FloatsTakePart) {
   const std::vector<Tensor> two = {{QUERN_ARG_MULTIPLE_SRC, s32, {16777217}}, {QUERN_ARG_MULTIPLE_SRC + 1, s32, {0}}};
   EXPECT_EQ(run("sum scales=1,0.5 srcs=s32:@,s32:@ dst=s32:@", false, two, s32), Integers{16777216});

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// quern_mlir_call() with the descriptors that code of upstream's lowering has: what a site keeps from call to call,
-// what it refuses, and threads that come at once.
+// Tests quern_mlir_call() with the memref descriptors that MLIR's lowering creates: the state that a call site keeps,
+// refusals, and concurrent calls.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -30,7 +30,7 @@ Memref<2> matrix(float *data, int64_t rows, int64_t columns, int64_t stride = 0,
   return {nullptr, data, offset, {rows, columns}, {stride ? stride : columns, 1}};
 }
 
-/// y = 2 x, of 4 x 8, the rows of x 10 apart.
+/// y = 2 x for 4 x 8 elements; the row stride of x is 10.
 const char twice[] = R"(
 func.func @twice(%x: memref<4x8xf32, strided<[10, 1], offset: 3>>, %y: memref<4x8xf32>) {
   linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r, c)>],
@@ -69,7 +69,7 @@ protected:
 TEST_F(MlirCallTest, ComputesWhatDescriptorsSay) {
   const quern_mlir_function_t function = given(twice);
   for (int round = 0; round < 3; ++round) {
-    std::vector<float> result(32, -1.0f); // another buffer each time
+    std::vector<float> result(32, -1.0f); // another buffer for each call
     ASSERT_EQ(call(function, source(), matrix(result.data(), 4, 8)), quern_success) << quern_get_last_error_message();
     for (size_t i = 0; i < result.size(); ++i)
       EXPECT_EQ(result[i], 2 * x[3 + i / 8 * 10 + i % 8]);
@@ -83,14 +83,14 @@ TEST_F(MlirCallTest, RefusesOtherMemrefs) {
   EXPECT_EQ(call(function, matrix(x.data(), 4, 8, 9, 3), to), quern_invalid_arguments);  // other strides
   EXPECT_EQ(call(function, matrix(x.data(), 4, 7, 10, 3), to), quern_invalid_arguments); // another size
   EXPECT_NE(std::strstr(quern_get_last_error_message(), "arg0"), nullptr) << quern_get_last_error_message();
-  EXPECT_EQ(call(function, source(), matrix(x.data(), 4, 8)), quern_invalid_arguments); // they overlap
+  EXPECT_EQ(call(function, source(), matrix(x.data(), 4, 8)), quern_invalid_arguments); // overlapping buffers
   EXPECT_EQ(call(function, matrix(nullptr, 4, 8, 10, 3), to), quern_invalid_arguments);
   const quern_mlir_memref_t rank3[] = {{3, x.data()}, to.unranked()};
   EXPECT_EQ(quern_mlir_call(&site, &function, rank3, 2), quern_invalid_arguments);
   const quern_mlir_memref_t null[] = {{2, nullptr}, to.unranked()};
   EXPECT_EQ(quern_mlir_call(&site, &function, null, 2), quern_invalid_arguments);
   EXPECT_EQ(quern_mlir_call(&site, &function, null, 1), quern_invalid_arguments);
-  EXPECT_EQ(call(function, source(), to), quern_success); // and the site is as good as before
+  EXPECT_EQ(call(function, source(), to), quern_success); // the call site still works
 }
 
 TEST_F(MlirCallTest, RemembersRefusals) {
@@ -103,7 +103,7 @@ TEST_F(MlirCallTest, RemembersRefusals) {
   EXPECT_EQ(call(function, to, to), quern_unimplemented);
   quern_get_cache_statistics(&after);
   EXPECT_EQ(first, quern_get_last_error_message());
-  EXPECT_EQ(before.disk_misses, after.disk_misses); // nothing was asked again
+  EXPECT_EQ(before.disk_misses, after.disk_misses); // no cache was queried again
 }
 
 TEST_F(MlirCallTest, TellsOfFailures) {

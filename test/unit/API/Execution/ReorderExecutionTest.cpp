@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Real kernels, values checked: memory objects, views of one buffer, reorders in place, and what an execution refuses.
+// Tests the values of real kernels: memory objects, views of one buffer, reorders in place, and refused executions.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Execution/ReorderSupport.h"
@@ -33,7 +33,7 @@ protected:
     reorder(reorder::primitive_desc(device, src, device, dst, attr))
         .execute(order, memory(src, device, from), memory(dst, device, to));
   }
-  /// Runs a reorder of a pattern and counts what is wrong with it, in the gaps too, which must stay as they are.
+  /// Runs a reorder of a pattern and returns the number of wrong elements, including gaps, which must not change.
   size_t wrongAfter(const memory::desc &src, const memory::desc &dst) {
     std::vector<float> from = pattern<float>(bufferSize<float>(src)), to(bufferSize<float>(dst), -7.5f);
     run(src, from.data(), dst, to.data());
@@ -65,7 +65,7 @@ TEST_F(ReorderExecution, FromMemoriesToMemories) {
 }
 
 TEST_F(ReorderExecution, ScratchpadsAreTheLibrarysOrTheCallers) {
-  // Half bytes that trade places are unpacked in between.
+  // Transposed half bytes are unpacked to scratch first.
   memory::desc halves({6, 8}, dt::s4, "ab"), bytes({6, 8}, dt::s8, "ba");
   std::vector<uint8_t> from(halves.get_size());
   for (size_t i = 0; i < from.size(); ++i)
@@ -215,8 +215,8 @@ TEST_F(ReorderExecution, RefusesByNumber) {
             std::string::npos);
 }
 
-/// A source may have compensation behind it that the kernel does not ask for; what is written
-/// is as the primitive has it.
+/// The memory of a source may have compensation that the kernel does not use. The memory of a destination must have
+/// exactly the compensation of the primitive.
 TEST_F(ReorderExecution, CompensationBehindASource) {
   const std::string line = "reorder src=f32:1x17x5x3:abcd dst=s8:1x17x5x3:cdba";
   const memory::desc plain = primitive_desc(device, line).dst_desc();
@@ -284,7 +284,7 @@ TEST_F(ReorderExecution, OtherEnginesAreRefused) {
   EXPECT_NE(std::string(quern_get_last_error_message()).find("(reorder C17)"), std::string::npos);
 }
 
-/// Addresses without memory behind them, but where something is written.
+/// An address range in which only written pages take physical memory.
 class SparseBuffer {
 public:
   explicit SparseBuffer(size_t bytes)

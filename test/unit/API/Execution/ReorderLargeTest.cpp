@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A program of its own, for the full run: it takes 4.3 GiB of memory. Elements are bytes whose value follows from their
-// index; a sample of them and the ends are checked.
+// Tests reorders of more than 2^31 bytes in a separate program of the full run, which needs 4.3 GiB of memory. The
+// value of an element follows from its index; a sample and both ends are checked.
 //
 //===----------------------------------------------------------------------===//
 #include "quern/quern.hpp"
@@ -19,7 +19,7 @@ namespace {
 using dt = memory::data_type;
 
 constexpr int64_t rows = 46411, columns = 46349, count = rows * columns; // both prime; 2^31 + 3.6 million
-constexpr int64_t step = 4093;                                           // of the sample
+constexpr int64_t step = 4093;                                           // distance of sampled elements
 
 int8_t valueOf(int64_t element) { return static_cast<int8_t>((element * 37 + element / 251) & 0x7f); }
 
@@ -40,7 +40,7 @@ protected:
     reorder kernel(reorder::primitive_desc(device, problemSrc, device, problemDst));
     kernel.execute(stream(device), memory(src, device, from.get()), memory(dst, device, to.get()));
   }
-  /// Of a sample and of both ends, the elements that are not where `placeOf` says.
+  /// Returns the number of sampled elements, and elements at both ends, that are not at the index of `placeOf`.
   template <typename Place> int64_t wrong(Place placeOf) {
     int64_t wrong = 0;
     for (int64_t i = 0; i < count; i += i < 1000 || i >= count - 1000 ? 1 : std::min(step, count - 1000 - i))

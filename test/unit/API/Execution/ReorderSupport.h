@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where the elements of a descriptor lie, by its queries alone, so that tests need no second implementation of layouts.
+// Addresses of a tensor's elements, computed only from queries of its descriptor, so tests need no second
+// implementation of layouts.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_API_EXECUTION_REORDERSUPPORT_H
@@ -15,7 +16,7 @@
 
 namespace quern::test {
 
-/// Finds elements of a tensor.
+/// Computes offsets of a tensor's elements.
 class Places {
 public:
   explicit Places(const memory::desc &desc)
@@ -28,7 +29,8 @@ public:
       product *= dim;
     return product;
   }
-  /// In elements from the buffer's start; `element` counts row-major through the logical indices.
+  /// Returns the offset in elements from the start of the buffer; `element` counts the logical indices in row-major
+  /// order.
   int64_t at(int64_t element) const {
     memory::dims index(dims.size());
     for (size_t d = dims.size(); d-- > 0; element /= dims[d])
@@ -49,7 +51,7 @@ private:
   int64_t offset;
 };
 
-/// Elements of `to` that are not what `expected` makes of those of `from`.
+/// Returns the number of elements of `to` that differ from `expected` of the corresponding element of `from`.
 template <typename From, typename To, typename Expected>
 size_t wrongElements(const memory::desc &fromDesc, const From *from, const memory::desc &toDesc, const To *to,
                      Expected expected) {
@@ -60,7 +62,7 @@ size_t wrongElements(const memory::desc &fromDesc, const From *from, const memor
   return count;
 }
 
-/// Positions of a buffer between and around the elements of a tensor that hold something else than `value`.
+/// Returns the number of positions outside the elements of a tensor whose value is not `value`.
 template <typename T> size_t othersThan(const memory::desc &desc, std::vector<T> buffer, T value) {
   const Places places(desc);
   for (int64_t i = 0; i < places.count(); ++i)
@@ -68,7 +70,7 @@ template <typename T> size_t othersThan(const memory::desc &desc, std::vector<T>
   return buffer.size() - static_cast<size_t>(std::count(buffer.begin(), buffer.end(), value));
 }
 
-/// A value for each position of a buffer, small whole numbers of both signs.
+/// Returns a value for each position of a buffer: small integers of both signs.
 template <typename T> std::vector<T> pattern(size_t size) {
   std::vector<T> values(size);
   for (size_t i = 0; i < size; ++i)
@@ -76,7 +78,7 @@ template <typename T> std::vector<T> pattern(size_t size) {
   return values;
 }
 
-/// Elements that a buffer of this descriptor has, gaps and padding included.
+/// Returns the number of elements of a buffer of this descriptor, including gaps and padding.
 template <typename T> size_t bufferSize(const memory::desc &desc) { return desc.get_size() / sizeof(T); }
 
 } // namespace quern::test

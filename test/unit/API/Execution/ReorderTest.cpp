@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What an embedder asks of a reorder: its arguments, queries and refusals, and arguments that attributes
-// add, with the real compiler.
+// Tests reorders with the real compiler: arguments, queries, refusals, and arguments that attributes add.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"

@@ -1,11 +1,11 @@
-//===- RnnBackwardKernelsTest.cpp - Backward of RNNs, wherever it is from --===//
+//===- RnnBackwardKernelsTest.cpp - Equal results of RNN backward kernels -===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Gradients of every cell by real kernels: the same bits on any number of threads, by both linkers, out of the caches
-// of memory and disk, out of a blob, and by the raw entries; a workspace that another problem wrote is refused with
-// every byte as it was. Whether the numbers are right is conformance's to say.
+// Tests that the gradients of every cell are the same bits on any number of threads, with both linkers, from the caches
+// in memory and on disk, from a blob, and through the raw entries; and that a workspace of another problem is refused
+// without changing a byte. The conformance program checks the numbers.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -37,12 +37,12 @@ constexpr int gradients[] = {
     QUERN_ARG_DIFF_AUGRU_ATTENTION,  QUERN_ARG_DIFF_WEIGHTS_LAYER,      QUERN_ARG_DIFF_WEIGHTS_ITER,
     QUERN_ARG_DIFF_WEIGHTS_PEEPHOLE, QUERN_ARG_DIFF_WEIGHTS_PROJECTION, QUERN_ARG_DIFF_BIAS};
 
-/// A layer of every cell in plain layouts, which forward and backward share. `steps` 70 and 5 sequences are sums of
-/// 350 terms in the gradients of weights.
+/// One layer of a cell in plain layouts, which forward and backward share. With 70 steps and 5 sequences, gradients of
+/// weights are sums of 350 terms.
 struct Problem {
   std::string cell;
   int gates, biases;
-  bool isExtended = false; ///< an LSTM with peepholes and a projection
+  bool isExtended = false; ///< true for an LSTM with peepholes and a projection
   int steps = 70;
 
   bool isLstm() const { return cell == "lstm"; }
@@ -89,8 +89,8 @@ protected:
     return desc.query_md(query::exec_arg_md, argument);
   }
 
-  /// Every tensor of a problem: inputs from a seed, states and workspace as forward makes them; in the gradients
-  /// something that is added to.
+  /// Returns every tensor of a problem: random inputs, the states and the workspace that forward computes, and
+  /// gradients with values that are added to.
   Buffers make(const Problem &problem) {
     const primitive_desc forward(device, problem.forward()), backward(device, problem.backward());
     Buffers buffers;
@@ -114,7 +114,7 @@ protected:
         arguments.emplace(argument, memory(tensor, device, values.data()));
     return test::statusOf([&] { kernel.execute(order, arguments); });
   }
-  /// What a kernel makes of these; nothing but gradients changes.
+  /// Returns the tensors after an execution, and checks that it changes the gradients and nothing else.
   Buffers run(const primitive &kernel, const Problem &problem, const Buffers &before) {
     const primitive_desc desc(device, problem.backward());
     Buffers buffers = before;
@@ -187,7 +187,7 @@ TEST_F(RnnBackwardKernels, BothLinkersGiveTheSame) {
   }
 }
 
-/// What a program does that calls the kernels itself, one iteration after the other.
+/// Calls the kernels like a program that has its own loop, one iteration after another.
 TEST_F(RnnBackwardKernels, RawEntriesGiveTheSame) {
   const auto allocate = [](size_t bytes) {
     return std::unique_ptr<void, decltype(&std::free)>(std::aligned_alloc(64, (bytes + 64) / 64 * 64), &std::free);
@@ -214,7 +214,7 @@ TEST_F(RnnBackwardKernels, RawEntriesGiveTheSame) {
 TEST_F(RnnBackwardKernels, RefuseWorkspacesOfOthersAndWriteNothing) {
   for (const Problem &other : problems) {
     Problem longer = other;
-    longer.steps = 400; // of any cell, its workspace is large enough for every other
+    longer.steps = 400; // for every cell, its workspace is at least as large as that of each other cell
     const std::vector<uint32_t> from = make(longer).at(QUERN_ARG_WORKSPACE);
     for (const Problem &problem : problems) {
       Buffers buffers = make(problem);

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The models of Reference/RnnModelsTest.cpp as a program runs them: weights are converted, reordered into the layout
-// that `any` became, and the primitive executed, on memory that ends or begins at inaccessible pages; then backward on
-// the workspace of forward. And what an execution refuses: tensors that were made for another primitive.
+// Tests the models of Reference/RnnModelsTest.cpp through the API: weights are converted and reordered into the layout
+// that `any` selected, and the primitive runs on memory that starts or ends at inaccessible pages; then backward runs
+// on the workspace of forward. Also tests that executions refuse tensors that were created for another primitive.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/RnnModels.h"
@@ -39,7 +39,7 @@ memory::desc anyOf(const memory::desc &desc) {
 
 class RnnKernels : public testing::TestWithParam<RnnModel> {
 protected:
-  /// The parameters of the model, weights plain as they come or in a layout that the primitive chooses.
+  /// Returns the parameters of the model, with plain weights or with a layout that the primitive chooses.
   static rnn_parameters parametersOf(const RnnModel &model, bool packs) {
     const auto find = [&](int argument) {
       for (const auto *tensors : {&model.inputs, &model.outputs})
@@ -63,7 +63,7 @@ protected:
     return rnn;
   }
 
-  /// Memory with these numbers in the layout that the primitive takes.
+  /// Returns memory with these numbers in the layout that the primitive requires.
   memory place(const primitive_desc &desc, int argument, const test::Numbers &numbers) {
     const bool isInteger = argument == QUERN_ARG_SEQ_LENGTHS;
     const memory::desc md = desc.query_md(query::exec_arg_md, argument);
@@ -95,7 +95,7 @@ protected:
     for (const GuardedBuffer &buffer : guarded)
       ASSERT_TRUE(buffer.guardsIntact()) << model.name;
   }
-  /// Forward with a workspace, then backward, which adds to what its buffers hold or overwrites it.
+  /// Runs forward with a workspace, then backward, which adds to its buffers or overwrites them.
   void expectTheirGradients(const RnnModel &model, bool packs, bool overwrites) {
     rnn_parameters training = parametersOf(model, packs);
     training.prop = prop_kind::forward_training;
@@ -161,8 +161,8 @@ protected:
   engine device{engine::kind::cpu, 0};
   stream order{device};
   GuardedSide side = GuardedSide::End;
-  std::vector<GuardedBuffer> guarded; ///< what place() gave
-  static constexpr float old = 0.25f; ///< what gradients are added to
+  std::vector<GuardedBuffer> guarded; ///< buffers of place()
+  static constexpr float old = 0.25f; ///< initial value of gradients
 };
 
 TEST_P(RnnKernels, ComputeTheirNumbers) {
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(All, RnnKernels, testing::ValuesIn(test::rnnModels()), 
   return name;
 });
 
-/// An LSTM whose tensors are exchanged for those of another one.
+/// An LSTM whose tensors are replaced by those of another LSTM.
 class RnnExecution : public testing::Test {
 protected:
   static memory::desc any(const memory::dims &dims, dt type = dt::f32) { return {dims, type, memory::format_tag::any}; }
@@ -219,7 +219,7 @@ protected:
       values[i] = static_cast<float>((i * 53 + static_cast<size_t>(seed)) % 97) / 200 - 0.25f;
     reorder(plain, tensor).execute(stream(device), plain, tensor);
   }
-  /// That the execution of `desc` with this tensor of `other` is refused for its descriptor.
+  /// Expects that an execution of `desc` refuses the descriptor of this tensor of `other`.
   void expectRefused(const primitive_desc &desc, const primitive_desc &other, int argument) {
     std::unordered_map<int, memory> tensors = tensorsOf(desc);
     const primitive made(desc);
@@ -248,15 +248,15 @@ TEST_F(RnnExecution, RefusesTheScratchpadOfAnother) {
 
 TEST_F(RnnExecution, RefusesThePackedWeightsOfAnother) {
   expectRefused(describe(16), describe(24), QUERN_ARG_WEIGHTS_LAYER);
-  // And weights that are not packed at all.
+  // Plain weights are refused as well.
   const rnn_forward::primitive_desc desc = describe(16);
   std::unordered_map<int, memory> tensors = tensorsOf(desc);
   tensors.at(QUERN_ARG_WEIGHTS_ITER) = memory({{1, 1, 16, 4, 16}, dt::f32, "abcde"}, device);
   EXPECT_EQ(test::statusOf([&] { primitive(desc).execute(order, tensors); }), quern_invalid_arguments);
 }
 
-// Each execution has a scratch of its own: what one primitive computes on several threads is what it computes alone.
-// And numbers do not depend on how many threads an execution has, nor on whether the kernel comes from a blob.
+// Each execution has its own scratch: a primitive computes the same on several threads at once as on one. Results do
+// not depend on the number of threads of an execution, or on whether the kernel comes from a blob.
 TEST_F(RnnExecution, AlwaysComputesTheSame) {
   const rnn_forward::primitive_desc desc = describe(40);
   const auto compute = [&](const primitive &made, int seed) {
@@ -295,7 +295,7 @@ TEST_F(RnnExecution, AlwaysComputesTheSame) {
   EXPECT_EQ(found, expected);
 }
 
-// Steps and batch may be given with the tensors: one primitive for all of them, and the same packed weights.
+// Steps and batch may be open: one primitive serves all sizes, with the same packed weights.
 TEST_F(RnnExecution, OpenSizesShareTheWeights) {
   constexpr memory::dim hidden = 24, open = QUERN_RUNTIME_DIM_VAL;
   const auto describeFor = [&](memory::dim steps, memory::dim batch) {
@@ -328,7 +328,7 @@ TEST_F(RnnExecution, OpenSizesShareTheWeights) {
   }
 }
 
-// What one sequence gives does not depend on how long the others are.
+// The result of a sequence does not depend on the lengths of the others.
 TEST_F(RnnExecution, LengthsEndEachSequence) {
   rnn_parameters rnn;
   rnn.cell_kind = algorithm::lbr_gru, rnn.direction = rnn_direction::bidirectional_concat;
@@ -346,7 +346,7 @@ TEST_F(RnnExecution, LengthsEndEachSequence) {
     x[i] = static_cast<float>(i % 17) / 8 - 1;
   for (size_t i = 0; i < weights.size(); ++i)
     weights[i] = static_cast<float>(i * 7 % 23) / 44 - 0.25f;
-  std::vector<int32_t> lengths = {2, 9, 0}; // of 6: more are all
+  std::vector<int32_t> lengths = {2, 9, 0}; // at most 6, so 9 means all steps
   rnn_parameters all = withBatch(steps, batch);
   all.seq_lengths = memory::desc({batch}, dt::s32, "a");
   const auto run = [&](const rnn_parameters &what, std::vector<float> &source) {
@@ -370,7 +370,7 @@ TEST_F(RnnExecution, LengthsEndEachSequence) {
     for (memory::dim t = 0; t < length; ++t)
       own.insert(own.end(), &x[static_cast<size_t>((t * batch + n) * hidden)],
                  &x[static_cast<size_t>((t * batch + n) * hidden)] + hidden);
-    // Without a step, zeros.
+    // The result is zero without a step.
     std::vector<std::vector<float>> alone = {{}, std::vector<float>(static_cast<size_t>(2 * hidden))};
     if (length > 0)
       alone = run(withBatch(length, 1), own);

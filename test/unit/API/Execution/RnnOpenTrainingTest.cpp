@@ -1,10 +1,10 @@
-//===- RnnOpenTrainingTest.cpp - Training with T and N given at execution -===//
+//===- RnnOpenTrainingTest.cpp - Training with open T and N ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One kernel of forward and one of backward, executed with several sizes: their workspaces are those of problems with
-// these sizes, and refused for others.
+// Tests one kernel of forward and one of backward with several sizes: their workspaces are those of problems with these
+// sizes, and are refused for others.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -32,7 +32,7 @@ protected:
   struct Execution {
     std::unordered_map<int, memory> given;
   };
-  /// All tensors, numbers between -1 and 1, with a workspace of so many bytes.
+  /// Returns all tensors, with numbers between -1 and 1 and a workspace of `workspaceBytes` bytes.
   Execution of(int64_t steps, int64_t batch, int64_t workspaceBytes) {
     Execution all;
     auto add = [&](int index, const memory::desc &desc) {
@@ -49,7 +49,7 @@ protected:
     add(QUERN_ARG_WORKSPACE, memory::desc({workspaceBytes}, memory::data_type::u8, "a"));
     return all;
   }
-  /// The header and one section of gates, one of hidden sums, of which each fills whole lines.
+  /// Returns the bytes of the header, a section of gates and one of hidden sums; each section fills whole cache lines.
   static int64_t bytesOf(int64_t rows) { return 64 + (rows * 96 + 63) / 64 * 64 + (rows * 32 + 63) / 64 * 64; }
 
   quern_status_t execute(const primitive &kernel, Execution &all) {
@@ -74,7 +74,7 @@ protected:
   primitive backward{primitive_desc(device, "rnn bwd " + lineOf("?", "?") + gradientsOf("?", "?"))};
 };
 
-// What forward of open sizes begins its workspace with is what forward of these sizes does, and T and N are in it.
+// Forward with open sizes writes the same header to its workspace as forward with these sizes; it contains T and N.
 TEST_F(RnnOpenTraining, WritesTheHeaderOfTheseSizes) {
   for (auto [steps, batch] : {std::pair<int64_t, int64_t>{1, 1}, {4, 2}, {70, 3}, {2, 1000}}) {
     Execution open = of(steps, batch, bytesOf(steps * batch)), known = of(steps, batch, bytesOf(steps * batch));
@@ -92,7 +92,7 @@ TEST_F(RnnOpenTraining, WritesTheHeaderOfTheseSizes) {
   }
 }
 
-// C50: T and N exchanged, which is as long. C31: another length. Nothing is written.
+// C50: T and N are exchanged, which has the same length. C31: another length. Nothing is written.
 TEST_F(RnnOpenTraining, RefusesWorkspacesOfOtherSizes) {
   Execution exchanged = of(2, 4, bytesOf(8)), all = of(4, 2, bytesOf(8));
   ASSERT_EQ(execute(forward, exchanged), quern_success);

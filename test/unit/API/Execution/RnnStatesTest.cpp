@@ -1,10 +1,10 @@
-//===- RnnStatesTest.cpp - RNNs beside guarded pages, in place, empty -----===//
+//===- RnnStatesTest.cpp - RNNs at guarded pages, in place, and empty -----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every cell through the API: all tensors at inaccessible pages, with their end or their beginning; the states after a
-// sequence on those before it, bit for bit as apart; and nothing written where a dim is 0.
+// Tests every cell through the API: all tensors start or end at inaccessible pages; final states that overwrite the
+// initial ones have the same bits as in separate buffers; nothing is written if a dim is 0.
 //
 //===----------------------------------------------------------------------===//
 #include "GuardedBuffer.h"
@@ -23,7 +23,7 @@ namespace {
 constexpr int states[] = {QUERN_ARG_SRC_ITER, QUERN_ARG_SRC_ITER_C},
               results[] = {QUERN_ARG_DST_ITER, QUERN_ARG_DST_ITER_C};
 
-/// A stack of 24 channels; a projection has them again.
+/// A stack with 24 channels; a projection also has 24.
 struct Stack {
   std::string prop = "fwd_i", cell = "lstm", direction = "left2right", type = "f32";
   int layers = 1, steps = 3, batch = 2;
@@ -70,7 +70,7 @@ struct Stack {
   }
 };
 
-/// Every cell of every type that it has.
+/// Returns every cell with every type that it supports.
 std::vector<Stack> everyCell() {
   std::vector<Stack> all;
   for (std::string type : {"f32", "bf16", "f16", "u8", "s8"})
@@ -94,8 +94,8 @@ protected:
   static bool isInput(int argument) {
     return argument < QUERN_ARG_DST_LAYER || (argument > QUERN_ARG_DST_ITER_C && argument != QUERN_ARG_WORKSPACE);
   }
-  /// The tensors of a problem; inputs by their place in the list, so that two layouts of the same
-  /// problem hold the same numbers.
+  /// Returns the tensors of a problem. Inputs are generated in logical order, so that two layouts of the same problem
+  /// hold the same numbers.
   Buffers make(const primitive_desc &desc, GuardedSide side) {
     Buffers buffers;
     for (int argument : {QUERN_ARG_SRC_LAYER, QUERN_ARG_SRC_ITER, QUERN_ARG_SRC_ITER_C, QUERN_ARG_AUGRU_ATTENTION,
@@ -122,7 +122,7 @@ protected:
       const uint32_t bits = static_cast<uint32_t>(random());
       const float number = (static_cast<float>(bits % 1001) / 500 - 1) * (isWeights ? 0.2f : 1);
       const auto sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
-      // Of magnitude 0.125 to 0.5, or one to two eighths of that.
+      // Magnitudes from 0.125 to 0.5 for bf16 and f16.
       const auto half = static_cast<uint16_t>(
           sign | (md.get_data_type() == memory::data_type::bf16 ? 0x3e00 + bits % 0x100 : 0x3000 + bits % 0x800));
       const int32_t length = static_cast<int32_t>(bits % 5);
@@ -135,7 +135,7 @@ protected:
         std::memcpy(&bytes[i], value, size);
     }
     if (plain == md)
-      std::copy(bytes.begin(), bytes.end(), buffer.data()); // there may be none
+      std::copy(bytes.begin(), bytes.end(), buffer.data()); // the tensor may be empty
     else {
       memory from(plain, device, bytes.data()), to(md, device, buffer.data());
       reorder(from, to).execute(order, from, to);
@@ -184,7 +184,7 @@ TEST_F(RnnStates, StayBetweenInaccessiblePages) {
           } else if (side == GuardedSide::End) {
             first[argument] = bytes;
             EXPECT_NE(bytes, before) << what;
-          } else if (argument != QUERN_ARG_WORKSPACE) { // between its sections it may hold anything
+          } else if (argument != QUERN_ARG_WORKSPACE) { // gaps between its sections may have any bytes
             EXPECT_EQ(bytes, first[argument]) << what;
           }
         }
@@ -192,7 +192,7 @@ TEST_F(RnnStates, StayBetweenInaccessiblePages) {
     }
 }
 
-/// Both states, or one of them, on what they overwrite.
+/// Compares results that overwrite one or both initial states with results in separate buffers.
 void RnnStates::expectInPlace(const Stack &stack) {
   const primitive_desc desc(device, stack.line());
   const primitive made(desc);
@@ -234,8 +234,7 @@ TEST_F(RnnStates, LieOnThoseThatTheyFollow) {
       }
 }
 
-/// dst_iter and the others hold what they held, with a T that is known and one that is given at execution; what
-/// has no byte may be nowhere.
+/// dst_iter and the other outputs are unchanged, with a known T and an open one. Empty tensors may be null.
 TEST_F(RnnStates, AreNotWrittenWithoutSteps) {
   for (Stack stack : everyCell())
     for (bool isOpen : {false, true}) {

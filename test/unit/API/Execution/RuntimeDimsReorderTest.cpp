@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Reorders whose dims, strides and offsets come at execution, with the real compiler: one compilation, any sizes and
-// strides, those of the source and of the destination apart; with sizes that are known beside, and with vectors of
-// scales as long as an open dim.
+// Tests reorders with open dims, strides and offsets, with the real compiler: one compilation serves all sizes and
+// strides, which may differ between source and destination; open sizes combined with known ones, and vectors of scales
+// whose length is an open dim.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Execution/ReorderSupport.h"
@@ -39,7 +39,7 @@ protected:
   memory::desc openStrides(size_t rank, dt type) {
     return memory::desc(memory::dims(rank, open), type, memory::dims(rank, open));
   }
-  /// What one execution makes wrong, gaps included.
+  /// Executes once and returns the number of wrong elements, including gaps.
   template <typename To = float> size_t wrong(const reorder &kernel, const memory::desc &src, const memory::desc &dst) {
     std::vector<float> from = pattern<float>(bufferSize<float>(src));
     std::vector<To> to(bufferSize<To>(dst), To(126));
@@ -181,7 +181,7 @@ TEST_F(RuntimeDimsReorderTest, ScalesAlongSeveralOpenDims) {
                         shift[static_cast<size_t>(i * c + k)])
               << a << "x" << b << "x" << c << " at " << i << ", " << j << ", " << k;
         }
-    // Vectors may have the dims that they belong to, or others, if they are dense and row-major.
+    // Vectors may have the dims that they apply to, or other dims if they are dense and row-major.
     const std::vector<int32_t> ofVectors = std::exchange(to, std::vector<int32_t>(to.size()));
     arguments[QUERN_ARG_DST] = memory(dst, device, to.data());
     arguments[QUERN_ARG_ATTR_SCALES | QUERN_ARG_SRC] =

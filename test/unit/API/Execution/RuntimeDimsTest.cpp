@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems whose dims, strides and offset come at execution, with the real compiler: one compilation, any sizes,
-// layouts and threads, and sizes that do not fit are refused before anything runs.
+// Tests problems with open dims, strides and offset, with the real compiler: one compilation serves all sizes, layouts
+// and numbers of threads, and sizes that do not match are refused before anything runs.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
@@ -24,7 +24,7 @@ constexpr int64_t open = QUERN_RUNTIME_DIM_VAL;
 constexpr float untouched = -7;
 using dt = memory::data_type;
 
-/// Rows of `columns` elements, `stride` apart, from `offset` on.
+/// Rows of `columns` elements with row stride `stride`, starting at `offset`.
 struct Matrix {
   int64_t rows, columns, stride, offset = 0;
   size_t size() const { return static_cast<size_t>(offset + rows * stride); }
@@ -32,7 +32,7 @@ struct Matrix {
   memory::desc desc() const {
     if (offset == 0)
       return memory::desc({rows, columns}, dt::f32, memory::dims{stride, 1});
-    // The offset is that of a sub-memory that leaves out the first `offset` columns of one row more.
+    // The offset is that of a sub-memory that leaves out the first `offset` columns of a matrix.
     return memory::desc({rows, stride}, dt::f32, memory::dims{stride, 1}).submemory_desc({rows, columns}, {0, offset});
   }
 };
@@ -44,7 +44,7 @@ std::vector<float> pattern(const Matrix &matrix) {
   return values;
 }
 
-/// Elements of `y` that are not the softmax of `x` along the columns, or that lie in a gap and were touched.
+/// Returns the number of elements of `y` that are not the softmax of `x` along the columns, or changed in a gap.
 size_t wrong(const Matrix &in, const std::vector<float> &x, const Matrix &out, const std::vector<float> &y) {
   std::vector<double> expected(y.size(), untouched);
   for (int64_t row = 0; row < in.rows; ++row) {
@@ -78,7 +78,7 @@ protected:
     kernel.execute(order, arguments(in, x, out, y));
     return wrong(in, x, out, y);
   }
-  /// The reason why an execution is refused.
+  /// Returns the reason of a refused execution.
   std::string refusal(const primitive &kernel, const Matrix &in, const Matrix &out) const {
     std::vector<float> x = pattern(in), y(out.size(), untouched);
     EXPECT_EQ(test::statusOf([&] { kernel.execute(stream(device), arguments(in, x, out, y)); }),
@@ -154,7 +154,7 @@ TEST_F(RuntimeDimsTest, DiskCacheRoundTrip) {
   EXPECT_EQ(run(kernel, stream(device), {3, 100, 100}, {3, 100, 100}), 0u);
 }
 
-/// Two threads, started for each call.
+/// A pool of two threads, which are started for each call.
 class Pool : public threadpool_interop::threadpool_iface {
 public:
   int get_num_threads() const override { return 2; }

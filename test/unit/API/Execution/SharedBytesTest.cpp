@@ -1,12 +1,11 @@
-//===- SharedBytesTest.cpp - Outputs that lie on other arguments ----------===//
+//===- SharedBytesTest.cpp - Outputs that overlap other arguments ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Real kernels of every primitive, each output laid on each other argument: exactly, one element further, and so that
-// the last byte of the one is the first of the other. Either the page of the primitive allows it and the result is that
-// of separate buffers, or the execution is refused with the constraint's number and no byte has changed.
-//
+// Tests real kernels of every primitive with each output overlapping each other argument: exactly, one element later,
+// and so that the last bytes of one are the first of the other. Either the primitive's page allows it and the result is
+// the same as in separate buffers, or the execution is refused with the constraint's number and no byte changes.
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestSupport.h"
 
@@ -19,7 +18,7 @@
 namespace quern {
 namespace {
 
-/// A problem, the constraint that a refusal cites, and which output may lie exactly on which input.
+/// A problem, the constraint that a refusal cites, and the pairs of an output and the input that it may replace.
 struct Case {
   std::string line, number;
   std::vector<std::pair<int, int>> inPlace;
@@ -92,7 +91,7 @@ const Case cases[] = {
 
 size_t sizeOf(quern_data_type_t type) { return quern_data_type_size(type); }
 
-/// Small numbers of the type.
+/// Fills the bytes with small numbers of the type.
 void fill(char *bytes, size_t count, quern_data_type_t type, std::mt19937 &random) {
   for (size_t i = 0; i < count; ++i) {
     const uint32_t bits = static_cast<uint32_t>(random());
@@ -111,7 +110,7 @@ protected:
   struct Argument {
     int index;
     memory::desc desc;
-    size_t at; ///< in the arena
+    size_t at; ///< offset in the arena, in bytes
     bool isWritten;
     size_t bytes() const { return desc.get_size(); }
   };
@@ -143,7 +142,7 @@ protected:
     }
   }
 
-  /// Runs on the arena, with argument `moved` at `at` if it is one.
+  /// Runs on the arena. Argument `moved`, if not null, is at offset `at`.
   void execute(const Argument *moved, size_t at) {
     std::unordered_map<int, memory> given;
     for (const Argument &argument : arguments)
@@ -157,7 +156,7 @@ protected:
     return std::find(pairs.begin(), pairs.end(), std::pair(output.index, input.index)) != pairs.end();
   }
 
-  /// The bytes of `output` after a run apart from everything, beginning as a copy of those of `input`.
+  /// Returns the bytes of `output` after a run without overlap, in which it starts as a copy of `input`.
   std::string apart(const Argument &output, const Argument &input) {
     const std::vector<char> before = arena;
     std::copy_n(before.begin() + static_cast<ptrdiff_t>(input.at), std::min(input.bytes(), output.bytes()),

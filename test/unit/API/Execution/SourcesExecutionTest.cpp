@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Real kernels, values checked: the classes and the C functions, queries, as many sources as there may be, sums in
-// place, sizes that only an execution knows, and what an execution refuses.
+// Tests the values of real kernels: the classes and the C functions, queries, the maximum number of sources, sums in
+// place, open sizes, and refused executions.
 //
 //===----------------------------------------------------------------------===//
 #include "API/Execution/ReorderSupport.h"
@@ -29,7 +29,7 @@ protected:
     EXPECT_EQ(test::statusOf(body), quern_invalid_arguments);
     return quern_get_last_error_message();
   }
-  /// Memories on these buffers and dst.
+  /// Returns memories on these buffers and on `dst`.
   std::unordered_map<int, memory> arguments(const primitive_desc &desc, std::vector<std::vector<float>> &sources,
                                             std::vector<float> &dst) {
     std::unordered_map<int, memory> all = {{QUERN_ARG_DST, memory(desc.dst_desc(), device, dst.data())}};

@@ -1,10 +1,10 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""jax_rnn.py: writes jax-<model>/<tensor>.npy beside itself, what JAX computes for small
-RNNs, for RnnModelsTest.cpp.
+"""jax_rnn.py: writes the results of JAX for small RNNs to jax-<model>/<tensor>.npy next to
+this file, for RnnModelsTest.cpp.
 
-JAX has no RNN on CPUs but jax.lax.scan: the cells are written here, and jax.vjp makes the gradients. Tensors are as
-torch_rnn.py has them, y of a sequence zeros behind its length.
+On CPUs, JAX has jax.lax.scan but no RNN, so the cells are defined here, and jax.vjp computes the gradients. Tensors
+have the shapes of torch_rnn.py; y is zero after the end of a sequence.
 """
 import pathlib
 
@@ -45,7 +45,7 @@ def product(x, weights):
 
 
 def layer(cell, x, state, w, lengths, reverse):
-    """All steps of one direction: the states after each, and the last. A sequence that has ended keeps its state."""
+    """Runs all steps of one direction; returns the states after each and the last. Ended sequences keep their states."""
     def step(state, at):
         t, row = at
         goes_on = (t < lengths)[:, None]
@@ -57,7 +57,7 @@ def layer(cell, x, state, w, lengths, reverse):
 
 
 def stack(cell, given, lengths):
-    """A layer reads both directions of the one below."""
+    """Runs all layers; a layer reads both directions of the one below."""
     parameters = [name for name in given if name[:2] in ("w_", "b_")]
     y, lasts = given["x"], []
     layers, directions = given["h0"].shape[:2]

@@ -1,9 +1,9 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""onnx_rnn.py: writes onnx-<model>/<tensor>.npy beside itself, what ONNX Runtime computes
-for small RNNs, for RnnModelsTest.cpp.
+"""onnx_rnn.py: writes the results of ONNX Runtime for small RNNs to onnx-<model>/<tensor>.npy next to
+this file, for RnnModelsTest.cpp.
 
-Tensors are as ONNX has them: x [T, N, I], w [D, G H, I], r [D, G H, H], b [D, 2 G H], p [D, 3 H], sequence_lens [N],
+Tensors have the shapes of ONNX: x [T, N, I], w [D, G H, I], r [D, G H, H], b [D, 2 G H], p [D, 3 H], sequence_lens [N],
 initial_h and initial_c [D, N, H]; y [T, D, N, H], y_h and y_c [D, N, H].
 """
 import pathlib

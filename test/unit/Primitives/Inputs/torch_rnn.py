@@ -1,13 +1,13 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""torch_rnn.py: writes torch-<model>/<tensor>.npy beside itself, what PyTorch computes for
-small RNNs, for RnnModelsTest.cpp.
+"""torch_rnn.py: writes the results of PyTorch for small RNNs to torch-<model>/<tensor>.npy next to
+this file, for RnnModelsTest.cpp.
 
-Tensors are as PyTorch has them, weights and biases of layers and directions stacked: x [T, N, I], h0, c0, hn, cn
+Tensors have the shapes of PyTorch; weights and biases of layers and directions are stacked: x [T, N, I], h0, c0, hn, cn
 [L, D, N, H], y [T, N, D H], w_ih [L, D, G H, I], w_hh [L, D, G H, H], b_ih, b_hh [L, D, G H]; with a projection w_hr
-[L, D, P, H], and P in place of H in x, y, h0, hn and w_hh. A second layer reads D H channels, so that I = D H where
-there is one. With lengths [N] sequences are packed. d_<tensor> is a gradient: random ones of y, hn and cn, and what
-autograd makes of them for all others.
+[L, D, P, H], and P replaces H in x, y, h0, hn and w_hh. A second layer reads D H channels, so I = D H if there is
+one. With lengths [N], sequences are packed. d_<tensor> is a gradient: random for y, hn and cn; the others are computed
+from these by autograd.
 """
 import pathlib
 
@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class ResetBefore(torch.nn.GRU):
-    """The GRU whose reset gate comes before the product, for autograd: PyTorch has no module of it."""
+    """A GRU that applies the reset gate before the product, for autograd; PyTorch has no such module."""
 
     def forward(self, x, h0):
         h, steps = h0[0], []

@@ -1,10 +1,10 @@
-//===- DiskCacheTest.cpp - The disk cache on good and hostile directories -===//
+//===- DiskCacheTest.cpp - The disk cache in good and hostile directories -===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Damaged and foreign files are misses and go; unsafe directories are refused; a full disk and a read-only directory
-// fail without leaving anything behind.
+// Tests that damaged and foreign files are misses and are removed, that unsafe directories are refused, and that a full
+// disk or a read-only directory fails without leaving files.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Disk.h"
@@ -101,8 +101,8 @@ TEST_F(DiskCacheTest, ListsReadsVerifiesClears) {
   EXPECT_TRUE(fs::exists(directory + "/notes.txt"));
 }
 
-// As on a read-only mount, for which a test would need privileges. Permissions bind no root, so root is another user
-// here.
+// Simulates a read-only mount, which would need privileges. Permissions do not apply to root, so root becomes another
+// user here.
 TEST_F(DiskCacheTest, ClearingSaysWhatItCannotRemove) {
   constexpr uid_t nobody = 65534;
   const uid_t user = geteuid();
@@ -246,7 +246,7 @@ TEST_F(DiskCacheTest, RemovesStaleTemporaryFiles) {
   EXPECT_TRUE(fs::exists(directory + "/.tmp-2-new"));
 }
 
-/// Runs `body` in a child, whose limits and user the parent does not share; its result is the child's.
+/// Runs `body` in a child process, so that limits and the user id do not affect the parent; returns its result.
 template <typename Body> bool inChild(Body body) {
   const pid_t child = fork();
   if (child == 0)
@@ -259,13 +259,13 @@ template <typename Body> bool inChild(Body body) {
 TEST_F(DiskCacheTest, FullDiskLeavesNothing) {
   EXPECT_TRUE(inChild([&] {
     signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{512, 512}; // as on a full disk, a write stops in the middle
+    const rlimit limit{512, 512}; // like on a full disk, a write stops midway
     setrlimit(RLIMIT_FSIZE, &limit);
     return !cache.store(stored.key, stored.bytes) && cache.counters().storeFailures == 1 && filesIn(directory) == 0;
   }));
 }
 
-/// A shortage says nothing about a file, which other processes may have use for.
+/// A lack of resources does not mean that a file is bad; other processes may use it.
 TEST_F(DiskCacheTest, WhatCannotBeReadNowStays) {
   ASSERT_TRUE(cache.store(stored.key, stored.bytes));
   const std::string path = pathOf(cache, stored.key);
@@ -297,7 +297,7 @@ TEST_F(DiskCacheTest, WhatCannotBeReadNowStays) {
   EXPECT_TRUE(fs::exists(path));
 }
 
-/// Daemons close all descriptors, and what they open next has the numbers.
+/// Daemons close all descriptors, and files that they open later get the same numbers.
 TEST_F(DiskCacheTest, ADescriptorOfTheProgramIsNotUsed) {
   ASSERT_TRUE(cache.store(stored.key, stored.bytes));
   const std::string own = temporary.path + "/own";
@@ -341,7 +341,7 @@ TEST_F(DiskCacheTest, AFileOfAServerNamesItsSigner) {
   EXPECT_EQ(read->bytes, stored.bytes);
   EXPECT_EQ(read->origin->expiry, 1234567890);
   EXPECT_TRUE(cache.verify(/*removeBad=*/false)->front().problem.empty());
-  ASSERT_TRUE(cache.store(stored.key, stored.bytes)); // compiled here, it takes the place
+  ASSERT_TRUE(cache.store(stored.key, stored.bytes)); // a local compilation replaces it
   EXPECT_TRUE(cache.lookup(stored.key, [](const quern_remote_origin &) { return false; }));
 }
 
@@ -350,7 +350,7 @@ TEST_F(DiskCacheTest, ReadOnlyDirectoryServesButTakesNothing) {
   const Stored other = makeStored(7);
   fs::permissions(temporary.path, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
   EXPECT_TRUE(inChild([&] {
-    if (geteuid() == 0) { // root may write anywhere: become the owner of the files instead
+    if (geteuid() == 0) { // root may write anywhere, so become the owner of the files
       for (const std::string &path :
            {temporary.path, temporary.path + "/a", temporary.path + "/a/b", directory, pathOf(cache, stored.key)})
         if (chown(path.c_str(), 12345, 12345) != 0)
@@ -371,7 +371,7 @@ TEST_F(DiskCacheTest, ManyThreadsSeeWholeFiles) {
   std::atomic<int> torn{0};
   for (int thread = 0; thread < 4; ++thread)
     threads.emplace_back([&] {
-      DiskCache own(directory); // as another process would
+      DiskCache own(directory); // like another process
       for (int round = 0; round < 50; ++round) {
         EXPECT_TRUE(own.store(stored.key, stored.bytes));
         std::optional<DiskCache::Hit> hit = own.lookup(stored.key);
@@ -411,7 +411,7 @@ TEST(DiskCacheDirectory, FollowsTheEnvironment) {
   setenv("QUERN_CACHE_DIR", saved.c_str(), 1);
 }
 
-/// While one has a key's lock, others wait for as long as they want to.
+/// While the lock of a key is held, others wait until their callback ends the wait.
 TEST_F(DiskCacheTest, OneMakesAKernelAtATime) {
   DiskCache cache(temporary.path), other(temporary.path);
   const KernelKey first = makeStored(3).key, second = makeStored(4).key;
@@ -423,7 +423,7 @@ TEST_F(DiskCacheTest, OneMakesAKernelAtATime) {
   EXPECT_FALSE(other.lock(first, few).isHeld());
   EXPECT_EQ(waits, 5);
   EXPECT_TRUE(other.lock(second, few).isHeld()) << "another key";
-  const pid_t child = fork(); // has the same open file
+  const pid_t child = fork(); // inherits the open file
   if (child == 0) {
     pause();
     _exit(0);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Order of eviction, both limits, whole-key comparison, and single flight.
+// Tests the order of eviction, both limits, comparison of whole keys, and single flight.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Memory.h"
@@ -19,10 +19,10 @@ namespace {
 
 KernelKey keyOf(const std::string &bytes) { return {bytes, digestOf(bytes)}; }
 
-/// Rows of the problem that a key stands for: each key of one letter another number, of as many digits.
+/// Returns the rows of the key's problem: each one-letter key has another number with two digits.
 int64_t rowsOf(const KernelKey &key) { return 10 + key.bytes.front() - 'a'; }
 
-/// The loaded test kernel of a key; every one occupies the same number of bytes.
+/// Returns the loaded test kernel of a key; all kernels have the same size in bytes.
 Result<MemoryCache::Value> makeExecutable(const KernelKey &key) {
   Result<PrimitiveDesc> desc = PrimitiveDesc::parse(test::lineOf(rowsOf(key)));
   if (!desc)
@@ -35,7 +35,7 @@ Result<MemoryCache::Value> makeExecutable(const KernelKey &key) {
   return CpuExecutable::load(std::move(artifact), std::move(bytes), *problem, Linker::Loader, nullptr);
 }
 
-/// Whether `key` was there already. What is there must be what was made for it.
+/// Returns true if `key` was cached, and checks that its kernel is the one that was created for it.
 bool request(MemoryCache &cache, const KernelKey &key) {
   Result<MemoryCache::Found> found = cache.getOrMake(key, [&] { return makeExecutable(key); });
   EXPECT_TRUE(found) << found.error().message;
@@ -51,7 +51,7 @@ TEST(MemoryCache, EvictsLeastRecentlyUsed) {
   EXPECT_FALSE(request(cache, keyOf("a")));
   EXPECT_FALSE(request(cache, keyOf("b")));
   EXPECT_TRUE(request(cache, keyOf("a")));
-  EXPECT_FALSE(request(cache, keyOf("c"))); // b goes
+  EXPECT_FALSE(request(cache, keyOf("c"))); // evicts b
   EXPECT_TRUE(request(cache, keyOf("a")));
   EXPECT_FALSE(request(cache, keyOf("b")));
   EXPECT_EQ(cache.statistics().evictions, 2u);

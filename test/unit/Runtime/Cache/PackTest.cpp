@@ -1,10 +1,11 @@
-//===- PackTest.cpp - Reading packs that nobody vouches for ---------------===//
+//===- PackTest.cpp - Reading packs from untrusted sources ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Accidents are caught by checksums, those of the index and of each artifact. Malice is damage of the index whose
-// checksum is made right again: then every check of a length, an order or an offset stands for itself.
+// Tests the reader of packs. Checksums of the index and of each artifact detect accidental damage. Deliberate damage is
+// simulated by changing the index and correcting its checksum, so that each check of a length, an order or an offset is
+// tested alone.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Pack.h"
@@ -25,7 +26,7 @@ Artifact artifactOf(int64_t rows, const char *target) {
   return test::makeTestArtifact(*verify(*PrimitiveDesc::parse(test::lineOf(rows)), parsed), parsed);
 }
 
-/// Three problems for two targets.
+/// Returns artifacts of three problems for two targets.
 std::vector<Artifact> sampleArtifacts() {
   std::vector<Artifact> artifacts;
   for (const char *target : {"avx2", "sse42"})
@@ -43,7 +44,7 @@ Result<std::string> pack(const std::vector<Artifact> &artifacts) {
   return writePack({bytes.begin(), bytes.end()});
 }
 
-/// With the checksum that its bytes should have, as far as its index can be found.
+/// Corrects the checksum of an index that ends at `indexEnd`.
 std::string sealed(std::string bytes, size_t indexEnd) {
   const Digest checksum = digestOf(std::string_view(bytes).substr(Pack::headerBytes, indexEnd - Pack::headerBytes));
   std::memcpy(bytes.data() + Pack::headerBytes - 16, &checksum.low, 8);
@@ -51,7 +52,7 @@ std::string sealed(std::string bytes, size_t indexEnd) {
   return bytes;
 }
 
-/// Whether all that a pack says of itself can be read, and each artifact that parses is one of `artifacts`.
+/// Returns true if every entry of the pack can be read, and each artifact that parses is one of `artifacts`.
 bool isRight(const Pack &pack, const std::vector<Artifact> &artifacts) {
   bool right = true;
   for (size_t i = 0; i < pack.size(); ++i)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The real process with the fake compiler, which crashes, hangs, or takes all memory: each is an error of that call,
-// the next one succeeds, and no process, zombie or descriptor is left.
+// Tests the real process with the fake compiler, which crashes, hangs or uses all memory: each is an error of that
+// call, the next call succeeds, and no process, zombie or descriptor remains.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestArtifacts.h"
@@ -37,11 +37,11 @@ constexpr bool hasAddressSanitizer = false, hasThreadSanitizer = false;
 
 struct Process {
   pid_t id;
-  char state; ///< as /proc says: Z is a zombie
+  char state; ///< state of /proc; Z: zombie
   bool operator==(const Process &) const = default;
 };
 
-/// The state and the parent of a process; state 0 if it is not there.
+/// Returns the state and the parent of a process; the state is 0 if the process does not exist.
 std::pair<char, pid_t> look(pid_t id) {
   std::ifstream file(concat("/proc/", id, "/stat"));
   std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -52,14 +52,14 @@ std::pair<char, pid_t> look(pid_t id) {
   return {state, parent};
 }
 
-/// The compiler's processes that are children of `parent`.
+/// Returns the compiler processes that are children of `parent`.
 std::vector<Process> compilersOf(pid_t parent) {
   std::vector<Process> found;
   for (const fs::directory_entry &entry : fs::directory_iterator("/proc")) {
     const pid_t id = std::atoi(entry.path().filename().c_str());
     std::ifstream name(entry.path() / "comm");
     std::string text;
-    if (id > 0 && std::getline(name, text) && text == "quern-compiler-") // all that the kernel keeps of it
+    if (id > 0 && std::getline(name, text) && text == "quern-compiler-") // a truncated name
       if (const auto [state, itsParent] = look(id); itsParent == parent)
         found.push_back({id, state});
   }
@@ -71,7 +71,7 @@ size_t openDescriptors() {
   return static_cast<size_t>(std::distance(begin(entries), end(entries)));
 }
 
-/// What they are.
+/// Returns the targets of the open descriptors, for messages.
 std::string descriptors() {
   std::string text;
   for (const fs::directory_entry &entry : fs::directory_iterator("/proc/self/fd")) {
@@ -88,7 +88,7 @@ bool becomesTrue(const std::function<bool()> &condition) {
   return false;
 }
 
-/// Another limit of memory in each test, so that each starts processes of its own, with its environment.
+/// Returns another memory limit for each test, so that each starts its own processes with its environment.
 std::string nextMib() {
   static int mib = 2000;
   return std::to_string(++mib);
@@ -102,7 +102,7 @@ protected:
   test::ScopedEnvironment choice{"QUERN_COMPILER", "process"}, memory{"QUERN_COMPILER_MIB", nextMib()};
   int64_t rows = 0;
 
-  /// Compiles a problem that no cache has and runs it: the message, empty if all is well.
+  /// Compiles a problem that is not cached and runs it; returns the message, empty if everything succeeds.
   std::string compileOne() {
     test::ScopedCaches::emptyMemory();
     try {
@@ -114,7 +114,7 @@ protected:
       return failure.what();
     }
   }
-  /// As compileOne(), by a compiler that was told to misbehave. It must not be the one that serves what comes next.
+  /// Like compileOne(), with a misbehaving compiler. Its process is not used for later requests.
   std::string compileWith(const char *mode) {
     test::ScopedEnvironment fresh("QUERN_COMPILER_MIB", nextMib()), fake("QUERN_FAKE", mode);
     return compileOne();
@@ -149,11 +149,11 @@ TEST_F(CompilerProcessTest, ACrashIsAnErrorOfOneCall) {
   for (auto [mode, part] : {std::pair("crash", "signal 11"), std::pair("exit", "ended with status 3"),
                             std::pair("abort", "LLVM ERROR: the fake cannot go on")}) {
     if ((hasAddressSanitizer || hasThreadSanitizer) && std::string_view(mode) == "crash")
-      continue; // a sanitizer ends it in its own way
+      continue; // a sanitizer handles the signal
     const std::string message = compileWith(mode);
     EXPECT_EQ(status, quern_internal_error) << message;
     expectPart(message, part);
-    expectPart(message, concat("in 'softmax fwd_i src=f32:", 2 + rows, "x16")); // reproduces it
+    expectPart(message, concat("in 'softmax fwd_i src=f32:", 2 + rows, "x16")); // the problem to reproduce it with
     expectPart(message, " for ");
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
     EXPECT_EQ(compileOne(), "");
@@ -183,7 +183,7 @@ TEST_F(CompilerProcessTest, WhatTheCompilerRefusesIsRefused) {
   EXPECT_EQ(compileWith("noise"), "");
 }
 
-/// What a module makes of the compiler stays in the process.
+/// A module that takes over the compiler cannot leave its process.
 TEST_F(CompilerProcessTest, ItHasNoFilesNetworkOrProcesses) {
   if (hasAddressSanitizer || hasThreadSanitizer)
     GTEST_SKIP() << "under a sanitizer there is no sandbox";
@@ -193,7 +193,7 @@ TEST_F(CompilerProcessTest, ItHasNoFilesNetworkOrProcesses) {
   EXPECT_EQ(status, quern_unimplemented);
 }
 
-/// Daemons close all descriptors; what they open next has the numbers of the process' socket and pipe.
+/// Daemons close all descriptors; files that they open later get the numbers of the process's socket and pipe.
 TEST_F(CompilerProcessTest, ADescriptorOfTheProgramIsNotUsed) {
   if (hasThreadSanitizer)
     GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
@@ -202,7 +202,7 @@ TEST_F(CompilerProcessTest, ADescriptorOfTheProgramIsNotUsed) {
   if (child == 0) {
     bool isFine = compileOne().empty();
     close_range(3, ~0u, 0);
-    int sockets[8][2]; // block when they are read
+    int sockets[8][2]; // a read would block
     for (auto &pair : sockets)
       isFine = isFine && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0;
     isFine = isFine && compileOne().empty();
@@ -283,18 +283,18 @@ TEST_F(CompilerProcessTest, NothingIsLeftOpen) {
     EXPECT_NE(compileWith("abort"), "");
     EXPECT_EQ(compileOne(), "");
   }
-  if (!hasThreadSanitizer) // whose symbolizer has pipes
+  if (!hasThreadSanitizer) // its symbolizer has pipes
     EXPECT_EQ(openDescriptors(), before) << descriptors();
   EXPECT_EQ(compilersOf(getpid()).size(), 1u);
 }
 
 TEST_F(CompilerProcessTest, ItInheritsNothingButItsSocket) {
   int leaked[2];
-  ASSERT_EQ(pipe(leaked), 0); // not closed on exec
+  ASSERT_EQ(pipe(leaked), 0); // inherited on exec
   EXPECT_EQ(compileOne(), "");
   close(leaked[1]);
   char byte;
-  EXPECT_EQ(read(leaked[0], &byte, 1), 0); // the end: nobody else has it
+  EXPECT_EQ(read(leaked[0], &byte, 1), 0); // end of file: no other process has it
   close(leaked[0]);
 }
 
@@ -341,7 +341,7 @@ TEST_F(CompilerProcessTest, AForkHasItsOwn) {
   EXPECT_EQ(now[0].id, ours[0].id);
 }
 
-/// Also where the parent is killed in the middle of a request.
+/// Also if the parent is killed during a request.
 TEST_F(CompilerProcessTest, ItEndsWithItsParent) {
   if (hasThreadSanitizer)
     GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
@@ -359,7 +359,7 @@ TEST_F(CompilerProcessTest, ItEndsWithItsParent) {
     for (const Process &process : started)
       EXPECT_TRUE(becomesTrue([&] {
         const char state = look(process.id).first;
-        return state == 0 || state == 'Z'; // whoever adopts it reaps it
+        return state == 0 || state == 'Z'; // its new parent reaps it
       })) << mode;
   }
 }
@@ -388,7 +388,7 @@ TEST_F(CompilerProcessTest, AnEarlierLineIsNoReason) {
   EXPECT_EQ(status, quern_internal_error) << message;
 }
 
-/// A program in place of the process: its standard input is the socket.
+/// Returns a script that replaces the compiler process: its standard input is the socket.
 std::string scriptOf(const std::string &commands) {
   const fs::path path = fs::temp_directory_path() / concat("quern-not-a-compiler-", getpid(), ".sh");
   std::ofstream(path) << "#!/bin/sh\n" << commands << '\n';
@@ -397,10 +397,10 @@ std::string scriptOf(const std::string &commands) {
 }
 
 TEST_F(CompilerProcessTest, WhatIsNoMessageIsAnError) {
-  // Half a length, half a frame, and what is none.
+  // Half a length, half a frame, and malformed messages.
   for (auto [commands, part] :
        {std::pair("printf 'abc' >&0", "ended with status 0"),
-        std::pair("printf '\\0\\0\\0\\100\\0\\0\\0\\0ab' >&0", "ended with status 0"), // 1 GiB, which never comes
+        std::pair("printf '\\0\\0\\0\\100\\0\\0\\0\\0ab' >&0", "ended with status 0"), // 1 GiB, of which 2 bytes arrive
         std::pair("printf '\\100\\0\\0\\0\\0\\0\\0\\0ab' >&0", "ended with status 0"),
         std::pair("printf '\\4\\0\\0\\0\\0\\0\\0\\0abcd' >&0; sleep 9", "is not a compiler's process"),
         std::pair("printf '\\377\\377\\377\\377\\377\\377\\377\\377' >&0; sleep 9", "was killed by signal 9"),
@@ -414,7 +414,7 @@ TEST_F(CompilerProcessTest, WhatIsNoMessageIsAnError) {
   EXPECT_EQ(compileOne(), "");
 }
 
-/// The kernel reaps what such a program leaves, and with it the reason of an end.
+/// If a program ignores SIGCHLD, the operating system reaps its children, and their exit status is lost.
 TEST_F(CompilerProcessTest, AProgramMayReapItsChildren) {
   const auto before = std::signal(SIGCHLD, SIG_IGN);
   expectPart(compileWith("abort"), "the compiler's process ended: LLVM ERROR: the fake cannot go on in 'softmax");
@@ -434,7 +434,7 @@ TEST_F(CompilerProcessTest, ClosedStandardStreamsAreNotTaken) {
       close(stream);
     bool isFine = compileOne().empty();
     for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-      isFine &= fcntl(stream, F_GETFD) < 0; // what the program opens next is what it expects
+      isFine &= fcntl(stream, F_GETFD) < 0; // the program may reuse these numbers
     _exit(isFine && compileWith("abort").find("LLVM ERROR") != std::string::npos ? 0 : 1);
   }
   int result = -1;

@@ -1,4 +1,4 @@
-//===- RaceTest.cpp - Compiling beside the caller -------------------------===//
+//===- RaceTest.cpp - Compiling concurrently with the caller --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -17,7 +17,7 @@
 namespace quern {
 namespace {
 
-/// A compilation that ends when it is let.
+/// A compilation that ends when `mayEnd` is set.
 struct Held {
   std::atomic<bool> mayEnd{false}, isDone{false};
   std::function<Result<Compiled>()> work() {
@@ -63,7 +63,7 @@ TEST(Race, EveryExceptionIsAnError) {
   EXPECT_EQ(thrown(7).status, Status::Internal);
 }
 
-/// The child has no thread of the parent's, and begins its own.
+/// A child does not have the parent's thread and starts its own.
 TEST(Race, ChildrenOfAForkBeginTheirOwn) {
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";

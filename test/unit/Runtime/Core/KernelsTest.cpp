@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where kernels come from, in one process and in several; what a misbehaving compiler or a bad cache leads to.
+// Tests the sources of kernels in one and in several processes, and the effects of a misbehaving compiler or a bad
+// cache.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/TestArtifacts.h"
@@ -128,7 +129,7 @@ TEST_F(KernelsTest, DamagedFileIsReplaced) {
 }
 
 TEST_F(KernelsTest, UnloadableFileIsReplaced) {
-  // A well-formed artifact whose code is not loadable: what a hostile writer who can compute checksums may leave.
+  // A well-formed artifact whose code cannot be loaded, as a hostile writer with correct checksums may leave.
   primitive_desc desc(device, test::lineOf(3));
   originOf(3);
   const std::string path = files()[0];

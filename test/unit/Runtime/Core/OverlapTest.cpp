@@ -1,9 +1,9 @@
-//===- OverlapTest.cpp - Whether two tensors share bytes ------------------===//
+//===- OverlapTest.cpp - Detecting overlap of two tensors -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Against the list of all bytes that a tensor has, for layouts small enough to list them.
+// Tests against the list of all bytes of a tensor, for layouts that are small enough to list them.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/Overlap.h"
@@ -24,7 +24,7 @@ TensorDesc part(const TensorDesc &whole, std::vector<int64_t> dims, std::vector<
   return *whole.submemory(dims, offsets);
 }
 
-/// Every byte of an element or of padding, from the buffer's start on.
+/// Returns the offsets of all bytes of elements and padding.
 std::set<int64_t> bytesOf(const TensorDesc &desc) {
   std::set<int64_t> bytes;
   std::vector<int64_t> index(static_cast<size_t>(desc.ndims));

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// In their place of the order memory, disk, packs, compiler; without a compiler, for lower instruction sets, damaged,
+// Tests packs in the order memory, disk, packs, compiler; without a compiler, for lower instruction sets, with damage,
 // and while other threads add and remove them.
 //
 //===----------------------------------------------------------------------===//
@@ -30,13 +30,13 @@ std::string packOf(const std::vector<std::string> &artifacts) {
   return *writePack({artifacts.begin(), artifacts.end()});
 }
 
-/// With the host's length of vectors, where the level has one.
+/// Returns the target with the host's vector length, if the level has one.
 std::string textOfLevel(CpuIsa isa) {
   const int32_t bits = Target::host().vectorBits;
   return targetOfIsa(isa, isSve(isa) ? (isSveLength(bits) ? bits : 256) : 0).text();
 }
 
-/// A pack in memory that the process has for as long as this lives.
+/// A pack in memory that is registered during the lifetime of this object.
 struct AddedPack {
   explicit AddedPack(std::string given) : bytes(std::move(given)) { add_pack_data(bytes.data(), bytes.size()); }
   ~AddedPack() { (void)quern_remove_pack_data(bytes.data()); }
@@ -145,7 +145,7 @@ TEST_F(PacksTest, WhatTheMachineCannotRunIsNotTaken) {
 TEST_F(PacksTest, DamageCostsAKernelNothing) {
   const std::string line = test::lineOf(7);
   Artifact artifact = *Artifact::parse(artifactFor(line));
-  artifact.code.resize(artifact.code.size() / 2); // well-formed, but not loadable
+  artifact.code.resize(artifact.code.size() / 2); // well-formed, but cannot be loaded
   const AddedPack added(packOf({artifact.serialize()}));
   const quern_cache_statistics_t before = test::statistics();
   EXPECT_EQ(run(line).origin, quern_origin_compiled);
@@ -182,7 +182,7 @@ TEST_F(PacksTest, WhatIsRefusedSaysWhy) {
   EXPECT_EQ(quern_remove_pack_data(nullptr), quern_invalid_arguments);
 }
 
-/// Files stay for the life of the process: of shapes that no other test has.
+/// Pack files stay registered for the life of the process, so this uses shapes that no other test has.
 TEST_F(PacksTest, FilesAreAddedOnce) {
   const std::string path = directory.path + "/a.qpk", line = test::lineOf(1001);
   std::ofstream(path, std::ios::binary) << packOf({artifactFor(line)});

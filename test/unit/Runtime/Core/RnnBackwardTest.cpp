@@ -1,11 +1,11 @@
-//===- RnnBackwardTest.cpp - Executions of backward that are refused ------===//
+//===- RnnBackwardTest.cpp - Refused executions of RNN backward -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the runtime checks of an execution: every argument is there, gradients are apart from all else, the workspace is
-// that of this problem. The fake compiler's kernel writes one element of the last output; after a refusal no byte has
-// changed.
+// Tests the runtime's checks of an execution: every argument is given, gradients overlap no other argument, and the
+// workspace is of this problem. The fake compiler's kernel writes one element of the last output; after a refusal no
+// byte has changed.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Rnn/Workspace.h"
@@ -49,7 +49,7 @@ protected:
     writeHeader(headerOf("rnn fwd_t " + tensors));
   }
 
-  /// What forward of that line begins its workspace with.
+  /// Returns the header that forward of `line` writes to its workspace.
   static rnn::WorkspaceHeader headerOf(const std::string &line) {
     const PrimitiveDesc parsed = *PrimitiveDesc::parse(line);
     return rnn::workspaceHeaderOf(*std::get<Boxed<RnnDesc>>(parsed.op));
@@ -59,7 +59,7 @@ protected:
   }
   Argument &of(int index) { return *std::ranges::find(arguments, index, &Argument::index); }
 
-  /// With argument `absent` left out, and `moved` at byte `at` of the memory of `other`.
+  /// Executes without argument `absent`, and with `moved` at byte `at` of the memory of `other`.
   quern_status_t execute(int absent = 0, int moved = 0, int other = 0, size_t at = 0) {
     std::unordered_map<int, memory> given;
     for (Argument &one : arguments)
@@ -68,7 +68,7 @@ protected:
                       memory(one.desc, device, one.index == moved ? of(other).bytes.data() + at : one.bytes.data()));
     return test::statusOf([&] { kernel.execute(order, given); });
   }
-  /// What it is refused with; every byte must stay.
+  /// Returns the message of a refused execution and checks that no byte has changed.
   std::string refusal(int absent = 0, int moved = 0, int other = 0, size_t at = 0) {
     std::vector<std::vector<char>> before;
     for (const Argument &one : arguments)
@@ -99,7 +99,7 @@ TEST_F(RnnBackwardExecution, RefusesMissingArguments) {
   }
 }
 
-// A gradient lies on nothing else, not even exactly, whatever the two are.
+// A gradient must not overlap any other argument, not even exactly.
 TEST_F(RnnBackwardExecution, RefusesGradientsOnOtherArguments) {
   for (int output : outputs)
     for (const Argument &other : arguments)
@@ -110,7 +110,7 @@ TEST_F(RnnBackwardExecution, RefusesGradientsOnOtherArguments) {
         }
 }
 
-// C50: nothing at all, the workspace of another version, shape, cell or stack.
+// C50: an empty workspace, or one of another version, shape, cell or stack.
 TEST_F(RnnBackwardExecution, RefusesWorkspacesOfOtherProblems) {
   const auto changed = [&](std::string_view from, std::string_view to) {
     std::string line = "rnn fwd_t " + tensors;

@@ -1,9 +1,9 @@
-//===- RuntimeSizesTest.cpp - Sizes that an execution brings --------------===//
+//===- RuntimeSizesTest.cpp - Open sizes of an execution ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The order of the list that kernels read, and every way in which a memory can fail to fit.
+// Tests the order of the list of sizes that kernels read, and every way in which a memory can fail to match.
 //
 //===----------------------------------------------------------------------===//
 #include "Core/RuntimeSizes.h"

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Threads, pools, scratch, floating-point environment, aliasing and empty tensors; each case checks every element.
+// Tests threads, pools, scratch, floating-point environment, aliasing and empty tensors; every element is checked.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Execute.h"
@@ -31,7 +31,7 @@ namespace {
 
 using test::TestPool;
 
-/// The standard one and others: each kind of rounding, denormals as zeros, traps, flags that are set.
+/// The default and other words: each rounding mode, denormals as zeros, traps, and sticky flags.
 constexpr floatControl::Word callersControls[] = {
 #if defined(__x86_64__)
     0x1f80, 0xffc0, 0x7f80, 0x9fc0, 0x1fa1
@@ -41,7 +41,7 @@ constexpr floatControl::Word callersControls[] = {
 };
 
 #if defined(__clang__)
-__attribute__((no_sanitize("function"))) // generated code carries no type marks
+__attribute__((no_sanitize("function"))) // generated code has no type metadata
 #endif
 void call(quern_kernel_fn function, const quern_kernel_args_t &arguments, int64_t begin, int64_t end) {
   function(&arguments, begin, end);
@@ -69,8 +69,8 @@ TEST_F(ExecuteTest, AnyNumberOfThreadsGivesTheSame) {
   }
 }
 
-/// oneTBB's threads hold its locks now and then, as when they go to sleep a moment after their work; the child has the
-/// locks and not the threads.
+/// oneTBB's threads sometimes hold its locks, such as when they go to sleep after their work; a child process inherits
+/// the locks but not the threads.
 TEST_F(ExecuteTest, ChildrenOfAForkRunOnTheirOwnThread) {
 #if __has_feature(thread_sanitizer)
   GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
@@ -85,7 +85,7 @@ TEST_F(ExecuteTest, ChildrenOfAForkRunOnTheirOwnThread) {
       alarm(20);
       run.dst.assign(run.dst.size(), -7.0f);
       run.execute(order);
-      (i % 40 ? _exit : exit)(run.wrong() ? 1 : 0); // some with the ends of all libraries
+      (i % 40 ? _exit : exit)(run.wrong() ? 1 : 0); // some also run the destructors of all libraries
     }
     int status = -1;
     waitpid(child, &status, 0);
@@ -195,9 +195,9 @@ TEST_F(ExecuteTest, CallersScratchpad) {
   EXPECT_EQ(run.desc.memory_consumption(), 0);
   EXPECT_EQ(test::statusOf([&] { run.execute(order); }), quern_invalid_arguments);
   EXPECT_NE(std::string(quern_get_last_error_message()).find("(scratchpad) is missing"), std::string::npos);
-  std::vector<uint8_t> buffer(desc.get_size() + 1 + 64, 0xa5); // one byte off, canaries on both sides
+  std::vector<uint8_t> buffer(desc.get_size() + 1 + 64, 0xa5); // misaligned by one byte, with canaries on both sides
   run.arguments[QUERN_ARG_SCRATCHPAD] = memory(desc, device, buffer.data() + 1);
-  set_num_threads(8); // more than the scratchpad provides for
+  set_num_threads(8); // more threads than the scratchpad has slots for
   run.execute(order);
   EXPECT_EQ(run.wrong(), 0u);
   EXPECT_EQ(buffer[0], 0xa5);
@@ -240,7 +240,7 @@ TEST_F(ExecuteTest, EntryIsCallable) {
 TEST_F(ExecuteTest, StepsShareScratch) {
   for (int threads : {1, 2, 3, 7}) {
     set_num_threads(threads);
-    for (int64_t rows : {64, 1024, 64 * 2100}) { // the last beyond what a thread keeps
+    for (int64_t rows : {64, 1024, 64 * 2100}) { // the last exceeds what a thread keeps
       test::Run run(device, test::lineOfTwoSteps(rows));
       for (int round = 0; round < 2; ++round) {
         run.dst.assign(run.dst.size(), -7.0f);
@@ -333,8 +333,8 @@ TEST_F(ExecuteTest, StepsAreCallable) {
   EXPECT_EQ(run.wrong(), 0u);
 }
 
-/// Steps on parts of the buffers, of different lengths and costs, that run at once: one parallel
-/// region, every element once.
+/// Independent steps on parts of the buffers, with different lengths and costs: they take one parallel region, and
+/// every element is computed once.
 TEST_F(ExecuteTest, IndependentStepsShareTheThreads) {
   Result<VerifiedProblem> problem = verify(*PrimitiveDesc::parse(test::lineOf(64)), Target());
   ASSERT_TRUE(problem);
@@ -349,7 +349,7 @@ TEST_F(ExecuteTest, IndependentStepsShareTheThreads) {
     artifact.steps.push_back({0, part.elements, part.ns, {}, {{0, at * 4}, {1, at * 4}}, at > 0});
     at += part.elements;
   }
-  artifact.steps.push_back({0, 16, 1, {}, {{1, 0}, {1, 0}}}); // after all of those: the first row once more
+  artifact.steps.push_back({0, 16, 1, {}, {{1, 0}, {1, 0}}}); // runs after all of those: the first row again
   auto executable = CpuExecutable::load(artifact, artifact.serialize(), *problem, Linker::Loader, nullptr);
   ASSERT_TRUE(executable) << executable.error().message;
   for (int threads : {1, 2, 3, 7}) {
@@ -368,7 +368,7 @@ TEST_F(ExecuteTest, IndependentStepsShareTheThreads) {
   }
 }
 
-/// The whole of a problem whose number of rows only the execution knows.
+/// A problem with an open number of rows, executed whole.
 TEST_F(ExecuteTest, FactorsMultiplyIterations) {
   Result<PrimitiveDesc> desc = PrimitiveDesc::parse(test::lineOf(64));
   ASSERT_TRUE(desc);

@@ -1,11 +1,11 @@
-//===- LoaderTest.cpp - The ELF loader on good and hostile objects --------===//
+//===- LoaderTest.cpp - The ELF loader with good and hostile objects ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Good: the test kernels run. Hostile: truncations at every length, single mutated bytes, and hand-made faults, in
-// objects of this machine and of the other that the loader reads; it refuses or loads, and never reads or writes
-// outside (the sanitizer presets see to that).
+// Tests that the test kernels run, and that hostile objects of both machines are loaded or refused: truncations at
+// every length, single mutated bytes, and constructed faults. Sanitizer builds check that the loader accesses no memory
+// outside the object.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Loader.h"
@@ -29,7 +29,7 @@ namespace {
 constexpr uint64_t unknownType = 250;
 const std::vector<std::string> entries = {"quern_test_scale", "quern_test_scratch"};
 
-/// Sections of an object, to be changed in place.
+/// The sections of an object, for changes in place.
 struct Editor {
   explicit Editor(std::string &object) : object(object) {
     std::memcpy(&header, object.data(), sizeof(header));
@@ -46,7 +46,7 @@ struct Editor {
         return section;
     throw std::runtime_error("no such section");
   }
-  /// The relocations of the code.
+  /// Returns the first relocation of the code.
   Elf64_Rela &relocation() {
     for (Elf64_Shdr &section : sections)
       if (section.sh_type == SHT_RELA && (sections[section.sh_info].sh_flags & SHF_EXECINSTR))
@@ -62,7 +62,7 @@ void setType(Elf64_Rela &relocation, uint64_t type) {
   relocation.r_info = ELF64_R_INFO(ELF64_R_SYM(relocation.r_info), type);
 }
 
-/// An object of a machine that is refused or mapped, and not run.
+/// An object of `machine` that is loaded or refused, but not run.
 struct ReadObject {
   std::string bytes;
   uint16_t machine;
@@ -83,7 +83,7 @@ std::string messageOf(const std::string &object, uint16_t machine) {
 }
 
 #if defined(__clang__)
-__attribute__((no_sanitize("function"))) // generated code carries no type marks
+__attribute__((no_sanitize("function"))) // generated code has no type metadata
 #endif
 void call(void *address, const quern_kernel_args_t &arguments, int64_t begin, int64_t end) {
   reinterpret_cast<quern_kernel_fn>(address)(&arguments, begin, end);
@@ -102,9 +102,9 @@ TEST(Loader, RunsKernels) {
     EXPECT_EQ(dst[i], i < 3 || i >= 37 ? 0.0f : static_cast<float>((2 + i % 4) * i)) << i;
 }
 
-/// As in services with MemoryDenyWriteExecute=yes.
+/// Runs like services with MemoryDenyWriteExecute=yes.
 TEST(Loader, RunsKernelsWherePagesMustNotBecomeExecutable) {
-  constexpr int setMdwe = 65, refuseExecGain = 1; // PR_SET_MDWE and its argument, of Linux 6.3
+  constexpr int setMdwe = 65, refuseExecGain = 1; // PR_SET_MDWE and its argument, since Linux 6.3
   constexpr int lacksTheCall = 77;
   const pid_t child = fork();
   if (child == 0) {
@@ -128,7 +128,7 @@ TEST(Loader, RunsKernelsWherePagesMustNotBecomeExecutable) {
   EXPECT_EQ(status, 0);
 }
 
-/// It is not the object's fault, so a cache must not drop its file.
+/// A lack of memory does not mean that the object is bad, so a cache must not remove its file.
 TEST(Loader, AShortageOfMemoryHasItsOwnStatus) {
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -200,7 +200,7 @@ TEST(Loader, RefusesObjectsOfAnotherMachine) {
 }
 
 TEST(Loader, SurvivesTruncation) {
-  // Copies of that size: the sanitizer sees their end.
+  // Copies have exactly that size, so that a sanitizer detects reads past the end.
   for (const ReadObject &object : objects())
     for (size_t size = 0; size < object.bytes.size(); ++size)
       EXPECT_FALSE(LoadedObject::load(std::string(object.bytes.data(), size), entries, object.machine))

@@ -1,11 +1,11 @@
-//===- RelocationsTest.cpp - Fields that objects have filled --------------===//
+//===- RelocationsTest.cpp - Relocated fields of instructions -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each relocation of AArch64 at the ends of its range and beyond. What an instruction refers to afterwards is read by
-// the rules of its encoding, apart from the code that wrote it; its other bits must not change. x86's are tested by
-// every kernel that runs.
+// Tests each relocation of AArch64 at the limits of its range and beyond. A decoder that is independent of the code
+// under test reads the target of the relocated instruction; other bits must not change. Every kernel that runs on x86
+// tests the x86 relocations.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Relocations.h"
@@ -18,12 +18,12 @@
 namespace quern {
 namespace {
 
-/// `count` bits of a word from `from` on, as a signed number.
+/// Returns `count` bits of a word, from bit `from`, as a signed number.
 int64_t signedBits(uint32_t word, int from, int count) {
   return static_cast<int64_t>(static_cast<uint64_t>(word) << (64 - from - count)) >> (64 - count);
 }
 
-/// An instruction at an address that ends in `placeEnd`, relocated to a value.
+/// An instruction whose offset in a page is `placeEnd`, and to which relocations are applied.
 class Field {
 public:
   explicit Field(uint32_t instruction, size_t placeEnd = 0) : place(page + placeEnd) {
@@ -70,7 +70,7 @@ TEST(Relocations, Addresses) {
 
 TEST(Relocations, Pages) {
   constexpr int64_t far = 1l << 32;
-  // From the last word of a page: an offset of one byte may be the next page's.
+  // From the last word of a page, so an offset of a few bytes may be on the next page.
   for (int64_t distance : {0l, 3l, 4l, -4092l, -4093l, far - 4096, -far}) {
     Field field(adrp | everyImmediate, 4092);
     const uint64_t value = field.address() + static_cast<uint64_t>(distance);
@@ -130,7 +130,7 @@ TEST(Relocations, Branches) {
 }
 
 TEST(Relocations, Data) {
-  Field field(0, 4094); // nor need a field be aligned
+  Field field(0, 4094); // a field may be unaligned
   EXPECT_TRUE(field.apply(R_AARCH64_PREL32, field.address() - 5));
   EXPECT_EQ(static_cast<int32_t>(field.word()), -5);
   EXPECT_FALSE(field.apply(R_AARCH64_PREL32, field.address() + (1ull << 31)));

@@ -1,10 +1,10 @@
-//===- AnnounceTest.cpp - Kernels that come and go beside debuggers -------===//
+//===- AnnounceTest.cpp - Registering kernels with debuggers --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The debugger's list as a debugger reads it: what is in it is mapped, and says so; it holds while threads load and
-// release kernels, and in children of forks. What perf finds on disk test/Debug/perf.test reads.
+// Tests the debugger's list as a debugger reads it: sections that are mapped have their addresses; the list is
+// consistent while threads load and release kernels, and in children of forks. test/Debug/perf.test tests perf's files.
 //
 //===----------------------------------------------------------------------===//
 #include "Debug/Announce.h"
@@ -43,7 +43,7 @@ namespace {
 
 const std::vector<std::string> entries = {"quern_test_scale", "quern_test_scratch"};
 
-/// How many objects a debugger sees; -1 if their links or headers are wrong.
+/// Returns the number of objects that a debugger sees; -1 if their links or headers are wrong.
 int countObjects() {
   int count = 0;
   const jit_code_entry *last = nullptr;
@@ -67,7 +67,7 @@ protected:
   }
   void TearDown() override { unsetenv("QUERN_DEBUG"); }
 
-  /// One that is loaded, and those who look at it told.
+  /// A loaded object that is registered with the debugger.
   struct Loaded {
     LoadedObject code;
     std::shared_ptr<Announcement> announcement;
@@ -99,7 +99,7 @@ TEST_F(AnnounceTest, ObjectsHaveTheAddressesOfTheirSections) {
         ++found;
       }
   EXPECT_EQ(found, entries.size());
-  for (const ElfObject::Section &section : object.sections()) // what is not mapped does not say that it is
+  for (const ElfObject::Section &section : object.sections()) // sections that are not mapped have no address
     EXPECT_EQ(section.header.sh_addr != 0, (section.header.sh_flags & SHF_ALLOC) != 0) << section.name;
 }
 
@@ -141,7 +141,7 @@ TEST_F(AnnounceTest, ForksWhileThreadsLoad) {
   for (int i = 0; i < 20; ++i) {
     const pid_t child = fork();
     if (child == 0) {
-      alarm(20); // a lock that nobody holds here would be waited for
+      alarm(20); // a lock that no thread of the child holds would block it
       const int before = countObjects();
       const Loaded own = load();
       _exit(before >= 1 && countObjects() == before + 1 ? 0 : 1);
@@ -187,7 +187,7 @@ TEST(JitDumpTest, ChildOfAForkBeginsItsOwn) {
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  dump.open(directory, "quern"); // is open already
+  dump.open(directory, "quern"); // is already open
   EXPECT_EQ(files(), 2);
   std::filesystem::remove_all(directory);
 }

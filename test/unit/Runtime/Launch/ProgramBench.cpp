@@ -1,12 +1,12 @@
-//===- ProgramBench.cpp - What a step of a program costs ------------------===//
+//===- ProgramBench.cpp - The cost of a step of a program -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Steps that compute next to nothing, in a loop: what is left is finding their buffers, the call, and with several
-// threads the barrier. The steps have as many buffers as the cell of a recurrent network, which move with two loops.
-// Where a thread did not come, others did its part and met nobody: only runs in which every thread had its share
-// count. Measured, not tested.
+// Measures steps with almost no computation in a loop, so the rest is the lookup of buffers, the call and, with several
+// threads, the barrier. The steps have as many buffers as a recurrent cell, whose offsets depend on two loops. If a
+// thread does not arrive, others do its share without a barrier, so only runs in which every thread did its share
+// count. The program prints times and tests nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/Team.h"
@@ -25,7 +25,7 @@ constexpr int64_t layers = 4, times = 5000;
 constexpr uint32_t bufferCount = 10;
 constexpr int runs = 200;
 
-/// One store for each iteration, to lines of their own; counts in the member's scratch.
+/// Stores one byte per iteration, to separate cache lines, and counts iterations in the member's scratch.
 void touch(const quern_kernel_args_t *args, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i)
     static_cast<volatile char *>(args->buffers[0])[i * 128] = 1;
@@ -46,7 +46,7 @@ Artifact loopOf(int64_t iterations) {
   return artifact;
 }
 
-/// The least and the median of nanoseconds for a step.
+/// Prints the minimum and the median time of a step, in ns.
 void measure(const char *name, int threads) {
   const Artifact artifact = loopOf(threads);
   void *functions[] = {reinterpret_cast<void *>(touch)};

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Steps that run at once name different buffers, so that there is no order between them that could matter.
+// Steps that run concurrently use different buffers, so their order does not matter.
 //
 //===----------------------------------------------------------------------===//
 #include "Runtime/Launch/ProgramModel.h"
@@ -26,7 +26,7 @@ int64_t mix(int64_t a, int64_t b, int64_t c) {
   return static_cast<int64_t>(z ^ (z >> 29));
 }
 
-/// Evaluates every polynomial of a program where it is met.
+/// Runs a program and evaluates every polynomial at its use.
 class Walker {
 public:
   Walker(const Artifact &artifact, std::span<const KernelStep> steps, void *const *arguments,
@@ -59,7 +59,7 @@ private:
     invoke(step, {named.empty() ? arguments : named.data(), scratch, nullptr, sizes.data()}, 0,
            iterationsOf(step, sizes.data()));
   }
-  /// Steps [first, end), and the loops from `loop` on around them.
+  /// Runs steps [first, end) and the loops around them, starting with loop number `loop`.
   void runRange(uint32_t first, uint32_t end, size_t loop, int depth) {
     while (first < end) {
       if (loop == artifact.loops.size() || artifact.loops[loop].first != first) {
@@ -120,7 +120,7 @@ private:
     return polynomial;
   }
 
-  /// `trips` of the loops around.
+  /// `trips` has the trip counts of the enclosing loops.
   void addBody(int64_t items, const std::vector<int64_t> &trips) {
     for (int64_t item = 0; item < items; ++item)
       if (trips.size() < 3 && draw(3) == 0)
@@ -132,7 +132,7 @@ private:
     const int64_t count = draw(5) - (draw(8) == 0);
     const size_t loop = model.artifact.loops.size();
     model.artifact.loops.push_back({count, static_cast<uint32_t>(model.artifact.steps.size()), 0});
-    if (isOpen && count > 2) // 3 is size 1
+    if (isOpen && count > 2) // 3 is the value of size 1
       model.artifact.loops[loop].trips = count == 3 ? timesSize(1, 1) : timesSize(2, 0);
     trips.push_back(count);
     addBody(1 + draw(3), trips);
@@ -157,7 +157,7 @@ private:
         step.buffers.push_back({places[static_cast<size_t>(s) * 3 + b], offset(trips)});
     }
   }
-  /// A row for each point of some of the loops, from the first on or from the last back.
+  /// Returns an offset that advances by rows with some of the loops, forward or backward.
   Polynomial offset(const std::vector<int64_t> &trips) {
     Polynomial offset;
     int64_t constant = draw(3) * rowBytes, stride = rowBytes;
@@ -167,7 +167,7 @@ private:
       const bool isReversed = draw(2);
       if (isReversed)
         constant += stride * (trips[depth] - 1);
-      if (isOpen && trips[depth] == 2 && stride % 2 == 0) // the stride by way of size 0
+      if (isOpen && trips[depth] == 2 && stride % 2 == 0) // a stride that depends on size 0
         offset.terms.push_back({(isReversed ? -stride : stride) / 2, {static_cast<uint32_t>(depth), symbolOfSize(0)}});
       else
         offset.terms.push_back({isReversed ? -stride : stride, {static_cast<uint32_t>(depth)}});

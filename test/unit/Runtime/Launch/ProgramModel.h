@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Programs whose result depends on the order of their steps and on every offset, and two ways to run one: the
-// runtime's, and a walk that evaluates every polynomial where it is met.
+// Programs whose result depends on the order of their steps and on every offset, and two ways to run one: the runtime,
+// and an interpreter that evaluates every polynomial at its use.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RUNTIME_LAUNCH_PROGRAMMODEL_H
@@ -19,30 +19,30 @@
 
 namespace quern::test {
 
-inline constexpr int64_t rowElements = 48;                         ///< a kernel's iterations
+inline constexpr int64_t rowElements = 48;                         ///< iterations of a kernel
 inline constexpr int64_t rowBytes = rowElements * sizeof(int64_t); ///< int64_t elements
 
-/// c[i] = mix(a[47 - i], b[i], c[i]) over one row of each.
+/// Computes c[i] = mix(a[47 - i], b[i], c[i]) over one row of each.
 void mixRows(const quern_kernel_args_t *args, int64_t begin, int64_t end);
-/// The same by way of scratch, which must be there.
+/// Like mixRows(), but passes the values through scratch.
 void mixThroughScratch(const quern_kernel_args_t *args, int64_t begin, int64_t end);
 
-/// A program on `arguments` tensors of `rows` rows, with regions, for these sizes.
+/// A program on `arguments` tensors of `rows` rows, with regions, and the sizes of an execution.
 struct ProgramModel {
-  Artifact artifact; ///< without code
+  Artifact artifact; ///< has no code
   std::vector<int64_t> sizes;
 
-  using Memory = std::vector<std::vector<int64_t>>; ///< of each argument
+  using Memory = std::vector<std::vector<int64_t>>; ///< elements of each argument
   Memory start() const;
-  /// As the artifact says.
+  /// Runs the artifact in the interpreter.
   Memory walk() const;
-  /// As the runtime does, which must succeed.
+  /// Runs the program in the runtime; it must succeed.
   Memory run(const ExecutionContext &context) const;
   Result<Memory> tryRun(const ExecutionContext &context) const;
 };
 
-/// Loops within loops around steps that read rows and write others, from the front or from the back; sizes in
-/// bounds and offsets if `isOpen`.
+/// Returns a program of nested loops around steps that read and write rows, forward or backward. If `isOpen`, trip
+/// counts and offsets depend on sizes.
 ProgramModel randomProgram(std::mt19937_64 &random, bool isOpen);
 
 } // namespace quern::test

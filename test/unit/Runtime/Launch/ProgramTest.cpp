@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The same memory for every number of threads and every kind of pool; sizes that lead out of buffers; errors.
+// Tests that memory is the same for every number of threads and every kind of pool; sizes that exceed buffers; errors.
 //
 //===----------------------------------------------------------------------===//
 #include "Cpu/CpuExecutable.h"
@@ -28,7 +28,7 @@ ExecutionContext on(threadpool_interop::threadpool_iface &pool) {
   return context;
 }
 
-/// A row that 200 turns of a loop mix with itself by way of a region.
+/// Returns a loop whose `trips` iterations mix a row with itself through a region.
 ProgramModel longLoop(int64_t trips) {
   ProgramModel model;
   Artifact &artifact = model.artifact;
@@ -104,7 +104,7 @@ TEST(Program, ManyProgramsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Whether no member has memory or all but one that comes later.
+// No member can allocate its scratch, in whatever order the members arrive.
 TEST(Program, ScratchThatIsNotThereIsAnError) {
   ProgramModel model = longLoop(50);
   model.artifact.scratchBytesPerThread = int64_t(1) << 60;
@@ -123,7 +123,7 @@ TEST(Program, ScratchThatIsNotThereIsAnError) {
 TEST(Program, LittleWorkStaysOnTheCaller) {
   ProgramModel model = longLoop(10);
   for (LaunchStep &step : model.artifact.steps)
-    step.nsPerIteration = 1; // a microsecond in all
+    step.nsPerIteration = 1; // 1 µs in total
   TestPool pool(4, false);
   EXPECT_EQ(model.run(on(pool)), model.walk());
   EXPECT_EQ(pool.calls, 0);
@@ -132,7 +132,7 @@ TEST(Program, LittleWorkStaysOnTheCaller) {
 TEST(Program, SizesThatLeadOutOfBuffersAreRefused) {
   ProgramModel model = longLoop(5);
   model.artifact.sizeCount = 1;
-  Polynomial &offset = model.artifact.steps[1].buffers[0].byteOffset; // of a region of one row
+  Polynomial &offset = model.artifact.steps[1].buffers[0].byteOffset; // into a region of one row
   offset.terms = {{8, {0, symbolOfSize(0)}}, {-8, {0}}};
   Program program;
   void *functions[] = {reinterpret_cast<void *>(mixRows), reinterpret_cast<void *>(mixThroughScratch)};
@@ -154,7 +154,7 @@ TEST(Program, SizesThatLeadOutOfBuffersAreRefused) {
 TEST(Program, BuffersOfOpenArgumentsHaveAnEnd) {
   ProgramModel model = longLoop(5);
   model.artifact.sizeCount = 1;
-  model.artifact.arguments[0].bytes = 0; // only executions know it
+  model.artifact.arguments[0].bytes = 0; // known only at execution
   model.artifact.steps[0].buffers[0].byteOffset.terms = {{rowBytes, {0, symbolOfSize(0)}}};
   Program program;
   void *functions[] = {reinterpret_cast<void *>(mixRows)};
@@ -183,7 +183,8 @@ TEST(Program, RegionsBeyondMemoryAreRefused) {
     EXPECT_FALSE(program.bind(&size, nullptr, numbers.data())) << size;
 }
 
-/// Rows of 16 go to a region from the last to the first, and from there to dst; how many, dst says before.
+/// Rows of 16 elements go to a region in reverse order and from there to dst; their number is derived from dst's
+/// initial contents.
 class ProgramExecution : public testing::Test {
 protected:
   static constexpr int64_t rowSize = 64;
@@ -222,7 +223,7 @@ TEST_F(ProgramExecution, DerivesSizesAndPlacesRegions) {
     for (int64_t given : {64, 5, 0})
       for (int32_t greatest : {0, 1, 4, 64, 1000, -3}) {
         std::vector<float> src(64 * 16, 1.0f), dst(64 * 16, 0.0f);
-        // An element of one in 16, the others are 0.
+        // The size is the maximum of every 16th element; the others are 0.
         std::memcpy(&dst[given > 2 ? 2 * 16 : 0], &greatest, sizeof(greatest));
         void *buffers[] = {src.data(), dst.data()};
         TestPool pool(threads, false);
@@ -241,7 +242,7 @@ TEST_F(ProgramExecution, DerivesSizesAndPlacesRegions) {
       }
 }
 
-/// One step on src from where the number in dst says.
+/// One step reads src from the row whose number is in dst.
 TEST_F(ProgramExecution, RefusesNumbersThatLeadOutside) {
   const uint32_t number = symbolOfSize(1), rows = symbolOfSize(2);
   Polynomial begin, twice, value;
@@ -303,7 +304,7 @@ TEST(ProgramApi, RunsWithTheSizesOfEachExecution) {
   engine device(engine::kind::cpu, 0);
   stream order(device);
   primitive kernel(primitive_desc(device, lineOfOpenRows()));
-  for (int64_t rows : {1, 7, 1000, 200000}) { // the last beyond the scratch that a thread keeps
+  for (int64_t rows : {1, 7, 1000, 200000}) { // the last exceeds the scratch that a thread keeps
     const memory::desc desc({rows, 16}, memory::data_type::f32, memory::format_tag::ab);
     std::vector<float> src(static_cast<size_t>(rows) * 16), dst(src.size(), -7.0f);
     for (size_t i = 0; i < src.size(); ++i)
@@ -337,7 +338,7 @@ TEST(ProgramApi, TheMemoryConsumptionOfOpenSizesIsRefused) {
       << quern_get_last_error_message();
 }
 
-/// A launch that runs by itself, as a program without the runtime would.
+/// Runs a launch by itself, like a program without the runtime.
 struct ByHand {
   std::vector<int64_t> sizes;
   std::vector<void *> buffers;
@@ -367,7 +368,7 @@ struct ByHand {
     });
   }
 #if defined(__clang__)
-  __attribute__((no_sanitize("function"))) // generated code has no type marks
+  __attribute__((no_sanitize("function"))) // generated code has no type metadata
 #endif
   static void callKernel(quern_kernel_fn function, const quern_kernel_args_t &args, int64_t begin, int64_t end) {
     function(&args, begin, end);

@@ -1,9 +1,9 @@
-//===- ForksTest.cpp - What a fork waits for ------------------------------===//
+//===- ForksTest.cpp - Sections that a fork waits for ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Tests sections of forks: what a fork waits for, and what it does not wait for.
+// Tests which sections a fork waits for, and which not.
 //
 //===----------------------------------------------------------------------===//
 #include "Support/Forks.h"
@@ -22,7 +22,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Forks; returns the child's exit status, which is what `body` returns.
+/// Forks and runs `body` in the child; returns the child's exit status, which is the result of `body`.
 template <typename Body> int inChild(const Body &body) {
   const pid_t child = fork();
   if (child == 0) {

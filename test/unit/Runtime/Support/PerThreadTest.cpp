@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Tests that an object of each thread can be used in destructors that run at the end of the thread.
+// Tests that a per-thread object can be used in destructors that run at the end of the thread.
 //
 //===----------------------------------------------------------------------===//
 #include "Support/PerThread.h"

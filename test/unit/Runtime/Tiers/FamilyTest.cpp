@@ -1,9 +1,9 @@
-//===- FamilyTest.cpp - Which family a problem is of ----------------------===//
+//===- FamilyTest.cpp - Families of problems ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems of many shapes and ranks with the line of their family and the sizes that bind it.
+// Tests the family of problems of many shapes and ranks: its line and the sizes that it is called with.
 //
 //===----------------------------------------------------------------------===//
 #include "Tiers/Family.h"
@@ -80,19 +80,19 @@ TEST(Family, BlocksAreDims) {
   const std::optional<Family> blocked = familyOfLine("reorder src=f32:2x64x7x7:abcd dst=f32:2x64x7x7:aBcd16b");
   ASSERT_TRUE(blocked);
   EXPECT_EQ(textOf(blocked), transposed);
-  // a with the outer part of b, c with d, and the blocks of b
+  // Dims: a with the outer part of b, c with d, and the blocks of b.
   EXPECT_EQ(blocked->sizes, (std::vector<int64_t>{8, 49, 16, 784, 49, 0, 8, 49, 16, 784, 16, 0}));
   for (const char *line :
        {"reorder src=f32:2x64x7x7:aBcd16b dst=f32:2x64x7x7:abcd", "reorder src=f32:64x30:ab dst=f32:64x30:Ab16a"})
     EXPECT_EQ(textOf(familyOfLine(line)), transposed) << line;
-  // The same blocks in both are memory like any other; of different sizes they are split at both.
+  // The same blocks in both tensors are ordinary memory; blocks of different sizes split the dim at both.
   EXPECT_EQ(textOf(familyOfLine("eltwise fwd_i alg=relu src=f32:2x64x7x7:aBcd16b dst=f32:2x64x7x7:aBcd16b")),
             textOf(familyOfLine("eltwise fwd_i alg=relu src=f32:7:a dst=f32:7:a")));
   EXPECT_EQ(textOf(familyOfLine("reorder src=f32:2x64x7x7:aBcd16b dst=f32:2x64x7x7:aBcd8b")),
             textOf(familyOfLine("reorder src=f32:8x2x49x8:acbd dst=f32:8x2x49x8:abcd")));
   EXPECT_EQ(textOf(familyOfLine("reorder src=f32:32x32x3x3:abcd dst=f32:32x32x3x3:ABcd4b16a")),
             textOf(familyOfLine("reorder src=f32:2x16x8x4x9:abcde dst=f32:2x16x8x4x9:acedb")));
-  // Around the axis of a softmax, not along it.
+  // Blocks are allowed in dims around the axis of a softmax, but not along it.
   EXPECT_EQ(textOf(familyOfLine("softmax fwd_i src=f32:2x64x7x9:aBcd16b dst=f32:2x64x7x9:aBcd16b axis=3")),
             textOf(familyOfLine("softmax fwd_i src=f32:3x4x5:abc dst=f32:3x4x5:abc axis=1")));
   for (const char *line : {"softmax fwd_i src=f32:2x64x7x9:aBcd16b dst=f32:2x64x7x9:aBcd16b axis=1",
@@ -127,7 +127,7 @@ TEST(Family, SourcesFollowOneAnotherWithinRows) {
   EXPECT_EQ(textOf(rows), "concat axis=1 srcs=f32:?x?:ab:off?,f32:?x?:ab:off? dst=f32:?x?:ab:off?");
   ASSERT_TRUE(rows);
   EXPECT_EQ(rows->sizes, (std::vector<int64_t>{8, 5, 5, 0, 8, 7, 7, 0, 8, 12, 12, 0}));
-  // The axis takes up what is inside of it, and lies at the front of one row.
+  // An axis absorbs the dims inside it; if it is the outermost dim, there is one row.
   const std::optional<Family> channels =
       familyOfLine("concat axis=1 srcs=f32:2x3x5x5:abcd,f32:2x1x5x5:abcd dst=f32:2x4x5x5:abcd");
   EXPECT_EQ(textOf(channels), textOf(rows));
@@ -140,11 +140,11 @@ TEST(Family, SourcesFollowOneAnotherWithinRows) {
     EXPECT_EQ(textOf(familyOfLine(line)), textOf(rows)) << line;
   EXPECT_NE(textOf(familyOfLine("concat srcs=f32:3x5:ab,f32:1x5:ab dst=bf16:4x5:ab")), textOf(rows));
   EXPECT_NE(textOf(familyOfLine("concat srcs=f32:3x5:ab,f32:2x5:ba dst=f32:5x5:ab")), textOf(rows));
-  // A block of one of them is a dim of its own.
+  // Dims are sorted by the strides of dst, and blocks of a single tensor count as a dim.
   EXPECT_EQ(textOf(familyOfLine("concat axis=1 srcs=f32:2x3x9:abc,f32:2x3x9:abc dst=f32:2x6x9:acb")),
             textOf(familyOfLine("concat axis=2 srcs=f32:2x9x3:acb,f32:2x9x3:acb dst=f32:2x9x6:abc")));
   EXPECT_NE(textOf(familyOfLine("concat axis=1 srcs=f32:2x32x9:abc,f32:2x16x9:aBc16b dst=f32:2x48x9:aBc16b")), "none");
-  for (const char *line : {"concat axis=1 srcs=f32:2x3x9:abc,f32:2x8x9:aBc8b dst=f32:2x11x9:aBc8b", // within a block
+  for (const char *line : {"concat axis=1 srcs=f32:2x3x9:abc,f32:2x8x9:aBc8b dst=f32:2x11x9:aBc8b", // starts mid-block
                            "concat axis=1 srcs=f32:2x3:ab,f32:2x0:ab dst=f32:2x3:ab"})
     EXPECT_EQ(textOf(familyOfLine(line)), "none") << line;
 }
@@ -178,7 +178,7 @@ TEST(Family, NetworksOpenWhatTheirWeightsAllow) {
   ASSERT_TRUE(packed && plain);
   EXPECT_EQ(textOf(packed), textOf(familyOfLine(line(50, 64, 16, "any"))));
   EXPECT_NE(textOf(packed), textOf(familyOfLine(line(50, 64, 32, "any"))));
-  // Those that fill the same panels share them, of either type.
+  // Weights with the same panels share a family, in both types.
   for (const char *type : {"f32", "bf16"}) {
     const std::string wide = textOf(familyOfLine(line(7, 8, 64, "any", type)));
     EXPECT_NE(wide.find(":1x1x?x4x?:abdE"), std::string::npos) << wide;
@@ -205,11 +205,11 @@ TEST(Family, OthersHaveNone) {
            "reorder src=f16:5x1x11x3x2:abcde dst=s8:5x1x11x3x2:s1960x280x20x5x1 attr.rnn.weights_mask=24 "
            "attr.rnn.weights_scales=25,1,23,21,40,43",
            "reorder src=f32:4x8x16:abc dst=u8:4x8x16:s256x32x1 attr.rnn.data_scale=25",
-           // memory of the caller's
+           // a caller-owned scratchpad
            "softmax fwd_i src=f32:4x5:ab dst=f32:4x5:ab axis=1 attr.scratchpad=user",
-           // open already
+           // already open
            "softmax fwd_i src=f32:?x5:ab dst=f32:?x5:ab axis=1",
-           // pairs and fours that the source has apart, with vectors along neither
+           // pairs and fours whose elements are strided in the source, with vectors along neither dim
            "reorder src=f32:32x32x3x3:abcd dst=f32:32x32x3x3:ABcd4b16a4b",
            "reorder src=f32:32x32x3x3:abcd dst=bf16:32x32x3x3:ABcd8b16a2b",
            // empty

@@ -1,10 +1,10 @@
-//===- TiersTest.cpp - Primitives that begin with their family's kernel ---===//
+//===- TiersTest.cpp - Primitives that start with a family kernel ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Promotion, while primitives are executed, destroyed and asked for again, while the process forks or ends, and with
-// compilers that fail, crash and hang in the background.
+// Tests promotion while primitives are executed, destroyed and created again, while the process forks or exits, and
+// with compilers that fail, crash and hang in the background.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Pack.h"
@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A pack of the one family that the fake compiler has.
+/// Returns a pack with the only family of the fake compiler.
 std::string familyPack() {
   const Target &host = Target::host();
   const std::optional<Family> family = familyOf(*verify(*PrimitiveDesc::parse(test::lineOf(3)), host), host);
@@ -40,7 +40,7 @@ size_t threadCount() {
   return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator()));
 }
 
-/// What a listener has heard of specialisations.
+/// Records the events of specialization.
 struct Heard {
   Heard() { quern_set_listener(note, this, quern_event_specialise); }
   ~Heard() { quern_set_listener(note, this, 0); }
@@ -54,7 +54,7 @@ struct Heard {
     self->lastStatus = event->status;
     self->lastMessage = event->message;
   }
-  /// Waits for so many.
+  /// Waits for `wanted` events, at most 10 s.
   void waitFor(size_t wanted) {
     for (int i = 0; i < 2000 && size() < wanted; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -177,7 +177,7 @@ TEST_F(TiersTest, HundredsPromotedWhileTheyRunAndGo) {
   for (int64_t part = 0; part < 4; ++part)
     threads.emplace_back([&, part] {
       stream own(device);
-      for (int64_t rows = 100 + part; rows < 300; rows += 2) { // each of two threads at a time
+      for (int64_t rows = 100 + part; rows < 300; rows += 2) { // each on two threads at a time
         test::Run run(device, test::lineOf(rows));
         for (int i = 0; i < 3; ++i) {
           run.dst.assign(run.dst.size(), -7.0f);
@@ -212,8 +212,8 @@ TEST_F(TiersTest, MoreThanTheQueueHolds) {
 }
 
 TEST_F(TiersTest, TheThreadEndsWhenIdle) {
-  std::thread([] {}).join();                                   // with the first a sanitizer begins one of its own
-  std::this_thread::sleep_for(std::chrono::milliseconds(400)); // that of tests before
+  std::thread([] {}).join();                                   // the first thread makes a sanitizer start its own
+  std::this_thread::sleep_for(std::chrono::milliseconds(400)); // until the thread of earlier tests ends
   const size_t before = threadCount();
   test::Run run(device, test::lineOf(601));
   ASSERT_EQ(waitSpecialised(run.kernel), quern_success);
@@ -249,7 +249,7 @@ TEST_F(TiersTest, ACrashInTheBackgroundLeavesTheFamily) {
   EXPECT_EQ(run.kernel.info().is_family, 1);
 }
 
-/// The time that a compiler in a process of its own has is up in the background, too, and an event says so.
+/// The time limit of a compiler process also applies in the background, and an event reports it.
 TEST_F(TiersTest, AHangInTheBackgroundLeavesTheFamily) {
   const test::ScopedEnvironment apart("QUERN_COMPILER", "process"), hangs("QUERN_FAKE", "hang");
   const test::ScopedEnvironment seconds("QUERN_COMPILER_SECONDS", "1");
@@ -263,7 +263,7 @@ TEST_F(TiersTest, AHangInTheBackgroundLeavesTheFamily) {
   EXPECT_EQ(run.kernel.info().is_family, 1);
 }
 
-/// Forks; the child's exit status is what `body` gives.
+/// Forks; the child's exit status is the result of `body`.
 template <typename Body> int inChild(Body body) {
   const pid_t child = fork();
   if (child == 0)
@@ -332,7 +332,7 @@ TEST_F(TiersTest, AFullDiskCostsTheFileAlone) {
   GTEST_SKIP() << "the thread sanitizer does not follow forks of threads";
 #endif
   const int status = inChild([&] {
-    signal(SIGXFSZ, SIG_IGN); // writes then fail
+    signal(SIGXFSZ, SIG_IGN); // then writes fail
     const rlimit none{0, 0};
     if (setrlimit(RLIMIT_FSIZE, &none))
       return 1;
@@ -356,10 +356,10 @@ TEST_F(TiersTest, ForksAreNotHeldUpByACompilerThatHangs) {
   run.execute(order);
   EXPECT_EQ(run.wrong(), 0u);
   const test::ScopedEnvironment works("QUERN_FAKE", "");
-  EXPECT_EQ(waitSpecialised(run.kernel), quern_success); // once the background thread has given up
+  EXPECT_EQ(waitSpecialised(run.kernel), quern_success); // after the background thread has failed
 }
 
-/// Programs that end while the thread compiles end as they would without.
+/// Programs that exit while the thread compiles exit as they would without it.
 TEST_F(TiersTest, ProcessesEndWhileItCompiles) {
   const std::string path = directory.path + "/family.qpk";
   std::ofstream(path, std::ios::binary) << pack;

@@ -1,10 +1,10 @@
-//===- DeviceRulesTest.cpp - What a device leaves undefined is seen -------===//
+//===- DeviceRulesTest.cpp - Detecting undefined behavior of devices ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Kernels with a mistake each, as a recipe might make it: running them work-item by work-item names it. And
-// the same without, which run.
+// Tests kernels with one mistake each, as a recipe might make it: the interpreter of work-items reports it. Also tests
+// correct kernels, which run without a report.
 //
 //===----------------------------------------------------------------------===//
 #include "ScheduledKernel.h"
@@ -22,7 +22,7 @@ namespace {
 
 class DeviceRules : public testing::Test {
 protected:
-  /// Two groups of 32 in sub-groups of 8, on 64 f32 each, with 32 f32 of group memory.
+  /// Runs two groups of 32 in sub-groups of 8, on 64 f32 each and 32 f32 of group memory; returns the reported fault.
   std::string faultOf(const std::string &body) {
     const std::string text = R"(
       func.func @problem() { return }
@@ -57,7 +57,7 @@ protected:
         });
     const std::vector<ChainArgument> arguments{{Element::F32, 64}, {Element::F32, 64, true}};
     std::string said;
-    for (kernel.turns = 1; kernel.turns <= 8; ++kernel.turns) { // whoever comes first
+    for (kernel.turns = 1; kernel.turns <= 8; ++kernel.turns) { // different orders of work-items
       Buffers buffers = makeBuffers(arguments, 1);
       testing::TestPartResultArray results;
       {
@@ -87,7 +87,7 @@ TEST_F(DeviceRules, ExchangesAndBarriersWork) {
 
 TEST_F(DeviceRules, MissingBarriersAreSeen) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "nothing keeps them in order", faultOf(std::string(store) + load + write));
-  // Between a read and the next write, too.
+  // The same between a read and the next write.
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "nothing keeps them in order",
                       faultOf(std::string(store) + "gpu.barrier\n" + load + store + write));
 }
@@ -107,13 +107,13 @@ TEST_F(DeviceRules, PartedWorkItemsAreSeen) {
 TEST_F(DeviceRules, ElementsOfSeveralWorkItemsAreSeen) {
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "writes element 0, too",
                       faultOf("memref.store %x, %out[%c0] : memref<64xf32>\n"));
-  // What a group writes to a buffer no barrier shows to others.
+  // A barrier does not make a group's writes to a buffer visible to other work-items.
   EXPECT_PRED_FORMAT2(
       testing::IsSubstring, "nothing keeps them in order",
       faultOf("memref.store %x, %out[%at] : memref<64xf32>\n gpu.barrier\n %n = arith.addi %first, %other : index\n"
               "%y = memref.load %out[%n] : memref<64xf32>\n %z = arith.addf %y, %x : f32\n"
               "memref.store %z, %out[%at] : memref<64xf32>\n"));
-  // A group's reads are not in order with another's writes.
+  // Reads of one group are not ordered with writes of another.
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "nothing keeps them in order",
                       faultOf("%y = memref.load %out[%item] : memref<64xf32>\n" + std::string(write)));
 }

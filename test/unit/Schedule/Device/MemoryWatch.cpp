@@ -1,10 +1,6 @@
-//===- MemoryWatch.cpp - Who touches which element of a kernel's memory ---===//
+//===- MemoryWatch.cpp - Recording accesses to a kernel's memory ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See MemoryWatch.h.
-//
 //===----------------------------------------------------------------------===//
 #include "MemoryWatch.h"
 
@@ -25,9 +21,9 @@ void MemoryWatch::startPhase(int64_t ofGroup) {
   group = static_cast<uint32_t>(ofGroup + 1);
 }
 
-/// Whose access to the element is not ordered with this one; empty if there is none.
+/// Returns the access to the element that is not ordered with this one; empty if there is none.
 std::string MemoryWatch::other(const Buffer &buffer, const Element &element, const Accessor &by) const {
-  bool isWriteVisible = buffer.isOfGroup && element.written != phase; // the group began, or had a barrier, since then
+  bool isWriteVisible = buffer.isOfGroup && element.written != phase; // the group started or had a barrier since
   if (element.writer != nobody && element.writer != by.item && !isWriteVisible)
     return "work-item " + std::to_string(element.writer - 1) + " writes";
   if (!by.isWrite)

@@ -1,13 +1,13 @@
-//===- MemoryWatch.h - Who touches which element of a kernel's memory -----===//
+//===- MemoryWatch.h - Recording accesses to a kernel's memory ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Keeps of every element of a device's buffers who read and wrote it last, and finds what is undefined there: accesses
-// beyond a buffer, words that are not aligned, and two work-items at one element, of which one writes, that nothing
-// keeps in order. A barrier orders the accesses of a group to its memory; to other memory it orders a write behind what
-// was read before it, and nothing else. Lanes of a sub-group go in step: what one of them writes comes behind what the
-// others have read on their way there.
+// Records the last reader and writer of every element of a device's buffers, and detects undefined behavior: accesses
+// outside of a buffer, misaligned words, and unordered accesses of two work-items to one element, of which one writes.
+// A barrier orders all accesses of a group to its group memory; in other memory, it only orders a write after earlier
+// reads. Lanes of a sub-group run in lockstep: a write of one lane comes after the reads that other lanes made before
+// it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_DEVICE_MEMORYWATCH_H
@@ -20,31 +20,32 @@
 
 namespace quern::test {
 
-/// An access of some elements side by side.
+/// An access of contiguous elements.
 struct DeviceAccess {
-  int64_t buffer = 0; ///< in the order in which they were added
+  int64_t buffer = 0; ///< number of the buffer, in the order of add()
   int64_t first = 0, count = 1;
-  int64_t alignment = 1; ///< that the kernel promises, in bytes
+  int64_t alignment = 1; ///< alignment that the kernel promises, in bytes
   bool isWrite = false;
 };
 
 class MemoryWatch {
 public:
-  /// Buffers that begin at one address are the same memory. `isOfGroup`: each group has one of its
-  /// own, which begins undefined.
+  /// Adds a buffer. Buffers with the same address are the same memory. `isOfGroup`: each group has its own memory,
+  /// which is uninitialized at first.
   void add(const std::string &name, const char *data, int64_t bytes, int64_t elementBytes, bool isOfGroup);
-  /// Accesses before this and after it are not at the same time, for work-items of this group.
+  /// Separates earlier accesses of the group from later ones, like a barrier.
   void startPhase(int64_t group);
-  /// By a work-item and its sub-group, both counted over all groups. Returns what is wrong with it, or nothing.
+  /// Records an access of a work-item and its sub-group, both numbered over all groups. Returns a description of
+  /// undefined behavior; empty if there is none.
   std::string note(int64_t item, int64_t subGroup, const DeviceAccess &access);
 
 private:
   static constexpr uint32_t nobody = 0, several = ~0u;
-  /// All by their number + 1.
+  /// All numbers are stored plus 1.
   struct Element {
-    uint32_t writer = nobody, written = 0; ///< the work-item, and in which phase
-    uint32_t reader = nobody, read = 0;    ///< in that phase: the only sub-group, or several
-    uint32_t readers = nobody;             ///< in all phases: the only group, or several
+    uint32_t writer = nobody, written = 0; ///< last work-item that wrote, and its phase
+    uint32_t reader = nobody, read = 0;    ///< sub-group that read in that phase, or `several`
+    uint32_t readers = nobody;             ///< group that read in any phase, or `several`
   };
   struct Buffer {
     std::string name;

@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Random maps, chains, sums of bytes, products and open sizes by the schedules of devices, for random devices.
-// Their kernels run on the host, work-item by work-item (WorkGroups.h), and agree with naive loops on memory that
-// ends and begins at inaccessible pages, in place or not. QUERN_TEST_SEED and QUERN_TEST_COUNT choose the problems;
-// a failure prints seed and IR.
+// Tests random maps, chains, sums of bytes, products and open sizes with the schedules of devices, for random devices.
+// Their kernels run on the host, work-item by work-item (WorkGroups.h), on memory that ends or starts at inaccessible
+// pages, in place or not, and the results must agree with naive loops. QUERN_TEST_SEED and QUERN_TEST_COUNT select the
+// problems; a failure prints the seed and the IR.
 //
 //===----------------------------------------------------------------------===//
 #include "Crash.h"
@@ -35,8 +35,7 @@ using namespace quern::test;
 
 namespace {
 
-/// What is left of devices: the sizes of sub-groups that they have, what a group may be, and how
-/// their driver makes vectors.
+/// Draws the properties of a device: sub-group sizes, the maximum group, memory, and the vectors of its driver.
 DeviceStrategy randomDevice(std::mt19937_64 &random) {
   auto pick = [&](int64_t from, int64_t to) {
     return from + static_cast<int64_t>(random() % static_cast<uint64_t>(to - from + 1));
@@ -77,7 +76,7 @@ using Schedule = FailureOr<SmallVector<func::FuncOp>> (*)(const Problem &problem
 
 class RandomDevices : public testing::Test {
 protected:
-  /// Nothing if the schedule does not take the problem, or its memory is more than the device has.
+  /// Returns nothing if the schedule does not support the problem, or needs more memory than the device has.
   std::optional<ScheduledKernel> compile(const std::string &text, Schedule schedule, const DeviceStrategy &device) {
     std::string whyNot;
     std::optional<ScheduledKernel> kernel = compiler.tryCompile(
@@ -98,7 +97,7 @@ protected:
       kernel.reset();
     return kernel;
   }
-  /// What a device demands of a launch; fails the test where it does not hold.
+  /// Checks the limits of the device for launches; the test fails if one is exceeded.
   static bool fits(const ScheduledKernel &kernel, const DeviceStrategy &device) {
     for (const GroupShape &group : kernel.groups) {
       EXPECT_TRUE(group.items > 0 && group.items <= device.maxGroup) << "a group of " << group.items;
@@ -139,7 +138,7 @@ protected:
     if (std::optional<ScheduledKernel> kernel = compile(problem.open.text, schedule, device))
       check(*kernel, problem, seed, widens);
   }
-  /// One kernel for three sets of sizes.
+  /// Runs one kernel with three sets of sizes.
   void checkOpen(OpenChain (*draw)(uint64_t seed, uint64_t execution), uint64_t seed, Schedule schedule, bool widens) {
     std::mt19937_64 random(seed);
     const DeviceStrategy device = randomDevice(random);
@@ -155,7 +154,7 @@ protected:
       check(*kernel, problem, seed, widens);
     }
   }
-  /// Features are words of a plan, or with a '!' in front words that it has not.
+  /// Features are words of a plan; after a '!', words that some plan does not have.
   void forEachSeed(uint64_t usual, std::initializer_list<const char *> features,
                    const std::function<void(uint64_t seed)> &body) {
     const uint64_t first = fromEnvironment("QUERN_TEST_SEED", 1), count = fromEnvironment("QUERN_TEST_COUNT", usual);
@@ -163,7 +162,7 @@ protected:
       seen[feature] = 0;
     for (uint64_t seed = first; seed < first + count && !HasFailure(); ++seed)
       body(seed);
-    for (const auto &[feature, times] : seen) // a full run meets every way of scheduling
+    for (const auto &[feature, times] : seen) // a full run covers every way of scheduling
       EXPECT_TRUE(times > 0 || count < usual) << "no plan has: " << feature;
     int others = 0;
     for (const auto &[reason, times] : refused) {
@@ -218,7 +217,7 @@ TEST_F(RandomDevices, OpenChainsEqualNaiveLoops) {
               [&](uint64_t seed) { checkOpen(makeOpenChain, seed, scheduleDeviceRows, /*widens=*/true); });
 }
 
-/// All work-items of a row read a value of it, and one of them writes to the same place.
+/// All work-items of a row read a value of the row, and one of them overwrites it.
 TEST_F(RandomDevices, ValuesOfRowsAreReadBeforeTheyAreOverwritten) {
   const std::string text = R"(
 #all = affine_map<(n, k) -> (n, k)>
@@ -261,7 +260,7 @@ func.func @chain(%src: memref<3x700xf32>, %old: memref<3xf32>, %new: memref<3xf3
   EXPECT_EQ(taken, 1);
 }
 
-/// With the rows as a number and as an open size.
+/// The number of rows is known or open.
 TEST_F(RandomDevices, ProductsEqualNaiveLoops) {
   forEachSeed(100,
               {"over memory", "in registers", "rhs through memory", "2 products", "accumulators",

@@ -1,9 +1,9 @@
-//===- RandomOpen.cpp - Random maps and products of open sizes ------------===//
+//===- RandomOpen.cpp - Random maps and products with open sizes ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the text depends on is drawn from the seed, sizes that are open from the execution.
+// The seed determines the text, and the execution the open sizes.
 //
 //===----------------------------------------------------------------------===//
 #include "RandomOpen.h"
@@ -18,7 +18,7 @@ namespace {
 
 std::string number(int64_t value) { return std::to_string(value); }
 
-/// Loops, some of which are open, and arguments over them, some of whose strides and offsets are.
+/// Loops, some of which are open, and arguments over them, some of which have open strides and offsets.
 class OpenSpace : protected Dice {
 public:
   OpenSpace(uint64_t seed, uint64_t execution, bool mayOffsetsBeOpen)
@@ -44,10 +44,10 @@ protected:
   std::string memrefOf(const Argument &argument, bool open) const;
   std::string mapOf(const std::vector<int> &loops) const;
   std::string signature(bool open) const;
-  /// What an execution has to say of the arguments, and their texts.
+  /// Returns the texts with the arguments and sizes of an execution.
   OpenChain finish(const std::string &open, const std::string &closed, double tolerance);
 
-  Dice own; ///< of the execution
+  Dice own; ///< for the sizes of the execution
   const bool mayOffsetsBeOpen;
   std::vector<int64_t> extents;
   std::vector<bool> isOpen;
@@ -129,7 +129,7 @@ OpenChain OpenSpace::finish(const std::string &open, const std::string &closed, 
   return chain;
 }
 
-/// A copy, or a source with a factor along some loops, in another order of dims.
+/// A copy, or the product of a source with a factor along some loops, with permuted dims.
 class OpenMaps : OpenSpace {
 public:
   OpenMaps(uint64_t seed, uint64_t execution) : OpenSpace(seed, execution, /*mayOffsetsBeOpen=*/true) {}
@@ -177,7 +177,7 @@ OpenChain OpenMaps::run() {
         some.push_back(loop);
     drawArgument(Element::F32, some, /*isOutput=*/false);
   }
-  if (isInPlace) { // of the same layout
+  if (isInPlace) { // with the same layout
     target = source, output = static_cast<int>(arguments.size()), aliased = 0;
     arguments.emplace_back(arguments[0]);
   } else {
@@ -200,7 +200,7 @@ OpenChain OpenMaps::run() {
   return finish(textOf(true), textOf(false), 0);
 }
 
-/// C = A B, or added to what C has, with a bias and another type or without.
+/// C = A B or C += A B, with or without a bias and a conversion.
 class OpenProducts : OpenSpace {
 public:
   OpenProducts(uint64_t seed, uint64_t execution) : OpenSpace(seed, execution, /*mayOffsetsBeOpen=*/false) {}

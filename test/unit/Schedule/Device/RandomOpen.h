@@ -1,11 +1,10 @@
-//===- RandomOpen.h - Random maps and products of open sizes --------------===//
+//===- RandomOpen.h - Random maps and products with open sizes ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What only devices take, as text drawn from a seed: copies and elementwise ops whose extents, strides and
-// offsets are known at execution, and products of matrices with M, N, K and leading dims known at execution,
-// either factor transposed.
+// Problems that only devices support, as text drawn from a seed: copies and elementwise ops with open extents, strides
+// and offsets, and products of matrices with open M, N, K and leading dims, with either factor transposed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_DEVICE_RANDOMOPEN_H
@@ -15,10 +14,11 @@
 
 namespace quern::test {
 
-/// `execution`: 0, 1, …: other sizes for the same open text. The tolerance is 0: ops round in one way only.
+/// `execution` 0, 1, …: other sizes for the same open text. The tolerance is 0: every op has one correct rounding.
 OpenChain makeOpenMap(uint64_t seed, uint64_t execution);
 
-/// The same of products. Sums of bytes are exact: their tolerance is 0, and an output of i32 counts as one of f32.
+/// Like makeOpenMap(), for products. Sums of bytes are exact: their tolerance is 0, and an i32 output counts as
+/// f32.
 OpenChain makeOpenProduct(uint64_t seed, uint64_t execution);
 
 } // namespace quern::test

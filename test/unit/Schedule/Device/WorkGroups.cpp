@@ -1,10 +1,10 @@
-//===- WorkGroups.cpp - Work-items of a device on the host -----------------===//
+//===- WorkGroups.cpp - Running a device's work-items on the host ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A switch of stacks is written out: swapcontext() asks the kernel for the signal mask twice, and a product of matrices
-// switches some hundred thousand times.
+// Stacks are switched by assembly code, because swapcontext() makes a system call for the signal mask each time, and a
+// product of matrices switches several hundred thousand times.
 //
 //===----------------------------------------------------------------------===//
 #include "WorkGroups.h"
@@ -15,10 +15,10 @@
 
 using namespace quern::test;
 
-/// Keeps the stack, with what a function must preserve, in *from and goes on where `to` was kept.
+/// Stores the stack pointer in *from, after pushing the callee-saved registers, and continues on the stack `to`.
 extern "C" void quernTestSwitchStacks(char **from, char *to);
 #ifdef __x86_64__
-/// Words that the switch leaves on a stack, and which of them is where it goes on.
+/// Number of words that the switch leaves on a stack, and the index of the return address.
 static constexpr int64_t keptWords = 8, returnWord = 6;
 asm(R"(
 .text
@@ -79,11 +79,11 @@ quernTestSwitchStacks:
 )");
 #endif
 
-/// Of functions that are left for good: what the sanitizer writes beside their variables would be found
-/// by who has the stack next.
+/// For functions that never return: AddressSanitizer's poison around their variables would remain on the stack for its
+/// next user.
 #define LEFT_FOR_GOOD __attribute__((no_sanitize("address")))
 
-static constexpr int64_t stackBytes = int64_t(1) << 17; // pages that nobody touches cost nothing
+static constexpr int64_t stackBytes = int64_t(1) << 17; // untouched pages take no memory
 static WorkGroups *running = nullptr;
 
 namespace quern::test {
@@ -106,7 +106,7 @@ struct Calls {
       running->wait(WorkGroups::State::Write, 0);
     if (running->isFine({buffer, first, count, alignment, isWrite != 0}))
       return;
-    running->wait(WorkGroups::State::Done, 0); // for good: the access is left out
+    running->wait(WorkGroups::State::Done, 0); // never returns, so the access is skipped
   }
 };
 
@@ -124,7 +124,7 @@ WorkGroups::WorkGroups(int64_t items, int64_t subGroup, uint64_t seed, MemoryWat
   place();
 }
 
-/// Which work-items make a sub-group is the device's: it need not be neighbours.
+/// The device assigns work-items to sub-groups; they need not be contiguous.
 void WorkGroups::place() {
   std::vector<int64_t> order(count);
   std::iota(order.begin(), order.end(), 0);
@@ -148,7 +148,7 @@ void WorkGroups::fail(const std::string &what) {
 }
 
 bool WorkGroups::isFine(const DeviceAccess &access) {
-  const int64_t before = group * count; // work-items, of other groups
+  const int64_t before = group * count; // number of work-items of earlier groups
   const std::string what = watch.note(before + current, before / width + items[current].group, access);
   if (!what.empty())
     fail(what);
@@ -166,7 +166,7 @@ LEFT_FOR_GOOD void WorkGroups::beginItem() {
   running->wait(State::Done, 0);
 }
 
-/// As the switch would have left it in front of beginItem().
+/// Prepares a stack as if the switch had suspended it at the start of beginItem().
 void WorkGroups::prepare(Item &item, int64_t number) {
   uint64_t first[keptWords] = {};
   first[returnWord] = reinterpret_cast<uint64_t>(&beginItem);
@@ -207,7 +207,8 @@ void WorkGroups::exchange(SubGroup &subGroup) {
   }
 }
 
-/// Until its work-items are at barriers or exchanges, or done. Before one of them writes, the others come up.
+/// Runs a sub-group until its work-items are at barriers or exchanges, or done. A work-item that is about to write
+/// waits until the others have caught up.
 bool WorkGroups::runUntilWait(SubGroup &subGroup) {
   std::shuffle(subGroup.turns.begin(), subGroup.turns.end(), random);
   for (bool isRunning = true; isRunning;) {

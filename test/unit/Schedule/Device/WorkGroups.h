@@ -1,11 +1,11 @@
-//===- WorkGroups.h - Work-items of a device on the host -------------------===//
+//===- WorkGroups.h - Running a device's work-items on the host -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Runs a kernel of which one call is one work-item (WorkItems.h), the work-items of a group in turns on stacks of their
-// own: each until it comes to a barrier or to an exchange with its sub-group. Whose turn it is, and which work-items a
-// sub-group has, is drawn from a seed.
+// Runs a kernel in which one call is one work-item (WorkItems.h). The work-items of a group alternate on separate
+// stacks: each runs until a barrier or an exchange with its sub-group. A seed determines the order of the work-items
+// and the members of a sub-group.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TEST_RECIPES_DEVICE_WORKGROUPS_H
@@ -18,42 +18,42 @@
 
 namespace quern::test {
 
-/// What work-items call, as addresses.
+/// Addresses of the functions that work-items call.
 struct WorkItemCalls {
   uint64_t lane, subGroup; ///< int64_t()
   uint64_t barrier;        ///< void(int64_t place)
   uint64_t exchange;       ///< uint64_t(int64_t place, uint64_t value, int64_t lane, int64_t isXor, int64_t width)
   uint64_t access;         ///< void(int64_t buffer, int64_t first, int64_t count, int64_t alignment, int64_t isWrite)
 };
-/// Places tell calls of a kernel apart.
+/// `place` identifies a call site of a kernel.
 WorkItemCalls workItemCalls();
 
-/// The groups of one execution. One at a time in a process.
+/// The groups of one execution; only one at a time in a process.
 class WorkGroups {
 public:
-  /// Groups of so many work-items, in sub-groups of `subGroup`; 0: the kernel counts on none.
+  /// Groups of `items` work-items, in sub-groups of `subGroup`; 0: the kernel does not use sub-groups.
   WorkGroups(int64_t items, int64_t subGroup, uint64_t seed, MemoryWatch &watch);
-  /// Calls `item` for each work-item of a group, which may end in a signal that leaves this function. False
-  /// if something was undefined.
+  /// Calls `item` for each work-item of a group. A signal handler may leave this function. Returns false if something
+  /// was undefined.
   bool run(int64_t number, const std::function<void(int64_t item)> &item);
-  /// What was undefined: barriers that not all work-items come to, exchanges without the whole
-  /// sub-group, what MemoryWatch finds.
+  /// Returns the first undefined behavior: a barrier that not all work-items reach, an exchange without the whole
+  /// sub-group, or a report of MemoryWatch. Empty if there is none.
   const std::string &fault() const { return firstFault; }
 
 private:
   friend struct Calls;
   enum class State { Ready, Barrier, Exchange, Write, Done };
   struct Item {
-    char *stack = nullptr; ///< where it stopped
+    char *stack = nullptr; ///< stack pointer while it is suspended
     State state = State::Ready;
-    int64_t place = 0; ///< of the call that it waits in
+    int64_t place = 0; ///< call site that it waits at
     int64_t group = 0, lane = 0;
     uint64_t value = 0;
-    int64_t from = 0; ///< the lane whose value it gets
+    int64_t from = 0; ///< lane whose value it receives
   };
   struct SubGroup {
-    std::vector<int64_t> items; ///< by lane
-    std::vector<int64_t> turns; ///< the same, in another order
+    std::vector<int64_t> items; ///< work-items by lane
+    std::vector<int64_t> turns; ///< work-items in random order
   };
 
   void place();
@@ -62,7 +62,7 @@ private:
   void fail(const std::string &what);
   bool isFine(const DeviceAccess &access);
   bool runUntilWait(SubGroup &subGroup);
-  /// Until it waits as a whole or is done; false where its work-items part.
+  /// Runs until the whole sub-group waits at a barrier or is done; false if its work-items diverge.
   bool runUntilBarrier(SubGroup &subGroup);
   bool areTogether(const std::vector<int64_t> &those);
   void exchange(SubGroup &subGroup);

@@ -1,10 +1,6 @@
-//===- WorkItems.cpp - A device's kernel as a function of the host --------===//
+//===- WorkItems.cpp - A device's kernel as a host function ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See WorkItems.h.
-//
 //===----------------------------------------------------------------------===//
 #include "WorkItems.h"
 
@@ -48,10 +44,10 @@ private:
   OpBuilder b;
   WorkItemCalls calls;
   Location loc = UnknownLoc::get(kernel.getContext());
-  int64_t place = 0; ///< of the call at hand
+  int64_t place = 0; ///< number of the current call site
 };
 
-/// Behind the tensors, in front of open sizes.
+/// Inserts the arguments for group memory after the tensors and before the open sizes.
 void Rewriter::takeGroupMemory() {
   unsigned at = kernel.getNumArguments();
   while (at && kernel.getArgAttr(at - 1, attr::sizes))
@@ -74,7 +70,7 @@ void Rewriter::takeGroupMemory() {
   }
 }
 
-/// Null if the function gives nothing.
+/// Emits a call; returns null if it has no result.
 Value Rewriter::call(uint64_t function, Type result, ArrayRef<Value> operands) {
   Value address = LLVM::IntToPtrOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
                                            constant(static_cast<int64_t>(function)));
@@ -115,7 +111,7 @@ void Rewriter::replace(Operation *op) {
     op->getResult(0).replaceAllUsesWith(askIndex(calls.lane));
   else if (isa<gpu::SubgroupIdOp>(op))
     op->getResult(0).replaceAllUsesWith(askIndex(calls.subGroup));
-  else if (auto group = dyn_cast<gpu::BlockIdOp>(op)) // groups and work-items lie along x
+  else if (auto group = dyn_cast<gpu::BlockIdOp>(op)) // groups and work-items are along x
     group.replaceAllUsesWith(group.getDimension() == gpu::Dimension::x
                                  ? Value(*std::prev(kernel.args_end(), 2))
                                  : arith::ConstantIndexOp::create(b, loc, 0).getResult());
@@ -128,7 +124,7 @@ template <typename Op>
 void Rewriter::watch(Op op, Value memref, ValueRange indices, int64_t count, int64_t alignment, bool isWrite) {
   auto argument = dyn_cast<BlockArgument>(memref);
   if (!argument || kernel.getArgAttr(argument.getArgNumber(), attr::sizes))
-    return; // of the work-item
+    return; // private to the work-item
   b.setInsertionPoint(op);
   int64_t bytes = llvm::divideCeil(cast<MemRefType>(memref.getType()).getElementTypeBitWidth(), 8);
   (void)call(calls.access, Type(),

@@ -1,4 +1,4 @@
-//===- WorkItems.h - A device's kernel as a function of the host ----------===//
+//===- WorkItems.h - A device's kernel as a host function -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,12 +9,12 @@
 
 namespace quern::test {
 
-/// Of an argument that takes a group's memory.
+/// Attribute of an argument that receives the memory of a group.
 constexpr llvm::StringLiteral groupMemoryArgument = "test.group_memory";
 
-/// Makes a scheduled kernel of a device one of the host of which a call is one work-item: `begin` is its group and
-/// `end` its number there. The memory of a group is given behind the tensors. What a device does between work-items,
-/// and every access, calls workItemCalls().
+/// Converts the scheduled kernel of a device to a host function, of which one call is one work-item: `begin` is its
+/// group and `end` its number in the group. The group's memory is passed after the tensors. Exchanges, barriers and
+/// accesses become calls of workItemCalls().
 void makeWorkItem(mlir::func::FuncOp kernel);
 
 } // namespace quern::test

@@ -109,6 +109,11 @@ KernelAttr KernelAttr::withSharedBytes(int64_t bytes) const {
              getScratchBytes(), bytes, getSpace(), getSubGroupSize());
 }
 
+KernelAttr KernelAttr::withScratchBytes(int64_t bytes) const {
+  return get(getContext(), getFactors(), getGroupSize(), getNsPerIteration(), getPlan(), getProblem(), bytes,
+             getSharedBytes(), getSpace(), getSubGroupSize());
+}
+
 /// What an op of this kind may have.
 static Licence licencesFor(Operation *op) {
   if (isa<math::ExpOp>(op))

@@ -68,6 +68,7 @@ def Quern_KernelAttr : Quern_Attr<"Kernel", "kernel"> {
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     KernelAttr withSharedBytes(int64_t bytes) const;
+    KernelAttr withScratchBytes(int64_t bytes) const;
   }];
 }
 

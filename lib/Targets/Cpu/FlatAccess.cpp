@@ -74,7 +74,8 @@ bool isTableEntry(Value v) {
   if (auto cast = v.getDefiningOp<UnrealizedConversionCastOp>(); cast && cast.getNumOperands() == 1)
     v = cast.getOperand(0);
   auto load = v.getDefiningOp<memref::LoadOp>();
-  return load && load.getMemRefType().getElementType().isIndex() && load.getMemRef().getDefiningOp<memref::AllocaOp>();
+  return load && load.getMemRefType().getElementType().isIndex() &&
+         isa_and_present<memref::AllocaOp, memref::ViewOp>(load.getMemRef().getDefiningOp());
 }
 
 /// What an index adds that a table has becomes a step of its own: such accesses share all else, and an address has room

@@ -10,6 +10,7 @@
 #include "Schedule/Map/Cpu/Emitter.h"
 
 #include "Schedule/Build/CpuMemory.h"
+#include "Schedule/Build/FrameBuffers.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -52,6 +53,7 @@ func::FuncOp MapEmitter::emit() {
   place = startOf(std::move(place), iterations.getInductionVar());
   emitLoops(ArrayRef(plan.loops).drop_front(plan.outer), place);
   kernel.function.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
+  limitFrame(kernel.function);
   return kernel.function;
 }
 

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "Schedule/Map/Cpu/OpenEmitter.h"
 
+#include "Schedule/Build/FrameBuffers.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
@@ -62,6 +64,7 @@ func::FuncOp OpenEmitter::emit() {
   else
     emitTiles();
   kernel.function.walk([](scf::ForOp loop) { moveLoopInvariantCode(loop); });
+  limitFrame(kernel.function);
   return kernel.function;
 }
 

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Format: magic (8 bytes), version (u32), XXH3-128 of the rest (16 bytes), then the fields in the order of the struct;
-// strings and lists have a 32-bit count, the code a 64-bit one; ProgramFormat.cpp has the launch. The checksum finds
-// accidents; the checks of every count, index and name are for files that somebody made.
+// Format: magic (8 bytes), version (u32), XXH3-128 of the rest (16 bytes), then the fields in the order of the struct.
+// Strings and lists have a 32-bit count, the code a 64-bit one. ProgramFormat.cpp has the launch. The checksum detects
+// accidental damage; the checks of counts, indices and names are for forged files.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/Artifact.h"
@@ -19,7 +19,7 @@
 namespace quern {
 namespace {
 
-/// No kernel comes near these; they bound what a hostile file makes the reader do.
+/// No real kernel approaches these limits; they bound the resources that a hostile file can make the reader use.
 constexpr uint32_t maxEntries = 256, maxArguments = 4096;
 constexpr int32_t maxWorkItems = 65536, maxSubGroupSize = 128;
 
@@ -82,7 +82,7 @@ Result<void> readEntries(ByteReader &in, Artifact &artifact) {
   return {};
 }
 
-/// One for each entry of a device's code.
+/// Reads the groups, one for each entry of a device's code.
 Result<void> readGroups(ByteReader &in, Artifact &artifact) {
   for (size_t i = 0; artifact.codeKind != CodeKind::ElfObject && i < artifact.entries.size() && in.ok(); ++i) {
     EntryGroup group;
@@ -183,7 +183,7 @@ Result<Artifact> Artifact::parse(std::string_view bytes) {
 std::string Artifact::launchText() const {
   std::string text;
   size_t nextLoop = 0;
-  std::vector<uint32_t> open; // the ends of the loops around
+  std::vector<uint32_t> open; // end steps of the surrounding loops
   for (uint32_t i = 0; i < steps.size(); ++i) {
     text += text.empty() ? "" : steps[i].besidePrevious ? " | " : ", ";
     for (; nextLoop < loops.size() && loops[nextLoop].first == i; ++nextLoop) {

@@ -1,4 +1,4 @@
-//===- Program.cpp - What a kernel's launch consists of -------------------===//
+//===- Program.cpp - The launch program of a kernel -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,11 +1,11 @@
-//===- Program.h - What a kernel's launch consists of ---------------------===//
+//===- Program.h - The launch program of a kernel -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A launch is data: steps in order, loops around ranges of them, and memory that steps pass values on in. Whatever an
-// execution decides (how often a loop runs, where in a tensor a step begins) is a polynomial of its sizes and of the
-// indices of the loops around.
+// A launch is data: steps in order, loops around ranges of them, and memory through which steps pass values. Each
+// quantity that an execution determines (the trip count of a loop, the offset of a step in a tensor) is a polynomial of
+// the execution's sizes and of the indices of the surrounding loops.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_ARTIFACT_PROGRAM_H
@@ -19,12 +19,12 @@
 
 namespace quern {
 
-/// No launch comes near these limits; they bound what a hostile file makes its reader do.
+/// No real launch approaches these limits; they bound the resources that a hostile file can make its reader use.
 inline constexpr uint32_t maxStepBuffers = 64, maxLoopDepth = 8, maxLoops = 4096, maxRegions = 256,
                           maxDerivedSizes = 128, maxChecks = 1024, maxTerms = 64, maxTermSymbols = 8;
 
-/// coefficient · the product of symbols. Symbol i < maxLoopDepth is the index of the loop at depth i around a step,
-/// from the outermost, 0; any other is size i - maxLoopDepth of the execution.
+/// coefficient · the product of symbols. Symbol i < maxLoopDepth is the index of the surrounding loop at depth i, where
+/// 0 is the outermost; any other symbol is size i - maxLoopDepth of the execution.
 struct Term {
   int64_t coefficient = 0;
   std::vector<uint32_t> symbols; ///< ascending
@@ -33,80 +33,79 @@ struct Term {
 
 inline constexpr uint32_t symbolOfSize(uint32_t size) { return maxLoopDepth + size; }
 
-/// A sum of terms with different symbols; without terms, 0.
+/// A sum of terms with different symbols; 0 if there are no terms.
 struct Polynomial {
   Polynomial() = default;
   Polynomial(int64_t constant) {
     if (constant)
       terms.push_back({constant, {}});
   }
-  /// Its value if it depends on no symbol.
+  /// Returns the value if the polynomial depends on no symbol.
   std::optional<int64_t> constant() const;
   bool dependsOnSizes() const;
-  /// "4096*s0 - 64*d1 + 8": d is the index of a loop, s a size.
+  /// Returns a text such as "4096*s0 - 64*d1 + 8": d is a loop index, s a size.
   std::string text() const;
   bool operator==(const Polynomial &) const = default;
 
   std::vector<Term> terms;
 };
 
-/// What a symbol may be, the ends included.
+/// The range of a symbol, both ends included.
 struct SymbolRange {
   int64_t low = 0, high = 0;
 };
-/// What a polynomial may be if symbol i is in `symbols[i]`, which has at least those that it depends on;
-/// nothing if that is beyond int64.
+/// Returns the range of a polynomial if symbol i is in `symbols[i]`, which must have all symbols that it depends on;
+/// nothing if the range exceeds int64.
 std::optional<SymbolRange> rangeOf(const Polynomial &polynomial, std::span<const SymbolRange> symbols);
 
-/// Multiplies the iterations of a step by sizes[sizeIndex] / divisor, rounded up, where the sizes
-/// are known at execution only.
+/// Multiplies the iterations of a step by sizes[sizeIndex] / divisor, rounded up. The size is known only at execution.
 struct SizeFactor {
-  uint32_t sizeIndex = 0; ///< into `quern_kernel_args::sizes`
+  uint32_t sizeIndex = 0; ///< index in `quern_kernel_args::sizes`
   int64_t divisor = 1;
 };
 
-/// A buffer that a step passes, from `byteOffset` on.
+/// A buffer that a step passes, starting at `byteOffset`.
 struct StepBuffer {
-  uint32_t buffer = 0; ///< an argument's position, or behind all arguments a region's
+  uint32_t buffer = 0; ///< position of an argument, or the number of arguments plus the index of a region
   Polynomial byteOffset;
 };
 
-/// Runs `entry` over [0, iterations · factors): the iterations are independent. Steps run in order, each after all of
-/// the one before, unless they are marked as independent of it.
+/// Runs `entry` over [0, iterations · factors), whose iterations are independent. Steps run in order, each after the
+/// previous one has finished, unless it is marked as independent of it.
 struct LaunchStep {
   uint32_t entry = 0; ///< index into `entries`
   int64_t iterations = 0;
-  /// Estimate on one core; 0: unknown. The runtime uses no more threads than the work is worth.
+  /// Estimate on one core; 0: unknown. The runtime limits the number of threads by the amount of work.
   int64_t nsPerIteration = 0;
   std::vector<SizeFactor> factors;
-  std::vector<StepBuffer> buffers{}; ///< what the entry gets; empty: the buffers of all arguments
-  bool besidePrevious = false;       ///< the two may run at once
+  std::vector<StepBuffer> buffers{}; ///< the entry's buffers; empty: the buffers of all arguments
+  bool besidePrevious = false;       ///< true if the step may run concurrently with the previous one
 };
 
-/// Runs steps [first, end) `trips` times, never if that is negative. A loop comes before those that are in it; other
-/// loops begin where it has ended.
+/// Runs steps [first, end) `trips` times; never if that is negative. A loop is listed before those that it contains;
+/// other loops start where it ends or later.
 struct LaunchLoop {
-  Polynomial trips; ///< of sizes
+  Polynomial trips; ///< depends on sizes only
   uint32_t first = 0, end = 0;
 };
 
-/// A size that an execution finds behind those it is given. Polynomials are of the given sizes and of derived ones
-/// before it.
+/// A size that an execution derives; it follows the sizes that are passed. Its polynomials depend on those and on
+/// earlier derived sizes.
 struct DerivedSize {
   enum class Kind : uint32_t {
-    Maximum, ///< the greatest of `count` s32 elements of an argument, `stride` elements apart, but in [0, limit]
-    Number,  ///< the s32 element that an argument has
+    Maximum, ///< the maximum of `count` s32 elements of an argument, `stride` elements apart, clamped to [0, limit]
+    Number,  ///< the s32 element of an argument
     Computed ///< `value`
   };
-  uint32_t argument = 0; ///< index into `arguments`; of a computed one 0
+  uint32_t argument = 0; ///< index in `arguments`; 0 if computed
   Polynomial limit, count, stride;
   Kind kind = Kind::Maximum;
   Polynomial value;
 };
 
-/// An execution is refused unless low <= value <= high, polynomials of all sizes.
+/// Rejects an execution unless low <= value <= high; the bounds are polynomials of all sizes.
 struct SizeCheck {
-  std::string what; ///< that the value is, for the message
+  std::string what; ///< name of the value, for the message
   Polynomial value, low, high;
 };
 

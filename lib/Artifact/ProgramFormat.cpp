@@ -1,9 +1,9 @@
-//===- ProgramFormat.cpp - The launch in an artifact's bytes --------------===//
+//===- ProgramFormat.cpp - The launch program in an artifact --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Loops come in front of the steps, so that a step's depth is known when its polynomials are read.
+// Loops are stored before the steps, so that a step's depth is known when its polynomials are read.
 //
 //===----------------------------------------------------------------------===//
 #include "Artifact/ProgramFormat.h"
@@ -42,7 +42,7 @@ void write(const LaunchStep &step, ByteWriter &out) {
   out.put<uint32_t>(step.besidePrevious);
 }
 
-/// Reads the parts in the order in which they lie, and says whose a polynomial is if it is refused.
+/// Reads the parts in the order in which they are stored. An error about a polynomial names its owner.
 class ProgramReader {
 public:
   ProgramReader(ByteReader &in, Artifact &artifact) : in(in), artifact(artifact) {}
@@ -59,14 +59,14 @@ private:
   Result<void> readFactors(LaunchStep &step);
   Result<void> readBuffers(LaunchStep &step);
   Result<void> readPolynomial(Polynomial &polynomial, uint32_t depth, uint32_t sizes, const char *what, size_t which);
-  /// A count that is refused beyond its limit.
+  /// Reads a count; fails if it exceeds `limit`.
   Result<uint32_t> readCount(const char *what, uint32_t limit);
   uint32_t allSizes() const { return artifact.sizeCount + static_cast<uint32_t>(artifact.derivedSizes.size()); }
 
   ByteReader &in;
   Artifact &artifact;
-  std::vector<uint32_t> depths; ///< of each step
-  std::vector<bool> atEdge;     ///< of each step: a loop begins there, or has ended in front of it
+  std::vector<uint32_t> depths; ///< loop depth of each step
+  std::vector<bool> atEdge;     ///< by step: true if a loop starts there or has ended before it
   uint32_t stepCount = 0;
 };
 
@@ -161,7 +161,8 @@ Result<void> ProgramReader::readLoops() {
   return in.ok() ? checkLoops() : Result<void>();
 }
 
-/// Every loop lies within the one around it, or begins where the one before it has ended; fills `depths` and `atEdge`.
+/// Checks that every loop is within the one around it or starts where the one before it has ended. Fills `depths` and
+/// `atEdge`.
 Result<void> ProgramReader::checkLoops() {
   depths.assign(stepCount, 0);
   atEdge.assign(stepCount + 1, false);
@@ -265,23 +266,23 @@ Result<void> ProgramReader::read() {
   return {};
 }
 
-/// Of what the polynomials of steps may be.
+/// Checks buffers and offsets of steps, using the ranges of their polynomials.
 class OffsetChecker {
 public:
   explicit OffsetChecker(const Artifact &artifact) : artifact(artifact) {}
   Result<void> check();
 
 private:
-  /// The bytes of an argument or region; nothing where only executions know them.
+  /// Returns the bytes of an argument or region; nothing if they are known only at execution.
   std::optional<int64_t> bytesOf(uint32_t buffer) const;
-  /// Goes on to the next step; false if a loop around it never runs, or as often as sizes say.
+  /// Moves to the next step. Returns false if a surrounding loop never runs, or if its trip count depends on sizes.
   bool findIndices(uint32_t step);
   Result<void> checkBuffer(uint32_t step, const StepBuffer &buffer, bool knowsIndices);
 
   const Artifact &artifact;
   size_t nextLoop = 0;
   std::vector<const LaunchLoop *> open;
-  std::vector<SymbolRange> indices; ///< of the loops around the step
+  std::vector<SymbolRange> indices; ///< ranges of the indices of the surrounding loops
 };
 
 std::optional<int64_t> OffsetChecker::bytesOf(uint32_t buffer) const {

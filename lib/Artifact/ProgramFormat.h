@@ -1,9 +1,10 @@
-//===- ProgramFormat.h - The launch in an artifact's bytes ----------------===//
+//===- ProgramFormat.h - The launch program in an artifact ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Artifact.cpp's part for sizes, steps, loops, regions and derived sizes. Nothing that is read is trusted.
+// The part of the artifact format for sizes, steps, loops, regions and derived sizes. The bytes that are read are not
+// trusted.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_ARTIFACT_PROGRAMFORMAT_H
@@ -15,10 +16,10 @@
 namespace quern {
 
 void writeProgram(const Artifact &artifact, ByteWriter &out);
-/// Behind the entries; what steps refer to among the arguments is left to checkProgram().
+/// Reads the part after the entries. References of steps to arguments are left to checkProgram().
 Result<void> readProgram(ByteReader &in, Artifact &artifact);
-/// Behind the arguments: every buffer is one, and no offset leaves it, as far as that does not
-/// depend on an execution's sizes.
+/// Called after the arguments have been read: checks that every buffer exists and that no offset exceeds it, as far as
+/// that does not depend on an execution's sizes.
 Result<void> checkProgram(ByteReader &in, Artifact &artifact);
 
 } // namespace quern

@@ -1,8 +1,8 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Builds for 64-bit Arm on another machine: clang 22 and lld, libraries below build/peers/arm64 (tools/deps.sh --arm64),
-# programs in QEMU's user mode, whose CPU has all that it knows unless QEMU_CPU of the environment says otherwise.
+# Cross-compiles for 64-bit Arm: clang 22 and lld; libraries below build/peers/arm64 (tools/deps.sh --arm64); programs
+# run in QEMU's user mode, with all CPU features that QEMU has unless the environment variable QEMU_CPU is set.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES QUERN_ARM64_ROOT)
@@ -18,7 +18,7 @@ set(CMAKE_C_COMPILER clang-22)
 set(CMAKE_CXX_COMPILER clang++-22)
 set(CMAKE_C_COMPILER_TARGET aarch64-linux-gnu)
 set(CMAKE_CXX_COMPILER_TARGET aarch64-linux-gnu)
-set(CMAKE_MODULE_LINKER_FLAGS_INIT -fuse-ld=lld) # of the others the presets say it
+set(CMAKE_MODULE_LINKER_FLAGS_INIT -fuse-ld=lld) # the presets set it for executables and shared libraries
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L ${root})
 

@@ -1,19 +1,19 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Writes OUTPUT, BuildId.cpp: SHA-256 over everything that the code of a kernel depends on; LISTING, the hashes; and
-# DEPFILE, from which the build knows the headers. OUTPUT is touched only when the value changes. Hashed are
+# Writes OUTPUT, BuildId.cpp: SHA-256 over all inputs that the code of a kernel depends on; LISTING: the hashes; and
+# DEPFILE, which lists the headers for the build. OUTPUT is touched only if the value changes. The inputs are
 #
-#   SOURCES     and the headers of the tree below ROOT that they include, one by way of another
-#   LLVM        its version, and the revision of LLVM_FILE: that of the package that has it, else the hash of the file
+#   SOURCES     the sources, and the headers below ROOT that they include, directly or not
+#   LLVM        its version, and the revision of LLVM_FILE: the version of its package, or the hash of the file
 #   COMPILER    name and version of the compiler that compiles Quern's compiler
-#   FLAGS       its options of this configuration except those with paths, QUERN_ENABLE_CHECKS and QUERN_SANITIZE
-#   EPOCH       of code generation
+#   FLAGS       its options in this configuration, without paths; QUERN_ENABLE_CHECKS and QUERN_SANITIZE
+#   EPOCH       the epoch of code generation (CodegenEpoch.cmake)
 #
-# Builds for two machines agree where these do, so that kernels of one run on the other: the options for hardening
-# differ by machine and are not hashed.
+# Builds for two machines have equal ids if these inputs are equal, so that kernels of one run on the other. Hardening
+# options differ by machine and are not hashed.
 cmake_minimum_required(VERSION 3.25)
 
-# The version of the distribution's package that has `file`, or else the hash of the file.
+# The version of the distribution's package that has `file`, or the hash of the file.
 function(revision file result)
   set(${result} none PARENT_SCOPE)
   if(NOT EXISTS "${file}")

@@ -1,14 +1,14 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What `cmake --install` copies: public headers, the libraries, the plugin for mlir-opt, the compiler's process, the
-# command, and what lets other builds find them, the CMake package Quern and quern.pc. The tree that results may be
-# moved. The compiler as a C++ library is an export set of its own, since only its users need MLIR.
+# The files that `cmake --install` copies: public headers, the libraries, the plugin for mlir-opt, the compiler process,
+# the command, and, for other builds, the CMake package Quern and quern.pc. The installed tree may be moved. The
+# compiler as a C++ library is a separate export set, because only its users need MLIR.
 
 set(QUERN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Quern)
 
-# Installed targets are linked with their final run path. CMake would otherwise reserve space for it in the build tree
-# with colons, and each empty part between two colons is the working directory.
+# Installed targets are linked with their final run path. Otherwise CMake reserves space for it in the build tree with
+# colons, and each empty part between two colons means the working directory.
 foreach(target IN ITEMS quern quern_remote quern_onnxruntime quern_dnnl quern_compiler quern_mlir_compiler quern_mlir
     quern_compiler_process quern_tool)
   if(TARGET ${target})
@@ -22,24 +22,24 @@ install(TARGETS quern EXPORT QuernTargets
 install(EXPORT QuernTargets NAMESPACE Quern:: DESTINATION ${QUERN_CMAKE_DIR})
 install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# libquern finds it in its own folder, where a remote cache is configured.
+# libquern loads it from its own folder if a remote cache is configured.
 install(TARGETS quern_remote LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-# ONNX Runtime is given its path.
+# ONNX Runtime is passed its path.
 if(TARGET quern_onnxruntime)
   install(TARGETS quern_onnxruntime LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 
-# The drop-in for oneDNN in its own folder, under both names.
+# The drop-in replacement for oneDNN is in a separate folder, under both names.
 install(TARGETS quern_dnnl LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/quern-dnnl)
 install(FILES $<TARGET_FILE_DIR:quern_dnnl>/libdnnl.so.3 DESTINATION ${CMAKE_INSTALL_LIBDIR}/quern-dnnl)
 
 if(QUERN_ENABLE_COMPILER)
-  # The packaged LLVM is not where the dynamic linker looks by itself.
+  # The packaged LLVM is not in the dynamic linker's default path.
   set_target_properties(quern_compiler quern_mlir_compiler PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS quern_mlir_compiler EXPORT QuernCompilerTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  # mlir-opt is given its path; its compiler is beside it.
+  # mlir-opt is passed its path; it finds the compiler library in its own folder.
   install(TARGETS quern_mlir LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   # libquern finds both in its own folder.
   install(TARGETS quern_compiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -52,7 +52,7 @@ if(QUERN_BUILD_TOOLS)
   install(TARGETS quern_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
-# Kernels of families: built by the target quern-families, installed if they are there.
+# Packs of families: built by the target quern-families, installed if they exist.
 if(QUERN_BUILD_TOOLS AND QUERN_ENABLE_COMPILER)
   set(packs)
   set(isas sse42 avx2 avx512_core avx512_core_bf16)
@@ -75,7 +75,7 @@ endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/QuernConfig.cmake.in ${CMAKE_BINARY_DIR}/QuernConfig.cmake
   INSTALL_DESTINATION ${QUERN_CMAKE_DIR} PATH_VARS CMAKE_INSTALL_BINDIR)
-# Before 1.0 a minor version may change anything.
+# Before 1.0, a minor version may be incompatible.
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/QuernConfig.cmake ${CMAKE_BINARY_DIR}/QuernConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/QuernPacks.cmake

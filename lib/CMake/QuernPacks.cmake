@@ -1,15 +1,15 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# quern_add_pack(<target> FILE <problems>... [TARGETS <isa>...] [MLIR <file[:function]>...] [OUTPUT <pack>]):
-# compiles the problems of the files, one a line, with `quern pack build` when <target> is built, and embeds the pack in
-# it. <target>_pack.h declares
+# quern_add_pack(<target> FILE <problems>... [TARGETS <isa>...] [MLIR <file[:function]>...] [OUTPUT <pack>]): compiles
+# the problems of the files, one per line, with `quern pack build` when <target> is built, and embeds the pack in it.
+# <target>_pack.h declares
 #
 #   quern_status_t <target>_add_pack(void);
 #
-# which gives the pack to Quern (quern_add_pack_data); the program calls it before it makes primitives. The pack itself
-# is OUTPUT, by default <target>.qpk in the current binary directory. TARGETS are as `quern compile --target` takes
-# them, by default `native`, the machine that builds. QUERN_COMMAND is the command, by default the one of this package.
+# which passes the pack to Quern (quern_add_pack_data); the program calls it before it creates primitives. OUTPUT is the
+# file of the pack (default: <target>.qpk in the current binary directory). TARGETS are values of `quern compile
+# --target` (default: `native`, the building machine). QUERN_COMMAND is the command (default: the one of this package).
 
 function(quern_add_pack target)
   cmake_parse_arguments(PACK "" "OUTPUT" "FILE;TARGETS;MLIR" ${ARGN})

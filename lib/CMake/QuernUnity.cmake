@@ -1,11 +1,11 @@
 # Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Compiles the sources of a folder as one in every target of DIRECTORY and below, which halves the work of a build from
-# nothing. QUERN_UNITY=TESTS does so for tests and their tools only: a release ships libraries and programs of separate
-# units, in which a call cannot reach another file's function by mistake. Names in unnamed namespaces must differ within
-# a folder, except in the files below, which are compiled separately. The compiler half has a precompiled header
-# instead.
+# Compiles the sources of a folder as one in every target of DIRECTORY and below, which halves the work of a clean
+# build. With QUERN_UNITY=TESTS, this applies only to tests and their tools: release libraries and programs are built
+# from separate translation units, in which a call cannot reach another file's function by mistake. Names in unnamed
+# namespaces must differ within a folder, except in the files below, which are compiled separately. The compiler half
+# has a precompiled header instead.
 set(QUERN_UNITY_ALONE
   "lib/(Compiler|Functions|IR|Plugin|Schedule|Targets|Transforms)/.*"
   "lib/Primitives/(.*/)?Emit.*"
@@ -27,7 +27,7 @@ if(NOT QUERN_UNITY STREQUAL ALL)
   list(APPEND QUERN_UNITY_ALONE "(lib|runtime|tools/quern|tools/quern-opt|tools/support)/.*")
 endif()
 
-# Sets `result` to whether a source, named relative to the root, is compiled separately.
+# Sets `result` to ON if a source, named relative to the root, is compiled separately.
 function(quern_is_alone name result)
   set(${result} OFF PARENT_SCOPE)
   foreach(pattern IN LISTS QUERN_UNITY_ALONE)
@@ -46,7 +46,7 @@ function(quern_unity directory)
       get_target_property(here ${target} SOURCE_DIR)
       get_target_property(headers ${target} PRECOMPILE_HEADERS)
       if(headers)
-        continue() # most of it is saved already
+        continue() # the precompiled header already saves most of it
       endif()
       set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
       foreach(source IN LISTS sources)

@@ -4,10 +4,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Part of libquern-compiler if LLVM is linked into it. LLVM and MLIR register destructors of their static objects, many
-// of them in the first compilations. At the end of a process these would run while other threads compile, and before
-// destructors of the program that compile. The library is never unloaded, so nothing needs them.
+// of them during the first compilations. At the end of a process these would run while other threads compile, and
+// before the program's destructors, which may compile. The library is never unloaded, so they are not needed.
 //
 //===----------------------------------------------------------------------===//
 
-/// Stands for the function of the C++ library in all of this library.
+/// Replaces the C++ library's function for all of this library.
 extern "C" __attribute__((visibility("hidden"))) int __cxa_atexit(void (*)(void *), void *, void *) { return 0; }

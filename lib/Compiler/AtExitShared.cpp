@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Part of libquern-compiler if LLVM and MLIR are shared libraries, in place of AtExit.cpp. Handlers of the end of a
-// process run in reverse order, so the handler that waits for calls of the compiler has to be registered after every
-// destructor of LLVM and MLIR, which register many in the first compilations. So it is registered again after each: in
-// the tables by which these libraries call __cxa_atexit(), this file enters its own function.
+// Part of libquern-compiler if LLVM and MLIR are shared libraries, instead of AtExit.cpp. Exit handlers run in reverse
+// order, so the handler that waits for compiler calls must be registered after every destructor of LLVM and MLIR, which
+// register many during the first compilations. It is therefore registered again after each: this file replaces
+// __cxa_atexit() in the relocation tables of these libraries by its own function.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/Calls.h"
@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char *librariesWithDestructors[] = {"/libLLVM", "/libMLIR", "/libquern-compiler"};
 
-/// The function of the C library, which the table of this library does not have any more.
+/// The C library's function, which is no longer in this library's relocation table
 constinit int (*registerDestructor)(void (*destroy)(void *), void *object, void *library) = nullptr;
 
 void stayLast() {
@@ -36,14 +36,14 @@ int registerAndStayLast(void (*destroy)(void *), void *object, void *library) {
   return failed;
 }
 
-/// Enters the function into a slot. The loader may have made its page read-only.
+/// Writes the function to a slot. The loader may have made its page read-only.
 void enter(void **slot) {
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)), start = reinterpret_cast<uintptr_t>(slot) & -page;
   if (mprotect(reinterpret_cast<void *>(start), page, PROT_READ | PROT_WRITE) == 0)
     *slot = reinterpret_cast<void *>(registerAndStayLast);
 }
 
-/// Enters the function into the slots of one table of relocations.
+/// Writes the function to the slots of one relocation table.
 void enterAll(ElfW(Addr) base, const ElfW(Rela) * table, size_t bytes, const ElfW(Sym) * symbols, const char *names) {
   for (size_t i = 0; i < bytes / sizeof(*table); ++i) {
     const auto symbol = table[i].r_info >> 32U;
@@ -75,7 +75,7 @@ int visit(dl_phdr_info *library, size_t, void *) {
 [[gnu::constructor]] void onLoad() {
   registerDestructor = reinterpret_cast<decltype(registerDestructor)>(dlsym(RTLD_DEFAULT, "__cxa_atexit"));
   (void)dl_iterate_phdr(visit, nullptr);
-  stayLast(); // before the destructors that have been registered so far
+  stayLast(); // runs before the destructors that have been registered so far
 }
 
 } // namespace

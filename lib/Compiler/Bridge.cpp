@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Turns bytes into values and back, checks everything that arrives, and never lets an exception, a diagnostic or a
-// fatal error of LLVM out.
+// Converts bytes to values and back, checks all inputs, and lets no exception, diagnostic or fatal error of LLVM
+// escape.
 //
 //===----------------------------------------------------------------------===//
 #include "quern-compiler/Bridge.h"
@@ -33,9 +33,9 @@ int report(const Error &error, const quern_byte_sink *sink) {
   return static_cast<int>(error.status);
 }
 
-/// Delivers what `work` makes.
+/// Sends the result of `work`, or its error.
 int deliver(llvm::function_ref<Result<std::string>()> work, const quern_byte_sink *sink, const quern_byte_sink *error) {
-  const DefaultFloatEnvironment environment; // constants in kernels do not depend on the caller's rounding mode
+  const DefaultFloatEnvironment environment; // constants in kernels must not depend on the caller's rounding mode
   const BridgeCall call;
   if (Result<void> admitted = call.admitted(); !admitted)
     return report(admitted.error(), error);
@@ -69,7 +69,7 @@ Result<Request> parseRequest(const quern_compile_request *request) {
   return Request{std::move(*desc), *target};
 }
 
-/// No exception may skip the rest of a call.
+/// Catches exceptions, which would skip the rest of a call.
 Result<Request> readRequest(const quern_compile_request *request) {
   Result<Request> read = Error{};
   Result<void> returned = returnFatalErrors([&] { read = parseRequest(request); });

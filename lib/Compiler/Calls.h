@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where LLVM and MLIR are shared libraries, their static objects are destroyed at the end of a process. No call may be
-// in them then (AtExitShared.cpp).
+// If LLVM and MLIR are shared libraries, their static objects are destroyed when the process ends. No call may use them
+// after that (AtExitShared.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_CALLS_H
@@ -16,7 +16,7 @@
 
 namespace quern {
 
-/// A call of one of the functions of the bridge that uses LLVM. Thread-safe; costs two atomic operations.
+/// A call of a bridge function that uses LLVM. Thread-safe; costs two atomic operations.
 class BridgeCall {
 public:
   BridgeCall() {
@@ -37,7 +37,7 @@ public:
                               "been finalized")
                : Result<void>();
   }
-  /// Refuses all later calls and returns when no earlier one is left.
+  /// Refuses all later calls and waits until all earlier calls have returned.
   static void end() {
     areOver.store(true);
     for (int now = calls.load(); now > 0; now = calls.load())

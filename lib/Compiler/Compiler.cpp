@@ -1,10 +1,10 @@
-//===- Compiler.cpp - Descriptors to code ---------------------------------===//
+//===- Compiler.cpp - From descriptors to code ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// After `emit` nothing reads the descriptor but the artifact's header fields. Every text form opens with the problem's
-// line and the target as a comment, so that a dump says what it is and can be replayed by quern-opt.
+// After `emit`, only the header fields of the artifact depend on the descriptor. Every text form starts with the
+// problem's line and the target as comments, so that quern-opt can replay a dump.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/Compiler.h"
@@ -52,7 +52,7 @@ private:
   Clock::time_point start;
 };
 
-/// Keeps the first error of the context's diagnostics, notes appended, and lets nothing through to the default printer.
+/// Keeps the first error of the context's diagnostics, with its notes, and suppresses the default printer.
 class DiagnosticCapture {
 public:
   explicit DiagnosticCapture(MLIRContext &context)
@@ -64,7 +64,7 @@ public:
           }
           return success();
         }) {}
-  /// The text up to its first line break, or a stand-in.
+  /// Returns the text up to its first line break, or a placeholder.
   std::string firstLine() const {
     return first.empty() ? "failed without a diagnostic" : first.substr(0, first.find('\n'));
   }
@@ -74,7 +74,7 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-/// One problem on its way through the stages.
+/// One problem and its state between the stages.
 class Compilation {
 public:
   Compilation(VerifiedProblem problem, const Target &target, bool verifyIr, StageTimes &times)
@@ -87,11 +87,11 @@ public:
   Result<void> lower();
   Result<std::string> codegen(CodeForm form);
   Result<std::string> artifact();
-  /// All stages as text, and which line comes from which: JSON.
+  /// Returns all stages as text with the origins of their lines, as JSON.
   Result<std::string> trace();
-  /// The object with DWARF, whose source is the file `path`, and with that file's text.
+  /// Returns the object with DWARF whose source is the file `path`, and with that file's text.
   Result<std::string> debugObject(const std::string &path);
-  /// Everything of the artifact that says how to launch its code: entries, steps, arguments, scratch.
+  /// Adds the launch to an artifact: entries, steps, arguments, scratch.
   Result<void> addLaunch(Artifact &artifact);
   std::string moduleText();
   std::string heading(StringRef comment) const {
@@ -99,12 +99,12 @@ public:
             "\n")
         .str();
   }
-  /// As its file in a cache is called.
+  /// Returns the name of its file in a cache.
   std::string key() const { return keyOf(problem.desc, target).digest.hex(); }
   const BackendTraits &traits() const { return backend.traits; }
-  /// The kernels' plans, in the order in which they run, after `schedule` or `lower`.
+  /// Returns the kernels' plans in the order in which they run, after `schedule` or `lower`.
   std::string plan();
-  std::string whyCut; ///< of a caller's function, a line for each problem, after `emit`
+  std::string whyCut; ///< for a caller's function, after `emit`: a line for each problem
 
 private:
   static ContextLease takeLease(StageTimes &times) {
@@ -118,12 +118,12 @@ private:
   Error failed(Stage stage, Status status, const std::string &why) const {
     return {status, concat(toString(stage), ": ", why, " in '", problem.desc.title(), "' for ", target.text())};
   }
-  /// What a primitive emits is lowered, or it is a defect; a caller's function may have an operation that no target
-  /// has.
+  /// Returns true for a caller's function: its operations may lack a lowering for the target. For a primitive that is a
+  /// defect of Quern.
   bool isOfCaller() const { return problem.desc.kind() == PrimitiveKind::Mlir; }
-  /// Emits and schedules with locations; `beside`, if not null, gets what each recipe said.
+  /// Emits and schedules with locations. `beside`, if not null, receives the results of the recipes.
   Result<std::vector<TracedStage>> traceSchedule(llvm::json::Object *beside = nullptr);
-  /// Runtime sizes of an execution, those that it derives included.
+  /// Returns the number of an execution's run-time sizes, including derived ones.
   int64_t sizeCount() const;
   Result<void> verifyModule(Stage stage) {
     if (verifyIr && mlir::failed(mlir::verify(*module)))
@@ -299,7 +299,7 @@ Result<VerifiedProblem> verifyForCode(const PrimitiveDesc &desc, const Target &t
   return problem;
 }
 
-/// "8 + 3 x 2": of each entry, and how many steps run it.
+/// Returns the iterations of each entry and the number of steps that run it, such as "8 + 3 x 2".
 std::string iterationsOf(const Artifact &artifact) {
   std::string text;
   for (uint32_t entry = 0; entry < artifact.entries.size(); ++entry) {
@@ -319,7 +319,7 @@ constexpr bool checksEnabled() {
 #endif
 }
 
-/// Runs the stages up to the one whose result `form` shows.
+/// Runs the stages up to the one that `form` shows.
 Result<std::string> runStages(Compilation &run, quern_compiler_form form, const std::string &sourcePath) {
   if (form == QUERN_COMPILER_TRACE)
     return run.trace();

@@ -1,10 +1,6 @@
-//===- DebugInfo.cpp - Kernels as debuggers and profilers read them -------===//
+//===- DebugInfo.cpp - Kernels for debuggers and profilers ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See DebugInfo.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Compiler/DebugInfo.h"
 
@@ -24,7 +20,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// The types of a kernel's interface, as quern/kernel_abi.h has them.
+/// The types of a kernel's interface, as in quern/kernel_abi.h.
 class AbiTypes {
 public:
   explicit AbiTypes(MLIRContext *context) : context(context) {}
@@ -33,11 +29,11 @@ public:
     return LLVM::DIBasicTypeAttr::get(context, llvm::dwarf::DW_TAG_base_type, name, bits, encoding);
   }
   LLVM::DITypeAttr int64() { return number("int64_t", 64, llvm::dwarf::DW_ATE_signed); }
-  /// Null: to nothing in particular.
+  /// Returns a pointer to `type`; null: void.
   LLVM::DITypeAttr pointerTo(LLVM::DITypeAttr type) {
     return derived(llvm::dwarf::DW_TAG_pointer_type, "", type, 64, 0);
   }
-  /// const quern_kernel_args_t *
+  /// Returns const quern_kernel_args_t *.
   LLVM::DITypeAttr arguments() {
     const LLVM::DITypeAttr pointer = pointerTo(nullptr);
     const LLVM::DINodeAttr members[] = {member("buffers", pointerTo(pointer), 0), member("scratch", pointer, 64),
@@ -46,7 +42,7 @@ public:
         context, llvm::dwarf::DW_TAG_structure_type, StringAttr::get(context, "quern_kernel_args_t"), nullptr, 0,
         nullptr, nullptr, LLVM::DIFlags::Zero, 256, 64, nullptr, nullptr, nullptr, nullptr, members));
   }
-  /// Of a tensor: what C lacks has its name, and its bits as a number.
+  /// Returns the type of a tensor's element. A type that C lacks is an integer with that type's name.
   LLVM::DITypeAttr element(Type type) {
     const unsigned bits = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 8;
     std::string name;
@@ -73,7 +69,7 @@ private:
   MLIRContext *context;
 };
 
-/// Which of its buffers a kernel loads here, if it does.
+/// Returns the position of the buffer whose pointer the operation loads, if it does.
 std::optional<int64_t> bufferLoadedBy(Operation &op, Value arguments) {
   auto load = dyn_cast<LLVM::LoadOp>(op);
   if (!load || !isa<LLVM::LLVMPointerType>(load.getType()))
@@ -91,7 +87,7 @@ std::optional<int64_t> bufferLoadedBy(Operation &op, Value arguments) {
   return tableLoad && tableLoad.getAddr() == arguments ? std::optional(position) : std::nullopt;
 }
 
-/// One kernel: its subprogram, and where its parameters and tensors are.
+/// Debug information of one kernel: its subprogram, parameters and tensors.
 class KernelInfo {
 public:
   KernelInfo(LLVM::LLVMFuncOp function, LLVM::DICompileUnitAttr unit, LLVM::DIFileAttr file)
@@ -146,16 +142,16 @@ private:
   unsigned line = 1;
 };
 
-/// A number of `table`, little-endian.
+/// Appends a number to `table`, little-endian.
 template <typename T> void append(std::string &table, T value) {
   for (size_t byte = 0; byte < sizeof(T); ++byte)
     table += static_cast<char>(static_cast<uint64_t>(value) >> (8 * byte));
 }
 
-/// The rows of an object's line table, as .quern.lines has them.
+/// Returns the rows of an object's line table in the format of .quern.lines.
 std::string lineTableOf(const llvm::object::ObjectFile &object) {
   const std::unique_ptr<llvm::DWARFContext> debug = llvm::DWARFContext::create(object);
-  std::map<uint64_t, uint32_t> lines; // the last row of a byte counts
+  std::map<uint64_t, uint32_t> lines; // the last row of an offset is valid
   for (const std::unique_ptr<llvm::DWARFUnit> &unit : debug->compile_units())
     if (const llvm::DWARFDebugLine::LineTable *table = debug->getLineTableForUnit(unit.get()))
       for (const llvm::DWARFDebugLine::Row &row : table->Rows)

@@ -1,11 +1,11 @@
-//===- DebugInfo.h - Kernels as debuggers and profilers read them ---------===//
+//===- DebugInfo.h - Kernels for debuggers and profilers ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// DWARF whose source is the text of the schedule: a line for each instruction, and of each kernel the parameters of its
-// interface (quern/kernel_abi.h) and its tensors by name. Only what is asked for has it: the code is the same with and
-// without.
+// Creates DWARF whose source file is the text of the schedule. Each instruction has a line; each kernel has the
+// parameters of its interface (quern/kernel_abi.h) and its tensors by name. Only debug objects have it; the code is the
+// same with and without it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_DEBUGINFO_H
@@ -20,16 +20,17 @@
 
 namespace quern {
 
-/// For a lowered module for a CPU whose locations are lines of the stage `of`, whose text is the file `path`.
+/// Adds debug information to a module that is lowered for a CPU. Its locations are lines of the stage `of`, whose text
+/// is the file `path`.
 void addDebugInfo(mlir::ModuleOp module, const std::string &of, llvm::StringRef path);
 
-/// The text of a stage, behind each line a comment: the lines of the stage `of` that it comes from, and their
-/// mathematical step. It parses as without.
+/// Returns the text of a stage. A comment after each line gives the lines of the stage `of` that it comes from and
+/// their mathematical step. The comments do not affect parsing.
 std::string locatedText(const TracedStage &stage, const TracedStage &of);
 
-/// An object with DWARF, and in sections that are not loaded what a reader without LLVM needs of it: `source` in
-/// .quern.source, and in .quern.lines of each row of the line table the byte of .text (u64) and the line (u32), in the
-/// order of the bytes.
+/// Returns an object with DWARF and two additional, unloaded sections for readers without LLVM: .quern.source is
+/// `source`; .quern.lines has, for each row of the line table, the offset in .text (u64) and the line (u32), in
+/// ascending order of offsets.
 Result<std::string> addDebugSections(llvm::StringRef object, llvm::StringRef source);
 
 } // namespace quern

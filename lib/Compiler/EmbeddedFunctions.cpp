@@ -1,10 +1,10 @@
-//===- EmbeddedFunctions.cpp - What of a module becomes kernels -----------===//
+//===- EmbeddedFunctions.cpp - Compiling parts of a caller's module -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Implements quern-compiler/Functions.h. What compiles does so on a context of the compiler's own: a function crosses
-// as bytes, as it will at run time.
+// Implements quern-compiler/Functions.h. Functions are compiled in the compiler's own context: they are passed as
+// bytes, as at run time.
 //
 //===----------------------------------------------------------------------===//
 #include "quern-compiler/Functions.h"
@@ -22,7 +22,7 @@ using namespace mlir;
 namespace quern::compiler {
 namespace {
 
-/// The function's descriptor as it was read for a target, in canonical bytes.
+/// Reads the function for a target and returns the canonical bytes of its descriptor.
 Result<std::string> read(func::FuncOp function, const Target &target, bool allowNaive) {
   PrimitiveDesc given;
   given.attr.naive = allowNaive;
@@ -63,7 +63,7 @@ std::string bytecodeOf(func::FuncOp function) {
   module->push_back(copy);
   std::string bytes;
   llvm::raw_string_ostream os(bytes);
-  (void)writeBytecodeToFile(*module, os); // to a string nothing fails, without a version to emit
+  (void)writeBytecodeToFile(*module, os); // cannot fail: the output is a string, and no version is requested
   return bytes;
 }
 

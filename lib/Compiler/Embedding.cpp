@@ -1,10 +1,10 @@
-//===- Embedding.cpp - The stages, for embedders in MLIR ------------------===//
+//===- Embedding.cpp - The stages for embedders in MLIR -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Implements quern-compiler/Compiler.h on the caller's contexts. Patterns are built for each call here, unlike in the
-// compiler's own warm contexts: an embedder's context is not ours to attach state to.
+// Implements quern-compiler/Compiler.h on the caller's contexts. Patterns are built for each call, unlike in the
+// compiler's warm contexts, because no state may be attached to an embedder's context.
 //
 //===----------------------------------------------------------------------===//
 #include "quern-compiler/Compiler.h"
@@ -27,7 +27,7 @@ FailureOr<Target> parseTarget(Location loc, StringRef text) {
   return *target;
 }
 
-/// Harmless inside a pass: there the dialects are loaded already, as its dependents.
+/// Has no effect inside a pass, whose dependent dialects are already loaded.
 void loadStageDialects(MLIRContext &context) {
   DialectRegistry registry;
   registerAllStageDialects(registry);

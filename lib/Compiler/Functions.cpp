@@ -1,10 +1,10 @@
-//===- Functions.cpp - Functions of the caller's in the compiler ----------===//
+//===- Functions.cpp - Callers' functions in the compiler -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Reading makes the canonical form, and tries it: whatever refuses a function does so while the caller's places are
-// known. Emission starts from the canonical form alone, so that equal forms give equal kernels.
+// Reading creates the canonical form and tries to partition it, so that refusals can name the caller's locations.
+// Emission starts from the canonical form only, so that equal forms give equal kernels.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/Functions.h"
@@ -26,7 +26,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Whether a problem multiplies matrices and does something else, too.
+/// Returns true if a problem has a matrix product and other operations.
 bool hasProductAmongOthers(func::FuncOp problem) {
   size_t others = 0;
   bool hasProduct = false;
@@ -38,8 +38,8 @@ bool hasProductAmongOthers(func::FuncOp problem) {
   return hasProduct && others > 1;
 }
 
-/// Whether the target's recipes take a problem, by scheduling a copy of it. Rows would take a product for a reduction
-/// like any other: not where it, without the rest, may be a contraction.
+/// Returns true if the target's recipes support a problem, by scheduling a copy of it. The rows recipe would treat a
+/// product like any other reduction. That is refused if the product without the other operations may be a contraction.
 bool isTaken(func::FuncOp problem, const Backend &backend, const Target &target, std::string &whyNot) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(problem.getLoc());
   module->push_back(problem.clone());
@@ -55,11 +55,11 @@ bool isTaken(func::FuncOp problem, const Backend &backend, const Target &target,
   return false;
 }
 
-/// How functions were cut that were read lately: to compile one follows.
+/// Cache of recent partitions: a read is usually followed by a compilation of the same function.
 class KnownCuts {
 public:
   static KnownCuts &instance() {
-    static auto *known = new KnownCuts; // never destroyed: a thread may still compile then
+    static auto *known = new KnownCuts; // never destroyed: a thread may still compile at exit
     return *known;
   }
   functions::Cuts of(const std::string &function) {
@@ -79,10 +79,10 @@ public:
 
 private:
   std::mutex mutex;
-  std::deque<std::pair<std::string, functions::Cuts>> known; ///< by the function and what it is cut for
+  std::deque<std::pair<std::string, functions::Cuts>> known; ///< by function and target
 };
 
-/// `desc`: of the function as it was read.
+/// Partitions a function that was read; `desc` is its descriptor.
 Result<void> cutFor(ModuleOp module, const PrimitiveDesc &desc, const Backend &backend, const Target &target,
                     std::string *whyCut = nullptr) {
   const std::string function = desc.canonicalBytes() + target.text();
@@ -95,7 +95,7 @@ Result<void> cutFor(ModuleOp module, const PrimitiveDesc &desc, const Backend &b
   return done;
 }
 
-/// Gives numbers the values that an oracle has for them.
+/// Sets the numbers to the values that an oracle has for them.
 Result<void> fillNumbers(func::FuncOp function, const MlirDesc &mlir) {
   const std::optional<std::vector<MlirNumber>> numbers = MlirNumber::parse(mlir.numbers);
   for (const MlirNumber &number : numbers ? *numbers : std::vector<MlirNumber>()) {
@@ -107,8 +107,8 @@ Result<void> fillNumbers(func::FuncOp function, const MlirDesc &mlir) {
   return {};
 }
 
-/// Gives the arguments the names that an execution knows, and sizes that the descriptor has where the code leaves them
-/// open; refuses code of other arguments than the descriptor's.
+/// Gives the arguments the names that an execution uses, and open sizes of the code the values in the descriptor.
+/// Refuses code whose arguments differ from the descriptor's.
 Result<void> nameArguments(func::FuncOp function, const VerifiedProblem &problem) {
   Builder builder(function.getContext());
   if (function.getNumArguments() != problem.arguments.size())
@@ -127,7 +127,8 @@ Result<void> nameArguments(func::FuncOp function, const VerifiedProblem &problem
 
 } // namespace
 
-/// Reads a function. If recipes refuse it as it is written, its products start from 0, and the rest is added to them.
+/// Reads a function. If the recipes refuse it as it is written, tries again with products that start from 0 and are
+/// added to the rest.
 Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target) {
   const auto *mlir = std::get_if<MlirDesc>(&given.op);
   if (!mlir || mlir->isRead())

@@ -1,4 +1,4 @@
-//===- Functions.h - Functions of the caller's in the compiler ------------===//
+//===- Functions.h - Callers' functions in the compiler -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -10,12 +10,13 @@
 
 namespace quern {
 
-/// The canonical bytes of the descriptor of a caller's function as it was read. `unimplemented` with the operation, its
-/// place in the caller's text and the reasons of all recipes where the target's take a part of it not.
+/// Reads a caller's function and returns the canonical bytes of its descriptor. If the target's recipes do not support
+/// some part of it, returns `unimplemented` with the operation, its location in the caller's text and the reasons of
+/// all recipes.
 Result<std::string> readMlir(const PrimitiveDesc &given, const Target &target);
 
-/// The `emit` stage of a function that was read: appends the problems that it is cut into to `module`. `whyCut` gets a
-/// line for each.
+/// The `emit` stage of a function that was read: partitions it into problems and appends these to `module`. `whyCut`
+/// receives a line for each problem.
 Result<void> emitMlir(mlir::ModuleOp module, const VerifiedProblem &problem, const Backend &backend,
                       const Target &target, std::string &whyCut);
 

@@ -1,4 +1,4 @@
-//===- LaunchWriter.cpp - What an artifact says of launching its code -----===//
+//===- LaunchWriter.cpp - Writing the launch of an artifact ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -22,14 +22,14 @@ std::vector<SizeFactor> factorsOf(KernelAttr kernel) {
 
 } // namespace
 
-/// The position of an argument, or nothing.
+/// Returns the position of an argument, or nothing.
 std::optional<uint32_t> LaunchWriter::argumentNamed(StringRef name) const {
   auto found = llvm::find_if(arguments, [&](const ArgumentInfo &argument) { return StringRef(argument.name) == name; });
   return found == arguments.end() ? std::nullopt : std::optional(static_cast<uint32_t>(found - arguments.begin()));
 }
 
-/// The buffers of a call by position among the problem's arguments and then the regions; none
-/// if they are all arguments.
+/// Returns the buffers of a call as positions in the problem's arguments, followed by the regions; empty if they are
+/// exactly the arguments.
 Result<std::vector<StepBuffer>> LaunchWriter::buffersOf(const KernelCall &call, ArrayRef<Launch::Region> regions) {
   std::vector<StepBuffer> buffers;
   bool areAll = call.buffers.size() == arguments.size();
@@ -58,7 +58,7 @@ Result<void> LaunchWriter::addStep(const KernelCall &call, ArrayRef<Launch::Regi
   uint32_t position = static_cast<uint32_t>(entry - artifact.entries.begin());
   if (entry == artifact.entries.end()) {
     artifact.entries.push_back(symbol);
-    auto lowered = attrOf<LoweredAttr>(call.kernel); // none yet of what is only explained
+    auto lowered = attrOf<LoweredAttr>(call.kernel); // null if the module is not lowered, for explain
     if (kernel.getGroupSize())
       artifact.groups.push_back({static_cast<int32_t>(kernel.getGroupSize()),
                                  static_cast<int32_t>(kernel.getSubGroupSize()),

@@ -1,4 +1,4 @@
-//===- LaunchWriter.h - What an artifact says of launching its code -------===//
+//===- LaunchWriter.h - Writing the launch of an artifact -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,14 +14,14 @@
 
 namespace quern {
 
-/// Writes a launch into an artifact: names become positions among the problem's arguments and the program's regions.
+/// Writes a launch into an artifact. Names become positions in the problem's arguments and in the program's regions.
 class LaunchWriter {
 public:
   LaunchWriter(Artifact &artifact, const std::vector<ArgumentInfo> &arguments)
       : artifact(artifact), arguments(arguments) {}
 
-  /// Entries, steps, loops, regions, checks, sizes, arguments and scratch. `internal_error`: a kernel or a size names
-  /// what is not there.
+  /// Adds entries, steps, loops, regions, checks, sizes, arguments and scratch. Returns `internal_error` if a kernel or
+  /// size has an unknown name.
   Result<void> add(Launch launch);
 
 private:

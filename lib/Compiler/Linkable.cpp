@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An artifact's code is an object whose symbols are the same in all artifacts of functions: for a linker each gets a
-// prefix of its own.
+// The code of an artifact is an object whose symbols are the same in all artifacts of functions; for a linker, each
+// object gets its own prefix.
 //
 //===----------------------------------------------------------------------===//
 #include "quern-compiler/Functions.h"
@@ -22,7 +22,7 @@ using namespace mlir;
 namespace quern::compiler {
 namespace {
 
-/// The object with `prefix` in front of all names that it defines.
+/// Returns the object with `prefix` added to all names that it defines.
 llvm::Expected<std::string> withPrefix(StringRef object, StringRef prefix) {
   auto binary = llvm::object::createBinary(llvm::MemoryBufferRef(object, "kernel.o"));
   if (!binary)

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See LoopTree.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Compiler/LoopTree.h"
 
 #include "IR/QuernDialect.h"
@@ -37,10 +33,10 @@ int64_t bytesOf(Type type) {
   return element.isIntOrFloat() ? elementsOf(type) * std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8) : 0;
 }
 
-/// Arithmetic on places is none.
+/// Returns true for floats and vectors; arithmetic on addresses is not counted.
 bool isOfData(Type type) { return isa<VectorType>(type) || isa<FloatType>(type); }
 
-/// What a view is of: an argument of the kernel by name, scratch, or memory of the stack.
+/// Returns the name of the memory that a view belongs to: an argument of the kernel, scratch, or stack.
 StringRef nameOfMemory(Value memory) {
   while (Operation *op = memory.getDefiningOp()) {
     auto view = dyn_cast<ViewLikeOpInterface>(op);
@@ -57,7 +53,7 @@ StringRef nameOfMemory(Value memory) {
   return function.getArgAttr(argument.getArgNumber(), attr::scratch) ? "scratch" : "shared";
 }
 
-/// The memory that an operation accesses.
+/// Returns the memory that an operation accesses, or null.
 Value memoryOf(Operation &op) {
   for (Value operand : op.getOperands())
     if (isa<MemRefType>(operand.getType()))
@@ -79,7 +75,7 @@ void count(Operation &op, LoopNode &node) {
       node.written.insert(nameOfMemory(memory));
   };
   if (isa<vector::LoadOp, vector::MaskedLoadOp, memref::LoadOp, vector::GatherOp>(op)) {
-    if (!op.getResult(0).getType().isIndex()) // a size is no data
+    if (!op.getResult(0).getType().isIndex()) // a size is not data
       read(op.getResult(0).getType());
   } else if (auto store = dyn_cast<vector::StoreOp>(op)) {
     write(store.getValueToStore().getType());
@@ -103,7 +99,7 @@ void count(Operation &op, LoopNode &node) {
   }
 }
 
-/// An index as a number, where those of the loops around are.
+/// Returns the value of an index if it depends only on constants and on `known`.
 std::optional<int64_t> valueOf(Value value, const llvm::DenseMap<Value, int64_t> &known) {
   if (auto found = known.find(value); found != known.end())
     return found->second;
@@ -124,7 +120,8 @@ std::optional<int64_t> valueOf(Value value, const llvm::DenseMap<Value, int64_t>
   return number ? std::optional(number.getInt()) : std::nullopt;
 }
 
-/// How often a loop turns for each turn of the one around, in the mean: its bounds follow from the index of that.
+/// Returns the average number of iterations of a loop whose bounds depend on the index of the surrounding loop; 0 if it
+/// is not known.
 double meanTripsOf(scf::ForOp loop) {
   constexpr int64_t most = 4096;
   auto around = dyn_cast<scf::ForOp>(loop->getParentOp());
@@ -174,8 +171,8 @@ private:
     return nodes.size() - 1;
   }
 
-  /// Where LLVM puts what is computed of values from outside of a loop: out of it, and once if it is written several
-  /// times. Nodes on the way from a kernel to a loop have ascending numbers.
+  /// Returns the node to which LLVM moves an operation: the innermost loop that computes one of its operands. Repeated
+  /// operations are counted once. Nodes on the path from a kernel to a loop have ascending numbers.
   size_t homeOf(Operation &op, size_t at) {
     for (Value result : op.getResults())
       homes[result] = at;
@@ -195,15 +192,15 @@ private:
     const auto [first, isNew] =
         hoisted.try_emplace({inputs, op.getAttrDictionary().getAsOpaquePointer()}, op.getResult(0));
     sameAs[op.getResult(0)] = first->second;
-    return isNew ? home : nodes.size(); // counted already
+    return isNew ? home : nodes.size(); // already counted
   }
 
-  size_t kernel = 0; ///< the node of the function
+  size_t kernel = 0; ///< node of the function
   llvm::DenseMap<Value, size_t> homes;
   llvm::DenseMap<Value, Value> sameAs;
-  std::map<std::pair<std::vector<const void *>, const void *>, Value> hoisted; ///< by operation and what it is of
+  std::map<std::pair<std::vector<const void *>, const void *>, Value> hoisted; ///< by operation and operands
 
-  /// The last two arguments of a kernel are where the iterations of a call begin and end.
+  /// The last two arguments of a kernel are the range of iterations of a call.
   static int64_t ofSpace(scf::ForOp loop) {
     auto begin = dyn_cast<BlockArgument>(loop.getLowerBound()), end = dyn_cast<BlockArgument>(loop.getUpperBound());
     auto function = dyn_cast<func::FuncOp>(loop->getParentOp());

@@ -1,4 +1,4 @@
-//===- LoopTree.h - The loops of a schedule, and what a turn of each does -===//
+//===- LoopTree.h - The loops of a schedule and their contents ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,28 +14,31 @@
 
 namespace quern {
 
-/// A kernel or a loop in it, and what one turn does, without the loops within.
+/// A kernel, or a loop in it, and the contents of one iteration without inner loops.
 struct LoopNode {
-  int64_t line = 0;                       ///< of the module's text
-  int64_t last = 0;                       ///< of what is in it
-  int64_t depth = 0;                      ///< 0: a kernel
-  std::string name;                       ///< of a kernel
+  int64_t line = 0;                       ///< first line in the module's text
+  int64_t last = 0;                       ///< last line of its contents
+  int64_t depth = 0;                      ///< loop depth; 0: a kernel
+  std::string name;                       ///< name of a kernel
   int64_t space = 0;                      ///< iterations of a kernel
-  std::vector<llvm::StringRef> arguments; ///< buffers of a kernel, in the order of a step's
-  /// Nothing where no number tells.
+  std::vector<llvm::StringRef> arguments; ///< buffers of a kernel, in the order of a step's buffers
+  /// Number of iterations, if it is constant.
   std::optional<int64_t> trips;
-  /// Of a loop whose number of turns differs from entry to entry, and that numbers tell; else 0.
+  /// Average number of iterations of a loop whose number differs between entries and is known; otherwise 0.
   double meanTrips = 0;
-  /// Of the loop over the iterations that a call of the kernel is given, how many a turn takes; else 0.
+  /// Step of the loop over a call's range of iterations; otherwise 0.
   int64_t ofSpace = 0;
-  int64_t loads = 0, stores = 0, bytesRead = 0, bytesWritten = 0; ///< both ways of a condition count
-  int64_t operations = 0;                         ///< on floats and vectors; a multiplication that adds is one
-  int64_t flops = 0;                              ///< of these; exp and its like are one for each element
-  int64_t carried = 0;                            ///< values that stay in registers from turn to turn; of a loop
-  llvm::SetVector<llvm::StringRef> read, written; ///< what the memory is called
+  int64_t loads = 0, stores = 0, bytesRead = 0, bytesWritten = 0; ///< counts include both branches of conditions
+  int64_t operations = 0;                         ///< operations on floats and vectors; a fused multiply-add counts as
+                                                  ///< one
+  int64_t flops = 0;                              ///< floating-point operations of these, per element; functions such
+                                                  ///< as exp count as one
+  int64_t carried = 0;                            ///< loop-carried values
+  llvm::SetVector<llvm::StringRef> read, written; ///< names of the memory
 };
 
-/// In the order of the text. The locations of operations are lines of it, as traceModule() leaves them.
+/// Returns the loops in the order of the text. The locations of operations must be its lines, as traceModule() sets
+/// them.
 std::vector<LoopNode> loopsOf(mlir::ModuleOp schedule);
 
 } // namespace quern

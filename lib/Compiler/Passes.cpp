@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Thin shells around the functions of quern-compiler/Compiler.h, for textual pipelines.
+// Wraps the functions of quern-compiler/Compiler.h, for textual pipelines.
 //
 //===----------------------------------------------------------------------===//
 #include "quern-compiler/Passes.h"
@@ -23,7 +23,7 @@ using namespace mlir;
 namespace quern::compiler {
 namespace {
 
-/// What both stage passes are: a target option and one function on the module.
+/// Base of both stage passes: a target option, and one function that is called on the module.
 template <typename Derived> struct StagePass : PassWrapper<Derived, OperationPass<ModuleOp>> {
   StagePass() = default;
   explicit StagePass(StringRef text) { target = text.str(); }

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// MLIR's headers cost ten to twenty seconds a file without this one. Only headers of libraries belong here: a header of
-// Quern would make every edit of it a full rebuild. Sources still include what they use, so that they compile without
-// the precompiled header too.
+// Without this header, parsing MLIR's headers takes ten to twenty seconds per file. Only headers of other libraries
+// belong here: every edit of a Quern header would rebuild everything. Sources still include what they use, so they also
+// compile without the precompiled header.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_PCH_H

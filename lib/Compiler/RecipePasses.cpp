@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A pass runs one recipe on every problem of a module and says why if it refuses one. Its options are the fields of the
-// recipe's strategy: what is not given is what the target contributes.
+// A pass runs one recipe on every problem of a module and reports the reason if it refuses one. Its options are the
+// fields of the recipe's strategy; fields without an option have the target's values.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/RecipePasses.h"
@@ -29,7 +29,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// What the pass of a recipe is.
+/// The pass of a recipe.
 template <typename Strategy> struct Recipe {
   const char *pass, *summary;
   TargetKind kind;
@@ -37,7 +37,7 @@ template <typename Strategy> struct Recipe {
   Kernels (*schedule)(const Problem &problem, const Strategy &strategy, std::string *whyNot);
 };
 
-/// "vector-bytes" of "vectorBytes".
+/// Returns "vector-bytes" for "vectorBytes".
 std::string optionNameOf(StringRef field) {
   std::string name;
   for (char c : field)
@@ -47,7 +47,8 @@ std::string optionNameOf(StringRef field) {
 
 bool isPowerOfTwo(int64_t value) { return value > 0 && llvm::isPowerOf2_64(static_cast<uint64_t>(value)); }
 
-/// Options may take from a machine and not add to it: why not, or nothing.
+/// Returns the reason if options exceed the target's capabilities, which they may only reduce; otherwise an empty
+/// string.
 template <typename Strategy> std::string whatTargetLacks(const Strategy &asked, const Strategy &own) {
   std::string missing;
   Strategy::visitFields([&](StringRef field, auto member, double, const char *) {

@@ -7,7 +7,8 @@
 
 namespace quern {
 
-/// Registers one pass for each recipe (quern-compiler/Passes.h has their names). To be called once in a process.
+/// Registers one pass for each recipe (quern-compiler/Passes.h has their names). Must be called at most once per
+/// process.
 void registerRecipePasses();
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A context interns types and attributes for as long as it lives, so a lease retires it after a number of compilations
-// instead of letting a long-running process grow. Idle contexts beyond a few are freed.
+// A context keeps types and attributes for its lifetime, so a lease deletes it after a number of compilations, to limit
+// the memory of a long-running process. Idle contexts in excess of a few are freed.
 //
 //===----------------------------------------------------------------------===//
 #include "Compiler/Stages.h"
@@ -68,7 +68,7 @@ LogicalResult scheduleProblems(ModuleOp module, Scheduler scheduler, std::string
   return success();
 }
 
-/// A problem that asks for it as scalar loops, in a kernel behind it.
+/// Lowers a copy of a problem to scalar loops, in a kernel after it.
 static Kernels lowerCopyNaively(func::FuncOp problem, bool widens, std::string &reasons) {
   OpBuilder builder(problem);
   builder.setInsertionPointAfter(problem);

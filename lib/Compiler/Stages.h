@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the compiler, the passes for embedders and quern-opt share: scheduling a module by whichever recipe matches, and
-// a context with everything that lowering and code generation reuse from one kernel to the next.
+// Shared by the compiler, the passes for embedders and quern-opt: scheduling a module by the first recipe that matches,
+// and a context with the objects that lowering and code generation reuse for later kernels.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_STAGES_H
@@ -23,32 +23,32 @@
 
 namespace quern {
 
-/// Makes kernels of a problem, or says in one line why not.
+/// Creates kernels of a problem, or fails with a one-line reason in `whyNot`.
 using Scheduler = llvm::function_ref<Kernels(mlir::func::FuncOp problem, std::string &whyNot)>;
 
-/// Replaces every problem of `module` (a func.func without `quern.kernel`) by the kernels that `scheduler` makes of it,
-/// in the order in which they run. On failure `whyNot` has, in one line, why the first problem that was not taken was
-/// not; the module is then partly scheduled. Nothing is diagnosed.
+/// Replaces every problem of `module` (a func.func without `quern.kernel`) by the kernels that `scheduler` creates, in
+/// the order in which they run. On failure, `whyNot` has a one-line reason for the first problem that was refused, and
+/// the module is partly scheduled. Emits no diagnostics.
 mlir::LogicalResult scheduleProblems(mlir::ModuleOp module, Scheduler scheduler, std::string &whyNot);
 
-/// Likewise by the first recipe of `target` that takes it, half bytes made whole before.
+/// Like scheduleProblems(), by the first recipe of `target` that supports each problem. Half bytes are unpacked before.
 mlir::LogicalResult scheduleModule(mlir::ModuleOp module, const Backend &backend, const Target &target,
                                    std::string &whyNot);
 
-/// The context of one compilation at a time, kept warm between compilations: making one costs as much as
-/// compiling a small kernel.
+/// The context of one compilation at a time. It is reused, because creating one costs as much as compiling a small
+/// kernel.
 class CompileContext {
 public:
-  /// Callers' modules have dialects that no stage has.
+  /// Reading: also has the dialects of callers' modules, which no stage uses.
   enum class Use { Stages, Reading };
   explicit CompileContext(Use use = Use::Stages);
 
   mlir::MLIRContext context;
   const Use use;
   int uses = 0;
-  /// Made when a target of the kind is first compiled for.
+  /// Returns the backend for a kind of target, which is created on first use.
   Backend &backendFor(const Target &target);
-  /// For Use::Reading; made when the first module is read.
+  /// Returns upstream's passes, which are created when the first module is read. Requires Use::Reading.
   functions::Upstream &upstream();
 
 private:
@@ -56,7 +56,8 @@ private:
   std::unique_ptr<functions::Upstream> own;
 };
 
-/// A warm context for the caller alone, given back on destruction. Thread-safe: as many threads compile as ask.
+/// Exclusive use of a warm context, which is returned on destruction. Thread-safe; each concurrent lease has its own
+/// context.
 class ContextLease {
 public:
   explicit ContextLease(CompileContext::Use use = CompileContext::Use::Stages);

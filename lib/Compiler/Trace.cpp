@@ -1,10 +1,6 @@
-//===- Trace.cpp - Which line of a stage comes from which -----------------===//
+//===- Trace.cpp - The origins of the lines of each stage -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Trace.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Compiler/Trace.h"
 
@@ -27,7 +23,7 @@ namespace {
 
 constexpr int64_t traceVersion = 1;
 
-/// The lines of the stage `of` in a location, in ascending order.
+/// Returns the lines of the stage `of` in a location, in ascending order.
 Lines linesIn(Location location, StringRef of) {
   Lines lines;
   location->walk([&](Location part) {
@@ -51,7 +47,7 @@ int64_t lineOf(Operation *op) {
   return place ? place.getLine() : 0;
 }
 
-/// "12" of "!dbg !12", and the text without it.
+/// Removes "!dbg !12" from the line and returns "12".
 std::optional<StringRef> takeDebugNumber(StringRef &line) {
   constexpr StringLiteral mark = ", !dbg !";
   const size_t at = line.rfind(mark);
@@ -64,7 +60,7 @@ std::optional<StringRef> takeDebugNumber(StringRef &line) {
   return number;
 }
 
-/// "!12 = !DILocation(line: 5, column: 3, …)": adds 12 -> 5.
+/// For "!12 = !DILocation(line: 5, column: 3, …)", adds 12 -> 5 to `lines`.
 void readDebugLocation(StringRef line, llvm::StringMap<int64_t> &lines) {
   constexpr StringLiteral mark = " = !DILocation(line: ";
   const auto [number, rest] = line.drop_front().split(mark);
@@ -73,7 +69,7 @@ void readDebugLocation(StringRef line, llvm::StringMap<int64_t> &lines) {
     lines[number] = value;
 }
 
-/// What a line table needs in assembly, and a reader does not.
+/// Returns true for assembly that belongs to a line table and is of no interest to a reader.
 bool isOfLineTable(StringRef line) {
   const StringRef words = line.trim();
   return (words.starts_with(".file\t") && llvm::isDigit(words[6])) || words.starts_with(".loc\t") ||
@@ -128,7 +124,7 @@ llvm::json::Array asJson(const std::vector<LoopNode> &loops) {
   return all;
 }
 
-/// Exact in decimals, and more than a model knows.
+/// Rounds to 1/16, which is exact in decimals and more precise than any model.
 double rounded(double value) { return std::round(value * 16) / 16; }
 
 llvm::json::Value asJson(const LoopEstimate &estimate) {
@@ -151,7 +147,7 @@ llvm::json::Value asJson(const LoopEstimate &estimate) {
   return object;
 }
 
-/// "offsets" of each line or -1, "marks": lines by what they are, "innermost": the loops.
+/// Adds "offsets": by line, or -1; "marks": lines by kind; "innermost": the innermost loops.
 void addListing(llvm::json::Object &object, const TracedStage &stage) {
   std::vector<int64_t> offsets(stage.origins.size(), -1);
   std::map<AccessMark, llvm::json::Array> marked;
@@ -193,7 +189,7 @@ Result<TracedStage> traceModule(OwningOpRef<ModuleOp> &module, const std::string
   (of.empty() ? stage.steps.resize(lines) : stage.origins.resize(lines));
   for (auto [made, placed] : llvm::zip_equal(before, after)) {
     const int64_t line = lineOf(placed);
-    if (auto own = made->getLoc()->findInstanceOf<NameLoc>()) // what is made of it is called so, too
+    if (auto own = made->getLoc()->findInstanceOf<NameLoc>()) // later stages then use the same name
       placed->setLoc(NameLoc::get(own.getName(), placed->getLoc()));
     if (line <= 0)
       continue;
@@ -264,7 +260,7 @@ TracedStage traceAssembly(StringRef text, const std::string &of, CodeListing lis
     if (words.starts_with(".section") || words.starts_with(".text"))
       isDebugSection = words.contains(".debug_");
     if (words.consume_front(".loc\t")) {
-      SmallVector<StringRef> numbers; // of the file, line and column
+      SmallVector<StringRef> numbers; // file, line, column
       words.split(numbers, ' ', -1, /*KeepEmpty=*/false);
       if (numbers.size() < 2 || numbers[1].getAsInteger(10, origin))
         origin = 0;
@@ -277,7 +273,7 @@ TracedStage traceAssembly(StringRef text, const std::string &of, CodeListing lis
       stage.instructionLines.push_back(static_cast<int64_t>(stage.origins.size()));
   }
   if (stage.instructionLines.size() != stage.listing.instructions.size())
-    stage.listing = {}; // of other code than the text
+    stage.listing = {}; // the listing is not of this text
   return stage;
 }
 

@@ -1,12 +1,12 @@
-//===- Trace.h - Which line of a stage comes from which -------------------===//
+//===- Trace.h - The origins of the lines of each stage -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The texts of all stages of one compilation, and for each of their lines the lines of an earlier stage that it comes
-// from. A stage's module is printed and read back, so that its operations have lines as locations, which the stages
-// behind it keep; code generation writes them into a line table of DWARF, and from there they are read. Only what is
-// traced has locations: the code is the same with and without.
+// Returns the texts of all stages of one compilation, and for each line the lines of an earlier stage that it comes
+// from. A stage's module is printed and parsed again, so that the locations of its operations are lines, which later
+// stages keep. Code generation writes them to a DWARF line table, from which they are read. Only traced compilations
+// have locations; the code is the same with and without them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_COMPILER_TRACE_H
@@ -25,38 +25,39 @@
 
 namespace quern {
 
-/// Lines count from 1.
+/// Line numbers, starting at 1.
 using Lines = llvm::SmallVector<int64_t, 2>;
 
 struct TracedStage {
-  std::string name, language; ///< of the text: "mlir", "llvm", "asm", "spirv"
+  std::string name, language; ///< language of the text: "mlir", "llvm", "asm", "spirv"
   std::string text;
-  std::string of;             ///< the stage that `origins` are lines of; empty where it has none
-  std::vector<Lines> origins; ///< of each line of `text`
-  /// Of each line the mathematical step that it is of (Steps.h), or nothing; empty but for emit.
+  std::string of;             ///< stage that `origins` refer to; empty if there are none
+  std::vector<Lines> origins; ///< by line of `text`
+  /// By line: its mathematical step (Steps.h), or "". Only for emit.
   std::vector<std::string> steps;
-  std::vector<LoopNode> loops;           ///< of the schedule
-  CodeListing listing;                   ///< of assembly; empty where nothing is known
-  std::vector<int64_t> instructionLines; ///< of assembly, in the order of the listing
+  std::vector<LoopNode> loops;           ///< only for the schedule
+  CodeListing listing;                   ///< only for assembly; empty if unknown
+  std::vector<int64_t> instructionLines; ///< lines of the assembly's instructions, in the order of the listing
 };
 
-/// The module as text, and the module that it reads as, whose locations are the lines of that text. Origins are the
-/// lines of the stage `of` among the locations of `module`; none where `of` is empty.
+/// Returns the module as text and replaces `module` by the one parsed from that text, whose locations are its lines.
+/// Origins are the lines of the stage `of` in the locations of `module`; none if `of` is empty.
 Result<TracedStage> traceModule(mlir::OwningOpRef<mlir::ModuleOp> &module, const std::string &name,
                                 const std::string &heading, const std::string &of);
 
-/// Leaves each operation of a lowered module the one line of the stage `of` that a line table has room for.
+/// Reduces the location of each operation of a lowered module to one line of the stage `of`, because a line table has
+/// only one per instruction.
 void keepOneLine(mlir::ModuleOp module, const std::string &of);
 
-/// The same, and gives functions a scope, as a line table needs it.
+/// Like keepOneLine(), and also gives functions the scope that a line table requires.
 mlir::LogicalResult addDebugScopes(mlir::ModuleOp module, const std::string &of);
 
-/// LLVM IR and x86 assembly with a line table: taken apart into lines without it, and what it says of them.
+/// Splits LLVM IR or assembly with a line table into lines without it, and reads the origins from the table.
 TracedStage traceLlvm(llvm::StringRef text, const std::string &of);
 TracedStage traceAssembly(llvm::StringRef text, const std::string &of, CodeListing listing);
 
-/// {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "steps", "loops", "of",
-/// "origins", "offsets", "marks", "innermost"}]}, and whatever is in `beside`, as the key.
+/// Returns {"version": 1, "problem", "target", "plan", "stages": [{"name", "language", "text", "steps", "loops", "of",
+/// "origins", "offsets", "marks", "innermost"}]}, merged with the keys of `beside`.
 std::string traceAsJson(const std::string &problem, const std::string &target, const std::string &plan,
                         llvm::ArrayRef<TracedStage> stages, llvm::json::Object beside);
 

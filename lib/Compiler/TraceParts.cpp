@@ -1,10 +1,6 @@
-//===- TraceParts.cpp - What a trace has beside the stages ----------------===//
+//===- TraceParts.cpp - Additional parts of a trace -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See TraceParts.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Compiler/TraceParts.h"
 
@@ -17,7 +13,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// Asks one recipe; what it makes is erased.
+/// Tries one recipe, and erases the kernels that it creates.
 llvm::json::Object opinionOf(const Schedule &schedule, func::FuncOp problem, const Target &target) {
   std::string reason;
   Kernels kernels = schedule.run(problem, target, /*isLastResort=*/false, &reason);

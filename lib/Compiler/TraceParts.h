@@ -1,4 +1,4 @@
-//===- TraceParts.h - What a trace has beside the stages ------------------===//
+//===- TraceParts.h - Additional parts of a trace -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,13 +14,14 @@
 
 namespace quern {
 
-/// What each recipe says of each problem of an emitted module, which stays as it is: [{"problem", "opinions":
-/// [{"recipe", "takes", "why"}]}]. `why` is the plan of one that takes it. They are asked in the order of the target;
-/// the first that takes it has it.
+/// Returns the result of each recipe for each problem of an emitted module, which is not modified: [{"problem",
+/// "opinions": [{"recipe", "takes", "why"}]}]. `why` is the plan if the recipe supports the problem. Recipes are in the
+/// target's order; the first that supports a problem schedules it.
 llvm::json::Array opinionsAsJson(mlir::ModuleOp module, const Backend &backend, const Target &target);
 
-/// The launch program: {"buffers": [{"name", "kind", "bytes"}], "steps": [{"kernel", "iterations", "buffers",
-/// "beside"}], "loops": [{"trips", "first", "end"}]}; numbers that an execution computes are text. A step's buffers are
+/// Returns the launch program:
+/// `{"buffers": [{"name", "kind", "bytes"}], "steps": [{"kernel", "iterations", "buffers", "beside"}],`
+/// `"loops": [{"trips", "first", "end"}]}`. Numbers that an execution computes are text. A step's buffers are
 /// [position, offset].
 llvm::json::Object programAsJson(const Artifact &artifact, const std::vector<ArgumentInfo> &arguments,
                                  llvm::ArrayRef<Launch::Region> regions);

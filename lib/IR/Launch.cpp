@@ -1,10 +1,10 @@
-//===- Launch.cpp - The calls that a module asks for ----------------------===//
+//===- Launch.cpp - The kernel calls of a module --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A call of a program names a problem, whose kernels say so in their KernelAttr and take all of its arguments: each is
-// called in turn, with the same buffers.
+// A call in a program names a problem. The kernels of the problem name it in their KernelAttr and take all of its
+// arguments; they are called one after another with the same buffers.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/Launch.h"
@@ -23,7 +23,8 @@ namespace {
 
 using Names = SmallVector<StringRef, 4>;
 
-/// The names of the tensors that a problem or a kernel, scheduled or lowered, takes; nothing of another operation.
+/// Returns the names of the tensor arguments of a problem or kernel, scheduled or lowered; nothing for another
+/// operation.
 std::optional<Names> tensorsOf(Operation *op) {
   if (auto lowered = attrOf<LoweredAttr>(op))
     return llvm::map_to_vector<4>(lowered.getArguments(), [](ArgumentAttr argument) { return argument.getName(); });
@@ -37,7 +38,7 @@ std::optional<Names> tensorsOf(Operation *op) {
   return names;
 }
 
-/// Every kernel where it stands.
+/// Returns the launch that calls every kernel in module order.
 Launch launchInOrder(ModuleOp module) {
   Launch launch;
   for (Operation &op : module.getBody()->getOperations())
@@ -56,7 +57,7 @@ public:
 
 private:
   struct Problem {
-    SmallVector<Operation *, 1> kernels; ///< or the problem itself, where it is not scheduled yet
+    SmallVector<Operation *, 1> kernels; ///< or the problem itself, if it is not scheduled yet
     size_t arguments = 0;
     bool isCalled = false;
   };
@@ -180,7 +181,7 @@ LogicalResult ProgramReader::readCall(CallAttr call, unsigned depth, bool isFirs
                          "the offset in '" + buffer.getName() + "' of a call of @" + name)))
       return failure();
   }
-  for (Operation *kernel : problem.kernels) { // those of one execution share one scratch, from one to the next
+  for (Operation *kernel : problem.kernels) { // kernels of one execution share scratch, so they run one after another
     auto traits = attrOf<KernelAttr>(kernel);
     KernelCall &one = launch.calls.emplace_back(read);
     one.kernel = kernel;

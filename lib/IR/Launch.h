@@ -1,10 +1,11 @@
-//===- Launch.h - The calls that a module asks for ------------------------===//
+//===- Launch.h - The kernel calls of a module ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A module with a ProgramAttr says which problems run when and on what. In one without, each kernel runs once, where it
-// stands, on what its arguments are named after. This is either, flat and multiplied out.
+// A module with a ProgramAttr specifies when each problem runs and on which buffers. In a module without one, each
+// kernel runs once, in order, on the buffers that its arguments are named after. Launch represents both forms: calls in
+// order, with expanded polynomials.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_IR_LAUNCH_H
@@ -18,12 +19,12 @@ namespace quern {
 
 struct KernelCall {
   struct Buffer {
-    llvm::StringRef name; ///< of an argument of the problem, or of a region
+    llvm::StringRef name; ///< name of an argument of the problem, or of a region
     Polynomial byteOffset;
   };
   mlir::Operation *kernel;
-  llvm::SmallVector<Buffer, 4> buffers; ///< one for each of its arguments
-  bool besidePrevious = false;          ///< independent of the call before it
+  llvm::SmallVector<Buffer, 4> buffers; ///< one for each argument of the kernel
+  bool besidePrevious = false;          ///< true if the call is independent of the one before
 };
 
 struct Launch {
@@ -31,21 +32,22 @@ struct Launch {
     llvm::StringRef name;
     Polynomial bytes;
   };
-  /// As DerivedSize has it, by name.
+  /// Like DerivedSize, but with the argument's name.
   struct Size {
     DerivedSize::Kind kind;
     llvm::StringRef argument;
     Polynomial limit, count, stride, value;
   };
   std::vector<KernelCall> calls;
-  std::vector<LaunchLoop> loops; ///< around ranges of `calls`, as an artifact has them
+  std::vector<LaunchLoop> loops; ///< around ranges of `calls`, as in an artifact
   std::vector<Region> regions;
-  std::vector<Size> sizes; ///< behind the given ones
+  std::vector<Size> sizes; ///< derived sizes, which follow those that are passed
   std::vector<SizeCheck> checks;
 };
 
-/// The launch of the scheduled or lowered kernels of `module`, and of those problems that its program calls and that
-/// are not scheduled yet. Diagnoses a program that is none of this module, in one line: what the verifier finds out.
+/// Returns the launch of the kernels of `module`, scheduled or lowered, and of problems that its program calls but that
+/// are not scheduled yet. Emits a one-line diagnostic if the program does not match the module; the attribute's
+/// verifier calls this function.
 mlir::FailureOr<Launch> launchOf(mlir::ModuleOp module);
 
 } // namespace quern

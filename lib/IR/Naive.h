@@ -9,7 +9,7 @@
 
 namespace quern::attr {
 
-/// Of a problem: no recipe is asked, scalar loops are made of it; true: which compute in f64 what is f32.
+/// On a problem: it becomes scalar loops without a recipe. If true, these compute f32 values in f64.
 inline constexpr llvm::StringLiteral naive = "quern.naive";
 
 } // namespace quern::attr

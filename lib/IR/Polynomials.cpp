@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Expressions are multiplied out, and what has the same symbols is added up.
+// Expressions are expanded, and terms with the same symbols are combined.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/Polynomials.h"

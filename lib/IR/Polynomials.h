@@ -11,11 +11,11 @@
 
 namespace quern {
 
-/// The polynomial that an expression is: dims are indices of `depth` loops around, symbols sizes of an execution.
-/// `whyNot` says what the expression has that none has, as "divides".
+/// Returns the polynomial of an expression, in which dims are the indices of `depth` surrounding loops and symbols are
+/// sizes of an execution. Fails with a reason in `whyNot`, such as "divides", if the expression is not a polynomial.
 mlir::FailureOr<Polynomial> polynomialOf(mlir::AffineExpr expression, unsigned depth, std::string &whyNot);
 
-/// Its value for these indices and sizes; nothing if it depends on more or is beyond int64.
+/// Returns the value for these indices and sizes; nothing if it depends on others or exceeds int64.
 std::optional<int64_t> valueOf(const Polynomial &polynomial, llvm::ArrayRef<int64_t> indices,
                                llvm::ArrayRef<int64_t> sizes);
 

@@ -1,4 +1,4 @@
-//===- QuernDialect.cpp - What stages tell each other ---------------------===//
+//===- QuernDialect.cpp - The attributes that stages exchange -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace quern;
 
-/// Takes what an execution may depend on by these names; Launch.cpp says what of it a place may.
+/// Parses an expression of loop indices and sizes. Launch.cpp checks which of them a given place may depend on.
 static FailureOr<AffineExpr> parseExpr(AsmParser &parser) {
   constexpr unsigned maxSizes = 256;
   static const auto *names = [] {
@@ -88,7 +88,7 @@ void QuernDialect::initialize() {
       >();
 }
 
-// TableGen declares the parameters by the names that they have in the text.
+// TableGen declares the parameters by their names in the text.
 // NOLINTBEGIN(readability-identifier-naming)
 LogicalResult KernelAttr::verify(function_ref<InFlightDiagnostic()> emitError, DenseI64ArrayAttr factors,
                                  int64_t group_size, int64_t ns_per_iteration, StringRef, StringRef,
@@ -114,7 +114,7 @@ KernelAttr KernelAttr::withScratchBytes(int64_t bytes) const {
              getSharedBytes(), getSpace(), getSubGroupSize());
 }
 
-/// What an op of this kind may have.
+/// Returns the relaxations that an op of this kind may have.
 static Licence licencesFor(Operation *op) {
   if (isa<math::ExpOp>(op))
     return Licence::Nonpositive | Licence::Unrounded;

@@ -1,10 +1,10 @@
-//===- QuernDialect.h - What stages tell each other -----------------------===//
+//===- QuernDialect.h - The attributes that stages exchange ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Attributes of functions, their arguments, modules and single ops. Those that have a type here are named after it: a
-// kernel has a `quern.kernel`, which is a KernelAttr.
+// Attributes of functions, their arguments, modules and single ops. An attribute that has its own type is named after
+// it: the `quern.kernel` of a kernel is a KernelAttr.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_IR_QUERNDIALECT_H
@@ -22,21 +22,21 @@
 
 namespace quern {
 
-/// Attributes of builtin types.
+/// Names of attributes that have builtin types.
 namespace attr {
-/// Of an argument: the tensor's name; memory of one call; what all calls of an execution share, which is an
-/// argument of its own of a kernel and, with a byte offset that is a multiple of 64, a buffer of a problem; the
-/// sizes that only an execution knows.
+/// On an argument. `arg`: the tensor's name; `scratch`: memory of one call; `shared`: memory that all calls of an
+/// execution share, which is a separate argument of a kernel and, with a byte offset that is a multiple of 64, a buffer
+/// of a problem; `sizes`: the sizes that are known only at execution.
 inline constexpr llvm::StringLiteral arg = "quern.arg", scratch = "quern.scratch", shared = "quern.shared",
                                      sizes = "quern.sizes";
-/// Of a problem: which entries of the execution's list its open sizes are; without it, the first ones.
+/// On a problem: the indices of its open sizes in the execution's list; without it, they are the first ones.
 inline constexpr llvm::StringLiteral sizeIndices = "quern.size_indices";
-/// Of a module: how many sizes an execution has, which a device's kernels all take; without it, as
-/// many as the kernels ask for.
+/// On a module: the number of sizes of an execution, all of which a device's kernels take; without it, the number that
+/// the kernels need.
 inline constexpr llvm::StringLiteral sizeCount = "quern.size_count";
 } // namespace attr
 
-/// The attribute of type T that `op` has, or null.
+/// Returns the attribute of type T of `op`, or null.
 template <typename T> T attrOf(mlir::Operation *op) { return op->getAttrOfType<T>(T::name); }
 
 inline bool isKernel(mlir::Operation *op) { return op->hasAttr(KernelAttr::name); }

@@ -1,4 +1,4 @@
-//===- QuernDialect.td - What stages tell each other ----------*- tablegen -*-===//
+//===- QuernDialect.td - Attributes that stages exchange ------*- tablegen -*-===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -24,12 +24,12 @@ def Quern_Dialect : Dialect {
 class Quern_Attr<string name, string attrMnemonic> : AttrDef<Quern_Dialect, name> { let mnemonic = attrMnemonic; }
 class Quern_Number<string default = "0"> : DefaultValuedParameter<"int64_t", default>;
 
-//===- Licences -----------------------------------------------------------===//
+//===- Relaxations --------------------------------------------------------===//
 
 def Quern_Licence : I32BitEnumAttr<"Licence", "what an op allows beyond its exact meaning", [
-    I32BitEnumAttrCaseBit<"Nonpositive", 0, "nonpositive">, // of exp and expm1: the argument is <= 0 or NaN
-    I32BitEnumAttrCaseBit<"Unrounded", 1, "unrounded">,     // of exp: of a sum, not rounded, whose second term is tiny
-    I32BitEnumAttrCaseBit<"Bf16", 2, "bf16">                // of a product: f32 factors may be rounded to bf16
+    I32BitEnumAttrCaseBit<"Nonpositive", 0, "nonpositive">, // exp and expm1: the argument is <= 0 or NaN
+    I32BitEnumAttrCaseBit<"Unrounded", 1, "unrounded">,     // exp of an unrounded sum whose second term is tiny
+    I32BitEnumAttrCaseBit<"Bf16", 2, "bf16">                // product: f32 factors may be rounded to bf16
   ]> {
   let cppNamespace = "::quern";
   let genSpecializedAttr = 0;
@@ -87,7 +87,7 @@ def Quern_LoweredAttr : Quern_Attr<"Lowered", "lowered"> {
 
 //===- The launch program -------------------------------------------------===//
 
-/// A polynomial: size i of the execution is s<i>, the index of the loop at depth i d<i>.
+/// A polynomial: s<i> is size i of the execution, d<i> the index of the loop at depth i.
 class Quern_Expr<string default = ""> : AttrParameter<"::mlir::AffineExpr", "an expression of sizes and indices"> {
   let parser = "parseExpr($_parser)";
   let printer = "$_printer.getStream() << $_self";

@@ -1,11 +1,11 @@
-//===- Steps.h - Locations that name what is computed ---------------------===//
+//===- Steps.h - Locations that name the steps of a computation -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What emission makes comes from no file: its location is the mathematical step, as "exp(x - max)", the metadata of a
-// fused location, and what its values are called, as "exp". Schedules and lowering keep locations, so that each
-// instruction leads back to a step.
+// Emitted operations have no source file. The location of each is its mathematical step, such as "exp(x - max)", as the
+// metadata of a fused location, and the name of its values, such as "exp". Schedules and lowering keep locations, so
+// each instruction can be traced to a step.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_IR_STEPS_H
@@ -16,7 +16,7 @@
 
 namespace quern {
 
-/// `name`: of the values that the step makes; "" where there is nothing to say.
+/// `name` is the name of the values that the step computes; "" if they have none.
 inline mlir::Location locationOfStep(mlir::MLIRContext *context, llvm::StringRef name, const llvm::Twine &step) {
   mlir::Location place = mlir::UnknownLoc::get(context);
   if (!name.empty())
@@ -24,7 +24,7 @@ inline mlir::Location locationOfStep(mlir::MLIRContext *context, llvm::StringRef
   return mlir::FusedLoc::get(context, {place}, mlir::StringAttr::get(context, step));
 }
 
-/// The step that a location names, or nothing.
+/// Returns the step that a location names, or an empty string.
 inline llvm::StringRef stepOf(mlir::Location location) {
   llvm::StringRef step;
   location->walk([&](mlir::Location part) {

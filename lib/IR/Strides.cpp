@@ -1,10 +1,6 @@
-//===- Strides.cpp - How a memref is laid out -----------------------------===//
+//===- Strides.cpp - The strides of a memref ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Strides.h.
-//
 //===----------------------------------------------------------------------===//
 #include "IR/Strides.h"
 

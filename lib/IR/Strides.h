@@ -1,4 +1,4 @@
-//===- Strides.h - How a memref is laid out -------------------------------===//
+//===- Strides.h - The strides of a memref --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,17 +11,18 @@
 
 namespace quern {
 
-/// In elements.
+/// Strides and offset in elements.
 struct Strides {
   llvm::SmallVector<int64_t> strides; ///< one for each dim
   int64_t offset = 0;
 };
 
-/// As MemRefType::getStridesAndOffset() has them, none if the layout has no strides. That one finds those of a memref
-/// without layout by building and simplifying an affine expression, 10,000 instructions at each call.
+/// Returns the result of MemRefType::getStridesAndOffset(), or nothing if the layout has no strides. For a memref
+/// without a layout, that function builds and simplifies an affine expression, which takes 10,000 instructions per
+/// call.
 std::optional<Strides> readStrides(mlir::MemRefType type);
 
-/// Of a memref that is known to have them.
+/// Like readStrides(), for a memref that is known to have strides.
 inline Strides stridesOf(mlir::MemRefType type) { return readStrides(type).value(); }
 
 } // namespace quern

@@ -1,10 +1,10 @@
-//===- ValueNames.cpp - Texts whose values say what they are --------------===//
+//===- ValueNames.cpp - Texts with meaningful value names -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The printer takes the name of a value from the outermost NameLoc of its location. A step's name is not that of the
-// constants, places and loops that the step takes, which are called as ever or get numbers.
+// The printer takes the name of a value from the outermost NameLoc of its location. The name of a step does not suit
+// its constants, addresses and loops, which get their usual names or numbers.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/ValueNames.h"
@@ -55,7 +55,7 @@ void nameArguments(FunctionOpInterface function) {
   }
 }
 
-/// Loops are told apart by their depth; what they carry is called as what they give.
+/// Names loops by their depth; loop-carried values get the names of the results.
 void nameLoop(scf::ForOp loop) {
   unsigned depth = 0;
   for (auto around = loop->getParentOfType<scf::ForOp>(); around; around = around->getParentOfType<scf::ForOp>())
@@ -67,14 +67,14 @@ void nameLoop(scf::ForOp loop) {
     carried.setLoc(named(nameOf(result), carried.getLoc()));
 }
 
-/// Elements in a body are called as the memory that they come from.
+/// Names elements in a body after the memory that they come from.
 void nameElements(linalg::GenericOp op) {
   for (auto [operand, element] : llvm::zip_equal(op->getOpOperands(), op.getBody()->getArguments()))
     if (StringRef name = nameOf(operand.get()); !name.empty())
       element.setLoc(named(name, element.getLoc()));
 }
 
-/// As the printer would call its results: %c16, %thread_id_x; "" for a number.
+/// Returns the printer's name for its results, such as %c16 or %thread_id_x; "" for a number.
 std::string usualName(Operation *op) {
   std::string usual;
   if (auto own = dyn_cast<OpAsmOpInterface>(op))

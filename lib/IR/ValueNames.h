@@ -1,10 +1,10 @@
-//===- ValueNames.h - Texts whose values say what they are ----------------===//
+//===- ValueNames.h - Texts with meaningful value names -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Readers of a stage meet %max and %src_2 rather than numbers: an argument is called as an execution calls it, what is
-// loaded after where it comes from, and what is computed after the step of emission that it belongs to (Steps.h).
+// A printed stage has names such as %max and %src_2 instead of numbers: an argument has the name that an execution
+// uses, a loaded value the name of its memory, and a computed value the name of its step of emission (Steps.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_IR_VALUENAMES_H
@@ -16,7 +16,7 @@
 
 namespace quern {
 
-/// The text of a module with such names.
+/// Returns the text of a module with such names.
 std::string namedText(mlir::ModuleOp module);
 
 } // namespace quern

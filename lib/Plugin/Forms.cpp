@@ -1,4 +1,4 @@
-//===- Forms.cpp - Functions that bufferization leaves readable ----------===//
+//===- Forms.cpp - Preparing functions for bufferization ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -18,7 +18,7 @@ using namespace quern::plugin;
 
 namespace {
 
-/// The number that all elements of a constant tensor are, or null.
+/// Returns the value that all elements of a constant tensor share, or null.
 TypedAttr splatOf(Value value) {
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : nullptr;
@@ -39,7 +39,7 @@ void putNumbersInBodies(func::FuncOp function) {
 LogicalResult dropUnusedOperands(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
-  GreedyRewriteConfig config; // each rewrite erases something, so that the rounds come to an end
+  GreedyRewriteConfig config; // each rewrite erases something, so the iteration terminates
   config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
   return applyPatternsGreedily(function, std::move(patterns), config);
 }

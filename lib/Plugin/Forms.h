@@ -1,4 +1,4 @@
-//===- Forms.h - Functions that bufferization leaves readable ------------===//
+//===- Forms.h - Preparing functions for bufferization --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,8 +9,9 @@
 
 namespace quern::plugin {
 
-/// Writes what would be worth less on memrefs in another way: softmax has no body there, and a tensor of one value
-/// would become a global of the host's module. Such a value becomes a number in the bodies that read it, or a fill.
+/// Rewrites operations that would be less useful on memrefs: softmax has no body there, and a constant tensor with
+/// equal elements would become a global of the host's module. Such a constant becomes a number in the bodies that read
+/// it, or a fill.
 mlir::LogicalResult prepareForMemrefs(mlir::func::FuncOp function);
 
 } // namespace quern::plugin

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every run is tried as what it will be at run time: its function is read and cut by the compiler. A run that is
-// refused is tried again without the operations that are refused alone.
+// Each run is tried as it will be used at run time: the compiler reads and partitions its function. A refused run is
+// tried again without the operations that are refused individually.
 //
 //===----------------------------------------------------------------------===//
 #include "Plugin/Passes.h"
@@ -51,11 +51,11 @@ private:
                           llvm::cl::init(false)};
   Option<std::string> prefix{*this, "prefix", llvm::cl::desc("of the functions' names"), llvm::cl::init("quern_")};
   Option<bool> remarks{*this, "remarks", llvm::cl::desc("say what is left, and why"), llvm::cl::init(false)};
-  std::string reason;     ///< of the last refusal
-  unsigned nameCount = 0; ///< tried so far
+  std::string reason;     ///< reason of the last refusal
+  unsigned nameCount = 0; ///< number of names tried so far
 };
 
-/// "" if the run's function, which `outlined` then has, is taken.
+/// Returns "" if the run's function, which is then in `outlined`, is supported.
 std::string OutlinePass::whyNot(const Run &run, OutlinedRun &outlined) {
   std::string name;
   do
@@ -86,7 +86,7 @@ bool OutlinePass::outlineRun(const Run &run) {
   return true;
 }
 
-/// Finds the operations that are at fault.
+/// Finds the operations that cause a refusal.
 void OutlinePass::refuse(const Run &run, Refused &refused) {
   const std::string together = reason;
   const size_t before = refused.size();

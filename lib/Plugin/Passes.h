@@ -11,15 +11,16 @@
 
 namespace quern::plugin {
 
-/// On a function that quern-outline has made: quern-to-llvm turns its body into a call of libquern.
+/// Marks a function that quern-outline has created: quern-to-llvm replaces its body by a call of libquern.
 inline constexpr llvm::StringLiteral outlinedAttr = "quern.outlined";
 
-/// Beside it: the function may be lowered loop by loop.
+/// Marks such a function if it may be lowered loop by loop.
 inline constexpr llvm::StringLiteral allowNaiveAttr = "quern.allow_naive";
 
-/// quern-outline: moves runs of linalg on tensors that Quern takes into private functions, and calls those.
+/// quern-outline: moves runs of linalg operations on tensors that Quern supports into private functions and calls
+/// those.
 std::unique_ptr<mlir::Pass> createOutlinePass();
-/// quern-to-llvm: after bufferization, the bodies of such functions become calls of quern_mlir_call().
+/// quern-to-llvm: after bufferization, replaces the bodies of such functions by calls of quern_mlir_call().
 std::unique_ptr<mlir::Pass> createToLlvmPass();
 
 } // namespace quern::plugin

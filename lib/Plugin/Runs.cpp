@@ -1,4 +1,4 @@
-//===- Runs.cpp - Runs of operations that Quern takes --------------------------===//
+//===- Runs.cpp - Runs of operations that Quern supports ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -24,7 +24,7 @@ bool isView(Operation *op) { return isa<tensor::ExpandShapeOp, tensor::CollapseS
 
 bool isComputing(Operation *op) { return isa<linalg::LinalgOp, linalg::SoftmaxOp>(op) && !isa<linalg::FillOp>(op); }
 
-/// What is copied into the function: it costs nothing there, or nothing at all.
+/// Returns true for values whose definition is copied into the function, because that is cheap or free.
 bool isCopied(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op)) {
@@ -34,29 +34,29 @@ bool isCopied(Value value) {
   return isa_and_nonnull<tensor::EmptyOp>(op);
 }
 
-/// What is a function's argument where it comes from outside: a tensor, or a number of a type that kernels know.
+/// Returns true for values that can be arguments of a function: tensors, and numbers of a type that kernels support.
 bool isArgument(Value value) {
   Type type = value.getType();
   return isa<RankedTensorType>(type) || type.isIndex() || type.isInteger(32) || type.isInteger(8) ||
          isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
 }
 
-/// A tensor without values, of which a function may as well be given one.
+/// Returns true for an empty tensor; the function may use any tensor in its place.
 bool isNew(Value value) { return isCopied(value) && value.getDefiningOp<tensor::EmptyOp>(); }
 
-/// What an operation reads, its regions included, that does not come from inside of it.
+/// Returns the values that an operation, including its regions, reads from outside.
 llvm::SetVector<Value> valuesReadBy(Operation *op) {
   llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), values);
   return values;
 }
 
-/// Whether a function can be given all that an operation reads.
+/// Returns true if all values that an operation reads can be arguments or are copied.
 bool hasArgumentsAlone(Operation *op) {
   return llvm::all_of(valuesReadBy(op), [](Value value) { return isArgument(value) || isCopied(value); });
 }
 
-/// The tensor and the dim that an index is the size of.
+/// Returns the tensor.dim operation that computes an index, if the dim is constant; otherwise null.
 tensor::DimOp dimOf(Value index) {
   auto dim = index.getDefiningOp<tensor::DimOp>();
   return dim && dim.getConstantIndex() ? dim : tensor::DimOp();
@@ -70,7 +70,7 @@ bool readsFrom(Operation *op, const Run &run) {
   return found;
 }
 
-/// Whether others than the run use a value, through views of the run or not.
+/// Returns true if a value is used outside the run, directly or through views of the run.
 bool isUsedOutside(Value value, const Run &run) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     Operation *inBlock = value.getParentBlock()->findAncestorOpInBlock(*user);
@@ -78,21 +78,21 @@ bool isUsedOutside(Value value, const Run &run) {
   });
 }
 
-/// The one operand whose memory a result takes.
+/// Returns the operand whose memory a result uses, or null.
 OpOperand *targetOf(OpResult result) {
   auto op = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
   return op ? op.getTiedOpOperand(result) : nullptr;
 }
 
-/// How often a run reads a value.
+/// Returns the number of times that a run reads a value.
 int readsOf(Value value, const Run &run) {
   return static_cast<int>(llvm::count_if(value.getUses(), [&](OpOperand &use) {
     return run.contains(value.getParentBlock()->findAncestorOpInBlock(*use.getOwner())) || run.contains(use.getOwner());
   }));
 }
 
-/// Where a chain of operations that write into each other's results begins: the operand that is written first. Null
-/// where a value on the way is read by others, too, so that it must stay as it is.
+/// Returns the first operand of a chain of operations that write into each other's results. Returns null if a value in
+/// the chain has other users, so that it must not be overwritten.
 OpOperand *startOf(OpResult result, const Run &run) {
   OpOperand *target = targetOf(result);
   while (target) {
@@ -106,7 +106,7 @@ OpOperand *startOf(OpResult result, const Run &run) {
   return nullptr;
 }
 
-/// The tensor outside of the run that has a result's shape; null where it is a view's.
+/// Returns the tensor outside the run that has a result's shape; null if the shape comes from a view.
 Value shapeOf(Value result, const Run &run) {
   while (run.contains(result.getDefiningOp())) {
     OpOperand *target = targetOf(cast<OpResult>(result));
@@ -117,7 +117,7 @@ Value shapeOf(Value result, const Run &run) {
   return result;
 }
 
-/// A tensor for a result.
+/// Creates a tensor for a result.
 Value makeTarget(OpBuilder &builder, Value result, const Run &run) {
   auto type = cast<RankedTensorType>(result.getType());
   if (type.hasStaticShape())
@@ -129,7 +129,7 @@ Value makeTarget(OpBuilder &builder, Value result, const Run &run) {
                                  type.getElementType());
 }
 
-/// Writes the function of a run.
+/// Creates the function of a run.
 class Outliner {
 public:
   Outliner(const Run &run, StringRef name) : run(run), name(name), builder(run.ops.front()->getContext()) {}
@@ -147,11 +147,11 @@ private:
   StringRef name;
   OpBuilder builder;
   OutlinedRun outlined;
-  SmallVector<OpOperand *> starts;                ///< of each result; null: it is copied into its target
-  llvm::DenseMap<OpOperand *, unsigned> targetAt; ///< the position of the argument that stands for an operand
+  SmallVector<OpOperand *> starts;                ///< by result: start of its chain; null: it is copied into its target
+  llvm::DenseMap<OpOperand *, unsigned> targetAt; ///< position of the argument that replaces an operand
 };
 
-/// Whether a size of memory is that of a tensor which the function has.
+/// Returns true if a dynamic size is the size of a tensor that the function has.
 bool Outliner::isSizeInside(Value index) const {
   tensor::DimOp dim = dimOf(index);
   if (!dim)
@@ -181,7 +181,7 @@ void Outliner::readInterface() {
   outlined.inputs = inputs.takeVector();
 }
 
-/// A tensor that the run only overwrites or updates is the target itself, so that bufferization may do it in place.
+/// A tensor that the run only overwrites or updates becomes the target, so that bufferization can work in place.
 void Outliner::chooseTargets() {
   for (Value result : outlined.results) {
     OpOperand *start = startOf(cast<OpResult>(result), run);
@@ -206,7 +206,7 @@ void Outliner::copyOutside(Operation *op, IRMapping &mapping) {
         for (Value size : from->getOperands()) {
           if (mapping.contains(size))
             continue;
-          if (tensor::DimOp dim = dimOf(size)) // of what the function has: it comes before
+          if (tensor::DimOp dim = dimOf(size)) // the tensor is in the function and comes earlier
             mapping.map(size, tensor::DimOp::create(builder, dim.getLoc(), mapping.lookup(dim.getSource()),
                                                     *dim.getConstantIndex())
                                   .getResult());
@@ -257,7 +257,7 @@ FailureOr<OutlinedRun> Outliner::write() {
       targetAt[start] = firstTarget + static_cast<unsigned>(i);
       mapping.map(start->get(), body->getArgument(firstTarget + static_cast<unsigned>(i)));
     }
-  for (OpOperand *start : starts) // an empty tensor of several users is copied for the others
+  for (OpOperand *start : starts) // an empty tensor with several users is copied for the others
     if (start && isNew(start->get()))
       mapping.erase(start->get());
   copyOperations(mapping);
@@ -328,14 +328,14 @@ void plugin::replaceByCall(const Run &run, const OutlinedRun &outlined) {
   };
   IRMapping mapping;
   mapping.map(outlined.results, call.getResults());
-  for (Operation *op : run.ops) // what others see of views goes behind the call
+  for (Operation *op : run.ops) // views that others use are cloned after the call
     if (isView(op) && isUsedOutside(op->getResult(0), run))
       builder.clone(*op, mapping);
   for (Operation *op : run.ops)
     for (Value value : op->getResults())
       if (Value given = mapping.lookupOrNull(value))
         value.replaceUsesWithIf(given, isOutside);
-  llvm::SetVector<Operation *> copied; // what nothing else uses goes with the run
+  llvm::SetVector<Operation *> copied; // unused definitions are erased with the run
   for (Operation *op : run.ops)
     for (Value value : valuesReadBy(op))
       if (!run.contains(value.getDefiningOp()) && isCopied(value))

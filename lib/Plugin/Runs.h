@@ -1,11 +1,11 @@
-//===- Runs.h - Runs of operations that Quern takes ----------------------------===//
+//===- Runs.h - Runs of operations that Quern supports --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A run is what becomes one function: operations of one block, in order, of which nothing between them uses a value, so
-// that one call at the end of the run stands for all of them. Constants of one value, scalars and empty tensors that it
-// uses are copied into the function and are not in the run.
+// The operations of a run become one function. They are in one block, in order, and no operation between them uses
+// their values, so one call at the end of the run can replace them. Scalars, empty tensors and constants with equal
+// elements that the run uses are copied into the function and are not part of the run.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PLUGIN_RUNS_H
@@ -19,25 +19,25 @@
 namespace quern::plugin {
 
 struct Run {
-  llvm::SetVector<mlir::Operation *> ops; ///< linalg on tensors, and views of what they give
+  llvm::SetVector<mlir::Operation *> ops; ///< linalg on tensors, and views of results
   bool contains(mlir::Operation *op) const { return ops.contains(op); }
-  /// How many of them compute something.
+  /// Returns the number of operations that compute something.
   size_t computing() const;
 };
 
-/// "" if an operation may be in a run; else why not.
+/// Returns "" if an operation may be in a run, otherwise the reason why not.
 std::string whyInNoRun(mlir::Operation *op);
 
-/// The longest runs of a block of operations that `mayTake` lets through and that could stand in Quern's functions.
+/// Returns the longest runs of a block whose operations `mayTake` accepts and that Quern's functions may contain.
 llvm::SmallVector<Run> runsOf(mlir::Block &block, llvm::function_ref<bool(mlir::Operation *)> mayTake);
 
-/// A run as a function of its own in no module yet, each result with a tensor to put it into behind the other
-/// arguments; and what the call in the run's place gives it.
+/// A run as a function that is not yet in a module. After the inputs, it has one argument for each result: the tensor
+/// to write it to.
 struct OutlinedRun {
   mlir::func::FuncOp function;
-  llvm::SmallVector<mlir::Value> inputs;  ///< what the run takes from outside
-  llvm::SmallVector<mlir::Value> results; ///< what others use of the run
-  llvm::SmallVector<mlir::Value> targets; ///< for each result the tensor outside that it overwrites; null: a new one
+  llvm::SmallVector<mlir::Value> inputs;  ///< values from outside that the run uses
+  llvm::SmallVector<mlir::Value> results; ///< values of the run that others use
+  llvm::SmallVector<mlir::Value> targets; ///< by result: the tensor outside that it overwrites; null: a new one
 };
 mlir::FailureOr<OutlinedRun> outline(const Run &run, llvm::StringRef name);
 

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An outlined function keeps its signature, so that any lowering of functions and memrefs that comes later suits it.
-// Its body becomes LLVM dialect: what was its body goes to libquern as bytecode in a constant, with the descriptors of
-// its arguments as upstream's lowering of memrefs lays them out.
+// An outlined function keeps its signature, so that any later lowering of functions and memrefs can process it. Its
+// body becomes LLVM dialect that calls libquern. The original body is passed as bytecode in a constant, and the
+// arguments as descriptors in the layout of upstream's memref lowering.
 //
 //===----------------------------------------------------------------------===//
 #include "Plugin/Passes.h"
@@ -25,14 +25,14 @@ using namespace quern::plugin;
 
 namespace {
 
-/// What a function that was compiled ahead has beside its bytecode: the line of its problem, and an artifact with the
-/// code or without it, where `entries` are linked.
+/// The data of a function that was compiled ahead of time, in addition to its bytecode: the line of its problem, and an
+/// artifact, with the code or, if `entries` are linked, without it.
 struct Ahead {
   std::string line, artifact;
   std::vector<std::string> entries;
 };
 
-/// The runtime's functions and the types that they take, in one module.
+/// Declares and calls the runtime's functions and their types in one module.
 class RuntimeCalls {
 public:
   RuntimeCalls(ModuleOp module, StringRef onFailure)
@@ -42,9 +42,9 @@ public:
             module.getContext(), {pointer, i64, pointer, pointer, pointer, i64, i64, pointer, pointer, i64})),
         memrefType(LLVM::LLVMStructType::getLiteral(module.getContext(), {i64, pointer})) {}
 
-  /// Gives `function` a body that calls libquern with `bytecode` as what it computes. `ahead` may be null.
+  /// Replaces the body of `function` by a call of libquern that passes `bytecode`. `ahead` may be null.
   LogicalResult writeBody(func::FuncOp function, StringRef bytecode, const Ahead *ahead);
-  /// The module's destructor, which releases what its sites remember.
+  /// Creates the module's destructor, which releases the state of its call sites.
   LogicalResult writeDestructor();
 
 private:
@@ -66,7 +66,7 @@ private:
 
   ModuleOp module;
   StringRef onFailure;
-  OpBuilder builder; ///< at the beginning of the module
+  OpBuilder builder; ///< at the start of the module
   LLVMTypeConverter converter;
   Type pointer, i32, i64;
   LLVM::LLVMStructType functionType; ///< quern_mlir_function_t
@@ -74,7 +74,7 @@ private:
   SmallVector<std::string> sites;
 };
 
-/// A constant of these bytes; its name.
+/// Creates a constant of these bytes and returns its name.
 std::string RuntimeCalls::constant(StringRef name, StringRef bytes) {
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size());
   LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
@@ -82,7 +82,7 @@ std::string RuntimeCalls::constant(StringRef name, StringRef bytes) {
   return name.str();
 }
 
-/// The addresses of functions that the program is linked with; the list's name.
+/// Creates a list of the addresses of functions that the program is linked with, and returns its name.
 std::string RuntimeCalls::writeEntries(StringRef name, ArrayRef<std::string> entries) {
   Location loc = module.getLoc();
   auto type = LLVM::LLVMArrayType::get(pointer, entries.size());
@@ -135,8 +135,8 @@ LLVM::GlobalOp RuntimeCalls::writeRecord(func::FuncOp function, StringRef byteco
   return record;
 }
 
-/// The descriptor of a number in memory, as libquern takes one. An index is one of s32; what is none is less than any
-/// place or size.
+/// Returns the descriptor of a number in memory, which libquern expects. An index is passed as an s32; if it does not
+/// fit, as INT32_MIN, which is below every valid offset or size.
 Value RuntimeCalls::inMemory(OpBuilder &at, Location loc, Value scalar) {
   if (scalar.getType().isIndex()) {
     Value wide = UnrealizedConversionCastOp::create(at, loc, i64, scalar).getResult(0);
@@ -155,7 +155,7 @@ Value RuntimeCalls::inMemory(OpBuilder &at, Location loc, Value scalar) {
   return LLVM::InsertValueOp::create(at, loc, descriptor, number(at, loc, i64, 0), ArrayRef<int64_t>{2});
 }
 
-/// An array of quern_mlir_memref_t.
+/// Creates an array of quern_mlir_memref_t.
 Value RuntimeCalls::descriptors(OpBuilder &at, func::FuncOp function) {
   Location loc = function.getLoc();
   Value one = number(at, loc, i64, 1);
@@ -179,8 +179,8 @@ Value RuntimeCalls::descriptors(OpBuilder &at, func::FuncOp function) {
   return list;
 }
 
-/// `void NAME(i32 status, ptr message)`: a function of the caller's, or one that prints the message and aborts, as
-/// upstream's lowering of cf.assert does.
+/// Returns `void NAME(i32 status, ptr message)`: the caller's function, or one that prints the message and aborts, like
+/// upstream's lowering of cf.assert.
 FailureOr<LLVM::LLVMFuncOp> RuntimeCalls::failureHandler() {
   auto voidType = LLVM::LLVMVoidType::get(module.getContext());
   if (!onFailure.empty())
@@ -218,7 +218,7 @@ LogicalResult RuntimeCalls::writeBody(func::FuncOp function, StringRef bytecode,
   LLVM::ReturnOp::create(at, loc, LLVM::ZeroOp::create(at, loc, pointer).getResult());
   sites.push_back(site);
 
-  SmallVector<unsigned> returned; // the arguments that the function gives back
+  SmallVector<unsigned> returned; // the arguments that the function returns
   auto end = cast<func::ReturnOp>(function.getBody().front().getTerminator());
   for (Value value : end.getOperands())
     returned.push_back(cast<BlockArgument>(value).getArgNumber());
@@ -287,10 +287,11 @@ private:
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("of kernels that are compiled ahead, and what functions must be taken for"),
                              llvm::cl::init("native")};
-  std::vector<std::pair<std::string, std::string>> members; ///< of the archive
+  std::vector<std::pair<std::string, std::string>> members; ///< members of the archive
 };
 
-/// Bufferization gives back the memory that it was told to put results into, as it is or as another layout.
+/// Checks that the function returns only its arguments: bufferization returns the memory that results were written to,
+/// possibly with another layout.
 LogicalResult returnArguments(func::FuncOp function) {
   for (Type type : function.getArgumentTypes())
     if (auto memref = dyn_cast<MemRefType>(type); memref ? bool(memref.getMemorySpace()) : !type.isIntOrIndexOrFloat())
@@ -306,7 +307,7 @@ LogicalResult returnArguments(func::FuncOp function) {
   return success();
 }
 
-/// The function as Quern reads it: what it returns is in its arguments.
+/// Returns a copy of the function without results, as Quern reads it: results are in its arguments.
 func::FuncOp withoutResults(func::FuncOp function) {
   auto copy = cast<func::FuncOp>(function->clone());
   Operation *end = copy.getBody().front().getTerminator();
@@ -343,7 +344,7 @@ LogicalResult ToLlvmPass::convert(func::FuncOp function, RuntimeCalls &calls) {
   const bool isAhead = ahead || !objects.empty();
   if (isAhead)
     compiled = compile(given);
-  else // better now than when the program runs
+  else // fails now instead of when the program runs
     why = compiler::whyNoKernel(given, target, allowNaive);
   given.erase();
   if (!why.empty())

@@ -4,13 +4,13 @@
 //===----------------------------------------------------------------------===//
 //
 // When libquern-compiler is loaded and compiles for the first time, LLVM and MLIR create global state: registries,
-// options, function-local statics. That cannot be given up in the middle: a constructor that throws leaves the library
-// half initialized, locks stay locked. So until a kernel has been compiled and linked, an allocation for which malloc()
-// has no memory is served from a mapping, and fails only if there is none either. Later failures abandon what they meet
-// (Targets/FatalErrors.h).
+// options, function-local statics. That must not be interrupted: a constructor that throws leaves the library half
+// initialized, and locks stay locked. Until a kernel has been compiled and linked, an allocation for which malloc() has
+// no memory is therefore served from a mapping, and fails only if that is exhausted. Later failures abandon the objects
+// under construction (Targets/FatalErrors.h).
 //
-// The linker renames the functions below where LLVM, MLIR and the compiler call them (--wrap), which takes their
-// archives.
+// The linker redirects the calls of LLVM, MLIR and the compiler to the functions below (--wrap), which requires their
+// static archives.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/FatalErrors.h"
@@ -33,10 +33,10 @@ bool isSettled() {
   return quern::hasCompiled.load(std::memory_order_relaxed) && quern::hasLinked.load(std::memory_order_relaxed);
 }
 
-/// Memory that is mapped at the first failure and never unmapped or used twice, because global state stays.
+/// Memory that is mapped at the first failure and never unmapped or reused, because global state is permanent.
 class Reserve {
 public:
-  /// Zeroed bytes, or null.
+  /// Returns zeroed memory, or null.
   void *take(size_t bytes, size_t alignment = alignof(std::max_align_t)) {
     if (isSettled() || bytes > mapped || alignment > mapped)
       return nullptr;
@@ -85,7 +85,7 @@ private:
 
 constinit Reserve reserve;
 
-/// Takes memory for malloc(), whose result MLIR does not check. Throws std::bad_alloc.
+/// Allocates memory for malloc(), whose result MLIR does not check. Throws std::bad_alloc.
 void *takeOrThrow(size_t bytes) {
   void *const block = reserve.take(bytes);
   if (!block)
@@ -127,7 +127,7 @@ void *__real__ZnwmSt11align_val_tRKSt9nothrow_t(size_t bytes, std::align_val_t a
 void __real__ZdlPv(void *block);
 void __real__ZdlPvSt11align_val_t(void *block, std::align_val_t alignment);
 
-// malloc() and its relatives.
+// malloc() and related functions.
 void *__wrap_malloc(size_t bytes) {
   void *const block = __real_malloc(bytes);
   return block ? block : takeOrThrow(bytes);
@@ -164,7 +164,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t bytes) {
   return block ? block : reserve.take(bytes, alignment);
 }
 
-// operator new, whose forms for arrays do the same.
+// operator new; its array forms do the same.
 void *__wrap__ZnwmRKSt9nothrow_t(size_t bytes, const std::nothrow_t &none) {
   void *const block = __real__ZnwmRKSt9nothrow_t(bytes, none);
   return block ? block : reserve.take(bytes);

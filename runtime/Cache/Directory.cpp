@@ -1,9 +1,9 @@
-//===- Directory.cpp - A private directory, opened without trust ----------===//
+//===- Directory.cpp - A private directory, accessed safely ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Plain POSIX calls, each with its error number turned into a line.
+// Uses POSIX calls; each failure becomes a message with the text of its error number.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Directory.h"
@@ -25,7 +25,7 @@ std::string errorText(int number) {
   return strerror_r(number, buffer, sizeof(buffer)); // the GNU form: returns the text
 }
 
-/// Why a directory must not be used, or nothing.
+/// Returns the reason why a directory or file must not be used, or nullopt.
 std::optional<std::string> whyUnsafe(const struct stat &info) {
   if (info.st_uid != geteuid())
     return concat("it belongs to user ", info.st_uid, ", not to ", geteuid());
@@ -67,13 +67,13 @@ bool readAll(int fd, std::string &bytes) {
   return true;
 }
 
-/// A file beyond the limit of the process would raise SIGXFSZ, which ends programs that do not expect it.
+/// Returns true if a write of this size would raise SIGXFSZ, which terminates programs that do not handle it.
 bool exceedsFileLimit(size_t bytes) {
   rlimit limit = {};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
 }
 
-/// Writes a whole file, which is empty before. The error number, or 0.
+/// Writes a whole file, which must be empty. Returns the error number, or 0.
 int writeAll(int fd, std::string_view bytes) {
   if (exceedsFileLimit(bytes.size()))
     return EFBIG;
@@ -120,7 +120,7 @@ bool OpenDirectory::isCurrent() const {
 }
 
 Result<std::vector<OpenDirectory::File>> OpenDirectory::files() const {
-  // A second open file: duplicates share the position of a directory stream.
+  // Opens the directory again, because duplicated descriptors share the position of a directory stream.
   const int fd = kept.get();
   int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *stream = copy < 0 ? nullptr : fdopendir(copy);

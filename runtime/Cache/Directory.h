@@ -1,11 +1,11 @@
-//===- Directory.h - A private directory, opened without trust ------------===//
+//===- Directory.h - A private directory, accessed safely -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The file-system half of the disk cache. Every access goes through the descriptor of a directory that was
-// checked when it was opened (ours, writable by nobody else, not a symbolic link), with O_NOFOLLOW, so that
-// nobody can swap a path in between.
+// The file-system part of the disk cache. Every access uses the descriptor of a directory that was checked when it was
+// opened (owned by this user, writable only by this user, not a symbolic link), with O_NOFOLLOW. Therefore no other
+// user can replace a path between the check and the access.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_DIRECTORY_H
@@ -23,11 +23,12 @@ namespace quern {
 
 class OpenDirectory {
 public:
-  /// Null if the directory does not exist and `create` is false; `runtime_error` if it is refused or cannot be made.
+  /// Returns null if the directory does not exist and `create` is false; `runtime_error` if it is rejected or cannot be
+  /// created.
   static Result<std::shared_ptr<OpenDirectory>> open(const std::string &path, bool create);
 
-  /// Returns true if the descriptor still stands for it, it is linked in the file system, and it is as private as when
-  /// it was opened.
+  /// Returns true if the descriptor is still that of the directory, and the directory still exists and is still
+  /// private.
   bool isCurrent() const;
 
   struct File {
@@ -35,18 +36,18 @@ public:
     uint64_t bytes = 0;
     int64_t modifiedSeconds = 0;
   };
-  /// Regular files only.
+  /// Lists regular files only.
   Result<std::vector<File>> files() const;
-  /// Nothing if there is no such file. Sets the time of modification to now if it is older than `touchAfterSeconds`.
-  /// `invalid_arguments`: it is not a regular file of ours of at most `limit` bytes. `runtime_error`: the system cannot
-  /// open or read it now, which says nothing about the file.
+  /// Returns nullopt if the file does not exist. Updates the modification time if it is older than `touchAfterSeconds`.
+  /// `invalid_arguments`: not a regular file of this user with at most `limit` bytes. `runtime_error`: the system
+  /// cannot open or read it now; the file itself may be valid.
   Result<std::optional<std::string>> read(const std::string &name, uint64_t limit, int64_t touchAfterSeconds) const;
-  /// Writes a file that did not exist; on failure none is left behind.
+  /// Writes a new file; on failure no file remains.
   Result<void> writeNew(const std::string &name, std::string_view bytes) const;
   Result<void> rename(const std::string &from, const std::string &to) const;
   bool remove(const std::string &name) const;
   bool contains(const std::string &name) const;
-  /// The descriptor of a file that nothing is in, made if it is not there; negative where that cannot be.
+  /// Returns the descriptor of a file without contents, which is created if it does not exist; negative on failure.
   int openEmpty(const std::string &name) const;
 
 private:

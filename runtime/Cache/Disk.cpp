@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Names, validation, accounting and eviction; the file-system calls are in Directory.cpp. Damage is found by the
-// artifact's own checksum, so nothing is synced: after a power failure a file is whole, absent or rejected.
+// Names, validation, accounting and eviction; Directory.cpp has the file-system calls. The artifact's checksum detects
+// damage, so no file is synced: after a power failure a file is complete, absent or rejected.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Disk.h"
@@ -33,7 +33,7 @@ constexpr int64_t staleTemporarySeconds = 3600;
 constexpr std::string_view originTag = "QUERNSIG";
 constexpr size_t originBytes = originTag.size() + sizeof(quern_remote_origin::signer) + sizeof(int64_t);
 
-/// The end of a file that came from a server.
+/// Returns the trailer of a file that came from a server.
 std::string originText(const quern_remote_origin &origin) {
   ByteWriter writer;
   writer.bytes.append(originTag);
@@ -42,7 +42,7 @@ std::string originText(const quern_remote_origin &origin) {
   return writer.take();
 }
 
-/// Takes that end from the bytes of a file.
+/// Removes that trailer from the bytes of a file and returns it.
 std::optional<quern_remote_origin> takeOrigin(std::string &bytes) {
   if (bytes.size() < originBytes || bytes.compare(bytes.size() - originBytes, originTag.size(), originTag) != 0)
     return std::nullopt;
@@ -62,7 +62,7 @@ bool isKernelName(std::string_view name) {
          name.substr(0, 32).find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Why a file's bytes are not the kernel of `key`, or the artifact. A null key accepts any.
+/// Returns the artifact in a file's bytes, or the reason why they are not the kernel of `key`. A null key accepts any.
 Result<Artifact> parseKernel(std::string_view bytes, const KernelKey *key) {
   Result<Artifact> artifact = Artifact::parse(bytes);
   if (artifact && key && artifact->keyBytes != key->bytes)
@@ -70,8 +70,8 @@ Result<Artifact> parseKernel(std::string_view bytes, const KernelKey *key) {
   return artifact;
 }
 
-/// Returns true if a file that cannot be read must go. A shortage of descriptors or memory, a failing disk and missing
-/// rights pass, and other processes may read it meanwhile.
+/// Returns true if an unreadable file must be removed. Shortages of descriptors or memory, disk errors and missing
+/// permissions may be temporary, and other processes may be able to read the file.
 bool isUnusable(const Error &error) { return error.status == Status::InvalidArguments; }
 
 void sortByUse(std::vector<OpenDirectory::File> &files) {
@@ -83,7 +83,7 @@ void sortByUse(std::vector<OpenDirectory::File> &files) {
 std::string temporaryName() {
   static std::atomic<uint64_t> counter{0};
   timespec now;
-  clock_gettime(CLOCK_REALTIME, &now); // a process may inherit the pid of one that left a file behind
+  clock_gettime(CLOCK_REALTIME, &now); // distinguishes the files of an earlier process with the same pid
   return concat(temporaryPrefix, getpid(), '-', now.tv_sec, '-', now.tv_nsec, '-',
                 counter.fetch_add(1, std::memory_order_relaxed));
 }
@@ -93,7 +93,7 @@ std::string temporaryName() {
 std::string DiskCache::defaultDirectory() {
   if (const char *own = secure_getenv("QUERN_CACHE_DIR"))
     return std::string_view(own) == "off" ? "" : own;
-  // The XDG specification: relative paths there are to be ignored.
+  // According to the XDG specification, relative paths must be ignored.
   if (const char *xdg = secure_getenv("XDG_CACHE_HOME"); xdg && xdg[0] == '/')
     return concat(xdg, "/quern");
   if (const char *home = secure_getenv("HOME"); home && home[0] == '/')
@@ -103,11 +103,11 @@ std::string DiskCache::defaultDirectory() {
 
 DiskCache::DiskCache(std::string directory, uint64_t capacityBytes)
     : path(std::move(directory)), capacity(capacityBytes) {
-  std::error_code ignored; // without a working directory the path stays relative and opening it reports why
+  std::error_code ignored; // without a working directory the path stays relative, and opening it fails with the reason
   if (!path.empty() && path[0] != '/')
     if (std::filesystem::path absolute = std::filesystem::absolute(path, ignored); !ignored)
       path = absolute.string();
-  while (path.size() > 1 && path.back() == '/') // with a final slash O_NOFOLLOW would follow a link
+  while (path.size() > 1 && path.back() == '/') // with a final slash, O_NOFOLLOW would follow a link
     path.pop_back();
 }
 
@@ -209,7 +209,7 @@ void DiskCache::account(const OpenDirectory &directory, uint64_t added) {
   if (!files)
     return;
   sortByUse(*files);
-  // A margin, so that a full cache does not scan the directory at every store.
+  // Evicts more than necessary, so that a full cache does not scan the directory at every store.
   const uint64_t keep = limit - limit / 10;
   const int64_t now = time(nullptr);
   uint64_t total = 0, kept = 0;
@@ -295,7 +295,7 @@ Result<uint64_t> DiskCache::clear() {
   if (!files)
     return files.takeError();
   uint64_t kept = 0;
-  std::string whyKept; // reason for the first file that stays
+  std::string whyKept; // reason for the first remaining file
   for (const OpenDirectory::File &file : *files) {
     const bool isKernel = isKernelName(file.name);
     if (!isKernel && !std::string_view(file.name).starts_with(temporaryPrefix))

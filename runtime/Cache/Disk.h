@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One file per kernel, `<digest of the key>.qk`, holding Artifact::serialize(), and after it the signer and expiry if a
-// server had it: "QUERNSIG", the public key (32 bytes), seconds since the epoch (i64). Nothing in the directory is
-// trusted: a file counts only if it parses and its key bytes are the requested ones. Files appear whole (written under
-// a temporary name, then renamed), and no symbolic link is followed. Any failure costs the cache, never the result.
+// Each kernel is one file, `<digest of the key>.qk`, which contains Artifact::serialize(). If a server had the kernel,
+// the signer and expiry follow: "QUERNSIG", the public key (32 bytes), seconds since the epoch (i64). Nothing in the
+// directory is trusted: a file is used only if it parses and has the requested key bytes. Files are written under a
+// temporary name, then renamed, and no symbolic link is followed. A failure costs only the cached kernel.
 //
-// Built as the library quern_cache, which the command links as well.
+// Part of the library quern_cache, which the `quern` command also links.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_DISK_H
@@ -26,17 +26,17 @@
 
 namespace quern {
 
-/// One file of the cache, as `list` reports it.
+/// A file of the cache, as reported by list().
 struct DiskCacheFile {
   std::string name; ///< relative to the directory
   uint64_t bytes = 0;
   int64_t lastUsedSeconds = 0; ///< since the epoch; updated by a hit at most every ten minutes
 };
 
-/// What became of one file in `verify`.
+/// The result of verify() for one file.
 struct DiskCacheVerdict {
   DiskCacheFile file;
-  std::string problem; ///< why it is not a usable artifact; empty if it is one
+  std::string problem; ///< reason why it is not a usable artifact; empty if it is usable
   bool removed = false;
 };
 
@@ -51,11 +51,11 @@ class DiskCache {
 public:
   static constexpr uint64_t defaultCapacityBytes = 512ull << 20;
 
-  /// QUERN_CACHE_DIR ("off" or "" for none), else $XDG_CACHE_HOME/quern, else $HOME/.cache/quern; "" if there is none.
-  /// The environment is ignored in a set-user-ID program.
+  /// Returns QUERN_CACHE_DIR ("off" or "": no cache), else $XDG_CACHE_HOME/quern, else $HOME/.cache/quern; "" if none
+  /// is set. A set-user-ID program ignores the environment.
   static std::string defaultDirectory();
 
-  /// "" gives a cache that is off. Nothing is opened or made before it is needed.
+  /// "" creates a cache that is off. The directory is opened or created on first use.
   explicit DiskCache(std::string directory, uint64_t capacityBytes = defaultCapacityBytes);
   ~DiskCache();
   DiskCache(const DiskCache &) = delete;
@@ -65,42 +65,43 @@ public:
   bool isOff() const { return path.empty(); }
   void setCapacity(uint64_t bytes) { capacity.store(bytes, std::memory_order_relaxed); }
 
-  /// `runtime_error` if the directory exists but is refused: a symbolic link, another user's, or writable by others.
+  /// `runtime_error` if the directory exists but is rejected: a symbolic link, of another user, or writable by others.
   Result<void> check() const;
 
   /// The contents of a file.
   struct Stored {
     std::string bytes;                           ///< the artifact
-    std::optional<quern_remote_origin> origin{}; ///< nothing if it was compiled on this machine
+    std::optional<quern_remote_origin> origin{}; ///< nullopt if it was compiled on this machine
   };
-  /// A file as it was found and checked.
+  /// A file that was found and checked.
   struct Hit : Stored {
     Artifact artifact;
   };
   using Believes = std::function<bool(const quern_remote_origin &)>;
-  /// Nothing on a miss. A file that is damaged, foreign or unsafe is a miss and is removed; one that cannot be read now
-  /// is a miss and stays, as does one that came from a server and is not believed any more.
-  /// Without `believes` all are.
+  /// Returns nullopt on a miss. A damaged, foreign or unsafe file is a miss and is removed. A file that cannot be read
+  /// now, or that came from a server and that `believes` rejects, is a miss and stays. Without `believes`, all signers
+  /// are accepted.
   std::optional<Hit> lookup(const KernelKey &key, const Believes &believes = {});
-  /// Removes the file of a key whose code could not be loaded after all.
+  /// Removes the file of a key whose code could not be loaded.
   void reject(const KernelKey &key);
-  /// Makes the directory (mode 0700) if needed, writes the file, evicts the files used longest ago beyond the capacity.
+  /// Creates the directory (mode 0700) if necessary, writes the file, and evicts the least recently used files beyond
+  /// the capacity.
   Result<void> store(const KernelKey &key, std::string_view artifactBytes, const quern_remote_origin *origin = nullptr);
 
-  /// Whether there is a file for the key, good or not; counts as nothing.
+  /// Returns true if a file for the key exists, valid or not. Changes no counter.
   bool contains(const KernelKey &key) const;
-  /// Keeps out other processes, and threads, that would make the same kernel; waits for as long as they have the lock
-  /// and `goesOn`.
+  /// Excludes other processes, and other threads, that would compile the same kernel. Waits until they release the lock
+  /// or `goesOn` returns false.
   KeyLock lock(const KernelKey &key, const std::function<bool()> &goesOn);
 
-  /// Most recently used first. An absent directory is empty.
+  /// Lists the most recently used file first. Empty if the directory does not exist.
   Result<std::vector<DiskCacheFile>> list() const;
-  /// The bytes of a file that list() named.
+  /// Reads a file that list() returned.
   Result<Stored> read(const std::string &name) const;
-  /// Parses every file; with `removeBad` removes those that are not usable.
+  /// Parses every file; if `removeBad`, removes the unusable ones.
   Result<std::vector<DiskCacheVerdict>> verify(bool removeBad);
-  /// Removes every file of the cache and every temporary one; returns the number of kernels removed. Fails with
-  /// `runtime_error` if a file stays; the message has both numbers and the first reason.
+  /// Removes all kernels and temporary files; returns the number of kernels removed. Fails with `runtime_error` if a
+  /// file remains; the message has both numbers and the first reason.
   Result<uint64_t> clear();
 
   const DiskCacheCounters &counters() const { return stats; }
@@ -112,9 +113,9 @@ private:
 
   std::string path;
   std::atomic<uint64_t> capacity;
-  mutable ForkMutex mutex; ///< guards what follows
+  mutable ForkMutex mutex; ///< guards the members below
   mutable std::shared_ptr<OpenDirectory> opened;
-  std::optional<uint64_t> usedBytes; ///< estimate; other processes write as well
+  std::optional<uint64_t> usedBytes; ///< an estimate, because other processes write to the directory
   DiskCacheCounters stats;
 };
 

@@ -1,4 +1,4 @@
-//===- KeyLock.cpp - One process of a host makes a kernel --------------------===//
+//===- KeyLock.cpp - A lock for the compilation of a kernel ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::chrono::microseconds firstPause{200}, longestPause{4000};
 
-/// Of an open file, not of a process: threads keep each other out as well.
+/// Locks belong to an open file, not to a process, so they also exclude other threads.
 bool setLock(int fd, short type, int64_t offset) {
   struct flock lock{};
   lock.l_type = type;
@@ -41,7 +41,7 @@ KeyLock::KeyLock(int descriptor, const KernelKey &key, const std::function<bool(
 }
 
 KeyLock::~KeyLock() {
-  if (held) // a child of a fork has the same open file, so that closing is not enough
+  if (held) // the child of a fork shares the open file, so closing it does not release the lock
     (void)setLock(file.get(), F_UNLCK, offset);
 }
 

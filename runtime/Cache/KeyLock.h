@@ -1,10 +1,10 @@
-//===- KeyLock.h - One process of a host makes a kernel ----------------------===//
+//===- KeyLock.h - A lock for the compilation of a kernel -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A byte of a file in the cache directory, one for each key, that the system locks: what a process has locked is free
-// when it ends, however it ends.
+// At most one process per host compiles a kernel. For each key, the lock is a byte range of a file in the cache
+// directory. The system releases the locks of a process when it ends for any reason.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_KEYLOCK_H
@@ -19,9 +19,10 @@ namespace quern {
 
 class KeyLock {
 public:
-  /// Nobody is kept out, as where the file system has no locks.
+  /// Holds no lock and excludes no process, like a lock on a file system without locks.
   KeyLock() = default;
-  /// Takes the descriptor, which may be negative, and waits for as long as others have the lock and `goesOn`.
+  /// Takes ownership of the descriptor, which may be negative. Waits while others have the lock and `goesOn` returns
+  /// true.
   KeyLock(int descriptor, const KernelKey &key, const std::function<bool()> &goesOn);
   KeyLock(KeyLock &&other) noexcept
       : file(std::move(other.file)), offset(other.offset), held(std::exchange(other.held, false)) {}

@@ -1,9 +1,9 @@
-//===- Memory.cpp - Loaded kernels by key, least recently used out first --===//
+//===- Memory.cpp - Loaded kernels by key, with LRU eviction --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One mutex: a hit holds it for a hash look-up and a splice. Evicted kernels are unmapped after it is released.
+// A hit holds the mutex for a hash lookup and a splice. Evicted kernels are unmapped after its release.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Memory.h"
@@ -17,12 +17,12 @@ namespace quern {
 struct MemoryCache::Flight {
   explicit Flight(const KernelKey &key) : key(key) {}
   KernelKey key;
-  const uint64_t generation = forks::generation(); ///< of the process that makes it
+  const uint64_t generation = forks::generation(); ///< fork generation of the process that makes the value
   std::condition_variable_any landed;
   std::optional<Result<Value>> result; ///< guarded by the cache's mutex
 };
 
-/// Ends a flight, whatever happens to the thread that makes the value. Nothing here needs memory.
+/// Ends a flight even if the thread that makes the value is unwound. Allocates no memory.
 class MemoryCache::Landing {
 public:
   Landing(MemoryCache &cache, std::unique_lock<ForkMutex> &lock, std::shared_ptr<Flight> flight)
@@ -30,7 +30,7 @@ public:
   ~Landing() {
     if (!lock.owns_lock())
       lock.lock();
-    if (!flight->result) // a short message has its place in the string
+    if (!flight->result) // a short message is stored inside the string object
       flight->result.emplace(Error{Status::OutOfMemory, "out of memory"});
     cache.flights.erase(&flight->key);
     flight->landed.notify_all();
@@ -53,7 +53,7 @@ Result<MemoryCache::Found> MemoryCache::getOrMake(const KernelKey &key, const Ma
     return Found{found->second->value, false};
   }
   if (auto found = flights.find(&key); found != flights.end() && found->second->generation != forks::generation())
-    flights.erase(found); // its thread is not in this process
+    flights.erase(found); // its thread does not exist in this process
   if (auto found = flights.find(&key); found != flights.end()) {
     std::shared_ptr<Flight> flight = found->second;
     flight->landed.wait(lock, [&] { return flight->result.has_value(); });
@@ -75,7 +75,7 @@ Result<MemoryCache::Found> MemoryCache::getOrMake(const KernelKey &key, const Ma
   return Found{std::move(*made), true};
 }
 
-/// Keeps the value if there is memory for that.
+/// Keeps the value if there is enough memory.
 void MemoryCache::insert(const KernelKey &key, const Value &value) noexcept {
   if (maxEntries == 0)
     return;

@@ -1,10 +1,10 @@
-//===- Memory.h - Loaded kernels by key, least recently used out first ----===//
+//===- Memory.h - Loaded kernels by key, with LRU eviction ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Bounded by entries and by bytes. A hit compares the whole key. Threads that ask for the same missing key at once make
-// it once: the first makes it outside the lock, the others wait for its result.
+// Limited by entries and by bytes. A hit compares the whole key. If several threads request a missing key, the first
+// one makes the value outside the lock, and the others wait for its result.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_MEMORY_H
@@ -35,14 +35,14 @@ public:
 
   struct Found {
     Value value;
-    bool wasMade = false; ///< by this call; else it was there or another thread made it meanwhile
+    bool wasMade = false; ///< true if this call made it; false for a hit, or if another thread made it
   };
-  /// The value of `key`, from `make` if it is not there. A failure goes to everyone who waited for it and is not kept.
-  /// With a capacity of 0 entries every call makes, apart from those at the same time. Thread-safe; `make` runs without
-  /// a lock and must not ask for `key`.
+  /// Returns the value of `key`, which `make` creates if it is missing. A failure is returned to all threads that
+  /// waited for it, and is not cached. With a capacity of 0 entries every call makes the value, except for concurrent
+  /// calls. Thread-safe; `make` runs without a lock and must not request `key`.
   Result<Found> getOrMake(const KernelKey &key, const Maker &make);
 
-  /// Takes out whatever `isDropped`; that is no eviction.
+  /// Removes all entries for which `isDropped` returns true; these do not count as evictions.
   void drop(const std::function<bool(const Executable &)> &isDropped);
 
   size_t capacity() const;
@@ -61,7 +61,7 @@ private:
     Value value;
     size_t bytes;
   };
-  struct Flight; ///< a value being made; in the child of a fork there is none of the parent's
+  struct Flight; ///< a value in progress; the child of a fork ignores those of its parent
   class Landing;
   struct Hash {
     size_t operator()(const KernelKey *key) const { return key->digest.low; }
@@ -69,7 +69,7 @@ private:
   struct Equal {
     bool operator()(const KernelKey *a, const KernelKey *b) const { return *a == *b; }
   };
-  // Keys point into the entry or the flight, which outlive their place in the map.
+  // The keys are members of an entry or a flight, which outlives its element of the map.
   template <typename T> using ByKey = std::unordered_map<const KernelKey *, T, Hash, Equal>;
 
   void insert(const KernelKey &key, const Value &value) noexcept;

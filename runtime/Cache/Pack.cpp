@@ -3,11 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Format: magic (8 bytes), version (u32), XXH3-128 of what follows up to the end of the index (16 bytes), bytes of the
-// file (u64), build (string), number of targets (u32) and their texts, number of artifacts (u64), the index, the
-// artifacts one behind the other. A place of the index has four u64: the high and the low word of a key's digest, where
-// the artifact begins, how long it is. So a pack has exactly one form, whoever writes it.
-//
+// Format: magic (8 bytes), version (u32), XXH3-128 of the bytes that follow it up to the end of the index (16 bytes),
+// size of the file (u64), build (string), number of targets (u32) and their texts, number of artifacts (u64), the
+// index, and the contiguous artifacts. An index entry has four u64: the high and the low word of a key's digest, the
+// offset of the artifact, and its size. Equal contents therefore always have the same bytes.
 //===----------------------------------------------------------------------===//
 #include "Cache/Pack.h"
 
@@ -26,7 +25,7 @@ namespace quern {
 namespace {
 
 constexpr size_t placeBytes = 4 * sizeof(uint64_t);
-/// No pack comes near it; it bounds what a hostile file makes its reader do.
+/// Limits the work that a malicious file can cause; far beyond any real pack.
 constexpr uint32_t maxTargets = 256;
 
 struct Place {
@@ -34,7 +33,7 @@ struct Place {
   uint64_t offset, bytes;
 };
 
-/// An index need not be aligned.
+/// Reads an entry of the index, which need not be aligned.
 Place placeAt(std::string_view index, size_t i) {
   uint64_t words[4];
   std::memcpy(words, index.data() + i * placeBytes, placeBytes);
@@ -60,7 +59,7 @@ struct Descriptor {
   }
 };
 
-/// A pack's file, mapped: what is mapped is not empty.
+/// Maps the file of a pack, which must not be empty.
 Result<std::string_view> mapFile(const std::string &path) {
   Descriptor file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
   struct stat info;
@@ -137,7 +136,7 @@ Result<void> Pack::read() {
   return readIndex();
 }
 
-/// That artifacts lie one behind the other from the end of the index to that of the file.
+/// Checks that the artifacts are contiguous from the end of the index to the end of the file.
 Result<void> Pack::readIndex() {
   uint64_t next = static_cast<uint64_t>(index.data() - all.data()) + index.size();
   for (size_t i = 0; i < count; ++i) {
@@ -192,7 +191,7 @@ Result<std::string> writePack(const std::vector<std::string_view> &artifacts) {
     targets.insert(artifact->target);
     entries.emplace(digestOf(artifact->keyBytes), artifacts[i]);
   }
-  ByteWriter tail; // all between the bytes of the file and the index
+  ByteWriter tail; // the bytes between the size of the file and the index
   tail.putString(build.value_or(""));
   tail.put<uint32_t>(static_cast<uint32_t>(targets.size()));
   for (const std::string &target : targets)

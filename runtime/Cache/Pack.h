@@ -3,12 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Artifacts of one build of the compiler, for one or several targets, behind an index that is sorted by the digests of
-// their keys. Read-only: opened by mapping the file, so that processes share its pages. Nothing in it is trusted: the
-// header and the index have a checksum, and every length, offset and order is checked when it is opened; an artifact is
-// checked when it is looked up (Artifact::parse), and its key bytes decide.
+// Artifacts of one compiler build, for one or more targets, after an index sorted by the digests of their keys. The
+// file is mapped read-only, so that processes share its pages. Nothing in it is trusted. The header and the index have
+// a checksum; open() checks every size, offset and order. An artifact is checked when it is looked up
+// (Artifact::parse()), and used only if its key bytes match.
 //
-// Built as part of the library quern_cache, which the command links as well.
+// Part of the library quern_cache, which the `quern` command also links.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_PACK_H
@@ -31,33 +31,33 @@ class Pack {
 public:
   static constexpr std::string_view magic = "QUERNPAK";
   static constexpr uint32_t formatVersion = 1;
-  /// Of the bytes: the checksum of what follows, up to the end of the index, comes behind magic and version.
+  /// Bytes of magic, version and the checksum of the bytes up to the end of the index.
   static constexpr size_t headerBytes = magic.size() + sizeof(formatVersion) + 2 * sizeof(uint64_t);
 
-  /// Maps a regular file. `runtime_error` if it cannot be read or is no pack, with the path and the reason.
+  /// Maps a regular file. `runtime_error`, with the path and the reason, if it cannot be read or is not a pack.
   static Result<std::shared_ptr<const Pack>> open(const std::string &path);
-  /// Reads bytes that outlive the pack; `name` says in messages what they are.
+  /// Reads bytes that outlive the pack; `name` identifies them in messages.
   static Result<std::shared_ptr<const Pack>> fromBytes(std::string_view bytes, const std::string &name);
   ~Pack();
   Pack(const Pack &) = delete;
   Pack &operator=(const Pack &) = delete;
 
-  /// The path, or what the bytes are called.
+  /// The path, or the name of the bytes.
   const std::string &name() const { return ownName; }
   const std::string &buildId() const { return build; }
-  /// In the order of their texts; each occurs once.
+  /// Sorted by their texts, without duplicates.
   const std::vector<Target> &targets() const { return targetList; }
   std::string_view bytes() const { return all; }
 
   struct Entry {
-    Digest digest; ///< of the key
+    Digest digest; ///< digest of the key
     std::string_view artifact;
   };
-  /// In ascending order of digests.
+  /// Number of entries, which are in ascending order of digests.
   size_t size() const { return count; }
   /// `i` is less than size().
   Entry entry(size_t i) const;
-  /// What the index has for a digest; empty if it has nothing.
+  /// Returns the artifact for a digest; empty if there is none.
   std::string_view find(const Digest &digest) const;
 
 private:
@@ -73,12 +73,12 @@ private:
   std::vector<Target> targetList;
 };
 
-/// The bytes of a pack of these artifacts, the same for every order of them. Of several with one key the first is
-/// taken. `invalid_arguments` if one is no artifact of a compiler, or if they are of several builds.
+/// Returns the bytes of a pack of these artifacts, whatever their order. If several have one key, the first is used.
+/// `invalid_arguments` if one is not an artifact of the compiler, or if they are of several builds.
 Result<std::string> writePack(const std::vector<std::string_view> &artifacts);
 
-/// Why an entry cannot serve its key, or its artifact: it must parse, have the digest of the index, and be of the
-/// pack's build and one of its targets.
+/// Returns the artifact of an entry, or the reason why it is unusable: it must parse, have the digest of the index, and
+/// be of the pack's build and of one of its targets.
 Result<Artifact> checkEntry(const Pack &pack, const Pack::Entry &entry);
 
 } // namespace quern

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A look-up asks each target that some pack has and the engine includes, by the key that the problem has there.
+// A lookup searches each target that a pack has and that the engine includes, with the problem's key for that target.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Packs.h"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char *nameOfData = "memory";
 
-/// Empty parts are left out.
+/// Splits a list at colons and drops empty parts.
 std::vector<std::string> split(std::string_view list) {
   std::vector<std::string> parts;
   while (!list.empty()) {
@@ -32,7 +32,7 @@ std::vector<std::string> split(std::string_view list) {
   return parts;
 }
 
-/// The packs of a folder in the order of their names; an absent one has none.
+/// Returns the packs of a folder, sorted by name; empty if the folder does not exist.
 std::vector<std::string> packsIn(const std::string &folder) {
   std::vector<std::string> found;
   std::error_code failure;
@@ -46,7 +46,7 @@ std::vector<std::string> packsIn(const std::string &folder) {
 
 } // namespace
 
-/// The lock of a writer, who changes the packs in a section of forks.
+/// The exclusive lock of a writer, which is held in a fork section.
 struct Packs::Writing {
   explicit Writing(Packs &packs) : lock(packs.mutex) {}
   const std::lock_guard<std::shared_mutex> lock;
@@ -63,7 +63,7 @@ Result<void> Packs::add(Result<std::shared_ptr<const Pack>> pack, bool isFirst) 
   return {};
 }
 
-/// With the mutex held alone.
+/// Requires exclusive ownership of the mutex.
 void Packs::regroup() {
   groups.clear();
   for (const std::shared_ptr<const Pack> &pack : packs)
@@ -127,7 +127,7 @@ Result<void> Packs::removeData(const void *data) {
   return {};
 }
 
-/// With the mutex held shared.
+/// Requires shared ownership of the mutex.
 bool Packs::useOf(const Group &group, const KernelKey &key, const Use &use) {
   for (const std::shared_ptr<const Pack> &pack : group.packs) {
     const std::string_view bytes = pack->find(key.digest);

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Those that the program added, those of QUERN_PACKS, and what is installed beside the library, in this order; the
-// latter two are opened at the first look-up. A kernel for the engine's own target comes first; on a CPU one for
-// another serves as well if the engine's instruction set includes it, the widest first: cache sizes decide speed, not
+// The order is: packs that the program added, packs of QUERN_PACKS, packs installed with the library. The latter two
+// are opened by the first lookup. A kernel for the engine's own target comes first. On a CPU, a kernel for another
+// target also works if the engine's instruction set includes it; the widest comes first. Cache sizes affect speed, not
 // results.
 //
 //===----------------------------------------------------------------------===//
@@ -28,37 +28,38 @@ public:
   /// `installed` is the folder that packs are installed in, or "".
   explicit Packs(std::string installed) : installed(std::move(installed)) {}
 
-  /// As Pack::open(). A file that was added before under the same name is not opened again. `invalid_arguments` if it
+  /// See Pack::open(). A file that was already added under the same name is not opened again. `invalid_arguments` if it
   /// is of another build of Quern.
   Result<void> addFile(const std::string &path);
-  /// `bytes` must stay as they are until they are removed.
+  /// `bytes` must remain valid and unchanged until removeData().
   Result<void> addData(std::string_view bytes);
-  /// Takes out what was added at this address; no thread reads it any more then. `invalid_arguments` if there is none.
+  /// Removes the pack at this address; then no thread reads it any more. `invalid_arguments` if there is none.
   Result<void> removeData(const void *data);
 
   struct Hit {
     std::string bytes;
     Artifact artifact;
-    std::shared_ptr<const std::string> pack; ///< its name
+    std::shared_ptr<const std::string> pack; ///< name of the pack
   };
-  /// What `use` makes of a hit; a failure other than of memory counts as a rejection, and the next is tried.
+  /// Uses a hit. A failure counts as a rejection, and the next pack is tried.
   using Use = std::function<Result<void>(Hit &&hit)>;
-  /// Whether a kernel of the problem was found and used. `key` is keyOf(desc, target).
+  /// Returns true if a kernel of the problem was found and used. `key` is keyOf(desc, target).
   bool lookup(const PrimitiveDesc &desc, const KernelKey &key, const Target &target, const Use &use);
 
-  /// Whether there is none with an artifact.
+  /// Returns true if no pack has an artifact.
   bool areEmpty();
 
-  /// In the child of a fork: the parent's readers are not here.
+  /// Called in the child of a fork, where the parent's readers do not exist.
   void forgetInFork() { new (&mutex) std::shared_mutex; }
 
-  /// Why packs that nobody asked for by a call are not used: "; the pack a.qpk is refused: …", or nothing.
+  /// Returns why packs of QUERN_PACKS and installed packs were rejected, such as "; the pack a.qpk is refused: …", or
+  /// "".
   std::string refusals();
 
   std::atomic<uint64_t> hits{0}, rejected{0};
 
 private:
-  /// A target of some packs.
+  /// The packs that have a target.
   struct Group {
     Target target;
     std::vector<std::shared_ptr<const Pack>> packs;
@@ -74,7 +75,7 @@ private:
   /// Guards the members below. It is held while a pack is used, so its holder is in a section of forks only to write.
   std::shared_mutex mutex;
   std::vector<std::shared_ptr<const Pack>> packs;
-  size_t addedCount = 0;     ///< of them, those that the program added, which come first
+  size_t addedCount = 0;     ///< number of packs that the program added, which come first
   std::vector<Group> groups; ///< the widest instruction set first
   std::string refusalText;
 };

@@ -1,9 +1,9 @@
-//===- Problems.cpp - Verified problems by what was asked for -------------===//
+//===- Problems.cpp - Verified problems by request ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems that fall out are destroyed after the lock is released: the last reference to a kernel unmaps it.
+// Evicted problems are destroyed after the lock is released, because the last reference to a kernel unmaps it.
 //
 //===----------------------------------------------------------------------===//
 #include "Cache/Problems.h"

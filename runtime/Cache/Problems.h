@@ -1,11 +1,11 @@
-//===- Problems.h - Verified problems by what was asked for ---------------===//
+//===- Problems.h - Verified problems by request --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A program that makes a primitive where it needs it asks for the same descriptor again and again. Problems are
-// immutable, so that the one made first can answer: what remains is to write the request as bytes and to find it.
-// Bounded, oldest out first; failures are not kept.
+// Programs that create a primitive for each use request the same descriptor repeatedly. Problems are immutable, so the
+// first one is reused: a request only has to be written as bytes and looked up. Bounded, with FIFO eviction; failures
+// are not cached.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_PROBLEMS_H
@@ -28,16 +28,16 @@ public:
   using Value = std::shared_ptr<const Problem>;
   static constexpr size_t mostEntries = 256;
 
-  /// The process's.
+  /// The instance of the process.
   static ProblemCache &process();
 
-  /// Null if there is none. Thread-safe, as all that follows.
+  /// Returns null if there is none. All functions below are thread-safe as well.
   Value find(const KernelKey &request);
   void add(const KernelKey &request, const Value &problem);
-  /// At most that many, and at most mostEntries. 0: nothing is kept.
+  /// Sets the capacity, at most mostEntries. 0: no problem is kept.
   void setCapacity(size_t entries);
 
-  /// Takes out whatever is of an engine on this device.
+  /// Removes the problems of engines on this device.
   void forget(const Device &device);
 
 private:
@@ -48,7 +48,7 @@ private:
 
   ForkMutex mutex;
   std::unordered_map<KernelKey, Value, Hash> problems;
-  std::deque<const KernelKey *> order; ///< into `problems`, oldest first
+  std::deque<const KernelKey *> order; ///< keys of `problems`, oldest first
   size_t capacity = mostEntries;
 };
 

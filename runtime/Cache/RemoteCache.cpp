@@ -6,7 +6,7 @@
 
 namespace quern {
 
-/// With the lock held.
+/// Requires the lock.
 Result<void> RemoteCache::open(const RemoteConfig &config) {
   Result<std::string> path = library();
   if (!path)
@@ -23,7 +23,7 @@ Result<void> RemoteCache::open(const RemoteConfig &config) {
 
 Result<void> RemoteCache::configure(const RemoteConfig &config) {
   std::lock_guard lock(mutex);
-  environmentRead.store(true, std::memory_order_release); // a call takes the place of the environment
+  environmentRead.store(true, std::memory_order_release); // a call replaces the environment
   if (!config.servers.empty())
     return open(config);
   current = nullptr;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Off unless QUERN_REMOTE_CACHE or a call names servers. It is asked after all that is on the machine, and given what
-// the compiler made; docs/fleet.md.
+// Off unless QUERN_REMOTE_CACHE or a call configures servers. It is queried after all local caches, and receives the
+// kernels that this process compiles; see docs/fleet.md.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_REMOTECACHE_H
@@ -21,14 +21,15 @@
 
 namespace quern {
 
-/// Thread-safe. What is not configured costs one load.
+/// Thread-safe. If no servers are configured, a call costs one load.
 class RemoteCache {
 public:
-  /// Where the library is, and who is told of servers that are given up, and of an environment that is refused.
+  /// `library` returns the path of libquern-remote; `report` is called for suspended servers and a rejected
+  /// environment.
   RemoteCache(std::function<Result<std::string>()> library, Remote::Report report)
       : library(std::move(library)), report(report) {}
 
-  /// From now on these servers; none if the configuration names none. On failure nothing changes.
+  /// Sets the servers; none if the configuration has none. On failure nothing changes.
   Result<void> configure(const RemoteConfig &config);
 
   struct Hit {
@@ -36,22 +37,22 @@ public:
     Artifact artifact;
     quern_remote_origin origin;
   };
-  /// Whether there are servers; and if so, the most that is waited for another who compiles the same.
+  /// Returns the maximum wait for others that compile the same kernel, in ms; nullopt if there are no servers.
   std::optional<uint32_t> patience();
-  /// An artifact of exactly that key and target, of this build, with that descriptor.
+  /// Returns an artifact of exactly this key, target and descriptor, and of this build.
   std::optional<Hit> lookup(const KernelKey &key, const std::string &target, const std::string &descriptor,
                             const quern_remote_waiter &waiter);
-  /// The same, but nobody who makes it is waited for.
+  /// Like the function above, but does not wait for others that compile the kernel.
   std::optional<Hit> lookup(const KernelKey &key, const std::string &target, const std::string &descriptor);
-  /// Whether a kernel that a server had, and the disk kept, may still run: by the keys of this configuration, and
-  /// always without servers, which is a configuration without a statement about keys.
+  /// Returns true if a kernel that came from a server may still be loaded from disk, according to the public keys of
+  /// this configuration. Always true if no servers are configured, because no keys are known then.
   bool believes(const quern_remote_origin &origin);
-  /// Later, on another thread, if there is room.
+  /// Queues an artifact for storage by another thread, if the queue has space.
   void store(const KernelKey &key, const std::string &target, const std::string &descriptor, std::string_view artifact);
 
-  /// Zeros where there is none.
+  /// Returns zeros if there is no remote cache.
   quern_remote_counters counters();
-  /// Until all is stored, or given up, or the time is over.
+  /// Waits until all artifacts are stored or dropped, or until the time is over.
   void flush(uint32_t milliseconds);
 
 private:
@@ -63,10 +64,10 @@ private:
   const Remote::Report report;
   std::atomic<bool> environmentRead{false};
   std::atomic<Remote *> current{nullptr};
-  std::atomic<bool> isRefused{false}; ///< servers are configured and there is no remote cache all the same
+  std::atomic<bool> isRefused{false}; ///< servers are configured, but the configuration was rejected
   std::atomic<uint32_t> patienceMs{0};
   ForkMutex mutex;                          ///< guards the member below; held while a library is opened
-  std::vector<std::unique_ptr<Remote>> all; // others may be in one that is no longer current
+  std::vector<std::unique_ptr<Remote>> all; // threads may still use old ones
 };
 
 } // namespace quern

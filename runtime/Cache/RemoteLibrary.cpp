@@ -1,4 +1,4 @@
-//===- RemoteLibrary.cpp - libquern-remote, opened where it is wanted --------===//
+//===- RemoteLibrary.cpp - Loading libquern-remote on demand --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -25,7 +25,7 @@ quern_remote_key keyFor(const RemoteKey &key) {
   return {key.bytes.data(), key.bytes.size(), key.target.c_str(), key.buildId.c_str(), key.descriptor.c_str()};
 }
 
-/// Whether a question was answered with yes.
+/// Converts the status of a query: true for success, false for not_required.
 Result<bool> answerOf(int status, const TextSink &error) {
   if (status == static_cast<int>(Status::Success) && !error.failed)
     return true;
@@ -49,7 +49,7 @@ std::string variable(const char *name) {
   return text ? text : "";
 }
 
-/// Nothing changes where the variable is not set.
+/// Leaves `value` unchanged if the variable is not set.
 Result<void> readMilliseconds(const char *name, uint32_t &value) {
   const std::string text = variable(name);
   const char *end = text.data() + text.size();

@@ -1,10 +1,9 @@
-//===- RemoteLibrary.h - libquern-remote, opened where it is wanted ----------===//
+//===- RemoteLibrary.h - Loading libquern-remote on demand ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The table of functions of the library that talks to servers, behind texts and statuses. The command links this as
-// well.
+// Wraps the function table of the library that communicates with servers. The `quern` command also links this.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_CACHE_REMOTELIBRARY_H
@@ -20,25 +19,25 @@
 
 namespace quern {
 
-/// What a remote cache is configured with; texts as in the environment.
+/// The configuration of a remote cache; strings have the format of the environment variables.
 struct RemoteConfig {
   std::string servers, signingKey, publicKeys, passwordFile, tokenFile;
-  uint32_t milliseconds = 30;       ///< the most that a look-up waits for answers
-  uint32_t waitMilliseconds = 2000; ///< and beyond that for others that compile the same
+  uint32_t milliseconds = 30;       ///< maximum total wait of a lookup for responses
+  uint32_t waitMilliseconds = 2000; ///< maximum additional wait for others that compile the same kernel
   static constexpr uint32_t mostMilliseconds = 600'000;
 
-  /// What QUERN_REMOTE_CACHE, …_SIGNING_KEY, …_PUBLIC_KEYS, …_PASSWORD_FILE, …_TOKEN_FILE, …_MS and …_WAIT_MS say;
-  /// nothing in a program with set-user-ID. An error if one of the last two is no number.
+  /// Reads QUERN_REMOTE_CACHE, …_SIGNING_KEY, …_PUBLIC_KEYS, …_PASSWORD_FILE, …_TOKEN_FILE, …_MS and …_WAIT_MS. A
+  /// set-user-ID program reads none. Fails if one of the last two is not a valid number.
   static Result<RemoteConfig> fromEnvironment();
 };
 
-/// What an entry is known by. Views are of the caller's.
+/// Identifies an entry. Does not own the bytes.
 struct RemoteKey {
   std::string_view bytes; ///< KernelKey::bytes
   std::string target, buildId, descriptor;
 };
 
-/// An artifact of a server, and who vouches for it.
+/// An artifact of a server, and its signer.
 struct RemoteArtifact {
   std::string bytes;
   quern_remote_origin origin{};
@@ -49,21 +48,21 @@ class Remote {
 public:
   using Report = void (*)(void *context, int isOpen, const char *message);
 
-  /// `path` of the library, which stays open. What `report` is told: quern_remote_config::report.
+  /// `path` is that of the library, which stays open. See quern_remote_config::report for `report`.
   static Result<std::unique_ptr<Remote>> open(const std::string &path, const RemoteConfig &config,
                                               Report report = nullptr);
-  /// As quern_remote_api::generate_keys.
+  /// See quern_remote_api::generate_keys.
   static Result<void> generateKeys(const std::string &libraryPath, const std::string &path);
 
   std::optional<RemoteArtifact> get(const RemoteKey &key, const quern_remote_waiter &waiter);
   void put(const RemoteKey &key, std::string_view artifact);
-  /// Whether an artifact that was kept is still believed.
+  /// Returns true if the signer of a kept artifact is still trusted and it has not expired.
   bool believes(const quern_remote_origin &origin) const;
   bool canWrite() const;
   void flush(uint32_t milliseconds);
   quern_remote_counters counters() const;
 
-  /// These ask the first server, at once.
+  /// The functions below query the first server, at once.
   Result<bool> contains(const RemoteKey &key);
   Result<std::optional<RemoteArtifact>> fetch(const RemoteKey &key);
   Result<std::optional<RemoteArtifact>> fetchNamed(const std::string &name);

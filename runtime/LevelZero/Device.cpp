@@ -1,4 +1,4 @@
-//===- Device.cpp - A device of Level Zero with its memory ----------------===//
+//===- Device.cpp - A Level Zero device and its memory --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -19,18 +19,18 @@ namespace {
 
 constexpr size_t alignment = 64;
 
-/// Those that exist. The mutex guards the list.
+/// All existing devices. The mutex guards the list.
 struct Known {
   ForkMutex mutex;
   std::vector<Device *> devices;
   std::atomic<int> count{0};
-  std::atomic<pid_t> process{0}; ///< that made the first
+  std::atomic<pid_t> process{0}; ///< process that created the first one
 };
 Known &known() {
   return immortal([] { return new Known; });
 }
 
-/// Whether the devices are those of a process that this one is a child of by fork(), where no driver works.
+/// Returns true if the devices belong to the parent of this forked process, in which no driver works.
 bool areOfParent() {
   const pid_t process = known().process.load(std::memory_order_acquire);
   return process && process != getpid();
@@ -42,10 +42,10 @@ template <typename Properties> Properties empty(ze_structure_type_t type) {
   return properties;
 }
 
-/// What is no limit for us is cut to what a target says.
+/// Converts an unlimited value to the maximum of a target.
 int32_t clamped(uint32_t value) { return static_cast<int32_t>(std::min<uint32_t>(value, 1u << 30)); }
 
-/// What can be an engine: a GPU, or a driver's CPU in its place.
+/// Returns true if a device can be an engine: a GPU, or the device of a driver for CPUs.
 bool computes(ze_device_type_t type) { return type == ZE_DEVICE_TYPE_GPU || type == ZE_DEVICE_TYPE_CPU; }
 
 Result<Target> readTarget(ze_device_handle_t device, ze_device_type_t type, DeviceProperties &properties) {
@@ -63,9 +63,9 @@ Result<Target> readTarget(ze_device_handle_t device, ze_device_type_t type, Devi
   if (!target.device.subGroupSizes)
     return unimplemented("the device has no sub-groups of a power of two up to 128");
   target.device.maxGroupSize = clamped(std::min(compute.maxTotalGroupSize, compute.maxGroupSizeX));
-  // Targets have some; no kernel takes so little.
+  // Targets have at least one byte; no kernel can use so little.
   target.device.groupMemoryBytes = clamped(std::max(compute.maxSharedLocalMemory, 1u));
-  // A driver for a CPU makes vectors of neighbouring work-items, and vectors within them are in its way.
+  // A driver for a CPU builds vectors of adjacent work-items, which vectors inside a work-item would prevent.
   target.device.vectorBytes = type == ZE_DEVICE_TYPE_GPU ? DeviceTraits::gpuVectorBytes : 0;
   target.device.hasF16 = module.flags & ZE_DEVICE_MODULE_FLAG_FP16;
   target.device.hasF64 = module.flags & ZE_DEVICE_MODULE_FLAG_FP64;
@@ -96,7 +96,7 @@ Result<DeviceProperties> readProperties(ze_driver_handle_t driver, ze_device_han
   properties.driverVersion = std::to_string(drivers.driverVersion);
   properties.id = concat(std::hex, own.vendorId, ":", own.deviceId);
   properties.maxAllocationBytes = own.maxMemAllocSize;
-  if (own.timerResolution > 0) // in ticks a second
+  if (own.timerResolution > 0) // in ticks per second
     properties.nsPerTick = 1e9 / static_cast<double>(own.timerResolution);
   if (own.kernelTimestampValidBits > 0 && own.kernelTimestampValidBits < 64)
     properties.tickMask = (uint64_t(1) << own.kernelTimestampValidBits) - 1;
@@ -109,7 +109,7 @@ Result<DeviceProperties> readProperties(ze_driver_handle_t driver, ze_device_han
   return properties;
 }
 
-/// Appends a driver's devices; one that cannot serve is left out.
+/// Appends the devices of a driver; unusable devices are skipped.
 Result<void> addDevices(ze_driver_handle_t driver, std::vector<std::shared_ptr<quern::Device>> &found) {
   uint32_t count = 0;
   QUERN_ZE_TRY(zeDeviceGet, driver, &count, nullptr);
@@ -129,14 +129,14 @@ Result<void> addDevices(ze_driver_handle_t driver, std::vector<std::shared_ptr<q
   return {};
 }
 
-/// The GPUs of all drivers; none without a loader or driver.
+/// Returns the GPUs of all drivers; empty without a loader or driver.
 Result<std::vector<std::shared_ptr<quern::Device>>> findDevices() {
   std::vector<std::shared_ptr<quern::Device>> found;
   if (!functions())
     return found;
   const ze_result_t result = api().zeInit(ZE_INIT_FLAG_GPU_ONLY);
   if (result == ZE_RESULT_ERROR_UNINITIALIZED || result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE)
-    return found; // none of the loader's drivers is for this machine
+    return found; // no driver of the loader is for this machine
   if (result)
     return errorOf(result, "zeInit");
   uint32_t count = 0;
@@ -149,7 +149,7 @@ Result<std::vector<std::shared_ptr<quern::Device>>> findDevices() {
   return found;
 }
 
-/// For handles that the program has.
+/// Checks that handles of the program can be used.
 Result<void> requireLoader() {
   if (!functions())
     return runtimeError("libze_loader.so.1 cannot be opened, although there are handles of Level Zero");

@@ -1,4 +1,4 @@
-//===- Device.h - A device of Level Zero with its memory ------------------===//
+//===- Device.h - A Level Zero device and its memory ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -16,16 +16,16 @@ namespace quern::ze {
 
 class Stream;
 
-/// What a device says of itself, as far as somebody here asks.
+/// The properties of a device that Quern uses.
 struct DeviceProperties {
   std::string name;
-  /// What a native binary depends on: the driver's number, and the device's vendor and number.
+  /// Identify native binaries: the driver's version, and the device's vendor and device ids.
   std::string driverVersion, id;
   Target target;
-  uint32_t queueGroup = 0; ///< the first that computes
+  uint32_t queueGroup = 0; ///< the first one with compute support
   uint32_t maxGroupCount = 0;
   uint64_t maxAllocationBytes = 0;
-  double nsPerTick = 1; ///< of kernel timestamps
+  double nsPerTick = 1; ///< for kernel timestamps
   uint64_t tickMask = ~uint64_t(0);
   std::string identity() const { return driverVersion + ' ' + id + ' ' + name; }
 };
@@ -33,13 +33,13 @@ struct DeviceProperties {
 /// A device in a context. Thread-safe.
 class Device final : public quern::Device, public std::enable_shared_from_this<Device> {
 public:
-  /// Makes a context. The handles are the loader's, which live as long as the process.
+  /// Creates a context. The handles belong to the loader and live as long as the process.
   static Result<std::shared_ptr<Device>> create(ze_driver_handle_t driver, ze_device_handle_t device);
-  /// In a context that is lent, and never destroyed here; the one that is known already if there is.
+  /// Returns a device in a caller-owned context, which is never destroyed; the existing device if there is one.
   /// `runtime_error` without a loader.
   static Result<std::shared_ptr<Device>> lend(ze_driver_handle_t driver, ze_device_handle_t device,
                                               ze_context_handle_t context);
-  /// identity() of what is not in use.
+  /// Returns the identity() of a device that is not in use.
   static Result<std::string> identityOf(ze_driver_handle_t driver, ze_device_handle_t device);
   ~Device() override;
   Device(const Device &) = delete;
@@ -58,7 +58,7 @@ public:
   Result<void *> allocate(int64_t bytes) const override;
   Result<void *> allocateOnHost(int64_t bytes) const;
   void free(void *memory) const override;
-  /// At once: no stream uses it.
+  /// Frees memory at once. No stream may use it.
   void freeUnused(void *memory) const;
   Result<PointedMemory> find(const void *pointer) const override;
   Result<void> copy(void *to, const void *from, size_t bytes) override;
@@ -67,15 +67,15 @@ public:
                                                  std::string_view native) override;
   Result<std::unique_ptr<quern::Stream>> makeStream(Engine *engine, bool isInOrder, bool isProfiling) override;
 
-  /// A command list whose commands run at once, asynchronously or not.
+  /// Creates a command list whose commands run immediately, asynchronously or not.
   Result<OwnedList> makeImmediateList(ze_command_queue_mode_t mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS) const;
   Result<OwnedList> makeList() const;
   Result<OwnedQueue> makeQueue() const;
 
-  // Of streams, from their constructors and destructors.
+  // Called by the constructors and destructors of streams.
   void add(Stream *stream);
   void remove(Stream *stream);
-  /// Waits for every stream; errors are left to who waits for the stream.
+  /// Waits for every stream. Ignores errors, which the next wait for the stream reports.
   void waitForStreams() const;
 
 private:
@@ -89,9 +89,9 @@ private:
   const ze_context_handle_t contextHandle;
   const OwnedContext ownedContext;
   const DeviceProperties traits;
-  std::mutex copyMutex;           ///< guards what follows
-  OwnedList copyList;             ///< synchronous; made by the first copy
-  mutable std::mutex streamMutex; ///< guards what follows
+  std::mutex copyMutex;           ///< guards the member below
+  OwnedList copyList;             ///< synchronous; created by the first copy
+  mutable std::mutex streamMutex; ///< guards the member below
   std::set<Stream *> streams;
 };
 

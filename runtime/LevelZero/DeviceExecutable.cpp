@@ -9,7 +9,7 @@
 namespace quern::ze {
 namespace {
 
-/// The log as one line, cut where it gets long.
+/// Returns the log as one line of limited length.
 std::string readLog(ze_module_build_log_handle_t log) {
   constexpr size_t longest = 2000;
   size_t size = 0;

@@ -16,7 +16,7 @@ namespace quern::ze {
 // NOLINTNEXTLINE(misc-multiple-inheritance): the second is the standard library's way to be shared
 class DeviceExecutable final : public Executable, public std::enable_shared_from_this<DeviceExecutable> {
 public:
-  /// As Device::load().
+  /// See Device::load().
   static Result<std::shared_ptr<const Executable>> load(Artifact artifact, std::string bytes,
                                                         const VerifiedProblem &problem, std::shared_ptr<Device> device,
                                                         std::string_view native);
@@ -27,15 +27,15 @@ public:
   Result<std::string> nativeCode() const override;
   bool isFromNative() const override { return fromNative; }
 
-  /// What a launch passes: buffers in the order of the step, and what all kernels of an execution have in common.
+  /// Arguments of a launch: buffers in the order of the step, and arguments that all kernels of an execution share.
   struct Arguments {
     void *const *buffers;
     size_t bufferCount;
     void *shared;         ///< null if the kernels share no scratch
-    const int64_t *sizes; ///< the given and the derived ones
+    const int64_t *sizes; ///< the open sizes, then the derived ones
   };
-  /// Appends a launch of `groups` > 0 groups; the arguments are copied. `unimplemented` if that is more than the
-  /// device takes. Thread-safe.
+  /// Appends a launch of `groups` > 0 work-groups; the arguments are copied. `unimplemented` if the device does not
+  /// support this many. Thread-safe.
   Result<void> appendLaunch(ze_command_list_handle_t list, const KernelStep &step, const Arguments &arguments,
                             int64_t groups, ze_event_handle_t signal) const;
 
@@ -45,10 +45,10 @@ private:
 
   std::shared_ptr<Device> owner;
   OwnedModule module;
-  std::vector<OwnedKernel> kernels; ///< of the entries; destroyed before the module
+  std::vector<OwnedKernel> kernels; ///< one for each entry; destroyed before the module
   size_t moduleBytes = 0;
   bool fromNative = false;
-  mutable std::mutex mutex; ///< guards the arguments that kernels have
+  mutable std::mutex mutex; ///< guards the arguments that are set in kernels
 };
 
 } // namespace quern::ze

@@ -45,7 +45,7 @@ Result<uint64_t> Events::elapsed(ze_event_handle_t from, ze_event_handle_t to) c
   QUERN_ZE_TRY(zeEventQueryKernelTimestamp, from, &first);
   QUERN_ZE_TRY(zeEventQueryKernelTimestamp, to, &last);
   const uint64_t start = from == to ? first.global.kernelStart : first.global.kernelEnd;
-  const uint64_t ticks = (last.global.kernelEnd - start) & device.properties().tickMask; // the counter wraps
+  const uint64_t ticks = (last.global.kernelEnd - start) & device.properties().tickMask; // the counter wraps around
   return static_cast<uint64_t>(std::llround(static_cast<double>(ticks) * device.properties().nsPerTick));
 }
 

@@ -9,15 +9,15 @@
 
 namespace quern::ze {
 
-/// Events that host and device see, with timestamps or without. Not thread-safe.
+/// Events that are visible to host and device, with or without timestamps. Not thread-safe.
 class Events {
 public:
   Events(const Device &device, bool haveTimestamps) : device(device), haveTimestamps(haveTimestamps) {}
-  /// One that is not set and that nobody else has.
+  /// Returns an event that is not set and not in use.
   Result<ze_event_handle_t> take();
-  /// For take(); the device does not signal it any more.
+  /// Returns an event to the pool. The device must not signal it any more.
   void give(ze_event_handle_t event) { used.push_back(event); }
-  /// Nanoseconds that the command of an event took, or from the end of one event's to the end of another's.
+  /// Returns the duration of an event's command in ns, or the time from the end of one command to the end of another.
   Result<uint64_t> elapsed(ze_event_handle_t from, ze_event_handle_t to) const;
 
 private:
@@ -27,7 +27,7 @@ private:
   const Device &device;
   const bool haveTimestamps;
   std::vector<OwnedEventPool> pools; ///< destroyed after their events
-  std::vector<OwnedEvent> events;    ///< of the pools in order, all but the last of which are full
+  std::vector<OwnedEvent> events;    ///< in the order of the pools, of which only the last may be partly used
   std::vector<ze_event_handle_t> used;
 };
 

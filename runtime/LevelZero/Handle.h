@@ -1,4 +1,4 @@
-//===- Handle.h - Owners of Level Zero's handles --------------------------===//
+//===- Handle.h - Owners of Level Zero handles ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -11,8 +11,7 @@
 
 namespace quern::ze {
 
-/// Destroys a handle with a function of the loader. What that gives is not looked at: nobody
-/// could do anything about it.
+/// Destroys a handle with a function of the loader. Its result is ignored, because it cannot be handled.
 template <typename Type, auto Destroy> struct Destroyer {
   using pointer = Type;
   void operator()(Type handle) const { (void)(api().*Destroy)(handle); }

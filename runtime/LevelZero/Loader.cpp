@@ -18,8 +18,8 @@ struct NamedResult {
 };
 
 #define QUERN_ZE_RESULT(name, status) {name, #name, Status::status}
-/// All of API 1.4. What says that an argument is wrong means a handle or pointer of the caller's:
-/// the rest is checked before.
+/// All results of API 1.4. A result about an invalid argument becomes InvalidArguments only if a caller's handle or
+/// pointer can cause it; Quern checks all others.
 constexpr NamedResult results[] = {
     QUERN_ZE_RESULT(ZE_RESULT_NOT_READY, RuntimeError),
     QUERN_ZE_RESULT(ZE_RESULT_ERROR_DEVICE_LOST, RuntimeError),

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Nothing is linked: where libze_loader.so.1 is missing there are no devices, and no error.
+// The loader is not linked: without libze_loader.so.1 there are no devices, but no error.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_LEVELZERO_LOADER_H
@@ -32,26 +32,26 @@ namespace quern::ze {
   X(zeEventHostSynchronize) X(zeEventHostReset) X(zeEventQueryKernelTimestamp)
 // clang-format on
 
-/// What the loader exports and this library calls.
+/// The functions of the loader that this library calls.
 struct Functions {
 #define QUERN_ZE_DECLARE(name) decltype(&::name) name = nullptr;
   QUERN_ZE_FUNCTIONS(QUERN_ZE_DECLARE)
 #undef QUERN_ZE_DECLARE
 };
 
-/// Null where there is no loader. Opened at the first call, and never closed. Thread-safe.
+/// Returns null without a loader. The first call opens it, and it is never closed. Thread-safe.
 const Functions *functions();
-/// For code that has a device, which only a loader gives.
+/// For code that has a device, which implies that there is a loader.
 inline const Functions &api() { return *functions(); }
 
-/// "ZE_RESULT_ERROR_DEVICE_LOST"; for a value that is unknown its number.
+/// Returns a name such as "ZE_RESULT_ERROR_DEVICE_LOST", or the number of an unknown value.
 std::string nameOf(ze_result_t result);
-/// The status that a result means, with its name behind `call`, the function that gave it.
+/// Returns the status for a result, and a message with its name and `call`, the function that returned it.
 Error errorOf(ze_result_t result, const char *call);
 
 } // namespace quern::ze
 
-/// Calls a function of the loader; leaves the function around, which gives a Result, if it fails.
+/// Calls a function of the loader; on failure returns its error from the surrounding function.
 #define QUERN_ZE_TRY(function, ...)                                                                                    \
   if (const ze_result_t quernResult = ::quern::ze::api().function(__VA_ARGS__))                                        \
   return ::quern::ze::errorOf(quernResult, #function)

@@ -1,9 +1,9 @@
-//===- Stream.cpp - Executions on a device in their order -----------------===//
+//===- Stream.cpp - Ordered executions on a device ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Order, waiting and time. StreamRun.cpp has the executions themselves.
+// Order, waiting and timing. StreamRun.cpp has the executions.
 //
 //===----------------------------------------------------------------------===//
 #include "LevelZero/Stream.h"
@@ -42,7 +42,7 @@ Result<void> Stream::open(ze_command_list_handle_t lent) {
   return {};
 }
 
-/// The queue, and the two lists with which it waits for the immediate list and the other way round.
+/// Creates the queue, and the two lists by which it and the immediate list wait for each other.
 Result<void> Stream::openQueue() {
   if (queue)
     return {};
@@ -72,7 +72,7 @@ Result<void> Stream::openQueue() {
 
 Stream::~Stream() {
   owner->remove(this);
-  // What fails once may be the waiting rather than the work; what fails twice is not waited for.
+  // If the first wait fails, the work may still finish. A second failure is ignored.
   if (!finishLocked())
     (void)finishLocked();
   forgetFinished();
@@ -138,7 +138,7 @@ Result<void> Stream::waitForList() {
     finished.isOpen = false;
     return {};
   };
-  if (finished.isOpen) // the barrier of a wait that failed is still to come, in front of what was appended since
+  if (finished.isOpen) // the barrier of a failed wait is still pending, before all later commands
     if (Result<void> done = waitForBarrier(); !done)
       return done;
   QUERN_ZE_TRY(zeCommandListAppendBarrier, list, finished.event, 0, nullptr);
@@ -154,7 +154,7 @@ Result<void> Stream::finishLocked() {
     if (const ze_result_t result = api().zeCommandQueueSynchronize(queue.get(), UINT64_MAX))
       done = errorOf(result, "zeCommandQueueSynchronize");
   if (!done)
-    return done; // what may still run is kept
+    return done; // keeps everything that may still run
   isListBusy = isQueueBusy = false;
   last = Place::Nowhere;
   done = readTimings();

@@ -1,12 +1,12 @@
-//===- Stream.h - Executions on a device in their order -------------------===//
+//===- Stream.h - Ordered executions on a device --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What is one launch goes to an immediate command list. A program of several is recorded once into a regular list,
-// which a queue replays as long as nothing that it was recorded with changes. Two events order list and queue where
-// executions change from one to the other, without the host. In order, each execution is behind a barrier; out of order
-// only those are that share scratch.
+// A single launch goes to an immediate command list. A program with several steps is recorded once into a regular list,
+// which a queue replays until any of its arguments changes. If executions alternate between list and queue, two events
+// order them without the host. In-order streams put a barrier before each execution, others only before executions that
+// share scratch.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_LEVELZERO_STREAM_H
@@ -23,20 +23,21 @@
 namespace quern::ze {
 
 struct EventLinks : quern::EventLinks {
-  std::span<const ze_event_handle_t> waits; ///< an execution is behind all of them
-  ze_event_handle_t *signal = nullptr;      ///< gets an event of the stream's that its end signals; null: none
+  std::span<const ze_event_handle_t> waits; ///< an execution starts after all of them
+  /// Receives an event of the stream that is signaled at the end of the execution; null: none.
+  ze_event_handle_t *signal = nullptr;
 };
 
 class Stream final : public quern::Stream {
 public:
-  /// `lent`, if not null, is an immediate command list of the caller's, in order, which is not destroyed here.
+  /// `lent`, if not null, is a caller-owned in-order immediate command list, which is not destroyed here.
   static Result<std::unique_ptr<quern::Stream>> create(Engine *engine, Device &device, bool isInOrder, bool isProfiling,
                                                        ze_command_list_handle_t lent = nullptr);
   ~Stream() override;
 
-  /// The immediate one.
+  /// Returns the immediate list.
   ze_command_list_handle_t commandList() const { return list; }
-  /// An event that `links` get is taken back maxReturned() executions later.
+  /// The event that `links` receives becomes invalid maxReturned() executions later.
   Result<void> execute(const Call &call, const quern::EventLinks *links) override;
   static constexpr size_t maxReturned() { return 1024; }
   Result<void> wait() override;
@@ -44,27 +45,28 @@ public:
   Result<void> resetProfile() override;
 
 private:
-  /// What a recording has of an argument: the address, and the number of the memory there, since a driver may keep what
-  /// it knows of memory in the list and other memory may come to have its address. Of a scalar the value.
+  /// The recorded value of an argument: its address and the number of its allocation, or the value of a scalar. The
+  /// number is needed because a driver may store properties of memory in the list, and other memory may get the same
+  /// address.
   struct Recorded {
     uint64_t value = 0, allocation = 0;
     bool operator==(const Recorded &) const = default;
   };
-  /// A program in a regular command list, with what it was recorded with: it is replayed for a call that has the same.
+  /// A program in a regular command list and its arguments. It is replayed for calls with equal arguments.
   struct Recording {
     std::shared_ptr<const DeviceExecutable> executable;
     std::vector<Recorded> buffers;
     std::vector<int64_t> sizes;
-    Recorded scratch;              ///< the caller's or the stream's; zeros: it uses none
-    std::shared_ptr<void> scalars; ///< memory that the device reads them from
+    Recorded scratch;              ///< the caller's or the stream's; zeros: none is used
+    std::shared_ptr<void> scalars; ///< memory for scalars that the device reads
     OwnedList list;
   };
-  /// The execution under way.
+  /// The present execution.
   struct Run {
     const DeviceExecutable &executable;
-    void *const *buffers; ///< those of scalars are the device's
-    const int64_t *sizes; ///< the derived ones as well
-    const int64_t *bound; ///< the numbers of its program; null for a plain one
+    void *const *buffers; ///< scalars are in memory of the device
+    const int64_t *sizes; ///< the open sizes, then the derived ones
+    const int64_t *bound; ///< numbers of the program; null if it is plain
     void *shared;
   };
 
@@ -76,7 +78,7 @@ private:
   Result<void> readTimings();
   void forgetFinished();
 
-  /// `isPart`: of an execution that is ordered and timed as a whole.
+  /// `isPart`: it belongs to an execution that is ordered and timed as a whole.
   Result<void> run(const Call &call, bool isPart);
   Result<void> waitFor(std::span<const ze_event_handle_t> waits);
   Result<void> signal(ze_event_handle_t *event);
@@ -100,50 +102,50 @@ private:
   Result<void *> grow(Grown &kept, int64_t bytes);
   Result<void *> scratchOf(const Call &call, int64_t bytes);
 
-  /// Makes what is appended next follow all that was before, or at least what the queue had.
+  /// Makes later commands wait for all earlier ones if `isOrdered`, otherwise only for those of the queue.
   Result<void> goToList(bool isOrdered);
   Result<void> goToQueue();
   void keep(const DeviceExecutable &executable);
 
   const std::shared_ptr<Device> owner;
   const bool isInOrder;
-  std::mutex mutex; ///< guards what follows
+  std::mutex mutex; ///< guards the members below
   OwnedList ownedList;
-  ze_command_list_handle_t list = nullptr; ///< immediate: the own one or the caller's
+  ze_command_list_handle_t list = nullptr; ///< immediate; the stream's or the caller's list
   bool isLent = false;
-  OwnedQueue queue; ///< made by the first recording
+  OwnedQueue queue; ///< created by the first recording
   Events events, timedEvents;
-  /// Set by a barrier: for the host at the end of a wait, and between list and queue, where the other one
+  /// An event that a barrier sets: for the host at the end of a wait, and between list and queue, where the other side
   /// waits for it and resets it.
   struct Signal {
     ze_event_handle_t event = nullptr;
-    bool isOpen = false; ///< something failed between setting and resetting
+    bool isOpen = false; ///< an operation failed between setting and resetting
   };
   Result<void> close(Signal &signal);
   Signal finished, listDone, queueDone;
   OwnedList waitForListDone, signalQueueDone; ///< for the queue
-  std::deque<ze_event_handle_t> returned;     ///< to callers, the oldest first
+  std::deque<ze_event_handle_t> returned;     ///< events returned to callers, oldest first
   enum class Place { Nowhere, List, Queue } last = Place::Nowhere;
   bool isListBusy = false, isQueueBusy = false;
 
-  std::list<Recording> recordings;                               ///< the last used first
-  std::vector<Recording> retired;                                ///< that the queue may still run
-  std::vector<std::shared_ptr<const DeviceExecutable>> inFlight; ///< that the list may still run
-  /// Memory of the device that executions share, one after the other.
+  std::list<Recording> recordings;                               ///< most recently used first
+  std::vector<Recording> retired;                                ///< the queue may still run them
+  std::vector<std::shared_ptr<const DeviceExecutable>> inFlight; ///< the list may still run them
+  /// Memory of the device that consecutive executions share.
   struct Grown {
     void *memory = nullptr;
     int64_t bytes = 0;
     uint64_t allocation = 0;
   };
-  Grown scratch, staging;            ///< for kernels, and for what the host has
-  std::vector<void *> retiredMemory; ///< that was too small
-  uint64_t *scalars = nullptr;       ///< memory of the host that the device reads
+  Grown scratch, staging;            ///< scratch of kernels; copies of host buffers
+  std::vector<void *> retiredMemory; ///< too small; freed when nothing runs
+  uint64_t *scalars = nullptr;       ///< in host memory that the device can read
   size_t scalarCount = 0;
 
   struct Timing {
-    ze_event_handle_t start, end; ///< one and the same of a launch; otherwise of the barriers around
+    ze_event_handle_t start, end; ///< events of the barriers around it; equal for one launch
   };
-  std::vector<Timing> timings; ///< not read yet
+  std::vector<Timing> timings; ///< with timestamps that have not been read yet
   std::vector<uint64_t> durations;
 };
 

@@ -1,4 +1,4 @@
-//===- StreamRun.cpp - What an execution appends --------------------------===//
+//===- StreamRun.cpp - Commands of an execution ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -12,9 +12,9 @@
 namespace quern::ze {
 namespace {
 
-/// Programs that a stream keeps recorded.
+/// Maximum number of recorded programs of a stream.
 constexpr size_t maxRecordings = 16;
-/// Scalars that executions may have in flight.
+/// Maximum number of scalars of pending executions.
 constexpr size_t maxScalars = 512;
 
 bool isScalarAt(const Call &call, size_t position) { return !call.isScalar.empty() && call.isScalar[position]; }
@@ -22,7 +22,7 @@ bool hasScalars(const Call &call) {
   return std::find(call.isScalar.begin(), call.isScalar.end(), true) != call.isScalar.end();
 }
 
-/// What a call runs: its executable is loaded for this device.
+/// Returns the executable of a call, which is loaded for this device.
 const DeviceExecutable &executableOf(const Call &call) {
   return static_cast<const DeviceExecutable &>(*call.executable);
 }
@@ -51,13 +51,14 @@ Result<void> Stream::run(const Call &call, bool isPart) {
   return call.executable->program().isPlain() ? runPlain(call, isPart) : runProgram(call, isPart);
 }
 
-/// Holds back what is appended from now on.
+/// Makes later commands wait for events.
 Result<void> Stream::waitFor(std::span<const ze_event_handle_t> waits) {
   if (waits.empty())
     return {};
   if (Result<void> done = goToList(isInOrder); !done)
     return done;
-  std::vector<ze_event_handle_t> handles(waits.begin(), waits.end()); // the interface takes them for variable
+  // The interface takes a pointer to non-const handles.
+  std::vector<ze_event_handle_t> handles(waits.begin(), waits.end());
   QUERN_ZE_TRY(zeCommandListAppendWaitOnEvents, list, static_cast<uint32_t>(handles.size()), handles.data());
   return {};
 }
@@ -91,7 +92,7 @@ void Stream::keep(const DeviceExecutable &executable) {
     inFlight.push_back(executable.shared_from_this());
 }
 
-/// At least so many bytes; what was too small is freed once nothing runs.
+/// Returns memory of at least `bytes` bytes. Smaller memory is freed once nothing runs.
 Result<void *> Stream::grow(Grown &kept, int64_t bytes) {
   if (bytes <= kept.bytes)
     return kept.memory;
@@ -104,7 +105,7 @@ Result<void *> Stream::grow(Grown &kept, int64_t bytes) {
   return kept.memory;
 }
 
-/// Memory for what kernels share and for regions: null for 0 bytes.
+/// Returns the memory for shared scratch and regions; null for 0 bytes.
 Result<void *> Stream::scratchOf(const Call &call, int64_t bytes) {
   if (bytes == 0)
     return nullptr;
@@ -113,7 +114,7 @@ Result<void *> Stream::scratchOf(const Call &call, int64_t bytes) {
   return grow(scratch, bytes);
 }
 
-/// Puts scalars where the device can read them until the stream has been waited for.
+/// Copies scalars to memory that the device can read until the stream has been waited for.
 Result<void> Stream::placeScalars(const Call &call, std::vector<void *> &buffers) {
   if (!scalars) {
     Result<void *> made = owner->allocateOnHost(maxScalars * sizeof(uint64_t));
@@ -132,7 +133,7 @@ Result<void> Stream::placeScalars(const Call &call, std::vector<void *> &buffers
   return {};
 }
 
-/// The same for a recording, which keeps them.
+/// Like placeScalars(), for a recording, which keeps the memory.
 Result<std::shared_ptr<void>> Stream::copyScalars(const Call &call, std::vector<void *> &buffers) const {
   Result<void *> made = owner->allocateOnHost(static_cast<int64_t>(buffers.size() * sizeof(uint64_t)));
   if (!made)
@@ -153,8 +154,7 @@ Result<void> Stream::copyOnList(void *to, const void *from, const HostBuffer &ra
   return {};
 }
 
-/// What the host has is copied to memory that the stream keeps, and back. Executions that do so
-/// follow each other in any case.
+/// Copies a host buffer to memory that the stream keeps, and back. These executions never overlap.
 Result<void> Stream::runWithHost(const Call &call) {
   const HostBuffer &host = *call.host;
   std::vector<void *> buffers(call.buffers.begin(), call.buffers.end());
@@ -220,7 +220,7 @@ Result<void> Stream::runPlain(const Call &call, bool isPart) {
   return done;
 }
 
-/// The given sizes and those that are found in tensors: what writes these is waited for.
+/// Returns the open sizes and those that are derived from tensors. Waits until these have been written.
 Result<std::vector<int64_t>> Stream::deriveSizes(const Call &call) {
   const Program &program = call.executable->program();
   if (Result<void> done = program.derivedSizeCount() ? finishLocked() : Result<void>(); !done)
@@ -334,7 +334,7 @@ Result<void> Stream::record(const Run &run, Recording recording) {
   if (!made)
     return made.takeError();
   recording.list = std::move(*made);
-  // Behind what the queue ran before.
+  // Orders the recording after earlier work of the queue.
   QUERN_ZE_TRY(zeCommandListAppendBarrier, recording.list.get(), nullptr, 0, nullptr);
   if (Result<void> appended = appendProgram(run, recording.list.get()); !appended)
     return appended;
@@ -360,7 +360,7 @@ Result<void> Stream::runDirectly(const Run &run, bool isTimed) {
   return between(isTimed, [&] { return appendProgram(run, list); });
 }
 
-/// On the immediate list behind all that was before, and with one time for all of it.
+/// Appends `body` to the immediate list after all earlier work, with one timing for all of it.
 Result<void> Stream::between(bool isTimed, const std::function<Result<void>()> &body) {
   Timing timing{};
   if (isTimed) {
@@ -387,14 +387,14 @@ Result<void> Stream::between(bool isTimed, const std::function<Result<void>()> &
   if (isTimed && done)
     timings.push_back(timing);
   else if (isTimed) {
-    (void)finishLocked(); // one of them may still be signalled
+    (void)finishLocked(); // one of the events may still be signaled
     timedEvents.give(timing.start);
     timedEvents.give(timing.end);
   }
   return done;
 }
 
-/// Groups of steps behind barriers; the caller has put one in front.
+/// Appends the groups of steps with barriers between them. The caller has appended a barrier before them.
 Result<void> Stream::appendProgram(const Run &run, ze_command_list_handle_t to) const {
   const Program &program = run.executable.program();
   char *regions = static_cast<char *>(run.shared) + (run.shared ? run.executable.regionsStart() : 0);
@@ -402,7 +402,7 @@ Result<void> Stream::appendProgram(const Run &run, ze_command_list_handle_t to) 
   bool needsBarrier = false;
   for (ProgramCursor cursor(program, run.bound); cursor.next();) {
     const Program::Group &group = program.group(cursor.group());
-    bool isFirst = true; // of the group
+    bool isFirst = true; // in the group
     for (uint32_t i = 0; i < group.stepCount; ++i) {
       const Program::Step &step = program.step(group.firstStep + i);
       const int64_t groups = run.bound[step.iterations];

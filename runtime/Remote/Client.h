@@ -116,7 +116,7 @@ private:
   void forgetInFork();
   void stop(int64_t milliseconds);
 
-  /// the last client of a list, from which none is removed
+  /// The last client of a list, from which none is removed.
   static inline constinit std::atomic<Client *> newest{nullptr};
   Client *older = nullptr;
 

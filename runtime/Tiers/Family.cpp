@@ -1,11 +1,11 @@
-//===- Family.cpp - Problems that one kernel of open sizes serves ---------===//
+//===- Family.cpp - Problems that one kernel with open sizes serves -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The canonical form is made twice, with the sizes and with them open. Both are verified, and the one is bound to the
-// other by what binds the memories of an execution to open sizes: so nothing is served that such an execution would not
-// be.
+// Builds the canonical form twice: with its sizes and with open sizes. Both are verified. The sizes are then bound to
+// the open form with the same checks as the memories of an execution, so a family serves only problems that such an
+// execution accepts.
 //
 //===----------------------------------------------------------------------===//
 #include "Tiers/Family.h"
@@ -20,7 +20,7 @@
 namespace quern {
 namespace {
 
-/// The tensors of an operation in the order of its fields; the last is its result.
+/// Collects the tensors of an operation in the order of its fields; the last one is its result.
 struct TensorList {
   std::vector<TensorDesc *> tensors{};
   template <typename T> void operator()(const char *, T &value) {
@@ -40,7 +40,7 @@ std::vector<TensorDesc *> tensorsOf(PrimitiveDesc &desc) {
   return std::move(list.tensors);
 }
 
-/// Of scales and zero points.
+/// Visits the masks of scales and zero points.
 template <typename Visit> void forEachMask(Attributes &attr, const Visit &visit) {
   for (auto &[argument, scale] : attr.scales)
     visit(scale.mask);
@@ -54,15 +54,16 @@ TensorDesc tensorOf(const TensorDesc &like, const std::vector<Loop> &loops, size
   tensor.dataType = like.dataType;
   tensor.formatKind = FormatKind::Blocked;
   tensor.offset0 = isOpen ? runtimeDim : like.offset0;
-  const bool isColumn = !loops.back().joined.empty() && loops.back().sizeIn(position) == 1; // with rows of any stride
+  // If there is one column, rows may have any stride.
+  const bool isColumn = !loops.back().joined.empty() && loops.back().sizeIn(position) == 1;
   for (size_t d = 0; d < loops.size(); ++d) {
     const Loop &loop = loops[d];
     const bool isInnermost = d + 1 == loops.size();
     const int64_t size = loop.sizeIn(position);
-    // Of one element the stride is as it was, which says nothing: the innermost is told as contiguous.
+    // The stride of a dim of size 1 is irrelevant and stays, except that the innermost one becomes 1 (contiguous).
     const int64_t stride = loop.isBroadcast[position] || (size == 1 && isInnermost) ? 1 : loop.strides[position];
     bool isFixed = loop.isBroadcast[position] || (stride == 1 && (isInnermost || (size > 1 && !isColumn)));
-    for (const Loop &few : loops) // what follows them is packed
+    for (const Loop &few : loops) // the stride of the dim around packed lanes is known
       isFixed |= few.isFew && few.strides[position] == 1 && stride == few.size;
     tensor.dims[d] = loop.isBroadcast[position] ? 1 : isOpen && !loop.isFew ? runtimeDim : size;
     tensor.paddedDims[d] = tensor.dims[d];
@@ -71,7 +72,7 @@ TensorDesc tensorOf(const TensorDesc &like, const std::vector<Loop> &loops, size
   return tensor;
 }
 
-/// Gives the operation the tensors of these loops, and the kept one's place to what names it.
+/// Sets the tensors of the operation to these loops, and its axis and masks to the kept loop.
 void reshape(PrimitiveDesc &desc, const std::vector<Loop> &loops, bool isOpen) {
   const std::vector<TensorDesc *> tensors = tensorsOf(desc);
   for (size_t i = 0; i < tensors.size(); ++i)
@@ -85,8 +86,9 @@ void reshape(PrimitiveDesc &desc, const std::vector<Loop> &loops, bool isOpen) {
   forEachMask(desc.attr, [&](int32_t &mask) { mask = mask ? 1 << kept : 0; });
 }
 
-/// Of short rows of a softmax the length is not open, since several share a vector. Nor is that of a few lanes that are
-/// packed in one of result and first source, and apart in the other: as many vectors are interleaved.
+/// Marks loops whose size stays fixed. These are short rows of a softmax, because several of them share a vector. They
+/// are also a few lanes that are packed in the result or the first source and strided in the other: that number of
+/// vectors is interleaved.
 void markFew(std::vector<Loop> &loops, bool hasAxis) {
   constexpr int64_t mostInRow = 15, mostLanes = 8;
   const size_t result = loops.empty() ? 0 : loops.front().strides.size() - 1;
@@ -104,8 +106,8 @@ void markFew(std::vector<Loop> &loops, bool hasAxis) {
   }
 }
 
-/// A few elements lie side by side in the result, apart in the source, and are no lanes to interleave, as in weights
-/// that dots read in pairs and fours: with every size open no vector is filled.
+/// Returns true if a few elements are contiguous in the result and strided in the source, and are not lanes to
+/// interleave, as in weights for dots of pairs and fours. With every size open, no vector would be filled.
 bool fillsNoVector(const std::vector<Loop> &loops) {
   constexpr int64_t mostBeside = 4;
   if (loops.size() < 2)
@@ -115,12 +117,13 @@ bool fillsNoVector(const std::vector<Loop> &loops) {
          last.strides.front() != 1 && !last.isBroadcast.front();
 }
 
-/// The same problem in its canonical form, with its sizes and with them open.
+/// The canonical form of a problem, with its sizes and with open sizes.
 struct Forms {
   PrimitiveDesc sized, open;
 };
 
-/// The dim that is to stay as it is: an axis, or what scales and zero points tell apart. Nothing if those are several.
+/// Returns the dim that must not be merged: an axis, or a dim with separate scales or zero points. Nullopt if several
+/// dims have these.
 std::optional<KeptDim> keptDim(PrimitiveDesc &desc) {
   if (const auto *softmax = std::get_if<SoftmaxDesc>(&desc.op))
     return KeptDim{softmax->axis};
@@ -145,7 +148,7 @@ std::optional<Forms> mergedForms(const PrimitiveDesc &desc) {
     markFew(*loops, hasAxis);
   if (desc.kind() == PrimitiveKind::Reorder && fillsNoVector(*loops))
     return std::nullopt;
-  // One form for rows, and for lanes, with and without others around them.
+  // Rows, and lanes, have the same form with and without dims around them.
   const bool areLanes = !hasAxis && loops->size() == 2 && loops->front().isFew != loops->back().isFew;
   if (loops->empty() || loops->front().isKept || areLanes)
     loops->insert(loops->begin(), emptyLoop(*loops, tensors.size()));
@@ -156,18 +159,18 @@ std::optional<Forms> mergedForms(const PrimitiveDesc &desc) {
   return forms;
 }
 
-/// Opens what belongs to steps and sequences: the outer two dims of what has a time, and that of the sequences of
-/// states.
+/// Opens the dims [first, end) for steps and sequences, and the strides of the dims before the last of them.
 void openSequences(TensorDesc &tensor, int32_t first, int32_t end) {
   if (tensor.isZero())
     return;
   for (int32_t d = first; d < end; ++d)
     tensor.dims[d] = tensor.paddedDims[d] = runtimeDim;
   for (int32_t d = 0; d < end - 1; ++d)
-    tensor.strides[d] = runtimeDim; // they are products with an open dim behind them
+    tensor.strides[d] = runtimeDim; // these strides are products with the size of a later, open dim
 }
 
-/// Opens all but the layers, directions, gates, the strides of channels and what lies within panels of packed weights.
+/// Opens all sizes except layers, directions and gates, and all strides except those of channels and inside panels of
+/// packed weights.
 void openWidths(RnnDesc &rnn) {
   const auto open = [](TensorDesc &tensor, std::initializer_list<int32_t> dims) {
     if (tensor.isZero())
@@ -189,8 +192,9 @@ void openWidths(RnnDesc &rnn) {
     open(*tensor, {3});
 }
 
-/// Whether open widths cost less than about two fifths of the speed: channels fill a tile of the products, steps have
-/// some work; enough sequences share plain weights, and few of their columns are beyond whole tiles.
+/// Returns true if open widths cost less than about two fifths of the speed: the channels fill a tile of the products.
+/// Packed weights also need enough work per step. Plain weights need enough sequences that share them, and few columns
+/// beyond whole tiles.
 bool areWidthsOpened(const RnnDesc &rnn) {
   constexpr int64_t tile = 64, leastOfPlain = 4, leastWork = 192;
   const int64_t sequences = rnn.srcLayer.dims[1], channels = rnn.weightsLayer.dims[4];
@@ -201,7 +205,7 @@ bool areWidthsOpened(const RnnDesc &rnn) {
   return sequences * channels >= leastWork;
 }
 
-/// With all sizes open (rnn C39) if that serves; else with steps and sequences.
+/// Returns the form with all sizes open (rnn C39), if it is fast enough, then the form with open steps and sequences.
 std::vector<Forms> recurrentForms(const PrimitiveDesc &desc) {
   Forms forms{desc, desc};
   for (const TensorDesc *tensor : tensorsOf(forms.sized))
@@ -222,15 +226,15 @@ std::vector<Forms> recurrentForms(const PrimitiveDesc &desc) {
   return all;
 }
 
-/// The problem of a call of the function: every size and leading dimension is open, and where a row or column is
-/// contiguous is not. The dims of a product do not merge.
+/// Returns the form of a quern_sgemm() call: every size and leading dimension is open; which dim is contiguous stays
+/// fixed. The dims of a product are not merged.
 std::optional<Forms> productForms(const PrimitiveDesc &desc) {
   Forms forms{desc, desc};
   const std::vector<TensorDesc *> tensors = tensorsOf(forms.open);
   for (TensorDesc *tensor : tensors) {
     if (tensor->ndims != 2 || !tensor->isPlain() || !isOrdinary(*tensor) || tensor->offset0 != 0)
       return std::nullopt;
-    const int32_t row = tensor->strides[1] == 1 ? 0 : 1; // whose stride is the leading dimension
+    const int32_t row = tensor->strides[1] == 1 ? 0 : 1; // the dim whose stride is the leading dimension
     if (tensor->strides[1 - row] != 1 || (tensor == tensors.back() && row == 1))
       return std::nullopt;
     for (int32_t d = 0; d < 2; ++d)
@@ -240,8 +244,9 @@ std::optional<Forms> productForms(const PrimitiveDesc &desc) {
   return forms;
 }
 
-/// Attributes without tensors but scales and zero points, of one value or, of a reorder, one for each index of a dim,
-/// and that leave memory to the library. What quantizes for an RNN is of dims in their places, which merging moves.
+/// Returns true if the attributes have no tensors except scales and zero points, and the library allocates scratch.
+/// These must have one value or, in a reorder, one per index of a dim. Reorders that quantize RNN weights are excluded,
+/// because merging would move the dims of their masks.
 bool areSimple(const Attributes &attr, PrimitiveKind kind) {
   const auto isOther = [&](const auto &one) {
     return !one.second.groups.empty() || (one.second.mask != 0 && kind != PrimitiveKind::Reorder);
@@ -255,7 +260,7 @@ bool areSimple(const Attributes &attr, PrimitiveKind kind) {
          std::none_of(attr.postOps.begin(), attr.postOps.end(), hasTensor);
 }
 
-/// Those of which the first that can be verified is its family.
+/// Returns candidates; the first one that can be verified is the family.
 std::vector<Forms> formsOf(const PrimitiveDesc &desc) {
   const auto only = [](std::optional<Forms> forms) {
     return forms ? std::vector<Forms>{std::move(*forms)} : std::vector<Forms>();
@@ -277,7 +282,7 @@ std::vector<Forms> formsOf(const PrimitiveDesc &desc) {
   }
 }
 
-/// What executions of the problem may do, its family must allow.
+/// Returns true if the family allows everything that executions of the problem may do.
 bool serves(const VerifiedProblem &family, const VerifiedProblem &problem) {
   const auto &own = family.arguments, &wanted = problem.arguments;
   if (family.isNoop || own.size() != wanted.size())
@@ -293,7 +298,7 @@ bool serves(const VerifiedProblem &family, const VerifiedProblem &problem) {
   return true;
 }
 
-/// The open sizes of a family, given the same problem with its sizes; nothing if it does not take them.
+/// Returns the open sizes of a family for the same problem with its sizes; nullopt if the family does not accept them.
 std::optional<std::vector<int64_t>> bind(const VerifiedProblem &family, const VerifiedProblem &sized) {
   std::vector<const TensorDesc *> given;
   int64_t count = 0;

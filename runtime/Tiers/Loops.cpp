@@ -1,4 +1,4 @@
-//===- Loops.cpp - The dims of several tensors, taken together ------------===//
+//===- Loops.cpp - Common loops over the dims of several tensors ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,21 +14,21 @@ namespace {
 bool isRun(const Loop &outer, const Loop &inner) {
   for (size_t i = 0; i < outer.strides.size(); ++i)
     if (!outer.joined.empty() && outer.joined[i] == 1)
-      continue; // whatever its stride
+      continue; // its stride is irrelevant
     else if (outer.isBroadcast[i] != inner.isBroadcast[i] ||
              (!outer.isBroadcast[i] && outer.strides[i] != inner.strides[i] * inner.size))
       return false;
   return true;
 }
 
-/// Merges outer into inner where the two are a run of memory in every tensor.
+/// Merges adjacent loops that are one run of memory in every tensor.
 std::vector<Loop> merged(const std::vector<Loop> &loops) {
   std::vector<Loop> result;
   for (const Loop &loop : loops) {
     const bool mayTake = !result.empty() && (!result.back().isKept || !result.back().joined.empty());
     if (mayTake && !loop.isKept && isRun(result.back(), loop)) {
       Loop &outer = result.back();
-      outer.size *= loop.size; // no more than the elements of a tensor
+      outer.size *= loop.size; // cannot overflow: at most the elements of a tensor
       for (int64_t &size : outer.joined)
         size *= loop.size;
       outer.strides = loop.strides;
@@ -39,13 +39,13 @@ std::vector<Loop> merged(const std::vector<Loop> &loops) {
   return result;
 }
 
-/// A part of a dim with one stride: a block, or what is left outside of all blocks.
+/// A part of a dim with one stride: a block, or the rest of the dim outside all blocks.
 struct Part {
-  int64_t begin;  ///< the product of the parts inside of it
+  int64_t begin;  ///< number of elements in the parts inside it
   int64_t stride; ///< in elements
 };
 
-/// From the innermost.
+/// Returns the parts of a dim, innermost first.
 std::vector<Part> partsOf(const TensorDesc &tensor, int32_t dim) {
   std::vector<Part> parts;
   int64_t begin = 1, stride = 1;
@@ -60,19 +60,20 @@ std::vector<Part> partsOf(const TensorDesc &tensor, int32_t dim) {
   return parts;
 }
 
-/// Of indices along a dim that are multiples of `begin`, from one to the next.
+/// Returns the stride between consecutive multiples of `begin` along a dim.
 int64_t strideAt(const std::vector<Part> &parts, int64_t begin) {
   const auto part = std::find_if(parts.rbegin(), parts.rend(), [&](const Part &one) { return one.begin <= begin; });
   return part->stride * (begin / part->begin);
 }
 
-/// Appends the loops of one dim, its blocks in every tensor told apart. False if blocks do not divide one another.
+/// Appends the loops of one dim, split at the blocks of every tensor. Returns false if blocks do not divide one
+/// another.
 bool appendLoops(std::vector<Loop> &loops, const std::vector<TensorDesc *> &tensors, int32_t dim, bool isKept) {
   int64_t size = 1;
   for (const TensorDesc *tensor : tensors)
     size = std::max(size, tensor->dims[dim]);
   std::vector<std::vector<Part>> parts;
-  std::set<int64_t> begins{1}; // of the loops
+  std::set<int64_t> begins{1}; // number of elements inside each loop
   for (const TensorDesc *tensor : tensors) {
     if (tensor->dims[dim] != size && tensor->dims[dim] != 1)
       return false;
@@ -98,10 +99,10 @@ bool appendLoops(std::vector<Loop> &loops, const std::vector<TensorDesc *> &tens
   return true;
 }
 
-/// Appends the loops of the dim along which the last tensor has the others one after the other: that of whole blocks,
-/// and those inside of the blocks. False if not all tensors are of whole blocks.
+/// Appends the loops of the dim along which the last tensor concatenates the others: one over blocks, and those inside
+/// a block. Returns false if a tensor does not consist of whole blocks.
 bool appendJoined(std::vector<Loop> &loops, const std::vector<TensorDesc *> &tensors, int32_t dim) {
-  std::vector<TensorDesc> blocks; // one of each tensor
+  std::vector<TensorDesc> blocks; // one block of each tensor
   int64_t block = 1;
   for (const TensorDesc *tensor : tensors)
     block = std::max(block, partsOf(*tensor, dim).back().begin);

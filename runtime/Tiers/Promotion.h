@@ -1,11 +1,11 @@
-//===- Promotion.h - A primitive's way to its own kernel ------------------===//
+//===- Promotion.h - Replacing the kernel of a family ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A primitive that began with the kernel of its family gets its own, specialised one once: what an execution has begun
-// with stays until the primitive goes. Shared with whoever makes that kernel (Specialiser.h), so that the primitive may
-// go at any time.
+// A primitive that starts with the kernel of its family gets its specialized kernel later, once. The first kernel stays
+// alive as long as the primitive, because executions may use it. The primitive and Specialiser.h share the Promotion,
+// so the primitive may be destroyed at any time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_RUNTIME_TIERS_PROMOTION_H
@@ -24,25 +24,25 @@ public:
   explicit Promotion(std::shared_ptr<const Problem> problem) : ofProblem(std::move(problem)) {}
 
   const std::shared_ptr<const Problem> &problem() const { return ofProblem; }
-  /// The kernel to run from now on; null: that of the family.
+  /// Returns the kernel to run from now on; null: the kernel of the family.
   const Executable *promoted() const { return running.load(std::memory_order_acquire); }
-  /// Keeps the kernel for as long as this lives, and gives the one that is kept: the first.
+  /// Keeps a kernel as long as this object lives, unless it already has one. Returns the kept kernel.
   const Executable *keep(std::shared_ptr<const Executable> kernel) {
     std::lock_guard lock(mutex);
     if (!kept)
       kept = std::move(kernel);
     return kept.get();
   }
-  /// Executions that begin from now on run it.
+  /// Later executions run this kernel.
   void promote(std::shared_ptr<const Executable> kernel) {
     running.store(keep(std::move(kernel)), std::memory_order_release);
   }
-  /// The specialised kernel could not be made.
+  /// Records that the specialized kernel could not be created.
   void fail(const Error &error) {
     std::lock_guard lock(mutex);
     failure = error;
   }
-  /// Why; success if it did not fail.
+  /// Returns the reason; success if it did not fail.
   Error failed() const {
     std::lock_guard lock(mutex);
     return failure;

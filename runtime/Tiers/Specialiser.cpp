@@ -1,4 +1,4 @@
-//===- Specialiser.cpp - Compiling behind the caller's back ---------------===//
+//===- Specialiser.cpp - Compiling kernels in the background --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -22,12 +22,12 @@ namespace quern {
 namespace {
 
 constexpr std::chrono::milliseconds interruptTime{20};
-/// Before the compiler is loaded, which holds up what else maps memory or touches it first: a program computes its
-/// first results meanwhile.
+/// Delay before the compiler is loaded. Loading blocks other threads that map or first touch memory, so the program's
+/// first results come first.
 constexpr std::chrono::milliseconds quietTime{5};
-constexpr int niceness = 5; // the end of a program and forks may wait for the thread
+constexpr int niceness = 5; // low, but not the lowest: exit and forks may wait for the thread
 
-/// On Linux of the calling thread alone. Nor has it the real-time priority of the one that began it.
+/// On Linux, changes only the calling thread. Also drops a real-time priority inherited from the creating thread.
 void lowerPriority() {
   const sched_param none{};
   (void)pthread_setschedparam(pthread_self(), SCHED_OTHER, &none);
@@ -49,11 +49,11 @@ void Specialiser::forgetInFork() {
   thread.forgetInFork();
 }
 
-/// At the end of the process.
+/// Called at the end of the process.
 void Specialiser::stop() {
   Thread::Lock lock(thread.mutex);
   if (thread.isSelf())
-    return; // a listener has ended the process
+    return; // a listener has called exit()
   thread.isStopping = true;
   while (inHand) {
     wasCutShort = true;
@@ -79,7 +79,7 @@ void Specialiser::request(const std::shared_ptr<Promotion> &promotion) {
   auto job = find(promotion->problem()->key());
   if (job == jobs.end()) {
     job = jobs.insert(jobs.end(), {promotion->problem(), {}});
-    if (jobs.size() > mostJobs) // the least wanted, but for the new one
+    if (jobs.size() > mostJobs) // drops the least requested job except the new one
       jobs.erase(std::min_element(jobs.begin(), job, isLessWanted));
   }
   std::erase_if(job->promotions, [](const auto &other) { return other.expired(); });
@@ -89,13 +89,13 @@ void Specialiser::request(const std::shared_ptr<Promotion> &promotion) {
   ensureThread();
 }
 
-/// With the mutex held.
+/// Requires the mutex.
 void Specialiser::ensureThread() {
   if (!stopsAtExit) {
     (void)std::atexit([] { process().stop(); });
     stopsAtExit = true;
   }
-  if (!thread.ensure([this] { run(); })) // primitives keep what they have
+  if (!thread.ensure([this] { run(); })) // without a thread, primitives keep their present kernels
     jobs.clear();
 }
 
@@ -110,7 +110,7 @@ void Specialiser::run() {
   thread.serve([&] { return !jobs.empty(); }, [&](Thread::Lock &lock) { doJob(lock); });
 }
 
-/// The most wanted one.
+/// Runs the most requested job.
 void Specialiser::doJob(Thread::Lock &lock) {
   Jobs job;
   job.splice(job.end(), jobs, std::max_element(jobs.begin(), jobs.end(), isLessWanted));
@@ -134,7 +134,7 @@ Result<AcquiredKernel> Specialiser::compile(const Job &job, const std::atomic<bo
   }
 }
 
-/// Promotes all that wait for the job.
+/// Promotes all primitives that wait for the job.
 void Specialiser::settle(const Job &job, const Result<AcquiredKernel> &made, int64_t ns) {
   for (const std::weak_ptr<Promotion> &waiting : job.promotions)
     if (const std::shared_ptr<Promotion> promotion = waiting.lock()) {

@@ -1,14 +1,14 @@
-//===- Specialiser.h - Compiling behind the caller's back -----------------===//
+//===- Specialiser.h - Compiling kernels in the background ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One thread of low priority makes the specialised kernels of primitives that run those of their families. It is there
-// while there is something to do and for a moment after. What was asked for most often comes first, of equals the
-// newest; beyond a number of problems the least wanted are forgotten, and their primitives stay as they are until
-// somebody asks again.
+// One thread of low priority compiles the specialized kernels of primitives that run family kernels. It ends when it
+// has been idle for a moment. The problem with the most requests comes first, among equals the newest. If there are too
+// many problems, the one with the fewest requests is dropped, and its primitives keep their kernels until the next
+// request.
 //
-// The end of the process waits for the compilation in hand, or cuts it short if another process does it. The child of a
+// The end of the process waits for the present compilation, or aborts it if it runs in another process. The child of a
 // fork has neither the thread nor its jobs.
 //
 //===----------------------------------------------------------------------===//
@@ -28,18 +28,19 @@ class Specialiser {
 public:
   static constexpr size_t mostJobs = 64;
 
-  /// The process's. Made at its first use.
+  /// Returns the instance of the process, which is created on first use.
   static Specialiser &process();
 
-  /// Wants the specialised kernel. Without memory or threads for it the primitive stays as it is.
+  /// Requests the specialized kernel. Without memory or threads for it, the primitive keeps its kernel.
   void request(const std::shared_ptr<Promotion> &promotion);
-  /// Until it is there: what nobody works on is done here. As Kernels::acquire() fails.
+  /// Blocks until the specialized kernel exists; compiles it on this thread if no thread has started. Fails like
+  /// Kernels::acquire().
   Result<void> wait(const std::shared_ptr<Promotion> &promotion);
 
 private:
   struct Job {
     std::shared_ptr<const Problem> problem;
-    std::vector<std::weak_ptr<Promotion>> promotions; ///< whose primitives may be gone
+    std::vector<std::weak_ptr<Promotion>> promotions; ///< their primitives may be gone
     uint64_t requests = 0, lastRequest = 0;
   };
   using Jobs = std::list<Job>;
@@ -58,10 +59,10 @@ private:
 
   Thread thread; ///< its mutex guards the members below
   Jobs jobs;
-  const KernelKey *inHand = nullptr;    ///< of the job that the thread works on
-  std::atomic<bool> wasCutShort{false}; ///< what the thread has in hand
-  bool stopsAtExit = false;             ///< whether stop() is registered
-  bool hasBegun = false;                ///< whether there has been a thread
+  const KernelKey *inHand = nullptr;    ///< key of the job that the thread compiles
+  std::atomic<bool> wasCutShort{false}; ///< the present compilation was aborted
+  bool stopsAtExit = false;             ///< true if stop() is registered
+  bool hasBegun = false;                ///< true if the thread has ever run
   uint64_t requests = 0;
 };
 

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Arguments.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
 
 #include "Desc/Text/TextForm.h"
@@ -96,7 +92,7 @@ void appendAttributeArguments(const Attributes &attr, std::span<const ArgumentIn
                               std::vector<ArgumentInfo> &arguments) {
   if (attr.scales.empty() && attr.zeroPoints.empty() && attr.postOps.empty() && !attr.dropout.isSet())
     return;
-  const std::vector<ArgumentInfo> tensors(quantized.begin(), quantized.end()); // `quantized` may lie in `arguments`
+  const std::vector<ArgumentInfo> tensors(quantized.begin(), quantized.end()); // `quantized` may be part of `arguments`
   for (const ArgumentInfo &tensor : tensors)
     appendVector(attr.scales, tensor, scalesOf(tensor.index), arguments);
   for (const ArgumentInfo &tensor : tensors)

@@ -1,10 +1,6 @@
-//===- DropoutChecks.cpp - Which dropout a primitive takes ----------------===//
+//===- DropoutChecks.cpp - Verification of dropout attributes -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See DropoutChecks.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Primitives/DropoutChecks.h"
 

@@ -1,9 +1,9 @@
-//===- Emitters.cpp - Verified problems as linalg ---------------------------===//
+//===- Emitters.cpp - Emission of verified problems as linalg -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Dispatch by kind of primitive. The verifier has refused what no emitter takes.
+// Dispatches by the kind of primitive. The verifier has refused problems that no emitter supports.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emitters.h"

@@ -10,7 +10,7 @@
 namespace quern {
 namespace {
 
-/// Factors add up to at most this, so that each sum of products with elements of s32 fits an i64.
+/// Upper bound of the sum of the factors' magnitudes, so that each sum of products with s32 elements fits an i64.
 constexpr double maxFactors = 0x1p31;
 
 bool isInteger(DataType type) { return type == DataType::S32 || type == DataType::S8 || type == DataType::U8; }

@@ -1,18 +1,17 @@
-//===- Mlir.cpp - Which functions of callers are legal --------------------===//
+//===- Mlir.cpp - Verification of functions given as MLIR -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What can be said without a compiler of a function that a compiler has read:
-//
-//   C1  every tensor is well-formed; no dropout
-//   C2  it was read: it has code, and neither bytes nor a name are left
-//   C3  there is an argument, at most 1024, and a use for each; something is written
-//   C4  arguments are plain, of f32, f64, f16, bf16, s32, s8 or s4
-//   C5  no scales, zero points, post-ops or quantization of an RNN
-//   C6  outputs are apart from all other arguments, unless they are updated
-//   C7  of at most 1000 open sizes each is a number or one of these; an execution brings sizes that agree
-//   C8  numbers that sizes or places depend on are arguments of one s32 element that is read, in order
+// Constraints of a function that a compiler has read, which are checked without a compiler:
+//   C1  Every tensor is well-formed; there is no dropout.
+//   C2  The function was read: it has code, and its original bytes and name are dropped.
+//   C3  There are 1 to 1024 arguments, and a use for each; something is written.
+//   C4  Arguments are plain, of f32, f64, f16, bf16, s32, s8 or s4.
+//   C5  There are no scales, zero points, post-ops or RNN quantization parameters.
+//   C6  Outputs do not overlap other arguments; one argument may be both read and written.
+//   C7  At most 1000 sizes are open, and each equals a number or an earlier open size; the sizes of an execution agree.
+//   C8  Numbers that sizes or offsets depend on are arguments of one s32 element that is read, in ascending order.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Registry.h"
@@ -24,13 +23,13 @@ namespace {
 
 constexpr size_t maxOpenSizes = 1000;
 
-/// What MlirDesc::sizes says of an open size: a number, or the first in the list that it equals.
+/// Entry of MlirDesc::sizes for an open size: a number, or the index of the first open size that it equals.
 struct OpenSize {
   bool isNumber = false;
   int64_t value = 0;
 };
 
-/// Takes the next off the text; nothing of a text that is none.
+/// Removes the next entry from the text; returns nothing if it is malformed.
 std::optional<OpenSize> takeSize(std::string_view &text) {
   OpenSize size;
   size.isNumber = text.starts_with('=');
@@ -47,7 +46,7 @@ std::optional<OpenSize> takeSize(std::string_view &text) {
   return size;
 }
 
-/// Calls visit(argument, what, number of a dim or -1, value) for each open size, in the order of the list.
+/// Calls visit(argument, number of a dim or -1, value) for each open size, in the order of the list.
 template <typename Visit>
 Result<void> forEachOpen(const std::vector<ArgumentInfo> &arguments, std::span<const TensorDesc *const> given,
                          Visit visit) {
@@ -68,7 +67,7 @@ Result<void> forEachOpen(const std::vector<ArgumentInfo> &arguments, std::span<c
   return {};
 }
 
-/// Whether the sizes of an execution agree as the function wants it.
+/// Checks that the sizes of an execution agree as the function requires.
 Result<void> checkGivenSizes(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
   std::string_view text = std::get<MlirDesc>(problem.desc.op).sizes;
   int64_t known[maxOpenSizes];
@@ -88,7 +87,7 @@ Result<void> checkGivenSizes(const VerifiedProblem &problem, std::span<const Ten
   });
 }
 
-/// Whether the text has a size for each that is open.
+/// Checks that the text has an entry for each open size.
 Result<void> checkSizesText(const VerifiedProblem &problem) {
   const std::string &sizes = std::get<MlirDesc>(problem.desc.op).sizes;
   std::string_view text = sizes;
@@ -111,7 +110,7 @@ Result<void> checkSizesText(const VerifiedProblem &problem) {
   return ok;
 }
 
-/// Whether the text names arguments that are numbers.
+/// Checks that the text names arguments that can be numbers.
 Result<void> checkNumbers(const MlirDesc &mlir) {
   const std::optional<std::vector<MlirNumber>> numbers = MlirNumber::parse(mlir.numbers);
   if (!numbers)
@@ -176,7 +175,7 @@ Result<VerifiedProblem> verifyMlir(const PrimitiveDesc &desc, const Target &, co
   if (Result<void> ok = checkAttributes(desc.attr); !ok)
     return ok.takeError();
   VerifiedProblem problem{desc, {}, {}};
-  problem.isNoop = true; // unless an output has elements
+  problem.isNoop = true; // cleared below if an output has elements
   problem.citations.overlapping = " (mlir C6)";
   int32_t sources = 0, results = 0;
   for (size_t i = 0; i < mlir.args.size(); ++i) {

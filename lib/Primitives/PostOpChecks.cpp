@@ -1,10 +1,6 @@
-//===- PostOpChecks.cpp - What verifiers share about post-ops -------------===//
+//===- PostOpChecks.cpp - Verification of post-ops ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See PostOpChecks.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Primitives/PostOpChecks.h"
 
@@ -35,7 +31,7 @@ Result<void> checkOperand(const std::string &name, TensorDesc &operand, const Te
   return {};
 }
 
-/// Of post-op `position`, which is binary.
+/// Checks the operands of binary post-op `position`.
 Result<void> checkOperands(PostOp &op, size_t position, const TensorDesc &dst, const PostOpRules &rules) {
   if (Result<void> ok = checkOperand(arg::nameOf(arg::ofPostOp(position, arg::src1)), op.src1, dst, rules); !ok)
     return ok;

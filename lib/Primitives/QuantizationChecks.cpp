@@ -1,4 +1,4 @@
-//===- QuantizationChecks.cpp - Scales and zero points of a problem ------===//
+//===- QuantizationChecks.cpp - Verification of scales and zero points ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

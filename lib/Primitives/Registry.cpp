@@ -1,10 +1,10 @@
-//===- Registry.cpp - From a primitive's kind to its verifier -------------===//
+//===- Registry.cpp - Verification and keys of all primitives -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What holds of every primitive is checked here, once, as its constraint C1: each tensor and the attributes are
-// well-formed. So a verifier may query the descriptors it is given without care.
+// Checks what every primitive requires, as its constraint C1: each tensor and the attributes are well-formed. A
+// verifier can therefore query its descriptors without further checks.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Registry.h"
@@ -28,7 +28,7 @@ constexpr RegisteredPrimitive primitives[] = {
     {PrimitiveKind::Mlir, verifyMlir, false},
 };
 
-/// "softmax, eltwise, binary": the primitives of which something holds.
+/// Returns the names of the primitives for which `holds` is true, such as "softmax, eltwise, binary".
 std::string namesWhere(bool RegisteredPrimitive::*holds) {
   std::string names;
   for (const RegisteredPrimitive &primitive : primitives)
@@ -47,7 +47,7 @@ AccumulationMode usedAccumulation(const PrimitiveDesc &verified) {
   return avoidsIntegers ? AccumulationMode::F32 : AccumulationMode::Strict;
 }
 
-/// Replaces what is left out of keys; of a const descriptor it only says whether there is something.
+/// Resets the fields that keys ignore. Returns whether any field differs; a const descriptor is not changed.
 template <typename Desc> bool makeCanonical(Desc &desc, const Target &target) {
   bool changes = false;
   const auto set = [&](auto &field, auto value) {
@@ -99,7 +99,8 @@ Error illFormed(const PrimitiveDesc &desc, Error error) {
   return error;
 }
 
-/// Names the first tensor of a type that the device has no arithmetic for. Narrow floats are integers to it.
+/// Refuses tensors of a type that the device cannot compute with. Narrow floats are converted with integer arithmetic,
+/// so only f64 is checked.
 Result<void> checkTypes(const VerifiedProblem &problem, const Target &target) {
   for (const ArgumentInfo &argument : problem.arguments)
     if (!target.hasF64() && argument.desc.dataType == DataType::F64)

@@ -1,4 +1,4 @@
-//===- SourceChecks.cpp - What verifiers share about lists of sources -----===//
+//===- SourceChecks.cpp - Verification of lists of sources ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,10 +1,6 @@
-//===- TensorChecks.cpp - What verifiers share about tensors --------------===//
+//===- TensorChecks.cpp - Verification of single tensors ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See TensorChecks.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Primitives/TensorChecks.h"
 

@@ -1,13 +1,14 @@
-//===- Emit.cpp - Binary as linalg ----------------------------------------===//
+//===- Emit.cpp - Emission of binary as linalg ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One elementwise op over the logical dims of dst: layouts and broadcasts are in its maps, the arithmetic in its body.
+// One elementwise op over the logical dims of dst: layouts and broadcasts are in its maps, the arithmetic is in its
+// body.
 //   dst = sat((s_src * src) alg (s_src_1 * src_1), post-ops)
-// Each operation rounds by itself to the compute type, in this order; a scale that no attribute asks for is not there.
-// Problems without floats are computed on integers (Primitives/Integers.h).
-// The zeros of the destination's padding come before, by a fill of its whole buffer, or afterwards.
+// Each operation rounds separately to the compute type, in this order; absent scales are not applied. Problems without
+// floats are computed on integers (Primitives/Integers.h). The padding of the destination is zeroed first, by a fill of
+// the whole buffer, or afterwards.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -51,7 +52,7 @@ private:
   FloatType compute;
   bool onIntegers;
   ArrayRef<int64_t> space;
-  SmallVector<Operand> inputs; ///< src, src_1, the condition of a select, scales; not those of post-ops
+  SmallVector<Operand> inputs; ///< src, src_1, the condition of a select, scales; without the operands of post-ops
   Quantization srcScale, src1Scale;
   PostOps postOps;
 };

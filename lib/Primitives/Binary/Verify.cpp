@@ -1,41 +1,39 @@
-//===- Verify.cpp - What a binary problem must be -------------------------===//
+//===- Verify.cpp - Verification of binary problems -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every refusal names its constraint. Invalid (the caller's bug):
+// Every error names its constraint. Invalid (an error of the caller):
 //   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
 //   C2  alg is one of the binary algorithms.
 //   C3  src, src_1 and dst are given; src_2 is given with select, and only then.
 //   C4  src has a layout, not `any`.
-//   C5  All tensors have the same rank. Each dim of dst is src's or src_1's, whichever is not 1; src_2's is that or 1.
-//   C6  A dim that is given only at execution is so in src and dst.
+//   C5  All tensors have the same rank. Each dim of dst is src's or src_1's, whichever is not 1; src_2's is dst's or 1.
+//   C6  A dim of dst that is open (known only at execution) is also open in src.
 //   C7  dst does not broadcast: no stride 0 over more than one element or block.
-//   C8  A layout `any` is not resolved from strides or an offset that are given only at execution.
-//   C9  Scales and zero points are for arguments that the problem has; their masks have no bit
-//       beyond the tensor's rank.
+//   C8  A layout `any` is not resolved from open strides or an open offset.
+//   C9  Scales and zero points are for arguments that the problem has; their masks do not exceed the tensor's rank.
 //   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
-//   C11 The type that a sum reads dst as has the size of dst's.
-// Invalid at execution (the runtime checks these):
+//   C11 The type as which a sum reads dst has the size of dst's type.
+// Invalid at execution (checked by the runtime):
 //   C12 Every argument is given.
-//   C13 dst shares no byte with another argument, unless it lies on a tensor of its layout and
-//       element size; never scales.
-//   C14 The sizes that are given only then fit each other.
+//   C13 dst shares no byte with another argument, unless the other is a tensor at the same address with the same layout
+//       and element size; never scales.
+//   C14 Sizes known only at execution match each other.
 // Unimplemented:
 //   C15 All tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
-//   C16 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, no padding.
+//   C16 A tensor with an open dim, stride or offset is plain: it has no inner blocks and no padding.
 //   C17 No tensor has compensation.
 //   C18 No tensor has padded offsets.
-//   C19 Scales are those of src and src_1, without groups and not along a dim that is given only at execution.
+//   C19 Scales are for src and src_1, without groups and not along an open dim.
 //   C20 Scales are of f32, bf16, f16 or e8m0; zero points of s32, s8, u8 or f32.
 //   C21 src, src_1, src_2 and dst have no zero points.
 //   C22 Post-ops are eltwise, binary or, once, sum.
-//   C23 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that
-//       is given only at execution.
+//   C23 Scales and zero points of a post-op are for its src_1, without groups and not along an open dim.
 //   C24 There are no RNN quantization parameters.
-// Of dropout, invalid and unimplemented:
+// Dropout, invalid and unimplemented:
 //   C25 The mask has the dims of dst.
-//   C26 The mask is dense and row-major, and no size of dst is given only at execution.
+//   C26 The mask is dense and row-major, and dst has no open sizes.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Binary/Verify.h"
@@ -47,7 +45,7 @@
 namespace quern {
 namespace {
 
-/// C2, C3, C4.
+/// Checks C2 to C4.
 Result<void> checkPresence(const BinaryDesc &binary) {
   if (binary.alg < Alg::BinaryAdd || binary.alg > Alg::BinarySelect)
     return invalidArguments("algorithm '", nameOf(binary.alg), "' (", static_cast<int32_t>(binary.alg),
@@ -65,10 +63,10 @@ Result<void> checkPresence(const BinaryDesc &binary) {
   return {};
 }
 
-/// What dst's dim must be.
+/// Returns the required dim of dst.
 int64_t broadcastOf(int64_t a, int64_t b) { return a == 1 ? b : a; }
 
-/// C5, C6.
+/// Checks C5 and C6.
 Result<void> checkDims(const BinaryDesc &binary) {
   const NamedTensor all[] = {{"src", binary.src}, {"src_1", binary.src1}, {"src_2", binary.src2}};
   const TensorDesc &dst = binary.dst;
@@ -89,8 +87,8 @@ Result<void> checkDims(const BinaryDesc &binary) {
   return {};
 }
 
-/// C8: what follows src where the dims agree; a source that broadcasts has src's order of dims
-/// as far as that is possible.
+/// Checks C8 and resolves `tensor` to src's layout if the dims agree. If the tensor broadcasts, it gets src's order of
+/// dims if possible.
 Result<void> resolveSource(const char *name, TensorDesc &tensor, const TensorDesc &src) {
   if (!tensor.isAny() || tensor.sameShape(src))
     return resolveLike(name, tensor, "src", src, " (binary C8)");
@@ -103,7 +101,7 @@ Result<void> resolveSource(const char *name, TensorDesc &tensor, const TensorDes
   return resolveLike(name, tensor, "src", *like, " (binary C8)");
 }
 
-/// C8.
+/// Checks C8 and resolves layouts.
 Result<void> resolveLayouts(BinaryDesc &binary) {
   if (Result<void> ok = resolveSource("src_1", binary.src1, binary.src); !ok)
     return ok;
@@ -114,7 +112,7 @@ Result<void> resolveLayouts(BinaryDesc &binary) {
   return resolveSource("dst", binary.dst, binary.src);
 }
 
-/// C7, C15 to C18.
+/// Checks C7 and C15 to C18.
 Result<void> checkSupported(const BinaryDesc &binary) {
   const NamedTensor all[] = {{"src", binary.src}, {"src_1", binary.src1}, {"src_2", binary.src2}, {"dst", binary.dst}};
   for (const auto &[name, desc] : all) {

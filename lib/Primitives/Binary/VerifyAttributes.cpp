@@ -1,10 +1,10 @@
-//===- VerifyAttributes.cpp - Which attributes a binary takes -------------===//
+//===- VerifyAttributes.cpp - Attributes that a binary supports -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are
-// permissions, accepted as they are.
+// Verify.cpp lists the constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions and
+// always accepted.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -15,22 +15,22 @@
 namespace quern {
 namespace {
 
-/// C9, C20 and groups by the constraint that `own` cites.
+/// Checks C9, C20 and, with the citation `own`, that there are no groups.
 Result<void> checkVector(const Quantization &quantization, const TensorDesc &tensor, std::string_view own) {
   return checkParams(quantization, tensor, {"a binary", " (binary C9)", own, " (binary C20)", scaleTypesWithPowers});
 }
 
-/// C9, C20, C23.
+/// Checks C9, C20 and C23.
 Result<void> checkOperandVector(const Quantization &quantization, const TensorDesc &tensor) {
   return checkVector(quantization, tensor, " (binary C23)");
 }
 
-/// C9 to C11, C15 to C18, C20, C22, C23.
+/// Rules for C9 to C11, C15 to C18, C20, C22 and C23.
 constexpr PostOpRules postOpRules = {"a binary",      elementTypes,    binary::checkLayout, checkOperandVector,
                                      " (binary C10)", " (binary C15)", " (binary C9)",      " (binary C23)",
                                      " (binary C22)", " (binary C11)"};
 
-/// C9, C19, C20, of src or src_1.
+/// Checks C9, C19 and C20 for src or src_1.
 Result<void> checkScales(const Quantization &scales, const TensorDesc &tensor) {
   if (Result<void> ok = checkVector(scales, tensor, " (binary C19)"); !ok)
     return ok;
@@ -41,7 +41,7 @@ Result<void> checkScales(const Quantization &scales, const TensorDesc &tensor) {
   return {};
 }
 
-/// C9, C19 to C21, C23.
+/// Checks C9, C19 to C21 and C23.
 Result<void> checkQuantization(const Quantization &quantization, const BinaryDesc &binary,
                                const std::vector<PostOp> &postOps) {
   int32_t argument = quantization.argument;

@@ -1,15 +1,15 @@
-//===- Emit.cpp - Concat as linalg ----------------------------------------===//
+//===- Emit.cpp - Emission of concat as linalg ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An elementwise op for each kind of source, over its logical dims, which writes its part of the destination:
+// One elementwise op for each kind of source, over its logical dims, which writes its part of the destination:
 //   dst[…, start + c, …] = sat(s · src[…, c, …])
-// Equal types without a scale copy bits, integers saturate as integers, all else goes by way of f32, or f64 if a side
-// is that. Sources that differ only in where they go are calls of one function on buffers of their own; a source that
-// begins within a block of the destination starts its digits there. With sizes that are given at execution every source
-// has a function of its own, which reads the source's and the destination's; where it begins is then a sum of them
-// times the destination's stride.
+// Equal types without a scale are copied bit for bit, and integers saturate as integers; all other conversions go
+// through f32, or f64 if a side is f64. Sources that differ only in their position are calls of one function with
+// different buffers. If a source starts inside a block of the destination, its digits start there. With open sizes,
+// every source has a separate function, which receives its sizes and the destination's; its start is the sum of the
+// preceding sizes times the destination's stride.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -44,7 +44,7 @@ private:
   bool isOf(const Place &place, const ArgumentInfo &argument) const {
     return argument.isOutput || (argument.index & ~arg::scalesFlag) == arg::sourceAt(place.source);
   }
-  /// Of the dims or strides of a tensor, that of the axis, and how many in front of it are open.
+  /// For the dims or strides of a tensor: the value of the axis, and the number of open values before it.
   int64_t along(const int64_t (&values)[maxDims]) const { return values[concat.axis]; }
   int64_t openBefore(const int64_t (&values)[maxDims]) const {
     return llvm::count(ArrayRef(values).take_front(concat.axis), runtimeDim);
@@ -59,11 +59,11 @@ private:
   const VerifiedProblem &problem;
   const ConcatDesc &concat;
   Builder builder;
-  bool isOpen = false; ///< some size is given at execution
+  bool isOpen = false; ///< true if some size is known only at execution
   SmallVector<Attribute> calls;
 };
 
-/// The arguments that one source's function takes: the source, dst, and the source's scale.
+/// Returns the arguments of one source's function: the source, dst, and the source's scale.
 VerifiedProblem ConcatEmitter::problemOf(const Place &place) const {
   VerifiedProblem part;
   part.desc.op = ConcatDesc();
@@ -104,7 +104,7 @@ void ConcatEmitter::emitCopy(FunctionEmitter &function, const Place &place) {
                        });
 }
 
-/// The first of an argument's entries in the list of sizes.
+/// Returns the first entry of an argument in the list of sizes.
 int64_t ConcatEmitter::firstEntry(size_t argument) const {
   int64_t entry = 0;
   for (const ArgumentInfo &before : ArrayRef(problem.arguments).take_front(argument))
@@ -112,14 +112,15 @@ int64_t ConcatEmitter::firstEntry(size_t argument) const {
   return entry;
 }
 
-/// What a source has along the axis: a number, or its entry in the list of sizes.
+/// Returns the size of a source along the axis: a constant, or its entry in the list of sizes.
 AffineExpr ConcatEmitter::sizeOf(size_t source) {
   const TensorDesc &src = concat.srcs[source];
   return along(src.dims) == runtimeDim ? builder.getAffineSymbolExpr(firstEntry(source) + openBefore(src.dims))
                                        : builder.getAffineConstantExpr(along(src.dims));
 }
 
-/// The entries of a function's arguments. What its view of the destination has along the axis is the source's.
+/// Returns the entries of the sizes of a function's arguments. Its view of the destination has the source's size along
+/// the axis.
 DenseI64ArrayAttr ConcatEmitter::sizeIndices(const Place &place) {
   SmallVector<int64_t> entries;
   for (auto [position, argument] : llvm::enumerate(problem.arguments)) {
@@ -139,7 +140,7 @@ DenseI64ArrayAttr ConcatEmitter::sizeIndices(const Place &place) {
   return builder.getDenseI64ArrayAttr(entries);
 }
 
-/// The byte of the destination that a source's function begins with.
+/// Returns the byte offset in the destination at which a source's function starts.
 AffineExpr ConcatEmitter::beginOf(const Place &place) {
   const int64_t bytes = bitsOf(concat.dst.dataType) / 8;
   if (!concatenation::arePlacesOpen(concat))
@@ -155,7 +156,7 @@ AffineExpr ConcatEmitter::beginOf(const Place &place) {
   return index * stride * bytes;
 }
 
-/// A call of `function` that writes this place, which no other does.
+/// Adds a call of `function` that writes this place. No other call writes it, so the calls are independent.
 void ConcatEmitter::addCall(StringRef function, const Place &place) {
   SmallVector<BufferAttr> buffers;
   for (const ArgumentInfo &argument : problemOf(place).arguments) {

@@ -1,4 +1,4 @@
-//===- Places.cpp - Where a concat's sources go ---------------------------===//
+//===- Places.cpp - Positions of a concat's sources in its destination ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

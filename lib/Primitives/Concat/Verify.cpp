@@ -1,31 +1,32 @@
-//===- Verify.cpp - What a concat problem must be -------------------------===//
+//===- Verify.cpp - Verification of concat problems -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every refusal names its constraint. Invalid (the caller's bug):
+// Every error names its constraint. Invalid (an error of the caller):
 //   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
 //   C2  There is at least one source.
 //   C3  Every source is given and has a layout other than `any`.
 //   C4  The axis is one of the dims.
-//   C5  All tensors have the same dims but along the axis, where dst has the sum of the sources'; it is open if one of
-//       them is.
+//   C5  All tensors have the same dims, except along the axis: the dim of dst is the sum of the sources' dims, and is
+//       open (known only at execution) if one of them is.
 //   C6  dst does not broadcast: no stride 0 over more than one element or block.
-//   C7  A dst with layout `any` takes that of a source whose layout is known when the problem is made.
-//   C8  Scales are for sources that the problem has; their masks have no bit beyond the tensor's rank.
-// Invalid at execution (the runtime checks these):
+//   C7  A dst with layout `any` gets the layout of a source, whose sizes are all known when the problem is created.
+//   C8  Scales are for sources that the problem has; their masks do not exceed the tensor's rank.
+// Invalid at execution (checked by the runtime):
 //   C9  Every argument is given.
-//   C10 dst shares no byte with a source, unless that is all of it: with the same layout and size of elements.
-//   C11 The sizes that are given only then fit each other.
+//   C10 dst shares no byte with a source, unless the source is at the same address with the same layout and element
+//       size.
+//   C11 Sizes known only at execution match each other.
 // Unimplemented:
 //   C12 Tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, s32, s8 or u8.
-//   C13 A tensor with a dim, stride or offset that is given only at execution is plain, without padding.
-//   C14 There are at most 64 sources where dst's offset, its dim or its stride along the axis is open till then.
+//   C13 A tensor with an open dim, stride or offset is plain, without padding.
+//   C14 There are at most 64 sources if dst's offset, or its dim or stride along the axis, is open.
 //   C15 No tensor has compensation.
 //   C16 No tensor has padded offsets.
-//   C17 Scales are one for a source (mask 0), of f32, bf16 or f16, without groups.
+//   C17 A source has at most one scale (mask 0), of f32, bf16 or f16, without groups.
 //   C18 There are no zero points, post-ops or RNN parameters among the attributes.
-//   C19 Sources that differ in more than where they go are at most 128.
+//   C19 At most 128 sources differ in more than their position in dst.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Concat/Places.h"
@@ -39,15 +40,15 @@
 namespace quern {
 namespace {
 
-/// Each takes milliseconds to compile.
+/// Maximum number of kernels; each takes milliseconds to compile.
 constexpr size_t mostKernels = 128;
-/// Each is a term of the place of those behind it.
+/// Maximum number of sources with open positions; each is a term in the position of all sources after it.
 constexpr size_t mostOpen = 64;
 
 constexpr SourceRules rules = {
     {"a concat", " (concat C13)", " (concat C15)", " (concat C16)"}, " (concat C3)", " (concat C12)"};
 
-/// C2 to C5, C12 to C16. The size of dst along the axis, or runtimeDim.
+/// Checks C2 to C5 and C12 to C16. Returns the size of dst along the axis, or runtimeDim.
 Result<int64_t> checkSources(const ConcatDesc &concat) {
   if (concat.srcs.empty())
     return invalidArguments("a concat has no source; it needs one (concat C2)");
@@ -73,7 +74,7 @@ Result<int64_t> checkSources(const ConcatDesc &concat) {
   return isOpen ? runtimeDim : along.value();
 }
 
-/// C14.
+/// Checks C14.
 Result<void> checkOpenPlaces(const ConcatDesc &concat) {
   if (concatenation::arePlacesOpen(concat) && concat.srcs.size() > mostOpen)
     return unimplemented("a concat of ", concat.srcs.size(),
@@ -83,7 +84,7 @@ Result<void> checkOpenPlaces(const ConcatDesc &concat) {
   return {};
 }
 
-/// C5 of what an execution brings.
+/// Checks C5 for the tensors of an execution.
 Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
   const auto &concat = std::get<ConcatDesc>(problem.desc.op);
   CheckedInt along = 0;
@@ -102,7 +103,7 @@ Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const Tens
   return {};
 }
 
-/// `source`'s order of dims and blocks for a tensor of `dims`, dense.
+/// Returns a dense tensor with the dims of `dst` and the order of dims and the blocks of `source`.
 Result<TensorDesc> shapedLike(const TensorDesc &source, const TensorDesc &dst) {
   TensorDesc like = source;
   int64_t blocks[maxDims];
@@ -117,7 +118,7 @@ Result<TensorDesc> shapedLike(const TensorDesc &source, const TensorDesc &dst) {
   return like.denseLike(dst.dataType);
 }
 
-/// Whether every source begins with a block of its own.
+/// Returns true if every source starts at a block boundary.
 bool beginWithBlocks(const ConcatDesc &concat, const TensorDesc &layout) {
   int64_t blocks[maxDims], index = 0;
   layout.blockSizes(blocks);
@@ -129,8 +130,8 @@ bool beginWithBlocks(const ConcatDesc &concat, const TensorDesc &layout) {
   return true;
 }
 
-/// C7. The layout of the first source with blocks if these hold whole sources, else that of the first plain source with
-/// elements, else dense row-major.
+/// C7: returns the layout of the first source with blocks, if all sources start at block boundaries in it; otherwise
+/// that of the first plain source with elements; otherwise dense row-major.
 Result<TensorDesc> chosenLayout(const ConcatDesc &concat) {
   const TensorDesc &dst = concat.dst;
   size_t blocked = firstBlocked(concat.srcs);
@@ -145,7 +146,7 @@ Result<TensorDesc> chosenLayout(const ConcatDesc &concat) {
   return TensorDesc::dense(dst.shape(), dst.dataType);
 }
 
-/// C5 to C7, C12 to C16.
+/// Checks C5 to C7 and C12 to C16.
 Result<void> resolveDestination(ConcatDesc &concat, int64_t along) {
   TensorDesc &dst = concat.dst;
   const TensorDesc &first = concat.srcs[0];
@@ -180,7 +181,7 @@ Result<void> resolveDestination(ConcatDesc &concat, int64_t along) {
   return checkOpenPlaces(concat);
 }
 
-/// C8, C17.
+/// Checks C8 and C17.
 Result<void> checkScales(const ConcatDesc &concat, int32_t argument, const QuantParams &params) {
   const Quantization scales{true, argument, params};
   const int32_t source = argument - arg::multipleSrc;
@@ -200,7 +201,7 @@ Result<void> checkScales(const ConcatDesc &concat, int32_t argument, const Quant
   return {};
 }
 
-/// C8, C17, C18.
+/// Checks C8, C17 and C18.
 Result<void> checkAttributes(const ConcatDesc &concat, const Attributes &attr) {
   for (const auto &[argument, params] : attr.scales)
     if (Result<void> ok = checkScales(concat, argument, params); !ok)

@@ -1,11 +1,11 @@
-//===- Emit.cpp - Eltwise as linalg ---------------------------------------===//
+//===- Emit.cpp - Emission of eltwise as linalg ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One elementwise op over the logical dims: forward dst = post-ops(f(src)), backward diff_src = diff_dst · f'(src), or
-// f' of dst. Problems without floats are computed on integers (Primitives/Integers.h). The zeros of the output's
-// padding are its own matter: f(0) need not be 0.
+// One elementwise op over the logical dims: forward is dst = post-ops(f(src)), backward diff_src = diff_dst · f'(src),
+// or f' in terms of dst. Problems without floats are computed on integers (Primitives/Integers.h). The padding of the
+// output is zeroed separately, because f(0) need not be 0.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"

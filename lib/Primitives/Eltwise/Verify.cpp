@@ -1,45 +1,43 @@
-//===- Verify.cpp - What an eltwise problem must be -----------------------===//
+//===- Verify.cpp - Verification of eltwise problems ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every refusal names its constraint. Invalid (the caller's bug):
+// Every error names its constraint. Invalid (an error of the caller):
 //   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
 //   C2  prop is a propagation kind of eltwise: fwd_t, fwd_i, bwd or bwd_d; round has no backward.
 //   C3  alg is an eltwise algorithm.
 //   C4  alpha <= beta for clip and clip_v2; alpha >= 0 for relu and elu that use dst for backward.
 //   C5  Forward has src and dst; backward has diff_dst, diff_src and src, or dst if alg uses it;
 //       there is no other tensor.
-//   C6  Layout `any` is possible for dst (from src; in backward src and dst from the hint's), diff_dst (from src or
-//       dst), diff_src (from diff_dst), but not from strides or an offset that are given only at execution.
-//   C7  All tensors have the same dims; a dim that is given only at execution is so in all of them.
+//   C6  Layout `any` is possible for dst (resolved from src; in backward, src and dst from the hint's), diff_dst (from
+//       src or dst) and diff_src (from diff_dst), but not from strides or an offset that are known only at execution.
+//   C7  All tensors have the same dims; a dim that is open (known only at execution) in one is open in all.
 //   C8  Outputs do not broadcast: no stride 0 over more than one element or block.
 //   C9  The hint of a backward problem is a forward eltwise of the same dims.
 //   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
-//   C11 Scales and zero points are for arguments that the problem has; their masks have no bit
-//       beyond the tensor's rank.
-// Invalid at execution (the runtime checks these):
+//   C11 Scales and zero points are for arguments that the problem has; their masks do not exceed the tensor's rank.
+// Invalid at execution (checked by the runtime):
 //   C12 Every argument is given.
-//   C13 The output shares no byte with another argument, unless it lies on a tensor of its layout and
-//       element size; never scales.
-//   C14 The sizes that are given only then fit each other.
+//   C13 The output shares no byte with another argument, unless the other is a tensor at the same address with the same
+//       layout and element size; never scales.
+//   C14 Sizes known only at execution match each other.
 // Unimplemented:
 //   C15 Forward: src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
 //   C16 Backward: all tensors are of f64, f32, bf16, f16, f8_e5m2 or f8_e4m3.
-//   C17 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, no padding.
+//   C17 A tensor with an open dim, stride or offset is plain: it has no inner blocks and no padding.
 //   C18 No tensor has compensation.
 //   C19 No tensor has padded offsets.
 //   C20 src and dst have no scales and no zero points.
 //   C21 Scales and zero points have no groups; scales are of f32, bf16 or f16, zero points of s32, s8, u8 or f32.
 //   C22 Post-ops are eltwise or binary.
 //   C23 Tensors of binary post-ops are of the types of C15.
-//   C24 Scales and zero points of a post-op are those of its src_1, and not along a dim that is given only at
-//       execution.
-//   C25 Backward takes no scales, zero points, post-ops or dropout.
+//   C24 Scales and zero points of a post-op are for its src_1, and not along an open dim.
+//   C25 Backward has no scales, zero points, post-ops or dropout.
 //   C26 There are no RNN quantization parameters.
-// Of dropout, invalid and unimplemented:
+// Dropout, invalid and unimplemented:
 //   C27 The mask has the dims of dst.
-//   C28 The mask is dense and row-major, and no size of dst is given only at execution.
+//   C28 The mask is dense and row-major, and dst has no open sizes.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Eltwise/Verify.h"
@@ -56,11 +54,11 @@ namespace {
 
 bool isEltwise(Alg alg) { return (alg >= Alg::EltwiseRelu && alg <= Alg::EltwiseHardswish) || usesDst(alg); }
 
-/// The tensor that backward reads beside the gradient.
+/// Returns the tensor that backward reads in addition to the gradient.
 const TensorDesc &dataOf(const EltwiseDesc &eltwise) { return usesDst(eltwise.alg) ? eltwise.dst : eltwise.src; }
 const char *nameOfData(const EltwiseDesc &eltwise) { return usesDst(eltwise.alg) ? "dst" : "src"; }
 
-/// The tensor whose shape is the problem's.
+/// Returns the tensor that determines the shape of the problem.
 NamedTensor firstOf(const EltwiseDesc &eltwise) {
   if (isForward(eltwise.prop))
     return {"src", eltwise.src};
@@ -75,7 +73,7 @@ std::array<NamedTensor, 4> tensorsOf(const EltwiseDesc &eltwise) {
   return {{{"src", eltwise.src}, {"dst", eltwise.dst}, {"diff_dst", eltwise.diffDst}, {"diff_src", eltwise.diffSrc}}};
 }
 
-/// C2, C3.
+/// Checks C2 and C3.
 Result<void> checkKind(const EltwiseDesc &eltwise) {
   bool forward = isForward(eltwise.prop);
   if (!forward && eltwise.prop != PropKind::Backward && eltwise.prop != PropKind::BackwardData)
@@ -89,7 +87,7 @@ Result<void> checkKind(const EltwiseDesc &eltwise) {
   return {};
 }
 
-/// C4.
+/// Checks C4.
 Result<void> checkParameters(const EltwiseDesc &eltwise) {
   Alg alg = eltwise.alg;
   bool isClip = alg == Alg::EltwiseClip || alg == Alg::EltwiseClipV2 || alg == Alg::EltwiseClipV2Dst;
@@ -101,7 +99,7 @@ Result<void> checkParameters(const EltwiseDesc &eltwise) {
   return {};
 }
 
-/// C5, C6 but for what a hint settles.
+/// Checks C5, and C6 except for layouts that a hint determines.
 Result<void> checkPresence(const EltwiseDesc &eltwise) {
   bool forward = isForward(eltwise.prop);
   const char *direction = forward ? "forward" : "backward";
@@ -118,7 +116,7 @@ Result<void> checkPresence(const EltwiseDesc &eltwise) {
   return {};
 }
 
-/// C7.
+/// Checks C7 for one tensor.
 Result<void> checkSameDims(const NamedTensor &tensor, const NamedTensor &like) {
   if (tensor.desc.ndims != like.desc.ndims)
     return invalidArguments(tensor.name, " is of rank ", tensor.desc.ndims, ", ", like.name, " of rank ",
@@ -130,7 +128,7 @@ Result<void> checkSameDims(const NamedTensor &tensor, const NamedTensor &like) {
   return {};
 }
 
-/// C7.
+/// Checks C7.
 Result<void> checkDims(const EltwiseDesc &eltwise) {
   NamedTensor first = firstOf(eltwise);
   for (const NamedTensor &tensor : tensorsOf(eltwise))
@@ -140,7 +138,7 @@ Result<void> checkDims(const EltwiseDesc &eltwise) {
   return {};
 }
 
-/// C9.
+/// Checks C9.
 Result<void> checkHint(const EltwiseDesc &eltwise, const PrimitiveDesc *hint) {
   if (!hint || isForward(eltwise.prop))
     return {};
@@ -153,7 +151,7 @@ Result<void> checkHint(const EltwiseDesc &eltwise, const PrimitiveDesc *hint) {
   return {};
 }
 
-/// C6.
+/// Checks C6 and resolves layouts.
 Result<void> resolveLayouts(EltwiseDesc &eltwise, const PrimitiveDesc *hint) {
   constexpr std::string_view citation = " (eltwise C6)";
   if (isForward(eltwise.prop))
@@ -164,7 +162,7 @@ Result<void> resolveLayouts(EltwiseDesc &eltwise, const PrimitiveDesc *hint) {
     if (!hint)
       return invalidArguments(name, " has layout `any`; backward eltwise takes it from the hint, and none is given",
                               citation);
-    // The tensor that forward has read or written: its very layout, gaps and offset included.
+    // This is the tensor that forward has read or written, so the layout is copied with its gaps and offset.
     const auto &forward = std::get<EltwiseDesc>(hint->op);
     DataType type = data.dataType;
     data = usesDst(eltwise.alg) ? forward.dst : forward.src;
@@ -175,7 +173,7 @@ Result<void> resolveLayouts(EltwiseDesc &eltwise, const PrimitiveDesc *hint) {
   return resolveLike("diff_src", eltwise.diffSrc, "diff_dst", eltwise.diffDst, citation);
 }
 
-/// C8, C15 to C19.
+/// Checks C8 and C15 to C19.
 Result<void> checkTensors(const EltwiseDesc &eltwise) {
   NamedTensor output = outputOf(eltwise);
   if (Result<void> ok = checkOutput(output.name, output.desc, " (eltwise C8)"); !ok)

@@ -1,10 +1,10 @@
-//===- VerifyAttributes.cpp - Which attributes eltwise takes --------------===//
+//===- VerifyAttributes.cpp - Attributes that eltwise supports ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are
-// permissions, accepted as they are.
+// Verify.cpp lists the constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions and
+// always accepted.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -15,17 +15,17 @@
 namespace quern {
 namespace {
 
-/// C11, C21.
+/// Checks C11 and C21.
 Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor) {
   return checkParams(quantization, tensor, {"eltwise", " (eltwise C11)", " (eltwise C21)", " (eltwise C21)"});
 }
 
-/// C10, C11, C17 to C19, C21 to C24.
+/// Rules for C10, C11, C17 to C19 and C21 to C24.
 constexpr PostOpRules postOpRules = {
     "eltwise",        elementTypes,     eltwise::checkLayout, checkParams,      " (eltwise C10)",
     " (eltwise C23)", " (eltwise C11)", " (eltwise C24)",     " (eltwise C22)", ""};
 
-/// C11, C20, C24.
+/// Checks C11, C20 and C24.
 Result<void> checkQuantization(const Quantization &quantization, const std::vector<PostOp> &postOps) {
   if (quantization.argument == arg::src || quantization.argument == arg::dst)
     return unimplemented("eltwise is not implemented with ", quantization.of(), " (eltwise C20)");

@@ -1,11 +1,11 @@
-//===- Function.cpp - Building a problem's function -----------------------===//
+//===- Function.cpp - Builder of a problem's function ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A linalg op infers the extent of a loop from an operand that the loop alone indexes. Where blocks leave none (c
-// floordiv 16, c mod 16), an operand that no body reads states it; it also keeps padded elements out of
-// reductions. No memory is behind it.
+// A linalg op infers the extent of a loop from an operand that is indexed by only that loop. If blocks leave none (c
+// floordiv 16, c mod 16), an operand that no body reads determines the extent; it also keeps padding out of reductions.
+// It is never accessed, so it costs no memory.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Function.h"
@@ -24,7 +24,8 @@ using namespace quern::emission;
 
 namespace {
 
-/// The argument that a vector of scales or zero points belongs to, and its parameters; null for a tensor.
+/// Returns the parameters of a vector of scales or zero points and sets `of` to the argument that they belong to; null
+/// for other arguments.
 const QuantParams *quantParamsOf(const VerifiedProblem &problem, int32_t index, int32_t &of) {
   const Attributes &attr = problem.desc.attr;
   for (auto [params, flag] :

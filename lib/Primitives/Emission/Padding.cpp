@@ -1,10 +1,11 @@
-//===- Padding.cpp - Zeros in the padding of destinations -----------------===//
+//===- Padding.cpp - Zeroing the padding of destinations ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// In logical positions the padding is, for each dim d in turn: past the end in d, inside in the dims before d, anywhere
-// in those after. A range of positions of one dim is not always a range of each of its digits, but a few pieces are.
+// The padding is the union, over each dim d, of the positions past the end in d, inside in the dims before d, and
+// anywhere in the dims after d. A range of positions in one dim is in general not a range of each digit, but can be
+// split into a few such boxes.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Padding.h"
@@ -23,7 +24,7 @@ struct Range {
   int64_t begin = 0, end = 0;
 };
 
-/// For each digit of a tensor the values that belong to a box.
+/// Range of values of each digit of a tensor.
 using Box = SmallVector<Range, 12>;
 
 class BoxCutter {
@@ -36,8 +37,8 @@ private:
     return llvm::map_to_vector<12>(digits, [](const Digit &digit) { return Range{0, digit.size}; });
   }
   SmallVector<unsigned> digitsOfDim(int dim) const;
-  /// Adds to `pieces` the boxes of positions [begin, end) of a dim, given by its digits outermost first;
-  /// `box` has the other dims.
+  /// Adds to `pieces` the boxes of positions [begin, end) of a dim, whose digits are `own`, outermost first; `box` has
+  /// the ranges of the other dims.
   void cutRange(ArrayRef<unsigned> own, Range range, Box box, SmallVectorImpl<Box> &pieces) const;
   void restrict(SmallVectorImpl<Box> &boxes, int dim, Range range) const;
   MemRefType viewOf(const Box &box) const;

@@ -1,10 +1,6 @@
-//===- Program.cpp - Building a launch program ----------------------------===//
+//===- Program.cpp - Builder of a launch program --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Program.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Program.h"
 

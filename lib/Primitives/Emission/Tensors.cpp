@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where one block holds a whole dim, its block index is 0 and the index inside is the dim itself:
-// such a tensor looks plain.
+// If one block holds a whole dim, its block index is 0 and the index inside is the dim itself, so the tensor looks
+// plain.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Tensors.h"
@@ -71,8 +71,8 @@ SmallVector<Digit> emission::digitsOf(const TensorDesc &desc) {
 
 namespace {
 
-/// Of a digit's values, those that the elements take. The digits of a runtime dim, of which there is one,
-/// take as many as the dim has.
+/// Returns the number of values of a digit that elements use. A runtime dim has one digit, which has all values of the
+/// dim.
 int64_t reachedSize(const Digit &digit, int64_t dim) {
   if (dim == runtimeDim)
     return runtimeDim;
@@ -80,8 +80,8 @@ int64_t reachedSize(const Digit &digit, int64_t dim) {
   return std::min(needed, digit.size);
 }
 
-/// In memory that reaches into the padding every digit is written with all of its values: a dim by itself would state
-/// the extent of the loop, which ends before.
+/// Returns the index expression of a digit whose memory includes padding. It is never a plain dim, because that would
+/// determine the extent of the loop, which ends before the padding.
 AffineExpr paddedDigitExpr(const Digit &digit, int64_t padded, MLIRContext *context) {
   if (digit.size == 1)
     return getAffineConstantExpr(0, context);

@@ -1,10 +1,11 @@
-//===- Emit.cpp - The product of two matrices as linalg -------------------===//
+//===- Emit.cpp - Emission of a product of two matrices as linalg ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The sums over K first, in f32 or s32, then what becomes of each. Integers are scaled in f64, which holds every s32,
-// and rounded half away from zero, as oneDNN does; the offset is added behind that, modulo 2^32.
+// Computes the sums over K, in f32 or s32, and then the results from them. Integers are scaled in f64, which holds
+// every s32, and rounded to nearest with halves away from zero, as in oneDNN; the offset is added afterwards, modulo
+// 2^32.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -38,7 +39,7 @@ private:
   }
   Operand emitSums();
   void emitResults(Operand sums);
-  /// The one element of an argument as it lies there; null if there is none.
+  /// Loads the only element of an argument without conversion; null if there is no such argument.
   Value load(int32_t index);
   Value product(OpBuilder &at, Location loc, Value left, Value right);
   Value scaledFloat(OpBuilder &at, Location loc, Value sum, Value old);
@@ -65,7 +66,7 @@ Value extended(OpBuilder &b, Location loc, Value element, DataType type) {
                               : arith::ExtSIOp::create(b, loc, wide, element).getResult();
 }
 
-/// Of two elements, their offsets subtracted.
+/// Returns the product of two elements after subtracting their offsets.
 Value GemmEmitter::product(OpBuilder &at, Location loc, Value left, Value right) {
   if (isFloat)
     return arith::MulFOp::create(at, loc, left, right, licence);
@@ -81,7 +82,7 @@ Value GemmEmitter::product(OpBuilder &at, Location loc, Value left, Value right)
 Operand GemmEmitter::emitSums() {
   Type type = isFloat ? Type(b.getF32Type()) : Type(b.getI32Type());
   int64_t m = gemm.dst.dims[0], n = gemm.dst.dims[1], k = gemm.src.dims[1];
-  // In the order of dst, so that what is contiguous there is contiguous here.
+  // The sums have the order of dims of dst, so that both are contiguous along the same dim.
   bool isTransposed = gemm.dst.strides[0] == 1 && gemm.dst.strides[1] != 1 && m != 1 && n != 1;
   unsigned outer = isTransposed ? 1 : 0, inner = 1 - outer;
   SmallVector<int64_t, 2> shape{gemm.dst.dims[outer], gemm.dst.dims[inner]};
@@ -101,7 +102,7 @@ Operand GemmEmitter::emitSums() {
   return {sums.memref, mapOf({outer, inner}, 2)};
 }
 
-/// An alpha of 0 leaves the product out, whatever it is.
+/// If alpha is 0, the product is ignored, even if it is NaN.
 Value GemmEmitter::scaledFloat(OpBuilder &at, Location loc, Value sum, Value old) {
   if (alpha) {
     Value zero = arith::ConstantOp::create(at, loc, at.getZeroAttr(sum.getType()));
@@ -114,7 +115,8 @@ Value GemmEmitter::scaledFloat(OpBuilder &at, Location loc, Value sum, Value old
                                arith::FastMathFlags::contract);
 }
 
-/// To the nearest integer, halves away from zero. The number below a half does not carry 0.49999999999999994 to 1.
+/// Rounds to the nearest integer, halves away from zero. Adding the number below a half keeps 0.49999999999999994 from
+/// becoming 1.
 Value roundedAway(OpBuilder &b, Location loc, Value x) {
   Value almostHalf = arith::ConstantOp::create(b, loc, b.getF64FloatAttr(0x1.fffffffffffffp-2));
   Value shift = math::CopySignOp::create(b, loc, almostHalf, x);

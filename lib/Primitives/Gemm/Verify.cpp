@@ -1,24 +1,24 @@
-//===- Verify.cpp - What a product of matrices must be --------------------===//
+//===- Verify.cpp - Verification of products of matrices ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every refusal names its constraint. Invalid (the caller's bug):
+// Every error names its constraint. Invalid (an error of the caller):
 //   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
-//   C2  src, weights and dst are there, are of rank 2 and have a layout.
-//   C3  src is M x K, weights K x N and dst M x N; a dim that is given only at execution is so in
-//       both tensors that have it.
+//   C2  src, weights and dst are given, have rank 2 and a layout other than `any`.
+//   C3  src is M x K, weights K x N and dst M x N; a dim that is open (known only at execution) is open in both tensors
+//       that have it.
 //   C4  dst does not broadcast: no stride 0 over more than one element.
-//   C5  Offsets are of integers: with f32 there are none.
+//   C5  Offsets are for integers: f32 has none.
 // Unimplemented:
 //   C6  src, weights and dst are of f32; or weights of s8, dst of s32 and src of u8 or s8.
 //   C7  Tensors are plain, without padding and without compensation.
 //   C8  There are no scales, zero points, post-ops or RNN quantization parameters.
-//   C9  Integers are scaled where the target computes in f64.
-// Of an execution, invalid:
+//   C9  Integers are scaled only if the target computes in f64.
+// Invalid at execution (checked by the runtime):
 //   C10 Every argument is given.
 //   C11 dst shares no byte with another argument.
-//   C12 The sizes that are given only then fit each other.
+//   C12 Sizes known only at execution match each other.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -36,7 +36,7 @@ std::array<NamedTensor, 3> tensorsOf(const GemmDesc &gemm) {
   return {NamedTensor{"src", gemm.src}, NamedTensor{"weights", gemm.weights}, NamedTensor{"dst", gemm.dst}};
 }
 
-/// C2.
+/// Checks C2.
 Result<void> checkPresence(const GemmDesc &gemm) {
   for (const auto &[name, desc] : tensorsOf(gemm)) {
     if (desc.ndims != 2)
@@ -56,7 +56,7 @@ struct SharedDim {
 };
 constexpr SharedDim sharedDims[] = {{0, 0, 2, 0}, {0, 1, 1, 0}, {1, 1, 2, 1}};
 
-/// C3.
+/// Checks C3.
 Result<void> checkDims(const GemmDesc &gemm) {
   const auto tensors = tensorsOf(gemm);
   for (const SharedDim &dim : sharedDims) {
@@ -69,7 +69,7 @@ Result<void> checkDims(const GemmDesc &gemm) {
   return {};
 }
 
-/// C4.
+/// Checks C4.
 Result<void> checkOutput(const GemmDesc &gemm) {
   for (int d = 0; d < 2; ++d)
     if (gemm.dst.strides[d] == 0 && (gemm.dst.dims[d] == runtimeDim || gemm.dst.dims[d] > 1))
@@ -78,7 +78,7 @@ Result<void> checkOutput(const GemmDesc &gemm) {
   return {};
 }
 
-/// C5, C6.
+/// Checks C5 and C6.
 Result<void> checkTypes(const GemmDesc &gemm) {
   const DataType src = gemm.src.dataType, weights = gemm.weights.dataType, dst = gemm.dst.dataType;
   const bool isFloat = src == DataType::F32 && weights == DataType::F32 && dst == DataType::F32;
@@ -92,7 +92,7 @@ Result<void> checkTypes(const GemmDesc &gemm) {
   return {};
 }
 
-/// C7.
+/// Checks C7.
 Result<void> checkLayouts(const GemmDesc &gemm) {
   for (const auto &[name, desc] : tensorsOf(gemm)) {
     if (!desc.isPlain() || desc.hasPadding())
@@ -105,7 +105,7 @@ Result<void> checkLayouts(const GemmDesc &gemm) {
   return {};
 }
 
-/// C8.
+/// Checks C8.
 Result<void> checkAttributes(const Attributes &attr) {
   const char *what = !attr.scales.empty()       ? "scales"
                      : !attr.zeroPoints.empty() ? "zero points"
@@ -115,7 +115,7 @@ Result<void> checkAttributes(const Attributes &attr) {
   return what ? Result<void>(unimplemented("gemm is not implemented with ", what, " (gemm C8)")) : Result<void>();
 }
 
-/// C9.
+/// Checks C9.
 Result<void> checkArithmetic(const GemmDesc &gemm, const Target &target) {
   if (gemm.dst.dataType == DataType::S32 && (gemm.alpha || gemm.beta) && !target.hasF64())
     return unimplemented(gemm.alpha ? "alpha" : "beta", " scales integers in f64, which ", target.text(),
@@ -154,7 +154,7 @@ void listArguments(VerifiedProblem &problem) {
   arguments.push_back({arg::dst, "dst", gemm.dst, true, gemm.beta});
 }
 
-/// C3 of what an execution brings.
+/// Checks C3 for the tensors of an execution.
 Result<void> checkGivenDims(const VerifiedProblem &problem, std::span<const TensorDesc *const> given) {
   const TensorDesc *const matrices[] = {given[0], given[1], given.back()};
   const char *const names[] = {"src", "weights", "dst"};

@@ -1,9 +1,9 @@
-//===- Compensation.cpp - What a reorder appends to weights ---------------===//
+//===- Compensation.cpp - Compensation buffers of reordered weights -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The sizes agree with TensorDesc::bytes(), which the place of the first buffer is reckoned from.
+// The sizes agree with TensorDesc::bytes(), from which the offset of the first buffer is computed.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Reorder/Compensation.h"

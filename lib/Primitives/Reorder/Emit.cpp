@@ -1,13 +1,14 @@
-//===- Emit.cpp - Reorder as linalg ---------------------------------------===//
+//===- Emit.cpp - Emission of a reorder as linalg -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One elementwise op over the logical dims: the layouts are in its maps, the conversion and the arithmetic in its body.
+// One elementwise op over the logical dims: the layouts are in its maps, the conversion and the arithmetic are in its
+// body.
 //   dst = sat((s_src * (src - zp_src), post-ops) / s_dst + zp_dst)
-// Each operation rounds by itself to the compute type, in this order; what an attribute does not ask for is not there.
-// Without any, equal types copy bits and integers saturate as integers. The zeros of the destination's padding come
-// before, by a fill of its whole buffer, or afterwards; then its compensation.
+// Each operation rounds separately to the compute type, in this order; absent attributes are not applied. Without any,
+// equal types are copied bit for bit and integers saturate as integers. The padding of the destination is zeroed first,
+// by a fill of the whole buffer, or afterwards; its compensation is computed last.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -40,7 +41,7 @@ private:
   }
   bool hasArithmetic() const;
   bool isAdjusted() const { return (desc.dst.extras.flags & ExtraScaleAdjust) && desc.dst.extras.scaleAdjust != 1; }
-  /// Of RNN weights: one factor for all elements or an operand. Integers come quantized.
+  /// Adds the scales of RNN weights: one factor for all elements, or an operand. Integer sources are already quantized.
   void addWeightsScales();
   Value rnnQuantized(OpBuilder &b, Location at, Value x, ValueRange in) const;
   Value element(OpBuilder &b, Location at, ValueRange in, Value old) const;
@@ -50,11 +51,11 @@ private:
   const Attributes &attr;
   FloatType compute;
   ArrayRef<int64_t> space;
-  SmallVector<Operand> inputs; ///< all but those of post-ops
+  SmallVector<Operand> inputs; ///< all operands except those of post-ops
   Quantization srcZeroPoint, srcScale, dstScale, dstZeroPoint;
   reorder::RnnRole rnn;
   std::optional<float> weightsScale;
-  std::optional<unsigned> weightsScales; ///< in `inputs`
+  std::optional<unsigned> weightsScales; ///< position in `inputs`
   PostOps postOps;
 };
 

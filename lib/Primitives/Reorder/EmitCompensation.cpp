@@ -1,12 +1,12 @@
-//===- EmitCompensation.cpp - Compensation of weights as linalg -----------===//
+//===- EmitCompensation.cpp - Emission of weights' compensation -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A sum over what is stored, written behind it. The function sees the destination as bytes: the elements, which are
-// bytes, by their offsets, and the sums as a view at theirs. It runs last and reads the padding, too: zeros by then,
-// which keep the places of padded indices zero and let every reduced dim be walked in whole digits. All reduced dims
-// are one loop, in the order of memory.
+// Sums over the stored elements, written after them in the same buffer. The function receives the destination as bytes:
+// it reads the elements, which are bytes, by their offsets, and writes the sums to a view. It runs last and also reads
+// the padding, which is zero by then; the sums of padded indices are therefore zero, and every digit of a reduced dim
+// can be iterated completely. All reduced dims form one loop, in memory order.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Reorder/Emitter.h"
@@ -53,12 +53,12 @@ private:
   FunctionEmitter function;
   const reorder::Compensation &compensation;
   const TensorDesc &dst;
-  SmallVector<int64_t> kept;   ///< padded extents of the dims with an own sum
-  int64_t reducedExtent = 1;   ///< of all others
-  AffineExpr address, ordinal; ///< of an element, from the first; of its sum
+  SmallVector<int64_t> kept;   ///< padded extents of the dims that have separate sums
+  int64_t reducedExtent = 1;   ///< product of the extents of the other dims
+  AffineExpr address, ordinal; ///< index of an element, from the first one, and of its sum
 };
 
-/// One loop runs through the values of all these digits, the fastest in memory first.
+/// Returns the address for one loop over the values of all these digits, the fastest in memory first.
 AffineExpr CompensationEmitter::addressOfReduced(SmallVector<Digit> digits) {
   llvm::erase_if(digits, [](const Digit &digit) { return digit.size == 1; });
   llvm::sort(digits,
@@ -127,7 +127,7 @@ Value CompensationEmitter::view(int64_t byteOffset, int64_t elements, DataType t
   return memref::ViewOp::create(builder, function.loc, memref, function.find(arg::dst), offset, ValueRange());
 }
 
-/// No longer than they reach: where one loop alone makes the address, this states its extent.
+/// The view ends at the last element: if one loop alone determines the address, the view determines its extent.
 Value CompensationEmitter::viewOfElements() {
   int64_t last = 0;
   for (const Digit &digit : digitsOf(dst))

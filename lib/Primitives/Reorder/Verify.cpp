@@ -1,47 +1,43 @@
-//===- Verify.cpp - What a reorder problem must be ------------------------===//
+//===- Verify.cpp - Verification of reorders ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every refusal names its constraint. Invalid (the caller's bug):
+// Every error names its constraint. Invalid (an error of the caller):
 //   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
 //   C2  src and dst are given.
 //   C3  Neither has layout `any`.
-//   C4  They have the same dims; a dim that is given only at execution is so in both.
+//   C4  They have the same dims; a dim that is open (known only at execution) is open in both.
 //   C5  dst does not broadcast: no stride 0 over more than one element or block.
 //   C6  dst is of s8 if it has compensation or scale adjust.
-//   C7  Scales and zero points are for arguments that the problem has; their masks have no bit
-//       beyond the tensor's rank.
-//   C8  Groups are over the last two dims of a tensor that has two; each divides its dim, and is 1
-//       where the mask has no bit.
-//   C9  Zero points are of integers: neither src nor dst that has them is of a floating type.
+//   C7  Scales and zero points are for arguments that the problem has; their masks do not exceed the tensor's rank.
+//   C8  Groups are over the last two dims of a tensor of rank 2 or more; each divides its dim, and is 1 if the mask
+//       does not have the dim.
+//   C9  Only integers have zero points: neither src nor dst has them if it is of a floating type.
 //   C10 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
-//   C11 The type that a sum reads dst as has the size of dst's.
+//   C11 The type as which a sum reads dst has the size of dst's type.
 //   C12 RNN weights have one scale for each combination of the masked indices.
-// Invalid at execution (the runtime checks these):
+// Invalid at execution (checked by the runtime):
 //   C13 Every argument is given.
-//   C14 dst shares no byte with another argument, unless it lies on a tensor of its layout and
-//       element size; never scales.
-//   C15 The sizes that are given only then fit each other: the dims of src and dst, the vectors
-//       of scales and zero points.
+//   C14 dst shares no byte with another argument, unless the other is a tensor at the same address with the same layout
+//       and element size; never scales.
+//   C15 Sizes known only at execution match each other: the dims of src and dst, the lengths of scales and zero points.
 // Unimplemented:
 //   C16 src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, f4_e2m1, s32, s8, u8, s4 or u4.
-//   C17 Both are on the CPU, or, for a device, each on the CPU or the device. One of them is where it runs.
-//   C18 A tensor with a dim, stride or offset that is given only at execution is plain: no inner
-//       blocks, padding or compensation.
+//   C17 Both are on the CPU, or, for a device, each on the CPU or the device. The reorder runs on one of them.
+//   C18 A tensor with an open dim, stride or offset is plain: it has no inner blocks, padding or compensation.
 //   C19 No tensor has padded offsets.
-//   C20 Compensation for an RNN is not combined with that for convolutions or with scale adjust;
-//       tensors of post-ops have none.
+//   C20 Compensation for an RNN is not combined with compensation for convolutions or with scale adjust; tensors of
+//       post-ops have no compensation.
 //   C21 Scales are of f32, bf16, f16 or e8m0; zero points of s32, s8, u8, s4, u4 or f32.
-//   C22 There are no groups along a dim that is given only at execution and has own values, nor along one before it.
+//   C22 There are no groups along an open dim with separate values, nor along a dim before it.
 //   C23 Post-ops are eltwise, binary or, once, sum.
 //   C24 Tensors of binary post-ops are of the types of C16.
-//   C25 Scales and zero points of a post-op are those of its src_1, without groups and not along a dim that
-//       is given only at execution.
-//   C26 RNN quantization makes u8 or s8 data of rank 3 or 4, or s8 weights of rank 4 or 5 and known dims.
+//   C25 Scales and zero points of a post-op are for its src_1, without groups and not along an open dim.
+//   C26 RNN quantization produces u8 or s8 data of rank 3 or 4, or s8 weights of rank 4 or 5 with known dims.
 //   C27 RNN quantization is not combined with scales, zero points or post-ops.
-//   C28 What has elements of half bytes has dims that are known; of dst they start with a whole byte and
-//       leave no gaps but padding.
+//   C28 Tensors of 4-bit elements have known dims; the elements of dst start at a whole byte and have no gaps except
+//       padding.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Reorder/Verify.h"
@@ -53,7 +49,7 @@
 namespace quern {
 namespace {
 
-/// C2, C3.
+/// Checks C2 and C3.
 Result<void> checkPresence(const ReorderDesc &reorder) {
   const NamedTensor both[] = {{"src", reorder.src}, {"dst", reorder.dst}};
   for (const auto &[name, desc] : both) {
@@ -66,7 +62,7 @@ Result<void> checkPresence(const ReorderDesc &reorder) {
   return {};
 }
 
-/// C4.
+/// Checks C4.
 Result<void> checkDims(const ReorderDesc &reorder) {
   const TensorDesc &src = reorder.src, &dst = reorder.dst;
   if (src.ndims != dst.ndims)
@@ -78,10 +74,10 @@ Result<void> checkDims(const ReorderDesc &reorder) {
   return {};
 }
 
-/// C5.
+/// Checks C5.
 Result<void> checkDst(const ReorderDesc &reorder) { return checkOutput("dst", reorder.dst, " (reorder C5)"); }
 
-/// C6, C20. What src has appended is not read.
+/// Checks C6 and C20. Data appended to src is not read.
 Result<void> checkCompensation(const ReorderDesc &reorder) {
   const TensorDesc &dst = reorder.dst;
   constexpr uint64_t forRnn = ExtraRnnU8S8 | ExtraRnnS8S8,
@@ -96,7 +92,7 @@ Result<void> checkCompensation(const ReorderDesc &reorder) {
   return {};
 }
 
-/// C28: every half byte from dst's first element on is one of its elements or padding.
+/// Checks C28: from dst's first element on, every half byte is an element of dst or padding.
 Result<void> checkHalfBytes(const ReorderDesc &reorder) {
   const TensorDesc &dst = reorder.dst;
   if (bitsOf(dst.dataType) >= 8 || dst.hasZeroDim())
@@ -116,7 +112,7 @@ Result<void> checkHalfBytes(const ReorderDesc &reorder) {
   return {};
 }
 
-/// C16, C18, C19.
+/// Checks C16, C18 and C19.
 Result<void> checkSupported(const ReorderDesc &reorder) {
   const NamedTensor both[] = {{"src", reorder.src}, {"dst", reorder.dst}};
   for (const auto &[name, desc] : both) {
@@ -129,7 +125,7 @@ Result<void> checkSupported(const ReorderDesc &reorder) {
   return {};
 }
 
-/// C17. A device's target is enough to say that both are there, and so is the kind of the other side.
+/// Checks C17. The target of a device implies that both sides are reachable, as does the kind of the other engine.
 Result<void> placeEngines(ReorderDesc &reorder, const Target &target) {
   const std::pair<const char *, EngineKind> both[] = {{"src", reorder.srcEngine}, {"dst", reorder.dstEngine}};
   for (const auto &[name, engine] : both)

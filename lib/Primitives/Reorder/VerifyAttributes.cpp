@@ -1,10 +1,10 @@
-//===- VerifyAttributes.cpp - Which attributes a reorder takes ------------===//
+//===- VerifyAttributes.cpp - Attributes that a reorder supports ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are
-// permissions, accepted as they are.
+// Verify.cpp lists the constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions and
+// always accepted.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -23,12 +23,12 @@ constexpr QuantizationRules paramRules = {
     scaleTypesWithPowers,
     {DataType::S32, DataType::S8, DataType::U8, DataType::S4, DataType::U4, DataType::F32}};
 
-/// C7, C21.
+/// Checks C7 and C21.
 Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor) {
   return checkParams(quantization, tensor, paramRules);
 }
 
-/// C18 to C20, of a post-op's tensor.
+/// Checks C18 to C20 for a post-op's tensor.
 Result<void> checkOperandLayout(std::string_view name, const TensorDesc &operand) {
   if (operand.extras.flags != 0)
     return unimplemented("a reorder is not implemented for compensation in ", name, "; its flags are ",
@@ -36,19 +36,19 @@ Result<void> checkOperandLayout(std::string_view name, const TensorDesc &operand
   return reorder::checkLayout(name, operand);
 }
 
-/// C7, C21, C25.
+/// Checks C7, C21 and C25.
 Result<void> checkParamsOfPostOp(const Quantization &quantization, const TensorDesc &tensor) {
   QuantizationRules rules = paramRules;
   rules.groups = " (reorder C25)";
   return checkParams(quantization, tensor, rules);
 }
 
-/// C7, C10, C11, C18 to C21, C23 to C25.
+/// Rules for C7, C10, C11, C18 to C21 and C23 to C25.
 constexpr PostOpRules postOpRules = {"a reorder",      reorder::types,   checkOperandLayout, checkParamsOfPostOp,
                                      " (reorder C10)", " (reorder C24)", " (reorder C7)",    " (reorder C25)",
                                      " (reorder C23)", " (reorder C11)"};
 
-/// C8.
+/// Checks C8.
 Result<void> checkGroups(const Quantization &quantization, const TensorDesc &tensor) {
   const std::vector<int64_t> &groups = quantization.params.groups;
   if (groups.empty())
@@ -68,13 +68,13 @@ Result<void> checkGroups(const Quantization &quantization, const TensorDesc &ten
   return {};
 }
 
-/// C22, C28.
+/// Checks C22 and C28.
 Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc &tensor) {
   const QuantParams &params = quantization.params;
   for (int d = 0; d < tensor.ndims; ++d) {
     if (!quantization.isMasked(d) || tensor.dims[d] != runtimeDim)
       continue;
-    for (int grouped = 0; grouped <= d; ++grouped) // a group's stride is a number
+    for (int grouped = 0; grouped <= d; ++grouped) // a group's stride must be a constant
       if (const int64_t group = arg::groupAlong(params, tensor.ndims, grouped); group != 1)
         return unimplemented("a reorder is not implemented with ", quantization.of(), " in groups of ", group,
                              " along dim ", grouped, "; dim ", d, " is given at execution (reorder C22)");
@@ -85,7 +85,7 @@ Result<void> checkRuntimeDims(const Quantization &quantization, const TensorDesc
   return {};
 }
 
-/// C7 to C9, C21, C22, C25.
+/// Checks C7 to C9, C21, C22 and C25.
 Result<void> checkQuantization(const Quantization &quantization, const ReorderDesc &reorder,
                                const std::vector<PostOp> &postOps) {
   if (quantization.argument != arg::src && quantization.argument != arg::dst)
@@ -100,7 +100,7 @@ Result<void> checkQuantization(const Quantization &quantization, const ReorderDe
   return {};
 }
 
-/// C26.
+/// Checks C26.
 Result<void> checkRnnRole(const ReorderDesc &reorder, reorder::RnnRole role) {
   const TensorDesc &src = reorder.src, &dst = reorder.dst;
   if (role == reorder::RnnRole::Weights) {
@@ -120,7 +120,7 @@ Result<void> checkRnnRole(const ReorderDesc &reorder, reorder::RnnRole role) {
                        "; it is from a floating type to u8 or s8, of rank 3 or 4 (reorder C26)");
 }
 
-/// C12, C26, C27.
+/// Checks C12, C26 and C27.
 Result<void> checkRnn(const ReorderDesc &reorder, const Attributes &attr) {
   reorder::RnnRole role = reorder::rnnRoleOf(reorder, attr);
   if (role == reorder::RnnRole::None)

@@ -1,10 +1,9 @@
-//===- Emit.cpp - Softmax as linalg ---------------------------------------===//
+//===- Emit.cpp - Emission of softmax as linalg ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The problem first, then the zeros of its destination's padding. Intermediates have the logical shape
-// whatever the layouts are.
+// Emits the problem, then the zeros of its destination's padding. Intermediates have the logical shape in any layout.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Padding.h"

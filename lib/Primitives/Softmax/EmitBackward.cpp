@@ -1,10 +1,11 @@
-//===- EmitBackward.cpp - Softmax backward as linalg ----------------------===//
+//===- EmitBackward.cpp - Emission of softmax backward as linalg ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // accurate: diff_src = dst * (diff_dst - Σ diff_dst * dst); log: diff_src = diff_dst - exp(dst) * Σ diff_dst. One
-// reduction, one map. Fused multiply-adds are licensed. exp has no licence: dst is whatever the caller gives.
+// reduction and one elementwise op. Multiply-adds may be fused. exp may not assume a nonpositive argument, because dst
+// has arbitrary values.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"

@@ -1,15 +1,15 @@
-//===- EmitForward.cpp - Softmax forward as linalg ------------------------===//
+//===- EmitForward.cpp - Emission of softmax forward as linalg ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // One op per step: maximum, exponential (or shift), sum, inverse (or logarithm), result with its scales and post-ops.
-// NaN and +inf: maxnumf skips NaN and x - inf is NaN or 0, so that both reach the row through the exponentials and
-// their sum. A row of only -inf is NaN (-inf - -inf) unless the algorithm is accurate_inf_as_zero, which replaces
-// its maximum and its inverse by 0. Scales multiply what is computed once for a row (accurate) or once for the
-// kernel (log), and division by the destination's is multiplication by its inverse: a few roundings of the compute
-// type away from the formula, which the thresholds allow. Only a destination scale after post-ops costs a
-// multiplication for each element.
+// maxnumf ignores NaN, and x - inf is NaN or 0, so NaN and +inf reach the row through the exponentials and their sum. A
+// row of only -inf becomes NaN (-inf - -inf), unless the algorithm is accurate_inf_as_zero, which replaces its maximum
+// and its inverse by 0. Scales are multiplied into a value that is computed once per row (accurate) or once per kernel
+// (log), and division by the destination's scale becomes multiplication by its inverse: this deviates by a few
+// roundings of the compute type from the formula, which the thresholds permit. Only a destination scale after post-ops
+// costs a multiplication per element.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
@@ -41,9 +41,9 @@ private:
   void emitLog(Operand max);
   Operand emitMax();
   Operand emitInverse(Operand sum);
-  /// 1 / dstScale if post-ops stand between it and the source's scale.
+  /// Returns 1 / dstScale if post-ops separate it from the source's scale.
   Value emitLastFactor();
-  /// dst = body(inputs), post-ops, times `lastFactor` if there is one.
+  /// Emits dst = body(inputs), post-ops, times `lastFactor` unless null.
   void emitResult(ArrayRef<Operand> inputs, Value lastFactor, Body body);
   Value source(OpBuilder &b, Location at, Value x) { return widened(b, at, x, typeOf(arg::src), compute); }
 
@@ -68,8 +68,8 @@ SoftmaxEmitter::Operand ForwardEmitter::emitMax() {
   });
 }
 
-/// The argument of exp is x - max, never above 0, which lets its expansion drop the upper clamp; and a
-/// few ULP are allowed (afn).
+/// The argument of exp is x - max, which is never positive, so its expansion needs no upper clamp; afn permits an error
+/// of a few ulp.
 Value emitExp(OpBuilder &b, Location at, Value shifted) {
   auto exp = math::ExpOp::create(b, at, shifted, arith::FastMathFlags::afn);
   addLicence(exp, Licence::Nonpositive);

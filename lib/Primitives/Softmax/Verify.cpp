@@ -1,27 +1,26 @@
-//===- Verify.cpp - What a softmax problem must be ------------------------===//
+//===- Verify.cpp - Verification of softmax problems ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every refusal names its constraint. Invalid (the caller's bug):
+// Every error names its constraint. Invalid (an error of the caller):
 //   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
 //   C2  prop is a propagation kind of softmax: fwd_t, fwd_i, bwd or bwd_d.
 //   C3  alg is accurate, log or accurate_inf_as_zero.
 //   C4  Forward has src and dst; backward has dst, diff_dst and diff_src; there is no other tensor.
-//   C5  Layout `any` is possible for dst (from src; in backward from the hint's dst), diff_dst (from dst),
+//   C5  Layout `any` is possible for dst (resolved from src; in backward from the hint's dst), diff_dst (from dst) and
 //       diff_src (from diff_dst).
-//   C6  All tensors have the same dims; a dim that is given only at execution is so in all of them.
+//   C6  All tensors have the same dims; a dim that is open (known only at execution) in one is open in all.
 //   C7  0 <= axis < rank.
 //   C8  Outputs do not broadcast: no stride 0 over more than one element or block.
 //   C9  The hint of a backward problem is a forward softmax of the same dims, axis and kind (logarithm or not).
-//   C10 A layout `any` is not resolved from strides or an offset that are given only at execution.
+//   C10 A layout `any` is not resolved from open strides or an open offset.
 //   C11 A binary post-op's tensor has dst's rank, and each of its dims is dst's or 1.
-//   C12 Scales and zero points are for arguments that the problem has; their masks have no bit
-//       beyond the tensor's rank.
+//   C12 Scales and zero points are for arguments that the problem has; their masks do not exceed the tensor's rank.
 // Unimplemented:
 //   C13 Forward: src and dst are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s8 or u8.
 //   C14 Backward: dst, diff_dst and diff_src are of f64, f32, bf16 or f16.
-//   C15 A tensor with a dim, stride or offset that is given only at execution is plain: no inner blocks, no padding.
+//   C15 A tensor with an open dim, stride or offset is plain: it has no inner blocks and no padding.
 //   C16 No tensor has compensation.
 //   C17 No tensor has padded offsets.
 //   C18 Scales of src and dst have mask 0.
@@ -30,18 +29,17 @@
 //   C21 src and dst have no zero points.
 //   C22 Post-ops are eltwise or binary.
 //   C23 Tensors of binary post-ops are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, s32, s8 or u8.
-//   C24 Scales and zero points of a post-op are those of its src_1, and not along a dim that is given only at
-//       execution.
-//   C25 Backward takes no scales, zero points, post-ops or dropout.
+//   C24 Scales and zero points of a post-op are for its src_1, and not along an open dim.
+//   C25 Backward has no scales, zero points, post-ops or dropout.
 //   C26 There are no RNN quantization parameters.
-// Of an execution, invalid:
+// Invalid at execution (checked by the runtime):
 //   C27 Every argument is given.
-//   C28 The output shares no byte with another argument, unless it lies on a tensor of its layout and type; not
-//       on scales or zero points.
-//   C29 The sizes that are given only then fit each other.
-// Of dropout, invalid and unimplemented:
+//   C28 The output shares no byte with another argument, unless the other is a tensor at the same address with the same
+//       layout and type; never scales or zero points.
+//   C29 Sizes known only at execution match each other.
+// Dropout, invalid and unimplemented:
 //   C30 The mask has the dims of dst.
-//   C31 The mask is dense and row-major, and no size of dst is given only at execution.
+//   C31 The mask is dense and row-major, and dst has no open sizes.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Softmax/Verify.h"
@@ -53,7 +51,7 @@
 namespace quern {
 namespace {
 
-/// C2, C3.
+/// Checks C2 and C3.
 Result<void> checkKind(const SoftmaxDesc &softmax) {
   if (!isForward(softmax.prop) && softmax.prop != PropKind::Backward && softmax.prop != PropKind::BackwardData)
     return invalidArguments("propagation kind '", nameOf(softmax.prop), "' (", static_cast<int32_t>(softmax.prop),
@@ -64,7 +62,7 @@ Result<void> checkKind(const SoftmaxDesc &softmax) {
   return {};
 }
 
-/// C4, C5 but for what a hint settles.
+/// Checks C4, and C5 except for layouts that a hint determines.
 Result<void> checkPresence(const SoftmaxDesc &softmax) {
   bool forward = isForward(softmax.prop);
   const char *direction = forward ? "forward" : "backward";
@@ -82,7 +80,7 @@ Result<void> checkPresence(const SoftmaxDesc &softmax) {
   return {};
 }
 
-/// C6, C7.
+/// Checks C6 and C7.
 Result<void> checkDims(const SoftmaxDesc &softmax) {
   const char *firstName = isForward(softmax.prop) ? "src" : "dst";
   const TensorDesc &first = isForward(softmax.prop) ? softmax.src : softmax.dst;
@@ -104,13 +102,13 @@ Result<void> checkDims(const SoftmaxDesc &softmax) {
   return {};
 }
 
-/// C8.
+/// Checks C8.
 Result<void> checkOutputs(const SoftmaxDesc &softmax) {
   bool forward = isForward(softmax.prop);
   return checkOutput(forward ? "dst" : "diff_src", forward ? softmax.dst : softmax.diffSrc, " (softmax C8)");
 }
 
-/// C9.
+/// Checks C9.
 Result<void> checkHint(const SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
   if (!hint || isForward(softmax.prop))
     return {};
@@ -129,7 +127,7 @@ Result<void> checkHint(const SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
   return {};
 }
 
-/// C5, C10.
+/// Checks C5 and C10 and resolves layouts.
 Result<void> resolveLayouts(SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
   if (isForward(softmax.prop))
     return resolveLike("dst", softmax.dst, "src", softmax.src, " (softmax C10)");
@@ -137,7 +135,7 @@ Result<void> resolveLayouts(SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
     if (!hint)
       return invalidArguments(
           "dst has layout `any`; backward softmax takes it from the hint, and none is given (softmax C5)");
-    // The tensor that forward has written: its very layout, gaps and offset included.
+    // This is the tensor that forward has written, so the layout is copied with its gaps and offset.
     DataType type = softmax.dst.dataType;
     softmax.dst = std::get<SoftmaxDesc>(hint->op).dst;
     softmax.dst.dataType = type;
@@ -147,7 +145,7 @@ Result<void> resolveLayouts(SoftmaxDesc &softmax, const PrimitiveDesc *hint) {
   return resolveLike("diff_src", softmax.diffSrc, "diff_dst", softmax.diffDst, " (softmax C10)");
 }
 
-/// C13, C14.
+/// Checks C13 and C14.
 Result<void> checkType(const SoftmaxDesc &softmax, const char *name, DataType type) {
   constexpr TypeSet ofForward = {DataType::F64,    DataType::F32,    DataType::BF16, DataType::F16,
                                  DataType::F8E5M2, DataType::F8E4M3, DataType::S8,   DataType::U8};
@@ -160,7 +158,7 @@ Result<void> checkType(const SoftmaxDesc &softmax, const char *name, DataType ty
                        "; it is for ", types.names(), forward ? " (softmax C13)" : " (softmax C14)");
 }
 
-/// C13 to C17.
+/// Checks C13 to C17.
 Result<void> checkSupported(const SoftmaxDesc &softmax) {
   const NamedTensor all[] = {
       {"src", softmax.src}, {"dst", softmax.dst}, {"diff_dst", softmax.diffDst}, {"diff_src", softmax.diffSrc}};

@@ -1,10 +1,10 @@
-//===- VerifyAttributes.cpp - Which attributes softmax takes --------------===//
+//===- VerifyAttributes.cpp - Attributes that softmax supports ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Verify.cpp has the list of constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are
-// permissions, accepted as they are.
+// Verify.cpp lists the constraints. The modes (scratchpad, fpmath, accumulation, deterministic) are permissions and
+// always accepted.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -15,17 +15,17 @@
 namespace quern {
 namespace {
 
-/// C12, C19, C20.
+/// Checks C12, C19 and C20.
 Result<void> checkParams(const Quantization &quantization, const TensorDesc &tensor) {
   return checkParams(quantization, tensor, {"softmax", " (softmax C12)", " (softmax C19)", " (softmax C20)"});
 }
 
-/// C11, C12, C15 to C17, C19, C20, C22 to C24.
+/// Rules for C11, C12, C15 to C17, C19, C20 and C22 to C24.
 constexpr PostOpRules postOpRules = {
     "softmax",        elementTypes,     softmax::checkLayout, checkParams,      " (softmax C11)",
     " (softmax C23)", " (softmax C12)", " (softmax C24)",     " (softmax C22)", ""};
 
-/// C12, C18 to C21, C24.
+/// Checks C12, C18 to C21 and C24.
 Result<void> checkQuantization(const Quantization &quantization, const SoftmaxDesc &softmax,
                                const std::vector<PostOp> &postOps) {
   if (quantization.argument != arg::src && quantization.argument != arg::dst)

@@ -1,14 +1,14 @@
-//===- Emit.cpp - Sum as linalg -------------------------------------------===//
+//===- Emit.cpp - Emission of sum as linalg -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // One elementwise op that reads every source:
 //   dst = sat(((s_0 · src_0) + s_1 · src_1) + …)
-// Each operation rounds by itself, in this order, to f32, or to f64 if a tensor is of that; a factor of 1 is not there.
-// Sums without floats are computed on integers (Primitives/Integers.h).
-// More sources than one kernel takes are several ops, each in a function on the arguments that it needs, which pass
-// what they have added up in memory that the kernels of an execution share.
+// Each operation rounds separately, in this order, to f32, or to f64 if a tensor is f64; a factor of 1 is not applied.
+// Sums without floats are computed on integers (Primitives/Integers.h). If there are more sources than a kernel
+// supports, the sum is split into several ops. Each is in a function that receives only the arguments that it needs;
+// the functions pass their partial sums in memory that the kernels of an execution share.
 //
 //===----------------------------------------------------------------------===//
 #include "IR/QuernDialect.h"
@@ -46,7 +46,7 @@ public:
   void emit();
 
 private:
-  /// Adds the terms of sources `first` and on, of which `in` are the elements, to `before`, which may be null.
+  /// Adds the terms of the sources from `first` on, whose elements are `in`, to `before`, which may be null.
   Value added(OpBuilder &b, Location at, Value before, size_t first, ValueRange in) const;
   /// Converts the sum of all terms to an element of dst.
   Value stored(OpBuilder &b, Location at, Value all) const {
@@ -92,7 +92,7 @@ void SumEmitter::emitWhole() {
     emitPadding(module, problem, "sum");
 }
 
-/// The arguments that a part takes.
+/// Returns the arguments of a part.
 VerifiedProblem SumEmitter::problemOf(size_t first, size_t end) const {
   VerifiedProblem part;
   part.arguments.assign(problem.arguments.begin() + static_cast<ptrdiff_t>(first),
@@ -102,8 +102,8 @@ VerifiedProblem SumEmitter::problemOf(size_t first, size_t end) const {
   return part;
 }
 
-/// Sources `first` up to `end`, added to what the parts before have. Only the last part writes the destination: it
-/// may be any of the sources.
+/// Emits the part that adds sources `first` to `end` - 1 to the sum of the parts before. Only the last part writes the
+/// destination, because any source may use its memory.
 void SumEmitter::emitPart(size_t first, size_t end) {
   VerifiedProblem part = problemOf(first, end);
   bool isLast = end == sum.srcs.size();

@@ -1,25 +1,26 @@
-//===- Verify.cpp - What a sum problem must be ----------------------------===//
+//===- Verify.cpp - Verification of sums ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every refusal names its constraint. Invalid (the caller's bug):
+// Every error names its constraint. Invalid (an error of the caller):
 //   C1  Each tensor and the attributes are well-formed (checked in Registry.cpp, for every primitive).
 //   C2  There is at least one source, and one scale for each.
 //   C3  Every source is given and has a layout other than `any`.
-//   C4  All tensors have the same dims; a dim that is given only at execution is so in all.
+//   C4  All tensors have the same dims; a dim that is open (known only at execution) in one is open in all.
 //   C5  dst does not broadcast: no stride 0 over more than one element or block.
-//   C6  A dst with layout `any` takes that of a source whose layout is known when the problem is made.
-// Invalid at execution (the runtime checks these):
+//   C6  A dst with layout `any` gets the layout of a source, which must be known when the problem is created.
+// Invalid at execution (checked by the runtime):
 //   C7  Every argument is given.
-//   C8  dst shares no byte with another argument, unless it lies on a tensor of its layout and element size.
-//   C9  The sizes that are given only then fit each other.
+//   C8  dst shares no byte with another argument, unless the other is a tensor at the same address with the same layout
+//       and element size.
+//   C9  Sizes known only at execution match each other.
 // Unimplemented:
 //   C10 Tensors are of f64, f32, bf16, f16, f8_e5m2, f8_e4m3, e8m0, s32, s8 or u8.
-//   C11 A tensor with a dim, stride or offset that is given only at execution is plain, without padding.
+//   C11 A tensor with an open dim, stride or offset is plain, without padding.
 //   C12 No tensor has compensation.
 //   C13 No tensor has padded offsets.
-//   C14 More than 16 sources have sizes that are known when the problem is made.
+//   C14 If there are more than 16 sources, all sizes are known when the problem is created.
 //   C15 There are no scales, zero points, post-ops or RNN parameters among the attributes.
 //
 //===----------------------------------------------------------------------===//
@@ -32,7 +33,7 @@ namespace {
 
 constexpr SourceRules rules = {{"a sum", " (sum C11)", " (sum C12)", " (sum C13)"}, " (sum C3)", " (sum C10)"};
 
-/// C2 to C4.
+/// Checks C2 to C4.
 Result<void> checkSources(const SumDesc &sum) {
   if (sum.srcs.empty() || sum.scales.size() != sum.srcs.size())
     return invalidArguments("a sum has ", sum.srcs.size(), " sources and ", sum.scales.size(),
@@ -46,14 +47,14 @@ Result<void> checkSources(const SumDesc &sum) {
   return {};
 }
 
-/// C4 to C6, C10 to C13.
+/// Checks C4 to C6 and C10 to C13.
 Result<void> resolveDestination(SumDesc &sum) {
   TensorDesc &dst = sum.dst;
   if (dst.isZero())
     dst = *TensorDesc::fromTag(sum.srcs[0].shape(), sum.srcs[0].dataType, "any");
   if (Result<void> ok = checkSameDims("dst", dst, sum.srcs[0], -1, " (sum C4)"); !ok)
     return ok;
-  size_t like = firstBlocked(sum.srcs) % sum.srcs.size(); // the first of all if none has blocks
+  size_t like = firstBlocked(sum.srcs) % sum.srcs.size(); // the first source if none has blocks
   if (Result<void> ok = resolveLike("dst", dst, arg::nameOf(arg::sourceAt(like)), sum.srcs[like], " (sum C6)"); !ok)
     return ok;
   if (Result<void> ok = checkOutput("dst", dst, " (sum C5)"); !ok)
@@ -61,7 +62,7 @@ Result<void> resolveDestination(SumDesc &sum) {
   return checkElements("dst", dst, rules);
 }
 
-/// C14.
+/// Checks C14.
 Result<void> checkCount(const SumDesc &sum) {
   if (sum.srcs.size() <= sum::mostTogether)
     return {};
@@ -75,7 +76,7 @@ Result<void> checkCount(const SumDesc &sum) {
   return {};
 }
 
-/// C15.
+/// Checks C15.
 Result<void> checkAttributes(const Attributes &attr) {
   const char *found = !attr.scales.empty()       ? "scales; those of the sources are its own"
                       : !attr.zeroPoints.empty() ? "zero points"

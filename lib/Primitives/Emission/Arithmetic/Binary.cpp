@@ -1,4 +1,4 @@
-//===- Binary.cpp - The binary algorithms as arithmetic on scalars --------===//
+//===- Binary.cpp - Binary algorithms on scalars --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -12,7 +12,7 @@ using arith::CmpFPredicate;
 
 namespace {
 
-/// Two operands and, for a select, the condition.
+/// Emits one operation on two operands and, for a select, the condition.
 class BinaryEmitter {
 public:
   BinaryEmitter(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}

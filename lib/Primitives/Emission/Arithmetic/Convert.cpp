@@ -1,10 +1,9 @@
-//===- Convert.cpp - Elements to the compute type and back ----------------===//
+//===- Convert.cpp - Conversion between element and compute types ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Clamps are a compare and a select with the bound where x86's minps and maxps have it, so that each is one
-// instruction.
+// Clamps are a compare and a select with the bound as the last operand, so that each becomes one minps or maxps on x86.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/Convert.h"
@@ -25,7 +24,7 @@ struct Bounds {
   double low, high;
 };
 
-/// Saturation happens in the compute type: for s32 in f32 the upper bound is the largest f32 that an s32 holds.
+/// Saturation happens in the compute type: for s32 in f32, the upper bound is the largest f32 that fits an s32.
 Bounds boundsOf(DataType integer, bool isF64) {
   switch (integer) {
   case DataType::U8:
@@ -47,7 +46,7 @@ public:
 
   Value toInteger(Value x, DataType to) {
     Bounds bounds = boundsOf(to, type.isF64());
-    if (bounds.low == 0) // NaN compares to nothing: it becomes the lower bound, 0
+    if (bounds.low == 0) // NaN fails every ordered comparison and becomes the lower bound, 0
       x = pick(CmpFPredicate::OGT, x, bounds.low);
     else
       x = pick(CmpFPredicate::OGT, zeroForNan(x), bounds.low);
@@ -60,7 +59,7 @@ public:
 
 private:
   Value constant(double value) { return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value)); }
-  /// x if it compares so to the bound, else the bound.
+  /// Returns x if the comparison with the bound holds, else the bound.
   Value pick(CmpFPredicate predicate, Value x, double bound) {
     Value limit = constant(bound);
     return arith::SelectOp::create(builder, loc, arith::CmpFOp::create(builder, loc, predicate, x, limit), x, limit);
@@ -106,7 +105,7 @@ Value emission::narrowed(OpBuilder &builder, Location loc, Value value, DataType
     return value;
   if (isa<IntegerType>(element))
     return Narrowing(builder, loc, type).toInteger(value, to);
-  if (to == DataType::E8M0) // an exponent: the power of two below
+  if (to == DataType::E8M0) // an exponent: the largest power of two not above
     return arith::TruncFOp::create(builder, loc, element, value,
                                    arith::RoundingModeAttr::get(builder.getContext(), arith::RoundingMode::toward_zero),
                                    nullptr);
@@ -124,7 +123,7 @@ Value emission::roundedFactor(OpBuilder &builder, Location loc, Value value, Dat
 
 namespace {
 
-/// Saturates without leaving the integers. Nothing is computed in 4 bits.
+/// Saturates between integer types. Values of 4 bits are extended first, because no target computes in 4 bits.
 Value integerToInteger(OpBuilder &builder, Location loc, Value x, DataType from, DataType to) {
   Bounds source = boundsOf(from, /*isF64=*/true), bounds = boundsOf(to, /*isF64=*/true);
   if (bitsOf(from) == 4)

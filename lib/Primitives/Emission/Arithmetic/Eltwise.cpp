@@ -1,4 +1,4 @@
-//===- Eltwise.cpp - Elementwise functions as arithmetic on scalars -------===//
+//===- Eltwise.cpp - Elementwise functions on scalars ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -24,7 +24,7 @@ Value relu(EltwiseMath &math, Value x, double alpha) {
   return math.select(math.compare(CmpFPredicate::OGT, x, 0), x, math.mul(x, math.constant(alpha)));
 }
 
-/// Writes the functions that are one operation of the math dialect, or little more.
+/// Emits the functions that take one or few operations of the math dialect.
 class Emitter {
 public:
   Emitter(OpBuilder &builder, Location loc, float alpha, float beta, Value x)

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// As in the functions themselves, everything with an exponential is written with e = exp(-|z|), so that nothing
-// overflows: a sigmoid is n / (1 + e), where n is 1 on the positive side and e on the negative one, and its derivative
-// is e / (1 + e)². Factors that grow with x are clamped where e is 0, so that no infinity meets it.
+// As in the functions themselves, exponentials are written with e = exp(-|z|), which cannot overflow: a sigmoid is n /
+// (1 + e), where n is 1 for positive z and e for negative z, and its derivative is e / (1 + e)². Factors that grow with
+// x are clamped where e is 0, so that infinity is never multiplied by 0.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/EltwiseDerivative.h"
@@ -43,17 +43,18 @@ private:
   }
   Value ofHardsigmoid(bool isHardswish);
   Value halfQuotient();
-  /// Of an argument whose magnitude is at most 0 and comes in two terms: e, and the square of 1 + e.
+  /// Returns e and the square of 1 + e, where e is the exponential of a nonpositive argument.
   std::pair<Value, Value> exponential(TwoTerms minusMagnitude) {
     Value e = math.expOfNonpositive(minusMagnitude), sum = math.add(e, math.constant(1));
     return {e, math.mul(sum, sum)};
   }
-  /// e / (1 + e)²
+  /// Emits e / (1 + e)².
   Value bell(TwoTerms minusMagnitude) {
     auto [e, square] = exponential(minusMagnitude);
     return math.div(e, square);
   }
-  /// σ + w·σ(1 - σ): the derivative of x·σ(z), w = x·dz/dx, of which the magnitude is given. `negative`: of z.
+  /// Emits σ + w·σ(1 - σ), the derivative of x·σ(z) with w = x·dz/dx; `magnitude` is |w|, and `negative` is true if z
+  /// is.
   Value ofTimesSigmoid(TwoTerms minusZ, Value magnitude, Value negative) {
     auto [e, square] = exponential(minusZ);
     Value one = math.constant(1), n = math.select(negative, e, one),
@@ -73,7 +74,7 @@ private:
   Value x, gradient;
 };
 
-/// σ(αx)
+/// Emits σ(αx).
 Value BackwardEmitter::sigmoid() {
   if (alpha == 0)
     return math.constant(0.5);
@@ -89,7 +90,7 @@ Value BackwardEmitter::swish() {
   return ofTimesSigmoid(z, math.negate(z.high), is(alpha > 0 ? CmpFPredicate::OLT : CmpFPredicate::OGT, 0));
 }
 
-/// z = x·(a + b·x²), x·dz/dx = x·(a + 3b·x²).
+/// With z = x·(a + b·x²), x·dz/dx is x·(a + 3b·x²).
 Value BackwardEmitter::geluTanh() {
   GeluTanhArgument argument = emitGeluTanhArgument(math, x);
   constexpr double a = 1.5957691216057308, b = 0.07135481627260025;
@@ -98,7 +99,7 @@ Value BackwardEmitter::geluTanh() {
   return ofTimesSigmoid(argument.minus, w, is(CmpFPredicate::OLT, 0));
 }
 
-/// Φ(x) + x·φ(x). On the negative side Φ is the tail T, on the other 1 - T; both T and φ have the factor exp(-x²/2).
+/// Emits Φ(x) + x·φ(x). Φ is the tail T for negative x, 1 - T for positive x; T and φ share the factor exp(-x²/2).
 Value BackwardEmitter::geluErf() {
   NormalTail tail = emitNormalTail(math, x);
   Value density = math.mul(tail.magnitude, math.constant(std::numbers::inv_sqrtpi / std::numbers::sqrt2));
@@ -106,7 +107,8 @@ Value BackwardEmitter::geluErf() {
   return math.select(is(CmpFPredicate::OGT, 0), math.add(bracket, math.constant(1)), math.negate(bracket));
 }
 
-/// With p : q = exp x : 1, the larger of them 1, n = p² + 2pq and d = n + 2q²: n / d + 4x·p(p + q)q² / d².
+/// Emits n / d + 4x·p(p + q)q² / d² with n = p² + 2pq and d = n + 2q², where p : q = exp x : 1 and the larger of them
+/// is 1.
 Value BackwardEmitter::mish() {
   TwoTerms minus = math.minusMagnitude(x, 1);
   Value e = math.expOfNonpositive(minus), one = math.constant(1), negative = is(CmpFPredicate::OLT, 0);
@@ -117,7 +119,8 @@ Value BackwardEmitter::mish() {
   return math.div(math.mulAdd(bounded, slope, math.mul(n, d)), math.mul(d, d));
 }
 
-/// gradient / 2x. 2x might overflow; so might the quotient before it is halved, and half of a tiny gradient loses bits.
+/// Emits gradient / 2x. Computing 2x could overflow, as could the quotient before it is halved; half of a tiny gradient
+/// would lose bits.
 Value BackwardEmitter::halfQuotient() {
   Value half = math.constant(0.5), isTiny = math.compare(CmpFPredicate::OLT, math.abs(gradient), 0x1p-60);
   Value of = math.select(isTiny, gradient, math.mul(gradient, half));
@@ -125,7 +128,7 @@ Value BackwardEmitter::halfQuotient() {
   return math.select(isTiny, math.mul(quotient, half), quotient);
 }
 
-/// αx + β is in one rounding, so that its sign is right.
+/// αx + β is computed with one rounding, so that its sign is exact.
 Value BackwardEmitter::ofHardsigmoid(bool isHardswish) {
   Value v = emitLinear(math, x, alpha, beta);
   Value positive = math.compare(CmpFPredicate::OGT, v, 0), below = math.compare(CmpFPredicate::OLT, v, 1);
@@ -187,7 +190,7 @@ Value BackwardEmitter::piecewise(Alg alg) {
   case Alg::EltwiseClip:
     return clip(CmpFPredicate::OLE);
   default:
-    return clip(CmpFPredicate::OLT); // clip_v2, of src or dst
+    return clip(CmpFPredicate::OLT); // clip_v2, by src or dst
   }
 }
 

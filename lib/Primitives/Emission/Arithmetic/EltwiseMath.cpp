@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// gelu and swish are x times a sigmoid of x, which is written with exp(-|z|) on both sides: on the positive side it
-// is 1 / (1 + e), on the negative one e / (1 + e), so that neither overflows nor cancels. Far out on the negative
-// side e alone would be denormal where the product is not; there e carries a power of two that the last
-// multiplication takes back.
+// gelu and swish are x times a sigmoid of x, which is written with e = exp(-|z|) for both signs: 1 / (1 + e) for
+// positive z, e / (1 + e) for negative z, so that neither overflows nor cancels. For large negative z, e would be
+// denormal although the product is not; e is then scaled by a power of two, which the last multiplication removes.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Arithmetic/EltwiseMath.h"
@@ -57,7 +56,7 @@ Value EltwiseMath::compare(CmpFPredicate predicate, Value x, double limit) {
 Value EltwiseMath::select(Value condition, Value whenTrue, Value whenFalse) {
   return arith::SelectOp::create(builder, loc, condition, whenTrue, whenFalse);
 }
-// limit < x ? limit : x is one instruction, which gives x if a comparison with NaN fails.
+// `limit < x ? limit : x` is one instruction, which returns x if x is NaN.
 Value EltwiseMath::atMost(Value x, double limit) {
   Value bound = constant(limit);
   return select(arith::CmpFOp::create(builder, loc, CmpFPredicate::OLT, bound, x), bound, x);
@@ -83,7 +82,7 @@ TwoTerms EltwiseMath::product(Value x, Value y) {
 }
 
 ScaledExp EltwiseMath::scaledExp(TwoTerms z, Value tail) {
-  // shift·ln 2 in two terms, the first of so few digits that adding it to any z of the tail is exact.
+  // shift·ln 2 in two terms; the first has so few digits that adding it to any z of the tail is exact.
   double shift = tailStart();
   double high = isF32() ? 44.361419677734375 : 354.891356446692043391522,
          low = isF32() ? -1.2189787519729714e-7 : -4.4969899173914961e-14;
@@ -112,7 +111,7 @@ Value emitLinear(EltwiseMath &math, Value x, double alpha, double beta) {
   return math.fma(x, math.constant(alpha), math.constant(beta));
 }
 
-/// x to the power ½: √x but for -inf and -0, whose powers are +inf and +0.
+/// Emits x to the power ½: √x, except for -inf and -0, whose powers are +inf and +0.
 static Value squareRoot(EltwiseMath &math, Value x) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   Value lifted = math.select(math.compare(CmpFPredicate::OEQ, x, -infinity), math.constant(infinity), x);
@@ -122,7 +121,7 @@ static Value squareRoot(EltwiseMath &math, Value x) {
 Value emitPower(EltwiseMath &math, Value x, double alpha, double beta) {
   Value result;
   if (beta == 0)
-    return math.constant(alpha); // also of NaN
+    return math.constant(alpha); // even for NaN
   if (beta == 1)
     result = x;
   else if (beta == 2)
@@ -136,8 +135,8 @@ Value emitPower(EltwiseMath &math, Value x, double alpha, double beta) {
   return alpha == 1 ? result : math.mul(result, math.constant(alpha));
 }
 
-/// x / (1 + exp(-|z|)) where z has the sign of x, and x·exp(-|z|) / (1 + exp(-|z|)) where not;
-/// `tail` as in scaledExp().
+/// Emits x / (1 + exp(-|z|)) if z has the sign of x, otherwise x·exp(-|z|) / (1 + exp(-|z|)). See scaledExp() for
+/// `tail`.
 static Value timesSigmoid(EltwiseMath &math, Value x, TwoTerms minusZ, Value negative, Value tail) {
   ScaledExp e = math.scaledExp(minusZ, tail);
   Value one = math.constant(1);
@@ -145,7 +144,7 @@ static Value timesSigmoid(EltwiseMath &math, Value x, TwoTerms minusZ, Value neg
   return math.mul(math.div(numerator, math.add(e.plain, one)), e.factor);
 }
 
-/// Whether factor·x is negative, and whether it is below -start.
+/// Returns two conditions: factor·x is negative; factor·x is below -start.
 static std::pair<Value, Value> negativeAndTail(EltwiseMath &math, Value x, double factor, double start) {
   auto below = factor > 0 ? CmpFPredicate::OLT : CmpFPredicate::OGT;
   return {math.compare(below, x, 0), math.compare(below, x, -start / factor)};
@@ -158,14 +157,15 @@ Value emitSwish(EltwiseMath &math, Value x, double alpha) {
   return timesSigmoid(math, x, math.minusMagnitude(x, alpha), negative, tail);
 }
 
-/// ½x·(1 + tanh y) = x·sigmoid(2y), z = 2y = x·(a + b·x²). The bracket is summed exactly but for its last product.
+/// ½x·(1 + tanh y) = x·sigmoid(2y) with z = 2y = x·(a + b·x²). The sum in parentheses is exact except for its last
+/// product.
 GeluTanhArgument emitGeluTanhArgument(EltwiseMath &math, Value x) {
   bool isF32 = math.isF32();
   Value a = math.constant(isF32 ? 1.5957691669464111 : 1.5957691216057308),
         aLow = math.constant(isF32 ? -4.53406804e-8 : -9.96930880911e-17);
   Value b = math.constant(isF32 ? 0.07135481387376785 : 0.07135481627260025),
         bLow = math.constant(isF32 ? 2.398832396e-9 : -6.1751499e-19);
-  // Beyond these 2y is far below the least argument of exp, and nothing overflows.
+  // For larger x, 2y is far below the least argument of exp; the bound prevents overflow.
   Value magnitude = math.atMost(math.abs(x), isF32 ? 16 : 32);
   TwoTerms square = math.product(magnitude, magnitude), bSquare = math.product(square.high, b);
   bSquare.low = math.add(bSquare.low, math.mulAdd(square.high, bLow, math.mul(square.low, b)));
@@ -184,15 +184,15 @@ Value emitGeluTanh(EltwiseMath &math, Value x) {
   return timesSigmoid(math, x, z, math.compare(CmpFPredicate::OLT, x, 0), tail);
 }
 
-// ½·erfc(x / √2) = exp(-x²/2)·p(t) / (x + K) for x >= 0 with t = (x - K) / (x + K); p is near minimax
-// over [0, 14.5] (f32, K = 2, absolute error 7.4e-10) or [0, 38.75] (f64, K = 3, 1.5e-17), beyond which
-// exp is 0. tools/approximations.py prints them. A smaller K needs more terms and makes the result depend
-// less on the rounding of t.
+// ½·erfc(x / √2) = exp(-x²/2)·p(t) / (x + K) for x >= 0 with t = (x - K) / (x + K). p is near minimax over [0, 14.5]
+// (f32, K = 2, absolute error 7.4e-10) or [0, 38.75] (f64, K = 3, 1.5e-17), beyond which exp is 0.
+// tools/approximations.py prints the coefficients. A smaller K needs more terms, but makes the result less sensitive to
+// the rounding of t.
 
 static double normalTailBound(const EltwiseMath &math) { return math.isF32() ? 14.5 : 38.75; }
 static double normalTailK(const EltwiseMath &math) { return math.isF32() ? 2 : 3; }
 
-/// p(t), t = 2·ratio - 1; ratio is x / (x + K).
+/// Emits p(t) with t = 2·ratio - 1, where ratio is x / (x + K).
 static Value normalTailSeries(EltwiseMath &math, Value ratio) {
   static constexpr double f32Terms[] = {-0.0000215106856909429392, -0.0000953695488225161403, -0.00011773623130545494,
                                         0.000183507954357826578,   0.000820174587060119249,   0.000792002165077532752,
@@ -211,7 +211,7 @@ static Value normalTailSeries(EltwiseMath &math, Value ratio) {
   return math.polynomial(t, math.isF32() ? ArrayRef<double>(f32Terms) : ArrayRef<double>(f64Terms));
 }
 
-/// exp(-x²/2)
+/// Emits exp(-x²/2).
 static Value normalTailExp(EltwiseMath &math, Value magnitude) {
   TwoTerms square = math.product(magnitude, magnitude);
   Value minusHalf = math.constant(-0.5);
@@ -227,15 +227,15 @@ NormalTail emitNormalTail(EltwiseMath &math, Value x) {
 Value emitGeluErf(EltwiseMath &math, Value x) {
   double bound = normalTailBound(math);
   Value bounded = math.atMost(x, bound), magnitude = math.atMost(math.abs(bounded), bound);
-  // x / (|x| + K) is a factor of the result and gives t too, so that one division does.
+  // x / (|x| + K) is a factor of the result and also yields t, so one division suffices.
   Value ratio = math.div(bounded, math.add(magnitude, math.constant(normalTailK(math))));
   Value series = normalTailSeries(math, math.abs(ratio));
-  // exp comes last: of the factors, only it can be denormal, and the others bring it down.
+  // exp is the last factor, because it is the only one that can be denormal.
   Value tail = math.mul(math.mul(series, ratio), normalTailExp(math, magnitude));
   return math.select(math.compare(CmpFPredicate::OGT, x, 0), math.sub(x, tail), tail);
 }
 
-/// x·tanh(log(1 + exp x)) = x·n / (n + 2q²), n = p² + 2pq, where p : q = exp x : 1 and the larger of them is 1.
+/// x·tanh(log(1 + exp x)) = x·n / (n + 2q²) with n = p² + 2pq, where p : q = exp x : 1 and the larger of them is 1.
 Value emitMish(EltwiseMath &math, Value x) {
   auto [negative, tail] = negativeAndTail(math, x, 1, math.tailStart());
   ScaledExp e = math.scaledExp(math.minusMagnitude(x, 1), tail);
@@ -254,7 +254,7 @@ Value emitSoftRelu(EltwiseMath &math, Value x, double alpha) {
   auto [negative, tail] = negativeAndTail(math, x, alpha, math.tailStart());
   ScaledExp e = math.scaledExp(math.minusMagnitude(x, alpha), tail);
   Value log = math.log1p(e.plain);
-  // Far out log(1 + e) is e.
+  // For large |αx|, log(1 + e) equals e.
   log = math.mul(math.div(math.select(tail, e.scaled, log), math.constant(alpha)), e.factor);
   return math.add(math.select(negative, math.constant(0), x), log);
 }

@@ -47,12 +47,12 @@ IntegerRange rangeOf(DataType type) {
 
 bool isS32(const IntegerElement &element) { return element.type == DataType::S32; }
 
-/// Integers of one width, read as signed or unsigned.
+/// An integer type: its width in bits and its signedness.
 struct Width {
   unsigned bits = 64;
   bool isSigned = true;
 
-  /// The narrowest that holds all of `range`.
+  /// Returns the narrowest type that holds all of `range`.
   static Width of(const IntegerRange &range) {
     for (unsigned bits : {8, 16, 32})
       for (bool isSigned : {true, false})
@@ -62,7 +62,7 @@ struct Width {
   }
 };
 
-/// Emits operations of one width.
+/// Emits operations on integers of one width.
 class IntegerMath {
 public:
   IntegerMath(OpBuilder &builder, Location loc, Width width)
@@ -74,7 +74,7 @@ public:
     const APInt bits = APInt(64, value, /*isSigned=*/true).sextOrTrunc(of.getIntOrFloatBitWidth());
     return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(of, bits));
   }
-  /// The element in this width, modulo two to its power.
+  /// Converts the element to this width, modulo two to the power of the width.
   Value resized(const IntegerElement &x) { return resized(x.value, x.type == DataType::U8, type); }
   Value resized(Value x, bool isUnsigned, Type to) {
     const unsigned from = x.getType().getIntOrFloatBitWidth(), bits = to.getIntOrFloatBitWidth();
@@ -96,7 +96,7 @@ public:
   }
   Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(builder, loc, condition, x, y); }
 
-  /// `x`, which lies in `range`, saturated to a type.
+  /// Saturates `x`, whose value is within `range`, to a type.
   Value saturated(Value x, const IntegerRange &range, DataType to) {
     const IntegerRange limits = rangeOf(to);
     if (range.low < limits.low)
@@ -106,8 +106,8 @@ public:
     return resized(x, !width.isSigned, elementType(to, builder));
   }
 
-  /// The saturated sum or difference of two i32 in i32: an overflow has the sign of neither operand, and what saturates
-  /// has the sign that the wrapped result lacks.
+  /// Returns the saturated sum or difference of two i32, computed in i32. A result that overflows has the wrong sign:
+  /// it saturates to the limit of the opposite sign.
   Value saturatedSum(Value x, Value y, bool isDifference) {
     const Value sum = isDifference ? make<arith::SubIOp>(x, y) : make<arith::AddIOp>(x, y);
     const Value differs = make<arith::XOrIOp>(x, sum);
@@ -142,7 +142,7 @@ CmpIPredicate predicateOf(Alg alg, bool isSigned) {
   }
 }
 
-/// Sums whose operands include an s32 saturate in 32 bits first; every destination is within that.
+/// If an operand is s32, the sum saturates in 32 bits first; every destination type is within that range.
 Value emitSum(OpBuilder &builder, Location loc, const IntegerElement &x, const IntegerElement &y, bool isDifference,
               DataType to) {
   const IntegerRange a = rangeOf(x.type), b = rangeOf(y.type);
@@ -163,7 +163,7 @@ Value emitProduct(OpBuilder &builder, Location loc, const IntegerElement &x, con
   return math.saturated(math.make<arith::MulIOp>(math.resized(x), math.resized(y)), whole, to);
 }
 
-/// The element times alpha, plus beta.
+/// Emits alpha · x + beta.
 Value emitLinear(OpBuilder &builder, Location loc, const IntegerElement &x, int64_t alpha, int64_t beta, DataType to) {
   IntegerRange whole = rangeOf(x.type).times({alpha, alpha});
   whole.low += beta, whole.high += beta;
@@ -189,7 +189,7 @@ Value emitRelu(OpBuilder &builder, Location loc, const IntegerElement &x, int64_
   return math.saturated(math.select(math.compare(CmpIPredicate::sgt, value, zero), value, scaled), whole, to);
 }
 
-/// The least s32 has no magnitude in 32 bits: the next one's is that of every saturated result.
+/// The magnitude of the least s32 does not fit 32 bits; it saturates to that of the next greater one.
 Value emitAbs(OpBuilder &builder, Location loc, const IntegerElement &x, DataType to) {
   const IntegerRange source = rangeOf(x.type);
   if (source.low == 0)
@@ -203,12 +203,12 @@ Value emitAbs(OpBuilder &builder, Location loc, const IntegerElement &x, DataTyp
   return math.saturated(math.atLeast(value, negated), {0, most}, to);
 }
 
-/// One clip does both: that of the algorithm and that of the destination's type.
+/// One clamp applies the bounds of the algorithm and of the destination type.
 Value emitClip(OpBuilder &builder, Location loc, const IntegerElement &x, double alpha, double beta, DataType to) {
   const IntegerRange source = rangeOf(x.type), limits = rangeOf(to);
-  const auto boundOf = [&](double value) { // not NaN, by C4
+  const auto boundOf = [&](double value) { // not NaN (eltwise C4)
     APFloat whole(std::clamp(value, static_cast<double>(limits.low), static_cast<double>(limits.high)));
-    whole.roundToIntegral(APFloat::rmNearestTiesToEven); // whatever the caller's rounding mode is
+    whole.roundToIntegral(APFloat::rmNearestTiesToEven); // independent of the caller's rounding mode
     return static_cast<int64_t>(whole.convertToDouble());
   };
   const int64_t low = boundOf(alpha), high = boundOf(beta);
@@ -306,7 +306,7 @@ Value IntegerSum::finish(OpBuilder &builder, Location loc, Value sum, DataType t
 
 Value IntegerSum::emit(OpBuilder &builder, Location loc, ValueRange elements, DataType to) const {
   const bool isPair = elements.size() == 2 && factors[0] == 1 && std::abs(factors[1]) == 1;
-  if (isPair) // saturates in 32 bits what would need 64
+  if (isPair) // saturates in 32 bits instead of computing in 64
     return emitSum(builder, loc, {elements[0], types[0]}, {elements[1], types[1]}, factors[1] < 0, to);
   return finish(builder, loc, add(builder, loc, Value(), 0, elements), to);
 }

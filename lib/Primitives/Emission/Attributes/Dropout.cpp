@@ -1,11 +1,10 @@
-//===- Dropout.cpp - Random masks, and results that keep what they say ----===//
+//===- Dropout.cpp - Emission of dropout masks and their application ------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The random numbers are those of Philox 4x32-10 (Salmon et al., SC11), with counters and keys as oneDNN has
-// them. Its words are kept in the low halves of i64, so that a product of two of them is one instruction; the
-// high halves mean nothing.
+// The random numbers are those of Philox 4x32-10 (Salmon et al., SC11), with the counters and keys of oneDNN. Its words
+// are in the low halves of i64, so that a product of two words is one instruction; the high halves are ignored.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Emission/Attributes/Dropout.h"
@@ -30,7 +29,7 @@ namespace {
 
 constexpr int64_t lowHalf = 0xffffffff;
 
-/// Arithmetic on i64 where the builder stands.
+/// Arithmetic on i64 at the builder's insertion point.
 struct Words {
   OpBuilder &b;
   Location at;
@@ -44,15 +43,15 @@ struct Words {
   Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, at, condition, x, y); }
 };
 
-/// What every element's number is made from, computed once in front of the op.
+/// Values from which each element's random number is computed; emitted once, before the op.
 struct Sequence {
   static constexpr int rounds = 10;
   Value keys[rounds][2];
-  Value offset, isAtStart; ///< of the sequence; null where the caller gives no offset
-  Value threshold;         ///< kept is what exceeds it, as 32-bit numbers
+  Value offset, isAtStart; ///< position in the sequence; null if the caller passes none
+  Value threshold;         ///< elements with a greater random number, as 32-bit numbers, are kept
 };
 
-/// The only element of an integer argument, as i64.
+/// Returns the only element of an integer argument, as i64.
 Value loadInteger(FunctionEmitter &function, int32_t index) {
   OpBuilder &b = function.builder;
   Value zero = arith::ConstantIndexOp::create(b, function.loc, 0);
@@ -61,8 +60,8 @@ Value loadInteger(FunctionEmitter &function, int32_t index) {
                                         : arith::ExtSIOp::create(b, function.loc, b.getI64Type(), loaded).getResult();
 }
 
-/// floor(p (2^32 - 1)) for p within 0 and 1, in f32 and integers: p 2^32 is exact, and p less than that. NaN
-/// counts as 1: it keeps nothing.
+/// Emits floor(p (2^32 - 1)) for p clamped to [0, 1], in f32 and integers: p 2^32 is exact, and p is subtracted from
+/// it. NaN counts as 1, so that no element is kept.
 Value thresholdOf(FunctionEmitter &function) {
   OpBuilder &b = function.builder;
   Location at = function.loc;
@@ -107,8 +106,8 @@ void permute(Words words, const Sequence &sequence, Value (&c)[4]) {
   }
 }
 
-/// Four bytes, 1 or 0, of the elements from `position`, a multiple of 4, on: neighbours have the words of one counter,
-/// or at the start of the sequence all of them word 2.
+/// Returns four bytes, 1 or 0, for the elements from `position` on, a multiple of 4. The four elements use the words of
+/// one counter; at the start of the sequence they all use word 2.
 Value keptFrom(Words words, const Sequence &sequence, Value position) {
   auto exceeds = [&](Value word) -> Value {
     return arith::CmpIOp::create(words.b, words.at, CmpIPredicate::ugt, words.low(word), sequence.threshold);
@@ -134,14 +133,14 @@ Value keptFrom(Words words, const Sequence &sequence, Value position) {
   return kept;
 }
 
-/// Of the mask in scratch, whose bytes are written four at a time.
+/// Returns the size of the mask in scratch, whose bytes are written four at a time.
 int64_t bytesInScratch(const TensorDesc &mask) { return llvm::alignTo(mask.elements(), 4); }
 
 const ArgumentInfo &find(const VerifiedProblem &problem, int32_t index) {
   return *llvm::find_if(problem.arguments, [&](const ArgumentInfo &argument) { return argument.index == index; });
 }
 
-/// The caller's mask is a copy: it may begin at any byte.
+/// The caller's mask is a copy, because it may start at any byte.
 void emitCopy(ModuleOp module, const VerifiedProblem &problem) {
   FunctionEmitter function(module, problem, "dropout_mask", argumentTypes(problem, module.getContext()));
   ArrayRef<int64_t> space = find(problem, arg::dropoutMask).desc.shape();

@@ -1,4 +1,4 @@
-//===- PostOps.cpp - Post-ops in the last body of a chain -----------------===//
+//===- PostOps.cpp - Emission of post-ops in the op that stores a result --===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -48,7 +48,7 @@ Value PostOps::applyBinary(OpBuilder &builder, Location loc, const Step &step, V
   return emitBinary(builder, loc, step.op->alg, value, other, condition);
 }
 
-/// The old element's bits may be taken as those of another type.
+/// If the sum has a type, the bits of the old element are reinterpreted as that type.
 Value PostOps::applySum(OpBuilder &builder, Location loc, const PostOp &sum, Value value, Value old,
                         DataType oldType) const {
   auto constant = [&](double number) {

@@ -1,4 +1,4 @@
-//===- Quantization.cpp - Scales and zero points in bodies ----------------===//
+//===- Quantization.cpp - Emission of scales and zero points --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

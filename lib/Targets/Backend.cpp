@@ -1,4 +1,4 @@
-//===- Backend.cpp - What the compiler asks of a kind of target -----------===//
+//===- Backend.cpp - The interface of a kind of target --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

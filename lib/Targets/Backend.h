@@ -1,10 +1,10 @@
-//===- Backend.h - What the compiler asks of a kind of target -------------===//
+//===- Backend.h - The interface of a kind of target ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Everything in which kinds of targets differ behind `emit`: which recipes schedule a problem, in which order, how
-// kernels are lowered, what code is made of them. The compiler knows no more of a target than this.
+// Everything in which kinds of targets differ after `emit`: the recipes that schedule a problem and their order, the
+// lowering of kernels, and the code that is generated from them. The compiler uses targets only through this interface.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_BACKEND_H
@@ -26,43 +26,44 @@ namespace quern {
 
 using Kernels = mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>;
 
-/// One recipe, as a kind of target uses it.
+/// A recipe, as used by a kind of target.
 struct Schedule {
   const char *name;
-  /// `isLastResort`: nobody takes the problem otherwise.
+  /// `isLastResort`: no recipe has scheduled the problem.
   Kernels (*run)(const Problem &problem, const Target &target, bool isLastResort, std::string *whyNot);
-  bool hasLastResort; ///< there are problems that it would rather leave to others
+  bool hasLastResort; ///< some problems are faster by other recipes, and accepted only as a last resort
 };
 
-/// What is the same for all targets of a kind.
+/// Properties of all targets of a kind.
 struct BackendTraits {
-  CodeKind codeKind;           ///< of its artifacts
-  const char *assemblyComment; ///< what a comment begins with in the assembly that it makes
-  /// Runtime sizes are arguments of a kernel, by value; else they are in the context of the execution.
+  CodeKind codeKind;           ///< kind of its artifacts
+  const char *assemblyComment; ///< prefix of comments in its assembly
+  /// True if runtime sizes are passed to a kernel by value; otherwise they are in the context of the execution.
   bool passesSizes;
   llvm::ArrayRef<Schedule> schedules;
 };
 
-/// The targets of one kind, of CPUs those of one architecture. Keeps what lowering and code generation reuse from one
-/// kernel to the next: of one thread and one context at a time.
+/// The targets of one kind; for CPUs, of one architecture. Keeps data that lowering and code generation reuse between
+/// kernels. Used by one thread and with one context at a time.
 class Backend {
 public:
   static std::unique_ptr<Backend> create(const Target &target);
   virtual ~Backend() = default;
 
-  /// Makes kernels of `problem`, behind it, by the first schedule that takes it; where none does, those that have a
-  /// last resort are asked for it. `problem` stays. Fails without a diagnostic where that, too, is refused; `whyNot`
-  /// then has the reason of each, in one line.
+  /// Creates kernels of `problem`, after it, by the first schedule that accepts it. If none does, those with a last
+  /// resort are tried again. `problem` is kept. Fails without a diagnostic if all schedules refuse; `whyNot` then has
+  /// the reason of each, in one line.
   Kernels schedule(const Problem &problem, const Target &target, std::string &whyNot) const;
 
-  /// Builds for `context`, which has all dialects loaded, what `lower` otherwise builds when it is first called.
+  /// Builds the data for `context`, which has all dialects loaded, that `lower` otherwise builds on its first call.
   virtual void prepare(mlir::MLIRContext &context) = 0;
-  /// Turns the kernels of `module` into functions of the LLVM dialect. Diagnoses what cannot be lowered.
+  /// Lowers the kernels of `module` to functions of the LLVM dialect. Diagnoses operations that cannot be lowered.
   virtual mlir::LogicalResult lower(mlir::ModuleOp module, const Target &target, bool verifyIr) = 0;
-  /// A lowered module in the given form; `module` is unchanged. `unimplemented` names what LLVM's back end or the
-  /// target does not take, any other error is `internal`. With `verifyIr`, LLVM's verifiers run, too.
+  /// Generates the given form of a lowered module; `module` is unchanged. `unimplemented` names a feature that LLVM's
+  /// back end or the target does not support; other errors are `internal`. With `verifyIr`, LLVM's verifiers run as
+  /// well.
   virtual Result<std::string> codegen(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr) = 0;
-  /// What is known of the instructions of a module's assembly beside their text; empty where nothing is.
+  /// Returns data about the instructions of a module's assembly in addition to their text; empty if there is none.
   virtual Result<CodeListing> list(mlir::ModuleOp module, const Target &target) = 0;
 
   const BackendTraits traits;
@@ -71,7 +72,8 @@ protected:
   explicit Backend(const BackendTraits &traits) : traits(traits) {}
 };
 
-/// `Lowering` is made of a context and runs on any number of its modules; `Codegen` runs on any number of modules.
+/// `Lowering` is constructed with a context and runs on any number of its modules; `Codegen` runs on any number of
+/// modules.
 template <typename Lowering, typename Codegen> class BackendOf final : public Backend {
 public:
   explicit BackendOf(const BackendTraits &traits) : Backend(traits) {}

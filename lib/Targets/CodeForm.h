@@ -1,4 +1,4 @@
-//===- CodeForm.h - What code generation gives ----------------------------===//
+//===- CodeForm.h - Output forms of code generation -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -10,7 +10,7 @@ namespace quern {
 enum class CodeForm {
   LlvmIr,
   Assembly,
-  Binary, ///< what the target runs: an object or a SPIR-V module
+  Binary, ///< executable by the target: an object or a SPIR-V module
 };
 
 } // namespace quern

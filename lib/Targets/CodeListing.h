@@ -1,4 +1,4 @@
-//===- CodeListing.h - What is known of instructions beside their text ----===//
+//===- CodeListing.h - Data about the instructions of an assembly text ----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -13,37 +13,37 @@
 
 namespace quern {
 
-/// What is to be said of an instruction's access to memory.
+/// A remark about an instruction's memory access.
 enum class AccessMark {
   None,
-  Spill,     ///< puts a register on the stack
-  Reload,    ///< takes one back, as an operand, too
-  Unaligned, ///< of a vector, of whose address no alignment to its size is known
+  Spill,     ///< stores a register to the stack
+  Reload,    ///< loads one back, also as an operand
+  Unaligned, ///< a vector whose address is not known to be aligned to its size
 };
 
 struct ListedInstruction {
-  int64_t offset = 0; ///< bytes from the beginning of the code
+  int64_t offset = 0; ///< bytes from the start of the code
   AccessMark mark = AccessMark::None;
 };
 
-/// One turn of a loop on one processor, as LLVM's model of it has it (llvm-mca): every access hits the first level, no
-/// branch is taken but the last.
+/// One iteration of a loop on one processor, according to LLVM's model of it (llvm-mca): every access hits L1, and all
+/// branches fall through except the last.
 struct LoopEstimate {
-  std::string machine; ///< LLVM's name
-  std::string whyNot;  ///< the model lacks an instruction: nothing else is set
+  std::string machine; ///< LLVM's name of the processor
+  std::string whyNot;  ///< the model lacks an instruction: no other field is set
   double cycles = 0, microOps = 0;
   std::string boundBy;                               ///< "dispatch", "latency" or the busiest port
-  std::vector<std::pair<std::string, double>> ports; ///< cycles that each is busy, of those that are
+  std::vector<std::pair<std::string, double>> ports; ///< busy cycles of each used port
   struct Cost {
     unsigned latency = 0;
-    double cycles = 0; ///< alone, over and over
+    double cycles = 0; ///< reciprocal throughput
   };
-  std::vector<Cost> costs; ///< of each instruction
+  std::vector<Cost> costs; ///< by instruction
 };
 
-/// A loop with none within.
+/// An innermost loop.
 struct ListedLoop {
-  size_t first = 0, last = 0; ///< instructions
+  size_t first = 0, last = 0; ///< indices of instructions
   std::vector<LoopEstimate> estimates;
 };
 

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Blocks are made in the order in which they stand and filled in an order in which values come before their uses.
+// Blocks are created in their order in the function and filled in dominance order, in which values come before their
+// uses.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/DirectTranslation.h"
@@ -43,7 +44,7 @@ public:
       : module(module), types(module.getContext()),
         builder(module.getContext(), llvm::TargetFolder(module.getDataLayout())) {}
 
-  /// False if there is something in the function that is not known here.
+  /// Returns false if the function has an unknown operation or attribute.
   bool translate(LLVM::LLVMFuncOp function);
 
 private:
@@ -56,7 +57,7 @@ private:
 
   static bool isPlain(LLVM::LLVMFuncOp function);
   bool translate(Block &block);
-  /// Each translates operations of a kind; null if `op` is of another, or has what is not known.
+  /// Each translates one kind of operations; returns null for other kinds and for unknown properties.
   llvm::Value *translate(Operation &op);
   llvm::Value *arithmetic(Operation &op);
   llvm::Value *conversion(Operation &op);
@@ -79,7 +80,7 @@ private:
   llvm::CallInst *call(llvm::Intrinsic::ID id, ArrayRef<llvm::Type *> overloads, ArrayRef<llvm::Value *> arguments) {
     return builder.CreateCall(llvm::Intrinsic::getOrInsertDeclaration(&module, id, overloads), arguments);
   }
-  /// Whose declaration is that for the type of one of its operands.
+  /// Calls an intrinsic that is overloaded on the type of operand `typed`.
   llvm::Value *simple(llvm::Intrinsic::ID id, Operation &op, unsigned typed = 0) {
     llvm::SmallVector<llvm::Value *> arguments = allOf(op.getOperands());
     return call(id, {arguments[typed]->getType()}, arguments);
@@ -119,7 +120,7 @@ llvm::Value *KernelTranslation::arithmetic(Operation &op) {
         return builder.CreateICmp(predicates[static_cast<size_t>(compare.getPredicate())], at(compare.getLhs()),
                                   at(compare.getRhs()));
       })
-      .Case([&](LLVM::FCmpOp compare) { // LLVM numbers them in another order
+      .Case([&](LLVM::FCmpOp compare) { // LLVM has a different order of predicates
         static constexpr llvm::CmpInst::Predicate predicates[] = {
             llvm::CmpInst::FCMP_FALSE, llvm::CmpInst::FCMP_OEQ, llvm::CmpInst::FCMP_OGT, llvm::CmpInst::FCMP_OGE,
             llvm::CmpInst::FCMP_OLT,   llvm::CmpInst::FCMP_OLE, llvm::CmpInst::FCMP_ONE, llvm::CmpInst::FCMP_ORD,
@@ -274,7 +275,7 @@ llvm::Value *KernelTranslation::control(Operation &op) {
       })
       .Case([&](LLVM::CondBrOp branch) -> llvm::Value * {
         if (branch.getLoopAnnotationAttr() || branch.getBranchWeightsAttr() ||
-            branch.getTrueDest() == branch.getFalseDest()) // two ways into one block would need one between
+            branch.getTrueDest() == branch.getFalseDest()) // two edges into one block would need an additional block
           return nullptr;
         return builder.CreateCondBr(at(branch.getCondition()), at(branch.getTrueDest()), at(branch.getFalseDest()));
       })
@@ -371,7 +372,7 @@ void KernelTranslation::fillPhis(Region &body) {
     }
 }
 
-/// Whether nothing is said of the function but its name and type, and what the dialects of this program say.
+/// Returns true if the function has no properties except its name, its type and attributes of this project's dialects.
 bool KernelTranslation::isPlain(LLVM::LLVMFuncOp function) {
   if (function.isExternal() || function.getLinkage() != LLVM::Linkage::External ||
       function.getCConv() != LLVM::CConv::C || !isa<LLVM::LLVMVoidType>(function.getFunctionType().getReturnType()) ||

@@ -12,10 +12,10 @@
 
 namespace quern {
 
-/// Translates a module of kernels without debug information as mlir::translateModuleToLLVMIR() does. That one builds a
-/// dictionary of the attributes of every operation, twice, to look for those of other dialects and for debug
-/// information; this one executes a fourth of its instructions. Null if the module has anything that kernels seldom
-/// have: attributes, linkage, metadata or operations that are not known here.
+/// Translates a module of kernels without debug information like mlir::translateModuleToLLVMIR(). That function builds
+/// a dictionary of the attributes of every operation, twice, to find those of other dialects and debug information;
+/// this one executes a quarter of its instructions. Returns null if the module has anything unknown here, which is rare
+/// in kernels: attributes, linkage, metadata or operations.
 std::unique_ptr<llvm::Module> translateKernels(mlir::ModuleOp module, llvm::LLVMContext &context);
 
 } // namespace quern

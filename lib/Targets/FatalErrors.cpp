@@ -1,4 +1,4 @@
-//===- FatalErrors.cpp - What LLVM ends the process for -------------------===//
+//===- FatalErrors.cpp - Turning LLVM's fatal errors into results ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -22,17 +22,17 @@ constinit thread_local BegunStatics begunStatics{};
 
 namespace {
 
-/// Where a fatal error of this thread returns to.
+/// The point that a fatal error of this thread returns to.
 struct Landing {
   std::jmp_buf place;
   Landing *outer;
-  const void *prettyStack; ///< LLVM's list of what it is at, which lies on the stack that is jumped over
+  const void *prettyStack; ///< LLVM's list of its current activities, which is in the skipped stack frames
   std::string words;
 };
 
 thread_local Landing *innermost = nullptr;
 
-/// Says why, as LLVM does without a handler, and has LLVM end the process where nobody waits.
+/// Without a landing on this thread, prints the reason, as LLVM does without a handler; LLVM then aborts.
 void land(void *, const char *reason, bool) {
   Landing *landing = innermost;
   if (!landing) {
@@ -43,7 +43,7 @@ void land(void *, const char *reason, bool) {
   std::longjmp(landing->place, 1);
 }
 
-/// Does what operator new does: LLVM has the same handler for malloc().
+/// Behaves like operator new, because LLVM uses the same handler for malloc().
 void throwBadAlloc(void *, const char *, bool) { throw std::bad_alloc(); }
 
 } // namespace
@@ -65,7 +65,7 @@ Result<void> returnFatalErrors(llvm::function_ref<void()> work) {
   if (!isFatal) {
     try {
       work();
-    } catch (...) { // operator new threw: like longjmp(), that ends frames without handlers
+    } catch (...) { // operator new threw: as with longjmp(), frames in between end without cleanup
       result = errorOfException();
     }
   }

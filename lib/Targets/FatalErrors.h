@@ -1,10 +1,10 @@
-//===- FatalErrors.h - What LLVM ends the process for ---------------------===//
+//===- FatalErrors.h - Turning LLVM's fatal errors into results -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// LLVM and MLIR report what they have no way to refuse, such as an operation without a pattern, by a handler that must
-// not return, and end the process where there is none. Here it becomes an error.
+// LLVM and MLIR report conditions that they cannot refuse, such as an operation without a pattern, by a handler that
+// must not return, and abort if there is none. Here, such a condition becomes an error.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_FATALERRORS_H
@@ -19,11 +19,11 @@
 
 namespace quern {
 
-/// True once a compilation of the process, and a link, has succeeded, so that LLVM has its global state.
+/// True after the first successful compilation, or link, of the process: LLVM has its global state.
 extern constinit std::atomic<bool> hasCompiled, hasLinked;
 
-/// Function-local statics whose initialization has begun on a thread, innermost last. One that is abandoned would
-/// otherwise block its next use forever. Recorded where the linker renames the functions of the C++ ABI (StaticLlvm).
+/// Function-local statics whose initialization has started on a thread, innermost last. An abandoned one would
+/// otherwise block its next use forever. Recorded by renamed functions of the C++ ABI (StaticLlvm).
 struct BegunStatics {
   static constexpr size_t most = 16;
   size_t count;
@@ -31,17 +31,17 @@ struct BegunStatics {
 };
 extern constinit thread_local BegunStatics begunStatics;
 
-/// Installs LLVM's handlers for the process, once. Not for a program that has its own handler in the same LLVM, whose
-/// place it would take: without it, fatal errors go on as they do for that program. Thread-safe.
+/// Installs LLVM's handlers for the process, once. Must not be called in a program that has a handler in the same LLVM,
+/// which it would replace; without this call, fatal errors go to that program's handler. Thread-safe.
 void installFatalErrorHandler();
 
-/// Runs `work`. `internal` with the first line of LLVM's words for a fatal error on this thread, `out_of_memory` if an
-/// allocation failed: `work` then ended where it was, without a destructor run, as under llvm::CrashRecoveryContext
-/// (which would also take the process's signals). What it was at work on must not be used or destroyed, and it must
-/// hold no lock of another's. May be nested.
+/// Runs `work`. Returns `internal` with the first line of LLVM's message for a fatal error on this thread,
+/// `out_of_memory` if an allocation failed. `work` then ends at that point, without running destructors, as under
+/// llvm::CrashRecoveryContext (which would also catch the process's signals). Objects that it was using must not be
+/// used or destroyed, and it must not hold locks that others need. May be nested.
 Result<void> returnFatalErrors(llvm::function_ref<void()> work);
 
-/// Lets go of what a fatal error has left half done: it stays in memory.
+/// Leaks an object that a fatal error has left inconsistent.
 template <typename Type> void abandon(std::unique_ptr<Type> &owner) { [[maybe_unused]] Type *left = owner.release(); }
 
 } // namespace quern

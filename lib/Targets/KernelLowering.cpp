@@ -1,4 +1,4 @@
-//===- KernelLowering.cpp - What the targets' lowerings share --------------===//
+//===- KernelLowering.cpp - Steps that the targets' lowerings share -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -52,7 +52,7 @@ void quern::prepareForBarePointers(func::FuncOp function) {
       argument.setType(MemRefType::get({anyExtent}, type.getElementType(), AffineMap(), type.getMemorySpace()));
     function.setArgAttrs(argument.getArgNumber(), ArrayRef<NamedAttribute>());
   }
-  function.walk([](arith::SelectOp choice) { // of two arguments
+  function.walk([](arith::SelectOp choice) { // the operands are arguments
     if (isa<MemRefType>(choice.getType()))
       choice.getResult().setType(choice.getTrueValue().getType());
   });
@@ -79,7 +79,7 @@ void quern::forwardDescriptorFields(LLVM::LLVMFuncOp function) {
       }
       size_t shared = std::min(written.size(), wanted.size());
       if (written.take_front(shared) == wanted.take_front(shared))
-        return; // written as part of something larger, or in parts
+        return; // written as part of an aggregate, or in parts
     }
   });
   for (LLVM::InsertValueOp insert : llvm::reverse(inserts))
@@ -118,6 +118,6 @@ KernelConversion::~KernelConversion() = default;
 
 LogicalResult KernelConversion::run(ModuleOp module) const {
   ConversionConfig config;
-  config.foldingMode = DialectConversionFoldingMode::Never; // the recipes leave nothing to fold
+  config.foldingMode = DialectConversionFoldingMode::Never; // recipes leave nothing to fold
   return applyFullConversion(module, *legal, patterns, config);
 }

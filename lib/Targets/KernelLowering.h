@@ -1,9 +1,9 @@
-//===- KernelLowering.h - What the targets' lowerings share ----------------===//
+//===- KernelLowering.h - Steps that the targets' lowerings share ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Steps on the way of a scheduled function to one of the LLVM dialect with bare pointers for its buffers.
+// Steps from a scheduled function to a function of the LLVM dialect with bare pointers for its buffers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_KERNELLOWERING_H
@@ -24,28 +24,28 @@ class LLVMTypeConverter;
 
 namespace quern {
 
-/// Every dialect that IR of any stage uses, with the interfaces that translation to LLVM IR needs.
+/// Registers every dialect that IR of any stage uses, with the interfaces for translation to LLVM IR.
 void registerAllStageDialects(mlir::DialectRegistry &registry);
 
-/// An argument of a kernel that is a tensor.
+/// Describes a tensor argument of a kernel.
 ArgumentAttr describeArgument(mlir::func::FuncOp function, unsigned argument);
 
-/// The conversion to bare pointers wants static extents, which nothing reads: a flat buffer of unknown extent gets one.
-/// Annotations that the LLVM dialect does not carry are dropped.
+/// The conversion to bare pointers requires static extents, although no code reads them: a flat buffer of unknown
+/// extent gets one. Removes annotations that the LLVM dialect does not have.
 void prepareForBarePointers(mlir::func::FuncOp function);
 
-/// Reads of a memref descriptor's fields become the fields: nothing builds descriptors but the prologue, and every
-/// access would otherwise take its own apart again.
+/// Replaces reads of a memref descriptor's fields by the fields: only the prologue builds descriptors, and every access
+/// would otherwise extract its own.
 void forwardDescriptorFields(mlir::LLVM::LLVMFuncOp function);
 
-/// Sums that served as indices alone, before an access took their constants.
+/// Erases sums that were used only as indices, before accesses encoded their constants.
 void eraseUnusedSums(mlir::LLVM::LLVMFuncOp function);
 
-/// The conversion of kernels to the LLVM dialect in one context, reusable for any number of modules of
-/// that context, one at a time.
+/// The conversion of kernels to the LLVM dialect for one context, reusable for any number of its modules, one at a
+/// time.
 class KernelConversion {
 public:
-  /// `addOwn` adds a target's own patterns and conversions of types to those that all targets have.
+  /// `addOwn` adds a target's patterns and type conversions to the common ones.
   KernelConversion(mlir::MLIRContext &context,
                    llvm::function_ref<void(mlir::LLVMTypeConverter &, mlir::RewritePatternSet &)> addOwn);
   ~KernelConversion();

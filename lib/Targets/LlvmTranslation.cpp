@@ -1,10 +1,6 @@
-//===- LlvmTranslation.cpp - The LLVM dialect as a module of LLVM --------===//
+//===- LlvmTranslation.cpp - The LLVM dialect as an LLVM module -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See LlvmTranslation.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Targets/LlvmTranslation.h"
 

@@ -1,9 +1,9 @@
-//===- LlvmTranslation.h - The LLVM dialect as a module of LLVM ----------===//
+//===- LlvmTranslation.h - The LLVM dialect as an LLVM module -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the `codegen` stages of all targets begin with.
+// First part of the `codegen` stages of all targets.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_LLVMTRANSLATION_H
@@ -27,7 +27,7 @@ class Triple;
 
 namespace quern {
 
-/// Keeps the first of LLVM's complaints, which it would print, for as long as this lives.
+/// Keeps the first error that LLVM reports, instead of printing it, during its lifetime.
 class KeptComplaints {
 public:
   explicit KeptComplaints(llvm::LLVMContext &context);
@@ -40,11 +40,11 @@ private:
   std::string text;
 };
 
-/// LLVM's target, which has been initialized, of this triple.
+/// Returns LLVM's target of this triple, which must have been initialized.
 Result<const llvm::Target *> llvmTargetOf(const llvm::Triple &triple);
 
-/// A lowered module, which stays as it is, for the machine. `prepare` works on it before LLVM's verifier
-/// does, if that is asked for.
+/// Translates a lowered module, which is unchanged, for the machine. `prepare` modifies the result before LLVM's
+/// verifier runs, if requested.
 Result<std::unique_ptr<llvm::Module>> translateToLlvm(mlir::ModuleOp module, llvm::LLVMContext &context,
                                                       llvm::TargetMachine &machine, bool verifyIr,
                                                       llvm::function_ref<void(llvm::Module &)> prepare);

@@ -1,4 +1,4 @@
-//===- OneToOne.cpp - Operations that LLVM has under another name ---------===//
+//===- OneToOne.cpp - Operations with an equivalent in the LLVM dialect ---===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// A number or a vector of one dimension of a type that LLVM has.
+/// Returns true for a scalar or a one-dimensional vector of a type that LLVM has.
 bool isOfLlvm(Type type) {
   if (auto vector = dyn_cast<VectorType>(type)) {
     if (vector.getRank() != 1 || vector.isScalable())
@@ -90,7 +90,7 @@ template <typename From, typename To> Operation *OneToOne::convert(Operation &op
   }
 }
 
-/// A number in all lanes: put into the first, and from there into the others.
+/// Inserts the scalar into the first lane and shuffles it to the others.
 template <>
 Operation *OneToOne::convert<vector::BroadcastOp, LLVM::ShuffleVectorOp>(Operation &op, OpBuilder &builder) {
   auto from = cast<vector::BroadcastOp>(op);
@@ -185,7 +185,7 @@ void OneToOne::run(func::FuncOp function) const {
                                              llvm::map_to_vector(function.getArgumentTypes(), withoutIndex),
                                              function.getResultTypes()));
   OpBuilder builder(function.getContext());
-  function.walk<WalkOrder::PreOrder>([&](Operation *op) { // which may not be looked at once it is erased
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) { // `op` is not read after it is erased
     for (Region &region : op->getRegions())
       for (Block &block : region)
         makeIndicesIntegers(block.getArguments());
@@ -194,7 +194,7 @@ void OneToOne::run(func::FuncOp function) const {
     if (found == table.end() || !areOfLlvm(op->getOperandTypes()) || !areOfLlvm(op->getResultTypes()))
       return WalkResult::advance();
     builder.setInsertionPoint(op);
-    if (isa<arith::IndexCastOp>(op) && op->getOperandTypes() == op->getResultTypes()) { // both were indices, or i64
+    if (isa<arith::IndexCastOp>(op) && op->getOperandTypes() == op->getResultTypes()) { // both were indices or i64
       op->replaceAllUsesWith(op->getOperands());
     } else if (Operation *converted = found->second(*op, builder)) {
       op->replaceAllUsesWith(converted);

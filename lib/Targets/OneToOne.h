@@ -1,4 +1,4 @@
-//===- OneToOne.h - Operations that LLVM has under another name -----------===//
+//===- OneToOne.h - Operations with an equivalent in the LLVM dialect -----===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -12,17 +12,17 @@
 
 namespace quern {
 
-/// Replaces the operations of a kernel that correspond to one or a few of the LLVM dialect, with operands and results
-/// of types that LLVM has, and makes the type `index` i64. That is most of a kernel, and a conversion by patterns,
-/// which keeps what it needs to take every step back, executes seven times as many instructions for the same. It has
-/// the rest to do, in a function that the verifier would refuse until then. Reusable for any number of functions.
+/// Replaces operations of a kernel by one or a few equivalent operations of the LLVM dialect, if their operands and
+/// results have types that LLVM has, and changes the type `index` to i64. That covers most of a kernel; a conversion by
+/// patterns, which records how to undo every step, executes seven times as many instructions for it. The patterns then
+/// convert the rest of the function, which the verifier would reject until then. Reusable for any number of functions.
 class OneToOne {
 public:
   OneToOne();
   void run(mlir::func::FuncOp function) const;
 
 private:
-  /// Null: not to be had this way.
+  /// Returns null if the operation has no one-to-one translation.
   using Convert = mlir::Operation *(*)(mlir::Operation & op, mlir::OpBuilder &builder);
   template <typename From, typename To> void add();
   template <typename From, typename To> static mlir::Operation *convert(mlir::Operation &op, mlir::OpBuilder &builder);

@@ -1,11 +1,11 @@
-//===- AArch64.cpp - What AArch64 contributes to the CPU backend ---------===//
+//===- AArch64.cpp - AArch64 for the CPU backend --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// NEON has no masked accesses, so that the recipes end lines element by element or by a vector that overlaps the one
-// before. Kernels for SVE are made of vectors of exactly one register, which LLVM computes on SVE's registers where
-// these are longer than NEON's; masks are predicates there.
+// NEON has no masked accesses, so recipes finish lines element by element or with a vector that overlaps the one
+// before. SVE kernels use vectors of exactly one register, which LLVM keeps in SVE registers if these are longer than
+// NEON's; their masks are predicates.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/AArch64/AArch64.h"
@@ -26,7 +26,7 @@
 namespace quern {
 namespace {
 
-constexpr int32_t granuleBits = 128; ///< SVE's lengths are multiples of it
+constexpr int32_t granuleBits = 128; ///< SVE lengths are multiples of it
 
 VectorRegisters registersOf(const Target &target) {
   constexpr int64_t count = 32;
@@ -37,19 +37,20 @@ VectorRegisters registersOf(const Target &target) {
 
 void refine(ContractionStrategy &strategy, const Target &target) {
   strategy.hasFma = true;
-  strategy.hasQuadDots = target.has(CpuIsa::NeonBf16); // I8MM's
+  strategy.hasQuadDots = target.has(CpuIsa::NeonBf16); // I8MM
   strategy.hasSameSignDots = target.has(CpuIsa::NeonDotprod) || target.has(CpuIsa::Sve);
   strategy.hasMatrices = false;
   strategy.patchBytes = target.hasPatchDots() ? 8 : 0;
   strategy.indexedBytes = granuleBits / 8;
-  if (isSve(target.isa)) // of eight, between which the allocator moves values if they are all
+  if (isSve(target.isa)) // two of the eight stay free, because otherwise the allocator inserts moves
     strategy.indexedRegisters = 6;
-  strategy.leastSums = 20; // of up to four that begin in a cycle and take four; loads then leave Neoverse N1 the slots
-  strategy.aheadBytes = strategy.farAheadBytes = 0; // Neoverse's prefetchers follow addresses of pages that come next
+  // Up to four start in a cycle and take four cycles; with 20, loads leave Neoverse N1 enough slots.
+  strategy.leastSums = 20;
+  strategy.aheadBytes = strategy.farAheadBytes = 0; // Neoverse prefetchers continue on the next page
 }
 
-/// A turn of a loop costs instructions for addresses, which cores that begin few of them feel, and four pipelines take
-/// eight maxima to keep busy. Functions are about twenty operations a vector.
+/// The address arithmetic of an iteration matters on cores with few issue slots, and four pipelines need eight
+/// independent maxima. Math functions are about twenty operations per vector.
 constexpr int64_t mostVectors = 8, mostOperations = 48, vectorsOfPair = 2;
 
 void refineMap(MapStrategy &strategy) {
@@ -89,20 +90,20 @@ void prepare(llvm::Function &function, const Target &target) {
   placeAddresses(function);
   tellTurns(function);
   const auto granules = isSve(target.isa) ? static_cast<unsigned>(target.vectorBits / granuleBits) : 1U;
-  constexpr int64_t ofPair = 1024, ofVector = 8; // a pair of NEON's registers, and vectors of SVE
+  constexpr int64_t ofPair = 1024, ofVector = 8; // bytes, for pairs of NEON registers; vectors, for SVE
   placePanels(function, granules > 1 ? ofVector * target.vectorBits / 8 : ofPair);
   if (isSve(target.isa)) {
     placeFloatVectors(function);
     function.addFnAttr(llvm::Attribute::getWithVScaleRangeArgs(function.getContext(), granules, granules));
   }
-  if (granules > 1) // NEON's are used where they are as long
+  if (granules > 1) // with 128-bit registers, NEON instructions are used
     useScalableVectors(function, granules);
   else
     useRegisterLists(function);
   useIndexedProducts(function, granules);
 }
 
-/// A predicate of SVE ("PPR_3b" and the like) decides which lanes are accessed. NEON has no masks.
+/// SVE predicates ("PPR_3b" and the like) determine the accessed lanes. NEON has no masks.
 bool isMasked(const llvm::MachineInstr &instruction) {
   const llvm::TargetRegisterInfo &registers = *instruction.getMF()->getSubtarget().getRegisterInfo();
   auto isPredicate = [&](const llvm::MCOperandInfo &operand) {
@@ -120,8 +121,8 @@ void initializeLlvm() {
   registerWideRegisters();
 }
 
-/// Neoverse N1 has NEON and dots of bytes, V1 and V2 BF16, I8MM and SVE of 256 and of 128 bits, too. There is no model
-/// of longer ones.
+/// Neoverse N1 has NEON and byte dots; V1 and V2 also have BF16, I8MM and SVE, of 256 and of 128 bits. LLVM has no
+/// model with longer registers.
 std::vector<const char *> processorsOf(const Target &target) {
   if (isSve(target.isa))
     return {target.vectorBits == granuleBits ? "neoverse-v2" : "neoverse-v1"};
@@ -132,7 +133,7 @@ std::vector<const char *> processorsOf(const Target &target) {
 
 constexpr llvm::StringLiteral virtualPasses[] = {"aarch64-mi-peephole-opt"};
 constexpr llvm::StringLiteral allocationPasses[] = {wideRegistersName};
-/// Pairs of loads and of stores are made late; what SVE prefixes is in bundles until the end.
+/// Pairs of loads and of stores are formed late; SVE instructions with a prefix are bundled until the end.
 constexpr llvm::StringLiteral physicalPasses[] = {"aarch64-expand-pseudo", "aarch64-ldst-opt", "unpack-mi-bundles"};
 /// A conditional branch reaches 32 KiB or 1 MiB.
 constexpr llvm::StringLiteral placedPasses[] = {"branch-relaxation"};
@@ -147,7 +148,7 @@ const Architecture &aarch64Architecture() {
                                              .refineMap = refineMap,
                                              .refineRows = refineRows,
                                              .mathOptionsOf = mathOptionsOf,
-                                             .storeFence = "", // what is past the caches is ordered like the rest
+                                             .storeFence = "", // non-temporal stores are ordered like others
                                              .initializeLlvm = initializeLlvm,
                                              .llvmCpuOf = llvmCpuOf,
                                              .prepare = prepare,

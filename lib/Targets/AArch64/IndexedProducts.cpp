@@ -1,10 +1,10 @@
-//===- IndexedProducts.cpp - Products by a part of a register ------------===//
+//===- IndexedProducts.cpp - Products by an element of a register ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Selection finds most of NEON's of itself. SVE's take the element of each 128 bits of the register, so that the 128
-// bits are first repeated, once for all of their elements: a load does that by the way.
+// Selection finds most of the NEON forms. SVE forms take the element from each 128 bits of a register, so the 128 bits
+// are first repeated, once for all of their elements; a load can include that.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/AArch64/IndexedProducts.h"
@@ -22,15 +22,15 @@ using namespace llvm::PatternMatch;
 
 namespace {
 
-constexpr unsigned granuleBits = 128, laneBits = 32; ///< of a dot
+constexpr unsigned granuleBits = 128, laneBits = 32; ///< bits of a dot's lane
 
-/// What has an element in all lanes: of `from`, 128 bits long.
+/// A value with element `index` of `from`, which has 128 bits, in all lanes.
 struct Repeated {
   Value *from = nullptr;
   uint64_t index = 0;
 };
 
-/// Which change no bit here.
+/// Strips casts, which do not change bits.
 Value *withoutCasts(Value *value) {
   while (auto *cast = dyn_cast<BitCastInst>(value))
     value = cast->getOperand(0);
@@ -52,8 +52,8 @@ Repeated repeatedIn(Value *value, unsigned bits) {
   return found;
 }
 
-/// A dot whose factor `element` may be one, and what it is then. Bytes of both signs have two: the unsigned ones are
-/// the first factor.
+/// A dot, the factor that may be an element, and the indexed form. Dots of bytes of both signs have two: the first
+/// factor is the unsigned one.
 struct IndexedDot {
   Intrinsic::ID dot;
   unsigned element;
@@ -71,7 +71,7 @@ class Rewriter {
 public:
   explicit Rewriter(unsigned granules) : granules(granules) {}
 
-  /// 128 bits again and again.
+  /// Replaces a repetition of the same 128 bits.
   Value *ofRepetition(ShuffleVectorInst &shuffle) {
     auto *type = dyn_cast<FixedVectorType>(shuffle.getType());
     auto *from = dyn_cast<Instruction>(shuffle.getOperand(0));
@@ -98,7 +98,8 @@ public:
   }
 
 private:
-  /// acc + x · element, where one of the factors of a multiply-add is an element. NEON's is used where it is as long.
+  /// Replaces acc + x · element, if a factor of a multiply-add is an element. With 128-bit registers, selection finds
+  /// the NEON form.
   Value *ofFma(IntrinsicInst &fma) {
     auto *type = dyn_cast<FixedVectorType>(fma.getType());
     if (!type || granules == 1 ||
@@ -117,7 +118,7 @@ private:
     return nullptr;
   }
 
-  /// Of a dot, one of whose factors is the element.
+  /// Replaces a dot one of whose factors is an element.
   Value *ofDot(IntrinsicInst &dot, const IndexedDot &indexed) {
     Value *factor = dot.getArgOperand(indexed.element);
     auto *insert = dyn_cast<IntrinsicInst>(withoutCasts(factor));
@@ -127,7 +128,7 @@ private:
     if (!repeated.from)
       return nullptr;
     IRBuilder<> builder(&dot);
-    constexpr unsigned factors = 3; // the sum of both operands that are factors
+    constexpr unsigned factors = 3; // sum of the indices of both factors
     SmallVector<Type *, 1> types;
     if (Intrinsic::isOverloaded(indexed.name))
       types.push_back(dot.getType());
@@ -137,8 +138,8 @@ private:
                                     builder.getInt32(repeated.index)});
   }
 
-  /// Of a dot of NEON's. Selection finds its instruction where pairs are those of a register of bf16, and casts are
-  /// folded into what they cast but for a fence.
+  /// Rewrites a NEON dot by an element. Selection finds the indexed form if the pairs are those of a bf16 register; the
+  /// fence prevents LLVM from folding the cast.
   void ofPairs(IntrinsicInst &dot) {
     const Repeated repeated = repeatedIn(dot.getArgOperand(2), laneBits);
     if (!repeated.from)
@@ -164,7 +165,7 @@ private:
     return builder.CreateInsertVector(type, PoisonValue::get(type), value, uint64_t(0));
   }
 
-  /// A register of the same 128 bits again and again, made once behind them.
+  /// Returns a register that repeats the 128 bits, created once after their definition.
   Value *granulesOf(Value *from, Type *element) {
     Value *&whole = made[{from, element}];
     if (whole)
@@ -179,7 +180,7 @@ private:
   }
 
   unsigned granules;
-  DenseMap<std::pair<Value *, Type *>, Value *> made; ///< of what and by type
+  DenseMap<std::pair<Value *, Type *>, Value *> made; ///< by the repeated value and the type
 };
 
 } // namespace

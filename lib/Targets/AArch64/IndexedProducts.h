@@ -1,4 +1,4 @@
-//===- IndexedProducts.h - Products by a part of a register --------------===//
+//===- IndexedProducts.h - Products by an element of a register -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,8 +9,8 @@
 
 namespace quern {
 
-/// Makes products with one element of 128 bits in all lanes of a register, `granules` times as long, the instructions
-/// that take an element by its number, and repeats 128 bits by one instruction. The results are the same.
+/// Uses instructions with an element index for products with one element of 128 bits in all lanes of a register, which
+/// is `granules` times as long. Also repeats 128 bits by one instruction. The results are the same.
 void useIndexedProducts(llvm::Function &function, unsigned granules);
 
 } // namespace quern

@@ -1,13 +1,13 @@
-//===- ScalableVectors.cpp - What LLVM does better with scalable vectors -===//
+//===- ScalableVectors.cpp - Fixed-length vectors as scalable ones --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// LLVM computes vectors of fixed length on SVE's registers, with three exceptions that matter here. What a comparison
-// gives is a vector of integers, of which three instructions make a predicate again. A shuffle of two vectors that
-// is no instruction goes through memory, element by element; two table look-ups, in which an index beyond the table
-// gives zero, and an OR are the same. And what is as short as a register of NEON's is loaded and stored as one, and
-// widened and narrowed by a further instruction, where SVE's loads widen and its stores narrow.
+// LLVM computes fixed-length vectors in SVE registers, with three relevant exceptions. The result of a comparison is a
+// vector of integers, which three instructions convert back to a predicate. A shuffle of two vectors without an
+// instruction goes through memory, element by element; two table lookups, in which an index beyond the table returns
+// zero, and an OR do the same. And values as short as a NEON register are loaded and stored as one, and widened or
+// narrowed by another instruction, although SVE loads can widen and its stores can narrow.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/AArch64/ScalableVectors.h"
@@ -43,7 +43,7 @@ public:
     return builder.CreateExtractVector(choice.getType(), result, uint64_t(0));
   }
 
-  /// A vector that is widened as soon as it is loaded.
+  /// Widens a vector while it is loaded.
   Value *widened(CastInst &cast, LoadInst &load) {
     builder.SetInsertPoint(&load);
     Value *narrow = builder.CreateAlignedLoad(scalable(load.getType()), load.getPointerOperand(), load.getAlign());
@@ -52,7 +52,7 @@ public:
     return builder.CreateExtractVector(cast.getType(), wide, uint64_t(0));
   }
 
-  /// Of a vector that is stored as `store` has it, perhaps as integers.
+  /// Stores a vector and narrows it; `store` may store it as integers.
   void storeNarrowed(StoreInst &store, FPTruncInst &narrowed) {
     Value *value = builder.CreateFPTrunc(scalable(narrowed.getOperand(0)), scalable(narrowed.getType()));
     value = builder.CreateBitCast(value, scalable(store.getValueOperand()->getType()));
@@ -79,7 +79,7 @@ private:
     return builder.CreateInsertVector(type, PoisonValue::get(type), value, uint64_t(0));
   }
 
-  /// The elements that `mask` takes of `table`, which are numbered from `begin` on; zeros elsewhere.
+  /// Returns the elements that `mask` selects from `table`, whose indices start at `begin`; zeros elsewhere.
   Value *lookUp(Value *table, FixedVectorType *integers, ArrayRef<int> mask, unsigned begin) {
     SmallVector<Constant *> indices;
     for (int element : mask) {
@@ -96,7 +96,7 @@ private:
   unsigned granules;
 };
 
-/// Whether LLVM has an instruction, or two without memory, for a shuffle of two whole registers.
+/// Returns true if LLVM has an instruction, or two without memory, for a shuffle of two whole registers.
 bool isInstruction(const ShuffleVectorInst &shuffle) {
   const ArrayRef<int> mask = shuffle.getShuffleMask();
   const int count = static_cast<int>(mask.size());
@@ -111,19 +111,19 @@ bool isInstruction(const ShuffleVectorInst &shuffle) {
   return shuffle.isConcat() || is([&](int i) { return i < count / 2 ? i : count / 2 + i; });
 }
 
-/// Accesses past the caches have instructions of their own.
+/// Non-temporal accesses have other instructions.
 bool isPlain(const Instruction &access) { return !access.hasMetadata(LLVMContext::MD_nontemporal); }
 
-/// The load of a vector that nothing but a cast in the same block widens; null if it is none.
+/// Returns the load whose only user is the widening cast in the same block; null if there is none.
 LoadInst *widenedLoad(const CastInst &cast) {
   auto *load = dyn_cast<LoadInst>(cast.getOperand(0));
-  constexpr unsigned byteBits = 8; // no masks
+  constexpr unsigned byteBits = 8; // masks are narrower
   const bool widens = isa<ZExtInst, SExtInst, FPExtInst>(cast) && cast.getSrcTy()->getScalarSizeInBits() >= byteBits;
   return widens && load && load->hasOneUse() && load->getParent() == cast.getParent() && isPlain(*load) ? load
                                                                                                         : nullptr;
 }
 
-/// Stores that narrow a whole register of floats.
+/// Rewrites stores that narrow a whole register of floats.
 void narrowInStores(Function &function, unsigned granules) {
   for (Instruction &instruction : make_early_inc_range(instructions(function))) {
     auto *store = dyn_cast<StoreInst>(&instruction);
@@ -150,7 +150,7 @@ void narrowInStores(Function &function, unsigned granules) {
   }
 }
 
-/// How many elements of a vector a mask has, from the first on; null if it is another one.
+/// Returns the number of leading elements that a mask enables; null for other masks.
 Value *prefixOf(const Value *mask) {
   auto *compare = dyn_cast<ICmpInst>(mask);
   if (!compare || !isa<FixedVectorType>(compare->getType()))
@@ -165,7 +165,7 @@ Value *prefixOf(const Value *mask) {
   return getSplatValue(compare->getOperand(isGreater ? 0 : 1));
 }
 
-/// Loads of the first elements of registers have predicates that are made where the mask is, not in each turn.
+/// Creates the predicates of loads of leading elements where the mask is computed, not in each iteration.
 void usePrefixPredicates(Function &function, unsigned granules) {
   constexpr unsigned granuleBits = 128;
   for (Instruction &instruction : make_early_inc_range(instructions(function))) {
@@ -198,7 +198,7 @@ void usePrefixPredicates(Function &function, unsigned granules) {
   }
 }
 
-/// What replaces an instruction; null if it stays.
+/// Returns the replacement of an instruction; null if it is kept.
 Value *replacementOf(Instruction &instruction, unsigned granules) {
   Rewriter rewriter(instruction, granules);
   if (!rewriter.isRegister(&instruction))

@@ -1,4 +1,4 @@
-//===- ScalableVectors.h - What LLVM does better with scalable vectors ---===//
+//===- ScalableVectors.h - Fixed-length vectors as scalable ones ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,8 +9,8 @@
 
 namespace quern {
 
-/// Rewrites choices by comparisons, shuffles, loads that widen and stores that narrow of whole registers of SVE, which
-/// are `granules` times 128 bits long, from vectors of fixed length to scalable ones. The results are the same.
+/// Rewrites selects by comparisons, shuffles, widening loads and narrowing stores of whole SVE registers, which have
+/// `granules` times 128 bits, from fixed-length to scalable vectors. The results are the same.
 void useScalableVectors(llvm::Function &function, unsigned granules);
 
 } // namespace quern

@@ -1,10 +1,6 @@
-//===- Selection.cpp - What selection does better when it is done ---------===//
+//===- Selection.cpp - IR rewrites for better instruction selection -------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Selection.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Targets/AArch64/Selection.h"
 
@@ -26,7 +22,8 @@ using namespace llvm;
 
 namespace {
 
-/// A number that is neither zero nor NaN: zeros of either sign compare equal, but are ordered by the instructions.
+/// Returns true for a number that is neither zero nor NaN: zeros of either sign compare equal, but the instructions
+/// order them.
 bool isOrdered(const Value *value) {
   const auto *constant = dyn_cast<Constant>(value);
   const auto *number =
@@ -36,14 +33,14 @@ bool isOrdered(const Value *value) {
   return number && !number->isZero() && !number->isNaN();
 }
 
-/// What arithmetic makes is no signalling NaN.
+/// Returns true for results of arithmetic, which are never signaling NaNs.
 bool isComputed(const Value *value) {
   const auto *instruction = dyn_cast<Instruction>(value);
   return instruction && (instruction->isBinaryOp() || isa<FPExtInst, FPTruncInst>(instruction));
 }
 
-/// The larger (smaller) of the operands of a comparison, and what NaN gives, which is the second: the constant, or NaN
-/// itself where the constant is the first.
+/// Returns the instruction for the maximum (minimum) of a comparison's operands. If one is NaN, the result is the
+/// second operand: the constant, or NaN if the constant is the first.
 Intrinsic::ID instructionFor(const FCmpInst &compare) {
   const bool larger = compare.getPredicate() == CmpInst::FCMP_OGT;
   if (!larger && compare.getPredicate() != CmpInst::FCMP_OLT)
@@ -71,22 +68,22 @@ BasicBlock *preheaderOf(BasicBlock &loop) {
   return before;
 }
 
-constexpr unsigned leastSums = 8; ///< of a loop of products
+constexpr unsigned leastSums = 8; ///< minimum for a loop of products
 
-/// Vectors that a loop carries from turn to turn, such as sums.
+/// Number of vectors that a loop carries between iterations, such as sums.
 unsigned carriedVectors(const BasicBlock &loop) {
   return static_cast<unsigned>(count_if(loop.phis(), [](const PHINode &phi) { return phi.getType()->isVectorTy(); }));
 }
 
-/// An address that differs from another, which a loop computes, by a constant.
+/// An address at a constant distance from another, which a loop computes.
 struct Further {
   GetElementPtrInst *address;
   int64_t bytes;
 };
 
-/// Those that lie so close to the first of them that accesses have the difference in themselves.
+/// Addresses close enough to the first of them that accesses can encode the difference.
 struct Near {
-  int64_t bytes; ///< of the first
+  int64_t bytes; ///< for the first address
   SmallVector<Further> addresses;
 };
 
@@ -108,7 +105,7 @@ SmallVector<Near> nearOnes(GetElementPtrInst &of, int64_t reach) {
   return found;
 }
 
-/// Calls f(loop, builder in front of it) for loops of one block.
+/// Calls f(loop, builder before it) for loops of one block.
 template <typename F> void forEachInnermost(Function &function, F f) {
   for (BasicBlock &block : function)
     if (is_contained(successors(&block), &block))
@@ -159,7 +156,7 @@ void quern::useRegisterLists(Function &function) {
 }
 
 void quern::placeFloatVectors(Function &function) {
-  constexpr size_t most = 20; // of 32 registers
+  constexpr size_t most = 20; // there are 32 registers
   forEachInnermost(function, [](BasicBlock &block, IRBuilder<> &before) {
     MapVector<Constant *, SmallVector<Use *>> uses;
     for (Instruction &instruction : block)
@@ -179,8 +176,8 @@ void quern::placeFloatVectors(Function &function) {
 }
 
 void quern::placePanels(Function &function, int64_t reach) {
-  constexpr size_t most = 10;      // of 31 registers, which loops around have, too
-  constexpr int64_t far = 1 << 16; // which no access has in itself
+  constexpr size_t most = 10;      // there are 31 registers, which enclosing loops need as well
+  constexpr int64_t far = 1 << 16; // bytes; beyond any offset that an access encodes
   forEachInnermost(function, [&](BasicBlock &block, IRBuilder<> &before) {
     if (carriedVectors(block) < leastSums)
       return;
@@ -202,7 +199,7 @@ void quern::placePanels(Function &function, int64_t reach) {
         if (users += near.addresses.size(); near.bytes >= far || (near.bytes >= reach && near.addresses.size() > 1))
           panels.emplace_back(base, std::move(near));
       const bool areAll = panels.size() - known == all.size() && base->hasNUses(static_cast<unsigned>(users));
-      more += panels.size() - known - (areAll ? 1 : 0); // which is then in the place of the base's
+      more += panels.size() - known - (areAll ? 1 : 0); // they free the base's register
     }
     if (more > most)
       return;
@@ -248,7 +245,7 @@ void quern::placeAddresses(Function &function) {
       auto *instruction = dyn_cast<Instruction>(value);
       return instruction && instruction->getParent() == &block;
     };
-    DenseMap<std::tuple<Value *, Value *, Type *>, Value *> made; // by what they add to which address, in elements
+    DenseMap<std::tuple<Value *, Value *, Type *>, Value *> made; // by base, invariant term and element type
     for (Instruction &instruction : make_early_inc_range(block)) {
       auto *address = dyn_cast<GetElementPtrInst>(&instruction);
       auto *sum = address && address->getNumIndices() == 1 ? dyn_cast<BinaryOperator>(address->getOperand(1)) : nullptr;

@@ -1,4 +1,4 @@
-//===- Selection.h - What selection does better when it is done -----------===//
+//===- Selection.h - IR rewrites for better instruction selection ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,27 +9,27 @@
 
 namespace quern {
 
-/// Makes the larger or smaller of a value and a constant, a comparison with a choice, the one instruction that it is.
-/// Results are the same, but that a signalling NaN comes out quiet.
+/// Replaces a comparison and select that compute the maximum or minimum of a value and a constant by one instruction.
+/// Results are the same, except that a signaling NaN becomes quiet.
 void useMaxInstructions(llvm::Function &function);
 
-/// Makes vectors of float constants in front of the innermost loops that use them: of SVE's registers LLVM makes them
-/// in each turn, by an instruction each.
+/// Moves vectors of float constants before the innermost loops that use them: for SVE registers, LLVM creates them in
+/// each iteration, with one instruction each.
 void placeFloatVectors(llvm::Function &function);
 
-/// Adds what is the same in each turn of an innermost loop to the addresses in front of it.
+/// Adds loop-invariant terms to the bases of addresses before innermost loops.
 void placeAddresses(llvm::Function &function);
 
-/// Makes the beginnings of panels, which lie far from each other, in front of the loops of products that read them. An
-/// access reaches addresses that are fewer than `reach` bytes behind another.
+/// Computes the starts of panels that are far from each other before the product loops that read them. An access can
+/// encode the address of another plus fewer than `reach` bytes.
 void placePanels(llvm::Function &function, int64_t reach);
 
-/// Loads four registers of NEON's by one instruction where they lie side by side and are used one by one: it takes
-/// fewer slots of a core than two that load pairs.
+/// Loads four contiguous NEON registers that are used separately by one instruction, which needs fewer issue slots than
+/// two pair loads.
 void useRegisterLists(llvm::Function &function);
 
-/// How often innermost loops turn where that is known, so that what they keep in registers is worth as much; of loops
-/// of products at least as often as others, so that it is what is around them that waits in memory.
+/// Annotates innermost loops with their known iteration counts, so that the allocator values their registers
+/// accordingly. Product loops get higher counts than others, so that values outside them are spilled.
 void tellTurns(llvm::Function &function);
 
 } // namespace quern

@@ -1,4 +1,4 @@
-//===- WideRegisters.cpp - Sums out of the way of narrow instructions -----===//
+//===- WideRegisters.cpp - Keeping sums out of the low registers ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -30,7 +30,7 @@ public:
 
   bool runOnMachineFunction(MachineFunction &function) override {
     MachineRegisterInfo &registers = function.getRegInfo();
-    MapVector<const TargetRegisterClass *, SmallVector<Register>> values; // by what they may be in
+    MapVector<const TargetRegisterClass *, SmallVector<Register>> values; // by register class
     for (unsigned i = 0; i < registers.getNumVirtRegs(); ++i)
       if (const Register value = Register::index2VirtReg(i); !registers.reg_nodbg_empty(value))
         values[registers.getRegClass(value)].push_back(value);
@@ -39,8 +39,8 @@ public:
       if (narrow.none())
         continue;
       const SmallVector<MCPhysReg, 32> others = othersIn(*wide, narrow, function);
-      size_t next = 0;           // all over again, since loops come one after the other
-      for (Register value : own) // more than one instruction writes what a loop carries
+      size_t next = 0;           // wraps around, because loops run one after another
+      for (Register value : own) // loop-carried values have several definitions
         if (!others.empty() && !registers.hasOneDef(value))
           registers.setSimpleHint(value, others[next++ % others.size()]);
     }
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  /// Registers of a class that others of the function's values are limited to.
+  /// Registers of `wide` to which other values of the function are limited.
   template <typename Values> static BitVector narrowIn(const TargetRegisterClass &wide, const Values &values) {
     BitVector narrow;
     for (const auto &[few, own] : values)
@@ -60,7 +60,7 @@ private:
     return narrow;
   }
 
-  /// The rest, but for what a function must give back as it was.
+  /// Returns the other registers, except callee-saved ones.
   static SmallVector<MCPhysReg, 32> othersIn(const TargetRegisterClass &wide, const BitVector &narrow,
                                              const MachineFunction &function) {
     const TargetRegisterInfo &info = *function.getSubtarget().getRegisterInfo();

@@ -1,4 +1,4 @@
-//===- WideRegisters.h - Sums out of the way of narrow instructions -------===//
+//===- WideRegisters.h - Keeping sums out of the low registers ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,9 +9,9 @@
 
 namespace quern {
 
-/// The name in LLVM's registry of a machine pass, which registerWideRegisters() puts there. Instructions by element
-/// take the element from the first eight or sixteen registers alone. Values that a loop carries are given registers
-/// first, and would have those; the pass asks for others, so that no element is spilled.
+/// Name in LLVM's registry of a machine pass, which registerWideRegisters() registers. Instructions by element take the
+/// element only from the first eight or sixteen registers. The allocator assigns loop-carried values first and would
+/// use those registers; the pass hints at others, so that no element is spilled.
 constexpr llvm::StringLiteral wideRegistersName = "quern-wide-registers";
 void registerWideRegisters();
 

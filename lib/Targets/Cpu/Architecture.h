@@ -1,11 +1,11 @@
-//===- Architecture.h - What an architecture of CPUs contributes ---------===//
+//===- Architecture.h - An architecture of CPUs ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// All CPUs share recipes, lowering and code generation. What differs is in one value for each architecture, which its
-// folder defines: machine numbers for the recipes, which instructions vectors have, names for LLVM. Nothing else in
-// Targets/Cpu tells architectures apart.
+// All CPUs share recipes, lowering and code generation. Each architecture defines one value with its differences in its
+// own folder: machine parameters for the recipes, available vector instructions, LLVM names. No other code in
+// Targets/Cpu depends on the architecture.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_ARCHITECTURE_H
@@ -27,43 +27,44 @@
 
 namespace quern {
 
-/// The vector registers of a level, as strategies have them.
+/// The vector registers of a level, for strategies.
 struct VectorRegisters {
   int64_t bytes, count;
-  int64_t narrowestMask; ///< bits of the narrowest element that masked accesses take natively; 0: there are none
+  int64_t narrowestMask; ///< bits of the narrowest element that masked accesses support natively; 0: none
 };
 
-/// What stands for a level alone, in LLVM's names; a CPU that is tuned for no model in particular.
+/// LLVM's names of a level alone: a CPU that is not tuned for a specific model.
 struct LlvmCpu {
   std::string name, features;
 };
 
 struct Architecture {
   const char *triple;
-  const char *assemblyComment; ///< what a comment begins with
+  const char *assemblyComment; ///< prefix of comments
   VectorRegisters (*registersOf)(const Target &target);
-  /// What else the level says of a contraction.
+  /// Sets the other properties of a contraction that depend on the level.
   void (*refine)(ContractionStrategy &strategy, const Target &target);
-  /// And of lines and rows; null: nothing.
+  /// Like `refine`, for maps and rows; null: nothing to set.
   void (*refineMap)(MapStrategy &strategy) = nullptr;
   void (*refineRows)(RowsStrategy &strategy) = nullptr;
-  /// The expansions that pay on this target.
+  /// Returns the expansions that pay off on the target.
   MathOptions (*mathOptionsOf)(const Target &target);
-  /// An intrinsic that orders stores past the caches with the ones after them; empty where they are ordered.
+  /// An intrinsic that orders non-temporal stores before later stores; empty if they are ordered anyway.
   llvm::StringLiteral storeFence;
-  void (*initializeLlvm)(); ///< called once in a process
+  void (*initializeLlvm)(); ///< called once per process
   LlvmCpu (*llvmCpuOf)(const Target &target);
-  /// What selection does better when it finds it done.
+  /// Rewrites IR that instruction selection handles poorly.
   void (*prepare)(llvm::Function &function, const Target &target);
   IsMasked isMasked;
-  /// Processors of the level of which LLVM has a model, by its names; null where instructions are not listed.
+  /// Returns the processors of the level that LLVM has a model of, by LLVM's names; null if instructions are not
+  /// listed.
   std::vector<const char *> (*processorsOf)(const Target &target) = nullptr;
-  /// Passes by the names of LLVM's registry: behind those for virtual registers, in front of their allocation, behind
-  /// those for physical ones, and when blocks are where they stay.
+  /// Passes by their names in LLVM's registry: after those for virtual registers, before register allocation, after
+  /// those for physical registers, and after block placement.
   llvm::ArrayRef<llvm::StringLiteral> virtualPasses, allocationPasses, physicalPasses, placedPasses;
 };
 
-/// The architecture of a CPU.
+/// Returns the architecture of a CPU.
 const Architecture &architectureOf(CpuArch arch);
 inline const Architecture &architectureOf(const Target &target) { return architectureOf(archOf(target.isa)); }
 

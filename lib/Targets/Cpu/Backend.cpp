@@ -25,7 +25,7 @@ Kernels runContraction(const Problem &problem, const Target &target, bool isLast
   return scheduleContraction(problem, strategy, whyNot);
 }
 
-/// Batches within each other, down to one product.
+/// Schedules nested batches, down to one product.
 Kernels runBatch(const Problem &problem, const Target &target, bool, std::string *whyNot) {
   auto one = [&](const Problem &inner, std::string *why) -> Kernels {
     Kernels kernels = runContraction(inner, target, /*isLastResort=*/false, why);
@@ -38,7 +38,7 @@ Kernels runRows(const Problem &problem, const Target &target, bool, std::string 
   return scheduleRows(problem, rowsStrategyFor(target), whyNot);
 }
 
-/// Contraction is asked before rows, to which a sum of products is a reduction like any other.
+/// Contraction precedes rows, which treats a sum of products as an ordinary reduction.
 constexpr Schedule schedules[] = {{"map", runMap, false},
                                   {"contraction", runContraction, true},
                                   {"batch", runBatch, false},

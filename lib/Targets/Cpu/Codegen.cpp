@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Kernels arrive scheduled, so the middle end is skipped; CodegenPasses has what remains of the back end.
+// Kernels arrive scheduled, so the middle end is skipped; CodegenPasses selects the passes of the back end.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Codegen.h"
@@ -60,7 +60,7 @@ Result<llvm::TargetMachine *> CpuCodegen::machineFor(const Target &target) {
   if (!found)
     return found.takeError();
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // only what carries the `contract` licence
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // only with the `contract` relaxation
   const auto [cpu, features] = architecture.llvmCpuOf(target);
   machine.reset((*found)->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                               llvm::CodeGenOptLevel::Less, /*JIT=*/true));
@@ -138,7 +138,7 @@ Result<std::string> CpuCodegen::run(mlir::ModuleOp module, const Target &target,
   if (!*isEmitted)
     return internalError("codegen: LLVM cannot emit this kind of file");
   if (!complaints.first().empty()) {
-    objectPasses.erase(target.isa); // whatever state they are in
+    objectPasses.erase(target.isa); // their state is unknown
     return internalError("codegen: ", complaints.first());
   }
   std::string result(bytes.begin(), bytes.end());

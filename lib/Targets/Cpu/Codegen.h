@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `codegen` stage. What is generated depends on the IR and on the target's text alone, never on the machine that
-// compiles: an object is position-independent, has no undefined symbol and runs on every CPU of its level.
+// The `codegen` stage. Generated code depends only on the IR and on the target's text, never on the machine that
+// compiles: an object is position-independent, has no undefined symbols and runs on every CPU of its level.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_CODEGEN_H
@@ -33,27 +33,27 @@ namespace quern {
 
 class ObjectPasses;
 
-/// Keeps LLVM's context and a target machine for each instruction set it met. Not thread-safe.
+/// Keeps an LLVM context and a target machine for each instruction set used so far. Not thread-safe.
 class CpuCodegen {
 public:
   CpuCodegen();
   ~CpuCodegen();
 
-  /// `module` is what CpuLowering made; its kernels become the exported symbols. Errors are `internal`: a
-  /// kernel that was scheduled and lowered must compile. With `verifyIr`, LLVM's verifiers run on the IR
-  /// and between machine passes.
+  /// `module` is the output of CpuLowering; its kernels become the exported symbols. Errors are `internal`: a kernel
+  /// that was scheduled and lowered must compile. With `verifyIr`, LLVM's verifiers run on the IR and between machine
+  /// passes.
   Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
 
-  /// What is known of the instructions that run() writes for the same module, and of the innermost loops on processors
-  /// of the target; empty for code that takes LLVM's own list of passes.
+  /// Returns data about the instructions that run() emits for the same module, and about the innermost loops on
+  /// processors of the target; empty for code that uses LLVM's own list of passes.
   Result<CodeListing> list(mlir::ModuleOp module, const Target &target);
 
 private:
   Result<llvm::TargetMachine *> machineFor(const Target &target);
-  /// What `work` on the module says. `internal` where LLVM would end the process: the module and all that this kept are
-  /// then let go of, and the next run begins anew.
+  /// Returns the result of `work` on the module. If LLVM would abort, or memory is exhausted, returns the error of
+  /// returnFatalErrors(); the module and all kept objects are then leaked, and the next run creates new ones.
   Result<bool> generate(std::unique_ptr<llvm::Module> &module, llvm::function_ref<bool()> work);
-  /// By passes that are kept for the next module.
+  /// Uses passes that are kept for the next module.
   void emitObject(llvm::Module &module, llvm::TargetMachine &machine, const Target &target,
                   llvm::SmallVectorImpl<char> &bytes);
   std::unique_ptr<llvm::LLVMContext> context;
@@ -61,7 +61,7 @@ private:
   std::map<CpuIsa, std::unique_ptr<ObjectPasses>> objectPasses;
 };
 
-/// Fails, naming it, if an ELF object refers to a symbol that it does not define.
+/// Fails with the symbol's name if an ELF object refers to a symbol that it does not define.
 Result<void> checkSelfContained(llvm::StringRef object);
 
 } // namespace quern

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What is left out: schedulers (kernels arrive scheduled), late cleanups that change nothing here, unwinding
-// information, and debug information but where a module has it, tile registers, the x87 stack, speculation hardening,
-// thunks. The default code generation is the fallback for what the list leaves out (atomics).
+// Omitted are schedulers (kernels arrive scheduled), late cleanups that change nothing here, unwinding information,
+// debug information unless a module has it, tile registers, the x87 stack, speculation hardening and thunks. The
+// default code generation is the fallback for modules that need more (atomics).
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/CodegenPasses.h"
@@ -38,7 +38,7 @@ using namespace llvm;
 namespace quern {
 namespace {
 
-/// Reaches the protected steps of a pass configuration by pointers to members.
+/// Calls the protected steps of a pass configuration through pointers to members.
 struct PassSteps : TargetPassConfig {
   static bool addCoreISel(TargetPassConfig &config) { return (config.*(&PassSteps::addCoreISelPasses))(); }
   static void addPreEmit(TargetPassConfig &config) { (config.*(&PassSteps::addPreEmitPass))(); }
@@ -47,10 +47,10 @@ struct PassSteps : TargetPassConfig {
   }
 };
 
-/// Splits a block in front of each stage of a network of shuffles. Selection works on one block at a time, and on its
-/// way it follows every operand of every shuffle through the shuffles below, to find elements that nobody wants: half
-/// of its time for a transposed tile, where every element is wanted. What crosses the border is in a register anyway;
-/// the blocks follow one another without a branch.
+/// Splits a block before each stage of a network of shuffles. Selection works on one block at a time, and follows every
+/// operand of every shuffle through the shuffles below it to find unused elements. That is half of its time for a
+/// transposed tile, which uses every element. Values that cross the border are in registers anyway; the blocks run one
+/// after another without a branch.
 class SplitShuffleStages : public FunctionPass {
 public:
   static char ID;
@@ -71,20 +71,20 @@ public:
   }
 
 private:
-  /// A scalable vector's least size is known, which is that of a register.
+  /// A scalable vector has a known minimum size, which is that of a register.
   static bool fillsRegister(const Type *vector) {
     constexpr uint64_t registerBits = 128;
     return vector->getPrimitiveSizeInBits().getKnownMinValue() >= registerBits;
   }
 
-  /// A shuffle of two vectors of its own type.
+  /// Returns true for a shuffle of two vectors of its result type.
   static bool mixes(const Instruction &instruction) {
     auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
     return shuffle && shuffle->getType() == shuffle->getOperand(0)->getType() &&
            !isa<UndefValue>(shuffle->getOperand(1)) && fillsRegister(shuffle->getType());
   }
 
-  /// The first shuffle whose operand is one of the same block; null if there is none.
+  /// Returns the first shuffle with an operand that is a shuffle of the same block; null if there is none.
   static Instruction *firstOfNextStage(BasicBlock &block) {
     for (Instruction &instruction : block) {
       if (!mixes(instruction))
@@ -106,7 +106,7 @@ private:
     });
   }
 
-  /// Puts addresses and conditions that are used behind the border alone there too, and returns the new border.
+  /// Moves addresses and conditions that are used only after the border there too, and returns the new border.
   static Instruction *sinkScalars(Instruction &border) {
     Instruction *at = &border;
     for (Instruction &before :
@@ -125,8 +125,8 @@ private:
     return at;
   }
 
-  /// Whether what is used behind the border fits registers as it is: addresses, numbers and vectors of at
-  /// least 128 bits, but no masks.
+  /// Returns true if the values that are used after the border fit registers unchanged: addresses, numbers and vectors
+  /// of at least 128 bits, but not masks.
   static bool crossesInRegisters(Instruction &border) {
     for (Instruction &before : make_range(border.getParent()->begin(), border.getIterator())) {
       Type *type = before.getType();
@@ -140,19 +140,19 @@ private:
 };
 char SplitShuffleStages::ID = 0;
 
-/// From selected instructions to final ones, by the names of LLVM's registry, which has those of the target too. First
-/// those for registers that are virtual and written once each, then those that give them registers.
+/// Passes from selected to final instructions, by their names in LLVM's registry, which includes those of the target.
+/// First those for virtual registers with a single definition, then those that allocate registers.
 constexpr StringLiteral virtualPasses[] = {"dead-mi-elimination", "early-machinelicm", "machine-cse", "peephole-opt",
                                            "dead-mi-elimination"};
 constexpr StringLiteral coalescingPasses[] = {
     "processimpdefs",       "unreachable-mbb-elimination", "livevars",
     "phi-node-elimination", "twoaddressinstruction",       "register-coalescer"};
 constexpr StringLiteral registerPasses[] = {"greedy", "virtregrewriter", "machinelicm", "prologepilog",
-                                            "postrapseudos"}; // what stands for several instructions
+                                            "postrapseudos"}; // expands pseudo instructions
 constexpr StringLiteral lastPasses[] = {"block-placement"};
 
-/// False, with nothing added, if this LLVM has no pass of one of the names. `hasVariables`: debug information says
-/// where variables are, which is followed from block to block.
+/// Returns false, with nothing added, if this LLVM lacks a pass. `hasVariables`: debug information has the locations of
+/// variables, which are tracked from block to block.
 bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture, bool hasVariables) {
   SmallVector<Pass *> passes;
   auto append = [&](ArrayRef<StringLiteral> names) {
@@ -187,7 +187,7 @@ bool addMachinePasses(TargetPassConfig &config, const Architecture &architecture
 
 using AddPrinter = function_ref<bool(CodeGenTargetMachineImpl &, MCContext &)>;
 
-/// False if this back end does not offer the steps.
+/// Returns false if this back end lacks the steps.
 bool addPasses(TargetMachine &machine, const Architecture &architecture, legacy::PassManager &passes, bool verifyIr,
                bool hasVariables, AddPrinter addPrinter) {
   auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);
@@ -255,7 +255,7 @@ ObjectPasses::ObjectPasses(TargetMachine &machine, const Architecture &architect
   };
   passes->isComplete =
       addPasses(machine, architecture, passes->manager, /*verifyIr=*/false, /*hasVariables=*/false, addPrinter);
-  // What the machine passes keep of a function is found by its address, which one of the next module may have too.
+  // Machine functions are found by the address of their function, which a function of the next module may reuse.
   passes->manager.add(createFreeMachineFunctionPass());
 }
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// LLVM IR to assembly or an object. A pass list of our own: half of the default one serves front ends, other
-// processors or mitigations that kernels do not have, and making and visiting all of it takes longer than
+// LLVM IR to assembly or an object. Uses a custom list of passes: half of the default list serves front ends, other
+// processors or mitigations that do not apply to kernels, and creating and running all of it takes longer than
 // generating a small kernel.
 //
 //===----------------------------------------------------------------------===//
@@ -23,17 +23,18 @@ namespace quern {
 
 struct NotedCode;
 
-/// The passes for objects of one target machine, made once: arranging them executes as much as a twentieth of all that
-/// compiling a kernel does. Not thread-safe.
+/// The passes for objects of one target machine, created once: creating them executes up to a twentieth of the
+/// instructions of compiling a kernel. Not thread-safe.
 class ObjectPasses {
 public:
-  /// Whether the module has nothing that takes other passes.
+  /// Returns true if these passes support everything in the module.
   static bool serve(const llvm::Module &module);
 
   ObjectPasses(llvm::TargetMachine &machine, const Architecture &architecture);
   ~ObjectPasses();
 
-  /// Appends the object of `module`, for which serve() holds, to `bytes`; nothing if this LLVM has not the passes.
+  /// Appends the object of `module`, for which serve() is true, to `bytes`; appends nothing if this LLVM lacks the
+  /// passes.
   void run(llvm::Module &module, llvm::SmallVectorImpl<char> &bytes);
 
 private:
@@ -41,12 +42,13 @@ private:
   std::unique_ptr<Passes> passes;
 };
 
-/// Appends the code of `module` to `bytes`. False if the back end cannot emit this kind of file. Reports an error of
-/// the LLVM context, with nothing appended, if the module has atomics and masked accesses.
+/// Appends the code of `module` to `bytes`. Returns false if the back end cannot emit this kind of file. Reports an
+/// error of the LLVM context, with nothing appended, if the module has atomics and masked accesses.
 bool generateCode(llvm::TargetMachine &machine, const Architecture &architecture, llvm::Module &module,
                   llvm::SmallVectorImpl<char> &bytes, llvm::CodeGenFileType kind, bool verifyIr);
 
-/// Notes the instructions that generateCode() would emit. False for what takes LLVM's own list of passes.
+/// Records the instructions that generateCode() would emit. Returns false for modules that need LLVM's own list of
+/// passes.
 bool listCode(llvm::TargetMachine &machine, const Architecture &architecture, llvm::Module &module, NotedCode &noted);
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the program llvm-mca does with a loop, by the library that it is made of. Cycles are counted over the second
-// half of the turns, when the first half has filled the queues.
+// Analyzes a loop like the program llvm-mca, with its library. Cycles are counted over the second half of the
+// iterations, after the first half has filled the queues.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Listing.h"
@@ -30,13 +30,13 @@ using namespace llvm;
 namespace quern {
 namespace {
 
-/// Some thousand instructions are enough to see what repeats.
+/// A few thousand instructions are enough to reach the steady state.
 unsigned turnsFor(size_t instructions) {
   constexpr size_t most = 64, least = 8, all = 4000;
   return static_cast<unsigned>(std::clamp(all / instructions, least, most)) / 2 * 2;
 }
 
-/// Counts what happens from the end of the first half of the turns to that of the second.
+/// Counts events from the end of the first half of the iterations to the end of the second.
 class TurnCounter : public mca::HWEventListener {
 public:
   TurnCounter(size_t instructions, unsigned turns) : instructions(instructions), turns(turns) {}
@@ -55,7 +55,7 @@ public:
 
   double perTurn(double count) const { return count / (turns - turns / 2); }
   double cycles() const { return perTurn(static_cast<double>(end - begin)); }
-  std::map<mca::ResourceRef, double> busy; ///< by resource and unit of it
+  std::map<mca::ResourceRef, double> busy; ///< by resource and unit
 
 private:
   size_t instructions;
@@ -119,7 +119,7 @@ void Model::addPorts(const TurnCounter &counter, LoopEstimate &estimate) const {
     }
     estimate.ports.emplace_back(std::move(port), perTurn);
   }
-  // Whatever limits alone would let a turn go by in so many cycles; a tenth is for what does not fit exactly.
+  // Each limit alone would allow an iteration in this number of cycles; the slack is for small inefficiencies.
   constexpr double slack = 1.1;
   const double dispatch = model.IssueWidth ? estimate.microOps / model.IssueWidth : 0;
   if (estimate.cycles > slack * std::max(most, dispatch))
@@ -131,8 +131,8 @@ void Model::addPorts(const TurnCounter &counter, LoopEstimate &estimate) const {
 LoopEstimate Model::estimate(ArrayRef<MCInst> loop) {
   LoopEstimate estimate;
   estimate.machine = name;
-  constexpr unsigned callLatency = 100; // llvm-mca's; kernels call nothing
-  // Has what the instructions refer to.
+  constexpr unsigned callLatency = 100; // llvm-mca's default; kernels have no calls
+  // Owns the descriptions that the instructions refer to.
   mca::InstrBuilder builder(*subtarget, info, registers, analysis.get(), instruments, callLatency);
   std::vector<std::unique_ptr<mca::Instruction>> built;
   if (Error failure = build(loop, builder, built, estimate)) {
@@ -146,7 +146,7 @@ LoopEstimate Model::estimate(ArrayRef<MCInst> loop) {
   mca::CircularSourceMgr source(built, turns);
   mca::CustomBehaviour behaviour(*subtarget, source, info);
   mca::Context context(registers, *subtarget);
-  const mca::PipelineOptions options(0, 0, 0, 0, 0, 0, /*NoAlias=*/true); // 0: as the model has it
+  const mca::PipelineOptions options(0, 0, 0, 0, 0, 0, /*NoAlias=*/true); // 0: the model's value
   std::unique_ptr<mca::Pipeline> pipeline = context.createDefaultPipeline(options, source, behaviour);
   TurnCounter counter(loop.size(), turns);
   pipeline->addEventListener(&counter);

@@ -18,7 +18,7 @@ using namespace mlir;
 
 namespace {
 
-/// The pointer of a descriptor, read once in a block; of a kernel's argument, the argument itself.
+/// Returns the pointer of a descriptor, extracted once in a block; for a kernel argument, the argument itself.
 Value pointerOf(ConversionPatternRewriter &rewriter, Location loc, Value descriptor) {
   auto cast = descriptor.getDefiningOp<UnrealizedConversionCastOp>();
   if (cast && cast.getNumOperands() == 1 && isa<LLVM::LLVMPointerType>(cast.getOperand(0).getType()))
@@ -31,7 +31,7 @@ Value pointerOf(ConversionPatternRewriter &rewriter, Location loc, Value descrip
   return MemRefDescriptor(descriptor).alignedPtr(rewriter, loc);
 }
 
-/// An index less what it adds as a constant.
+/// An index without its constant addend.
 struct SplitIndex {
   Value index;
   int32_t offset = 0;
@@ -50,7 +50,7 @@ SplitIndex splitIndex(Value index) {
   return {index, static_cast<int32_t>(offset)};
 }
 
-/// The element of `base` at `index`; the same for every access of a block to it.
+/// Returns the address of element `index` of `base`, shared by all accesses of a block to it.
 Value elementAddress(OpBuilder &builder, Location loc, Type element, Value base, Value index) {
   for (Operation *user : index.getUsers())
     if (auto known = dyn_cast<LLVM::GEPOp>(user); known && known->getBlock() == builder.getInsertionBlock() &&
@@ -60,8 +60,8 @@ Value elementAddress(OpBuilder &builder, Location loc, Type element, Value base,
   return LLVM::GEPOp::create(builder, loc, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{index});
 }
 
-/// Where an access to a flat buffer begins. What the index adds as a constant becomes a second step from the same
-/// place: accesses side by side then share their index arithmetic without a search for it.
+/// Returns the address of an access to a flat buffer. The index's constant addend is a second step from the shared
+/// address, so adjacent accesses share their index arithmetic without a search for it.
 Value flatAddress(OpBuilder &builder, Location loc, Type element, Value base, SplitIndex at) {
   Value address = elementAddress(builder, loc, element, base, at.index);
   if (at.offset)
@@ -69,7 +69,7 @@ Value flatAddress(OpBuilder &builder, Location loc, Type element, Value base, Sp
   return address;
 }
 
-/// Whether this is an entry of a table in scratch.
+/// Returns true for an entry of a table in scratch.
 bool isTableEntry(Value v) {
   if (auto cast = v.getDefiningOp<UnrealizedConversionCastOp>(); cast && cast.getNumOperands() == 1)
     v = cast.getOperand(0);
@@ -78,8 +78,8 @@ bool isTableEntry(Value v) {
          isa_and_present<memref::AllocaOp, memref::ViewOp>(load.getMemRef().getDefiningOp());
 }
 
-/// What an index adds that a table has becomes a step of its own: such accesses share all else, and an address has room
-/// for a register more.
+/// Splits a table entry from an index as a separate step: such accesses share the rest, and an address can use one more
+/// register.
 struct TableStep {
   Value from, entry; ///< null: there is none
 };
@@ -89,7 +89,7 @@ TableStep tableStep(Value index) {
   return sum && isTableEntry(sum.getRhs()) ? TableStep{sum.getLhs(), sum.getRhs()} : TableStep();
 }
 
-/// What `v` is if it follows from constants, as code generation will find out; null otherwise.
+/// Returns the value of `v` if it can be computed from constants, as code generation will do; null otherwise.
 Attribute constantOf(Value v) {
   Attribute known;
   if (matchPattern(v, m_Constant(&known)))
@@ -107,7 +107,7 @@ Attribute constantOf(Value v) {
   return succeeded(op->fold(operands, results)) && results.size() == 1 ? dyn_cast<Attribute>(results[0]) : Attribute();
 }
 
-/// The only lane that a constant mask has; -1 if it is another mask.
+/// Returns the only enabled lane of a constant mask; -1 for other masks.
 int64_t onlyLane(Value mask) {
   DenseElementsAttr lanes;
   if (!matchPattern(mask, m_Constant(&lanes)))
@@ -116,8 +116,9 @@ int64_t onlyLane(Value mask) {
   return llvm::count(values, true) == 1 ? llvm::find(values, true) - values.begin() : -1;
 }
 
-/// LLVM 22 makes a scalar store of a masked one with a single constant lane, and forgets there that the store also
-/// truncates: it writes as much as the element was wide before. So that store is written here. Null if it is another.
+/// LLVM 22 converts a masked store with a single constant lane to a scalar store, but forgets that the store also
+/// truncates, and writes the width of the original element. So the scalar store is created here. Returns null for other
+/// masks.
 Operation *storeOnlyLane(OpBuilder &builder, vector::MaskedStoreOp op, Value value, Value address, unsigned alignment) {
   int64_t lane = onlyLane(op.getMask());
   if (lane < 0)
@@ -131,7 +132,7 @@ Operation *storeOnlyLane(OpBuilder &builder, vector::MaskedStoreOp op, Value val
   return LLVM::StoreOp::create(builder, loc, element, address, alignment);
 }
 
-/// The access at `address` with what `values` has of the operands: the operation itself, or a conversion's adaptor.
+/// Creates the access at `address`. `values` has the operands: the operation itself, or a conversion's adaptor.
 template <typename Op, typename Values>
 Operation *createAccess(OpBuilder &builder, Op op, Values values, Value address) {
   Location loc = op.getLoc();
@@ -201,14 +202,14 @@ bool isBuffer(Type type) {
          memref.getElementType().isIntOrIndexOrFloat();
 }
 
-/// Lowers what a function does with flat buffers to pointers. Its memrefs remain until their last use is gone.
+/// Lowers operations on flat buffers to pointers. Memrefs remain until their last use is erased.
 class FlatBuffers {
 public:
   explicit FlatBuffers(func::FuncOp function)
       : function(function), builder(function.getContext()), pointer(LLVM::LLVMPointerType::get(function.getContext())) {
   }
 
-  /// Whether nothing else in the function is of a memref, and all control is that of blocks.
+  /// Returns true if no other operations use memrefs and all control flow is between blocks.
   bool areAll();
   void lower();
 

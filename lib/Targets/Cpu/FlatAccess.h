@@ -11,18 +11,18 @@
 
 namespace quern {
 
-/// Writes masks of stores that follow from constants as constants, for the patterns below: once operations are LLVM's
-/// they no longer fold.
+/// Replaces masks of stores that can be computed from constants by constants, for the patterns below: operations of the
+/// LLVM dialect no longer fold.
 void foldMasksOfStores(mlir::func::FuncOp function);
 
-/// Makes an llvm.func of a kernel whose memrefs are all of rank 1 without layout, with a pointer for each; what
-/// OneToOne knows is converted already. False, with nothing changed, if the kernel has other memrefs, or control flow
-/// other than that of blocks. What is left is without memrefs.
+/// Converts a kernel whose memrefs all have rank 1 and no layout to an llvm.func with a pointer for each; OneToOne has
+/// already converted its own operations. Returns false, with nothing changed, if the kernel has other memrefs, or
+/// control flow other than branches between blocks. The remaining operations do not use memrefs.
 bool lowerFlatBuffers(mlir::func::FuncOp function);
 
-/// Lowers loads and stores of vectors, masked or not, on memrefs of rank 1 without layout, which is all that recipes
-/// write, with indices that are LLVM's integers. Upstream's lowering finds the alignment by way of affine maps, at
-/// every access anew.
+/// Lowers loads and stores of vectors, masked or not, on memrefs of rank 1 without layout, the only ones that recipes
+/// create, with indices that are already LLVM integers. MLIR's lowering derives the alignment from affine maps again at
+/// every access.
 void populateFlatAccessPatterns(const mlir::LLVMTypeConverter &types, mlir::RewritePatternSet &patterns);
 
 } // namespace quern

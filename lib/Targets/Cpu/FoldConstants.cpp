@@ -1,11 +1,10 @@
-//===- FoldConstants.cpp - What constants decide is decided --------------===//
+//===- FoldConstants.cpp - Folding of constants and branches --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One walk in the order of the blocks, in which values come before their uses. LLVM's own passes for this do far
-// more, at ten times the cost. Of vectors only zeros are folded: where the mask of a short vector is a constant, LLVM
-// stores lanes that are off.
+// One walk in the order of the blocks, in which values come before their uses. LLVM's own passes do far more, at ten
+// times the cost. Only zero vectors are folded: if the mask of a short vector is constant, LLVM stores disabled lanes.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/FoldConstants.h"
@@ -26,7 +25,7 @@ bool isZero(const Value *value) {
   return constant && constant->isNullValue();
 }
 
-/// What an instruction's value is, if constants tell; else null.
+/// Returns the value of an instruction if constants determine it; otherwise null.
 Value *valueOf(Instruction &instruction, const DataLayout &layout) {
   if (isa<PHINode>(instruction) || instruction.isTerminator())
     return nullptr;

@@ -1,4 +1,4 @@
-//===- FoldConstants.h - What constants decide is decided ----------------===//
+//===- FoldConstants.h - Folding of constants and branches ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,9 +9,9 @@
 
 namespace quern {
 
-/// Evaluates instructions of constants, and drops the branches that are then never taken. Recipes compare sizes and
-/// limits that are often numbers. Instruction selection would fold them as well, but one block at a time, and it leaves
-/// constants of bf16 where LLVM cannot select them.
+/// Evaluates instructions of constants, and removes branches that are then never taken. Recipes compare sizes and
+/// limits that are often constant. Instruction selection would fold them as well, but one block at a time, and it
+/// leaves bf16 constants that LLVM cannot select.
 void foldConstants(llvm::Module &module);
 
 } // namespace quern

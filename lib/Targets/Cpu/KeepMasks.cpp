@@ -24,8 +24,8 @@ using namespace llvm;
 namespace quern {
 namespace {
 
-/// Identifies the memory operand of a masked access. A target flag, because LLVM copies it along with the operand; no
-/// target of ours uses this one.
+/// Identifies the memory operand of a masked access. It is a target flag, because LLVM copies it along with the
+/// operand; our targets do not use it otherwise.
 constexpr auto maskedFlag = MachineMemOperand::MOTargetFlag4;
 
 class MarkMasks : public MachineFunctionPass {
@@ -47,9 +47,9 @@ public:
   }
 
 private:
-  /// Returns true for a masked access to memory that may not exist. The constants of a kernel always do, and LLVM may
-  /// load them in front of a loop. An operand of known size is an unmasked load that selection folded into a masked
-  /// instruction: all of its memory exists, and LLVM may unfold it again. Masked loads and stores have no size.
+  /// Returns true for a masked access to memory that may not exist. A kernel's constants always exist, and LLVM may
+  /// hoist their loads. An operand of known size is an unmasked load that selection folded into a masked instruction:
+  /// all of its memory exists, and LLVM may unfold it again. Masked loads and stores have no size.
   bool isAtRisk(const MachineInstr &instruction) const {
     auto isOfUnknownSize = [](const MachineMemOperand *operand) { return !operand->getSize().isPrecise(); };
     return any_of(instruction.memoperands(), isOfUnknownSize) && !instruction.isDereferenceableInvariantLoad() &&

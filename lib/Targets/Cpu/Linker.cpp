@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One LLJIT serves the process; every object gets a JITDylib of its own, which is removed, with its memory, when the
-// object is released. The LLJIT is never destroyed: kernels may still run on other threads while static destructors do.
-// A failed allocation abandons it.
+// One LLJIT serves the process; every object gets a separate JITDylib, which is removed, with its memory, when the
+// object is released. The LLJIT is never destroyed, because kernels may still run on other threads during static
+// destruction. A failed allocation abandons it.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Linker.h"
@@ -28,12 +28,12 @@ using namespace llvm;
 namespace quern {
 namespace {
 
-/// Receives the first error that the session reports while this thread links; null: nothing does. A lookup itself only
-/// names the symbols that it lacks, and without a reporter the session prints why.
+/// Receives the first error that the session reports while this thread links; null: errors are dropped. A lookup itself
+/// only names the missing symbols, and without a reporter the session prints the cause.
 thread_local Error *reported = nullptr;
 
-/// A shortage and a refusal of executable pages differ from other errors by the system's number, which the memory
-/// manager of JITLink passes on.
+/// Memory exhaustion and a refusal of executable pages are distinguished from other errors by the system's error code,
+/// which JITLink's memory manager passes on.
 Error asError(llvm::Error error) {
   Status status = Status::Internal;
   std::string text;
@@ -58,7 +58,7 @@ void keepFirst(llvm::Error error) {
     *reported = std::move(kept);
 }
 
-/// Why a call of the session failed.
+/// Returns the cause of a failed call of the session.
 Error reasonOf(llvm::Error error) {
   Error own = asError(std::move(error));
   return reported && reported->status != Status::Success ? *reported : own;
@@ -81,10 +81,10 @@ Expected<std::unique_ptr<orc::LLJIT>> createJit() {
 /// An LLJIT, which is never destroyed.
 struct Jit {
   std::unique_ptr<orc::LLJIT> lljit;
-  std::atomic<bool> isAbandoned{false}; ///< a failed allocation has left it half changed, its locks perhaps locked
+  std::atomic<bool> isAbandoned{false}; ///< a failed allocation has left it inconsistent, perhaps with its locks held
 };
 
-/// The process's LLJIT, another one if it was abandoned, or why it could not be made.
+/// Returns the process's LLJIT, a new one if it was abandoned, or the reason why it cannot be created.
 Result<Jit *> processJit() {
   static constinit std::mutex mutex; ///< guards `current`
   static constinit Jit *current = nullptr;
@@ -113,7 +113,7 @@ public:
     if (jit.isAbandoned)
       return;
     if (auto error = jit.lljit->getExecutionSession().removeJITDylib(library))
-      consumeError(std::move(error)); // nobody is left to be told
+      consumeError(std::move(error)); // there is no caller to report it to
   }
 
 private:

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Links an object that was just compiled into this process with LLJIT and its object-linking layer. Process symbols
-// are not visible: objects are self-contained.
+// Links an object that was just compiled into this process with LLJIT and its object-linking layer. Process symbols are
+// not visible, because objects are self-contained.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_LINKER_H
@@ -19,16 +19,16 @@
 
 namespace quern {
 
-/// Code that stays mapped for as long as this object lives.
+/// Code that stays mapped during the lifetime of this object.
 class LinkedObject {
 public:
   virtual ~LinkedObject() = default;
-  /// One address for each symbol that was asked for.
+  /// Addresses of the requested symbols.
   std::vector<void *> entries;
 };
 
 /// Links `object`, which must come from CpuCodegen or a validated artifact for this machine. `unimplemented`: the
-/// system does not allow that pages become executable; `out_of_memory`: it has none. Thread-safe.
+/// system does not allow executable pages; `out_of_memory`: it has no memory. Thread-safe.
 Result<std::unique_ptr<LinkedObject>> linkObject(std::string_view object, const std::vector<std::string> &symbols);
 
 } // namespace quern

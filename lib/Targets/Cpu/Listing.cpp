@@ -1,10 +1,6 @@
-//===- Listing.cpp - Instructions as they are emitted ---------------------===//
+//===- Listing.cpp - Recording instructions as they are emitted -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Listing.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Listing.h"
 
@@ -37,8 +33,8 @@ bool isStackOrConstant(const MCInst &instruction, const MCRegisterInfo &register
   });
 }
 
-/// Whether it moves or computes with a whole vector of memory for which no alignment is asked. LLVM has a table of
-/// that for itself alone; the names of its instructions say it, too.
+/// Returns true if the instruction moves or computes with a whole vector in memory and requires no alignment. LLVM's
+/// table of these is private, but the names of its instructions also show it.
 bool isUnalignedVector(const MCInst &instruction, const MCInstrInfo &info, const MCRegisterInfo &registers) {
   const MCInstrDesc &about = info.get(instruction.getOpcode());
   if ((!about.mayLoad() && !about.mayStore()) || isStackOrConstant(instruction, registers))
@@ -61,7 +57,7 @@ public:
       : MCELFStreamer(context, std::move(backend), std::move(writer), std::move(emitter)), nowhere(std::move(nowhere)),
         comments(comment), noted(noted), info(info) {}
 
-  // The printer says of what it would write as a comment that a register is spilled.
+  // The printer reports spills only as comments.
   bool isVerboseAsm() const override { return true; }
   raw_ostream &getCommentOS() override { return comments; }
 
@@ -80,7 +76,7 @@ public:
     MCELFStreamer::emitInstruction(instruction, subtarget);
   }
 
-  /// The printer's last call: the code is laid out, and its symbols are still there.
+  /// Called last by the printer: the code is laid out, and its symbols still exist.
   void reset() override {
     for (auto [place, listed] : zip_equal(places, noted.listing.instructions)) {
       uint64_t offset = 0;
@@ -104,7 +100,7 @@ private:
                                                                                  : AccessMark::None;
   }
 
-  /// The instruction that a jump leads to.
+  /// Returns the target of a jump.
   std::optional<size_t> targetOf(const MCInst &instruction) const {
     if (!info.get(instruction.getOpcode()).isBranch())
       return std::nullopt;
@@ -115,8 +111,8 @@ private:
     return std::nullopt;
   }
 
-  /// From the target of a jump backwards to the jump, the last one of several; those with another within are no
-  /// innermost ones.
+  /// A loop extends from the target of a backward jump to the last such jump. Loops that contain another are not
+  /// innermost and are skipped.
   void findLoops() {
     std::map<size_t, size_t> ends;
     for (size_t at = 0; at < noted.instructions.size(); ++at)
@@ -130,11 +126,11 @@ private:
   }
 
   std::unique_ptr<raw_null_ostream> nowhere;
-  std::string comment; ///< of the instruction that comes next
+  std::string comment; ///< comment of the next instruction
   raw_string_ostream comments;
   NotedCode &noted;
   const MCInstrInfo &info;
-  DenseMap<const MCSymbol *, size_t> labels; ///< the instructions behind them
+  DenseMap<const MCSymbol *, size_t> labels; ///< the instructions after them
   std::vector<MCSymbol *> places;
 };
 

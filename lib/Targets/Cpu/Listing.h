@@ -1,10 +1,10 @@
-//===- Listing.h - Instructions as they are emitted -----------------------===//
+//===- Listing.h - Recording instructions as they are emitted -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An object is written to nowhere, and each instruction is noted on its way: where it lies, what the printer of
-// assembly would say of it, and what it is for the models of processors. No assembly is parsed, no code disassembled.
+// Emits an object without writing it, and records each instruction: its offset, the comment that the assembly printer
+// would write, and the form that processor models need. No assembly is parsed, and no code is disassembled.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_LISTING_H
@@ -24,17 +24,17 @@ class TargetMachine;
 
 namespace quern {
 
-/// What a streamer notes: `instructions` has the code of `listing.instructions`.
+/// Output of a streamer: `instructions` has the code of `listing.instructions`.
 struct NotedCode {
   CodeListing listing;
   std::vector<llvm::MCInst> instructions;
 };
 
-/// For one run of a printer. `noted` is filled when that ends, and must live until then.
+/// Creates a streamer for one run of a printer. `noted` is filled when the run ends, and must outlive it.
 std::unique_ptr<llvm::MCStreamer> createNotingStreamer(llvm::TargetMachine &machine, llvm::MCContext &context,
                                                        NotedCode &noted);
 
-/// Adds to each loop one estimate for each processor of `machines`.
+/// Adds one estimate for each processor of `machines` to each loop.
 void estimateLoops(const llvm::TargetMachine &machine, NotedCode &noted, const std::vector<const char *> &machines);
 
 } // namespace quern

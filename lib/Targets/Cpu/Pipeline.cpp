@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Memrefs become bare pointers (every address within one is already a flat index). The kernel ABI is put on after the
-// conversion, where an argument is a pointer and can be replaced by a load from the argument block. No pointer is
-// marked noalias: an execution may be in place.
+// Memrefs become bare pointers (every address within one is already a flat index). The kernel ABI is added after the
+// conversion, when an argument is a pointer that a load from the argument block can replace. No pointer is marked
+// noalias, because an execution may be in place.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Pipeline.h"
@@ -38,8 +38,8 @@ bool surelyRuns(scf::ForOp loop) {
          matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) && lower.slt(upper);
 }
 
-/// Lowers scf.for with its test at the bottom: one branch an iteration, where upstream's lowering has two. A loop that
-/// may run no iteration gets a test in front.
+/// Lowers scf.for with its test at the bottom: one branch per iteration, while MLIR's lowering has two. A loop that may
+/// have no iteration gets a test before it.
 void lowerToBottomTest(scf::ForOp loop, RewriterBase &rewriter) {
   Location loc = loop.getLoc();
   bool runs = surelyRuns(loop);
@@ -51,8 +51,7 @@ void lowerToBottomTest(scf::ForOp loop, RewriterBase &rewriter) {
     cf::BranchOp::create(rewriter, loc, after);
   }
 
-  // A block may not branch to itself here: converting its own arguments would leave the
-  // branch in a block that is gone.
+  // A block may not branch to itself here: converting its own arguments would leave the branch in an erased block.
   auto yield = cast<scf::YieldOp>(last->getTerminator());
   Block *latch = rewriter.splitBlock(last, yield->getIterator());
   rewriter.setInsertionPointToEnd(last);
@@ -78,7 +77,7 @@ void lowerToBottomTest(scf::ForOp loop, RewriterBase &rewriter) {
   rewriter.replaceOp(loop, exit->getArguments().take_front(loop.getNumResults()));
 }
 
-/// Puts the blocks of one side of an scf.if in front of `exit`, and returns the first; `exit` if the side has none.
+/// Inlines the blocks of one side of an scf.if before `exit`, and returns the first; `exit` if the side is empty.
 Block *inlineSide(Region &side, Block *exit, RewriterBase &rewriter) {
   if (side.empty())
     return exit;
@@ -105,7 +104,7 @@ void lowerChoice(scf::IfOp choice, RewriterBase &rewriter) {
   rewriter.replaceOp(choice, exit->getArguments().take_front(choice.getNumResults()));
 }
 
-/// Lowers loops and choices, of which those outside come first.
+/// Lowers loops and choices, outer ones first.
 void lowerControl(func::FuncOp function) {
   SmallVector<Operation *> structured;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -120,14 +119,15 @@ void lowerControl(func::FuncOp function) {
       lowerChoice(cast<scf::IfOp>(op), rewriter);
 }
 
-/// What the kernel's LLVM function must know of the func.func that it was.
+/// Properties of the func.func that its LLVM function needs.
 struct KernelSignature {
   StringAttr name;
   unsigned tensors = 0;
-  SmallVector<int32_t> blockFields; ///< of the arguments after the tensors: their place in the argument block
+  SmallVector<int32_t> blockFields; ///< for each argument after the tensors: its index in the argument block
 };
 
-/// The place in quern_kernel_args_t of an argument behind the tensors; 0 of a tensor, which comes from the buffers.
+/// Returns the index in quern_kernel_args_t of an argument after the tensors; 0 for a tensor, which is in the list of
+/// buffers.
 int32_t blockFieldOf(func::FuncOp function, unsigned argument) {
   const StringRef fields[] = {attr::scratch, attr::shared, attr::sizes};
   const auto *found =
@@ -135,7 +135,7 @@ int32_t blockFieldOf(func::FuncOp function, unsigned argument) {
   return found == std::end(fields) ? 0 : static_cast<int32_t>(found - fields) + 1;
 }
 
-/// Keeps on the kernel what its lowered form no longer says.
+/// Reads the signature, and records on the kernel the types that its lowered form no longer has.
 FailureOr<KernelSignature> readSignature(func::FuncOp function) {
   auto fail = [&](const Twine &why) -> FailureOr<KernelSignature> {
     return function.emitError("lower: @") << function.getName() << ' ' << why;
@@ -163,8 +163,8 @@ FailureOr<KernelSignature> readSignature(func::FuncOp function) {
   return signature;
 }
 
-/// (pointers…, begin, end) becomes (args, begin, end); the pointers are loaded from
-/// include/quern/kernel_abi.h's structure.
+/// Changes (pointers…, begin, end) to (args, begin, end); the pointers are loaded from the structure of
+/// include/quern/kernel_abi.h.
 void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature) {
   Block &entry = function.getBody().front();
   OpBuilder builder = OpBuilder::atBlockBegin(&entry);
@@ -188,8 +188,8 @@ void wrapInKernelAbi(LLVM::LLVMFuncOp function, const KernelSignature &signature
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), {pointer, i64, i64}));
 }
 
-/// Stores past the caches are not ordered with the ones that tell another thread that the kernel is done: a
-/// fence before each return is.
+/// Non-temporal stores are not ordered with the stores that signal other threads that the kernel is done, so a fence
+/// precedes each return.
 void fenceStreamedStores(LLVM::LLVMFuncOp function, StringRef fence) {
   bool streams = function
                      .walk([](LLVM::StoreOp store) {
@@ -204,14 +204,14 @@ void fenceStreamedStores(LLVM::LLVMFuncOp function, StringRef fence) {
   });
 }
 
-/// A choice between descriptors becomes one between their pointers, the only field that an access reads.
+/// Replaces a select of descriptors by one of their pointers, the only field that accesses read.
 void choosePointers(LLVM::LLVMFuncOp function) {
   SmallVector<LLVM::SelectOp> choices;
   function.walk([&](LLVM::SelectOp choice) {
     if (isa<LLVM::LLVMStructType>(choice.getType()))
       choices.push_back(choice);
   });
-  for (LLVM::SelectOp choice : llvm::reverse(choices)) { // one of choices before what it chooses from
+  for (LLVM::SelectOp choice : llvm::reverse(choices)) { // outer selects before those that they select from
     OpBuilder builder(choice);
     Location loc = choice.getLoc();
     constexpr int64_t alignedPointer = 1;
@@ -230,8 +230,8 @@ void choosePointers(LLVM::LLVMFuncOp function) {
   }
 }
 
-/// A pair or four of narrow elements that is used as a word is loaded as one: their vector is of a type that
-/// selection has to take apart.
+/// Loads a pair or four of narrow elements that is used as a word as one word: selection would have to split the vector
+/// type.
 void loadWords(LLVM::LLVMFuncOp function) {
   function.walk([](LLVM::ExtractElementOp word) {
     auto cast = word.getVector().getDefiningOp<LLVM::BitcastOp>();
@@ -248,8 +248,8 @@ void loadWords(LLVM::LLVMFuncOp function) {
   });
 }
 
-/// Blocks with one way in take values as they are, and those that follow another without a choice become
-/// part of it. Loops leave many.
+/// Replaces arguments of blocks with one predecessor, and merges a block that follows an unconditional branch into it.
+/// Lowered loops leave many of these.
 void joinBlocks(LLVM::LLVMFuncOp function) {
   for (Block &block : llvm::make_early_inc_range(llvm::drop_begin(function.getBody()))) {
     Block *before = block.getSinglePredecessor();
@@ -269,7 +269,7 @@ void joinBlocks(LLVM::LLVMFuncOp function) {
   }
 }
 
-/// Whether all that the module has is of the LLVM dialect.
+/// Returns true if all operations of the module are of the LLVM dialect.
 bool isLowered(ModuleOp module) {
   const Dialect *llvm = module.getContext()->getLoadedDialect<LLVM::LLVMDialect>();
   return !module

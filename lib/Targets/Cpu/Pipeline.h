@@ -3,9 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `lower` stage: verify, expand narrow floats and math for the target's level, make blocks of loops, replace each
-// operation by that of the LLVM dialect and each buffer by its pointer, and put the kernel ABI around it. What is left
-// (few kernels have any) takes a conversion by patterns, which are built once per context. No pass manager.
+// The `lower` stage: verifies, expands narrow floats and math for the target's level, converts loops to blocks,
+// replaces operations by those of the LLVM dialect and buffers by their pointers, and adds the kernel ABI. The
+// remaining operations (few kernels have any) are converted by patterns, which are built once per context. No pass
+// manager is used.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_PIPELINE_H
@@ -19,16 +20,16 @@
 
 namespace quern {
 
-/// Expands what no instruction of the target does, in every kernel of the module. Idempotent.
+/// Expands operations for which the target has no instruction, in every kernel of the module. Idempotent.
 mlir::LogicalResult expandForTarget(mlir::ModuleOp module, const Target &target);
 
-/// The conversion of one context, reusable for any number of modules of that context, one at a time.
+/// The conversion for one context, reusable for any number of its modules, one at a time.
 class CpuLowering {
 public:
   explicit CpuLowering(mlir::MLIRContext &context);
 
-  /// Turns each kernel of `module` (a func.func with `quern.kernel`) into an llvm.func of the kernel ABI.
-  /// Diagnoses what cannot be lowered.
+  /// Converts each kernel of `module` (a func.func with `quern.kernel`) to an llvm.func of the kernel ABI. Diagnoses
+  /// operations that cannot be lowered.
   mlir::LogicalResult run(mlir::ModuleOp module, const Target &target, bool verifyIr);
 
 private:

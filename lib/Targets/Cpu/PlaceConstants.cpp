@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Selection and hoisting leave constants at the entry. A kernel that sums products and then applies functions would
-// hold the coefficients of those functions in registers while it sums; register allocation, to which a loop within two
-// others looks hotter than one within a single one, then spills sums rather than load constants again.
+// keep the coefficients of the functions in registers while it sums. Register allocation rates a loop within two others
+// as hotter than one within a single loop, and would then spill sums instead of reloading constants.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/PlaceConstants.h"
@@ -59,7 +59,7 @@ private:
 
   MachineLoopInfo *loops = nullptr;
   MachineRegisterInfo *registers = nullptr;
-  size_t count = 0; ///< of constants in the function
+  size_t count = 0; ///< constants in the function
 };
 char PlaceConstants::ID = 0;
 
@@ -69,7 +69,7 @@ bool PlaceConstants::isVector(Register value) const {
   return registers->getTargetRegisterInfo()->getRegSizeInBits(*kind) >= vectorBits;
 }
 
-/// Whether what the loop carries, all constants and what a step needs beside them might not fit the registers.
+/// Returns true if the vectors that the loop carries, all constants and those of a step might not fit the registers.
 bool PlaceConstants::isCrowded(const MachineLoop &loop, Register constant) const {
   constexpr size_t ofStep = 8;
   auto isCarried = [&](const MachineInstr &phi) { return isVector(phi.getOperand(0).getReg()); };
@@ -89,7 +89,8 @@ bool PlaceConstants::isVectorOfConstants(const MachineInstr &instruction) const 
   return isAlike && none_of(instruction.all_uses(), isVirtual) && registers->hasOneDef(result) && isVector(result);
 }
 
-/// The block of a use, or the one that leads to the outermost loop around it in which no crowded loop lacks a use.
+/// Returns the block of a use, or the predecessor of the outermost loop around it in which every crowded loop has a
+/// use.
 MachineBasicBlock *PlaceConstants::placeFor(MachineBasicBlock &use, MachineInstr &constant,
                                             ArrayRef<MachineBasicBlock *> all) const {
   Register own = constant.getOperand(0).getReg();
@@ -116,7 +117,7 @@ MachineBasicBlock *PlaceConstants::placeFor(MachineBasicBlock &use, MachineInstr
 
 bool PlaceConstants::place(MachineInstr &constant) {
   Register old = constant.getOperand(0).getReg();
-  auto blockOf = [](MachineOperand &use) { // a phi reads at the end of the block that it comes from
+  auto blockOf = [](MachineOperand &use) { // a phi reads at the end of its predecessor
     MachineInstr &user = *use.getParent();
     return user.isPHI() ? user.getOperand(use.getOperandNo() + 1).getMBB() : user.getParent();
   };
@@ -141,7 +142,7 @@ bool PlaceConstants::place(MachineInstr &constant) {
       ++at;
     MachineInstr *copy = constant.getMF()->CloneMachineInstr(&constant);
     block->insert(at, copy);
-    copy->setDebugLoc(own.front()->getParent()->getDebugLoc()); // it is there for that one
+    copy->setDebugLoc(own.front()->getParent()->getDebugLoc()); // the copy serves that use
     Register fresh = registers->cloneVirtualRegister(old);
     copy->getOperand(0).setReg(fresh);
     for (MachineOperand *use : own)

@@ -11,9 +11,9 @@ class Pass;
 
 namespace quern {
 
-/// A machine pass: loads vectors of constants in front of the outermost loops all of whose innermost loops use them,
-/// and in each such place anew, so that no loop in between keeps registers for them. It wants registers that are
-/// virtual and written once.
+/// A machine pass that loads vectors of constants before the outermost loops all of whose innermost loops use them,
+/// separately at each of these places, so that no loop in between keeps registers for them. Requires virtual registers
+/// with a single definition.
 llvm::Pass *createPlaceConstantsPass();
 
 } // namespace quern

@@ -1,11 +1,11 @@
-//===- Strategy.cpp - What CPU targets contribute to the recipes ----------===//
+//===- Strategy.cpp - Strategies of CPU targets for the recipes -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Register file, masking and instructions are the architecture's; budgets come from the caches. Half of L2 goes to
-// scratch, since the tensors pass through it; a destination of half the last level would push its source out, and so
-// would a map that moves as much on one thread; several threads keep what fits.
+// Register file, masking and instructions come from the architecture, budgets from the cache sizes. Half of L2 is for
+// scratch, because the tensors pass through it. On one thread, a destination of half the last-level cache would evict
+// its source, and so would a map that moves as much; several threads keep all that fits.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Cpu/Strategy.h"
@@ -18,7 +18,7 @@ using namespace quern;
 
 namespace {
 
-/// From how many bytes on what is written passes the caches (docs/architecture.md, "Written past the caches").
+/// Bytes from which results are written with non-temporal stores (see docs/architecture.md).
 struct StreamSizes {
   int64_t lines;      ///< read and written by lines, by one thread
   int64_t tiles;      ///< read and written by tiles, by one thread
@@ -27,7 +27,7 @@ struct StreamSizes {
   int64_t alwaysRows; ///< written by rows, by several threads
 };
 
-/// A cache that dozens of cores share keeps no more than about 64 MiB for a few of them, whatever its size.
+/// A cache that dozens of cores share keeps at most about 64 MiB for a few of them, whatever its size.
 StreamSizes streamSizesOf(const Target &target) {
   constexpr int64_t kept = 64 << 20;
   int64_t last = int64_t(target.l3Kib) << 10, half = last / 2;
@@ -43,7 +43,7 @@ ContractionStrategy quern::contractionStrategyFor(const Target &target) {
   strategy.vectorBytes = registers.bytes;
   strategy.registers = registers.count;
   strategy.narrowestMask = registers.narrowestMask;
-  strategy.leastRestSums = registers.count > 16 ? 12 : 8; // two dots of pairs begin in a cycle and take six
+  strategy.leastRestSums = registers.count > 16 ? 12 : 8; // two dots of pairs start in a cycle and take six cycles
   strategy.hasPairDots = target.hasPairDots();
   architectureOf(target).refine(strategy, target);
   strategy.nearestBytes = int64_t(target.l1Kib) << 10;

@@ -1,10 +1,10 @@
-//===- Strategy.h - What CPU targets contribute to the recipes ------------===//
+//===- Strategy.h - Strategies of CPU targets for the recipes -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One table for each recipe, keyed by the instruction set and scaled by the cache sizes of the target.
-// Pure functions of the target.
+// One function per recipe, which fills its strategy from the instruction set and the cache sizes of the target. Pure
+// functions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_CPU_STRATEGY_H

@@ -1,4 +1,4 @@
-//===- Backend.cpp - Devices that take SPIR-V -----------------------------===//
+//===- Backend.cpp - Devices that accept SPIR-V ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -19,7 +19,7 @@ using namespace quern;
 
 namespace {
 
-/// The most group memory that one of the kernels takes; erases them, memory included, if that is more than there is.
+/// Returns the maximum group memory of the kernels; erases them, and the memory, if that exceeds `available`.
 int64_t dropUnlessFits(ArrayRef<func::FuncOp> kernels, int64_t available) {
   int64_t most = 0;
   llvm::SmallSetVector<Operation *, 4> memory;
@@ -44,7 +44,7 @@ int64_t dropUnlessFits(ArrayRef<func::FuncOp> kernels, int64_t available) {
   return most;
 }
 
-/// A recipe within the limits of the target; as a last resort without group memory.
+/// Runs a recipe within the limits of the target; as a last resort without group memory.
 template <auto recipe>
 Kernels run(const Problem &problem, const Target &target, bool isLastResort, std::string *whyNot) {
   const int64_t available = target.device.groupMemoryBytes;

@@ -1,10 +1,10 @@
-//===- Check.cpp - What may be given to the SPIR-V back end -----------------===//
+//===- Check.cpp - Checking input of the SPIR-V back end ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Lists, not rules: what is on none is refused. An instruction that is missing here is added
-// with a kernel that runs it.
+// Allow-lists rather than rules: anything else is refused. Add a missing instruction together with a kernel that runs
+// it.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Check.h"
@@ -73,13 +73,13 @@ constexpr Intrinsic::ID intrinsicsTaken[] = {
     Intrinsic::roundeven, Intrinsic::copysign, Intrinsic::maxnum, Intrinsic::minnum, Intrinsic::smin, Intrinsic::smax,
     Intrinsic::umin,      Intrinsic::umax,     Intrinsic::abs,    Intrinsic::pow};
 
-/// OpenCL's functions, mangled as MLIR does it: any other would become an import that no device has.
+/// OpenCL's functions, with MLIR's mangling: any other would become an import that devices do not have.
 constexpr StringLiteral functionsTaken[] = {"_Z12get_group_idj",      "_Z12get_local_idj",
                                             "_Z14get_local_sizej",    "_Z13get_global_idj",
                                             "_Z14get_num_groupsj",    "_Z22get_sub_group_local_id",
                                             "_Z16get_sub_group_id",   "_Z18get_num_sub_groups",
                                             "_Z18get_sub_group_size", "_Z7barrierj"};
-/// The same of a scalar and a number of 32 bits: between the beginning and the j at the end is the scalar's type.
+/// Prefixes of functions of a scalar and a 32-bit number: the scalar's type is between the prefix and the final j.
 constexpr StringLiteral laneFunctionsTaken[] = {"_Z17sub_group_shuffle", "_Z21sub_group_shuffle_xor",
                                                 "_Z20sub_group_shuffle_up", "_Z22sub_group_shuffle_down",
                                                 "_Z19sub_group_broadcast"};
@@ -119,7 +119,7 @@ private:
     return StringRef(text).split('\n').first.trim().substr(0, 160).str();
   }
 
-  /// Scalars, vectors of a length that SPIR-V has, pointers to OpenCL's address spaces.
+  /// Allows scalars, vectors of a length that SPIR-V has, and pointers to OpenCL's address spaces.
   Result<void> checkType(Type *type) {
     if (auto *vector = dyn_cast<FixedVectorType>(type)) {
       if (!is_contained({2u, 3u, 4u, 8u, 16u}, vector->getNumElements()))

@@ -1,4 +1,4 @@
-//===- Check.h - What may be given to the SPIR-V back end -------------------===//
+//===- Check.h - Checking input of the SPIR-V back end --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -14,8 +14,8 @@ class Module;
 
 namespace quern {
 
-/// Accepts a module whose types, instructions, functions and address spaces are all known to translate and to be the
-/// device's. Otherwise `unimplemented`, with the first thing that is not.
+/// Accepts a module if all of its types, instructions, functions and address spaces can be translated and are supported
+/// by the device. Otherwise returns `unimplemented` with the first one that is not.
 Result<void> checkForSpirv(const llvm::Module &module, const DeviceTraits &device);
 
 } // namespace quern

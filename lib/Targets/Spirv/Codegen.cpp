@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A device computes on scalars, one for each work-item, whatever the code says: vectors remain where memory is
-// accessed, and all else is taken apart first, which also leaves no vector of a length that SPIR-V does not have.
+// Devices compute scalars, one for each work-item, even if the code has vectors. Vectors are kept only for memory
+// accesses; all other operations are scalarized first, which also removes vectors of lengths that SPIR-V does not have.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Codegen.h"
@@ -40,7 +40,7 @@ namespace {
 
 constexpr const char *tripleText = "spirv64v1.3-unknown-unknown";
 
-/// LLVM 22 forgets to truncate where an integer is truncated and then extended to a width below its own: the two
+/// LLVM 22 omits the truncation if an integer is truncated and then extended to less than its original width: the two
 /// become a mask, or shifts.
 void joinTruncatedExtensions(llvm::Module &module) {
   using namespace llvm;
@@ -63,8 +63,8 @@ void joinTruncatedExtensions(llvm::Module &module) {
     }
 }
 
-/// What is loaded as one vector and only taken as another of as many bits is loaded as the other, and so for what is
-/// stored. Of vectors of one element, which SPIR-V does not have, the element is moved.
+/// If a loaded vector is only bitcast to another type of the same size, loads that type instead; likewise for stores.
+/// For vectors of one element, which SPIR-V does not have, accesses the element.
 void accessAsTaken(llvm::Module &module) {
   using namespace llvm;
   auto isSingle = [](Type *type) {
@@ -100,7 +100,7 @@ void accessAsTaken(llvm::Module &module) {
     }
 }
 
-/// Vectors to scalars, except loads and stores; then what that leaves twice or unused.
+/// Scalarizes vectors, except for loads and stores; then removes duplicate and unused operations.
 void simplify(llvm::Module &module) {
   accessAsTaken(module);
   llvm::legacy::PassManager passes;
@@ -117,7 +117,7 @@ void simplify(llvm::Module &module) {
       function.eraseFromParent();
 }
 
-/// One for each module: it keeps what it knows of a module's types and values, which are gone with it.
+/// Creates a machine for each module, because it caches types and values of a module, which become invalid with it.
 Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -132,8 +132,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
     return target.takeError();
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  // No level above None: loop strength reduction takes a remainder by 32 for five bits, and the
-  // back end makes those eight.
+  // No level above None: loop strength reduction represents a remainder by 32 as five bits, which the back end widens
+  // to eight.
   std::unique_ptr<llvm::TargetMachine> made((*target)->createTargetMachine(
       triple, "", "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::None));
   if (!made)
@@ -141,9 +141,9 @@ Result<std::unique_ptr<llvm::TargetMachine>> makeMachine() {
   return made;
 }
 
-/// The back end keeps a table of labels by the addresses of functions for as long as the process lives, and never
-/// clears it: a function at the address of an earlier one would get labels of that. So their addresses are not
-/// given back; what they hold is.
+/// The back end keeps a table of labels by function address for the lifetime of the process and never clears it: a
+/// function at the address of an earlier one would get its labels. So the addresses are not reused; the contents of the
+/// functions are freed.
 class FunctionAddresses {
 public:
   static void keep(llvm::MachineModuleInfo &info, const llvm::Module &module) {
@@ -155,7 +155,7 @@ public:
   }
 };
 
-/// Says in assembly of which line the instructions behind it are, as other targets do (.loc): this back end does not.
+/// Marks the lines of instructions in assembly, as other targets do (.loc); this back end does not.
 class LineMarks final : public llvm::AsmPrinterHandler {
 public:
   explicit LineMarks(llvm::MCStreamer &streamer) : streamer(streamer) {}
@@ -176,7 +176,7 @@ private:
   unsigned last = 0;
 };
 
-/// A printer of assembly with marks of lines. False if the back end has none.
+/// Adds an assembly printer with line marks. Returns false if the back end has none.
 bool addMarkingPrinter(llvm::CodeGenTargetMachineImpl &target, llvm::legacy::PassManager &passes,
                        llvm::raw_pwrite_stream &os, llvm::MCContext &context) {
   auto streamer = target.createMCStreamer(os, nullptr, llvm::CodeGenFileType::AssemblyFile, context);
@@ -193,8 +193,7 @@ bool addMarkingPrinter(llvm::CodeGenTargetMachineImpl &target, llvm::legacy::Pas
   return true;
 }
 
-/// The back end's own list of passes, without the one that frees functions. `hasLines`: the module has debug
-/// information.
+/// Adds the back end's own passes, except the one that frees functions. `hasLines`: the module has debug information.
 bool addPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes,
                llvm::MachineModuleInfoWrapperPass &info, llvm::raw_pwrite_stream &os, llvm::CodeGenFileType kind,
                bool verifyIr, bool hasLines) {
@@ -213,7 +212,7 @@ bool addPasses(llvm::TargetMachine &machine, llvm::legacy::PassManager &passes,
              : !target.addAsmPrinter(passes, os, nullptr, kind, context);
 }
 
-/// False if the back end cannot emit this kind of file.
+/// Returns false if the back end cannot emit this kind of file.
 bool emitAlone(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes,
                llvm::CodeGenFileType kind, bool verifyIr) {
   llvm::raw_svector_ostream os(bytes);
@@ -227,12 +226,12 @@ bool emitAlone(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVe
   return true;
 }
 
-/// One module at a time: the back end's analysis of it is a static variable.
+/// Emits one module at a time, because the back end's analysis of it is a static variable.
 Result<bool> emit(llvm::TargetMachine &machine, llvm::Module &module, llvm::SmallVectorImpl<char> &bytes,
                   llvm::CodeGenFileType kind, bool verifyIr) {
   static std::mutex mutex;
   bool isEmitted = false;
-  mutex.lock(); // not by a guard, which would keep it if there were no memory for the message
+  mutex.lock(); // not by a guard, which a failed allocation would skip
   const Result<void> returned =
       returnFatalErrors([&] { isEmitted = emitAlone(machine, module, bytes, kind, verifyIr); });
   mutex.unlock();

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `codegen` stage of SPIR-V targets. LLVM's back end ends the process where it cannot translate something, so what
-// it gets is checked before: Check.h has the list of what it may get.
+// The `codegen` stage of SPIR-V targets. LLVM's back end aborts if it cannot translate something, so its input is
+// checked before: Check.h lists the permitted input.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_SPIRV_CODEGEN_H
@@ -25,14 +25,14 @@ class LLVMContext;
 
 namespace quern {
 
-/// Belongs to one thread at a time; reusable for any number of modules.
+/// Used by one thread at a time; reusable for any number of modules.
 class SpirvCodegen {
 public:
   SpirvCodegen();
   ~SpirvCodegen();
 
-  /// A lowered module as LLVM IR, as SPIR-V in text or as a SPIR-V module. `module` is unchanged. `unimplemented` names
-  /// what the back end or the device does not take.
+  /// Translates a lowered module to LLVM IR, SPIR-V text or a SPIR-V module. `module` is unchanged. `unimplemented`
+  /// names a feature that the back end or the device does not support.
   Result<std::string> run(mlir::ModuleOp module, const Target &target, CodeForm form, bool verifyIr);
 
 private:

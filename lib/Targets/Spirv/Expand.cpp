@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Results should depend on the problem alone, not on the driver: the functions are our polynomials, and no licence to
-// change an operation is left in the code.
+// Results must depend on the problem only, not on the driver: functions use Quern's polynomials, and no relaxation
+// remains in the code.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Pipeline.h"
@@ -20,7 +20,7 @@
 using namespace mlir;
 using namespace quern;
 
-/// NaN where one of the two is; of zeros the positive one is the greater. OpenCL's fmax gives the number beside a NaN.
+/// Returns NaN if either operand is; a positive zero is greater than a negative one. OpenCL's fmax would ignore NaN.
 static Value expandExtremum(OpBuilder &b, Operation *op, bool isMaximum) {
   Location loc = op->getLoc();
   Value x = op->getOperand(0), y = op->getOperand(1);
@@ -34,7 +34,7 @@ static Value expandExtremum(OpBuilder &b, Operation *op, bool isMaximum) {
   if (auto vector = dyn_cast<VectorType>(type))
     bits = vector.clone(bits);
   Value a = arith::BitcastOp::create(b, loc, bits, x), c = arith::BitcastOp::create(b, loc, bits, y);
-  // Of equal ones.
+  // Result for equal operands, such as zeros of different signs.
   Value both = isMaximum ? Value(arith::AndIOp::create(b, loc, a, c)) : Value(arith::OrIOp::create(b, loc, a, c));
   Value chosen = select(compare(isMaximum ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT), x, y);
   chosen = select(compare(arith::CmpFPredicate::OEQ), arith::BitcastOp::create(b, loc, type, both), chosen);
@@ -56,8 +56,8 @@ static void takeLicencesOff(func::FuncOp function) {
   function.walk([&](arith::ArithFastMathInterface op) { op->setAttr(op.getFastMathAttrName(), none); });
 }
 
-/// OpenCL's function that gives all lanes what one of them has, which consumers know to be the same for
-/// all; a shuffle they do not.
+/// Returns OpenCL's function that broadcasts the value of one lane to all lanes. Drivers treat its result as uniform,
+/// unlike that of a shuffle.
 static LLVM::LLVMFuncOp broadcastOf(ModuleOp module, Type type) {
   std::string letter = type.isF32()         ? "f"
                        : type.isF64()       ? "d"

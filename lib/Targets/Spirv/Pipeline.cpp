@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Memory comes from schedules without address spaces: a buffer that a kernel is given is global, a table of constants
-// constant, what the kernel allocates private. Memory of a group says so itself. The kernel's signature is made before
-// the conversion, on memrefs.
+// Schedules create memrefs without address spaces: a kernel's buffers are global, tables of constants constant, and
+// allocations private. Group memory already has an address space. The kernel's signature is changed on memrefs, before
+// the conversion.
 //
 //===----------------------------------------------------------------------===//
 #include "Targets/Spirv/Pipeline.h"
@@ -23,7 +23,7 @@ using namespace mlir;
 namespace quern {
 namespace {
 
-/// The arguments of one kernel become those of a device: tensors, shared scratch, each size by itself.
+/// Changes the arguments of a kernel to those of a device: tensors, shared scratch, each size separately.
 class DeviceArguments {
 public:
   DeviceArguments(func::FuncOp function, bool hasShared, int64_t sizeCount)
@@ -51,7 +51,7 @@ public:
 private:
   LogicalResult fail(const Twine &why) { return function.emitError("lower: @") << function.getName() << ' ' << why; }
 
-  /// Keeps on the kernel what its lowered form no longer says.
+  /// Reads the arguments, and records on the kernel the types that its lowered form no longer has.
   LogicalResult readArguments() {
     SmallVector<ArgumentAttr> described;
     for (unsigned i = 0; i < function.getNumArguments(); ++i) {
@@ -97,7 +97,7 @@ private:
   unsigned tensors = 0;
 };
 
-/// The number of sizes that the kernels take: that of the module, or as many as they ask for.
+/// Returns the number of sizes of the kernels: the module's attribute, or the largest index that they load, plus one.
 int64_t sizeCountOf(ModuleOp module) {
   if (auto given = module->getAttrOfType<IntegerAttr>(attr::sizeCount))
     return given.getInt();
@@ -118,7 +118,7 @@ Value inSpace(Value memref, DeviceSpace space) {
   return memref;
 }
 
-/// Gives arguments and tables their address spaces, and what is made of them the same.
+/// Assigns address spaces to arguments and tables, and propagates them to derived memrefs.
 void assignSpaces(ModuleOp module) {
   for (auto global : module.getOps<memref::GlobalOp>())
     if (MemRefType type = global.getType(); !type.getMemorySpace()) {
@@ -142,7 +142,7 @@ void assignSpaces(ModuleOp module) {
   }
 }
 
-/// Bytes of the group memory that a lowered kernel names.
+/// Bytes of the group memory that a lowered kernel uses.
 int64_t groupBytesOf(LLVM::LLVMFuncOp function, ModuleOp module) {
   llvm::SmallSetVector<Operation *, 4> globals;
   function.walk([&](LLVM::AddressOfOp address) {
@@ -205,7 +205,7 @@ LogicalResult SpirvLowering::run(ModuleOp module, const Target &target, bool ver
   for (auto function : module.getOps<func::FuncOp>()) {
     prepareForBarePointers(function);
     auto kernel = attrOf<KernelAttr>(function);
-    // Shuffles are lowered for sub-groups of a size that is known.
+    // Shuffles can be lowered only for a known sub-group size.
     if (int64_t size = kernel ? kernel.getSubGroupSize() : 0)
       function->setAttr("intel_reqd_sub_group_size", IntegerAttr::get(IntegerType::get(module.getContext(), 32), size));
   }

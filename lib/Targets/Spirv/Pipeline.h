@@ -3,11 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The `lower` stage of SPIR-V targets. What comes in is a func.func with `quern.kernel` that has a group size: scf,
-// memref, arith, math, vector, and of the gpu dialect indices (block_id x, thread_id x, lane_id, subgroup_id),
-// barriers, shuffles and reductions. Memory that a group shares is a memref.global in #gpu.address_space<workgroup>.
-// What goes out is an OpenCL kernel: (a pointer for each tensor, [one to shared scratch], [each runtime size by
-// value]).
+// The `lower` stage of SPIR-V targets. The input is a func.func with `quern.kernel` and a group size: scf, memref,
+// arith, math, vector, and of the gpu dialect indices (block_id x, thread_id x, lane_id, subgroup_id), barriers,
+// shuffles and reductions. Group memory is a memref.global in #gpu.address_space<workgroup>. The output is an OpenCL
+// kernel: (a pointer for each tensor, [one to shared scratch], [each runtime size by value]).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_SPIRV_PIPELINE_H
@@ -23,16 +22,16 @@ namespace quern {
 /// OpenCL's address spaces.
 enum class DeviceSpace : int64_t { Private = 0, Global = 1, Constant = 2, Group = 3 };
 
-/// Replaces what no instruction of a device does: functions of the math dialect, narrow floats, maxima that NaN goes
-/// through. Takes the licences off float operations, so that no consumer of the code has any.
+/// Expands operations for which devices have no instruction: math functions, narrow floats, maxima and minima that
+/// propagate NaN. Removes the relaxations of float operations, so that drivers cannot use any.
 mlir::LogicalResult expandForDevice(mlir::ModuleOp module, const Target &target);
 
-/// The conversion of one context, reusable for any number of modules of that context, one at a time.
+/// The conversion for one context, reusable for any number of its modules, one at a time.
 class SpirvLowering {
 public:
   explicit SpirvLowering(mlir::MLIRContext &context);
 
-  /// Turns each kernel of `module` into an llvm.func. Diagnoses what cannot be lowered.
+  /// Converts each kernel of `module` to an llvm.func. Diagnoses operations that cannot be lowered.
   mlir::LogicalResult run(mlir::ModuleOp module, const Target &target, bool verifyIr);
 
 private:

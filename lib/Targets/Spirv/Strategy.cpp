@@ -1,4 +1,4 @@
-//===- Strategy.cpp - What devices contribute to the recipes ---------------===//
+//===- Strategy.cpp - Strategies of devices for the recipes ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

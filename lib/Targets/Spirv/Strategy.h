@@ -1,9 +1,9 @@
-//===- Strategy.h - What devices contribute to the recipes -----------------===//
+//===- Strategy.h - Strategies of devices for the recipes -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One strategy for all recipes, of the device's limits. A pure function of the target.
+// One strategy for all recipes, computed from the device's limits. A pure function of the target.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TARGETS_SPIRV_STRATEGY_H

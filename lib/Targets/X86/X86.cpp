@@ -1,4 +1,4 @@
-//===- X86.cpp - What x86 contributes to the CPU backend -----------------===//
+//===- X86.cpp - x86 for the CPU backend ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -23,20 +23,20 @@ namespace {
 
 VectorRegisters registersOf(const Target &target) {
   if (target.has(CpuIsa::Avx512))
-    return {64, 32, 8}; // masks of bytes by AVX-512 BW
+    return {64, 32, 8}; // byte masks by AVX-512 BW
   if (target.has(CpuIsa::Avx2))
     return {32, 16, 32}; // vmaskmovps and vmaskmovpd
   return {16, 16, 0};
 }
 
-/// A block of sums for each register file: 6x4 on AVX-512, 6x2 on AVX2, 2x4 on SSE, which multiplies and
-/// adds in two instructions.
+/// A block of sums for each register file: 6x4 on AVX-512, 6x2 on AVX2, 2x4 on SSE, which multiplies and adds in two
+/// instructions.
 void refine(ContractionStrategy &strategy, const Target &target) {
   strategy.hasFma = target.has(CpuIsa::Avx2);
   strategy.vectors = target.isa == CpuIsa::Avx2 ? 2 : 4;
   strategy.hasQuadDots = target.has(CpuIsa::Avx512Vnni);
   strategy.hasMatrices = target.has(CpuIsa::Avx512Amx);
-  if (target.hasPairDots()) // cores that are this new fetch ahead across pages: asking takes 2 to 15 % of the time
+  if (target.hasPairDots()) // these cores prefetch across pages; prefetch instructions would take 2 to 15 % of the time
     strategy.aheadBytes = strategy.farAheadBytes = 0;
 }
 
@@ -53,7 +53,7 @@ MathOptions mathOptionsOf(const Target &target) {
   return {isa, isa >= VectorIsa::Avx512 ? ExpMethod::Table : ExpMethod::Polynomial};
 }
 
-/// The x86-64-vN names tune for no model in particular.
+/// The x86-64-vN names are not tuned for a specific model.
 LlvmCpu llvmCpuOf(const Target &target) {
   switch (target.isa) {
   case CpuIsa::Sse42:
@@ -76,10 +76,9 @@ LlvmCpu llvmCpuOf(const Target &target) {
   return {"x86-64-v2", ""};
 }
 
-/// Makes vectors of float constants values of the entry block. Selection works on one block at a time and takes a
-/// constant vector apart into its elements in each of them, over and over (to negate it, to look for unused
-/// elements): a fifth of its time. They are loaded there either way, and the register allocator loads them again
-/// where registers are short.
+/// Moves vectors of float constants to the entry block. Selection works on one block at a time and repeatedly splits a
+/// constant vector into its elements in each of them (to negate it, to find unused elements): a fifth of its time.
+/// Constants are loaded at the entry either way, and the register allocator reloads them if registers are short.
 void hoistFloatVectors(llvm::Function &function) {
   llvm::DenseMap<llvm::Constant *, llvm::Value *> hoisted;
   llvm::IRBuilder<> entry(&function.getEntryBlock(), function.getEntryBlock().getFirstInsertionPt());
@@ -96,8 +95,8 @@ void hoistFloatVectors(llvm::Function &function) {
       }
 }
 
-/// Makes the larger (or smaller) of two vectors, a comparison with a choice, the one instruction that it is. Selection
-/// finds that too, after it has looked for unused elements of both.
+/// Replaces a comparison and select that compute the maximum (or minimum) of two vectors by one instruction. Selection
+/// would find it as well, but only after searching both for unused elements.
 void useMaxInstructions(llvm::Function &function) {
   using namespace llvm;
   for (Instruction &instruction : make_early_inc_range(instructions(function))) {
@@ -129,7 +128,7 @@ void prepare(llvm::Function &function, const Target &target) {
   hoistFloatVectors(function);
 }
 
-/// AVX-512 has masks in registers of their own ("VK16WM": a mask of 16 lanes that decides what is written), AVX2 in
+/// AVX-512 has masks in separate registers ("VK16WM": a mask of 16 lanes that determines the written ones), AVX2 in
 /// vectors.
 bool isMasked(const llvm::MachineInstr &instruction) {
   const llvm::TargetSubtargetInfo &subtarget = instruction.getMF()->getSubtarget();
@@ -149,7 +148,7 @@ void initializeLlvm() {
   LLVMInitializeX86AsmPrinter();
 }
 
-/// Selection may copy the flags, which no instruction can.
+/// Selection may copy the flags, for which there is no instruction.
 constexpr llvm::StringLiteral virtualPasses[] = {"x86-flags-copy-lowering"};
 constexpr llvm::StringLiteral physicalPasses[] = {"x86-expand-pseudo"};
 

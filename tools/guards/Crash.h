@@ -1,4 +1,4 @@
-//===- Crash.h - Names the case at which the program ended ----------------===//
+//===- Crash.h - Reports the case that crashed the program ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,13 +9,13 @@
 
 namespace quern {
 
-/// From now on a signal that ends the program, or an exit() in the middle of a case, prints "FAILED: crashed"
-/// and the command of the case.
+/// Installs handlers: a signal that terminates the program, or an exit() within a case, prints "FAILED: crashed" and
+/// the command of the case.
 void reportCrashes();
-/// The command that runs the case at hand; empty between cases.
+/// Sets the command that runs the present case; empty between cases.
 void nameRunningCase(std::string_view command);
 
-/// Names a case for as long as it lives.
+/// Names a case during the lifetime of the object.
 class RunningCase {
 public:
   explicit RunningCase(std::string_view command) { nameRunningCase(command); }

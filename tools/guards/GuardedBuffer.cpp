@@ -1,4 +1,4 @@
-//===- GuardedBuffer.cpp - Memory beside pages that nobody may touch ------===//
+//===- GuardedBuffer.cpp - Memory next to inaccessible pages --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,11 +1,10 @@
-//===- GuardedBuffer.h - Memory beside pages that nobody may touch --------===//
+//===- GuardedBuffer.h - Memory next to inaccessible pages ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What tools and tests give to kernels: a load or a store beyond the guarded end is a fault at once, even of lanes
-// that a mask is thought to turn off; on the other side are canaries. Knows nothing of descriptors and needs
-// nothing but the C++ library.
+// Tools and tests pass these buffers to kernels. A load or store past the guarded end faults at once, even of lanes
+// that a mask should disable; the other side has canaries. Depends on no descriptors and only on the C++ library.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_GUARDEDBUFFER_H
@@ -17,44 +16,43 @@
 
 namespace quern {
 
-/// Which end of a buffer lies at an inaccessible page.
+/// The end of a buffer that is adjacent to an inaccessible page.
 enum class GuardedSide : uint8_t { End, Beginning };
 /// "end" or "beginning".
 std::string_view nameOf(GuardedSide side);
 std::optional<GuardedSide> guardedSideFromName(std::string_view name);
 
-/// Where a buffer begins.
+/// Start address of a buffer.
 struct Placement {
   GuardedSide side = GuardedSide::End;
-  /// In bytes, a power of two of at most a page. A buffer whose size is a multiple lies flush at either side; at its
-  /// end another leaves less than this much between.
+  /// In bytes; a power of two of at most a page. A buffer whose size is a multiple of the alignment is adjacent to the
+  /// page on either side. Another size leaves less than `alignment` bytes between its end and the page.
   int64_t alignment = 1;
-  /// Not 0: the buffer begins that many bytes past a multiple of 64, as near to the page as it can;
-  /// `alignment` is not looked at.
+  /// If not 0, the buffer starts this many bytes past a multiple of 64, as close to the page as possible, and
+  /// `alignment` is ignored.
   int64_t misalignment = 0;
 };
 
-/// Bytes with an inaccessible page on both sides, flush at one of them; what is between the other page and the
-/// bytes holds canaries. Movable; pages of small buffers are kept for the next ones. Thread-safe as far as
-/// several buffers are concerned.
+/// Bytes with an inaccessible page on both sides, adjacent to one of them; the bytes up to the other page hold
+/// canaries. Movable. Pages of small buffers are reused. Different buffers may be used concurrently.
 class GuardedBuffer {
 public:
-  /// Filled with 0xFF. Throws std::bad_alloc.
+  /// Fills the buffer with 0xFF. Throws std::bad_alloc.
   explicit GuardedBuffer(int64_t bytes, const Placement &placement = {});
   GuardedBuffer(GuardedBuffer &&other) noexcept;
   GuardedBuffer &operator=(GuardedBuffer &&other) noexcept;
   ~GuardedBuffer();
 
-  /// Never null, and inaccessible if there are no bytes.
+  /// Never null; inaccessible if the size is 0.
   char *data() { return begin; }
   const char *data() const { return begin; }
   int64_t size() const { return bytes; }
-  /// Whether all canaries are as they were.
+  /// Returns true if all canaries are unchanged.
   bool guardsIntact() const;
   void fillAll(unsigned char value);
 
 private:
-  char *pages = nullptr; ///< the accessible ones; null after a move
+  char *pages = nullptr; ///< accessible pages; null after a move
   int64_t pageCount = 0;
   char *begin = nullptr;
   int64_t bytes = 0;

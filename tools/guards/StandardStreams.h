@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The first and the last step of main() in every program of Quern that prints results.
+// First and last step of main() in every program of Quern that prints results.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_STANDARDSTREAMS_H
@@ -11,12 +11,12 @@
 
 namespace quern {
 
-/// Opens /dev/null for each standard stream that is closed, so that no file which the program opens takes its number.
-/// Reads and writes of such a stream fail, as those of a closed one do. To be called before any file is opened.
+/// Opens /dev/null for each closed standard stream, so no file that the program opens gets its number. Reads and writes
+/// of such a stream fail, like those of a closed one. Must be called before any file is opened.
 void openStandardStreams();
 
-/// Flushes standard output, that of stdio and iostreams. Returns `status`; but if some of the output was not written
-/// and `status` is 0, prints a line with the name of the program to standard error and returns `lost`.
+/// Flushes standard output of stdio and iostreams and returns `status`. If some output was not written and `status` is
+/// 0, prints a line with the program's name to standard error and returns `lost`.
 int finishOutput(const char *program, int status, int lost);
 
 } // namespace quern

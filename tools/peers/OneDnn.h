@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Any oneDNN 3.x through dlopen and the few functions of its C API that are needed, so that one program serves every
-// version and none is needed to build. Enumerations have Quern's values, which are oneDNN's. What the differential
-// tests and the benchmarks compare with.
+// Uses any oneDNN 3.x through dlopen and the required functions of its C API, so one program supports every version and
+// needs none to build. Enumerations have the same values as Quern's. The differential tests and the benchmarks compare
+// Quern with it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PEERS_ONEDNN_H
@@ -25,15 +25,15 @@ class OneDnnPrimitive;
 /// An engine with a stream of one library. Must outlive its primitives. Not thread-safe.
 class OneDnn {
 public:
-  /// `root` is the library, or a directory with lib/libdnnl.so.3 as tools/peers.sh makes it.
+  /// `root` is the library, or a directory with lib/libdnnl.so.3 that tools/peers.sh has installed.
   static Result<std::unique_ptr<OneDnn>> open(const std::string &root);
   ~OneDnn();
 
-  /// The same problem. `unimplemented` where oneDNN refuses the problem or its API has no word for it.
+  /// Creates the same problem. Fails with `unimplemented` if oneDNN refuses the problem or its API cannot express it.
   Result<std::unique_ptr<OneDnnPrimitive>> create(const VerifiedProblem &problem) const;
   std::string version() const;
 
-  /// A function of the library, or null.
+  /// Returns a function of the library, or null.
   template <typename Function> Function *find(const char *name) const {
     return reinterpret_cast<Function *>(symbol(name));
   }
@@ -53,19 +53,19 @@ class OneDnnPrimitive {
 public:
   ~OneDnnPrimitive();
 
-  /// What oneDNN calls its kernel: "jit:avx512_core", "ref:any".
+  /// oneDNN's name of its kernel: "jit:avx512_core", "ref:any".
   const std::string &implementation() const { return kernel; }
-  /// Uses the caller's buffers, by argument, laid out as the problem's descriptors say.
+  /// Binds the caller's buffers, by argument, with the layouts of the problem's descriptors.
   Result<void> bind(const std::map<int32_t, void *> &buffers);
-  /// Uses buffers of this object's, whole lines in front of an inaccessible page; `fill` is called once for each, with
-  /// the argument and its start.
+  /// Binds buffers that this object owns: whole cache lines that end at an inaccessible page. Calls `fill` once for
+  /// each, with the argument and its address.
   Result<void> allocate(const std::function<void(const ArgumentInfo &, char *)> &fill);
   /// Executes `calls` times and waits once.
   Result<void> execute(int64_t calls = 1);
 
 private:
   friend class OneDnn;
-  struct Memory { ///< as execution takes it
+  struct Memory { ///< in the form that execution expects
     int32_t argument;
     void *handle;
   };
@@ -89,25 +89,26 @@ private:
   Result<void *> createDesc(const MlirDesc &op);
   Result<std::vector<const void *>> describeAll(const std::vector<TensorDesc> &tensors);
   using CreateFromAll = std::function<int(void **desc, const void *dst, int count, const void *const *srcs)>;
-  /// Of a primitive with a list of sources.
+  /// For primitives with a list of sources.
   Result<void *> createFromAll(const std::vector<TensorDesc> &srcs, const TensorDesc &dst, const CreateFromAll &create);
-  /// Null for an absent tensor. Weights that the library packs its own way are left to it (`ownLayouts`).
+  /// Returns null for an absent tensor. The layout of weights that the library packs is chosen by the library
+  /// (`ownLayouts`).
   Result<const void *> describeRnn(int32_t argument, const TensorDesc &tensor);
   using RnnTensors = std::map<int32_t, const void *>;
   Result<RnnTensors> describeRnnTensors(const RnnDesc &op);
   Result<void *> createRnnForward(const RnnDesc &op, const RnnTensors &at, PropKind prop) const;
-  /// With the primitive of forward that makes its workspace.
+  /// Also creates the forward primitive that computes its workspace.
   Result<void *> createRnnBackward(const RnnDesc &op, const RnnTensors &at);
   Result<void *> createRnnBackward(const RnnDesc &op, const RnnTensors &at, const void *hint) const;
   Result<void *> describeAny(const TensorDesc &tensor);
-  /// Copies the descriptors that the primitive descriptor chose.
+  /// Copies the layouts that the primitive descriptor chose.
   Result<void> keepOwnLayouts(const void *primitiveDesc, std::map<int32_t, void *> &layouts);
-  /// Fills a memory with a layout of the library's own from `data`, the first element in ours;
-  /// leaves a workspace as it is.
+  /// Fills a memory that has the library's own layout from `data`, the first element in Quern's layout. A workspace is
+  /// not changed.
   Result<void> fillOwn(const ArgumentInfo &argument, const void *layout, void *memory, const void *data);
-  /// What backward reads of the library's own forward.
+  /// Returns true for arguments of backward that the library's own forward computes.
   bool isMadeByForward(int32_t argument) const;
-  /// Weights once more, where forward has another layout of its own for them.
+  /// Adds a second copy of weights for which forward chose another layout.
   Result<void> addForwardMemory(const ArgumentInfo &argument, const void *data);
   Result<void> runForward();
   Result<void> reorderInto(const TensorDesc &plain, void *values, const void *desc, void *memory);
@@ -122,10 +123,10 @@ private:
   std::vector<void *> descs;            ///< owned
   std::map<int32_t, void *> ownLayouts; ///< by argument; the descriptors are among `descs`
   std::vector<Memory> memories;
-  void *forward = nullptr;                  ///< of a backward RNN: the primitive whose workspace it reads
-  std::map<int32_t, void *> forwardLayouts; ///< of weights, for `forward`; the descriptors are among `descs`
-  std::vector<Memory> forwardMemories;      ///< in these layouts
-  std::vector<GuardedBuffer> buffers;       ///< of allocate()
+  void *forward = nullptr;                  ///< for a backward RNN: the primitive whose workspace it reads
+  std::map<int32_t, void *> forwardLayouts; ///< layouts of weights for `forward`; the descriptors are among `descs`
+  std::vector<Memory> forwardMemories;      ///< memories with these layouts
+  std::vector<GuardedBuffer> buffers;       ///< buffers of allocate()
 };
 
 } // namespace quern

@@ -1,4 +1,4 @@
-//===- OneDnnApi.cpp - The functions of oneDNN that are called ------------===//
+//===- OneDnnApi.cpp - Functions of oneDNN's C API ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

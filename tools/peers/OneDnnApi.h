@@ -1,9 +1,9 @@
-//===- OneDnnApi.h - The functions of oneDNN that are called --------------===//
+//===- OneDnnApi.h - Functions of oneDNN's C API --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Of its C API, found by name. For the sources of OneDnn.h.
+// Found by name. For the implementation of OneDnn.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PEERS_ONEDNNAPI_H
@@ -57,7 +57,7 @@ struct OneDnn::Functions {
   int (*softmaxBackward)(void **, void *, int, const void *, const void *, const void *, int, const void *,
                          const void *);
   int (*binary)(void **, void *, int, const void *, const void *, const void *, const void *);
-  /// From 3.6 on.
+  /// null in releases before 3.6
   int (*binaryV2)(void **, void *, int, const void *, const void *, const void *, const void *, const void *) = nullptr;
   int (*reorder)(void **, const void *, void *, const void *, void *, const void *);
   int (*sum)(void **, void *, const void *, int, const float *, const void *const *, const void *);
@@ -70,11 +70,11 @@ struct OneDnn::Functions {
   int (*memoryDestroy)(void *);
   int (*execute)(const void *, void *, int, const ExecArg *);
 
-  /// The first symbol that is missing, or null.
+  /// Returns the name of the first missing symbol, or null.
   const char *load(void *library);
 };
 
-inline constexpr int unimplementedOneDnn = 3; ///< a status
+inline constexpr int unimplementedOneDnn = 3; ///< a status code
 
 inline Result<void> explained(int status, const char *what) {
   if (status == 0)

@@ -1,4 +1,4 @@
-//===- Roofs.cpp - What this machine can do at most -----------------------===//
+//===- Roofs.cpp - Peak and bandwidth of this machine ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

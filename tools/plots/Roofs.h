@@ -1,4 +1,4 @@
-//===- Roofs.h - What this machine can do at most -------------------------===//
+//===- Roofs.h - Peak and bandwidth of this machine -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,9 +9,10 @@
 
 namespace quern {
 
-/// The best of some runs of multiply-adds of f32 on all lanes that this machine has: flops per nanosecond, one thread.
+/// Returns the best of several runs of f32 multiply-adds on the widest vectors of this machine: flops per nanosecond,
+/// one thread.
 double peakGflops();
-/// The best of some copies: bytes read and written per nanosecond, `bytes` in all, one thread.
+/// Returns the best of several copies, which read and write `bytes` in total: bytes per nanosecond, one thread.
 double copyGbPerS(int64_t bytes);
 
 } // namespace quern

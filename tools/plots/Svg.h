@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What marks mean is in classes, which a page's style or svgStyle gives colours.
+// Marks have classes, to which a page's style or svgStyle assigns colors.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_PLOTS_SVG_H
@@ -16,15 +16,15 @@
 
 namespace quern {
 
-/// For HTML and XML.
+/// Escapes text for HTML and XML.
 std::string escaped(std::string_view text);
 std::string fixed(double value, int digits = 1);
-/// "0.25", "16", "1200": three digits are enough.
+/// Returns three significant digits: "0.25", "16", "1200".
 std::string shortly(double value);
 std::string textAt(double x, double y, const std::string &words, const char *anchor = "start");
 std::string lineFrom(double x1, double y1, double x2, double y2, const char *kind);
 
-/// Both axes logarithmic; x0 to y1 are exponents of ten.
+/// Two logarithmic axes; x0 to y1 are exponents of ten.
 struct LogAxes {
   double left, right, top, bottom;
   double x0, x1, y0, y1;
@@ -32,22 +32,22 @@ struct LogAxes {
   double y(double value) const { return bottom - (std::log10(value) - y0) / (y1 - y0) * (bottom - top); }
 };
 
-/// The powers of ten of an axis, by its exponents.
+/// Returns the powers of ten on an axis, given its exponents.
 std::vector<double> decades(double from, double to);
 
 struct RoofPoint {
-  double intensity, gflops;            ///< flops a byte, flops a nanosecond
-  std::string name, title, link, kind; ///< `kind`: more classes
+  double intensity, gflops;            ///< flops per byte, flops per nanosecond
+  std::string name, title, link, kind; ///< `kind`: additional classes
 };
 
 struct RoofLimits {
-  double peakGflops, copyGbPerS, memoryGbPerS; ///< a copy of the same bytes, or 0, and one that no cache holds
+  double peakGflops, copyGbPerS, memoryGbPerS; ///< copies of the same size (0: unknown) and beyond the caches
 };
 
-/// 480 units wide, 284 high; the caller puts it into an svg.
+/// Returns marks for an area of 480 x 284 units, which the caller puts into an svg element.
 std::string rooflineMarks(const RoofLimits &limits, const std::vector<RoofPoint> &points);
 
-/// Colours for a picture that stands alone.
+/// Colors for a standalone picture.
 extern const char *const svgStyle;
 
 } // namespace quern

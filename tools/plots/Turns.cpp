@@ -1,4 +1,4 @@
-//===- Turns.cpp - How often the loops of a trace turn --------------------===//
+//===- Turns.cpp - Iteration counts of the loops of a trace ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Turns.h - How often the loops of a trace turn ----------------------===//
+//===- Turns.h - Iteration counts of the loops of a trace -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -12,10 +12,11 @@
 
 namespace quern {
 
-/// Of each loop of a trace's schedule (quern_form_trace) how many turns an execution makes; -1 where no number tells.
+/// Returns the number of iterations of each loop of a trace's schedule (quern_form_trace) in an execution; -1 if
+/// unknown.
 std::vector<double> turnsOf(const nlohmann::json &trace);
 
-/// Flops of an execution, exp and its like one each; nothing where not all are counted.
+/// Returns the flops of an execution, with functions like exp as one each; nothing if the number is unknown.
 std::optional<double> flopsOf(const nlohmann::json &trace);
 
 } // namespace quern

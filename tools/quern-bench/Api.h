@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The harness times single calls of the C interface, so it uses that one; here is only what keeps the callers short.
+// The harness times single calls of the C interface and therefore uses it directly. This file has helpers for its
+// callers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_API_H
@@ -41,17 +42,17 @@ Engine createEngine(quern_engine_kind_t kind = quern_cpu);
 Stream createStream(const Engine &engine, unsigned flags = quern_stream_default_flags);
 PrimitiveDesc createPrimitiveDesc(const Engine &engine, const std::string &line);
 Primitive createPrimitive(const PrimitiveDesc &desc);
-/// The artifact of a problem, or another form of it.
+/// Returns the artifact of a problem, or another form of it.
 std::string compileFor(const std::string &line, const std::string &target,
                        quern_code_form_t form = quern_form_artifact);
-/// Of an engine of the CPU.
+/// For memory of a CPU engine.
 char *dataOf(const Memory &memory);
 
 /// A primitive with its buffers, ready to run.
 struct Kernel {
   Kernel(const Engine &engine, const Problem &problem);
-  /// Gives tensors the values that every contestant has, outputs too: a sum reads them. Forward makes the workspace of
-  /// a backward RNN.
+  /// Fills tensors with the values that every contestant uses, also outputs, because a sum reads them. Forward computes
+  /// the workspace of a backward RNN.
   void fill(const Engine &engine, const Problem &problem) const;
   void run(const Stream &stream) const;
 
@@ -61,10 +62,10 @@ struct Kernel {
 
 private:
   Memory createMemory(const Engine &engine, const ArgumentInfo &argument);
-  /// What `forward` makes, and `backward`, this problem, reads.
+  /// Executes `forward` and copies its workspace for `backward`, which is this problem.
   void takeWorkspace(const Engine &engine, const Problem &forward, const Problem &backward) const;
 
-  std::vector<GuardedBuffer> buffers; ///< on the CPU; a device allocates
+  std::vector<GuardedBuffer> buffers; ///< on the CPU; a device allocates its memory
   std::vector<quern_exec_arg_t> args;
 };
 

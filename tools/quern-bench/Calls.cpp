@@ -1,4 +1,4 @@
-//===- Calls.cpp - What single calls of an interface cost -----------------===//
+//===- Calls.cpp - Costs of single calls of an interface ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,11 +1,11 @@
-//===- Calls.h - What single calls of an interface cost -------------------===//
+//===- Calls.h - Costs of single calls of an interface --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Descriptors, primitives found in a cache, and executions of tensors so small that the call is what counts: through
-// Quern's own interface, through the drop-in's and through genuine oneDNN's, by the same code, which knows no more of
-// each than the address of its functions.
+// Times descriptors, cached primitives, and executions of tensors so small that the call dominates: through Quern's own
+// interface, the drop-in's and genuine oneDNN's, by the same code, which only has the addresses of each library's
+// functions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_CALLS_H
@@ -16,13 +16,14 @@
 
 namespace quern::bench {
 
-/// The interfaces whose library is Quern's.
+/// Names of the interfaces whose library is Quern.
 inline constexpr const char *nativeName = "native", *dropInName = "drop-in";
 
-/// The contestant in its own process. `libraryPath` is of a library that has oneDNN's interface; empty: Quern's own.
+/// Returns the contestant that runs in a separate process. `libraryPath` is a library with oneDNN's interface; empty:
+/// Quern's own.
 std::unique_ptr<Contestant> createCalls(const std::string &libraryPath);
 
-/// What each call of each interface takes, in ns.
+/// Times of one call by interface, in ns.
 struct CallRow {
   std::string call;
   std::map<std::string, Measurement> results; ///< by interface
@@ -32,7 +33,7 @@ struct CallRow {
 /// Throws std::runtime_error.
 std::vector<CallRow> measureCalls(const Settings &settings);
 
-/// A table of minima and medians, and what of it docs/performance.md promises.
+/// Returns a table of minima and medians, with the values that docs/performance.md promises.
 std::string describeCalls(const std::vector<CallRow> &rows, const Settings &settings);
 
 } // namespace quern::bench

@@ -1,4 +1,4 @@
-//===- Child.cpp - A process that is talked to in lines -------------------===//
+//===- Child.cpp - A process with a line protocol -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

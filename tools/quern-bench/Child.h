@@ -1,9 +1,9 @@
-//===- Child.h - A process that is talked to in lines ---------------------===//
+//===- Child.h - A process with a line protocol ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Starts a program pinned to given CPUs, with pipes on its standard input and output. It ends with the object.
+// Starts a program pinned to given CPUs, with pipes on its standard input and output. The destructor terminates it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_CHILD_H
@@ -19,28 +19,30 @@ namespace quern::bench {
 
 class Child {
 public:
-  /// `environment` is added to this process's. Throws std::runtime_error.
+  /// `environment` is added to the environment of this process. Throws std::runtime_error.
   Child(const std::vector<std::string> &command, const std::vector<int> &cpus,
         const std::map<std::string, std::string> &environment);
   ~Child();
   Child(const Child &) = delete;
   Child &operator=(const Child &) = delete;
 
-  /// One line there, one line back. Throws std::runtime_error if the process has ended.
+  /// Writes one line and returns the line that the process answers. Throws std::runtime_error if the process has
+  /// terminated.
   std::string ask(const std::string &request);
-  /// The next line of its output.
+  /// Returns the next line of its output.
   std::string readLine();
-  /// Stops all of its threads, those of a runtime that spins while idle included.
+  /// Stops all of its threads, including those of a runtime that spins while idle.
   void suspend();
   void resume();
 
 private:
   pid_t process = -1;
-  int input = -1, output = -1; ///< the child's
+  int input = -1, output = -1; ///< pipes to and from the child
   std::string pending;
 };
 
-/// Restricts the calling thread, and the children it starts, for as long as it lives. Throws std::runtime_error.
+/// Restricts the calling thread, and the children that it starts, during the lifetime of the object. Throws
+/// std::runtime_error.
 class Affinity {
 public:
   explicit Affinity(const std::vector<int> &cpus);
@@ -52,7 +54,7 @@ private:
   cpu_set_t saved;
 };
 
-/// The CPUs that this process may use.
+/// Returns the CPUs that this process may use.
 std::vector<int> availableCpus();
 
 } // namespace quern::bench

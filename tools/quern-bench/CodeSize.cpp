@@ -1,4 +1,4 @@
-//===- CodeSize.cpp - How large a problem's kernels are -------------------===//
+//===- CodeSize.cpp - Size of a problem's kernels -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

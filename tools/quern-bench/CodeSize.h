@@ -1,9 +1,9 @@
-//===- CodeSize.h - How large a problem's kernels are ---------------------===//
+//===- CodeSize.h - Size of a problem's kernels ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// From the object file: what the library reports is rounded to pages.
+// Read from the object file, because the size that the library reports is rounded to pages.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_CODESIZE_H
@@ -14,8 +14,8 @@
 
 namespace quern::bench {
 
-/// Bytes of code and of constants that all kernels of the problem have together, compiled for this machine.
-/// Throws std::runtime_error.
+/// Returns the bytes of code and constants of all kernels of the problem, compiled for this machine. Throws
+/// std::runtime_error.
 int64_t codeBytesOf(const std::string &line);
 
 } // namespace quern::bench

@@ -1,11 +1,11 @@
-//===- Comparison.h - Contestants measured side by side -------------------===//
+//===- Comparison.h - Compares contestants on the same CPUs ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every contestant has a process of its own on the same CPUs, and they take turns several times, so that a drift of the
-// machine meets all of them. Whose turn it is not is stopped: some runtimes spin while they wait. Ratios are only ever
-// taken between numbers of one comparison.
+// Every contestant has a separate process on the same CPUs, and they alternate several times, so a drift of the machine
+// affects all of them. The other processes are stopped in the meantime, because some runtimes spin while they wait.
+// Ratios are only computed between numbers of one comparison.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_COMPARISON_H
@@ -23,69 +23,69 @@ namespace quern::bench {
 class Child;
 
 struct Measurement {
-  std::vector<double> ns; ///< of each sample, in order; empty if refused
-  std::string refusal;    ///< why, where `ns` is empty
-  std::string kernel;     ///< what the implementation calls what it ran
+  std::vector<double> ns; ///< times of the samples, in order; empty if refused
+  std::string refusal;    ///< reason if `ns` is empty
+  std::string kernel;     ///< the implementation's name of the kernel that ran
 
   bool done() const { return !ns.empty(); }
   double minimum() const;
   double median() const;
-  /// oneDNN's reference code: right, and never meant to be fast.
+  /// Returns true for oneDNN's reference code, which is correct and not optimized.
   bool isReference() const { return kernel.starts_with("ref") || kernel.starts_with("simple"); }
 };
 
 struct Row {
   Problem problem;
   std::map<std::string, Measurement> results; ///< by contestant
-  bool sameBits = true;                       ///< Quern's result for every number of threads tried
+  bool sameBits = true;                       ///< true if all tried numbers of threads give equal results
 };
 
 struct Settings {
   int threads = 1;
-  bool onDevice = false;          ///< Quern runs on the first Level Zero device, and devices tell their time
-  int runs = 40;                  ///< samples of each contestant and problem
-  std::vector<int> cpus;          ///< as many as threads
-  std::vector<std::string> peers; ///< of peerNames; and baselineName, if `baseline` is given
-  std::string peersFolder;        ///< where tools/peers.sh put them
-  std::string driversFolder;      ///< of the Python drivers
-  std::string levelZeroDriver;    ///< of the tests, over OpenCL
+  bool onDevice = false;          ///< Quern runs on the first Level Zero device, and devices report their time
+  int runs = 40;                  ///< samples for each contestant and problem
+  std::vector<int> cpus;          ///< one per thread
+  std::vector<std::string> peers; ///< names from peerNames; also baselineName if `baseline` is given
+  std::string peersFolder;        ///< folder where tools/peers.sh installed them
+  std::string driversFolder;      ///< folder of the Python drivers
+  std::string levelZeroDriver;    ///< driver of the tests, which uses OpenCL
   std::string baseline;           ///< quern-bench of another build of Quern; empty: none
 };
 
-/// Beside a function in MLIR: what Quern has as a primitive for the same.
+/// Compared with a function in MLIR: the Quern primitive that computes the same.
 inline constexpr const char *primitiveName = "primitive";
-/// The kernel of the problem's family: every size is open.
+/// The kernel of the problem's family, in which all sizes are open.
 inline constexpr const char *familyName = "family";
-/// These, and what tools/peers.sh can install.
+/// These two, and the peers that tools/peers.sh can install.
 inline const std::vector<std::string> peerNames = {"onednn-3.13", "onednn-3.2",   "onnxruntime", "jax",     "torch",
                                                    "iree",        "intel-opencl", primitiveName, familyName};
-/// Names of the contestant that is always there, and of the one that is unless it is a device that is measured.
+/// Names of the contestant that is always present, and of the copy, which is absent only if a device is measured.
 inline constexpr const char *quernName = "quern", *copyName = "copy";
 inline constexpr const char *openClName = "intel-opencl";
 /// Another build of Quern.
 inline constexpr const char *baselineName = "baseline";
 
-/// How the process of a contestant is started.
+/// Command and environment that start the process of a contestant.
 struct Start {
   std::vector<std::string> command;
   std::map<std::string, std::string> environment;
 };
 Start startOf(const std::string &name, const Settings &settings);
-/// The times of a reply to `run`. Throws std::runtime_error with the reason that it holds instead.
+/// Returns the times in a reply to `run`. Throws std::runtime_error with the reason that the reply has instead.
 std::vector<double> parseTimes(const std::string &reply);
 
 class Comparison {
 public:
-  /// Starts the processes. Throws std::runtime_error naming a peer that does not start.
+  /// Starts the processes. Throws std::runtime_error with the name of a peer that does not start.
   explicit Comparison(const Settings &settings);
   ~Comparison();
   Row measure(const Problem &problem);
 
 private:
-  /// Asks one contestant while the others are stopped.
+  /// Sends a request to one contestant while the others are stopped.
   std::string ask(const std::string &name, const std::string &request);
   Measurement prepare(const std::string &name, const Problem &problem);
-  /// Quern's result with several numbers of threads; a device has as many as it has.
+  /// Returns true if Quern's result does not depend on the number of threads. A device has only one configuration.
   bool sameBits();
 
   Settings settings;

@@ -1,4 +1,4 @@
-//===- Overheads.cpp - What is paid beside the kernel's own time ----------===//
+//===- Overheads.cpp - Costs in addition to the kernel's time -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Overheads.h - What is paid beside the kernel's own time ------------===//
+//===- Overheads.h - Costs in addition to the kernel's time ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -18,11 +18,11 @@ struct Overhead {
   std::string name;
   std::string unit; ///< ns, µs, ms or KiB
   double minimum, median, maximum;
-  double bound; ///< what docs/performance.md promises of the median, in the same unit
+  double bound; ///< bound that docs/performance.md promises for the median, in the same unit
 };
 
-/// Measures on the given CPU. `lines` are the problems whose compilation, and where a bound is promised whose calls,
-/// are timed; each has rows of its own at the end. Throws std::runtime_error.
+/// Measures on the given CPU. `lines` are the problems whose compilation is timed, and whose calls are timed if they
+/// have a bound; each has its own rows at the end. Throws std::runtime_error.
 std::vector<Overhead> measureOverheads(const std::vector<std::string> &lines, int cpu);
 
 std::string describeOverheads(const std::vector<Overhead> &overheads);

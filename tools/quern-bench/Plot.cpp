@@ -1,4 +1,4 @@
-//===- Plot.cpp - What was measured as pictures ---------------------------===//
+//===- Plot.cpp - Measurements as pictures --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

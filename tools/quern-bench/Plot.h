@@ -1,9 +1,9 @@
-//===- Plot.h - What was measured as pictures -----------------------------===//
+//===- Plot.h - Measurements as pictures ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// SVG files that stand alone, from the rows of which the tables are made.
+// Standalone SVG files from the rows of the tables.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_PLOT_H
@@ -14,11 +14,11 @@
 
 namespace quern::bench {
 
-/// For each family and peer the geometric mean of the ratios, and from the lowest to the highest of them.
+/// Returns the geometric mean of the ratios, and their range, for each family and peer.
 std::string plotRatios(const Report &report);
-/// From what is found in memory to what is compiled: medians, and from the least to the most.
+/// Returns times from a hit in memory to a compilation: medians and ranges.
 std::string plotLadder(const std::vector<Overhead> &overheads);
-/// The problems under what this machine can do at most, one thread. Those without arithmetic are left out.
+/// Returns the problems below the limits of this machine, one thread. Problems without arithmetic are left out.
 std::string plotRoofline(const Report &report);
 
 } // namespace quern::bench

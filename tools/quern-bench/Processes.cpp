@@ -1,4 +1,4 @@
-//===- Processes.cpp - From the start of a process to its first result ----===//
+//===- Processes.cpp - Time from process start to first result ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

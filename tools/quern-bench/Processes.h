@@ -1,9 +1,9 @@
-//===- Processes.h - From the start of a process to its first result ------===//
+//===- Processes.h - Time from process start to first result --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Times from before a program is started to its first result, the end of `main` not included.
+// Times from before a program is started to its first result, without the end of `main`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_PROCESSES_H
@@ -18,7 +18,7 @@ namespace quern::bench {
 
 using Samples = std::vector<double>;
 
-/// What the processes compute first.
+/// The first problem that the processes compute.
 inline constexpr const char *firstProblem = "softmax fwd_i alg=accurate src=f32:256x1000:ab dst=f32:256x1000:ab axis=1";
 
 inline double elapsedNs(const std::function<void()> &action) {
@@ -29,16 +29,16 @@ inline double elapsedNs(const std::function<void()> &action) {
 
 struct ProcessStarts {
   Samples uncached, onDisk, families, nothing; ///< in ns
-  /// Private memory of a process that runs the kernel of a family beyond one that has its own from the disk, in KiB:
-  /// the pages of packs are those of the page cache, which all processes share.
+  /// Additional private memory, in KiB, of a process that runs a family's kernel, compared with one that has its
+  /// specialized kernel from the disk. Pages of packs are in the page cache, which all processes share.
   Samples familiesKib;
 };
 
-/// `cacheFolder` has the first problem's kernel, and the packs of families are built. Throws std::runtime_error, also
-/// if a compiler was in memory when the first result of a family was there.
+/// `cacheFolder` must have the first problem's kernel, and the packs of families must be built. Throws
+/// std::runtime_error, also if a compiler was loaded at the time of the first result of a family.
 ProcessStarts measureProcessStarts(const std::string &cacheFolder, int cpu);
 
-/// The child processes: the first computes a small softmax, the second nothing.
+/// Entry points of the child processes: the first computes a small softmax, the second nothing.
 int serveFirstResult();
 int serveNothing();
 

@@ -1,4 +1,4 @@
-//===- Report.cpp - Tables of what was measured ---------------------------===//
+//===- Report.cpp - Tables of measurements --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Streams.cpp - Programs whose shapes are new all the time -----------===//
+//===- Streams.cpp - Streams of calls with new shapes ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,11 +1,11 @@
-//===- Streams.h - Programs whose shapes are new all the time -------------===//
+//===- Streams.h - Streams of calls with new shapes -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What a call costs that meets a new shape, and what a stream of such calls costs in all and at worst: with kernels of
-// families in packs and specialised kernels that come behind the caller's back, with specialised kernels alone, and of
-// genuine oneDNN.
+// Costs of a call with a new shape, and of a stream of such calls in total and at worst: with kernels of families in
+// packs and specialized kernels that are compiled in the background, with only specialized kernels, and with genuine
+// oneDNN.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_STREAMS_H
@@ -19,19 +19,19 @@ namespace quern::bench {
 inline constexpr const char *newShapesName = "new shapes", *attentionName = "attention in decoding",
                             *recurrentName = "LSTM";
 
-/// The contestant in its own process. `libraryPath` is as of createCalls().
+/// Returns the contestant that runs in a separate process. `libraryPath` is as in createCalls().
 std::unique_ptr<Contestant> createStreamOfCalls(const std::string &libraryPath);
 
-/// Of one stream, in ns, in the order of the calls, by contestant.
+/// Times of one stream by contestant, in ns, in the order of the calls.
 struct StreamRow {
   std::string stream;
   std::map<std::string, Measurement> results;
 };
 
 struct StreamSettings {
-  Settings common; ///< all CPUs, of which one thread computes and another may compile
+  Settings common; ///< all CPUs; one thread computes and another may compile
   int calls = 20000;
-  std::string filter; ///< of the streams' names, or of the contestants'
+  std::string filter; ///< part of the names of streams or contestants
 };
 
 /// Measures the streams, one contestant after the other. Throws std::runtime_error.
@@ -40,8 +40,8 @@ std::vector<StreamRow> measureStreams(const StreamSettings &settings);
 /// Tables of median, 99th percentile, worst and total.
 std::string describeStreams(const std::vector<StreamRow> &rows);
 
-/// Packs of families as an installed package has them, for QUERN_PACKS. Throws std::runtime_error if they were not
-/// built.
+/// Returns packs of families like those of an installed package, for QUERN_PACKS. Throws std::runtime_error if they
+/// were not built.
 std::string builtFamilies();
 
 } // namespace quern::bench

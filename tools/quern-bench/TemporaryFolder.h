@@ -1,4 +1,4 @@
-//===- TemporaryFolder.h - A folder that goes with the object -------------===//
+//===- TemporaryFolder.h - A folder that its destructor removes -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

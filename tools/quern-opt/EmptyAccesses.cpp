@@ -1,4 +1,4 @@
-//===- EmptyAccesses.cpp - Masked accesses that have no active lane -------===//
+//===- EmptyAccesses.cpp - Traps for masked accesses without lanes --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

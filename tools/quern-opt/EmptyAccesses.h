@@ -1,11 +1,11 @@
-//===- EmptyAccesses.h - Masked accesses that have no active lane ---------===//
+//===- EmptyAccesses.h - Traps for masked accesses without lanes ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A masked access without an active lane faults nowhere, so that neither guard pages nor results tell where it
-// lies. But where it meets a page that is not there, a processor takes hundreds of cycles to find that out. Here
-// kernels are made to tell.
+// A masked access without an active lane never faults, so neither guard pages nor results show its address. However, if
+// the address is on an unmapped page, the processor needs hundreds of cycles to suppress the fault. These functions
+// make kernels report such accesses.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_OPT_EMPTYACCESSES_H
@@ -15,12 +15,12 @@
 
 namespace quern {
 
-/// In scheduled kernels, puts a trap in front of each masked access: it is met if no lane is active and some lane lies
-/// outside of the buffer, where the buffer's type tells its size. The process then gets SIGTRAP.
+/// Inserts a trap before each masked access of scheduled kernels. The process gets SIGTRAP if no lane is active and
+/// some lane is outside of the buffer. Buffers of unknown size are skipped.
 void trapEmptyAccesses(mlir::ModuleOp module);
 
-/// On SIGTRAP, `what` and the reason are printed to standard error and the process exits with 1.
-/// `what` must live as long.
+/// Installs a handler for SIGTRAP that prints `what` and the reason to standard error and exits with 1. `what` must
+/// outlive the process's last trap.
 void explainTraps(const char *what);
 
 } // namespace quern

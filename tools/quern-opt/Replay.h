@@ -1,11 +1,11 @@
-//===- Replay.h - Runs a lowered kernel on made-up data -------------------===//
+//===- Replay.h - Runs a lowered kernel on generated data -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Buffers come from what the kernel says of its arguments, never from a descriptor, so that edited IR of any stage can
-// be run. Every buffer lies at an inaccessible page (GuardedBuffer.h): what a kernel writes beside it is reported, what
-// it reads there ends the program.
+// Buffers are created from the attributes of a kernel's arguments and not from a descriptor, so edited IR of any stage
+// can be run. Every buffer is adjacent to an inaccessible page (GuardedBuffer.h): writes outside of it are reported,
+// and reads past the guarded end terminate the program.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_OPT_REPLAY_H
@@ -27,13 +27,13 @@ namespace quern {
 
 struct RuntimeSizes;
 
-/// The kernels of a lowered module, in the order in which they run: what their llvm.funcs carry.
+/// The kernels of a lowered module, in the order in which they run, from the attributes of their llvm.funcs.
 struct KernelInfo {
   struct Argument {
     std::string name;
     mlir::Type element;
-    int64_t elements = 0;  ///< as far as some kernel reaches
-    bool isRegion = false; ///< memory between kernels: bytes, of whatever types they see there
+    int64_t elements = 0;  ///< number of elements that some kernel can access
+    bool isRegion = false; ///< true for memory between kernels: bytes, which each kernel sees as its own types
   };
   struct StepBuffer {
     size_t argument = 0;
@@ -50,11 +50,11 @@ struct KernelInfo {
   std::vector<Argument> arguments;
 };
 
-/// Diagnoses a module without kernels, with open sizes that `sizes` does not tell, or with some that cannot run on the
-/// same arguments: one name is one buffer.
+/// Fails with a diagnostic if a module has no kernels, open sizes that are not in `sizes`, or kernels that cannot run
+/// on the same arguments. One name is one buffer.
 mlir::FailureOr<KernelInfo> kernelsOf(mlir::ModuleOp module, const RuntimeSizes &sizes);
 
-/// One argument's memory, before and after.
+/// The memory of one argument, before and after a run.
 struct Buffer {
   std::string name;
   mlir::Type element;
@@ -64,15 +64,15 @@ struct Buffer {
   double at(int64_t index) const; ///< integers and narrow floats are exact in double
 };
 
-/// The kernels of a lowered module in this process, with buffers filled from a seed.
+/// The kernels of a lowered module, loaded into this process, with buffers filled from a seed.
 class Replay {
 public:
   /// Fails with a diagnostic on `module`, which must outlive the result, if it cannot be compiled or run here.
   static mlir::FailureOr<std::unique_ptr<Replay>> load(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed,
                                                        const RuntimeSizes &sizes, GuardedSide side = GuardedSide::End);
-  /// The whole space of every kernel, once.
+  /// Runs the whole space of every kernel once.
   void run();
-  /// What the buffers but regions hold now. Fails with a diagnostic if a kernel wrote outside of them.
+  /// Returns the contents of all buffers except regions. Fails with a diagnostic if a kernel wrote outside of them.
   mlir::FailureOr<std::vector<Buffer>> results();
 
 private:
@@ -82,26 +82,26 @@ private:
   mlir::ModuleOp module;
   KernelInfo info;
   compiler::LoadedKernel kernel;
-  std::vector<GuardedBuffer> arenas; ///< of the arguments
+  std::vector<GuardedBuffer> arenas; ///< memory of the arguments
   GuardedBuffer scratch, shared;
   std::vector<Buffer> buffers;
   std::vector<int64_t> sizes;
   std::vector<std::vector<void *>> pointers; ///< by step
 };
 
-/// Generates code for `target`, fills every argument from `seed`, and runs the whole space of every kernel, with
-/// buffers that begin and with buffers that end at an inaccessible page. The same seed gives the same data for every
-/// stage and target. Fails with a diagnostic on `module` if it cannot be compiled, run here, writes outside its
-/// buffers, or gives other bits where these lie elsewhere.
+/// Generates code for `target`, fills every argument from `seed`, and runs the whole space of every kernel twice: with
+/// buffers that start and with buffers that end at an inaccessible page. The same seed gives the same data for every
+/// stage and target. Fails with a diagnostic on `module` if it cannot be compiled or run here, if it writes outside its
+/// buffers, or if the two runs differ.
 mlir::FailureOr<std::vector<Buffer>> replay(mlir::ModuleOp module, llvm::StringRef target, uint64_t seed,
                                             const RuntimeSizes &sizes);
 
-/// "dst: digest …, first 4: …", or that it is unchanged.
+/// Returns "dst: digest …, first 4: …", or that the buffer is unchanged.
 std::string describe(const Buffer &buffer, int64_t values);
 
-/// Compares what two runs left in their buffers: |a − b| <= tolerance·max(|b|, r), r the root mean square of the
-/// oracle's buffer; NaN equals NaN. One line for each buffer in `report`; tolerance 0 stands for 32 last places of the
-/// element type, one of a type narrower than f32; integers then are equal.
+/// Compares the buffers of two runs: |a − b| <= tolerance·max(|b|, r), where r is the root mean square of the oracle's
+/// buffer; NaN equals NaN. Appends one line per buffer to `report`. Tolerance 0 means 32 ULP of the element type, or 1
+/// ULP if it is narrower than f32; integers must then be equal.
 bool agree(const std::vector<Buffer> &results, const std::vector<Buffer> &oracle, double tolerance,
            std::string &report);
 

@@ -1,4 +1,4 @@
-//===- Sizes.h - Problems of runtime sizes, run with numbers --------------===//
+//===- Sizes.h - Problems of open sizes, run with numbers -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -17,14 +17,14 @@
 
 namespace quern {
 
-/// What an execution tells kernels: the list of sizes, and by argument name the type that they give it.
+/// The sizes of an execution: the list that kernels receive, and the type of each argument with these sizes.
 struct RuntimeSizes {
   std::vector<int64_t> values;
   llvm::StringMap<mlir::MemRefType> types;
 };
 
-/// Puts `values`, in the order of a kernel's list of sizes, for what is open in the problems of `module`, of which each
-/// has the same list. Fails with a diagnostic if there are not as many as that.
+/// Replaces the open sizes in the problems of `module`, which all have the same list of sizes, by `values`. Fails with
+/// a diagnostic if the number of values differs.
 mlir::FailureOr<RuntimeSizes> closeSizes(mlir::ModuleOp module, llvm::ArrayRef<int64_t> values);
 
 } // namespace quern

@@ -1,4 +1,4 @@
-//===- Timing.cpp - A problem's kernels beside the machine's peak ---------===//
+//===- Timing.cpp - A problem's kernels against the peak ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

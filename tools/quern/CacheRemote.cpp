@@ -1,4 +1,4 @@
-//===- CacheRemote.cpp - quern cache and servers -----------------------------===//
+//===- CacheRemote.cpp - quern cache and servers --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The output of every --json. Keys keep their order; what is no UTF-8 (a line may hold any bytes) is replaced,
-// so that it is JSON always.
+// The output of every --json option. Keys keep their order. Bytes that are not UTF-8 (a line may have any bytes) are
+// replaced, so the output is always valid JSON.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_JSON_H

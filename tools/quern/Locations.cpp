@@ -1,4 +1,4 @@
-//===- Locations.cpp - Stages whose lines say where they come from --------===//
+//===- Locations.cpp - Stages with the origin of each line ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

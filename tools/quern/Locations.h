@@ -1,4 +1,4 @@
-//===- Locations.h - Stages whose lines say where they come from ----------===//
+//===- Locations.h - Stages with the origin of each line ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -10,8 +10,9 @@
 
 namespace quern {
 
-/// The texts of a trace's stages by their names, each line with a comment behind it: in `emit` the mathematical step,
-/// in others the lines of the stage that it comes from ("schedule:12,15") and their step. They parse as without.
+/// Returns the texts of a trace's stages by name, with a comment at the end of each line: in `emit` the mathematical
+/// step, in other stages the lines of the previous stage ("schedule:12,15") and their step. The texts can still be
+/// parsed.
 std::map<std::string, std::string> locatedStages(const std::string &trace);
 
 } // namespace quern

@@ -1,4 +1,4 @@
-//===- Measure.h - A traced kernel beside what the machine can do ---------===//
+//===- Measure.h - A traced kernel against the machine's limits -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -12,11 +12,11 @@
 
 namespace quern {
 
-/// Runs a problem on this machine, one thread, and adds "measured" to its trace: docs/command.md has the fields. Fails
-/// where the machine does not run the target or sizes are open.
+/// Runs a problem on one thread of this machine and adds "measured" to its trace; docs/command.md lists the fields.
+/// Fails if the machine cannot run the target or if sizes are open.
 Result<void> measureInto(nlohmann::json &trace, const Problem &problem);
 
-/// The processor of this machine by LLVM's name if an estimate of the trace is of it; else "".
+/// Returns LLVM's name of this machine's processor if the trace can have an estimate for it; otherwise "".
 std::string processorName();
 
 } // namespace quern

@@ -1,4 +1,4 @@
-//===- Pack.cpp - quern pack ----------------------------------------------===//
+//===- Pack.cpp - Functions shared by quern pack --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Pack.h - What the subcommands of quern pack share ------------------===//
+//===- Pack.h - Functions shared by quern pack ----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -16,15 +16,15 @@ namespace quern {
 struct PackBuildOptions {
   std::vector<std::string> files, functions, targets;
   std::string output;
-  uint64_t jobs = 0; ///< 0: one for each processor
+  uint64_t jobs = 0; ///< number of processes; 0: one for each processor
   bool allowNaive = false, keepGoing = false;
-  bool asFamilies = false; ///< of each problem its family is compiled
+  bool asFamilies = false; ///< true if the family of each problem is compiled instead
 };
 
-/// Compiles what the files and functions ask for and writes the pack; gives the exit code.
+/// Compiles the problems of files and functions and writes the pack. Returns the exit code.
 int buildPack(const PackBuildOptions &options);
 
-/// Writes a pack whole or not at all: programs may have mapped the file that it replaces.
+/// Writes a pack completely or not at all, because programs may have mapped the file that it replaces.
 Result<void> writePackFile(const std::string &path, std::string_view bytes);
 
 } // namespace quern

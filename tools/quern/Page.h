@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One file with everything in it: a browser asks nobody for anything. The texts are there without scripts; with them,
-// what belongs together lights up.
+// The page is one file without external references. The texts are visible without scripts; a script highlights related
+// lines.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOL_PAGE_H
@@ -17,13 +17,13 @@
 
 namespace quern {
 
-/// What is shown of one problem for one target.
+/// The data of one problem for one target.
 struct PageKernel {
-  nlohmann::json trace;    ///< quern_form_trace, and what was measured
+  nlohmann::json trace;    ///< from quern_form_trace, with measurements if they were requested
   std::string explanation; ///< quern_explain()
 };
 
-/// Kernels stand side by side, each stage of the one beside that of the other.
+/// Returns the page. Kernels are in adjacent columns, with equal stages next to each other.
 std::string pageOf(const std::vector<PageKernel> &kernels);
 
 } // namespace quern

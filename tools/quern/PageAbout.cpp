@@ -1,4 +1,4 @@
-//===- PageAbout.cpp - Problem and plan: what a page says in words --------===//
+//===- PageAbout.cpp - Problem and plan of a page in words ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- PageAbout.h - Problem and plan: what a page says in words ----------===//
+//===- PageAbout.h - Problem and plan of a page in words ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -9,14 +9,15 @@
 
 namespace quern {
 
-/// The first column of a kernel, the `number`-th of the page: problem, plan, time, loops, recipes, launch program.
+/// Returns the first column of a kernel, the `number`-th of the page: problem, plan, time, loops, recipes, launch
+/// program.
 std::string aboutOf(const PageKernel &kernel, size_t number);
 
-/// Numbers as people read them: "1.5 KiB", "12.3 us".
+/// Numbers with units: "1.5 KiB", "12.3 us".
 std::string bytesText(double bytes);
 std::string timeText(double ns);
 
-/// Pictures, as SVG. `place` is what the address calls a line of the schedule, but for its number.
+/// Pictures, as SVG. `place` is the prefix of links to lines of the schedule, without the line number.
 std::string rooflineOf(const nlohmann::json &measured, const std::string &place);
 std::string programPictureOf(const nlohmann::json &trace);
 

@@ -1,4 +1,4 @@
-//===- Sampler.cpp - Where a thread is, ten thousand times a second -------===//
+//===- Sampler.cpp - Samples of a thread, 10,000 per second ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

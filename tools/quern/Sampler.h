@@ -1,4 +1,4 @@
-//===- Sampler.h - Where a thread is, ten thousand times a second ---------===//
+//===- Sampler.h - Samples of a thread, 10,000 per second -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -13,11 +13,11 @@
 
 namespace quern {
 
-/// Samples the calling thread by perf_event_open: by the CPU's cycles, or by its clock where the system gives no
-/// counter.
+/// Samples the calling thread by perf_event_open: by CPU cycles, or by the thread's clock if the system provides no
+/// cycle counter.
 class Sampler {
 public:
-  /// `unimplemented`, and why, where the system does not allow it.
+  /// Fails with `unimplemented` and the reason if the system does not permit sampling.
   static Result<Sampler> open();
   Sampler(Sampler &&other) noexcept;
   Sampler &operator=(Sampler &&) = delete;
@@ -27,7 +27,8 @@ public:
   const std::string &event() const { return name; }
   void start();
   void stop();
-  /// Addresses of instructions since the last time. To be called before some ten thousand are there.
+  /// Appends the instruction addresses sampled since the last call. Must be called before about 10,000 samples
+  /// accumulate.
   void take(std::vector<uint64_t> &addresses);
 
 private:

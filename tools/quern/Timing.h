@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Wall time of single executions. The caller has executed once before, so that no page is
-// touched for the first time here.
+// Wall time of single executions. The caller has executed once before, so page faults of first accesses are not
+// measured.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_TIMING_H
@@ -22,8 +22,8 @@ struct Timing {
   double gbPerS(int64_t bytes) const { return minNs > 0 ? static_cast<double>(bytes) / minNs : 0; }
 };
 
-/// Calls `run` (which returns a Result<void>) `minRuns` times, then on until `seconds` have passed. Executions shorter
-/// than 20 us are timed in batches, so that reading the clock does not count.
+/// Calls `run` (which returns a Result<void>) `minRuns` times, then continues until `seconds` have passed. Executions
+/// shorter than 20 us are timed in batches, to make the cost of reading the clock negligible.
 template <typename Run> auto measure(Run run, int64_t minRuns, double seconds, Timing &timing) -> decltype(run()) {
   using Clock = std::chrono::steady_clock;
   auto nsSince = [](Clock::time_point start) {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A job that ends its process costs itself alone.
+// A job that terminates its process does not affect other jobs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_WORKERS_H
@@ -22,9 +22,9 @@ struct FailedJob {
   Error error;
 };
 
-/// Runs jobs 0 to count - 1, each in one of `processes` children of this process, and calls `advance` here for each
-/// that has ended. What a job computes must lie in files. Gives those that failed in ascending order;
-/// `runtime_error` if no process can be started. This process must have no threads.
+/// Runs jobs 0 to count - 1 in `processes` children of this process, and calls `advance` in this process for each
+/// finished job. Jobs must write their results to files. Returns the failed jobs in ascending order; `runtime_error` if
+/// no process can be started. This process must have no threads.
 Result<std::vector<FailedJob>> runInProcesses(size_t count, size_t processes,
                                               const std::function<Result<void>(size_t)> &run,
                                               const std::function<void()> &advance);

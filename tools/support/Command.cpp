@@ -1,4 +1,4 @@
-//===- Command.cpp - What the subcommands of quern share ------------------===//
+//===- Command.cpp - Functions shared by quern's subcommands --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,10 +1,10 @@
-//===- Command.h - What the subcommands of quern share --------------------===//
+//===- Command.h - Functions shared by quern's subcommands ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Exit codes, error output and the registration of subcommands, one file each. Results go to standard output; errors
-// and progress go to standard error, so that output can be piped.
+// Exit codes, error output and the registration of subcommands, each of which is in a separate file. Results go to
+// standard output. Errors and progress go to standard error, so the output can be piped.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_COMMAND_H
@@ -18,11 +18,11 @@
 
 namespace quern {
 
-/// The command's exit status. With several problems it is that of the most serious failure: failed, then
+/// The exit status of the command. With several problems it is the status of the most serious failure: failed, then
 /// wrong, usage, unimplemented.
 enum ExitCode : int {
   exitOk = 0,
-  exitWrong = 1,         ///< a result failed its check, or a cache file or a pack did
+  exitWrong = 1,         ///< a result failed its check, or a cache file or a pack is damaged
   exitUsage = 2,         ///< bad options, or a line or file that is not valid
   exitUnimplemented = 3, ///< a valid problem that this build does not support
   exitFailed = 4,        ///< out of memory, a missing library, a device or disk error, or a defect of Quern
@@ -39,7 +39,7 @@ void warn(std::string_view message);
 Result<void> writeOutput(const std::string &path, std::string_view bytes);
 Result<std::string> readFile(const std::string &path);
 
-// Each registers a subcommand whose callback leaves its exit code in `exitCode`.
+// Each function registers a subcommand whose callback stores its exit code in `exitCode`.
 void addBenchCommand(Command &program, int &exitCode);
 void addCacheCommand(Command &program, int &exitCode);
 void addCompileCommand(Command &program, int &exitCode);

@@ -1,4 +1,4 @@
-//===- FamilyPack.cpp - A problem's family as a pack ---------------------===//
+//===- FamilyPack.cpp - A problem's family as a pack ----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -12,10 +12,10 @@
 
 namespace quern {
 
-/// The kernel of a problem's family, compiled and added to the process as a pack for as long as this lives.
+/// Compiles the kernel of a problem's family and adds it to the process as a pack; the destructor removes the pack.
 class FamilyPack {
 public:
-  /// Null if the problem is of no family, or no recipe takes it with open sizes.
+  /// Returns null if the problem has no family, or no recipe supports it with open sizes.
   static Result<std::unique_ptr<FamilyPack>> of(const VerifiedProblem &problem, const Target &target);
   ~FamilyPack();
   FamilyPack(const FamilyPack &) = delete;

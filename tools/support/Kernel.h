@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The tools are users of the public C API; this gives its handles owners and its statuses the form
-// of Error. Not thread-safe.
+// The tools use the public C API. This file gives its handles owners and converts its statuses to Error. Not
+// thread-safe.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_KERNEL_H
@@ -30,19 +30,19 @@ template <typename Handle, quern_status_t (*destroy)(Handle)> struct HandleDelet
 template <typename Handle, quern_status_t (*destroy)(Handle)>
 using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, HandleDeleter<Handle, destroy>>;
 
-/// The status with the last message of this thread, or success.
+/// Returns success, or the status with the last error message of this thread.
 Result<void> checked(quern_status_t status);
 
-/// An engine with a stream in order.
+/// An engine with an in-order stream.
 class Device {
 public:
   static Result<Device> open(quern_engine_kind_t kind, size_t index = 0);
   quern_engine_t engine() const { return ownedEngine.get(); }
   quern_stream_t stream() const { return ownedStream.get(); }
-  /// What its kernels are compiled for.
+  /// The target for which kernels of this device are compiled.
   const Target &target() const { return compiledFor; }
   bool isCpu() const { return compiledFor.isCpu(); }
-  /// As quern_engine_get_info() gives it.
+  /// The name from quern_engine_get_info().
   const std::string &name() const { return ownName; }
 
 private:
@@ -52,40 +52,39 @@ private:
   Owned<quern_stream_t, quern_stream_destroy> ownedStream;
 };
 
-/// A buffer of the caller's with the layout that it has at execution: all sizes known. `desc` is
-/// needed only while binding.
+/// A caller-owned buffer with its layout at execution: all sizes are known. `desc` is used only by bind().
 struct BoundBuffer {
   const TensorDesc *desc;
   void *data;
 };
 
-/// A compiled problem on a device, which must outlive it.
+/// A compiled problem on a device. The device must outlive it.
 class Kernel {
 public:
   static Result<Kernel> create(const Device &device, const std::string &line);
-  /// The same from what was compiled for a target that the device has, too.
+  /// Like create(), but from an artifact that was compiled for a target that the device can run.
   static Result<Kernel> createFrom(const Device &device, const std::string &line, const std::string &artifact);
-  /// Where its functions begin in this process, in the order in which they are first called.
+  /// Returns the addresses of its functions in this process, in the order of their first call.
   Result<std::vector<const char *>> entries() const;
-  /// Buffers by execution argument. They stay bound until the next bind(). A device other than the CPU gets memory of
-  /// its own for them, in which they share bytes as they do here.
+  /// Binds buffers by execution argument until the next bind(). For a device other than the CPU, memory is allocated on
+  /// it, where arguments share bytes in the same way as the host's buffers.
   Result<void> bind(const std::map<int32_t, BoundBuffer> &buffers);
-  /// What the caller has to give beside the tensors; 0 but in user mode.
+  /// Returns the size of the caller's scratchpad in bytes; 0 unless the scratchpad mode is user.
   Result<int64_t> scratchpadBytes() const;
-  /// Executes and waits; what other memory a device has is filled before and read back after.
+  /// Executes and waits. Separate memory of a device is filled before and read back after the execution.
   Result<void> execute() const;
-  /// Until it is the problem's own kernel that runs; where QUERN_TIERS keeps that of the family, at once.
+  /// Waits until the specialized kernel is used; returns at once if QUERN_TIERS selects only the family's kernel.
   Result<void> waitSpecialised() const;
-  /// The same without moving anything: for timing.
+  /// Like execute(), but does not copy memory: for timing.
   Result<void> run() const;
-  /// Whether an argument is the caller's buffer itself. One that is not shares no bytes with one that is,
-  /// wherever their buffers lie.
+  /// Returns true if an argument is the caller's buffer itself. An argument on the host and one that is not never share
+  /// bytes, wherever their buffers are.
   Result<bool> isOnHost(int32_t argument) const;
   const quern_primitive_info_t &info() const { return details; }
 
 private:
   static Result<Kernel> make(const Device &device, const std::string &line, const std::string *artifact);
-  /// What the device has instead of a buffer of the host.
+  /// The device's copy of a host buffer.
   struct Copy {
     quern_memory_t memory;
     char *data;
@@ -110,9 +109,9 @@ private:
 /// "compiled", "disk", "memory", ...
 const char *nameOf(quern_origin_t origin);
 
-/// What quern_compile() gives.
+/// Returns the code from quern_compile().
 Result<std::string> compileTo(const std::string &line, const std::string &target, quern_code_form_t form);
-/// What quern_explain() gives.
+/// Returns the text from quern_explain().
 Result<std::string> explain(const std::string &line, const std::string &target);
 
 } // namespace quern

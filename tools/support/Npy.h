@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Reads format versions 1 to 3 and writes version 1. The reader believes nothing: every length is checked before it is
-// used, and a file whose size is not exactly header plus data is refused. bf16 and f8 have no NumPy type: they travel
-// as raw 16- and 8-bit words.
+// Reads format versions 1 to 3 and writes version 1. The reader trusts no input: every length is checked before it is
+// used, and a file whose size is not exactly header plus data is refused. bf16 and f8 have no NumPy type; they are
+// stored as raw 16- and 8-bit words.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_NPY_H
@@ -28,17 +28,18 @@ struct NpyArray {
   std::string_view data;
 };
 
-/// `invalid_arguments` with the reason for anything that is not a well-formed file of little-endian numbers.
+/// Fails with `invalid_arguments` and the reason if the bytes are not a well-formed file of little-endian numbers.
 Result<NpyArray> parseNpy(std::string_view bytes);
 
-/// Copies the array into a buffer of this descriptor; shape and element type must match (see npyTypeOf;
-/// raw words also as kind V).
+/// Copies the array into a buffer with this descriptor. Shape and element type must match (see npyTypeOf); raw words
+/// may also be of kind V.
 Result<void> copyNpyTo(const NpyArray &array, const TensorDesc &desc, void *buffer);
 
-/// The file of a tensor, in C order.
+/// Returns the file contents for a tensor, in C order.
 Result<std::string> writeNpy(const TensorDesc &desc, const void *buffer);
 
-/// NumPy's descr of an element type: "<f4", "<u2" for bf16, "|u1" for u8 and f8; null for types without whole bytes.
+/// Returns NumPy's descr of an element type: "<f4", "<u2" for bf16, "|u1" for u8 and f8; null for types narrower than a
+/// byte.
 const char *npyTypeOf(DataType type);
 
 } // namespace quern

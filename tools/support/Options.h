@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the programs use of CLI11, which costs ten seconds to compile: only Options.cpp includes it.
+// Wraps the parts of CLI11 that the programs use. Including CLI11 costs ten seconds of compile time, so only
+// Options.cpp does.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_OPTIONS_H
@@ -24,16 +25,16 @@ class Option;
 
 namespace quern {
 
-/// One option, to say more about it. Owned by its command.
+/// One option, for further settings. Owned by its command.
 class Option {
 public:
   explicit Option(CLI::Option *option) : option(option) {}
   Option required();
-  /// The help shows the value that the variable has now.
+  /// The help shows the variable's present value.
   Option showDefault();
-  /// Of a list: values are separated by commas as well.
+  /// For lists: values may also be separated by commas.
   Option commas();
-  /// Of a list: the option takes one argument and is repeated for more.
+  /// For lists: each occurrence of the option takes one argument.
   Option oneArgument();
   Option choices(const std::vector<std::string> &names);
   Option range(int least, int most);
@@ -45,14 +46,14 @@ private:
   CLI::Option *option;
 };
 
-/// A command or subcommand, owned by the command line. Variables that are given to it must outlive parsing.
+/// A command or subcommand, owned by the command line. Variables that are passed to it must outlive parsing.
 class Command {
 public:
   explicit Command(CLI::App *app) : app(app) {}
   Command subcommand(const std::string &name, const std::string &help);
-  /// One of the subcommands must be given.
+  /// One of the subcommands is required.
   void requireSubcommand();
-  /// `names` as in "-f,--file"; without dashes it is an argument by position.
+  /// `names` has the form "-f,--file"; a name without dashes is a positional argument.
   Option option(const std::string &names, std::string &value, const std::string &help);
   Option option(const std::string &names, int64_t &value, const std::string &help);
   Option option(const std::string &names, uint64_t &value, const std::string &help);
@@ -61,7 +62,7 @@ public:
   Option option(const std::string &names, std::vector<int> &values, const std::string &help);
   Option option(const std::string &names, std::vector<int64_t> &values, const std::string &help);
   Option flag(const std::string &names, bool &value, const std::string &help);
-  /// Called by parsing if the subcommand is given, when all of its variables are set.
+  /// Called during parsing if the subcommand is given, after all of its variables are set.
   void callback(std::function<void()> action);
 
 protected:
@@ -75,8 +76,8 @@ public:
   ~CommandLine();
   void version(const std::string &text);
   void footer(const std::string &text);
-  /// The status to exit with, if the program is done: 0 after --help and --version, another one after
-  /// an error, which is printed.
+  /// Returns the exit status if the program is done: 0 after --help and --version, nonzero after an error, which is
+  /// printed.
   std::optional<int> parse(int argc, char **argv);
 
 private:

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// How the command shows numbers to people. Machines get JSON instead.
+// Formats numbers for people. Programs get JSON instead.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_OUTPUT_H
@@ -17,15 +17,15 @@
 
 namespace quern {
 
-/// Three significant digits with the fitting unit: "12.3 us", "4.56 ms".
+/// Returns three significant digits with a suitable unit: "12.3 us", "4.56 ms".
 std::string formatNs(double ns);
-/// "512 B", "1.50 KiB", ...
+/// Returns "512 B", "1.50 KiB", ...
 std::string formatBytes(int64_t bytes);
-/// `digits` after the point.
+/// Returns the value with `digits` digits after the decimal point.
 std::string formatFixed(double value, int digits);
 
-/// Columns as wide as their widest cell. Cells of columns whose heading begins with '>' (not
-/// printed) are set to the right.
+/// A table whose columns are as wide as their widest cell. If a heading starts with '>' (not printed), its column is
+/// right-aligned.
 class Table {
 public:
   explicit Table(std::vector<std::string> names);

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A line of text, parsed and verified. Errors carry the line and a caret under the place, whether the text
-// or the meaning is at fault.
+// A line of text, parsed and verified. Errors have the line and a caret under the wrong word, for errors in syntax and
+// in meaning.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_PROBLEM_H
@@ -19,49 +19,50 @@
 namespace quern {
 
 struct Problem {
-  Target target;       ///< what it is verified for
+  Target target;       ///< target for which it is verified
   PrimitiveDesc given; ///< as parsed
   VerifiedProblem verified;
-  std::string text; ///< of the verified descriptor: nothing is left to `any`
+  std::string text; ///< text of the verified descriptor, without `any`
 
   const PrimitiveDesc &desc() const { return verified.desc; }
-  /// Bytes that the inputs and outputs hold: each element once, gaps not counted. What GB/s is computed from.
+  /// Bytes of the inputs and outputs, each element once and without gaps. Used to compute GB/s.
   int64_t bytesMoved() const;
-  /// Whether the line left the layout of this tensor open.
+  /// Returns true if the line has `any` as the layout of this tensor.
   bool wasAny(std::string_view tensor) const;
 };
 
 Result<Problem> readProblem(std::string_view line, const Target &target);
-/// For a target in text form.
+/// `target` is in text form.
 Result<Problem> readProblem(std::string_view line, const std::string &target);
 
-/// A function in MLIR, `FILE` or `FILE:function`, as it is given.
+/// Reads a function in MLIR, `FILE` or `FILE:function`, unmodified.
 Result<PrimitiveDesc> readMlirFile(const std::string &file, bool allowNaive);
-/// The line of a function in MLIR, `FILE` or `FILE:function`, as the compiler has read it. `allowNaive`: what no
-/// recipe takes is lowered loop by loop.
+/// Returns the line of a function in MLIR, `FILE` or `FILE:function`, as the compiler has read it. `allowNaive`:
+/// operations that no recipe supports are lowered to naive loops.
 Result<std::string> lineOfMlir(const std::string &file, bool allowNaive);
-/// Adds the lines of such functions.
+/// Adds the lines of such functions to `lines`.
 Result<void> addMlir(std::vector<std::string> &lines, const std::vector<std::string> &functions, bool allowNaive);
-/// What a command is about: the line, or that of the function of `mlir` where this is given in its place.
+/// The problem of a command: a line, or the line of the function `mlir` if that is given instead.
 struct GivenProblem {
   std::string line, mlir;
   bool allowNaive = false;
-  /// Adds `LINE`, and in its place --mlir with --naive.
+  /// Adds the positional `LINE`, and as alternatives --mlir with --naive.
   void addTo(Command &command);
   Result<std::string> read() const;
 };
-/// The same function as its own oracle: with arguments for errors behind its own, or in its own arithmetic.
+/// Returns the text form of the same function as an oracle: with additional arguments for error bounds after its own,
+/// or in the function's own arithmetic.
 std::string oracleOf(const PrimitiveDesc &desc, bool hasErrors);
 
-/// The line with its `?` replaced by sizes, from left to right; one size serves all of them. `invalid_arguments`
-/// for another number of sizes.
+/// Returns the line with each `?` replaced by a size, from left to right; a single size replaces all of them. Fails
+/// with `invalid_arguments` if the number of sizes differs.
 Result<std::string> withSizes(std::string_view line, const std::vector<int64_t> &sizes);
 
-/// The problems of a file, one a line. `#` begins a comment; blank lines are skipped.
+/// Returns the problems of a file, one per line. `#` starts a comment; blank lines are skipped.
 Result<std::vector<std::string>> readProblemFile(const std::string &path);
 
-/// Appends the line and a caret under the first word of it that the message speaks of; the
-/// message alone if there is none.
+/// Returns the message with the line and a caret under the first word of it that the message names; only the message if
+/// it names none.
 std::string withCaret(std::string_view message, std::string_view line);
 
 } // namespace quern

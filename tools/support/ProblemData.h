@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Inputs filled from a seed, outputs and gaps filled with 0xFF, and an inaccessible page at one end of every buffer and
-// canaries at the other, so that a kernel that reads or writes where it must not is caught. Used by `quern run` and by
-// the conformance programs, which therefore see the same data for the same seed.
-//
+// Inputs are filled from a seed; outputs and gaps are filled with 0xFF. Every buffer has an inaccessible page at one
+// end and canaries at the other, to detect invalid reads and writes of a kernel. Used by `quern run` and the
+// conformance programs, which therefore use the same data for the same seed.
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_TOOLS_PROBLEMDATA_H
 #define QUERN_TOOLS_PROBLEMDATA_H
@@ -26,56 +25,56 @@ namespace quern {
 struct DataOptions {
   FillKind fill = FillKind::Dense;
   uint64_t seed = 1;
-  bool inPlace = false;     ///< the output shares its input's buffer: dst that of src, diff_src that of diff_dst
-  int64_t misalignment = 0; ///< of every buffer, in elements of its type
+  bool inPlace = false;     ///< true if dst shares the buffer of src, and diff_src that of diff_dst
+  int64_t misalignment = 0; ///< misalignment of every buffer, in elements of its type
   GuardedSide guarded = GuardedSide::End;
-  /// Every buffer begins at a multiple of 64 bytes, as those that allocators give: for timing. At the end less
-  /// than a line is unguarded.
+  /// True if every buffer starts at a multiple of 64 bytes, like allocated memory: for timing. Less than a cache line
+  /// at its end is then unguarded.
   bool isTimed = false;
-  /// The arguments whose values come later.
+  /// Arguments whose values are set later.
   std::vector<std::string> given = {};
 };
 
 class ProblemData {
 public:
-  /// `invalid_arguments` if the data is to be in place and input and output differ in type or layout; `out_of_memory`
-  /// if the tensors are larger than the machine's memory; `unimplemented` for sizes that are known only at execution.
+  /// Fails with `invalid_arguments` if the data is to be in place and input and output differ in type or layout, with
+  /// `out_of_memory` if the tensors exceed the machine's memory, and with `unimplemented` for open sizes.
   static Result<ProblemData> create(const Problem &problem, const DataOptions &options);
 
-  /// For Kernel::bind: the arguments, and the scratchpad if there is one.
+  /// Returns the arguments, and the scratchpad if there is one, for Kernel::bind.
   std::map<int32_t, BoundBuffer> buffers();
-  /// Moves every buffer, as it is, to where its guarded side is this one; what buffers() gave is void then.
+  /// Moves every buffer with its contents to the other guarded side. Results of buffers() become invalid.
   void moveTo(GuardedSide side);
-  /// The arguments' buffers alone.
+  /// Returns only the arguments' buffers.
   std::map<int32_t, void *> addresses();
-  /// Gives the kernel a scratchpad of exactly what it asks for, if it does.
+  /// Adds a scratchpad of exactly the size that the kernel requires, if it requires one.
   Result<void> addScratchpad(const Kernel &kernel);
-  /// Null for an argument that the problem does not have.
+  /// Returns null for an argument that the problem does not have.
   void *buffer(int32_t argument);
   const TensorDesc *descOf(int32_t argument) const;
-  /// Null if the problem has none of this name.
+  /// Returns null if the problem has no argument of this name.
   const ArgumentInfo *find(std::string_view name) const;
 
-  /// Fills everything anew: inputs from the seed or from where keepInputs() found them, the rest with 0xFF.
+  /// Refills everything: inputs from the seed or from the values of keepInputs(), the rest with 0xFF.
   void refill();
-  /// Makes the inputs as they are now those that refill() restores.
+  /// Makes the present inputs those that refill() restores.
   void keepInputs();
-  /// Computes what must come out of the inputs as they are now. To be called before executing in place.
+  /// Computes the expected outputs from the present inputs. Must be called before executing in place.
   Result<void> computeExpected();
-  /// The worst verdict over the outputs; `judged` is the one that it is about.
+  /// Returns the worst verdict over the outputs; `judged` receives the output that it is about.
   Verdict judgeOutputs(const ReferenceOutput **judged = nullptr) const;
-  /// What computeExpected() found.
+  /// The results of computeExpected().
   const std::vector<ReferenceOutput> &expectedOutputs() const { return expected; }
-  /// Empty, or what was written that must not be (canaries, inputs, gaps between the elements of outputs, anything
-  /// where there is nothing to compute), or padding that is not zero.
+  /// Returns "", or a description of invalid writes: to canaries, inputs, gaps between the elements of outputs, or
+  /// anything if there is nothing to compute; or of nonzero padding.
   std::string strayWrites() const;
-  /// The bytes of a buffer of this layout that an output writes: of its elements, its padding and what is appended.
+  /// Returns the bytes of a buffer with this layout that an output writes: elements, padding and appended data.
   static std::vector<size_t> bytesWrittenOf(const TensorDesc &desc);
-  /// The bytes of all outputs, to compare executions with.
+  /// Returns the bytes of all outputs, to compare executions.
   std::string outputBytes() const;
 
 private:
-  /// Of an oracle of a caller's function.
+  /// A buffer of the oracle of a caller's function.
   struct OracleBuffer {
     int32_t argument;
     TensorDesc desc;
@@ -85,9 +84,9 @@ private:
   PrimitiveDesc withNumbers() const;
   Result<std::vector<OracleBuffer>> runOracle(bool hasErrors) const;
   Result<void> computeOracle();
-  /// What the room for one element holds.
+  /// Kind of the bytes of one element's position.
   enum class Place : uint8_t { Gap, Element, Padding, Appended };
-  /// Room for neighbouring elements, all of one kind.
+  /// Positions of consecutive elements, all of one kind.
   struct Run {
     Place place;
     size_t first, count;
@@ -95,10 +94,10 @@ private:
   struct Slot {
     ArgumentInfo info;
     size_t buffer;           ///< index into `storage`
-    std::vector<Run> strays; ///< the gaps and the padding of an output, in the order of its buffer
+    std::vector<Run> strays; ///< the gaps and the padding of an output, in memory order
     bool isRead() const { return !info.isOutput || info.isUpdated; }
   };
-  /// By position in the buffer.
+  /// Indexed by the position in the buffer.
   static std::vector<Place> placesOf(const TensorDesc &desc);
   static std::vector<Run> straysOf(const TensorDesc &desc);
   bool liesOnInput(const ArgumentInfo &info) const;
@@ -112,7 +111,7 @@ private:
   DataOptions options;
   std::vector<Slot> slots;
   std::vector<GuardedBuffer> storage;
-  std::vector<std::string> kept; ///< what `storage` is refilled with; empty for outputs
+  std::vector<std::string> kept; ///< contents with which `storage` is refilled; empty for outputs
   std::optional<GuardedBuffer> scratchpad;
   TensorDesc scratchpadDesc;
   std::vector<ReferenceOutput> expected;

@@ -1,4 +1,4 @@
-//===- Contestant.cpp - The protocol's serving side, and test data --------===//
+//===- Contestant.cpp - One implementation under measurement --------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -3,16 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each contestant runs in a process of its own, so that runtimes, thread pools and allocators do not meet, and answers
-// lines on standard input with lines on standard output:
+// Each contestant runs in a separate process, so runtimes, thread pools and allocators do not affect each other. It
+// answers lines on standard input with lines on standard output:
 //
-//   problem <json>       ok <kernel> | no <reason> prepare: buffers filled, kernel made, one run done
+//   problem <json>       ok <kernel> | no <reason> prepares: fills buffers, creates the kernel, runs it once
 //   call <name>          ok | no <reason>          the same for a call of an interface (Calls.h)
-//   run <samples> <n>    ns <t> <t> …              each the mean of n calls, in nanoseconds
-//   bits <threads>       bits <hex> | no <reason>  hash of the result computed with that many threads
+//   run <samples> <n>    ns <t> <t> …              times, each the mean of n calls, in nanoseconds
+//   bits <threads>       bits <hex> | no <reason>  hash of the result computed with this number of threads
 //   quit
 //
-// The drivers written in Python (peers/*.py) speak the same.
+// The drivers written in Python (peers/*.py) use the same protocol.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_CONTESTANTS_CONTESTANT_H
@@ -29,27 +29,26 @@
 
 namespace quern::bench {
 
-/// An implementation inside its own process. Methods throw std::runtime_error with a one-line reason.
+/// An implementation in its own process. Methods throw std::runtime_error with a one-line reason.
 class Contestant {
 public:
   virtual ~Contestant() = default;
-  /// Makes the problem ready to run, replacing the one before. Returns what the implementation calls its kernel.
+  /// Prepares the problem and replaces the previous one. Returns the implementation's name of its kernel.
   virtual std::string prepare(const Problem &problem) = 0;
-  /// Makes a call of an interface ready instead of a problem.
+  /// Prepares a call of an interface instead of a problem.
   virtual void prepareCall(const std::string &) { throw std::runtime_error("problems are described, not named"); }
-  /// Runs it `calls` times and returns when the last result is there.
+  /// Runs it `calls` times and returns when the last result is available.
   virtual void run(int64_t calls) = 0;
-  /// Does so and returns how long that took in ns: by the clock of the host, or of the device where it
-  /// is that which is compared.
+  /// Like run(), but returns the time in ns, measured by the host's clock or, if devices are compared, by the device.
   virtual double time(int64_t calls);
-  /// The destination after a run with that many threads.
+  /// Returns the destination after a run with this number of threads.
   virtual std::string result(int) { throw std::runtime_error("the number of threads is fixed"); }
 };
 
 std::unique_ptr<Contestant> createQuern(int threads);
-/// Quern's primitive for the same as a function in MLIR.
+/// Quern's primitive that computes the same as a function in MLIR.
 std::unique_ptr<Contestant> createQuernPrimitive(int threads);
-/// The kernel of the problem's family (docs/packs.md) in place of its own.
+/// The kernel of the problem's family (docs/packs.md) instead of its specialized kernel.
 std::unique_ptr<Contestant> createQuernFamily(int threads);
 /// Quern on the first Level Zero device, timed by the device.
 std::unique_ptr<Contestant> createQuernDevice();
@@ -57,20 +56,20 @@ std::unique_ptr<Contestant> createQuernDevice();
 std::unique_ptr<Contestant> createOneDnn(const std::string &libraryPath);
 /// Plain OpenCL C (OpenClSource.h) on the runtime at `libraryPath`, timed by its device or by the host.
 std::unique_ptr<Contestant> createOpenCl(const std::string &libraryPath, bool byDevice);
-/// What each of a problem's plain kernels writes to its output, by the name of the kernel: for tests.
+/// Returns the output of each of a problem's plain kernels, by the name of the kernel: for tests.
 std::vector<std::pair<std::string, std::string>> openClResults(const std::string &libraryPath, const Problem &problem);
-/// Copies as many bytes as the problem reads and writes.
+/// Copies the number of bytes that the problem reads and writes.
 std::unique_ptr<Contestant> createCopy(int threads);
 
 /// Serves the protocol until `quit` or the end of input.
 int serve(Contestant &contestant);
 
-/// What contestants of the host compute on: aligned to 64 bytes, every page touched, the last line in front of an
-/// inaccessible page. So ends memory that a program maps for one tensor, and what a kernel issues behind its end
-/// costs what it costs there.
+/// Returns a buffer for contestants on the host: aligned to 64 bytes, every page touched, the last cache line adjacent
+/// to an inaccessible page. Memory that a program maps for one tensor ends in the same way, so accesses that a kernel
+/// issues past the end cost the same.
 GuardedBuffer makeBuffer(int64_t bytes);
-/// Values as such a tensor has them, the same for every contestant: probabilities for the dst of a backward problem,
-/// scales near 1, otherwise normally distributed. `data` has argument.desc.bytes() bytes.
+/// Fills an argument with realistic values, equal for every contestant: probabilities for the dst of a backward
+/// problem, scales near 1, otherwise normally distributed. `data` has argument.desc.bytes() bytes.
 void fillArgument(char *data, const ArgumentInfo &argument);
 
 } // namespace quern::bench

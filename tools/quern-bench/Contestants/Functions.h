@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// oneDNN's functions have the signatures of Quern's, so that one table of pointers serves every library.
+// oneDNN's functions have the same signatures as Quern's, so one table of pointers serves every library.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_CONTESTANTS_FUNCTIONS_H
@@ -42,7 +42,8 @@ struct Functions {
   QUERN_CALLS(QUERN_POINTER) // NOLINT(readability-identifier-naming): called as the functions
 #undef QUERN_POINTER
 
-  /// Of the library, which is never closed; of this program's Quern if the path is empty. Throws std::runtime_error.
+  /// From the library at the path, which is never closed, or from this program's Quern if the path is empty. Throws
+  /// std::runtime_error.
   explicit Functions(const std::string &libraryPath);
 };
 

@@ -1,4 +1,4 @@
-//===- OneDnnFunction.cpp - What oneDNN has for functions in MLIR ---------===//
+//===- OneDnnFunction.cpp - oneDNN's versions of functions in MLIR --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

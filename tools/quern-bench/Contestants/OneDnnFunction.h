@@ -1,12 +1,12 @@
-//===- OneDnnFunction.h - What oneDNN has for functions in MLIR -----------===//
+//===- OneDnnFunction.h - oneDNN's versions of functions in MLIR ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Primitives of oneDNN's that Quern has not, in f32 and dense: what peers of functions are (Problem::equivalent).
+// Primitives of oneDNN that Quern does not have, in f32 and dense: the peers of functions (Problem::equivalent).
 //
-//   layer_normalization RxC     of each row, with scale and shift, epsilon 1e-5
-//   matmul MxNxK                and a bias for each column and the exact gelu behind it
+//   layer_normalization RxC     over each row, with scale and shift, epsilon 1e-5
+//   matmul MxNxK                followed by a bias for each column and the exact gelu
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_CONTESTANTS_ONEDNNFUNCTION_H

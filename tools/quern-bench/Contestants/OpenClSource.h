@@ -13,13 +13,13 @@ namespace quern::bench {
 struct OpenClSource {
   std::string what; ///< "a row to a group"
   std::string text;
-  size_t items = 1, group = 0; ///< work-items in all, and of a group; 0: as the runtime likes
+  size_t items = 1, group = 0; ///< work-items in total, and per group; 0: the runtime decides
 };
 
-/// The kernels that one writes first, of which the fastest counts: of a reorder an element to a work-item, neighbours
-/// in the order of the destination or of the source, and where sums are appended the elements behind a sum to a
-/// work-item or a group; of a softmax a row to a work-item, and one to a group. Throws std::runtime_error for what has
-/// none: open sizes, sums for RNNs, other primitives.
+/// Returns straightforward kernels, of which the fastest counts. For a reorder: one element per work-item, in the order
+/// of the destination or of the source; if sums are appended, the elements of a sum per work-item or per group. For a
+/// softmax: one row per work-item, and one per group. Throws std::runtime_error for unsupported problems: open sizes,
+/// sums for RNNs, other primitives.
 std::vector<OpenClSource> openClSourcesFor(const Problem &problem);
 
 } // namespace quern::bench

@@ -11,28 +11,28 @@
 
 namespace quern::bench {
 
-/// What a plain kernel says of a problem's elements, as text. The element meant is the one with the
+/// Expressions and statements for a problem's elements in a plain kernel, as text. They refer to the element with the
 /// logical indices i0, i1, …
 class OpenClValues {
 public:
-  /// Throws std::runtime_error for what has no plain kernel.
+  /// Throws std::runtime_error if the problem has no plain kernel.
   explicit OpenClValues(const Problem &problem);
 
-  /// Conversions that OpenCL C lacks, to stand in front of the kernel.
+  /// Returns the conversions that OpenCL C lacks, to be placed before the kernel.
   static std::string helpers();
-  /// The problem's arguments, as parameters.
+  /// Returns the problem's arguments as parameters.
   std::string parameters() const;
-  /// float, or double if some tensor is f64.
+  /// Returns "double" if some tensor is f64, otherwise "float".
   const char *real() const { return isDouble ? "double" : "float"; }
-  /// As a real, without attributes.
+  /// Returns the element converted to real(), without attributes.
   std::string element(int32_t argument) const;
-  /// A factor of what is read or a divisor of what is written; empty: none.
+  /// Returns a factor for a loaded value or a divisor for a stored one; empty: none.
   std::string scale(int32_t argument) const;
-  /// What is read of a tensor, scale and zero point applied.
+  /// Returns the loaded value with scale and zero point applied.
   std::string loaded(int32_t argument) const;
-  /// What is written for a result: post-ops, scale and zero point applied; still a real.
+  /// Returns the value to store for a result, with post-ops, scale and zero point applied; still of type real().
   std::string finished(int32_t argument, const std::string &result) const;
-  /// A statement that writes a real. Not for elements of 4 bits.
+  /// Returns a statement that stores a value of type real(). Not for 4-bit elements.
   std::string stored(int32_t argument, const std::string &value) const;
   const TensorDesc &tensor(int32_t argument) const { return at(argument).desc; }
   std::string nameOf(int32_t argument) const;
@@ -46,7 +46,7 @@ private:
   bool isDouble = false;
 };
 
-/// Where the element lies, in elements.
+/// Returns the offset of the element, in elements.
 std::string openClOffset(const TensorDesc &tensor);
 
 } // namespace quern::bench

@@ -1,4 +1,4 @@
-//===- Bounds.cpp - Loops written by hand, as bounds ----------------------===//
+//===- Bounds.cpp - Handwritten loops as bounds ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

@@ -1,11 +1,12 @@
-//===- Bounds.h - Loops written by hand, as bounds ------------------------===//
+//===- Bounds.h - Handwritten loops as bounds -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// `bounds/loops.desc` names them: `NAME | STEP | PROBLEM`, where the loop of the problem's kernel is the one of that
-// step that reads most in a turn. `bounds/LEVEL/NAME.s` is the loop for a level and those above it that have none of
-// their own; it says `reads: N vectors` or `multiplies: N flops`, of a turn, and why no loop is faster.
+// `bounds/loops.desc` lists them: `NAME | STEP | PROBLEM`. The compared loop is the one of the problem's kernel and
+// step that reads most bytes per iteration. `bounds/LEVEL/NAME.s` is the handwritten loop for a level and for higher
+// levels without a file. Its comment has `reads: N vectors` or `multiplies: N flops` per iteration, and the reason why
+// no loop is faster.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_BENCH_MODEL_BOUNDS_H
@@ -23,13 +24,13 @@ struct BoundedLoop {
 
 class Bounds {
 public:
-  /// `mca` is the program llvm-mca.
+  /// `mca` is the path of llvm-mca.
   Bounds(std::string folder, std::string mca) : folder(std::move(folder)), mca(std::move(mca)) {}
 
-  /// Of loops.desc. Throws std::runtime_error.
+  /// Returns the loops of loops.desc. Throws std::runtime_error.
   std::vector<BoundedLoop> loops() const;
-  /// Cycles for each byte read, or for each flop if the loop multiplies; nothing if the level has no such loop or the
-  /// processor not its instructions. Throws std::runtime_error if llvm-mca does not run.
+  /// Returns the cycles per byte read, or per flop if the loop multiplies; nothing if the level has no such loop or the
+  /// processor lacks its instructions. Throws std::runtime_error if llvm-mca does not run.
   std::optional<double> cyclesPerUnit(const std::string &name, const std::string &target,
                                       const std::string &processor) const;
 

@@ -1,4 +1,4 @@
-//===- Products.cpp - AArch64's instructions that multiply and add --------===//
+//===- Products.cpp - AArch64 instructions that multiply and add ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

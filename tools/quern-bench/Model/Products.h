@@ -1,4 +1,4 @@
-//===- Products.h - AArch64's instructions that multiply and add ----------===//
+//===- Products.h - AArch64 instructions that multiply and add ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -15,7 +15,7 @@ struct Product {
   double flops; ///< a multiplication and an addition are two
 };
 
-/// What a line of assembly multiplies and adds; nothing of other instructions. `target` has the length of SVE's
+/// Returns the multiply-adds of a line of assembly; nothing for other instructions. `target` has the length of SVE
 /// vectors.
 std::optional<Product> productOf(const std::string &line, const std::string &target);
 

@@ -1,4 +1,4 @@
-//===- ProblemKind.cpp - What the harness knows of each primitive ---------===//
+//===- ProblemKind.cpp - Tables, families and bounds by primitive ---------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

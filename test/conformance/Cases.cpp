@@ -1,10 +1,6 @@
-//===- Cases.cpp - What each primitive brings to the conformance program --===//
+//===- Cases.cpp - Cases of each primitive --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Cases.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Cases.h"
 

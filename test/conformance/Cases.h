@@ -1,11 +1,11 @@
-//===- Cases.h - What each primitive brings to the conformance program ----===//
+//===- Cases.h - Cases of each primitive ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A primitive is a folder beside this file: it draws random legal problems, counts what they reached, and
-// lists mistakes that must be refused. Everything else (running, judging, comparing, damaging lines) is the
-// same for all of them, in Suite.
+// Each primitive has a folder next to this file, which draws random valid problems, counts their coverage, and lists
+// mistakes that must be refused. Everything else (running, judging, comparing, damaging lines) is common to all and is
+// in Suite.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_CASES_H
@@ -25,78 +25,78 @@
 namespace quern {
 
 struct Case {
-  int64_t number = 0;  ///< what the case is for follows from it
-  int64_t redraws = 0; ///< of the same number, since what was drawn before was flat
+  int64_t number = 0;  ///< selects the cell
+  int64_t redraws = 0; ///< number of flat draws of the same number before this one
   PrimitiveDesc desc;
-  std::vector<int64_t> sizes; ///< of the `?` of desc.text(), as `quern run --sizes` takes them
+  std::vector<int64_t> sizes; ///< values of the `?` of desc.text(), as for `quern run --sizes`
   DataOptions data;
 };
 
-/// A line with one mistake in it. @n, @m: two small extents; @b: a number from 2 to 100; @t: one of
+/// A line with one mistake. @n and @m are two small extents, @b a number from 2 to 100, @t one of
 /// PrimitiveCases::refusedTypes().
 struct Mistake {
   const char *what;
   const char *line;
-  const char *constraint = ""; ///< that the message names, as "C7"; none where the line itself does not read
+  const char *constraint = ""; ///< that the message must name, such as "C7"; empty if the line does not parse
 };
 
-/// How an element of a peer's result compares with ours.
+/// A problem and a peer whose results are compared element by element.
 struct PeerComparison {
-  const PrimitiveDesc &desc; ///< all sizes known
+  const PrimitiveDesc &desc; ///< with known sizes
   const ReferenceOutput &exact;
   std::string_view peer, implementation;
 };
 
-/// What a peer is known to do differently, where its cause is present; `what` is empty for anything else.
+/// A known difference of a peer whose cause is present; `what` is empty for any other difference.
 struct Difference {
   std::string_view what;
-  double share = 0; ///< of the compared problems that may show it: what was met in 1500 problems, and half as many more
+  double share = 0; ///< maximum share of the compared problems: 1.5 times the share in 1500 problems
   explicit operator bool() const { return !what.empty(); }
 };
 
-/// Equal, or NaN both.
+/// Returns true if the values are equal or both NaN.
 bool isSameValue(double ours, double theirs);
 
 class PrimitiveCases {
 public:
   virtual ~PrimitiveCases() = default;
-  /// What the cases run on, by which layouts are drawn that a target chooses.
+  /// Target that the cases run on; some layouts depend on it.
   Target target = Target::host();
-  /// Of the primitive.
+  /// Name of the primitive.
   virtual std::string_view name() const = 0;
-  /// How many cases reach every pair of properties, and how many their product.
+  /// Number of cases that reach every pair of properties, and number that reach the product of all properties.
   virtual int64_t firstRound() const = 0;
   virtual int64_t allRounds() const = 0;
-  /// Case `number` of a seed: deterministic, and legal: what the library refuses of them is a failure.
+  /// Returns case `number` of a seed. Cases are deterministic and valid, so a refusal by the library is a failure.
   virtual Case draw(uint64_t seed, int64_t number) const = 0;
-  /// The peer's results are judged by the reference, as ours are, instead of compared with ours one by one.
+  /// Returns true if the reference judges the peer's results, instead of a comparison with Quern's element by element.
   virtual bool judgesPeer() const { return false; }
-  /// With how many threads a case is run, one after the other.
+  /// Numbers of threads with which a case is run, one after another.
   virtual std::span<const int> threadCounts() const { return defaultThreadCounts; }
-  /// For cases that are not run and judged as the others are: what came of this one.
+  /// Runs a case that is not run and judged like the others; returns nothing for an ordinary case.
   virtual std::optional<Result<void>> runInstead(const Device &, const Case &) const { return std::nullopt; }
   virtual std::span<const Mistake> mistakes() const = 0;
   virtual std::span<const DataType> refusedTypes() const = 0;
 
-  /// Counts a case that runs. `data` holds its inputs; null where they were not looked at.
+  /// Counts a case that runs. `data` holds its inputs; null if they were not checked.
   virtual void count(const Case &drawn, const PrimitiveDesc &sized, ProblemData *data) = 0;
   /// Prints the counts compactly.
   virtual void print(std::ostream &os) const = 0;
-  /// One line for everything that so many cases must have reached and these have not.
+  /// Returns one line for each property that `cases` cases must reach and these did not.
   virtual std::vector<std::string> missing(int64_t cases) const = 0;
 
-  /// Makes a drawn case one of those that peers take, where they refuse most of what is drawn.
+  /// Changes a drawn case to one that peers support, if they refuse most drawn cases.
   virtual void adaptToPeer(Case &) const {}
-  /// Why the peer of this version is not asked: it is known to crash. Empty if it is.
+  /// Returns the reason why a peer of this version is known to crash on the problem; empty if it is safe.
   virtual std::string unsafeForPeer(const PrimitiveDesc &, std::string_view) const { return {}; }
-  /// Whether both results of an element are right.
+  /// Returns true if both results of an element are right.
   virtual bool agrees(const PeerComparison &, size_t, double ours, double theirs) const {
     return isSameValue(ours, theirs);
   }
   virtual Difference knownDifference(const PeerComparison &, size_t, double, double) const { return {}; }
 
-  /// With judgesPeer(): what the peer computes instead, where it is known, of inputs by
-  /// argument; and what it is called.
+  /// With judgesPeer(): returns the difference that explains the peer's results, and adds the outputs that the peer
+  /// computes instead. `inputs` are by argument.
   virtual std::optional<Difference> expectOfPeer(const PeerComparison &, const ReferenceInputs &,
                                                  std::vector<ReferenceOutput> &) const {
     return std::nullopt;
@@ -106,7 +106,7 @@ private:
   static constexpr int defaultThreadCounts[] = {1, 2, 3, 7};
 };
 
-// One set for each primitive, in its folder, two more of reorders, one of backward RNNs and one of several primitives.
+// One set per primitive, in its folder; two more for reorders, one for RNN backward and one for several primitives.
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) std::unique_ptr<PrimitiveCases> make##NAME##Cases();
 #include "Desc/Primitives.def"
 std::unique_ptr<PrimitiveCases> makeReorderRoundTripCases();
@@ -114,11 +114,11 @@ std::unique_ptr<PrimitiveCases> makeReorderTagCases();
 std::unique_ptr<PrimitiveCases> makeRnnBackwardCases();
 std::unique_ptr<PrimitiveCases> makePaddedRowsCases();
 
-/// The sets of cases, in the order that they are run.
+/// The sets of cases, in the order of execution.
 struct CaseSet {
   std::string_view name;
   std::unique_ptr<PrimitiveCases> (*make)();
-  /// Each case is of a kind of its own, so that a part of them tells as much as it would among the others.
+  /// True if every case is of a separate kind, so that a part of the set covers as much as it would within the whole.
   bool isDivisible = false;
   bool multipliesMatrices = false;
 };
@@ -136,11 +136,11 @@ inline constexpr CaseSet caseSets[] = {{"softmax", makeSoftmaxCases},
                                         /*multipliesMatrices=*/true},
                                        {"gemm", makeGemmCases, /*isDivisible=*/false, /*multipliesMatrices=*/true}};
 
-/// The inputs of a case: of any kind, and one case in three begins between vectors.
+/// Draws the kind of inputs of a case; one case in three is misaligned.
 void drawData(Random &random, DataOptions &data);
-/// A mistake with its numbers drawn: mistakes 0 to their number less 1 have each once.
+/// Returns a mistake with its numbers drawn; each mistake has one of the first numbers.
 std::string drawMistake(const PrimitiveCases &cases, uint64_t seed, int64_t number);
-/// A legal line with random damage to its characters: it must parse or be refused with a message.
+/// Returns a valid line with random damage, which must parse or be refused with a message.
 std::string drawDamagedLine(const PrimitiveCases &cases, uint64_t seed, int64_t number);
 
 } // namespace quern

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See DrawAttributes.h.
-//
-//===----------------------------------------------------------------------===//
 #include "DrawAttributes.h"
 
 #include "Primitives/Arguments.h"
@@ -86,10 +82,10 @@ PostOp drawEltwise(Random &random, Alg alg) {
 
 namespace {
 
-/// Any subset of the dims repeats.
+/// Draws an operand that broadcasts along any subset of the dims.
 TensorDesc drawOperandOf(Random &random, const OperandShape &shape, DataType type, TensorDesc &open) {
   std::vector<int64_t> dims(shape.dims.size());
-  int64_t kind = random.between(0, 3); // 0: a scalar, 1: full, else each dim for itself
+  int64_t kind = random.between(0, 3); // 0: a scalar, 1: full, else each dim is drawn
   bool hasOpenDim = false;
   for (size_t d = 0; d < dims.size(); ++d) {
     bool repeats = kind == 0 || (kind > 1 && random.oneIn(2));
@@ -102,7 +98,7 @@ TensorDesc drawOperandOf(Random &random, const OperandShape &shape, DataType typ
   std::vector<int64_t> openDims = dims;
   for (size_t d = 0; d < dims.size(); ++d) {
     tag += static_cast<char>('a' + d);
-    // A dim of 1 that repeats looks the same as one of the tensor's that is 1 in this execution, and stays as it is.
+    // A broadcast dim looks like a dim of the tensor that is 1 in this execution, so it stays known.
     if (shape.isOpen[d] && dims[d] == shape.dims[d] && kind != 0)
       openDims[d] = runtimeDim;
   }

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Families.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Families.h"
 
 #include <algorithm>
@@ -28,7 +24,7 @@ Dims drawShape(Random &random, int64_t leastRank, int64_t mostRank, double budge
   std::iota(order.begin(), order.end(), 0);
   random.shuffle(order);
   for (int64_t left = rank; size_t dim : order) {
-    // Leaves something for so many dims: otherwise the first would take everything.
+    // Leaves part of the budget for a random number of later dims; otherwise the first would use all of it.
     double share = std::pow(budget, 1.0 / static_cast<double>(random.between(1, left--)));
     dims[dim] = drawExtent(random, static_cast<int64_t>(std::min(budget, 1.5 * share)));
     budget /= static_cast<double>(dims[dim]);
@@ -40,13 +36,13 @@ Dims drawShape(Random &random, int64_t leastRank, int64_t mostRank, double budge
 
 namespace {
 
-/// Another dim if there is one.
+/// Returns another dim if there is one.
 int drawOther(Random &random, const Dims &dims, int dim) {
   int64_t rank = static_cast<int64_t>(dims.size());
   return rank == 1 ? dim : static_cast<int>((dim + random.between(1, rank - 1)) % rank);
 }
 
-/// As layouts of weights have them: 4b16a4b, 8a16b2a, 16a16b2a, and others.
+/// Draws blocks like those of weights: 4b16a4b, 8a16b2a, 16a16b2a, and others.
 Blocks drawNested(Random &random, const Dims &dims) {
   int dim = drawDim(random, dims), other = drawOther(random, dims, dim);
   int64_t outer = random.pick<int64_t>({4, 8, 16, 2, 3}), middle = random.pick<int64_t>({16, 8, 4, 32, 48}),
@@ -68,7 +64,7 @@ UnevenBlocks drawUneven(Random &random) {
       {{48, 32}, {32, 48}, {3, 2}, {24, 16}, {6, 4}, {5, 8}, {12, 16}, {40, 16}, {16, 24}, {64, 48}});
 }
 
-/// Sometimes with a block of another dim inside or around.
+/// Sometimes adds a block of another dim inside or around.
 TensorDesc drawUnevenSide(Random &random, const Dims &dims, DataType type, int dim, int64_t block) {
   Blocks blocks = {{dim, block}};
   int other = drawOther(random, dims, dim);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What elementwise primitives count their layouts by.
+// Families of layouts, by which elementwise primitives count coverage.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_FAMILIES_H
@@ -15,7 +15,7 @@
 
 namespace quern {
 
-/// What is particular about the layouts of a problem: of one tensor, or of several.
+/// The special property of the layouts of a problem, of one tensor or of several.
 enum class LayoutFamily {
   Plain,     ///< dense row-major
   Permuted,  ///< dense, in any order of the dims
@@ -23,11 +23,11 @@ enum class LayoutFamily {
   Submemory, ///< a part of a larger tensor, blocked or not
   Blocked,   ///< one inner block
   Blocks,    ///< inner blocks of two dims
-  Nested,    ///< two inner blocks of one dim, around another's
-  Uneven,    ///< a dim is blocked on both sides, and the blocks divide neither it nor each other
-  Padded,    ///< blocks that do not divide, or padding without a block
+  Nested,    ///< two inner blocks of one dim around a block of another
+  Uneven,    ///< a dim is blocked on both sides, and no block size divides the other or the dim
+  Padded,    ///< partial blocks, or padding without a block
   Broadcast, ///< a source has stride 0 along some dim
-  Runtime,   ///< sizes, strides or offsets that are given at execution
+  Runtime,   ///< open sizes, strides or offsets
 };
 inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Plain,     LayoutFamily::Permuted, LayoutFamily::Gapped,
                                                LayoutFamily::Submemory, LayoutFamily::Blocked,  LayoutFamily::Blocks,
@@ -36,24 +36,24 @@ inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Plain,     LayoutFa
 
 std::string_view nameOf(LayoutFamily family);
 
-/// Of any rank and size up to `budget` elements, sizes around every vector width; one in 50 has no element.
+/// Draws dims of any rank, with up to `budget` elements and sizes around every vector width; one in 50 is empty.
 Dims drawShape(Random &random, int64_t leastRank, int64_t mostRank, double budget);
 
-/// One tensor of a family that a single tensor can be of: neither Runtime nor Broadcast. Of a type of half bytes it is
-/// written only without gaps, and of another family then.
+/// Draws one tensor of a family other than Runtime and Broadcast. A tensor of half bytes that is written has no gaps,
+/// so it is of another family if necessary.
 TensorDesc drawSide(Random &random, LayoutFamily family, const Dims &dims, DataType type, bool isWritten);
-/// One that is in most respects simple.
+/// Draws a tensor that is simple in most respects.
 TensorDesc drawSimple(Random &random, const Dims &dims, DataType type);
 
-/// Blocks of one dim that do not divide each other.
+/// Blocks of one dim, neither of which divides the other.
 struct UnevenBlocks {
   int64_t src, dst;
 };
 UnevenBlocks drawUneven(Random &random);
-/// Sometimes with a block of another dim inside or around.
+/// Sometimes adds a block of another dim inside or around.
 TensorDesc drawUnevenSide(Random &random, const Dims &dims, DataType type, int dim, int64_t block);
 
-/// Whether elements of the family's tensors lie apart.
+/// Returns true if the family's tensors have gaps between elements.
 bool hasGaps(LayoutFamily family);
 
 } // namespace quern

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Layouts.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Layouts.h"
 
 #include <algorithm>
@@ -47,7 +43,7 @@ int64_t drawExtent(Random &random, int64_t most) {
 }
 
 TensorDesc drawPlain(Random &random, const Dims &dims, DataType type, PlainDraw draw) {
-  std::vector<size_t> order(dims.size()); // from the innermost dim outwards
+  std::vector<size_t> order(dims.size()); // from the innermost dim outward
   std::iota(order.rbegin(), order.rend(), 0);
   if (draw.permuted)
     random.shuffle(order);
@@ -95,7 +91,7 @@ Blocks drawSeveralBlocks(Random &random, int axis, int other) {
     return {{axis, large}, {other, small}};
   case 1:
     return {{other, small}, {axis, large}};
-  case 2: // two levels of one dim around another, as weights have them
+  case 2: // two levels of one dim around another, like weights
     return {{axis, small}, {other, large}, {axis, random.pick<int64_t>({2, 4})}};
   default:
     return {{other, small}, {axis, 4}, {other, 2}};
@@ -123,7 +119,7 @@ TensorDesc drawPadded(Random &random, const Dims &dims, DataType type) {
 }
 
 TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, const Blocks &blocks) {
-  constexpr int64_t mostTimes = 64; // as large as what is drawn
+  constexpr int64_t mostTimes = 64; // size of the parent, relative to the part
   int64_t grown = 1;
   Dims whole = dims, offsets(dims.size(), 0);
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -133,8 +129,8 @@ TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, const 
     bool mayEndEarly = dims[d] % block == 0 || dims[d] <= block;
     offsets[d] = random.oneIn(3) ? block * random.between(1, 2) : 0;
     whole[d] = offsets[d] + dims[d] + (mayEndEarly && random.oneIn(3) ? random.between(1, 5) : 0);
-    const int64_t times = (whole[d] + block) / std::max<int64_t>(dims[d], block); // at least
-    if (times * grown > mostTimes) { // or many dims of one element would make gigabytes
+    const int64_t times = (whole[d] + block) / std::max<int64_t>(dims[d], block); // a lower bound
+    if (times * grown > mostTimes) { // else many dims of 1 would become gigabytes
       offsets[d] = 0;
       whole[d] = dims[d];
     } else {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the families of layouts of each primitive are made of.
+// Layouts of one tensor, which the layout families of each primitive combine.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_LAYOUTS_H
@@ -18,16 +18,17 @@ namespace quern {
 
 using Dims = std::vector<int64_t>;
 
-/// A layout that the generator made must be legal: otherwise the program says so and ends.
+/// Returns a layout of the generator. An invalid one is a bug: the program prints it and exits.
 TensorDesc taken(Result<TensorDesc> desc);
 
-/// At most `most`: around every vector width of every instruction set, and around the blocks of long sums.
+/// Returns at most `most`: sizes around every vector width of every instruction set, and around the blocks of long
+/// sums.
 int64_t drawExtent(Random &random, int64_t most);
 int drawDim(Random &random, const Dims &dims);
 
 struct PlainDraw {
   bool permuted = false;
-  bool gaps = false; ///< some with an offset
+  bool gaps = false; ///< sometimes with an offset
   bool broadcast = false;
 };
 TensorDesc drawPlain(Random &random, const Dims &dims, DataType type, PlainDraw draw);
@@ -36,32 +37,32 @@ TensorDesc drawPlain(Random &random, const Dims &dims, DataType type, PlainDraw 
 using Blocks = std::vector<std::pair<int, int64_t>>;
 
 int64_t drawBlock(Random &random);
-/// Two or three inner blocks of `axis` and `other`, which may be the same dim.
+/// Draws two or three inner blocks of `axis` and `other`, which may be the same dim.
 Blocks drawSeveralBlocks(Random &random, int axis, int other);
-/// The order of the outer dims is random in one of three.
+/// The order of the outer dims is random in one of three cases.
 TensorDesc drawBlocked(Random &random, const Dims &dims, DataType type, const Blocks &blocks);
-/// Blocks that do not divide, or padding without a block.
+/// Draws partial blocks, or padding without a block.
 TensorDesc drawPadded(Random &random, const Dims &dims, DataType type);
-/// The part with these dims of a larger tensor, which has these inner blocks.
+/// Draws a part with these dims of a larger tensor with these inner blocks.
 TensorDesc drawSubmemory(Random &random, const Dims &dims, DataType type, const Blocks &blocks);
-/// A tensor that is read, with any plain or blocked layout.
+/// Draws any plain or blocked layout for a tensor that is only read.
 TensorDesc drawOperand(Random &random, const Dims &dims, DataType type);
 
-/// Plain tensors with the sizes left to execution, and what they are in this execution.
+/// Plain tensors with open sizes, and the same tensors with the sizes of this execution.
 struct RuntimeTensors {
   std::vector<TensorDesc> open, actual;
-  std::vector<bool> isOpen; ///< the dims that are `?` in all of them
+  std::vector<bool> isOpen; ///< dims that are `?` in all of them
 };
 struct RuntimeTensor {
   TensorDesc open, actual;
 };
-/// One of them, its dims in the order of `tag` or with gaps in any order.
+/// Draws one of them; its dims are in the order of `tag`, or have gaps in any order.
 RuntimeTensor drawRuntimeTensor(Random &random, const Dims &dims, const std::vector<bool> &isOpen, DataType type,
                                 const std::string &tag, bool hasGaps);
 RuntimeTensors drawRuntimeTensors(Random &random, const Dims &dims, const std::vector<DataType> &types);
 
-/// Appends the values of the open sizes of a tensor in the order of the text: its dims, its strides where no
-/// tag says them, its offset.
+/// Appends the values of the open sizes of a tensor in the order of the text: its dims, its strides if there is no tag,
+/// and its offset.
 void appendSizes(const TensorDesc &open, const TensorDesc &actual, std::vector<int64_t> &sizes);
 
 } // namespace quern

@@ -1,10 +1,6 @@
-//===- PeerDifferences.cpp - What peers do differently --------------------===//
+//===- PeerDifferences.cpp - Known differences of peers -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See PeerDifferences.h.
-//
 //===----------------------------------------------------------------------===//
 #include "PeerDifferences.h"
 
@@ -57,7 +53,7 @@ bool isBesideDomain(const PeerComparison &with, size_t element, double ours, dou
   auto hasDomain = [](const PostOp &post) {
     return post.alg == Alg::EltwiseSqrt || post.alg == Alg::EltwiseLog || post.alg == Alg::EltwisePow;
   };
-  // An eltwise is less exact itself.
+  // An eltwise is inaccurate itself, so its first post-op counts.
   const std::ptrdiff_t behindOther = with.desc.kind() == PrimitiveKind::Eltwise ? 0 : 1;
   if (static_cast<std::ptrdiff_t>(postOps.size()) <= behindOther ||
       std::none_of(postOps.begin() + behindOther, postOps.end(), hasDomain))

@@ -1,10 +1,9 @@
-//===- PeerDifferences.h - What peers do differently ----------------------===//
+//===- PeerDifferences.h - Known differences of peers ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What the differences of several primitives have in common: of oneDNN's, sum and concat are
-// reorders one after the other.
+// Known differences of several primitives. In oneDNN, sum and concat consist of consecutive reorders.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_PEERDIFFERENCES_H
@@ -14,30 +13,31 @@
 
 namespace quern {
 
-/// Neighbours in the type, or near 0; of s32 neighbours in f32.
+/// Returns true if the values are neighbors in the type, or near 0; for s32, neighbors in f32.
 bool isRoundedOtherwise(DataType type, double ours, double theirs);
-/// Whether a peer's element is what another order of the same f32 arithmetic, or a fused one, gives: what follows,
-/// rounded, from a value within a few units of the last place of the terms.
+/// Returns true if the peer's element may result from another order of the same f32 arithmetic, or from a fused one:
+/// the rounded image of a value within a few ulps of the terms.
 bool isOfOtherOrder(const ReferenceOutput &exact, size_t element, double theirs);
-/// Whether the two are at different ends of an integer type, as where s32 arithmetic wraps around.
+/// Returns true if the values are at opposite ends of an integer type, such as after s32 arithmetic wraps around.
 bool areOppositeEnds(DataType type, double ours, double theirs);
-/// Neighbours in a type of 8 bits: one of them was first rounded to f16.
+/// Returns true if the values are neighbors in an 8-bit type: one of them was rounded to f16 first.
 bool isRoundedTwice(DataType type, double ours, double theirs);
-/// NaN on one side alone, where a post-op in front of sqrt, log or pow is less exact: its value is 0
-/// or on the other side of it.
+/// Returns true if only one side is NaN and a post-op before sqrt, log or pow is inaccurate, so that its value may be 0
+/// or have the other sign.
 bool isBesideDomain(const PeerComparison &with, size_t element, double ours, double theirs);
-/// In `ref` implementations a logistic makes 0 of NaN.
+/// In `ref` implementations, logistic maps NaN to 0.
 bool isLogisticOfNan(const PeerComparison &with, double ours, double theirs);
-/// In `jit` implementations an exp makes infinity of NaN.
+/// In `jit` implementations, exp maps NaN to infinity.
 bool isExpOfNan(const PeerComparison &with, double ours, double theirs);
-/// Whether a buffer has bytes that are neither elements nor padding; the offset of the first element does not count.
+/// Returns true if a buffer has bytes that are neither elements nor padding; the offset of the first element is
+/// ignored.
 bool hasGaps(const TensorDesc &desc);
-/// 3.2, in which some things are missing.
+/// Returns true for 3.2, which lacks some features.
 bool isOldPeer(std::string_view peer);
 bool isOldPeer(const PeerComparison &with);
-/// f64 in a post-op, which 3.2 takes and reads as something else.
+/// Returns true for f64 in a post-op, which 3.2 accepts and misreads.
 bool isF64Misread(const PeerComparison &with);
-/// What a conversion from `from` to `to` does otherwise in oneDNN, whatever primitive has it.
+/// Returns the difference of a conversion from `from` to `to` in oneDNN, which all primitives share.
 Difference differenceOfConversion(DataType from, DataType to, double ours, double theirs);
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Distributions of <random> differ between standard libraries; these do not, so a seed means the
-// same problems everywhere.
+// Distributions of <random> differ between standard libraries. These do not, so a seed draws the same problems
+// everywhere.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_RANDOM_H
@@ -22,11 +22,11 @@ class Random {
 public:
   explicit Random(uint64_t seed) : engine(seed) {}
   uint64_t bits() { return engine(); }
-  /// In [low, high].
+  /// Returns a number in [low, high].
   int64_t between(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(engine() % static_cast<uint64_t>(high - low + 1));
   }
-  /// True once in `n`.
+  /// Returns true in one of `n` cases.
   bool oneIn(int64_t n) { return between(1, n) == 1; }
   template <typename T> T pick(std::initializer_list<T> choices) {
     return choices.begin()[between(0, static_cast<int64_t>(choices.size()) - 1)];

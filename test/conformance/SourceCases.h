@@ -1,10 +1,10 @@
-//===- SourceCases.h - What sum and concat share --------------------------===//
+//===- SourceCases.h - Common parts of sum and concat ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The cells of SourceCells, types, and how a peer's result is judged: of oneDNN's, both are
-// reorders one after the other.
+// The cells of SourceCells, types, and the comparison with a peer's results. In oneDNN, both primitives consist of
+// consecutive reorders.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SOURCECASES_H

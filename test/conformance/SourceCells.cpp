@@ -1,4 +1,4 @@
-//===- SourceCells.cpp - What is counted of sums and concats --------------===//
+//===- SourceCells.cpp - Coverage goals of sum and concat -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -27,8 +27,8 @@ std::string_view nameOf(SourceFamily family) {
   return names[static_cast<size_t>(family)];
 }
 
-/// The number of sources differs from each neighbour of a cell, so that one round has all of them
-/// with each type and family.
+/// The number of sources differs between neighboring cells, so that one round has all numbers with each type and
+/// family.
 SourceCell SourceCells::at(int64_t number) const {
   constexpr auto types = static_cast<int64_t>(std::size(sourceTypes)),
                  counts = static_cast<int64_t>(std::size(sourceCounts));

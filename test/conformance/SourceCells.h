@@ -1,11 +1,11 @@
-//===- SourceCells.h - What is counted of sums and concats ----------------===//
+//===- SourceCells.h - Coverage goals of sum and concat -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The number of a case gives its cell: type of the first source, type of dst, layouts, and how many sources. A first
-// round has every combination of the first three and every number of sources with each of them; as many rounds as
-// there are numbers have all.
+// The number of a case determines its cell: type of the first source, type of dst, layouts, and number of sources. A
+// first round has every combination of the first three, and every number of sources with each of their values. All
+// combinations take as many rounds as there are numbers of sources.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SOURCECELLS_H
@@ -22,23 +22,23 @@ namespace quern {
 
 enum class SourceFamily {
   Plain,     ///< dense row-major
-  Permuted,  ///< dense, in another order of the dims each
+  Permuted,  ///< dense, with another order of the dims for each tensor
   Gapped,    ///< with gaps and offsets
   Submemory, ///< parts of larger tensors, blocked or not
-  Blocked,   ///< the same inner blocks on all sides; of a concat, each source begins with a block
+  Blocked,   ///< the same inner blocks on all sides; in a concat, each source starts with a block
   Nested,    ///< inner blocks of several dims, or two of one
-  Padded,    ///< blocks that do not divide
-  Mixed,     ///< anything with anything
-  Cut,       ///< a concat whose sources begin within blocks of dst
-  Broadcast, ///< sources repeat along some dim
+  Padded,    ///< partial blocks
+  Mixed,     ///< any combination
+  Cut,       ///< a concat whose sources start within blocks of dst
+  Broadcast, ///< sources broadcast along some dim
   Chosen,    ///< dst is `any` or absent
-  Runtime,   ///< sizes, strides or offsets that are given at execution
+  Runtime,   ///< open sizes, strides or offsets
 };
 
 struct SourceCell {
   DataType from = DataType::F32, to = DataType::F32;
   SourceFamily family = SourceFamily::Plain;
-  int count = 0; ///< which of the ranges of sourceCounts
+  int count = 0; ///< index of the range in sourceCounts
   auto operator<=>(const SourceCell &) const = default;
 };
 
@@ -73,11 +73,11 @@ private:
   int64_t empty = 0;
 };
 
-/// The number of sources and their types: the first has the cell's, most others too.
+/// Draws the number of sources and their types: the first has the cell's type, and most others have it too.
 std::vector<DataType> drawTypes(Random &random, const SourceCell &cell);
-/// Small dims of rank 1 to 6, of so many elements or a few more.
+/// Draws small dims of rank 1 to 6, with about `elements` elements.
 Dims drawSourceShape(Random &random, int64_t elements);
-/// One tensor of a family that is the same for sources and destination.
+/// Draws one tensor of a family that is the same for sources and destination.
 TensorDesc drawSourceLayout(Random &random, SourceFamily family, const Dims &dims, DataType type);
 
 } // namespace quern

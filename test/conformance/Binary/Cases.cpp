@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Cases.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Cases.h"
 
 #include "Binary/Coverage.h"
@@ -39,13 +35,13 @@ public:
     return cases >= firstRound() ? coverage.missingPairs() : std::vector<std::string>();
   }
 
-  /// Most f64 becomes f32: 3.2 takes it and reads something else.
+  /// Most f64 becomes f32, because 3.2 accepts f64 but misreads it.
   void adaptToPeer(Case &drawn) const override {
     auto &op = std::get<BinaryDesc>(drawn.desc.op);
     for (TensorDesc *tensor : {&op.src, &op.src1, &op.dst})
       if (tensor->dataType == DataType::F64 && drawn.number % 8 != 0)
         tensor->dataType = DataType::F32;
-    for (PostOp &post : drawn.desc.attr.postOps) // a sum reads what has the size of dst
+    for (PostOp &post : drawn.desc.attr.postOps) // dst and the type of a sum must have the same size
       if (post.dataType == DataType::F64 && op.dst.dataType != DataType::F64)
         post.dataType = op.dst.dataType;
   }

@@ -1,10 +1,10 @@
-//===- Cells.cpp - What binary has to reach ------------------------------===//
+//===- Cells.cpp - Coverage goals of binary -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Cells.h. Of a few cells drawn at random each problem of the first round takes the one whose pairs of
-// properties were reached least.
+// For each problem of the first round, several random cells are drawn, and the one with the most unreached pairs of
+// properties is chosen.
 //
 //===----------------------------------------------------------------------===//
 #include "Binary/Cells.h"
@@ -20,7 +20,7 @@ namespace {
 
 class LeastReachedFirst {
 public:
-  /// Moves the best of some candidates in cells[position, …) to `position`.
+  /// Moves the best of several random candidates in cells[position, …) to `position`.
   void choose(Random &random, std::vector<Cell> &cells, size_t position, const Types &types) {
     constexpr int candidates = 24;
     size_t best = position;
@@ -90,7 +90,7 @@ std::string_view nameOf(AttributeClass attribute) {
   return names[static_cast<size_t>(attribute)];
 }
 
-/// A dim that is left to execution is so in src, which therefore does not repeat along it.
+/// An open dim is open in src, which therefore does not broadcast along it.
 bool exists(const Cell &cell) {
   return cell.family != LayoutFamily::Runtime ||
          (cell.broadcast != Broadcast::First && cell.broadcast != Broadcast::Both);

@@ -1,11 +1,11 @@
-//===- Cells.h - What binary has to reach --------------------------------===//
+//===- Cells.h - Coverage goals of binary ---------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is an algorithm with a family of layouts, a pattern of broadcasts and a class of attributes. Problem
-// `n` has a cell and a triple of types, both in orders in which the first round reaches every pair of
-// properties; all rounds reach every cell.
+// A cell is an algorithm with a family of layouts, a pattern of broadcasts and a class of attributes. Each problem
+// number has a cell and a triple of types. Both are ordered so that the first round reaches every pair of properties;
+// all rounds together reach every cell.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_BINARY_CELLS_H
@@ -19,7 +19,7 @@
 
 namespace quern::cases::binary {
 
-/// Which sources repeat along which dims.
+/// Sources that broadcast, and along which dims.
 enum class Broadcast {
   None,
   Scalar,  ///< src_1 is one element
@@ -31,11 +31,11 @@ enum class Broadcast {
 inline constexpr Broadcast allBroadcasts[] = {Broadcast::None, Broadcast::Scalar, Broadcast::Channel,
                                               Broadcast::Some, Broadcast::First,  Broadcast::Both};
 
-/// What besides the tensors a case has.
+/// Attributes of a case.
 enum class AttributeClass {
   None,
-  Scales, ///< of src, src_1 or both, with any masks
-  Sum,    ///< with any scale, zero point and type
+  Scales, ///< scales of src, src_1 or both, with any masks
+  Sum,    ///< a sum with any scale, zero point and type
   Eltwise,
   Binary,
   Mixed, ///< all of these at once
@@ -65,17 +65,17 @@ struct Types {
 std::string_view nameOf(Broadcast broadcast);
 std::string_view nameOf(AttributeClass attribute);
 
-/// Whether there are such problems.
+/// Returns true if the cell has valid problems.
 bool exists(const Cell &cell);
-/// Every cell, in the order that they are run.
+/// Every cell, in the order of execution.
 const std::vector<Cell> &allCells();
-/// Every triple, likewise; problem n has the n-th, over and over.
+/// Every triple, in the order of execution; problem n has triple n modulo their number.
 const std::vector<Types> &allTriples();
 
-/// A property of a problem: "alg add", "src s8", "family padded".
+/// Properties of a problem: "alg add", "src s8", "family padded".
 using Properties = std::array<std::string, 7>;
 Properties propertiesOf(const Cell &cell, const Types &types);
-/// Whether some problem has both.
+/// Returns true if some problem has both properties.
 bool areCompatible(const std::string &first, const std::string &second);
 
 } // namespace quern::cases::binary

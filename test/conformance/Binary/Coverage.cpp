@@ -1,10 +1,6 @@
-//===- Coverage.cpp - What binaries reached ------------------------------===//
+//===- Coverage.cpp - Coverage of binaries --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Coverage.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Binary/Coverage.h"
 
@@ -16,7 +12,7 @@
 namespace quern::cases::binary {
 namespace {
 
-/// The values of each property, in the order of Properties.
+/// Returns the values of each property, in the order of Properties.
 std::array<std::vector<std::string>, std::tuple_size_v<Properties>> allValues() {
   std::array<std::vector<std::string>, std::tuple_size_v<Properties>> values;
   auto add = [&](const Cell &cell, const Types &types, std::initializer_list<size_t> positions) {
@@ -37,7 +33,7 @@ std::array<std::vector<std::string>, std::tuple_size_v<Properties>> allValues() 
   return values;
 }
 
-/// "binary_add" of "alg binary_add".
+/// Returns "binary_add" for "alg binary_add".
 std::string withoutKind(const std::string &property) { return property.substr(property.find(' ') + 1); }
 
 } // namespace

@@ -1,9 +1,9 @@
-//===- Coverage.h - What binaries reached --------------------------------===//
+//===- Coverage.h - Coverage of binaries ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Counts of pairs of properties, of cells and of ranks, printed compactly.
+// Counts pairs of properties, cells and ranks, and prints them compactly.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_BINARY_COVERAGE_H
@@ -20,12 +20,12 @@ namespace quern::cases::binary {
 class Coverage {
 public:
   void add(const Cell &cell, const Types &types, const BinaryDesc &sized);
-  /// A table with one line for each property and one column for each algorithm, and one of layouts against
-  /// broadcasts and attributes.
+  /// Prints a table with one line per property and one column per algorithm, and a table of layouts against broadcasts
+  /// and attributes.
   void print(std::ostream &os) const;
-  /// One line for each pair of properties that a first round must have reached and this run has not.
+  /// Returns one line for each pair of properties that a first round must reach and this run did not.
   std::vector<std::string> missingPairs() const;
-  /// One line for each cell and each triple of types that was not reached.
+  /// Returns one line for each cell and each triple of types that was not reached.
   std::vector<std::string> missingCells() const;
 
 private:

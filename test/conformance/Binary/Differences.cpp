@@ -1,10 +1,10 @@
-//===- Differences.cpp - What oneDNN does differently ---------------------===//
+//===- Differences.cpp - Known differences of oneDNN's binary -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // docs/primitives/binary.md explains each of these, found by running the same problems in both libraries. A difference
-// counts as known only where its cause is present.
+// counts as known only if its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "Binary/Generator.h"
@@ -22,7 +22,7 @@ bool hasSum(const Attributes &attr) {
                      [](const PostOp &post) { return post.kind == PostOp::Kind::Sum; });
 }
 
-/// Whether a dim of 1 has another stride than that of its place in the order of the dims.
+/// Returns true if a dim of 1 has another stride than a dense tensor.
 bool hasMovedUnit(const TensorDesc &desc) {
   for (int d = 0; d + 1 < desc.ndims; ++d)
     if (desc.dims[d] == 1 && desc.strides[d] != desc.strides[d + 1] * desc.dims[d + 1])

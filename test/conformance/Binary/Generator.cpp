@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Generator.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Binary/Generator.h"
 
 #include "Primitives/Arguments.h"
@@ -15,19 +11,19 @@
 namespace quern::cases::binary {
 namespace {
 
-/// Post-ops make the reference slow, and their code does not depend on the size.
+/// Problems with post-ops are small: the reference is slow, and the code of post-ops does not depend on the size.
 int64_t drawBudget(Random &random, AttributeClass attribute) {
   if (attribute == AttributeClass::Eltwise || attribute == AttributeClass::Binary || attribute == AttributeClass::Mixed)
     return random.pick<int64_t>({64, 64, 512, 2048});
   return random.oneIn(40) ? 1 << 16 : random.pick<int64_t>({64, 512, 2048, 8192});
 }
 
-/// The dims of each source.
+/// Dims of each source.
 struct Shapes {
   Dims src, src1, src2;
 };
 
-/// Along which dims src_1 has all elements of dst.
+/// Returns true for each dim along which src_1 has all elements of dst.
 std::vector<bool> drawKept(Random &random, Broadcast broadcast, size_t rank) {
   std::vector<bool> kept(rank, broadcast == Broadcast::None || broadcast == Broadcast::First);
   if (broadcast == Broadcast::Channel)
@@ -66,8 +62,8 @@ TensorDesc drawTensor(Random &random, LayoutFamily family, const Dims &dims, Dat
   return drawSide(random, family, dims, type, isWritten);
 }
 
-/// Tensors of a family that leaves nothing open; some have the layout of dst, as programs do, and
-/// some leave it to the library.
+/// Draws tensors of a family without open sizes. Some have the layout of dst, as in programs, and some have layout
+/// `any`.
 BinaryDesc drawTensors(Random &random, const Cell &cell, const Types &types, const Dims &dims, const Shapes &shapes) {
   BinaryDesc binary;
   binary.alg = cell.alg;
@@ -89,7 +85,7 @@ BinaryDesc drawTensors(Random &random, const Cell &cell, const Types &types, con
   return binary;
 }
 
-/// The part of an open tensor that a source has which repeats along some dims.
+/// Returns the open tensor of a source that broadcasts along some dims, with its sizes in `actual`.
 TensorDesc openPart(const Dims &own, const std::vector<bool> &isOpen, DataType type, TensorDesc &actual) {
   std::string tag;
   Dims dims = own;
@@ -102,7 +98,7 @@ TensorDesc openPart(const Dims &own, const std::vector<bool> &isOpen, DataType t
   return taken(TensorDesc::fromTag(dims, type, tag));
 }
 
-/// Sizes left to execution. A dim that is 1 in this execution looks like one that repeats, and stays as it is.
+/// Draws tensors with open sizes. A dim that is 1 in this execution looks like a broadcast dim, so it stays known.
 BinaryDesc drawOpenTensors(Random &random, const Cell &cell, const Types &types, const Dims &dims, const Shapes &shapes,
                            OperandShape &operands, std::vector<int64_t> &sizes) {
   BinaryDesc binary;
@@ -168,8 +164,8 @@ AttributesDraw drawAttributes(Random &random, AttributeClass attribute, const Bi
 
 const Cell &cellOf(int64_t number) { return allCells()[static_cast<size_t>(number) % allCells().size()]; }
 
-/// After the first round, which has each triple once, half of the problems without attributes have integers alone: what
-/// is computed on integers depends on their widths.
+/// After the first round, which has each triple once, half of the problems without attributes have only integer types:
+/// their arithmetic depends on the widths.
 const Types &typesOf(int64_t number) {
   constexpr DataType integers[] = {DataType::S32, DataType::S8, DataType::U8};
   static const std::vector<Types> triples = [&] {

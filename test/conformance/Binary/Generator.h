@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems walk through the cells of Cells.h and draw the rest: rank, sizes around every vector width, order of dims,
-// gaps, blocks, masks, operands, data, layouts left to the library, the type of a condition.
+// Problems iterate over the cells of Cells.h. The generator draws the rest: rank, sizes around every vector width,
+// order of dims, gaps, blocks, masks, operands, data, `any` layouts and the type of a condition.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_BINARY_GENERATOR_H
@@ -16,16 +16,16 @@
 
 namespace quern::cases::binary {
 
-/// Case `number` of a seed; the cells over and over.
+/// Returns case `number` of a seed; the cells repeat.
 Case drawCase(uint64_t seed, int64_t number);
 const Cell &cellOf(int64_t number);
 const Types &typesOf(int64_t number);
 
 std::span<const Mistake> mistakes();
 
-/// Whether post-ops may lead to this value of the element.
+/// Returns true if post-ops may compute this value of the element.
 bool isPossible(const PeerComparison &with, size_t element, double value);
-/// What genuine oneDNN does differently (PrimitiveCases); docs/primitives/binary.md has the list.
+/// Known differences of oneDNN (PrimitiveCases); docs/primitives/binary.md has the list.
 std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer);
 Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 

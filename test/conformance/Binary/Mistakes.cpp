@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Each kind of mistake is written out as a template, so that what is wrong can be read here;
-// the numbers in it are drawn.
+// Each kind of mistake is a template, so that the mistake is visible in the source; the numbers in it are drawn.
 //
 //===----------------------------------------------------------------------===//
 #include "Binary/Generator.h"

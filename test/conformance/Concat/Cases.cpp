@@ -46,11 +46,11 @@ constexpr Mistake all[] = {
     {"post-ops", "concat axis=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=sum", "C18"},
 };
 
-/// What a concat has besides layouts.
+/// Dims, axis and sources of a concat.
 struct Shape {
-  Dims dims; ///< of dst
+  Dims dims; ///< dims of dst
   int axis = 0;
-  std::vector<int64_t> sizes; ///< of the sources along the axis
+  std::vector<int64_t> sizes; ///< sizes of the sources along the axis
   Dims ofSource(size_t i) const {
     Dims own = dims;
     own[static_cast<size_t>(axis)] = sizes[i];
@@ -73,7 +73,7 @@ private:
   SourceCells cells{families};
 };
 
-/// The block along the axis that sources begin with, or within.
+/// Returns the block along the axis at or within which sources start.
 int64_t blockOf(Random &random, SourceFamily family) {
   return family == SourceFamily::Blocked || family == SourceFamily::Cut ? random.pick<int64_t>({4, 8, 8, 16, 16, 3})
                                                                         : 1;
@@ -98,12 +98,12 @@ Shape drawShape(Random &random, SourceFamily family, size_t count, int64_t block
   shape.dims[static_cast<size_t>(shape.axis)] = along;
   if (random.oneIn(50))
     shape.dims[static_cast<size_t>(drawDim(random, shape.dims))] = 0;
-  if (shape.dims[static_cast<size_t>(shape.axis)] != along) // the axis was it
+  if (shape.dims[static_cast<size_t>(shape.axis)] != along) // the empty dim is the axis
     std::fill(shape.sizes.begin(), shape.sizes.end(), 0);
   return shape;
 }
 
-/// A destination that sources begin with blocks of, or within; for other families any.
+/// Draws a destination with blocks at or within which sources start; for other families, any layout of the family.
 TensorDesc drawDestination(Random &random, SourceFamily family, const Shape &shape, DataType type, int64_t block) {
   switch (family) {
   case SourceFamily::Blocked:
@@ -132,7 +132,7 @@ TensorDesc drawSource(Random &random, SourceFamily family, const Shape &shape, s
   return drawSourceLayout(random, family == SourceFamily::Cut ? SourceFamily::Mixed : family, dims, type);
 }
 
-/// Dims other than the axis are open in all tensors or in none; along the axis those of sources by themselves.
+/// Dims other than the axis are open in all tensors or in none; along the axis, each source is open or not.
 void drawOpen(Random &random, const Shape &shape, const std::vector<DataType> &types, DataType to, ConcatDesc &concat,
               Case &drawn) {
   std::vector<char> order(shape.dims.size());

@@ -1,10 +1,10 @@
-//===- Differences.cpp - What oneDNN does differently ---------------------===//
+//===- Differences.cpp - Known differences of oneDNN's concat -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // docs/primitives/concat.md explains each of these, found by running the same problems in both libraries. A difference
-// counts as known only where its cause is present.
+// counts as known only if its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "PeerDifferences.h"
@@ -15,7 +15,7 @@
 namespace quern::cases::concat {
 namespace {
 
-/// The source of an element of dst.
+/// Returns the source of an element of dst.
 const TensorDesc &sourceOf(const ConcatDesc &op, size_t element) {
   auto place = static_cast<int64_t>(element);
   for (int d = op.dst.ndims - 1; d > op.axis; --d)
@@ -41,7 +41,7 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
   const DataType to = op.dst.dataType;
   if (Difference difference = differenceOfConversion(src.dataType, to, ours, theirs))
     return difference;
-  if (to == DataType::E8M0 && std::isnan(theirs)) // what was there
+  if (to == DataType::E8M0 && std::isnan(theirs)) // the old value
     return {"its reorder writes nothing to e8m0", 0.035};
   if (!isOldPeer(with) && src.isPlain() && src.hasPadding())
     return {"a plain source with padding: 3.13 puts it elsewhere", 0.015};

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Cases.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Cases.h"
 
 #include "Eltwise/Coverage.h"
@@ -21,7 +17,7 @@ namespace {
 
 using namespace cases::eltwise;
 
-/// oneDNN's vector code is off by more than a few units of the last place: its own tests allow 4e-6, and 2e-5 absolute.
+/// oneDNN's vector code has errors of more than a few ulps: its own tests allow 4e-6 relative and 2e-5 absolute.
 bool isNear(const PeerComparison &with, size_t i, double ours, double theirs) {
   if (isSameValue(ours, theirs))
     return true;
@@ -31,7 +27,7 @@ bool isNear(const PeerComparison &with, size_t i, double ours, double theirs) {
   if (type != DataType::F32 && type != DataType::F64)
     step += isFloating(type) ? epsilonOf(type) * std::max(std::fabs(ours), 0x1p-14) : 1;
   double low = ours, high = ours;
-  if (with.exact.range) { // through post-ops or at a jump
+  if (with.exact.range) { // with post-ops or at a discontinuity
     const double start = with.exact.beforeAttributes[i];
     Interval range =
         with.exact.range(static_cast<int64_t>(i), Interval::around(start, 1e-5 * std::max(std::fabs(start), 1.0)));

@@ -1,10 +1,6 @@
-//===- Cells.cpp - What eltwise has to reach ---------------------------------===//
+//===- Cells.cpp - Coverage goals of eltwise ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Cells.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Eltwise/Cells.h"
 
@@ -14,7 +10,7 @@ namespace quern::cases::eltwise {
 namespace {
 
 constexpr int backwardAlgs = 27;
-/// All of them, and last what has no backward.
+/// Every algorithm; the last one has no backward.
 constexpr Alg algs[] = {Alg::EltwiseRelu,        Alg::EltwiseTanh,     Alg::EltwiseElu,       Alg::EltwiseSquare,
                         Alg::EltwiseAbs,         Alg::EltwiseSqrt,     Alg::EltwiseLinear,    Alg::EltwiseSoftRelu,
                         Alg::EltwiseHardsigmoid, Alg::EltwiseLogistic, Alg::EltwiseExp,       Alg::EltwiseGeluTanh,
@@ -24,8 +20,8 @@ constexpr Alg algs[] = {Alg::EltwiseRelu,        Alg::EltwiseTanh,     Alg::Eltw
                         Alg::EltwiseLogisticDst, Alg::EltwiseExpDst,   Alg::EltwiseClipV2Dst, Alg::EltwiseRound};
 static_assert(std::size(algs) == backwardAlgs + 1);
 
-/// The pairs of types with the families, the other properties by a count within each family, so that
-/// each family has all of them.
+/// Returns each pair of types with each family. The other properties are counted up within each family, so that each
+/// family has all of them.
 std::vector<Cell> firstRound(bool backward) {
   std::vector<Cell> cells;
   const size_t types = backward ? backwardTypes : std::size(allTypes),

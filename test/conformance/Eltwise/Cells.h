@@ -1,11 +1,11 @@
-//===- Cells.h - What eltwise has to reach -----------------------------------===//
+//===- Cells.h - Coverage goals of eltwise --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is a pair of types, a family of layouts, an algorithm and a direction, with a class of attributes that goes
-// round. The cells stand in an order in which every prefix is balanced: the first round has each pair of types with
-// each family once, its algorithms going round; each later round has them with another algorithm.
+// A cell is a pair of types, a family of layouts, an algorithm, a direction and a class of attributes, which rotates.
+// Cells are ordered so that every prefix is balanced: the first round has each pair of types with each family once,
+// with rotating algorithms; each later round has them with another algorithm.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_ELTWISE_CELLS_H
@@ -20,13 +20,13 @@
 
 namespace quern::cases::eltwise {
 
-/// What besides the tensors a case has. Backward takes only the first two.
+/// Attributes of a case. Backward supports only the first two.
 enum class AttributeClass { None, Modes, Eltwise, Binary, Mixed };
 inline constexpr AttributeClass allAttributes[] = {AttributeClass::None, AttributeClass::Modes, AttributeClass::Eltwise,
                                                    AttributeClass::Binary, AttributeClass::Mixed};
 inline constexpr int backwardAttributes = 2;
 
-/// Forward takes all of them, backward those that are floating.
+/// Forward supports all of them, backward the floating-point ones.
 inline constexpr DataType allTypes[] = {DataType::F64, DataType::F32,    DataType::BF16,
                                         DataType::F16, DataType::F8E5M2, DataType::F8E4M3,
                                         DataType::S32, DataType::S8,     DataType::U8};
@@ -34,7 +34,7 @@ inline constexpr int backwardTypes = 6;
 
 struct Cell {
   bool backward = false;
-  DataType from = DataType::F32, to = DataType::F32; ///< src and dst; backward: diff_dst and diff_src
+  DataType from = DataType::F32, to = DataType::F32; ///< types of src and dst; for backward of diff_dst and diff_src
   LayoutFamily family = LayoutFamily::Plain;
   Alg alg = Alg::EltwiseRelu;
   AttributeClass attribute = AttributeClass::None;
@@ -43,11 +43,11 @@ struct Cell {
 
 std::string_view nameOf(AttributeClass attribute);
 
-/// The algorithms of a direction.
+/// Returns the algorithms of a direction.
 std::span<const Alg> algsOf(bool backward);
-/// Every cell, in the order that they are run.
+/// Every cell, in the order of execution.
 const std::vector<Cell> &allCells();
-/// How many of them the first round has.
+/// Number of cells of the first round.
 int64_t cellsOfFirstRound();
 
 } // namespace quern::cases::eltwise

@@ -1,10 +1,6 @@
-//===- Coverage.cpp - What eltwise problems reached --------------------------===//
+//===- Coverage.cpp - Coverage of eltwise problems ------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Coverage.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Eltwise/Coverage.h"
 
@@ -17,7 +13,7 @@
 namespace quern::cases::eltwise {
 namespace {
 
-/// The properties of a cell that are counted with its family, with the direction.
+/// Returns the properties of a cell that are counted per family, with the direction.
 std::vector<std::string> labelsOf(const Cell &cell) {
   const std::string_view direction = cell.backward ? "bwd " : "fwd ";
   std::string_view alg = nameOf(cell.alg);
@@ -33,7 +29,7 @@ std::string textOf(const Cell &cell) {
 
 using Table = std::map<std::pair<std::string, LayoutFamily>, int64_t>;
 
-/// Every pair that there is with its count.
+/// Returns the count of every possible pair.
 Table countPairs(const std::map<Cell, int64_t> &reached) {
   Table table;
   for (const Cell &cell : allCells()) {

@@ -1,9 +1,9 @@
-//===- Coverage.h - What eltwise problems reached ----------------------------===//
+//===- Coverage.h - Coverage of eltwise problems --------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Counts of the cells and of ranks, printed compactly.
+// Counts cells and ranks, and prints them compactly.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_ELTWISE_COVERAGE_H
@@ -20,11 +20,11 @@ namespace quern::cases::eltwise {
 class Coverage {
 public:
   void add(const Cell &cell, const TensorDesc &sized);
-  /// Tables with one line for each pair of types, each algorithm and each class of attributes.
+  /// Prints tables with one line for each pair of types, each algorithm and each class of attributes.
   void print(std::ostream &os) const;
-  /// One line for each pair of properties that a first round must have reached and this run has not.
+  /// Returns one line for each pair of properties that a first round must reach and this run did not.
   std::vector<std::string> missingPairs() const;
-  /// One line for each cell that was not reached.
+  /// Returns one line for each cell that was not reached.
   std::vector<std::string> missingCells() const;
 
 private:

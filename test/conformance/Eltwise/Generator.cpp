@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Generator.h. The tensors of a problem share a layout, or each has its own, of the family or simple.
+// The tensors of a problem share a layout, or each has its own layout, of the family or a simple one.
 //
 //===----------------------------------------------------------------------===//
 #include "Eltwise/Generator.h"
@@ -13,7 +13,7 @@
 namespace quern::cases::eltwise {
 namespace {
 
-/// `types[i]` is the type of tensor i, of which the last is written.
+/// `types[i]` is the type of tensor i; the last tensor is the output.
 std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const Dims &dims,
                                     const std::vector<DataType> &types) {
   std::vector<TensorDesc> tensors;
@@ -23,7 +23,7 @@ std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const D
       isBroadcast ? TensorDesc() : drawSide(random, family, dims, types.back(), /*isWritten=*/true);
   const int dim = drawDim(random, dims);
   const UnevenBlocks blocks = drawUneven(random);
-  // At least one side is of the family: the written one of padded tensors, else any.
+  // At least one tensor is of the family: the output if it is about padding, else any.
   const size_t last = types.size() - 1;
   const size_t sure =
       family == LayoutFamily::Padded ? last : static_cast<size_t>(random.between(0, static_cast<int64_t>(last)));
@@ -55,14 +55,14 @@ AttributesDraw drawAttributes(Random &random, AttributeClass attribute, const Op
   return drawn;
 }
 
-/// In the order of the text: what backward reads beside the gradient, diff_src, diff_dst; or src, dst.
+/// Returns the tensors in the order of the text: src and dst, or src or dst, diff_src and diff_dst.
 std::vector<TensorDesc *> placesOf(EltwiseDesc &op) {
   if (isForward(op.prop))
     return {&op.src, &op.dst};
   return {usesDst(op.alg) ? &op.dst : &op.src, &op.diffSrc, &op.diffDst};
 }
 
-/// Leaves layouts to the library.
+/// Sets layouts to `any`.
 void drawAny(Random &random, EltwiseDesc &op) {
   auto open = [](TensorDesc &desc) { desc = TensorDesc(*TensorDesc::fromTag(desc.shape(), desc.dataType, "any")); };
   if (isForward(op.prop))

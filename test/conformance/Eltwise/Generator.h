@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Everything follows from the seed and the number of a case.
+// The seed and the number of a case determine it completely.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_ELTWISE_GENERATOR_H
@@ -15,15 +15,15 @@
 
 namespace quern::cases::eltwise {
 
-/// Case `number` of a seed: the cells over and over.
+/// Returns case `number` of a seed; the cells repeat.
 Case drawCase(uint64_t seed, int64_t number);
-/// What it is for.
+/// Returns the cell of a case.
 const Cell &cellOf(int64_t number);
 
 std::span<const Mistake> mistakes();
-/// Gives all tensors one type, and one layout where sizes are known: oneDNN has nothing else.
+/// Gives all tensors one type, and one layout if sizes are known: oneDNN supports nothing else.
 void adaptToPeer(Case &drawn);
-/// As PrimitiveCases has them.
+/// Like the functions of PrimitiveCases.
 std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer);
 Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 

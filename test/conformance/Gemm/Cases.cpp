@@ -1,10 +1,10 @@
-//===- Cases.cpp - Products of matrices in the conformance program --------===//
+//===- Cases.cpp - Products of matrices -----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is one kernel of the functions, with sizes known or open. All of them are few, so that the first round is a
-// third of them in an order that reaches every pair of properties.
+// A cell is one kernel of the functions, with known or open sizes. There are few cells: the first round is a third of
+// them, in an order that reaches every pair of properties.
 //
 //===----------------------------------------------------------------------===//
 #include "Cases.h"
@@ -43,7 +43,7 @@ const std::vector<Cell> &allCells() {
     }
     Random random(1);
     random.shuffle(all);
-    // The cells of floats are few beside those of bytes: all of them are in the first round.
+    // There are few cells of floats compared with bytes, so all of them are in the first round.
     std::partition(all.begin(), all.end(), [](const Cell &cell) { return cell[Type] == 0; });
     return all;
   }();
@@ -56,7 +56,7 @@ int64_t drawSize(Random &random) {
   return random.oneIn(30) ? 0 : random.oneIn(3) ? random.between(1, 260) : random.between(1, 40);
 }
 
-/// A matrix with a gap behind each row, or column, and sometimes an offset.
+/// Draws a matrix with gaps between rows, or between columns if transposed, and sometimes an offset.
 TensorDesc drawMatrix(Random &random, DataType type, int64_t rows, int64_t columns, bool isTransposed) {
   const int64_t dims[] = {rows, columns};
   const int64_t lead =
@@ -68,7 +68,7 @@ TensorDesc drawMatrix(Random &random, DataType type, int64_t rows, int64_t colum
   return desc;
 }
 
-/// The same with every size open but the stride of 1.
+/// Returns the matrix with every size open except the stride of 1.
 TensorDesc opened(TensorDesc desc) {
   for (int d = 0; d < 2; ++d) {
     desc.dims[d] = desc.paddedDims[d] = runtimeDim;

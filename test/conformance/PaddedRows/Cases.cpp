@@ -1,11 +1,11 @@
-//===- Cases.cpp - Random problems whose destination has padded rows ------===//
+//===- Cases.cpp - Problems with padded rows of the result ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A contiguous source and a destination whose innermost dim ends within a block: the last vector of a row is read under
-// one mask and stored under another, and the rest of the block is zeroed. Every function of post-ops meets every
-// primitive that writes such a destination. The other sets draw this combination too rarely.
+// Draws a contiguous source and a destination whose innermost dim ends within a block: the last vector of a row is
+// loaded with one mask and stored with another, and the rest of the block is zeroed. Every function of post-ops is
+// combined with every primitive that writes such a destination. The other sets draw this combination too rarely.
 //
 //===----------------------------------------------------------------------===//
 #include "Cases.h"
@@ -23,7 +23,7 @@ namespace {
 enum class Writer { Eltwise, Reorder, Binary, Softmax, Sum, Concat };
 constexpr std::string_view writerNames[] = {"eltwise", "reorder", "binary", "softmax", "sum", "concat"};
 
-/// A primitive and the first function that it applies. Sum and concat have none and draw scales.
+/// A primitive and the first function that it applies. Sum and concat have no function and draw scales.
 struct Cell {
   Writer writer = Writer::Eltwise;
   Alg alg = Alg::Undef;
@@ -37,8 +37,7 @@ std::vector<Cell> makeCells() {
       cells.push_back({writer, static_cast<Alg>(alg)});
   };
   for (Writer writer : {Writer::Eltwise, Writer::Reorder, Writer::Binary, Writer::Softmax}) {
-    cells.insert(cells.end(), 5,
-                 {writer, Alg::EltwiseLinear}); // one instruction, which may take its operand from memory
+    cells.insert(cells.end(), 5, {writer, Alg::EltwiseLinear}); // a single instruction, which may have a memory operand
     addRange(writer, Alg::EltwiseRelu, Alg::EltwiseHardswish);
     addRange(writer, Alg::BinaryAdd, Alg::BinarySelect);
   }
@@ -58,7 +57,7 @@ const Cell &cellOf(int64_t number) { return allCells()[static_cast<size_t>(numbe
 
 bool isBinary(Alg alg) { return alg >= Alg::BinaryAdd && alg <= Alg::BinarySelect; }
 
-/// The innermost dim takes one to five vectors and ends within a block of `block` elements.
+/// The innermost dim has one to five vectors and ends within a block of `block` elements.
 Dims drawRows(Random &random, int64_t block) {
   Dims dims(static_cast<size_t>(random.between(1, 4)), 1);
   for (int64_t &dim : dims)
@@ -69,7 +68,7 @@ Dims drawRows(Random &random, int64_t block) {
 
 TensorDesc drawPaddedRows(Random &random, const Dims &dims, DataType type, int64_t block) {
   Blocks blocks = {{static_cast<int>(dims.size()) - 1, block}};
-  if (random.oneIn(4)) // as weights have them
+  if (random.oneIn(4)) // like weights
     blocks.insert(blocks.begin(), {drawDim(random, dims), random.pick<int64_t>({2, 4, 16})});
   return drawBlocked(random, dims, type, blocks);
 }
@@ -79,7 +78,7 @@ DataType drawType(Random &random) {
                       DataType::F16, DataType::F64, DataType::S32, DataType::S8, DataType::U8});
 }
 
-/// Sources mostly have the type of the destination: no conversion then separates the load from the function.
+/// Sources usually have the type of the destination, so that no conversion separates the load from the function.
 DataType drawSourceType(Random &random, DataType dst) { return random.oneIn(3) ? drawType(random) : dst; }
 
 TensorDesc source(Random &random, const Dims &dims, DataType dst) {
@@ -96,7 +95,7 @@ SumDesc drawSum(Random &random, const Dims &dims, TensorDesc dst) {
   return sum;
 }
 
-/// Two sources along a dim that keeps its rows, or along the rows themselves.
+/// Draws two sources along any dim, including the rows.
 ConcatDesc drawConcat(Random &random, const Dims &dims, TensorDesc dst, Attributes &attributes) {
   ConcatDesc concat;
   concat.axis = drawDim(random, dims);
@@ -111,7 +110,7 @@ ConcatDesc drawConcat(Random &random, const Dims &dims, TensorDesc dst, Attribut
   return concat;
 }
 
-/// A chain of post-ops that begins with the function of the cell, unless eltwise itself applies it.
+/// Draws a chain of post-ops that starts with the function of the cell, unless eltwise itself applies it.
 AttributesDraw drawPostOps(Random &random, const Cell &cell, const Dims &dims) {
   const OperandShape shape{dims, std::vector<bool>(dims.size(), false)};
   AttributesDraw drawn;
@@ -163,7 +162,7 @@ PrimitiveDesc PaddedRowsCases::drawDesc(Random &random, const Cell &cell) const 
     const bool isOwn = isBinary(cell.alg) && cell.alg != Alg::BinarySelect;
     desc.op = BinaryDesc{isOwn ? cell.alg : Alg::BinaryMul, src, source(random, dims, dst.dataType), {}, dst};
   } else if (cell.writer == Writer::Softmax) {
-    for (TensorDesc *tensor : {&src, &dst}) // softmax takes no s32
+    for (TensorDesc *tensor : {&src, &dst}) // softmax does not support s32
       tensor->dataType = tensor->dataType == DataType::S32 ? DataType::F32 : tensor->dataType;
     desc.op = SoftmaxDesc{PropKind::ForwardInference, Alg::SoftmaxAccurate, src, dst, {}, {}, drawDim(random, dims)};
   } else {

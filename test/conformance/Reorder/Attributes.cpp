@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Masks of src and dst are drawn on their own, so that they differ more often than not.
+// Masks of src and dst are drawn independently, so they usually differ.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -14,7 +14,7 @@
 namespace quern::cases::reorder {
 namespace {
 
-/// What the classes combine.
+/// Attributes that the classes combine.
 class Draw {
 public:
   Draw(Random &random, Sides &sides, const OperandShape &shape) : random(random), sides(sides), shape(shape) {}
@@ -29,7 +29,7 @@ public:
         group(drawn.open.scales[argument] = withMask(scale()), inGroups);
   }
 
-  /// At least one, of the integer sides.
+  /// Adds zero points to at least one of the integer sides.
   void addZeroPoints(bool inGroups = false) {
     bool isOfSrc = !isFloating(sides.src.dataType), isOfDst = !isFloating(sides.dst.dataType);
     int64_t which = isOfSrc && isOfDst ? random.between(1, 3) : isOfSrc ? 1 : isOfDst ? 2 : 0;
@@ -83,12 +83,12 @@ public:
     std::vector<float> &scales = isProjection ? rnn.projectionScales : rnn.weightsScales;
     for (size_t i = 0; i < count; ++i)
       scales.push_back(static_cast<float>(random.between(1, 200)) * 0.25f);
-    if (rnn.weightsScales.empty() && rnn.projectionScales.empty()) // no channel at all
+    if (rnn.weightsScales.empty() && rnn.projectionScales.empty()) // there is no channel
       rnn.dataScale = 2;
   }
 
 private:
-  /// Compensation is a tensor's own: a region that takes part of a block, and leaves the rest to its parent, has none.
+  /// A tensor with compensation must consist of whole blocks; a region that ends within a block cannot have any.
   static void padToBlocks(TensorDesc &desc) {
     int64_t blocks[maxDims];
     desc.blockSizes(blocks);
@@ -111,7 +111,7 @@ private:
     return params;
   }
 
-  /// Group sizes that divide the last two dims, along those that have own values.
+  /// Draws group sizes that divide the last two dims, for dims that are in the mask.
   void group(QuantParams &params, bool inGroups) {
     size_t rank = shape.dims.size();
     if (!inGroups || rank < 2)
@@ -119,7 +119,7 @@ private:
     for (size_t d = rank - 2; d < rank; ++d) {
       int64_t extent = shape.dims[d], size = 1;
       bool isKnown = !shape.isOpen[d] && extent > 0;
-      for (size_t inner = d + 1; inner < rank; ++inner) // whose size is the stride of a group
+      for (size_t inner = d + 1; inner < rank; ++inner) // their size is the stride of a group
         isKnown = isKnown && !(shape.isOpen[inner] && params.mask >> inner & 1);
       if (isKnown && random.between(0, 3))
         params.mask |= 1 << d;

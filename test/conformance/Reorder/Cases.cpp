@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Cases.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Cases.h"
 
 #include "Reorder/Coverage.h"

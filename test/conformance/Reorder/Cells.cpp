@@ -1,10 +1,6 @@
-//===- Cells.cpp - What reorder has to reach ------------------------------===//
+//===- Cells.cpp - Coverage goals of reorder ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Cells.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Reorder/Cells.h"
 
@@ -18,14 +14,14 @@
 namespace quern::cases::reorder {
 namespace {
 
-/// A pair of types with a family, and the attributes that go with them.
+/// A pair of types with a family, and the attributes that are possible with them.
 struct Group {
   Cell cell;
   std::vector<AttributeClass> attributes;
 };
 
-/// Chooses the attributes of the first round so that each class meets each family and each type,
-/// rare as the class may be.
+/// Chooses the attributes of the first round so that each class, even a rare one, is combined with each family and each
+/// type.
 class RarestFirst {
 public:
   void bringToFront(Group &group) {
@@ -37,7 +33,7 @@ public:
   }
 
 private:
-  /// The fewest with any one property; then all.
+  /// Returns the minimum count with any single property, then the sum of counts.
   std::pair<int64_t, int64_t> uses(const Cell &cell, AttributeClass attribute) {
     int64_t family = withFamily[{cell.family, attribute}], from = withFrom[{cell.from, attribute}],
             to = withTo[{cell.to, attribute}];

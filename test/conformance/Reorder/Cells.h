@@ -1,11 +1,11 @@
-//===- Cells.h - What reorder has to reach --------------------------------===//
+//===- Cells.h - Coverage goals of reorder --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is a pair of types, a family of layouts and a class of attributes that go with them. The cells stand in an
-// order in which every prefix is balanced: the first round has each pair of types with each family once, its attributes
-// going round; later rounds have the rest.
+// A cell is a pair of types, a family of layouts and a class of attributes that is possible with them. Cells are
+// ordered so that every prefix is balanced: the first round has each pair of types with each family once, with rotating
+// attributes; later rounds have the rest.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_REORDER_CELLS_H
@@ -18,13 +18,13 @@
 
 namespace quern::cases::reorder {
 
-/// What besides the tensors a case has.
+/// Attributes of a case.
 enum class AttributeClass {
   None,
-  Scales,     ///< of src, dst or both, with any masks
-  ZeroPoints, ///< of the integer sides, and scales
+  Scales,     ///< scales of src, dst or both, with any masks
+  ZeroPoints, ///< zero points of the integer sides, and scales
   Groups,     ///< scales and zero points in groups
-  Sum,        ///< with any scale, zero point and type, and scales
+  Sum,        ///< a sum with any scale, zero point and type, and scales
   Eltwise,
   Binary,
   Mixed,        ///< all of these at once
@@ -50,11 +50,11 @@ struct Cell {
 
 std::string_view nameOf(AttributeClass attribute);
 
-/// Whether there are such problems.
+/// Returns true if the cell has valid problems.
 bool exists(const Cell &cell);
-/// Every cell, in the order that they are run.
+/// Every cell, in the order of execution.
 const std::vector<Cell> &allCells();
-/// How many of them the first round has.
+/// Number of cells of the first round.
 int64_t cellsOfFirstRound();
 
 } // namespace quern::cases::reorder

@@ -1,10 +1,6 @@
-//===- Coverage.cpp - What reorders reached -------------------------------===//
+//===- Coverage.cpp - Coverage of reorders --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Coverage.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Reorder/Coverage.h"
 
@@ -23,7 +19,7 @@ std::string textOf(const Cell &cell) {
   return concat(nameOf(cell.from), "->", nameOf(cell.to), ", ", nameOf(cell.family), ", ", nameOf(cell.attribute));
 }
 
-/// "sum" or, where every one of them was reached, "sum/least".
+/// Formats "sum", or "sum/least" if every cell was reached.
 class Count {
 public:
   void add(int64_t number) {

@@ -1,9 +1,9 @@
-//===- Coverage.h - What reorders reached ---------------------------------===//
+//===- Coverage.h - Coverage of reorders ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Counts of the cells and of ranks, printed compactly.
+// Counts cells and ranks, and prints them compactly.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_REORDER_COVERAGE_H
@@ -20,12 +20,12 @@ namespace quern::cases::reorder {
 class Coverage {
 public:
   void add(const Cell &cell, const ReorderDesc &sized);
-  /// Tables with one line for each pair of types and one for each class of attributes.
+  /// Prints tables with one line for each pair of types and one for each class of attributes.
   void print(std::ostream &os) const;
-  /// One line for each pair of properties that a first round must have reached and this run has not; of a device also
-  /// for ways from and to the CPU's engine.
+  /// Returns one line for each pair of properties that a first round must reach and this run did not; for a device also
+  /// for reorders from and to the CPU's engine.
   std::vector<std::string> missingPairs(bool isDevice) const;
-  /// One line for each cell that was not reached.
+  /// Returns one line for each cell that was not reached.
   std::vector<std::string> missingCells() const;
 
 private:

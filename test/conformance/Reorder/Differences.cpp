@@ -1,10 +1,10 @@
-//===- Differences.cpp - What oneDNN does differently ---------------------===//
+//===- Differences.cpp - Known differences of oneDNN's reorder ------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // docs/primitives/reorder.md explains each of these, found by running the same problems in both libraries. A difference
-// counts as known only where its cause is present.
+// counts as known only if its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "PeerDifferences.h"
@@ -17,7 +17,7 @@
 namespace quern::cases::reorder {
 namespace {
 
-/// Scales or zero points of an argument; null if there are none.
+/// Returns the scales or zero points of an argument; null if there are none.
 const QuantParams *find(const std::map<int32_t, QuantParams> &all, int32_t argument) {
   auto found = all.find(argument);
   return found == all.end() ? nullptr : &found->second;
@@ -25,7 +25,7 @@ const QuantParams *find(const std::map<int32_t, QuantParams> &all, int32_t argum
 
 bool hasMask(const QuantParams *params) { return params && params->mask != 0; }
 
-/// Whether the dims of a mask do not follow each other.
+/// Returns true if the dims of a mask are not consecutive.
 bool isScattered(const QuantParams *params) {
   if (!params || params->mask == 0)
     return false;
@@ -33,13 +33,13 @@ bool isScattered(const QuantParams *params) {
   return (shifted & (shifted + 1)) != 0;
 }
 
-/// Of another type than oneDNN takes where there are no groups, or only one.
+/// Returns true for a type that oneDNN does not support with fewer than two groups.
 bool isMisread(const QuantParams *params, DataType simple, const TensorDesc &tensor) {
   return params && params->dataType != simple &&
          (params->groups.empty() || arg::vectorOf(*params, tensor).dims[0] == 1);
 }
 
-/// What follows from the problem alone.
+/// Returns differences that follow from the problem, whatever the values are.
 Difference differenceOf(const PeerComparison &with) {
   const ReorderDesc &op = std::get<ReorderDesc>(with.desc.op);
   const Attributes &attr = with.desc.attr;

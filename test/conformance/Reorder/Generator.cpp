@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Generator.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Reorder/Generator.h"
 
 #include "Primitives/Arguments.h"
@@ -31,7 +27,7 @@ RankRange ranksOf(AttributeClass attribute) {
   }
 }
 
-/// Post-ops make the reference slow, and their code does not depend on the size.
+/// Problems with post-ops are small: the reference is slow, and the code of post-ops does not depend on the size.
 int64_t drawBudget(Random &random, AttributeClass attribute) {
   if (attribute == AttributeClass::Eltwise || attribute == AttributeClass::Binary || attribute == AttributeClass::Mixed)
     return random.pick<int64_t>({64, 64, 512, 2048});

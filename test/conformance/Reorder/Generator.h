@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems walk through the cells of Cells.h and draw the rest: rank, sizes around every vector width, order of dims,
-// gaps, blocks, masks, groups, operands, data.
+// Problems iterate over the cells of Cells.h. The generator draws the rest: rank, sizes around every vector width,
+// order of dims, gaps, blocks, masks, groups, operands, data.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_REORDER_GENERATOR_H
@@ -16,29 +16,29 @@
 
 namespace quern::cases::reorder {
 
-/// Case `number` of a seed; the cells over and over.
+/// Returns case `number` of a seed; the cells repeat.
 Case drawCase(uint64_t seed, int64_t number);
-/// For a device: one case in two gets src or dst on the CPU's engine. What else there is of the case stays,
-/// but for sharing a buffer.
+/// For a device: in one of two cases, src or dst is on the CPU's engine. Such a case is never in place; the rest is
+/// unchanged.
 void drawEngines(uint64_t seed, Case &drawn);
 const Cell &cellOf(int64_t number);
-/// Of a rank and size that go with the cell.
+/// Draws a rank and size that are possible for the cell.
 Dims drawShape(Random &random, const Cell &cell);
 
-/// src and dst of a family that is not Runtime, on one side or both.
+/// src and dst of a family other than Runtime; one or both of them are of the family.
 struct Sides {
   TensorDesc src, dst;
 };
 Sides drawSides(Random &random, LayoutFamily family, const Dims &dims, DataType from, DataType to);
-/// Attributes of a class; extras that go with it are added to `sides.dst`.
+/// Draws attributes of a class; its extras are added to `sides.dst`.
 AttributesDraw drawAttributes(Random &random, AttributeClass attribute, Sides &sides, const OperandShape &shape);
 
 std::span<const Mistake> mistakes();
 
-/// What genuine oneDNN does differently (PrimitiveCases); docs/primitives/reorder.md has the list.
-/// Gives one case of two types and attributes that oneDNN has: types of 8 bits and more, scales of f32,
-/// zero points of s32, sums.
+/// Gives one in two cases types and attributes that oneDNN supports: types of at least 8 bits, f32 scales, s32 zero
+/// points, sums.
 void adaptToPeer(Case &drawn);
+/// Known differences of oneDNN (PrimitiveCases); docs/primitives/reorder.md has the list.
 std::string unsafeForPeer(const PrimitiveDesc &desc, std::string_view peer);
 Difference knownDifference(const PeerComparison &with, size_t element, double ours, double theirs);
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The family is on one side or on both; the other side is then of a simple one.
+// The family applies to one side or both; the other side then has a simple layout.
 //
 //===----------------------------------------------------------------------===//
 #include "Reorder/Generator.h"
@@ -19,12 +19,12 @@ Sides drawSides(Random &random, LayoutFamily family, const Dims &dims, DataType 
     return {drawUnevenSide(random, dims, from, dim, blocks.src), drawUnevenSide(random, dims, to, dim, blocks.dst)};
   }
   bool isOnBoth = family == LayoutFamily::Plain || random.oneIn(3), isOnSrc = isOnBoth || random.oneIn(2);
-  if (hasGaps(family) && bitsOf(to) < 8) // two elements of a byte cannot be written on their own
+  if (hasGaps(family) && bitsOf(to) < 8) // the two elements of a byte cannot be written separately
     isOnBoth = false, isOnSrc = true;
   TensorDesc src = isOnSrc ? drawSide(random, family, dims, from, /*isWritten=*/false) : drawSimple(random, dims, from);
   TensorDesc dst =
       isOnBoth || !isOnSrc ? drawSide(random, family, dims, to, /*isWritten=*/true) : drawSimple(random, dims, to);
-  // The same layout on both sides, as a mere conversion has it, or a reorder in place.
+  // The same layout on both sides, like a plain conversion or a reorder in place.
   if (isOnBoth && random.oneIn(2)) {
     dst = src;
     dst.dataType = to;

@@ -1,10 +1,10 @@
-//===- RoundTrips.cpp - There and back, bit for bit -----------------------===//
+//===- RoundTrips.cpp - Bit-exact round trips -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every type between every pair of families of layouts. The elements are random bits: every NaN and denormal is among
-// them. Padding of a source is not read, so it is random, too.
+// Every type between every pair of families of layouts. Elements are random bits, which include every NaN and denormal.
+// The padding of a source is not read, so it is random too.
 //
 //===----------------------------------------------------------------------===//
 #include "Primitives/Arguments.h"
@@ -25,7 +25,7 @@ struct Trip {
   auto operator<=>(const Trip &) const = default;
 };
 
-/// Broadcasts have no way back, and open sizes go with no blocks.
+/// Broadcasts cannot be reversed, and open sizes cannot be combined with blocks.
 bool isOnAWay(LayoutFamily family) { return family != LayoutFamily::Broadcast && family != LayoutFamily::Runtime; }
 
 std::vector<Trip> makeTrips() {
@@ -47,7 +47,7 @@ const std::vector<Trip> &allTrips() {
 
 const Trip &tripOf(int64_t number) { return allTrips()[static_cast<size_t>(number) % allTrips().size()]; }
 
-/// The bits of an element.
+/// Returns the bits of an element.
 uint64_t bitsAt(const TensorDesc &desc, const void *buffer, int64_t offset) {
   int64_t bits = bitsOf(desc.dataType);
   const char *bytes = static_cast<const char *>(buffer);
@@ -64,7 +64,7 @@ std::vector<uint64_t> bitsOfElements(const TensorDesc &desc, const void *buffer)
   return all;
 }
 
-/// Runs a reorder on the bytes that are in its source.
+/// Runs a reorder on the current bytes of its source.
 Result<void> execute(const Device &device, const Problem &problem, ProblemData &data) {
   Result<Kernel> kernel = Kernel::create(device, problem.text);
   if (!kernel)
@@ -95,7 +95,7 @@ Result<void> travel(const Device &device, const Case &drawn) {
                   second = readProblem(wayBack.text(), device.target());
   if (!first || !second)
     return first ? second.takeError() : first.takeError();
-  // One way with buffers guarded at their end, the other at their beginning.
+  // One direction has buffers guarded at their end, the other at their beginning.
   DataOptions data[] = {drawn.data, drawn.data};
   data[drawn.number % 2].guarded = GuardedSide::Beginning;
   Result<ProblemData> out = ProblemData::create(*first, data[0]), back = ProblemData::create(*second, data[1]);

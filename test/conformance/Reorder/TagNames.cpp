@@ -1,9 +1,9 @@
-//===- TagNames.cpp - Layouts that oneDNN has names for -------------------===//
+//===- TagNames.cpp - Named layouts of oneDNN -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every tag of oneDNN 3.13's headers of rank 2 to 6, by its letters.
+// Every tag of oneDNN 3.13's headers with rank 2 to 6, by its letters.
 //
 //===----------------------------------------------------------------------===//
 #include "Reorder/Tags.h"

@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Tags.h. The pairs are run in an order that is spread over all of them, so that the first
-// of them are a fair sample.
+// The pairs are run in an order that is spread over all of them, so that the first pairs are a representative sample.
 //
 //===----------------------------------------------------------------------===//
 #include "Reorder/Tags.h"
@@ -50,13 +49,13 @@ const std::vector<TagPair> &allPairs() {
 }
 
 const TagPair &pairOf(int64_t number) {
-  constexpr int64_t step = 1000003; // a prime, so that each pair comes once in as many cases as there are pairs
+  constexpr int64_t step = 1000003; // a prime, so that the first N cases are all N pairs
   int64_t count = static_cast<int64_t>(allPairs().size());
   return allPairs()[static_cast<size_t>(number % count * step % count)];
 }
 
-/// Around a block where a dim is blocked, small elsewhere. Three of four tensors are small, so
-/// that all pairs can be run.
+/// Draws extents around a block if a dim is blocked, and small ones otherwise. Three of four tensors are small, so that
+/// all pairs can be run.
 Dims drawDims(Random &random, const TagPair &pair) {
   size_t rank = static_cast<size_t>(std::find_if(pair.src.begin(), pair.src.end(), [](char c) { return c < 'A'; }) -
                                     pair.src.begin());

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Every ordered pair of tags that oneDNN names, and every permutation of the dims: two plain layouts are a permutation
-// apart whatever the dims are called.
+// Every ordered pair of tags that oneDNN names, and every permutation of the dims: two plain layouts differ by a
+// permutation, whatever the dims are called.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_REORDER_TAGS_H

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// See Cases.h. With --peer the reference judges what a genuine oneDNN computes.
+// With --peer, the reference judges the results of an installed oneDNN.
 //
 //===----------------------------------------------------------------------===//
 #include "Cases.h"
@@ -21,7 +21,7 @@ std::string crashOfPeer(const PrimitiveDesc &desc) {
   return std::get<Boxed<RnnDesc>>(desc.op)->srcLayer.hasZeroDim() ? "crashes where a dim is 0" : "";
 }
 
-/// Of backward, that is. Of 3.13 any type, now and then.
+/// Returns why the peer's backward is unsafe: a gru with few channels, in 3.13 occasionally with any type.
 std::string misreadingOfPeer(const PrimitiveDesc &desc, std::string_view peer) {
   const RnnDesc &op = *std::get<Boxed<RnnDesc>>(desc.op);
   const bool isGru = op.cell != Alg::VanillaRnn && op.cell != Alg::VanillaLstm;
@@ -72,7 +72,7 @@ private:
   Coverage coverage{Pass::Forward};
 };
 
-/// The gradients, of workspaces that the reference of forward makes; a peer's forward makes its own.
+/// Gradients with workspaces that the reference of forward computes; a peer's forward computes its own.
 class RnnBackwardCases : public PrimitiveCases {
 public:
   std::string_view name() const override { return "rnn"; }

@@ -1,10 +1,6 @@
-//===- Cells.cpp - What an RNN has to reach -------------------------------===//
+//===- Cells.cpp - Coverage goals of RNNs ---------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Cells.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Rnn/Cells.h"
 
@@ -109,11 +105,11 @@ std::vector<Feature> featuresOf(const PrimitiveDesc &desc) {
 int64_t cellsOfARound(Pass pass) { return static_cast<int64_t>(round(pass).size()); }
 
 Cell cellOf(Pass pass, int64_t number) {
-  constexpr int64_t step = 59; // a few cells in a row are of all kinds, directions and types
+  constexpr int64_t step = 59; // a few consecutive cells have all kinds, directions and types
   const int64_t count = cellsOfARound(pass), index = number % count * step % count, turn = number / count % roundsOfAll;
   Cell cell = round(pass)[static_cast<size_t>(index)];
   cell.options = static_cast<int>((turn + index) % optionSets);
-  // Their number is coprime to that of option sets: a turn of both is a turn of all pairs.
+  // The number of families is coprime to the number of option sets, so rotating both reaches all pairs.
   cell.family = allFamilies[static_cast<size_t>(turn + index / 3) % std::size(allFamilies)];
   return cell;
 }

@@ -1,12 +1,11 @@
-//===- Cells.h - What an RNN has to reach ---------------------------------===//
+//===- Cells.h - Coverage goals of RNNs -----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A cell is a kind of RNN, a direction, a type, a choice of optional arguments and a family of layouts. The cells
-// stand in an order in which every prefix is balanced: each round has each kind with each direction and type
-// once, with other options and another family. So the first round has every pair of two properties, and a run of
-// all cells has the product.
+// A cell is a kind of RNN, a direction, a type, a set of optional arguments and a family of layouts. Cells are ordered
+// so that every prefix is balanced: each round has each kind with each direction and type once, with other options and
+// another family. The first round therefore reaches every pair of properties, and a run of all cells the product.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_RNN_CELLS_H
@@ -20,7 +19,7 @@
 
 namespace quern::cases::rnn {
 
-/// Two sets of cells, each with an order of its own.
+/// Two sets of cells, each with its own order.
 enum class Pass { Forward, Backward };
 
 enum class Kind { Vanilla, Lstm, LstmPeephole, LstmProjection, LstmBoth, Gru, LbrGru, Augru, LbrAugru };
@@ -29,22 +28,22 @@ inline constexpr Kind allKinds[] = {Kind::Vanilla,        Kind::Lstm,     Kind::
                                     Kind::LbrGru,         Kind::Augru,    Kind::LbrAugru};
 inline constexpr RnnDirection allDirections[] = {RnnDirection::Left2Right, RnnDirection::Right2Left,
                                                  RnnDirection::BidirectionalConcat, RnnDirection::BidirectionalSum};
-/// Of src_layer: backward has the first three.
+/// Types of src_layer; backward has the first three.
 inline constexpr DataType allTypes[] = {DataType::F32, DataType::BF16, DataType::F16, DataType::U8, DataType::S8};
 std::span<const DataType> typesOf(Pass pass);
 
-/// Bits of Cell::options: which of the optional arguments there are.
+/// Bits of Cell::options: the optional arguments that are present.
 enum Options { HasSrcIter = 1, HasBias = 2, HasDstIter = 4 };
 inline constexpr int optionSets = 8;
 
 enum class LayoutFamily {
   Plain,      ///< tnc, ldnc, ldigo
-  Any,        ///< every layout left to the library
+  Any,        ///< every layout is `any`
   Transposed, ///< ntc, ldgoi, ldoi
-  Gapped,     ///< as plain, with gaps and offsets
-  Mixed,      ///< any order of dims and gaps, each tensor its own
-  Packed,     ///< weights as `any` packs them, given
-  Runtime,    ///< T and N given at execution
+  Gapped,     ///< like Plain, with gaps and offsets
+  Mixed,      ///< any order of dims and gaps, separately for each tensor
+  Packed,     ///< the weights have the packed layout that `any` selects
+  Runtime,    ///< open T and N
 };
 inline constexpr LayoutFamily allFamilies[] = {LayoutFamily::Plain,  LayoutFamily::Any,   LayoutFamily::Transposed,
                                                LayoutFamily::Gapped, LayoutFamily::Mixed, LayoutFamily::Packed,
@@ -59,7 +58,7 @@ struct Cell {
   auto operator<=>(const Cell &) const = default;
 };
 
-/// What else a problem may have, counted on its own.
+/// Other properties of a problem, counted separately.
 enum class Feature {
   Training,
   Stack,
@@ -85,16 +84,16 @@ std::string optionsText(int options);
 inline bool hasAttention(Kind kind) { return kind == Kind::Augru || kind == Kind::LbrAugru; }
 inline bool isLstm(Kind kind) { return kind >= Kind::Lstm && kind <= Kind::LstmBoth; }
 inline bool isQuantized(DataType type) { return type == DataType::U8 || type == DataType::S8; }
-/// Whether there is such an RNN.
+/// Returns true if such an RNN exists.
 bool exists(Kind kind, RnnDirection direction, DataType type);
-/// The features of a problem whose sizes are known.
+/// Returns the features of a problem whose sizes are known.
 std::vector<Feature> featuresOf(const PrimitiveDesc &desc);
 
-/// Cell `number`, over and over.
+/// Returns cell `number`; the cells repeat.
 Cell cellOf(Pass pass, int64_t number);
-/// Kinds x directions x types that exist.
+/// Number of kinds x directions x types that exist.
 int64_t cellsOfARound(Pass pass);
-/// Rounds after which every cell has been there.
+/// Number of rounds that reach every cell.
 inline constexpr int64_t roundsOfAll = optionSets * static_cast<int64_t>(std::size(allFamilies));
 
 } // namespace quern::cases::rnn

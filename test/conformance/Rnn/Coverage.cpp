@@ -1,10 +1,6 @@
-//===- Coverage.cpp - What was reached ------------------------------------===//
+//===- Coverage.cpp - Coverage of RNNs ------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Coverage.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Rnn/Coverage.h"
 
@@ -22,7 +18,7 @@ std::vector<std::string> propertiesOf(const Cell &cell) {
           optionsText(cell.options), std::string(nameOf(cell.family))};
 }
 
-/// Which features an RNN of this kind can have.
+/// Returns true if an RNN of this kind can have the feature.
 bool mayHave(Kind kind, Feature feature) {
   switch (feature) {
   case Feature::Stack:
@@ -36,7 +32,7 @@ bool mayHave(Kind kind, Feature feature) {
 
 void printLabel(std::ostream &os, std::string_view label) { os << std::setw(24) << std::left << label << std::right; }
 
-/// All cells of all rounds.
+/// Returns all cells of all rounds.
 std::set<Cell> everyCell(Pass pass) {
   std::set<Cell> all;
   for (int64_t number = 0; number < cellsOfARound(pass) * roundsOfAll; ++number)

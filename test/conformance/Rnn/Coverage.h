@@ -1,9 +1,9 @@
-//===- Coverage.h - What was reached --------------------------------------===//
+//===- Coverage.h - Coverage of RNNs --------------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Counts of the cells, of every pair of their properties and of the features, printed compactly.
+// Counts cells, pairs of their properties and features, and prints them compactly.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_RNN_COVERAGE_H
@@ -22,10 +22,10 @@ public:
   explicit Coverage(Pass pass) : pass(pass) {}
   void add(const Cell &cell, const PrimitiveDesc &sized);
   void print(std::ostream &os) const;
-  /// One line for each pair of properties, and each feature of each kind, that a first round must have
-  /// reached and this one has not.
+  /// Returns one line for each pair of properties, and each feature of each kind, that a first round must reach and
+  /// this one did not.
   std::vector<std::string> missingPairs() const;
-  /// One line for how many cells of the product were not reached.
+  /// Returns one line with the number of cells of the product that were not reached.
   std::vector<std::string> missingCells() const;
 
 private:

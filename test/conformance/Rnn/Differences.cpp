@@ -1,10 +1,10 @@
-//===- Differences.cpp - What oneDNN does differently ---------------------===//
+//===- Differences.cpp - Known differences of oneDNN's RNNs ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// docs/primitives/rnn.md explains each of these, found by judging a genuine oneDNN by the reference. A difference
-// counts as known only where its cause is present.
+// docs/primitives/rnn.md explains each of these, found by judging an installed oneDNN with the reference. A difference
+// counts as known only if its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference/Rnn/Run.h"

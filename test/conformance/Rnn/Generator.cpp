@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Generator.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Rnn/Generator.h"
 
 #include "Desc/Target.h"
@@ -21,7 +17,7 @@ namespace {
 
 using quern::rnn::Shape;
 
-/// At most 100, unless more are wanted: then from there to 1024.
+/// Draws at most 100 channels, or 127 to 1024 if `most` exceeds 100.
 int64_t drawChannels(Random &random, int64_t most) {
   if (most > 100)
     return std::min(
@@ -48,7 +44,7 @@ public:
     if (cell.family == LayoutFamily::Packed)
       packWeights(attr.fpmathMode);
     if (cell.family == LayoutFamily::Runtime) {
-      if (mayOpenWidths() && random.oneIn(2)) // panels, which say nothing of the fpmath mode
+      if (mayOpenWidths() && random.oneIn(2)) // panels, which do not depend on the fpmath mode
         packWeights(FpmathMode::Strict);
       openSizes(drawn);
     }
@@ -63,7 +59,7 @@ private:
   bool hasProjection() const { return cell.kind == Kind::LstmProjection || cell.kind == Kind::LstmBoth; }
   bool isGru() const { return cell.kind >= Kind::Gru; }
 
-  /// Long sequences are narrow and wide cells have few of everything else, so that the reference has an end.
+  /// Long sequences have few channels, and wide cells have small other sizes, to limit the time of the reference.
   void drawShape() {
     bool isLong = random.oneIn(hasAttention(cell.kind) ? 8 : 40); // there are few of these
     s.steps = isLong ? random.pick<int64_t>({101, 250, 1000}) : random.pick<int64_t>({1, 1, 2, 3, 4, 5, 9});
@@ -76,7 +72,7 @@ private:
     s.directions = isBidirectional() ? 2 : 1;
     s.layers = hasAttention(cell.kind) || isLong || isWide ? 1 : random.pick<int64_t>({1, 1, 2, 3});
     int64_t most = isWide ? 1024 : isLong ? 20 : random.oneIn(4) ? 100 : 40;
-    const int64_t least = isInteger() && s.layers > 1 ? 5 : 1; // what one byte hands on is little
+    const int64_t least = isInteger() && s.layers > 1 ? 5 : 1; // a single byte passes on little information
     s.dhc = std::max(drawChannels(random, most), least);
     s.dic = hasProjection() ? std::max(drawChannels(random, most), least) : s.dhc;
     s.sic = isGru()                                                                   ? s.dhc
@@ -90,8 +86,8 @@ private:
       (random.oneIn(2) ? s.steps : s.batch) = 0;
   }
 
-  /// In few elements of a narrow type a wrong result may be right by chance. So it may where a state of a stack is near
-  /// a midpoint, which no result shows: of several sequences one has none.
+  /// With few elements of a narrow type, a wrong result may be right by chance. The same is true if a state of a stack
+  /// is near a midpoint, which results do not show; with several sequences, some have no such state.
   void drawEnough() {
     if (cell.type == DataType::F32)
       return;
@@ -118,9 +114,9 @@ private:
     s.biasGates = s.gates + quern::rnn::isLinearBeforeReset(op);
   }
 
-  /// What may be as wide as the arithmetic beside a narrow type.
+  /// Returns a type for tensors that may be as wide as the arithmetic.
   DataType drawWide() { return isInteger() || random.oneIn(2) ? DataType::F32 : cell.type; }
-  /// A state beside integers may be a number.
+  /// Returns a type for states, which may be f32 next to integers.
   DataType drawState() { return isInteger() && random.oneIn(3) ? DataType::F32 : cell.type; }
 
   void drawTensors() {
@@ -153,10 +149,10 @@ private:
     }
   }
 
-  /// Mostly all of them; of those of weights, which are added to, some overwrite.
+  /// Usually all gradients are present. Those of weights are accumulated or, in some cases, overwritten.
   void drawGradients() {
     const bool areAll = !random.oneIn(4);
-    const int kept = static_cast<int>(random.between(0, 8)); // there is one at least
+    const int kept = static_cast<int>(random.between(0, 8)); // at least one gradient is present
     auto gradient = [&](TensorDesc &diff, const TensorDesc &of, int number) {
       if (!of.isZero() && (areAll || number == kept || random.oneIn(2)))
         diff = tensor(Dims(of.dims, of.dims + of.ndims), DataType::F32);
@@ -215,15 +211,15 @@ private:
     RnnQuantization &q = attr.rnn;
     q.dataScale = random.pick({64.0f, 100.0f, 127.0f});
     q.dataShift = cell.type == DataType::S8 ? 0.0f : random.pick({0.0f, 100.0f, 128.0f});
-    if (cell.direction == RnnDirection::BidirectionalSum) // which has it twice
+    if (cell.direction == RnnDirection::BidirectionalSum) // it adds the shift twice
       q.dataShift = std::min(q.dataShift, 50.0f);
     const int64_t channels = std::min(s.dic, s.dhc);
     const bool areFew = channels < 4 || (s.layers > 1 && s.steps * s.batch * channels < 200);
-    if (cell.type == DataType::U8 && areFew) // without a shift all may be negative, and become 0
+    if (cell.type == DataType::U8 && areFew) // without a shift all values may be negative and become 0
       q.dataShift = std::max(q.dataShift, 50.0f);
-    // Gates come out between -2 and 2, in each layer of a stack, a projection within the type (Rnn/TestData.cpp).
+    // Gates are in [-2, 2] in each layer of a stack, and a projection is in the range of the type (Rnn/TestData.cpp).
     const double size = s.layers > 1 ? 1500 : 6000;
-    const int64_t products = s.slc + (s.steps > 1 || cell.options & HasSrcIter ? s.sic : 0); // that are not with 0
+    const int64_t products = s.slc + (s.steps > 1 || cell.options & HasSrcIter ? s.sic : 0); // without a factor of 0
     const auto weightScale =
         static_cast<float>(size * std::sqrt(static_cast<double>(products)) / static_cast<double>(q.dataScale));
     q.weightsMask = random.oneIn(2) ? 24 : 0;
@@ -258,7 +254,8 @@ private:
            s.layers == 1 && s.directions == 1 && !hasProjection() && op.attention.isZero() && op.seqLengths.isZero();
   }
 
-  /// T and N of all tensors, in the order of the line, or all sizes but those that are 1 or say the cell.
+  /// Opens T and N of all tensors, in the order of the line, or all sizes except those that are 1 or determined by the
+  /// cell.
   void openSizes(Case &drawn) {
     bool openSteps = random.oneIn(2), openBatch = !openSteps || random.oneIn(2);
     const bool openWidths = mayOpenWidths() && !random.oneIn(4);
@@ -283,7 +280,7 @@ private:
     desc = opened;
   }
 
-  /// Dims of 1 have any place in the tag that the descriptor gives.
+  /// Dims of 1 could be anywhere in the tag that the descriptor returns, so the tag is built here.
   static std::string tagOfPanels(const TensorDesc &desc) {
     const bool isPacked = desc.innerBlockCount > 1;
     return concat("abdE", isPacked ? "C" : "c", desc.innerBlocks[0], "e",
@@ -325,7 +322,7 @@ Case drawCase(uint64_t seed, int64_t number, const Target &target, Pass pass) {
   return drawn;
 }
 
-/// oneDNN makes all gradients or none.
+/// Adds missing gradients: oneDNN computes all gradients or none.
 static void giveGradients(RnnDesc &op) {
   auto give = [](TensorDesc &diff, const TensorDesc &of) {
     if (diff.isZero() && !of.isZero())

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems walk through the cells of Cells.h and draw the rest: sizes around every vector width, layers, sequence
-// lengths, types of what may have several, quantization, modes, data.
+// Problems iterate over the cells of Cells.h. The generator draws the rest: sizes around every vector width, layers,
+// sequence lengths, types of tensors that support several, quantization, modes, data.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_RNN_GENERATOR_H
@@ -15,20 +15,20 @@
 
 namespace quern::cases::rnn {
 
-/// Case `number` of a seed. Packed weights are as `target` has them.
+/// Returns case `number` of a seed. Packed weights have the layout for `target`.
 Case drawCase(uint64_t seed, int64_t number, const Target &target, Pass pass = Pass::Forward);
 
 std::span<const Mistake> mistakes();
 std::span<const Mistake> mistakesOfBackward();
 
-/// Gives a bias and all gradients, and takes away lengths: oneDNN demands the ones and refuses the other.
+/// Adds a bias and all gradients, which oneDNN requires, and removes lengths, which it does not support.
 void adaptToPeer(Case &drawn);
-/// What oneDNN is known to do differently; empty for anything else.
+/// Returns a known difference of oneDNN; empty for any other.
 Difference knownDifference(const PeerComparison &with);
 std::optional<Difference> expectOfPeer(const PeerComparison &with, const ReferenceInputs &inputs,
                                        std::vector<ReferenceOutput> &theirs);
 Difference knownDifferenceOfGradients(const PeerComparison &with);
-/// The gradients of a forward that keeps its gates otherwise.
+/// Returns the gradients with a forward that stores its gates differently.
 std::optional<Difference> expectGradientsOfPeer(const PeerComparison &with, const ReferenceInputs &inputs,
                                                 std::vector<ReferenceOutput> &theirs);
 

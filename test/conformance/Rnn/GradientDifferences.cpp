@@ -1,11 +1,11 @@
-//===- GradientDifferences.cpp - What oneDNN's backward does differently --===//
+//===- GradientDifferences.cpp - Known differences of oneDNN's gradients --===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// oneDNN's backward reads the workspace of its own forward, whose gates are off by a few roundings, or kept in bf16.
-// What that makes of a gradient is computed: the reference of backward with gates that are off so. What differs
-// otherwise counts as known only where its cause is present.
+// oneDNN's backward reads the workspace of oneDNN's forward, whose gates differ by a few roundings or are stored in
+// bf16. The effect on a gradient is computed: the reference of backward runs with gates that differ in the same way.
+// Any other difference counts as known only if its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "PeerDifferences.h"
@@ -27,7 +27,7 @@ using quern::rnn::WorkspacePart;
 
 const RnnDesc &descOf(const PeerComparison &with) { return std::get<Boxed<RnnDesc>>(with.desc.op); }
 
-/// A copy of the workspace whose numbers `change` has changed, part by part, the gates gate by gate.
+/// Returns a copy of the workspace with each number replaced by `change`, which receives the section and the gate.
 using ChangeOfNumber = std::function<double(WorkspacePart part, size_t gate, double value)>;
 std::vector<char> changedWorkspace(const RnnDesc &op, const void *workspace, const ChangeOfNumber &change) {
   const quern::rnn::Shape s = quern::rnn::Shape::of(op);
@@ -47,7 +47,7 @@ using Step = quern::rnn::BackwardStep<quern::rnn::Uncertain>;
 
 using Change = std::function<void(const quern::rnn::BackwardArguments &, Step &)>;
 
-/// The gradient without what it is added to.
+/// Returns the gradient without the values that it is added to.
 std::vector<double> gradientOf(const PeerComparison &with, const ReferenceInputs &inputs, const Change &change = {}) {
   PrimitiveDesc alone = with.desc;
   auto &op = *std::get<Boxed<RnnDesc>>(alone.op);
@@ -67,12 +67,12 @@ std::vector<double> gradientOf(const PeerComparison &with, const ReferenceInputs
   return values;
 }
 
-/// How far the gates of another forward move each gradient, changed too: the root of the mean square. What a sigmoid
-/// makes is off by a few units of its last place; what may cancel, candidates and cells, by as much of 1; more where a
-/// sum has more terms than 64, each of which is rounded.
+/// Returns the root mean square of the change of each gradient if gates have the errors of another forward, in addition
+/// to `alsoChanged`. A sigmoid is off by a few ulps; candidates and cells, which may cancel, by a few ulps of 1; sums
+/// with more than 64 terms, each of which is rounded, by more.
 std::vector<double> spreadOf(const PeerComparison &with, const ReferenceInputs &inputs,
                              const std::vector<double> &gradient, const Change &alsoChanged = {}) {
-  constexpr int draws = 16; // of fewer, some of the million elements of a large weight would draw next to nothing
+  constexpr int draws = 16; // with fewer draws, some of a million weight elements would change by almost nothing
   constexpr size_t candidate = 2;
   const RnnDesc &op = descOf(with);
   const bool isNarrow = op.srcLayer.dataType != DataType::F32, isRelu = op.activation == Alg::EltwiseRelu;
@@ -101,7 +101,7 @@ std::vector<double> spreadOf(const PeerComparison &with, const ReferenceInputs &
   return squares;
 }
 
-/// The gradient that may be off by as much more, after it has been moved.
+/// Returns the gradient shifted by `by`, with a tolerance of eight times `spread`.
 ReferenceOutput moved(const ReferenceOutput &exact, const std::vector<double> &by, const std::vector<double> &spread) {
   constexpr double deviations = 8;
   ReferenceOutput output = exact;
@@ -118,9 +118,9 @@ ReferenceOutput moved(const ReferenceOutput &exact, const std::vector<double> &b
   return output;
 }
 
-/// The top layer of one direction has its states in dst_layer alone, from the one after the first step on. oneDNN's one
-/// product for diff_weights_iter over all steps begins there where there is no src_iter to read first: it multiplies
-/// the gradients of each step with the state that the step made instead of the one that it read.
+/// The top layer of one direction has its states only in dst_layer, starting with the state after the first step.
+/// Without src_iter, oneDNN's single product for diff_weights_iter over all steps starts there: it multiplies the
+/// gradients of each step with the state that the step computed instead of the one that it read.
 bool readsStatesOfTheStepItself(const PeerComparison &with) {
   const RnnDesc &op = descOf(with);
   const bool isLstmOrVanilla = op.cell == Alg::VanillaLstm || op.cell == Alg::VanillaRnn;
@@ -144,11 +144,11 @@ void readStateOfTheStep(const RnnDesc &op, const quern::rnn::BackwardArguments &
     const std::span<const double> states = part(in.states, s.dic);
     step.h.assign(states.begin(), states.end());
   }
-  step.h.resize(static_cast<size_t>(s.sic)); // a step that is the only one may read a state of other channels
+  step.h.resize(static_cast<size_t>(s.sic)); // a single step may read a state with another number of channels
 }
 
-/// u where (1 - a) u belongs, in what goes on to h and the output gate; and the gradient of the update gate's sum in
-/// front of the attention where that of the gate itself belongs, in the gradient of a.
+/// Uses u instead of (1 - a) u in the gradients of h and of the output gate; and, in the gradient of a, the gradient of
+/// the update gate's sum before the attention instead of the gradient of the gate itself.
 void forgetAttention(const RnnDesc &op, const quern::rnn::BackwardArguments &in, Step &step) {
   const quern::rnn::Shape s = quern::rnn::Shape::of(op);
   const auto channels = static_cast<size_t>(s.dhc), row = static_cast<size_t>(step.at.t * s.batch + step.at.n);
@@ -211,7 +211,7 @@ std::optional<Difference> expectGradientsOfPeer(const PeerComparison &with, cons
                                                : Difference{"gates are kept in bf16", 1};
 }
 
-/// Without a computed cause.
+/// Returns known differences whose effect is not computed.
 Difference knownDifferenceOfGradients(const PeerComparison &with) {
   const RnnDesc &op = descOf(with);
   const quern::rnn::Shape s = quern::rnn::Shape::of(op);

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Cases.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Cases.h"
 
 #include "PeerDifferences.h"
@@ -23,7 +19,8 @@ namespace {
 
 using namespace cases::softmax;
 
-/// Our result has been judged; theirs may be off by the threshold, too, and a narrow output may round the other way.
+/// Quern's result has been judged. The peer's may also be off by the threshold, and a narrow output may round the other
+/// way.
 bool isNear(const PeerComparison &with, size_t i, double ours, double theirs) {
   if (isSameValue(ours, theirs))
     return true;
@@ -32,14 +29,14 @@ bool isNear(const PeerComparison &with, size_t i, double ours, double theirs) {
   bool isWide = type == DataType::F32 || type == DataType::F64;
   double step = isWide ? 0 : isFloating(type) ? epsilonOf(type) * std::max(std::fabs(ours), 0x1p-14) : 1;
   double low = ours, high = ours;
-  if (with.exact.range) { // through scales and post-ops
+  if (with.exact.range) { // with scales and post-ops
     double start = with.exact.beforeAttributes[i],
            around = threshold * std::max(std::fabs(start), with.exact.magnitude[i]);
     Interval range = with.exact.range(static_cast<int64_t>(i), Interval::around(start, around));
     if (std::isnan(theirs) || range.isEmpty())
       return range.mayBeNan;
     low = std::min(low, static_cast<double>(range.low)), high = std::max(high, static_cast<double>(range.high));
-    step += 1e-5 * std::max(1.0, std::fabs(ours)); // each function that follows may be off a little, too
+    step += 1e-5 * std::max(1.0, std::fabs(ours)); // each function that follows may also be slightly off
   } else {
     step += threshold * std::max(std::fabs(with.exact.exact[i]), with.exact.magnitude[i]);
   }

@@ -1,10 +1,6 @@
-//===- Cells.cpp - What softmax has to reach ------------------------------===//
+//===- Cells.cpp - Coverage goals of softmax ------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Cells.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Softmax/Cells.h"
 
@@ -17,7 +13,7 @@
 namespace quern::cases::softmax {
 namespace {
 
-/// The pairs of types with the families, in an order that is always the same and favours nothing.
+/// Returns each pair of types with each family, in a fixed random order.
 std::vector<Cell> firstRound() {
   std::vector<Cell> cells;
   auto add = [&](bool backward, auto &types, int attributes) {
@@ -63,10 +59,10 @@ std::vector<SpecialCell> makeSpecialCells() {
   return cells;
 }
 
-/// Whether the axis is the innermost dim that is not 1, without a gap.
+/// Returns true if the axis is the innermost dim other than 1, without a gap.
 bool isInnermost(const TensorDesc &desc, int axis) { return desc.innerBlockCount == 0 && desc.strides[axis] == 1; }
 
-/// The kind of a row, or nothing.
+/// Returns the kinds of a row; empty if it has none.
 std::vector<RowKind> kindsOf(const std::vector<double> &values, size_t start, size_t length, size_t step,
                              DataType type) {
   bool hasNaN = false, hasPlus = false, hasDenormal = false;
@@ -82,7 +78,7 @@ std::vector<RowKind> kindsOf(const std::vector<double> &values, size_t start, si
     if (std::isfinite(value))
       low = std::min(low, value), high = std::max(high, value);
   }
-  constexpr double expOverflows = 88.8; // of f32
+  constexpr double expOverflows = 88.8; // for f32
   std::vector<RowKind> kinds;
   auto add = [&](bool holds, RowKind kind) {
     if (holds)

@@ -1,10 +1,6 @@
-//===- Coverage.cpp - What was reached ------------------------------------===//
+//===- Coverage.cpp - Coverage of softmaxes -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Coverage.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Softmax/Coverage.h"
 
@@ -45,7 +41,7 @@ int64_t Coverage::count(const Cell &cell) const {
   return found == cells.end() ? 0 : found->second;
 }
 
-/// For each family the problems of all attributes; with more than a round of them also the fewest of any one.
+/// For each family, prints the number of problems with any attributes, and the minimum over attributes if it is not 0.
 void Coverage::printTypes(std::ostream &os, bool backward) const {
   for (DataType from : typesOf(backward))
     for (DataType to : typesOf(backward)) {

@@ -1,9 +1,9 @@
-//===- Coverage.h - What was reached --------------------------------------===//
+//===- Coverage.h - Coverage of softmaxes ---------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Counts of the cells, of every pair of their properties and of the special rows on each path, printed compactly.
+// Counts cells, pairs of their properties, and special rows on each path, and prints them compactly.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SOFTMAX_COVERAGE_H
@@ -23,15 +23,15 @@ public:
     ++cells[cell];
     ++algs[{cell.backward, alg}];
   }
-  /// Rows of special data, by kind.
+  /// Adds rows of special data, by kind.
   void addRows(DataType type, Path path, const std::vector<int64_t> &ofKind);
   void addPath(Path path) { ++paths[static_cast<size_t>(path)]; }
 
-  /// Tables with one line for each pair of types and one for each class of attributes.
+  /// Prints tables with one line for each pair of types and one for each class of attributes.
   void print(std::ostream &os) const;
-  /// One line for each property, or pair of them, that a run of the first round must have reached and this one has not.
+  /// Returns one line for each property or pair of properties that a first round must reach and this run did not.
   std::vector<std::string> missingPairs() const;
-  /// How many cells of the product were not reached.
+  /// Returns the number of cells of the product that were not reached.
   int64_t missingCells() const;
 
 private:

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Generator.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Softmax/Generator.h"
 
 #include "Primitives/Arguments.h"
@@ -21,7 +17,7 @@ struct Shape {
   int axis = 0;
 };
 
-/// Post-ops make the reference slow, and their code does not depend on the size.
+/// Problems with post-ops are small: the reference is slow, and the code of post-ops does not depend on the size.
 int64_t drawBudget(Random &random, const Cell &cell) {
   bool hasPostOps = cell.attribute >= AttributeClass::Eltwise;
   if (hasPostOps)
@@ -31,7 +27,7 @@ int64_t drawBudget(Random &random, const Cell &cell) {
 
 Shape drawShape(Random &random, const Cell &cell) {
   Shape shape;
-  // Off the axis there must be another dim; padding and runtime layouts stay small enough to be read.
+  // A block off the axis needs a second dim.
   int least = cell.family == LayoutFamily::BlockedOffAxis ? 2 : 1;
   int rank = static_cast<int>(random.oneIn(4) ? random.between(5, 12) : random.between(least, 4));
   shape.dims.assign(static_cast<size_t>(rank), 1);
@@ -40,7 +36,7 @@ Shape drawShape(Random &random, const Cell &cell) {
   std::iota(order.begin(), order.end(), 0);
   random.shuffle(order);
   int64_t budget = drawBudget(random, cell);
-  if (random.oneIn(4)) { // a short axis, which several rows share a vector along
+  if (random.oneIn(4)) { // a short axis: several rows share a vector
     int64_t length = random.between(2, 64);
     shape.dims[static_cast<size_t>(shape.axis)] = length;
     budget /= length;
@@ -55,7 +51,7 @@ Shape drawShape(Random &random, const Cell &cell) {
   return shape;
 }
 
-/// Enough rows that each kind of them occurs; a long row is alone.
+/// Draws enough rows for each kind to occur; a long row is the only row.
 Shape drawShapeOf(Random &random, Path path) {
   switch (path) {
   case Path::Contiguous:
@@ -108,7 +104,7 @@ void place(const Cell &cell, const std::vector<TensorDesc> &tensors, SoftmaxDesc
   }
 }
 
-/// Leaves layouts to the library.
+/// Sets layouts to `any`.
 void drawAny(Random &random, const Cell &cell, SoftmaxDesc &op) {
   auto open = [&](TensorDesc &desc) {
     TensorDesc any = *TensorDesc::fromTag(desc.shape(), desc.dataType, "any");
@@ -121,7 +117,7 @@ void drawAny(Random &random, const Cell &cell, SoftmaxDesc &op) {
   open(op.diffSrc);
 }
 
-/// Seeds are tried on one small row, whose kind is that of a row of any length.
+/// Finds a seed whose special data has a row of this kind, with one short row: the length of a row does not matter.
 uint64_t seedFor(Random &random, const Case &drawn, DataType type, RowKind kind) {
   const SoftmaxDesc &op = std::get<SoftmaxDesc>(drawn.desc.op);
   constexpr int64_t length = 64;

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Problems walk through the cells of Cells.h and draw the rest: algorithm, rank, axis, sizes around every vector width,
-// strides, offsets, blocks, operands, data.
+// Problems iterate over the cells of Cells.h. The generator draws the rest: algorithm, rank, axis, sizes around every
+// vector width, strides, offsets, blocks, operands, data.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SOFTMAX_GENERATOR_H
@@ -18,14 +18,14 @@
 
 namespace quern::cases::softmax {
 
-/// Case `number` of a seed: first the special cells, then the cells over and over.
+/// Returns case `number` of a seed: first the special cells, then the cells, which repeat.
 Case drawCase(uint64_t seed, int64_t number);
-/// What it is for: a special cell or a cell.
+/// Returns the special cell of a case; if there is none, cellOf() is its cell.
 std::optional<SpecialCell> specialCellOf(int64_t number);
 const Cell &cellOf(int64_t number);
 
-/// Draws the layouts of a problem's tensors: `types[i]` is the type of tensor i, of which the last is
-/// written. Not for runtime layouts.
+/// Draws the layouts of a problem's tensors. `types[i]` is the type of tensor i; the last tensor is the output. Not for
+/// open layouts.
 std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const Dims &dims, int axis,
                                     const std::vector<DataType> &types);
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A family decides what the tensors of one problem have in common. Tensors that are only read may broadcast; the one
-// that is written has padding where its family is about padding.
+// A family determines the common property of the tensors of a problem. Tensors that are only read may broadcast; the
+// output has padding if the family is about padding.
 //
 //===----------------------------------------------------------------------===//
 #include "Softmax/Generator.h"
@@ -32,7 +32,7 @@ Blocks drawSubmemoryBlocks(Random &random, const Dims &dims, int axis) {
   return drawBlocks(random, random.pick({LayoutFamily::BlockedOnAxis, LayoutFamily::BlockedOffAxis}), dims, axis);
 }
 
-/// One tensor of a family; `isRead` of one that is only read.
+/// Draws a tensor of a family; `isRead` is true for tensors that are only read.
 TensorDesc drawOne(Random &random, LayoutFamily family, const Dims &dims, int axis, DataType type, bool isRead) {
   switch (family) {
   case LayoutFamily::Dense:
@@ -70,7 +70,7 @@ std::vector<TensorDesc> drawTensors(Random &random, LayoutFamily family, const D
     }
     return tensors;
   }
-  // At least one side is of the family: the written one of padded tensors, else any.
+  // At least one tensor is of the family: the output if it is about padding, else any.
   size_t sure = family == LayoutFamily::Padded
                     ? types.size() - 1
                     : static_cast<size_t>(random.between(0, static_cast<int64_t>(types.size()) - 1));

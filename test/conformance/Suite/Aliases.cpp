@@ -1,10 +1,6 @@
-//===- Aliases.cpp - Outputs laid on other arguments ----------------------===//
+//===- Aliases.cpp - Outputs that overlap other arguments -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Aliases.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Aliases.h"
 
@@ -17,16 +13,16 @@
 namespace quern {
 namespace {
 
-constexpr int aliasesOfProblem = 5; ///< that are drawn
+constexpr int aliasesOfProblem = 5; ///< drawn per problem
 
 int64_t elementBytes(const TensorDesc &desc) { return std::max<int64_t>(bitsOf(desc.dataType) / 8, 1); }
 
-/// How far the output begins behind the start of what it lies on.
+/// Offset of the output from the start of the other argument.
 enum class Shift : uint8_t { None, Element, Back, Half, LastByte, Beside };
 constexpr std::string_view shiftNames[] = {"at its start",  "an element behind", "an element in front",
                                            "in the middle", "at its end",        "beside"};
 
-/// Both of one argument for several sources.
+/// Returns the role of an argument; all sources have the same role.
 std::string roleOf(const ArgumentInfo &info) {
   const bool isSource =
       info.index >= arg::multipleSrc && info.index < arg::multipleSrc + static_cast<int32_t>(maxSources);
@@ -37,15 +33,15 @@ std::string roleOf(const ArgumentInfo &info) {
 
 } // namespace
 
-/// One output on one argument.
+/// An output that overlaps another argument.
 struct AliasRounds::Alias {
   ArgumentInfo output, other;
   Shift shift = Shift::None;
-  int64_t bytes = 0; ///< of the shift
+  int64_t bytes = 0; ///< offset in bytes
 
   bool isApart() const { return bytes >= other.desc.bytes() || -bytes >= output.desc.bytes(); }
   std::string text() const { return concat(output.name, " ", bytes, " bytes behind the start of ", other.name); }
-  /// What is counted together.
+  /// Returns the kind under which the alias is counted.
   std::string kind() const {
     const bool isSame = output.desc.dataType == other.desc.dataType && output.desc.sameStorage(other.desc);
     const bool hasSameType = output.desc.dataType == other.desc.dataType;
@@ -54,7 +50,7 @@ struct AliasRounds::Alias {
                   : hasSameType ? " of another layout"
                                 : " of another type");
   }
-  /// Of a multiple of both elements, so that every address is one that a program may give.
+  /// Sets the offset to a multiple of both element sizes, so that every address is valid.
   void place() {
     const int64_t step = std::max(elementBytes(output.desc), elementBytes(other.desc));
     const auto roundUp = [&](int64_t value) { return (value + step - 1) / step * step; };
@@ -82,7 +78,7 @@ struct AliasRounds::Alias {
 
 namespace {
 
-/// Both tensors in one buffer, with what an execution may write in it.
+/// Both tensors in one buffer, and the bytes that an execution may write.
 class SharedBuffer {
 public:
   SharedBuffer(int64_t shift, const TensorDesc &output, const TensorDesc &other)
@@ -97,7 +93,7 @@ public:
       isWritable[static_cast<size_t>(data - buffer.data()) + byte] = true;
   }
   bool isUnchanged() const { return std::memcmp(buffer.data(), before.data(), before.size()) == 0; }
-  /// The first byte that changed and may not have, or -1.
+  /// Returns the first byte that changed without permission, or -1.
   int64_t strayWrite() const {
     for (size_t i = 0; i < before.size(); ++i)
       if (!isWritable[i] && buffer.data()[i] != before[i])
@@ -182,7 +178,7 @@ Result<void> AliasRounds::run(Kernel &kernel, const Problem &problem, ProblemDat
     return {};
   Random random(drawn.data.seed * 1000003 + static_cast<uint64_t>(drawn.number));
   std::vector<Alias> aliases;
-  for (const ArgumentInfo &output : outputs) // what may be accepted comes seldom by chance: each once
+  for (const ArgumentInfo &output : outputs) // allowed aliases are rarely drawn, so each is run once
     for (const ArgumentInfo &other : all)
       if (output.index != other.index && output.desc.sameStorage(other.desc) &&
           bitsOf(output.desc.dataType) == bitsOf(other.desc.dataType))
@@ -200,7 +196,7 @@ Result<void> AliasRounds::run(Kernel &kernel, const Problem &problem, ProblemDat
     Result<bool> first = kernel.isOnHost(alias.output.index), second = kernel.isOnHost(alias.other.index);
     if (!first || !second)
       return first ? second.takeError() : first.takeError();
-    if (*first != *second) // of a reorder between devices
+    if (*first != *second) // a reorder between devices
       continue;
     alias.place();
     announce(alias.text());
@@ -225,7 +221,7 @@ std::vector<std::string> AliasRounds::missing(int64_t problems) const {
   std::vector<std::string> all;
   if (problems < enough)
     return all;
-  for (size_t i = 0; i < shifts.size(); ++i) // what lies beside is never refused
+  for (size_t i = 0; i < shifts.size(); ++i) // the last shift does not overlap and is never refused
     if (i == static_cast<size_t>(Shift::Beside) ? shifts[i].right == 0 : shifts[i].refused == 0)
       all.push_back(concat("an output that lies on another argument, ", shiftNames[i]));
   return all;

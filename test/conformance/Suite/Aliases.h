@@ -1,11 +1,11 @@
-//===- Aliases.h - Outputs laid on other arguments ------------------------===//
+//===- Aliases.h - Outputs that overlap other arguments -------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An execution whose output shares bytes with another argument must give the right result, or be refused as
-// `invalid_arguments` before anything is written. Which types and layouts meet is drawn with the problem; where the one
-// lies on the other is drawn here.
+// An execution whose output overlaps another argument must compute the right result, or be refused as
+// `invalid_arguments` before anything is written. The problem determines types and layouts; the offsets of the output
+// are drawn here.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SUITE_ALIASES_H
@@ -20,13 +20,13 @@ namespace quern {
 
 class AliasRounds {
 public:
-  /// Lays outputs of the problem, and the scratchpad, on other arguments in several ways, each with an execution of its
-  /// own on what `data` holds. `announce` is told before each what it is.
+  /// Runs executions on the contents of `data` in which outputs of the problem, or the scratchpad, overlap other
+  /// arguments. Calls `announce` with a description before each.
   Result<void> run(Kernel &kernel, const Problem &problem, ProblemData &data, const Case &drawn,
                    const std::function<void(std::string_view)> &announce);
-  /// The counts: right and refused, by what lay on what.
+  /// Prints how many executions were right and refused, by the kinds of the two arguments.
   void print(std::ostream &os) const;
-  /// What so many problems must have met and these have not.
+  /// Returns offsets that `problems` problems must have covered and these did not.
   std::vector<std::string> missing(int64_t problems) const;
 
 private:
@@ -37,7 +37,7 @@ private:
   Result<void> runOne(Kernel &kernel, const Problem &problem, ProblemData &data, FillKind fill, const Alias &alias);
 
   std::map<std::string, Counts> counts;
-  std::array<Counts, 6> shifts{}; ///< by how far the one begins behind the other
+  std::array<Counts, 6> shifts{}; ///< by offset
 };
 
 } // namespace quern

@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Compile.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Compile.h"
 
 #include "Artifact/Artifact.h"
@@ -19,7 +15,7 @@
 namespace quern {
 namespace {
 
-/// Limits as devices have them, and some that none has.
+/// Draws limits of real devices, and some that no device has.
 Target drawDevice(Random &random) {
   Target device = *Target::parse("spirv64");
   uint32_t sizes = 0;
@@ -34,7 +30,7 @@ Target drawDevice(Random &random) {
   return device;
 }
 
-/// Without what differs from device to device.
+/// Returns the message without device-specific text.
 std::string reasonOf(std::string message, const Target &device) {
   message = message.substr(0, message.find('\n'));
   const std::string text = device.text();

@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// No device is needed: what is looked for is a compiler that ends the process, refuses what was verified, or
-// makes a module that is none.
+// Needs no device. It finds compilers that terminate the process, refuse verified problems, or create invalid modules.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SUITE_COMPILE_H
@@ -19,22 +18,22 @@
 
 namespace quern {
 
-/// Legal problems of one primitive, each for a device of random limits: compiled in this process to an artifact, whose
-/// groups must fit the device and whose module spirv-val must accept. A problem that verification refuses for what the
-/// device may lack (DeviceRefusals.h) is counted and skipped.
+/// Compiles valid problems of one primitive in this process, each for a device with random limits. The groups of the
+/// artifact must fit the device, and spirv-val must accept its module. Problems that verification refuses because the
+/// device may lack a feature (DeviceRefusals.h) are counted and skipped.
 class CompileSuite {
 public:
   CompileSuite(const SuiteOptions &options, PrimitiveCases &cases) : options(options), cases(cases) {}
   virtual ~CompileSuite();
 
-  /// Makes a folder for the modules.
+  /// Creates a folder for the modules.
   Result<void> open();
   void run();
-  /// Prints the counts and "N passed, N failed"; gives the exit code.
+  /// Prints the counts and "N passed, N failed"; returns the exit code.
   int summarize() const;
 
 protected:
-  /// Compiles a verified problem and checks what comes out; a test plants what a compiler must not say.
+  /// Compiles a verified problem and checks the artifact; tests override it to plant refusals.
   virtual Result<void> make(const Problem &problem, const Target &target) const;
 
 private:

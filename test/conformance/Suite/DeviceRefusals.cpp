@@ -1,10 +1,10 @@
-//===- DeviceRefusals.cpp - What devices are known to refuse --------------===//
+//===- DeviceRefusals.cpp - Known refusals of devices ---------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Ceilings are about half as much again as is drawn: a tenth of all tensors is of f64, and half of
-// the drawn devices lack it.
+// Ceilings are about 1.5 times the expected share: a tenth of all tensors is f64, and half of the drawn devices lack
+// f64.
 //
 //===----------------------------------------------------------------------===//
 #include "DeviceRefusals.h"
@@ -17,8 +17,8 @@ namespace quern {
 namespace {
 
 struct Reason {
-  std::string_view words; ///< of the message
-  int64_t mostOfHundred;  ///< problems of a set
+  std::string_view words; ///< part of the message
+  int64_t mostOfHundred;  ///< maximum percentage of the problems of a set
 };
 
 constexpr Reason reasons[] = {
@@ -50,7 +50,7 @@ void DeviceRefusals::print(std::ostream &os) const {
 }
 
 std::vector<std::string> DeviceRefusals::tooMany(int64_t problems) const {
-  constexpr int64_t few = 10; // of a short run may be drawn alike
+  constexpr int64_t few = 10; // a short run may draw similar problems
   std::vector<std::string> all;
   for (const auto &[reason, count] : counts)
     if (count > few && count * 100 > problems * reasons[reason].mostOfHundred)

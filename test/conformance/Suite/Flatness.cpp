@@ -2,10 +2,6 @@
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-//
-// See Flatness.h.
-//
-//===----------------------------------------------------------------------===//
 #include "Flatness.h"
 
 #include "Primitives/Arguments.h"
@@ -25,7 +21,7 @@ bool isFlat(const std::vector<double> &values) {
   });
 }
 
-/// Elements that have a place of their own.
+/// Returns the number of elements with distinct addresses.
 int64_t placesOf(const TensorDesc &desc) {
   int64_t count = desc.hasZeroDim() ? 0 : 1;
   for (int d = 0; d < desc.ndims; ++d)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Where every element of an input, or every result that is expected, has one value, a kernel that mixes up
-// elements is right by chance.
+// If all elements of an input, or all expected results, have the same value, a kernel that confuses elements is right
+// by chance.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SUITE_FLATNESS_H
@@ -16,11 +16,11 @@
 
 namespace quern {
 
-/// What of the data is flat, as "input src" or "output dst"; empty if nothing with more than a handful of elements is.
-/// After ProblemData::computeExpected().
+/// Returns the part of the data that is flat, as "input src" or "output dst"; empty if no tensor with more than a few
+/// elements is. Call it after ProblemData::computeExpected().
 std::string flatPartOf(const Problem &problem, ProblemData &data);
 
-/// Why what this problem is, with data of this kind, makes it so: one named reason; empty if another draw helps.
+/// Returns why this problem is always flat with data of this kind; empty if another draw helps.
 std::string_view reasonForFlat(const PrimitiveDesc &desc, FillKind fill);
 
 } // namespace quern

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Random problems, executed and judged. An instruction set is fixed for the life of a process, so with --isa the
-// program runs itself once for each; so it does with --jobs.
+// Runs and judges random problems. A process can use only one instruction set, so with --isa the program runs itself
+// once for each; with --jobs, it also runs itself.
 //
 //===----------------------------------------------------------------------===//
 #include "Compile.h"
@@ -30,8 +30,8 @@ using namespace quern;
 
 namespace {
 
-/// Every level that this process has (AMX if the system lets it) and that differs in what primitives can use: VNNI
-/// adds products of bytes only.
+/// Returns every level of this process (AMX if the system permits it) that differs for primitives: VNNI adds only
+/// products of bytes.
 std::vector<std::string> availableIsas() {
   std::vector<std::string> names;
   for (CpuIsa isa : isasOf(archOf(detectedIsa())))
@@ -51,15 +51,15 @@ const CaseSet &setOf(std::string_view name) {
   return *std::find_if(std::begin(caseSets), std::end(caseSets), [&](const CaseSet &set) { return set.name == name; });
 }
 
-/// This program, run for one instruction set and a part of one set of cases.
+/// A run of this program for one instruction set and a part of one set of cases.
 struct Part {
   std::string isa, set;
   int64_t first = 0, count = 0;
-  bool isFirst = false; ///< of its set: it reads the damaged lines, which are the same in all
+  bool isFirst = false; ///< true if it also reads the damaged lines, which are the same in all parts of a set
 };
 
-/// One for each instruction set (or "all" that this machine has) and set of cases, of a divisible set `jobs` of equal
-/// length. Registers of a matrix are new to sets that multiply matrices only.
+/// Returns one part for each instruction set (or "all" that this machine has) and set of cases; a divisible set has
+/// `jobs` parts of equal length. AMX is relevant only to sets that multiply matrices.
 std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vector<std::string> &sets,
                           const SuiteOptions &options, int64_t jobs) {
   std::vector<Part> parts;
@@ -80,7 +80,7 @@ std::vector<Part> partsOf(const std::vector<std::string> &isas, const std::vecto
   return parts;
 }
 
-/// What a part printed, and whether it ended well.
+/// The output of a part; isClean is true if it exited successfully.
 struct Output {
   std::string text;
   bool isClean = false;
@@ -106,7 +106,7 @@ Output outputOf(const Part &part, const SuiteOptions &options, const std::string
 struct Totals {
   int64_t passed = 0, failed = 0, apart = 0;
 
-  /// Of what a part says last; a list says nothing.
+  /// Adds the counts in the last line of a part; a list has no counts.
   void add(const Output &output, bool isList) {
     long long good = 0, bad = 0, beside = 0;
     bool hasCounts = false;
@@ -121,7 +121,7 @@ struct Totals {
   }
 };
 
-/// Each of `jobs` threads takes the next part when it has done one; what they print appears in the parts' order.
+/// Runs the parts on `jobs` threads; their outputs are printed in order.
 int runParts(const std::vector<Part> &parts, const SuiteOptions &options, const std::string &linker, int64_t jobs) {
   std::vector<std::promise<Output>> outputs(parts.size());
   std::atomic<size_t> next = 0;
@@ -143,8 +143,8 @@ int runParts(const std::vector<Part> &parts, const SuiteOptions &options, const 
   return totals.failed ? 1 : 0;
 }
 
-/// The SYCL build of oneDNN finds its neighbours only through these; the dynamic linker reads
-/// them when a process starts.
+/// The SYCL build of oneDNN finds its libraries only through these variables; the dynamic linker reads them when a
+/// process starts.
 void restartWithPeerEnvironment(const std::string &peer, char **argv) {
   std::filesystem::path lib = std::filesystem::absolute(peer) / "lib";
   if (std::getenv("OCL_ICD_FILENAMES") || !std::filesystem::exists(lib / "libintelocl.so"))
@@ -152,20 +152,20 @@ void restartWithPeerEnvironment(const std::string &peer, char **argv) {
   setenv("OCL_ICD_FILENAMES", (lib / "libintelocl.so").c_str(), 1);
   const char *old = std::getenv("LD_LIBRARY_PATH");
   setenv("LD_LIBRARY_PATH", concat(lib.string(), old ? ":" : "", old ? old : "").c_str(), 1);
-  execv("/proc/self/exe", argv); // on failure go on: opening the peer will say what is missing
+  execv("/proc/self/exe", argv); // if this fails, opening the peer reports the missing library
 }
 
-/// The library's own scratch ends at inaccessible pages, too; it looks once, when it is loaded.
+/// Makes the library's own scratch end at inaccessible pages. The library reads the variable once, when it is loaded.
 void restartWithGuardedScratch(char **argv) {
   if (std::getenv("QUERN_GUARD_SCRATCH"))
     return;
   setenv("QUERN_GUARD_SCRATCH", "1", 1);
-  execv("/proc/self/exe", argv); // on failure go on with what allocators give
+  execv("/proc/self/exe", argv); // if this fails, scratch is not guarded
 }
 
 constexpr int exitUnopened = 4;
 
-/// Says why not.
+/// Prints the reason on failure.
 template <typename AnySuite> bool opens(AnySuite &suite) {
   Result<void> opened = suite.open();
   if (!opened)

@@ -1,9 +1,9 @@
-//===- OtherSizes.cpp - More sizes for a kernel of open sizes -------------===//
+//===- OtherSizes.cpp - More sizes for a kernel with open sizes -----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A tensor reads type:dims:layout; of the fields with a `?` only dims have nothing but numbers.
+// A tensor is written type:dims:layout; if a field with a `?` otherwise contains only numbers, it holds dims.
 //
 //===----------------------------------------------------------------------===//
 #include "OtherSizes.h"
@@ -13,7 +13,7 @@
 namespace quern {
 namespace {
 
-/// For each `?` of the line whether it is a dim.
+/// Returns for each `?` of the line whether it is a dim.
 std::vector<bool> whichAreDims(std::string_view line) {
   std::vector<bool> dims;
   for (size_t first = 0; first < line.size();) {

@@ -1,4 +1,4 @@
-//===- OtherSizes.h - More sizes for a kernel of open sizes ---------------===//
+//===- OtherSizes.h - More sizes for a kernel with open sizes -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
@@ -12,9 +12,9 @@
 
 namespace quern {
 
-/// Other values for the `?` of a line: all open dims of one value, drawn, become smaller alike, once to one less, once
-/// to 1 and once to something between, while strides stay, so that the layouts that come of it are legal and have gaps.
-/// Whether the whole is (a dim that is not open may have to have the old value) is for the verifier to say.
+/// Returns other values for the `?` of a line. All open dims with one value, which is drawn, become smaller together:
+/// one less, 1, and a value in between. Strides stay, so the resulting layouts are valid and have gaps. The verifier
+/// decides whether the problem is valid (a known dim may require the old value).
 std::vector<std::vector<int64_t>> otherSizesOf(std::string_view line, const std::vector<int64_t> &sizes,
                                                Random &random);
 

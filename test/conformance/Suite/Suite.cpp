@@ -1,10 +1,6 @@
-//===- Suite.cpp - Runs drawn cases and keeps count -----------------------===//
+//===- Suite.cpp - Running and counting drawn cases -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Suite.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Suite.h"
 
@@ -61,7 +57,7 @@ Result<void> Suite::open() {
   device = std::move(*opened);
   cases.target = device.target();
   if (!options.peer.empty()) {
-    setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "0", 1); // 3.2 reads attributes that are gone when its cache is full
+    setenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "0", 1); // 3.2 reads freed attributes when its cache is full
     Result<std::unique_ptr<OneDnn>> found = OneDnn::open(options.peer);
     if (!found)
       return found.takeError();
@@ -75,7 +71,7 @@ Result<void> Suite::open() {
   }
   if (Result<void> set = checked(quern_set_disk_cache(cacheDirectory.c_str())); !set)
     return set;
-  // Without the memory cache the second creation of a kernel reads the file of the first.
+  // Without the memory cache, the second creation of a kernel reads the file of the first.
   return checked(quern_set_primitive_cache_capacity(0));
 }
 
@@ -98,15 +94,15 @@ void Suite::runLegal() {
 }
 
 Case Suite::draw(int64_t number, int64_t redraws) const {
-  constexpr uint64_t apart = 1000003; // no seed that anyone gives
+  constexpr uint64_t apart = 1000003; // larger than typical seeds
   Case drawn = cases.draw(options.seed + static_cast<uint64_t>(redraws) * apart, number);
   drawn.redraws = redraws;
   if (peer) {
     cases.adaptToPeer(drawn);
-    drawn.desc.attr.accumulationMode = AccumulationMode::F32; // oneDNN's arithmetic of integers
+    drawn.desc.attr.accumulationMode = AccumulationMode::F32; // the arithmetic of oneDNN for integers
   }
   if (peer && drawn.data.fill == FillKind::Special)
-    drawn.data.fill = FillKind::Dense; // oneDNN's releases differ in what they do with NaN and infinity
+    drawn.data.fill = FillKind::Dense; // releases of oneDNN differ for NaN and infinity
   return drawn;
 }
 
@@ -124,7 +120,7 @@ Result<bool> Suite::isToBeRedrawn(const Case &drawn, const Problem &problem, Pro
   return false;
 }
 
-/// A peer refuses most of what is drawn: more is, until a third as much as was asked for is compared.
+/// A peer refuses most drawn problems, so drawing continues until a third of the requested number has been compared.
 bool Suite::isDrawnOut() const {
   constexpr int64_t mostDraws = 12;
   return legal >= options.count &&
@@ -236,7 +232,7 @@ Result<void> Suite::runCase(const Case &drawn) {
   if (!family)
     return family.takeError();
   Result<Kernel> kernel = Kernel::create(device, text);
-  if (!kernel) // it was verified
+  if (!kernel) // the problem was verified
     return kernel.takeError();
   if (*family && !kernel->info().is_family)
     return internalError("the kernel is not that of the family, but from ", nameOf(kernel->info().origin));
@@ -275,7 +271,7 @@ Result<void> Suite::runOtherSizes(Kernel &kernel, const Case &drawn) {
   for (const std::vector<int64_t> &sizes : otherSizesOf(text, drawn.sizes, random)) {
     Result<std::string> sized = withSizes(text, sizes);
     Result<Problem> problem = sized ? readProblem(*sized, device.target()) : Result<Problem>(sized.takeError());
-    if (!problem) // these sizes do not go with those that are known
+    if (!problem) // the sizes contradict known ones
       continue;
     Case other = drawn;
     other.sizes = sizes;
@@ -314,7 +310,7 @@ Result<void> Suite::executeAndJudge(Kernel &kernel, const Case &drawn, ProblemDa
   if (Result<void> given = data.addScratchpad(kernel); !given)
     return given;
   const std::span<const int> counts = cases.threadCounts();
-  for (size_t run = 0; run < std::max<size_t>(counts.size(), 2); ++run) { // at both ends by turns
+  for (size_t run = 0; run < std::max<size_t>(counts.size(), 2); ++run) { // alternates both ends
     const int threads = counts[run % counts.size()];
     guarded = run % 2 == 0 ? GuardedSide::End : GuardedSide::Beginning;
     data.moveTo(guarded);

@@ -1,11 +1,11 @@
-//===- Suite.h - Runs drawn cases and keeps count -------------------------===//
+//===- Suite.h - Running and counting drawn cases -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One primitive, one process, one instruction set. Every case goes through the text form, is compiled, executed with
-// several numbers of threads (which must agree to the bit) and judged; then it is loaded from the disk cache by the
-// loader without a compiler, which must agree as well.
+// Runs the cases of one primitive with one instruction set in one process. Every case goes through the text form, is
+// compiled, executed with several numbers of threads (which must agree to the bit) and judged. Then the loader loads it
+// from the disk cache without a compiler, and the results must agree again.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_CONFORMANCE_SUITE_SUITE_H
@@ -22,27 +22,27 @@
 
 namespace quern {
 
-/// What a peer did differently in one problem, each with the share of the problems that may show it.
+/// Differences of a peer in one problem, with the maximum share of the problems.
 using PeerDifferences = std::map<std::string_view, double>;
 
 struct SuiteOptions {
   uint64_t seed = 1;
-  int64_t first = 0;          ///< the number of the first legal problem
-  int64_t count = 0;          ///< legal problems; 0: a first round
-  bool all = false;           ///< instead of `count`: all rounds
-  int64_t parts = 1;          ///< equal ones, that all rounds are cut into
-  int64_t part = 1;           ///< the one that is taken: 1 is the first, `parts` + 1 again
-  double seconds = 0;         ///< 0: no limit
-  int64_t damagedLines = 500; ///< that are read: the same in every process of a set
-  bool listOnly = false;      ///< verify legal problems and print the commands that would run them
-  bool compileOnly = false;   ///< for devices, and run nothing
-  bool aliases = false;       ///< lay outputs on other arguments instead
-  bool families = false;      ///< run the kernels of families where there are some (QUERN_TIERS=family)
+  int64_t first = 0;          ///< number of the first valid problem
+  int64_t count = 0;          ///< valid problems; 0: a first round
+  bool all = false;           ///< all rounds instead of `count`
+  int64_t parts = 1;          ///< number of equal parts that all rounds are split into
+  int64_t part = 1;           ///< part to run: 1 is the first, and so is `parts` + 1
+  double seconds = 0;         ///< time limit; 0: none
+  int64_t damagedLines = 500; ///< to read; the same in every process of a set
+  bool listOnly = false;      ///< verify valid problems and print the commands that would run them
+  bool compileOnly = false;   ///< for devices; runs nothing
+  bool aliases = false;       ///< let outputs overlap other arguments instead
+  bool families = false;      ///< run family kernels if they exist (QUERN_TIERS=family)
   bool useOrc = true, useLoader = true;
   quern_engine_kind_t engine = quern_cpu;
-  std::string peer; ///< a oneDNN to compare with; empty: none
+  std::string peer; ///< installation of oneDNN to compare with; empty: none
 
-  /// The range of numbers that these options ask for of a set.
+  /// Computes the range of case numbers of a set for these options.
   void settle(const PrimitiveCases &cases);
 };
 
@@ -56,58 +56,58 @@ public:
   void runLegal();
   void runIllegal();
   int exitCode() const { return failed ? 1 : 0; }
-  /// Prints the counts of every cell and "N passed, N failed", of which passed means compared and right, after a line
-  /// with what is counted apart; gives the exit code.
+  /// Prints the counts of every cell and "N passed, N failed", after a line with the cases that are counted separately.
+  /// Passed means compared and right. Returns the exit code.
   int summarize() const;
 
 private:
-  /// Case `number`, drawn again so many times.
+  /// Returns case `number` after `redraws` flat draws.
   Case draw(int64_t number, int64_t redraws) const;
   std::string commandOf(const Case &drawn) const;
-  /// A command that runs the case as here, and which one it is.
+  /// Returns a command that runs the case with these options, and its number.
   std::string describe(const Case &drawn) const;
-  /// In front of a command, so that it runs on the same.
+  /// Returns the environment variables to put before a command.
   std::string settingOf() const;
   void fail(const Case &drawn, const std::string &why);
   void failLine(const std::string &line, const std::string &why);
   Result<void> runCase(const Case &drawn);
-  /// Counts what has to be flat; fails for what has not. True if the case is to be drawn again.
+  /// Counts data that must be flat and fails for other flat data. Returns true if the case is to be drawn again.
   Result<bool> isToBeRedrawn(const Case &drawn, const Problem &problem, ProblemData &data);
-  /// What a device may lack is counted, not failed.
+  /// Counts features that a device may lack; other refusals are failures.
   Result<void> skipOrFail(Error error);
-  /// What a case needs to be run: the verified problem that the kernel is made for, and the same with all sizes.
+  /// Reads the verified problem that the kernel is created for, and the same with all sizes known.
   Result<void> readCase(const Case &drawn, Problem &open, Problem &sized) const;
   void countCase(const Case &drawn, const PrimitiveDesc &sized, ProblemData &data);
-  /// Executes with every number of threads, guarded at the end of buffers and at the beginning by turns; the outputs
-  /// of the first go to `bytes`.
+  /// Executes with every number of threads, with buffers alternately guarded at the end and at the beginning; `bytes`
+  /// receives the outputs of the first execution.
   Result<void> executeAndJudge(Kernel &kernel, const Case &drawn, ProblemData &data, std::string &bytes);
-  /// Executes a kernel of open sizes with others than those that were drawn with it.
+  /// Executes a kernel with open sizes for sizes other than the drawn ones.
   Result<void> runOtherSizes(Kernel &kernel, const Case &drawn);
-  /// Executes with outputs on other arguments.
+  /// Executes with outputs that overlap other arguments.
   Result<void> runAliases(Kernel &kernel, const Case &drawn, const Problem &problem, ProblemData &data);
-  /// The peer's primitive, or null where it has none.
+  /// Returns the peer's primitive, or null if it has none.
   std::unique_ptr<OneDnnPrimitive> askPeer(const Problem &problem);
-  /// Fills and binds the buffers, and executes. False, and counted, where the peer refuses only now: 3.2 does zero
-  /// points with a mask.
+  /// Fills and binds the buffers, and executes. Returns false, and counts it, if the peer refuses only at execution, as
+  /// 3.2 does for zero points with a mask.
   Result<bool> runPeer(ProblemData &data, OneDnnPrimitive &theirPrimitive);
   Result<void> compareWithPeer(const Problem &problem, const Case &drawn, ProblemData &data,
                                OneDnnPrimitive &theirPrimitive);
-  /// What differs of the outputs, by its name, with its share; an error where one of them is wrong.
+  /// Returns the known differences of the outputs with their shares; an error if an output is wrong.
   Result<PeerDifferences> judgeOutputsOfPeer(const Problem &problem, const Case &drawn, ProblemData &data,
                                              const std::string &implementation);
-  /// Without kernels: the reference judges what the peer computes. 3.13's gru reads memory that it has not written, so
-  /// that of two primitives of one problem one may be right: a wrong one is made anew a few times.
+  /// Judges the peer's results with the reference; runs no kernel of Quern. The gru of 3.13 reads uninitialized memory,
+  /// so of two primitives of one problem one may be right: a wrong one is created again a few times.
   Result<void> judgePeer(const Problem &problem, const Case &drawn, ProblemData &data, OneDnnPrimitive &theirPrimitive);
   void count(const PeerDifferences &differences);
   Difference differenceOf(const PeerComparison &with, const ReferenceInputs &results, DataKind data) const;
   bool isOutOfTime() const;
   bool isDrawnOut() const;
-  /// What was drawn and proves nothing: a peer refused it, it was not asked, a device has it not,
-  /// or all of it is one value.
+  /// Returns the number of draws that prove nothing: the peer refused them or is known to crash, the device lacks a
+  /// feature, or the data is flat.
   int64_t notCompared() const;
   int64_t leastCompared() const { return options.count / 3; }
-  /// What makes a comparison with a peer worth less than it should be: too few problems, or too
-  /// many of a known difference.
+  /// Returns reasons why a comparison with a peer proves less than it should: too few problems, or a known difference
+  /// that is too frequent.
   std::vector<std::string> peerShortfalls() const;
 
   SuiteOptions options;
@@ -115,16 +115,16 @@ private:
   Device device;
   std::unique_ptr<OneDnn> peer;
   std::string cacheDirectory;
-  /// How many problems have each, and may have it.
+  /// The number of problems with each difference, and the maximum share.
   std::map<std::string_view, std::pair<int64_t, double>> peerDifferences;
-  std::map<std::string, int64_t> peerUnsafe; ///< problems that the peer is not asked, by why
+  std::map<std::string, int64_t> peerUnsafe; ///< problems on which the peer may crash, by reason
   std::map<std::string, int64_t> refusals;   ///< by kind of mistake
-  std::map<std::string, int64_t> flat;       ///< problems whose data or results have to be of one value, by why
+  std::map<std::string, int64_t> flat;       ///< problems whose data or results must be flat, by reason
   DeviceRefusals skipped;
   AliasRounds aliases;
-  GuardedSide guarded = GuardedSide::End; ///< of the execution that runs
+  GuardedSide guarded = GuardedSide::End; ///< for the current execution
   int64_t passed = 0, failed = 0, legal = 0, peerCompared = 0, peerRefused = 0;
-  bool isFlat = false; ///< what was drawn last, which is drawn again
+  bool isFlat = false; ///< the last draw was flat and is repeated
   int64_t redrawn = 0;
   int64_t mistakesRefused = 0, damaged = 0;
   int64_t bySpecial = 0, inPlace = 0, empty = 0, misaligned = 0, otherSizes = 0, ofFamily = 0;

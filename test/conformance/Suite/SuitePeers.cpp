@@ -1,10 +1,6 @@
-//===- SuitePeers.cpp - Compares drawn cases with a genuine oneDNN --------===//
+//===- SuitePeers.cpp - Comparing drawn cases with oneDNN -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See Suite.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Suite.h"
 
@@ -20,7 +16,7 @@ std::unique_ptr<OneDnnPrimitive> Suite::askPeer(const Problem &problem) {
     return nullptr;
   }
   Result<std::unique_ptr<OneDnnPrimitive>> made = peer->create(problem.verified);
-  peerRefused += !made; // releases differ in how they say no, 3.2 of short rows only when the kernel is made
+  peerRefused += !made; // releases refuse at different times; 3.2 refuses short rows only when the kernel is created
   return made ? std::move(*made) : nullptr;
 }
 
@@ -50,7 +46,8 @@ Result<void> Suite::compareWithPeer(const Problem &problem, const Case &drawn, P
   return {};
 }
 
-/// Of an output that the reference does not have so: what is known, and explains it where that can be computed.
+/// Returns the known difference of an output that the reference judges wrong; it must explain the result if it is
+/// computed.
 Difference Suite::differenceOf(const PeerComparison &with, const ReferenceInputs &results, DataKind data) const {
   std::vector<ReferenceOutput> theirs;
   const std::optional<Difference> computed = cases.expectOfPeer(with, results, theirs);
@@ -71,8 +68,7 @@ Result<bool> Suite::runPeer(ProblemData &data, OneDnnPrimitive &theirPrimitive) 
   return ran;
 }
 
-/// What the reference computes, stored, is right, and finite.
-/// A workspace is each library's own.
+/// The workspace is specific to each library, so it is not judged.
 Result<PeerDifferences> Suite::judgeOutputsOfPeer(const Problem &problem, const Case &drawn, ProblemData &data,
                                                   const std::string &implementation) {
   const std::string version = peer->version();
@@ -104,7 +100,7 @@ Result<void> Suite::judgePeer(const Problem &problem, const Case &drawn, Problem
   ++peerCompared;
   cases.count(drawn, problem.desc(), nullptr);
   Result<PeerDifferences> found = judgeOutputsOfPeer(problem, drawn, data, theirPrimitive.implementation());
-  // Those that were wrong are kept: the next has other memory.
+  // Wrong primitives are kept, so that the next one gets other memory.
   constexpr size_t most = 8;
   std::vector<std::unique_ptr<OneDnnPrimitive>> others;
   while (!found && others.size() < most) {
@@ -131,7 +127,7 @@ std::vector<std::string> Suite::peerShortfalls() const {
   if (peerCompared < leastCompared() && options.seconds == 0)
     all.push_back(
         concat("only ", peerCompared, " of ", legal, " problems were compared, and ", leastCompared(), " are wanted"));
-  constexpr double few = 2; // of a short run may be drawn alike
+  constexpr double few = 2; // a short run may draw similar problems
   for (const auto &[difference, found] : peerDifferences)
     if (static_cast<double>(found.first) > few + found.second * static_cast<double>(peerCompared))
       all.push_back(concat("known, but too frequent: ", difference, ": ", found.first, " of ", peerCompared));

@@ -41,7 +41,7 @@ constexpr Mistake all[] = {
     {"post-ops", "sum scales=1 srcs=f32:@nx@m:ab dst=f32:@nx@m:ab attr.post_ops=eltwise(alg=relu)", "C15"},
 };
 
-/// Integers make a sum of integers one that is computed exactly.
+/// With integer scales, a sum of integers is computed exactly.
 float drawScale(Random &random, bool isInteger) {
   if (isInteger)
     return random.oneIn(2) ? 1 : random.pick<float>({-1, 2, -3, 1000, 0, 65537, 1 << 24});
@@ -119,7 +119,7 @@ Case SumCases::draw(uint64_t seed, int64_t number) const {
   return drawn;
 }
 
-/// oneDNN's reference code writes dst first and reads it as a source then.
+/// oneDNN's reference code writes dst first and then reads it as a source.
 void SumCases::adaptToPeer(Case &drawn) const {
   const SumDesc &op = std::get<SumDesc>(drawn.desc.op);
   drawn.data.inPlace = drawn.data.inPlace && op.srcs[0] == op.dst;

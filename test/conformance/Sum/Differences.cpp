@@ -1,10 +1,10 @@
-//===- Differences.cpp - What oneDNN does differently ---------------------===//
+//===- Differences.cpp - Known differences of oneDNN's sum ----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
 // docs/primitives/sum.md explains each of these, found by running the same problems in both libraries. A difference
-// counts as known only where its cause is present.
+// counts as known only if its cause is present.
 //
 //===----------------------------------------------------------------------===//
 #include "PeerDifferences.h"
@@ -17,7 +17,7 @@
 namespace quern::cases::sum {
 namespace {
 
-/// A part of a block, as sub-memory has it.
+/// Returns true if the tensor ends within a block, like a sub-memory.
 bool endsWithinBlock(const TensorDesc &desc) {
   int64_t blocks[maxDims];
   desc.blockSizes(blocks);
@@ -46,7 +46,7 @@ Difference knownDifference(const PeerComparison &with, size_t element, double ou
   const double ofTerms = 8 * epsilonOf(DataType::F32) * with.exact.magnitude[element];
   if (std::fabs(ours - theirs) <= ofTerms + (isFloating(to) ? 2 * epsilonOf(to) * largest : 1))
     return {"rounded otherwise: fused, or an intermediate in dst", 0.005};
-  if (to == DataType::E8M0 && std::isnan(theirs)) // what was there
+  if (to == DataType::E8M0 && std::isnan(theirs)) // the old value
     return {"its reorder writes nothing to e8m0", 0.005};
   if (std::fabs(ours) < 0x1p-126 && theirs == 0)
     return {"a denormal result becomes 0", 0.005};

@@ -45,7 +45,7 @@ def product(x, weights):
 
 
 def layer(cell, x, state, w, lengths, reverse):
-    """Runs all steps of one direction; returns the states after each and the last. Ended sequences keep their states."""
+    """Runs all steps of one direction; returns the states after each and the last. Ended sequences keep their state."""
     def step(state, at):
         t, row = at
         goes_on = (t < lengths)[:, None]

@@ -12,32 +12,72 @@
 extern "C" {
 #endif
 
+/** Counters of the caches of this process. */
 typedef struct {
-  uint64_t memory_hits, memory_misses, memory_evictions;
-  uint64_t disk_hits, disk_misses; /**< looked up after a memory miss, with the disk cache on */
-  uint64_t disk_rejected;          /**< of the misses: a file that was damaged, foreign or unsafe */
-  uint64_t disk_stores, disk_store_failures, disk_evictions;
-  uint64_t compilations;
-  uint64_t memory_entries, memory_bytes; /**< now */
-  uint64_t pack_hits, pack_rejected;     /**< after a disk miss; an artifact that was damaged or could not be loaded */
+  uint64_t memory_hits,        /**< look-ups in the memory cache with success */
+          memory_misses,       /**< look-ups in the memory cache without success */
+          memory_evictions;    /**< kernels evicted from the memory cache */
+  uint64_t disk_hits,          /**< look-ups on disk with success; only after a memory miss */
+          disk_misses;         /**< look-ups on disk without success */
+  uint64_t disk_rejected;      /**< misses because a file was damaged, foreign or unsafe */
+  uint64_t disk_stores,        /**< files written */
+          disk_store_failures, /**< files that could not be written */
+          disk_evictions;      /**< files deleted to stay below the capacity */
+  uint64_t compilations;       /**< kernels compiled */
+  uint64_t memory_entries,     /**< kernels in the memory cache now */
+          memory_bytes;        /**< their code and data in bytes */
+  uint64_t pack_hits,          /**< look-ups in packs with success; only after a disk miss */
+          pack_rejected;       /**< kernels of packs that were damaged or could not be loaded */
 } quern_cache_statistics_t;
 
+/**
+ * Returns the counters of the caches since the process started.
+ * @param statistics Receives the counters.
+ * @return quern_success; quern_invalid_arguments: the pointer is null.
+ */
 QUERN_API quern_status_t quern_get_cache_statistics(quern_cache_statistics_t *statistics) QUERN_NOEXCEPT;
 
-/** Bytes of code and data in the memory cache. Initially 256 MiB. */
+/**
+ * Returns the capacity of the memory cache in bytes of code and data, initially 256 MiB.
+ * @param bytes Receives the capacity.
+ * @return quern_success; quern_invalid_arguments: the pointer is null.
+ */
 QUERN_API quern_status_t quern_get_primitive_cache_capacity_bytes(size_t *bytes) QUERN_NOEXCEPT;
+
+/**
+ * Sets the capacity of the memory cache in bytes of code and data. A lower value evicts the least recently used
+ * kernels.
+ *
+ * @param bytes The capacity.
+ * @return quern_success.
+ */
 QUERN_API quern_status_t quern_set_primitive_cache_capacity_bytes(size_t bytes) QUERN_NOEXCEPT;
 
 /**
- * The directory of the disk cache; null or "" switches it off. It is made when first written. It must belong to this
- * user and be writable by nobody else, and must not be a symbolic link: runtime_error otherwise, and the cache is off.
- * Initially QUERN_CACHE_DIR
- * ("off" or "" for none), else $XDG_CACHE_HOME/quern, else ~/.cache/quern.
+ * Sets the directory of the disk cache, which is created when the first file is written. Initially it is
+ * QUERN_CACHE_DIR ("off" or "": none), else $XDG_CACHE_HOME/quern, else ~/.cache/quern.
+ *
+ * @param directory The path; null or "" switches the disk cache off. The directory must belong to this user, must not
+ *         be writable by others, and must not be a symbolic link.
+ * @return quern_success; quern_runtime_error: the directory is refused, and the disk cache is off.
  */
 QUERN_API quern_status_t quern_set_disk_cache(const char *directory) QUERN_NOEXCEPT;
-/** The directory in use, or "" if the cache is off. Valid until the next call on the same thread. */
+
+/**
+ * Returns the directory of the disk cache.
+ * @param directory Receives the path, which the library owns; "" if the disk cache is off. Valid until the next call on
+ *         the same thread.
+ * @return quern_success; quern_invalid_arguments: the pointer is null; quern_out_of_memory.
+ */
 QUERN_API quern_status_t quern_get_disk_cache(const char **directory) QUERN_NOEXCEPT;
-/** Total size of the files; beyond it those used longest ago go. Initially 512 MiB. */
+
+/**
+ * Sets the total size of the files of the disk cache, initially 512 MiB. If it is exceeded, the least recently used
+ * files are deleted.
+ *
+ * @param bytes The capacity.
+ * @return quern_success.
+ */
 QUERN_API quern_status_t quern_set_disk_cache_capacity(size_t bytes) QUERN_NOEXCEPT;
 
 #ifdef __cplusplus

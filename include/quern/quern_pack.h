@@ -13,26 +13,37 @@ extern "C" {
 #endif
 
 /*
- * A pack is one file of kernels, made by `quern pack build`. What is neither in the memory cache nor on disk is looked
- * for in the packs that a program has added, then in those of QUERN_PACKS (files, separated by colons), then in the
- * installed ones, before a compiler is asked; nothing of it is written to disk. A pack is code: add none that you would
- * not load as a library.
+ * A pack is a file of kernels that `quern pack build` writes. A kernel that is neither in the memory cache nor in the
+ * disk cache is searched in the packs that the program has added, then in those of QUERN_PACKS (paths separated by
+ * colons), then in the installed packs. Kernels of packs are not written to the disk cache. A pack is machine code: add
+ * only packs that you would load as a library.
  */
 
 /**
- * Opens a file, which stays mapped until the process ends: replace it by renaming, do not write into it. A path that
- * was added before is not opened again. runtime_error if it cannot be read, is damaged or no pack; invalid_arguments if
- * it is of another build of Quern. Primitives that exist already stay as they are.
+ * Adds a pack file. It stays mapped until the process ends: replace it by renaming, and do not write into it. A path
+ * that was added before is not opened again. Existing primitives keep their kernels.
+ *
+ * @param path Path of the file, zero-terminated.
+ * @return quern_success; quern_invalid_arguments: the pack is of another build of Quern; quern_runtime_error: the file
+ *         cannot be read, is damaged or is not a pack.
  */
 QUERN_API quern_status_t quern_add_pack(const char *path) QUERN_NOEXCEPT;
+
 /**
- * The same for a pack in memory, of any alignment, which is not copied: it belongs to the caller and must stay as it is
- * until quern_remove_pack_data().
+ * Adds a pack in memory, of any alignment.
+ * @param data The bytes, which are not copied. The caller owns them and must leave them unchanged until
+ *         quern_remove_pack_data().
+ * @param size Size in bytes.
+ * @return As quern_add_pack().
  */
 QUERN_API quern_status_t quern_add_pack_data(const void *data, size_t size) QUERN_NOEXCEPT;
+
 /**
- * No thread reads the pack at `data` any more when this returns; kernels that came from it live on. invalid_arguments
- * if there is none.
+ * Removes a pack of quern_add_pack_data(). No thread reads the bytes after this call; kernels that were loaded from
+ * them remain valid.
+ *
+ * @param data The address that was added.
+ * @return quern_success; quern_invalid_arguments: no pack was added at this address.
  */
 QUERN_API quern_status_t quern_remove_pack_data(const void *data) QUERN_NOEXCEPT;
 

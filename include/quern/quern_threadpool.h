@@ -4,7 +4,7 @@
  *===----------------------------------------------------------------------===*
  *
  * A pool is an object of quern::threadpool_interop::threadpool_iface
- * (quern_threadpool_iface.hpp), passed as void *. It must outlive its streams.
+ * (quern_threadpool_iface.hpp) that is passed as void *. The caller owns it.
  *===----------------------------------------------------------------------===*/
 #ifndef QUERN_THREADPOOL_H
 #define QUERN_THREADPOOL_H
@@ -15,17 +15,40 @@
 extern "C" {
 #endif
 
-/** A stream whose executions run on `threadpool`; null: on the calling thread alone. */
+/**
+ * Creates a stream whose executions run on a thread pool.
+ * @param stream Receives the stream, which the caller owns (quern_stream_destroy()).
+ * @param engine A CPU engine.
+ * @param threadpool A caller-owned threadpool_iface that outlives the stream; null: executions run on the calling
+ *         thread.
+ * @return quern_success; quern_invalid_arguments: the engine is a GPU.
+ */
 QUERN_API quern_status_t quern_threadpool_interop_stream_create(
         quern_stream_t *stream, quern_engine_t engine, void *threadpool) QUERN_NOEXCEPT;
-/** invalid_arguments: the stream was not made by quern_threadpool_interop_stream_create(). */
+
+/**
+ * Returns the thread pool of a stream.
+ * @param stream A stream of quern_threadpool_interop_stream_create().
+ * @param threadpool Receives the pool, which the caller of that function owns.
+ * @return quern_success; quern_invalid_arguments: the stream was created by another function.
+ */
 QUERN_API quern_status_t quern_threadpool_interop_stream_get_threadpool(
         quern_stream_t stream, void **threadpool) QUERN_NOEXCEPT;
+
 /**
- * How many threads scratchpads of primitive descriptors made by this thread from now on provide for. Initially the
- * default threads.
+ * Sets the number of threads that scratchpads are sized for, for primitive descriptors that this thread creates from
+ * now on. Defaults to the number of default threads.
+ *
+ * @param max_concurrency 1 to 4096.
+ * @return quern_success; quern_invalid_arguments: the number is out of range.
  */
 QUERN_API quern_status_t quern_threadpool_interop_set_max_concurrency(int max_concurrency) QUERN_NOEXCEPT;
+
+/**
+ * Returns the number of threads that this thread's primitive descriptors size scratchpads for.
+ * @param max_concurrency Receives the number.
+ * @return quern_success; quern_invalid_arguments: the pointer is null.
+ */
 QUERN_API quern_status_t quern_threadpool_interop_get_max_concurrency(int *max_concurrency) QUERN_NOEXCEPT;
 
 #ifdef __cplusplus

@@ -13,32 +13,48 @@ extern "C" {
 #endif
 
 /*
- * Where the kernel of a problem would have to be compiled and a pack has that of its family, one of open sizes,
- * quern_primitive_create() returns with that, and a thread of the library compiles the specialised one. The primitive
- * runs it from the next execution that begins after it is there. QUERN_TIERS chooses: both (the default), specialised
- * (as if there were no families) or family (no other kernel is made).
+ * If a kernel would have to be compiled, but a pack has the kernel of its family (one kernel for all sizes),
+ * quern_primitive_create() returns with the family kernel, and a library thread compiles the specialized kernel.
+ * Executions that start after it is ready use it. QUERN_TIERS selects `both` (the default), `specialised` (families are
+ * ignored) or `family` (problems that a family covers are not compiled).
  */
 
+/** Kernels that a primitive may run. */
 typedef enum QUERN_INT {
-  quern_tiers_default = 0, /**< as QUERN_TIERS says */
-  quern_tiers_both = 1,
-  quern_tiers_specialised = 2,
-  quern_tiers_family = 3
+  quern_tiers_default = 0,     /**< the choice of QUERN_TIERS */
+  quern_tiers_both = 1,        /**< first the kernel of the family, then the specialized kernel */
+  quern_tiers_specialised = 2, /**< only the specialized kernel */
+  quern_tiers_family = 3       /**< only the kernel of the family, if there is one */
 } quern_tiers_t;
 
 /**
- * Which kernels primitives with these attributes may run, in place of what QUERN_TIERS says. It belongs to the
- * primitive: the problem, its text and its kernels are the same. With the deterministic attribute quern_tiers_both is
- * quern_tiers_specialised, so that the kernel never changes.
+ * Returns the kernels that primitives with these attributes may run.
+ * @param attr The attributes.
+ * @param tiers Receives the choice.
+ * @return quern_success; quern_invalid_arguments: a pointer is null.
  */
 QUERN_API quern_status_t quern_primitive_attr_get_tiers(
         const_quern_primitive_attr_t attr, quern_tiers_t *tiers) QUERN_NOEXCEPT;
+
+/**
+ * Sets the kernels that primitives with these attributes may run. The choice is not part of the problem: its text and
+ * its kernels are the same. With the deterministic attribute, quern_tiers_both means quern_tiers_specialised, so the
+ * kernel of a primitive never changes.
+ *
+ * @param attr The attributes to modify.
+ * @param tiers The choice.
+ * @return quern_success; quern_invalid_arguments: the value is unknown.
+ */
 QUERN_API quern_status_t quern_primitive_attr_set_tiers(
         quern_primitive_attr_t attr, quern_tiers_t tiers) QUERN_NOEXCEPT;
 
 /**
- * Returns when executions of the primitive run its specialised kernel, which is at once if they always have. Fails as
- * quern_primitive_create() would if the kernel cannot be made; not_required if it is to stay with its family.
+ * Waits until executions of a primitive run its specialized kernel. Returns at once if they always have; compiles the
+ * kernel on this thread if no thread has started.
+ *
+ * @param primitive A primitive.
+ * @return quern_success; quern_not_required: the primitive keeps the kernel of its family. If the kernel cannot be
+ *         created, the statuses of quern_primitive_create().
  */
 QUERN_API quern_status_t quern_primitive_wait_specialised(const_quern_primitive_t primitive) QUERN_NOEXCEPT;
 

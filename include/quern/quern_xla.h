@@ -3,9 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *===----------------------------------------------------------------------===*
  *
- * Of libquern-xla, which the Python package has in its folder lib: a custom
- * call of XLA's typed FFI (api_version 4) for whoever generates HLO or
- * StableHLO, JAX or not. docs/jax.md has its attributes.
+ * Declares the function of libquern-xla, which is in the folder lib of the
+ * Python package. It provides a custom call of XLA's typed FFI (api_version 4)
+ * to every program that generates HLO or StableHLO, with or without JAX.
+ * docs/jax.md describes its attributes.
  *===----------------------------------------------------------------------===*/
 #ifndef QUERN_XLA_H
 #define QUERN_XLA_H
@@ -16,17 +17,18 @@
 extern "C" {
 #endif
 
-struct XLA_FFI_Api;
+struct XLA_FFI_Api; /**< defined by XLA */
 
 /**
- * Registers the custom call "quern" for CPUs with an XLA. `api` is that XLA's own: what XLA_FFI_GetApi() gives
- * where one is linked, or the `api` of a call frame.
+ * Registers the custom call "quern" for CPUs with an XLA.
+ * A call has the attribute `line`, the text form of a problem without open sizes, and the attribute `arguments`, an
+ * array of s32 with the QUERN_ARG_ value of each operand, then of each result. XLA compiles the kernel when it
+ * instantiates the call, the executable keeps it, and it runs on XLA's thread pool. A call fails if the size of a
+ * buffer is not that of its descriptor.
  *
- * A call has the attribute `line`, a problem's text form with every size known, and `arguments`, an array of s32: the
- * QUERN_ARG_ index of each operand, then of each result. The kernel is made when XLA instantiates the call, and kept by
- * the executable; it runs on XLA's thread pool. Buffers are as large as their descriptors say, else the call fails.
- *
- * invalid_arguments: `api` is null, or XLA refuses, as it does where the name is another library's.
+ * @param api The API of that XLA: the result of XLA_FFI_GetApi(), or the `api` of a call frame.
+ * @return quern_success; quern_invalid_arguments: `api` is null, or XLA refuses, for example because another library
+ *         has registered the name.
  */
 QUERN_API quern_status_t quern_xla_register(const struct XLA_FFI_Api *api) QUERN_NOEXCEPT;
 

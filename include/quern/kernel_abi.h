@@ -3,17 +3,17 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *===----------------------------------------------------------------------===*
  *
- * The contract between generated code and whoever calls it: the runtime, or an
+ * The contract between generated code and its caller: the runtime, or an
  * embedding compiler through quern_primitive_visit_launch(). A kernel computes
- * the iterations [begin, end) of its space; iterations are independent, so a
- * caller may split the space over threads as it likes, each call with scratch
- * of its own. Results do not depend on the split. A primitive of several steps
- * passes values from one to the next in `shared`, which all calls of one
- * execution have in common.
+ * the iterations [begin, end) of its space. Iterations are independent, so the
+ * caller may split the space over threads in any way; concurrent calls need
+ * separate scratch. Results do not depend on the split. A primitive of several
+ * steps passes values between steps in `shared`, which all calls of one
+ * execution share.
  *
- * A kernel expects the default floating-point environment (round to nearest,
- * denormals kept: on x86-64 MXCSR 0x1f80 apart from the flag bits, on AArch64
- * FPCR 0). quern_primitive_execute sees to that; a direct caller must.
+ * A kernel requires the default floating-point environment (round to nearest,
+ * denormals kept: on x86-64 MXCSR 0x1f80 except for the flag bits, on AArch64
+ * FPCR 0). quern_primitive_execute() sets it; a direct caller must do so too.
  *===----------------------------------------------------------------------===*/
 #ifndef QUERN_KERNEL_ABI_H
 #define QUERN_KERNEL_ABI_H
@@ -25,28 +25,29 @@
 extern "C" {
 #endif
 
-/** Raised when the layout or the meaning of anything in this file changes. */
+/** Version of the contract in this file, incremented with each change of layout or meaning. */
 #define QUERN_KERNEL_ABI_VERSION 4
 
 /** Arguments of one call. */
 typedef struct quern_kernel_args {
-  /** Start of each tensor's buffer, in the order of the entry's argument list, or those that the step names. */
+  /** Addresses of the tensors' buffers, in the order of the entry's argument list, or the buffers that the step names.
+   */
   void *const *buffers;
-  /** At least the entry's scratch bytes, aligned to 64; null if it needs none. */
+  /** Scratch of at least the entry's size, aligned to 64 bytes; null if it needs none. */
   void *scratch;
   /**
-   * At least the primitive's shared bytes, aligned to 64, the same memory for every call of one execution; null if
-   * it needs none.
+   * Memory of at least the primitive's shared bytes, aligned to 64 bytes, the same for every call of one execution;
+   * null if it needs none.
    */
   void *shared;
   /**
-   * Runtime sizes: for each argument in order, its runtime dims, its runtime strides, its runtime offset; then those
-   * that an execution derives. Null if there are none.
+   * Open sizes in elements: for each argument in order, its open dims, strides and offset; then the sizes that the
+   * execution derives. Null if there are none.
    */
   const int64_t *sizes;
 } quern_kernel_args_t;
 
-/** Computes iterations [begin, end). Thread-safe for disjoint ranges with distinct scratch. */
+/** Computes the iterations [begin, end). Thread-safe for disjoint ranges with separate scratch. */
 typedef void (*quern_kernel_fn)(const quern_kernel_args_t *args, int64_t begin, int64_t end);
 
 #ifdef __cplusplus

@@ -3,12 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *===----------------------------------------------------------------------===*
  *
- * Everything in C. The C++ API, header-only over this one, is quern.hpp.
+ * Includes the whole C API except quern_threadpool.h, quern_ze.h and
+ * quern_xla.h. The C++ API, header-only on top of it, is quern.hpp.
  *
- * In short: engine -> memory descriptors -> primitive descriptor (a verified
- * problem) -> primitive (its kernel, from a cache or compiled) -> execute on a
- * stream with memory objects by argument index. Statuses everywhere; the
- * reason of a failure is in quern_get_last_error_message().
+ * Usage: engine -> memory descriptors -> primitive descriptor (a verified
+ * problem) -> primitive (its kernel, from a cache or compiled) -> execution on a
+ * stream with memory objects by argument index. Functions return a status;
+ * quern_get_last_error_message() returns the reason of a failure.
  *===----------------------------------------------------------------------===*/
 #ifndef QUERN_H
 #define QUERN_H

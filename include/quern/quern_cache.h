@@ -1,4 +1,4 @@
-/*===- quern/quern_cache.h - The caches -----------------------------------===*
+/*===- quern/quern_cache.h - Memory cache and disk cache of kernels -------===*
  * Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *===----------------------------------------------------------------------===*/

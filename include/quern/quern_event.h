@@ -1,4 +1,4 @@
-/*===- quern/quern_event.h - What a program may watch ---------------------===*
+/*===- quern/quern_event.h - Events that a program can listen to ----------===*
  * Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *===----------------------------------------------------------------------===*/
@@ -28,14 +28,14 @@ typedef enum QUERN_INT {
 typedef struct {
   quern_event_kind_t kind;                     /**< kind of the event */
   int64_t ns;                                  /**< duration of the creation, execution or specialization in ns */
-  const_quern_primitive_desc_t primitive_desc; /**< create, execute, specialise */
+  const_quern_primitive_desc_t primitive_desc; /**< create, execute, specialization */
   const_quern_primitive_t primitive;           /**< create, execute */
-  quern_origin_t origin;                       /**< create, specialise: source of the kernel */
+  quern_origin_t origin;                       /**< create, specialization: source of the kernel */
   int nargs;                                   /**< execute: number of arguments */
   const quern_exec_arg_t *args;                /**< execute: the arguments of the call */
-  quern_status_t status;                       /**< fail, specialise, remote: the status */
+  quern_status_t status;                       /**< fail, specialization, remote: the status */
   const char *function;                        /**< fail: name of the function, such as "quern_primitive_create" */
-  const char *message; /**< fail, specialise: the reason, "" for a success; remote: the change of the server */
+  const char *message; /**< fail, specialization: the reason, "" for a success; remote: the change of the server */
 } quern_event_t;
 /** A listener. Called on the thread of the event; must not throw. The event and its pointers are valid during the call.
  */

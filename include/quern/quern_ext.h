@@ -1,4 +1,4 @@
-/*===- quern/quern_ext.h - What Quern adds to oneDNN's concepts -----------===*
+/*===- quern/quern_ext.h - Additions of Quern to oneDNN's concepts --------===*
  * Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *===----------------------------------------------------------------------===*/

@@ -353,7 +353,7 @@ QUERN_API quern_status_t quern_memory_get_data_handle(const_quern_memory_t memor
 QUERN_API quern_status_t quern_memory_set_data_handle(quern_memory_t memory, void *handle) QUERN_NOEXCEPT;
 
 /**
- * Like quern_memory_map_data(), but for a given buffer.
+ * Like quern_memory_map_data(), for a given buffer.
  * @param memory A memory object.
  * @param mapped_ptr Receives the pointer, valid until quern_memory_unmap_data_v2(); null for an empty buffer.
  * @param index Number of the buffer.
@@ -363,7 +363,7 @@ QUERN_API quern_status_t quern_memory_map_data_v2(
         const_quern_memory_t memory, void **mapped_ptr, int index) QUERN_NOEXCEPT;
 
 /**
- * Like quern_memory_unmap_data(), but for a given buffer.
+ * Like quern_memory_unmap_data(), for a given buffer.
  * @param memory A memory object.
  * @param mapped_ptr The pointer that quern_memory_map_data_v2() returned.
  * @param index Number of the buffer.
@@ -373,7 +373,7 @@ QUERN_API quern_status_t quern_memory_unmap_data_v2(
         const_quern_memory_t memory, void *mapped_ptr, int index) QUERN_NOEXCEPT;
 
 /**
- * Like quern_memory_get_data_handle(), but for a given buffer.
+ * Like quern_memory_get_data_handle(), for a given buffer.
  * @param memory A memory object.
  * @param handle Receives the buffer; null if there is none.
  * @param index Number of the buffer.
@@ -383,7 +383,7 @@ QUERN_API quern_status_t quern_memory_get_data_handle_v2(
         const_quern_memory_t memory, void **handle, int index) QUERN_NOEXCEPT;
 
 /**
- * Like quern_memory_set_data_handle(), but for a given buffer.
+ * Like quern_memory_set_data_handle(), for a given buffer.
  * @param memory A memory object.
  * @param handle A caller-owned buffer that outlives its uses, or QUERN_MEMORY_NONE.
  * @param index Number of the buffer.

@@ -13,52 +13,72 @@ extern "C" {
 #endif
 
 /*
- * Servers that are asked for a kernel where neither memory, disk nor a pack has it, before it is compiled, and that are
- * given what was compiled: Redis, or stores that speak HTTP. Entries are signed; nothing is run that no key of
- * `public_keys` has signed for exactly this problem, target and build. docs/fleet.md.
+ * The remote cache consists of Redis or HTTP servers. They are searched for kernels that are not in memory, on disk or
+ * in a pack, and they receive compiled kernels. Entries are signed: a kernel runs only if a key of `public_keys` has
+ * signed it for this problem, target and build (docs/fleet.md).
  */
 
-/** Texts that are null are taken from the environment. */
+/** Configuration of the remote cache. For a null string, the environment variable in parentheses is used. */
 typedef struct {
-  const char *servers;       /**< as QUERN_REMOTE_CACHE; "" for none */
-  const char *public_keys;   /**< files, separated by commas (QUERN_REMOTE_PUBLIC_KEYS) */
-  const char *signing_key;   /**< a file with mode 0600, "" where nothing is stored (QUERN_REMOTE_SIGNING_KEY) */
-  const char *password_file; /**< for Redis (QUERN_REMOTE_PASSWORD_FILE) */
-  const char *token_file;    /**< for HTTP (QUERN_REMOTE_TOKEN_FILE) */
-  int milliseconds;          /**< the most that creating a primitive waits for answers before it is compiled; 0:
-                                  QUERN_REMOTE_MS, which is 30 if unset */
-  int wait_milliseconds;     /**< and beyond that for another who compiles the same; -1: not at all; 0:
-                                  QUERN_REMOTE_WAIT_MS, which is 2000 if unset */
+  const char *servers;       /**< addresses of servers; "": none (QUERN_REMOTE_CACHE) */
+  const char *public_keys;   /**< paths, separated by commas (QUERN_REMOTE_PUBLIC_KEYS) */
+  const char *signing_key;   /**< path of a file with mode 0600; "": nothing is stored (QUERN_REMOTE_SIGNING_KEY) */
+  const char *password_file; /**< path, for Redis (QUERN_REMOTE_PASSWORD_FILE) */
+  const char *token_file;    /**< path, for HTTP (QUERN_REMOTE_TOKEN_FILE) */
+  int milliseconds;          /**< maximum total time that creating a primitive waits for servers before it compiles, in
+                                  ms; 0: QUERN_REMOTE_MS, or 30 if unset */
+  int wait_milliseconds;     /**< maximum additional wait for another process or host that is compiling the same kernel,
+                                  in ms; -1: no wait; 0: QUERN_REMOTE_WAIT_MS, or 2000 if unset */
 } quern_remote_cache_t;
 
 /**
- * From now on these servers are asked, in order. invalid_arguments or runtime_error, and no change, if a server, key or
- * file is refused or libquern-remote is not there. Connects to nobody yet.
+ * Sets the servers of the remote cache, which are searched in their order. Does not connect yet.
+ * @param remote The configuration; copied.
+ * @return quern_success; quern_invalid_arguments or quern_runtime_error: a server, key or file is refused, or
+ *         libquern-remote cannot be loaded; the previous servers stay.
  */
 QUERN_API quern_status_t quern_set_remote_cache(const quern_remote_cache_t *remote) QUERN_NOEXCEPT;
 
-/** Since the servers were set. */
+/** Counters since the servers were set. */
 typedef struct {
-  uint64_t hits, misses;       /**< look-ups with servers; each ends as one of both */
-  uint64_t remembered;         /**< look-ups without: nobody had it a moment ago */
-  uint64_t skipped;            /**< servers not asked because they were given up for a while */
-  uint64_t timeouts, failures; /**< questions */
-  uint64_t rejected_unsigned, rejected_foreign, rejected_expired; /**< entries that were not believed */
-  uint64_t rejected_mismatched; /**< signed, but for another problem, target or build */
-  uint64_t rejected_damaged;
-  uint64_t stores, store_failures;
-  uint64_t stores_dropped; /**< too many at once, too large, a server full or given up, the end of the program */
-  uint64_t bytes_received, bytes_sent;
-  uint64_t circuits_opened;      /**< how often a server was given up */
-  uint64_t leases;               /**< kernels that this process was to compile for others */
-  uint64_t waits, waits_in_vain; /**< for others who compile; those that ended without a kernel */
-  uint64_t late_hits;            /**< of the hits, those that came while the compiler was at work */
+  uint64_t hits,                /**< look-ups on servers with success */
+          misses;               /**< look-ups on servers without success */
+  uint64_t remembered;          /**< look-ups without a request: all servers reported the entry missing recently */
+  uint64_t skipped;             /**< servers that were not queried because they are suspended */
+  uint64_t timeouts,            /**< requests that took too long */
+          failures;             /**< requests that failed */
+  uint64_t rejected_unsigned,   /**< entries without a signature */
+          rejected_foreign,     /**< entries that another key has signed */
+          rejected_expired;     /**< entries whose signature has expired */
+  uint64_t rejected_mismatched; /**< entries signed for another problem, target or build */
+  uint64_t rejected_damaged;    /**< entries that are damaged */
+  uint64_t stores,              /**< entries stored */
+          store_failures;       /**< entries that could not be stored */
+  uint64_t
+          stores_dropped; /**< entries not stored: too many or too large, a server full or suspended, or process exit */
+  uint64_t bytes_received,  /**< bytes of entries received */
+          bytes_sent;       /**< bytes of entries sent */
+  uint64_t circuits_opened; /**< number of times that a server was suspended */
+  uint64_t leases;          /**< leases obtained, each to compile a kernel for which other processes wait */
+  uint64_t waits,           /**< waits for another process or host that is compiling */
+          waits_in_vain;    /**< waits that ended without a kernel */
+  uint64_t late_hits;       /**< hits that arrived while the compiler was running */
 } quern_remote_statistics_t;
 
-/** Zeros where there are no servers. */
+/**
+ * Returns the counters of the remote cache since its servers were set; zeros without servers.
+ * @param statistics Receives the counters.
+ * @return quern_success; quern_invalid_arguments: a pointer is null.
+ */
 QUERN_API quern_status_t quern_get_remote_statistics(quern_remote_statistics_t *statistics) QUERN_NOEXCEPT;
 
-/** Returns when all that was compiled so far is stored or given up, or after that time. At exit it is 100 ms. */
+/**
+ * Waits until all kernels that were compiled so far have been stored or discarded, or until the time has passed. At
+ * exit the library waits for up to 100 ms.
+ *
+ * @param milliseconds Maximum time in ms, at least 0.
+ * @return quern_success, also if the time has passed; quern_invalid_arguments: the time is negative.
+ */
 QUERN_API quern_status_t quern_flush_remote_cache(int milliseconds) QUERN_NOEXCEPT;
 
 #ifdef __cplusplus

@@ -206,7 +206,7 @@ typedef enum QUERN_INT {
   quern_memory_extra_flag_rnn_s8s8_compensation = 16
 } quern_memory_extra_flags_t;
 
-/** Permission to compute f32 in a narrower type. A primitive need not make use of it. */
+/** Permission to compute f32 in a narrower type. A primitive may ignore it. */
 typedef enum QUERN_INT {
   quern_fpmath_mode_strict = 0,
   quern_fpmath_mode_bf16 = 1,

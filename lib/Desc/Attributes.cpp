@@ -1,9 +1,9 @@
-//===- Attributes.cpp - Equality and legality of attributes ---------------===//
+//===- Attributes.cpp - Equality and validation of attributes -------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Legality here is what no primitive could mean; whether a primitive supports an attribute is its verifier's business.
+// Checks rules that hold for every primitive. The verifier of a primitive checks whether it supports an attribute.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/FieldVisitor.h"
@@ -79,7 +79,7 @@ bool isEltwise(Alg alg) {
          isBetween(alg, Alg::EltwiseReluDst, Alg::EltwiseClipV2Dst);
 }
 
-/// The same post-op with only the fields that its kind has.
+/// Returns the post-op with only the fields that its kind uses.
 PostOp withMeaningfulFields(const PostOp &op) {
   PostOp kept;
   kept.kind = op.kind;

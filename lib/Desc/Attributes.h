@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What modifies a primitive besides its tensors. A primitive uses an attribute or refuses it at creation; none is
-// ignored. Each struct lists its fields once, in visitFields(): equality (floats by their bits), canonical bytes, key
-// and text form derive from that list (see FieldVisitor.h).
+// Modifiers of a primitive other than its tensors. A primitive applies an attribute or refuses it at creation; it never
+// ignores one. Each struct lists its fields once, in visitFields(); equality (floats by their bits), canonical bytes,
+// key and text form derive from that list (see FieldVisitor.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_ATTRIBUTES_H
@@ -20,22 +20,22 @@
 
 namespace quern {
 
-/// Scales or zero points of one execution argument: which dims carry their own value, and
-/// groups over the last two dims.
+/// Scales or zero points of one execution argument: the dims with separate values, and group sizes over the last two
+/// dims.
 struct QuantParams {
   int32_t mask = 0;
   DataType dataType = DataType::F32;
   std::vector<int64_t> groups; ///< empty, or one group size for each of the last two dims
-  bool isOnHost = false;       ///< one value, given as a host scalar
+  bool isOnHost = false;       ///< one value, passed as a host scalar
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("mask", self.mask), visit("type", self.dataType), visit("groups", self.groups), visit("host", self.isOnHost);
   }
   bool operator==(const QuantParams &other) const;
 };
 
-/// One post-op. `kind` says which fields mean something; the others keep their defaults.
+/// One post-op. `kind` determines which fields apply; the others keep their defaults.
 struct PostOp {
-  /// Depthwise is kept for its getters alone: it has no name and no fields in text or bytes, and validate() refuses it.
+  /// Depthwise exists only for its getters: it has no name and no fields in text or bytes, and validate() refuses it.
   enum class Kind : int32_t { Eltwise = 0, Binary = 1, Sum = 2, Prelu = 3, Depthwise = 4 };
   Kind kind = Kind::Eltwise;
   Alg alg = Alg::Undef;                ///< eltwise, binary
@@ -55,7 +55,7 @@ struct PostOp {
         visit("src1", self.src1), visit("src2", self.src2), visit("mask", self.mask);
   }
   bool operator==(const PostOp &other) const;
-  /// Refuses an algorithm of another kind, missing tensors and fields that mean nothing for `kind`.
+  /// Refuses an algorithm of another kind, missing tensors and values in fields that do not apply to `kind`.
   Result<void> validate() const;
 };
 
@@ -63,7 +63,7 @@ template <> std::string_view nameOf<PostOp::Kind>(PostOp::Kind value);
 template <> std::optional<PostOp::Kind> fromName<PostOp::Kind>(std::string_view name);
 template <> std::string namesOf<PostOp::Kind>(std::string_view prefix);
 
-/// Quantization of RNN data (q = scale·x + shift) and weights (one scale, or one for each index of the masked dims).
+/// Quantization of RNN data (q = scale·x + shift) and weights (one scale, or one per index of the masked dims).
 struct RnnQuantization {
   float dataScale = 1, dataShift = 0;
   int32_t weightsMask = 0;
@@ -76,37 +76,37 @@ struct RnnQuantization {
         visit("projection_scales", self.projectionScales);
   }
   bool operator==(const RnnQuantization &other) const;
-  /// Whether it changes nothing: the scales that are given are 1, whatever their mask, and the shift is 0 of either
-  /// sign. Every primitive takes that, as what was not set.
+  /// Returns true if quantization has no effect: the given scales are 1 with any mask, and the shift is 0 or -0. Every
+  /// primitive accepts this as if it were not set.
   bool isIdentity() const;
 };
 
-/// Elements of a result become 0 at random, with a probability that an execution gives; the others are scaled up.
+/// Sets elements of a result to 0 at random, with a probability that an execution passes; the others are scaled up.
 struct Dropout {
   DataType seedType = DataType::Undef; ///< s32 or s64; undef: there is no dropout
-  bool usesOffset = false;             ///< an execution gives the place in the random sequence, too
-  bool isOnHost = false;               ///< it gives these numbers as host scalars
-  TensorDesc mask;                     ///< an output of u8, 1 where an element was kept; zero: none is written
+  bool usesOffset = false;             ///< true if an execution also passes the position in the random sequence
+  bool isOnHost = false;               ///< true if it passes these numbers as host scalars
+  TensorDesc mask;                     ///< output of u8, 1 for each kept element; zero descriptor: not written
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("seed", self.seedType), visit("offset", self.usesOffset), visit("host", self.isOnHost),
         visit("mask", self.mask);
   }
   bool isSet() const { return seedType != DataType::Undef; }
-  /// Refuses a mask that is not of u8 and types of seeds that are no such. A text may have its fields in any order, so
-  /// that the other fields may be there before the type of seeds; verify() refuses them without it.
+  /// Refuses a mask that is not u8 and seeds of other types. The fields may be read in any order, so other fields may
+  /// be set before the seed type; verify() refuses them without it.
   Result<void> validate() const;
 };
 
-/// What oneDNN has and no primitive here computes: kept for its getters. Attributes::validate() refuses all of it, so
-/// none of it is ever part of a problem, its bytes or its text.
+/// Attributes of oneDNN that no primitive implements, stored for their getters. Attributes::validate() refuses all of
+/// them, so they are never part of a problem, its bytes or its text.
 struct UncomputedAttributes {
-  /// Of scales that are not static, by execution argument: dnnl_quantization_mode_t.
+  /// Quantization modes other than static, by execution argument: dnnl_quantization_mode_t.
   std::map<int32_t, int32_t> quantizationModes;
-  std::map<int32_t, int32_t> roundingModes; ///< those that are not of the environment: dnnl_rounding_mode_t
+  std::map<int32_t, int32_t> roundingModes; ///< modes other than `environment`: dnnl_rounding_mode_t
   std::map<int32_t, QuantParams> precomputedReductions;
 };
 
-/// Which kernels a primitive may run; `Both` begins with that of the family. `Default`: as QUERN_TIERS says.
+/// Kernels that a primitive may run. `Both` starts with the family's; `Default` follows QUERN_TIERS.
 enum class Tiers { Default, Both, Specialised, Family };
 
 inline constexpr size_t maxPostOps = 32;
@@ -122,9 +122,9 @@ struct Attributes {
   std::vector<PostOp> postOps;
   RnnQuantization rnn;
   Dropout dropout;
-  bool naive = false; ///< what no recipe takes of a caller's function may be lowered loop by loop
+  bool naive = false; ///< true if parts of an MLIR function that no recipe supports may be lowered loop by loop
   std::shared_ptr<const UncomputedAttributes> uncomputed; ///< null: none
-  /// Of the primitive, not of the problem: no part of its bytes and text, nor of comparisons.
+  /// Property of the primitive, not of the problem: not part of its bytes, text or equality.
   Tiers tiers = Tiers::Default;
   template <typename Self, typename Visitor> static void visitFields(Self &self, Visitor &visit) {
     visit("scratchpad", self.scratchpadMode), visit("fpmath", self.fpmathMode),
@@ -134,9 +134,9 @@ struct Attributes {
         visit("naive", self.naive);
   }
   bool operator==(const Attributes &other) const;
-  /// A copy of its own, to change.
+  /// Returns a private copy of `uncomputed` that may be modified.
   UncomputedAttributes &changeUncomputed();
-  /// What must hold of attributes whatever primitive they are for: masks, groups, post-ops and their number.
+  /// Checks the rules that hold for every primitive: masks, groups, post-ops and their number.
   Result<void> validate() const;
 };
 

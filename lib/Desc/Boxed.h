@@ -1,10 +1,10 @@
-//===- Boxed.h - A value kept behind a pointer ----------------------------===//
+//===- Boxed.h - A value stored on the heap -------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Copies, compares and lists its fields as the value does, but takes the room of a pointer: what makes a large
-// alternative of a variant cost nothing where it is not used.
+// Copies, compares and lists its fields like the value, but has the size of a pointer, so that a large alternative does
+// not enlarge a variant.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_BOXED_H
@@ -15,7 +15,7 @@
 
 namespace quern {
 
-/// Owns a `T`. One that was moved from may only be assigned to or destroyed.
+/// Owns a `T`. A moved-from object may only be assigned to or destroyed.
 template <typename T> class Boxed {
 public:
   Boxed() : value(std::make_unique<T>()) {}

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A descriptor lists its fields once, in visitFields(self, visit), which calls visit(name, field) for each. From that
-// list this file derives the canonical bytes, their bounds-checked reader and equality; TextForm derives the text. A
-// type without a rule here does not compile, so a field cannot be left out silently.
+// A descriptor lists its fields once, in visitFields(self, visit), which calls visit(name, field) for each. This file
+// derives the canonical bytes, their bounds-checked reader and equality from that list; TextForm derives the text. A
+// type without a rule here does not compile, so no field can be omitted silently.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_FIELDVISITOR_H
@@ -28,7 +28,7 @@ template <typename T> inline constexpr bool isVector<std::vector<T>> = true;
 template <typename T> inline constexpr bool isMap = false;
 template <typename K, typename V> inline constexpr bool isMap<std::map<K, V>> = true;
 
-/// Whether the value is one of the enum's: only those have a name that leads back.
+/// Returns true if the value is one of the enum's. Only these have a name that maps back to them.
 template <typename Enum> bool isKnown(Enum value) { return fromName<Enum>(nameOf(value)) == value; }
 
 //===----------------------------------------------------------------------===//
@@ -68,7 +68,7 @@ template <typename T> void writeField(ByteWriter &out, const T &value) {
   }
 }
 
-/// Field by field, floats by their bits.
+/// Compares field by field, floats by their bits.
 template <typename T> bool sameFields(const T &a, const T &b) {
   ByteWriter bytesOfA, bytesOfB;
   writeField(bytesOfA, a);
@@ -80,7 +80,8 @@ template <typename T> bool sameFields(const T &a, const T &b) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Reads what FieldWriter wrote. On bad bytes the reader fails, and `failedField` names the innermost field at fault.
+/// Reads the bytes of FieldWriter. On invalid bytes the reader fails, and `failedField` names the innermost invalid
+/// field.
 struct FieldReader {
   ByteReader &in;
   std::string failedField, reason;
@@ -126,8 +127,8 @@ private:
     reason = read.error().message;
     in.fail();
   }
-  /// Each element takes at least a byte, which bounds the memory that a false count can ask for; tensors, much larger
-  /// than their bytes, have a limit of their own.
+  /// Each element takes at least a byte, which bounds the memory that a wrong count can allocate. Tensors are much
+  /// larger than their bytes and have a separate limit.
   uint32_t readCount(size_t limit = SIZE_MAX) {
     uint32_t count = in.get<uint32_t>();
     if (count > std::min(limit, in.remaining()))
@@ -146,7 +147,7 @@ private:
     for (uint32_t i = 0; i < count && in.ok(); ++i) {
       K key = in.get<K>();
       if (!value.empty() && key <= value.rbegin()->first)
-        in.fail(); // keys ascend, so that equal maps have equal bytes
+        in.fail(); // keys ascend, so equal maps have equal bytes
       else
         readValue(value[key]);
     }

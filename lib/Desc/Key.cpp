@@ -1,9 +1,9 @@
-//===- Key.cpp - Making a kernel's key ------------------------------------===//
+//===- Key.cpp - Construction of a kernel's key ---------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A key is made on every lookup, so it is written into one buffer, once.
+// Every lookup needs a key, so it is written into one buffer in one pass.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Key.h"

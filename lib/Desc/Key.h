@@ -1,9 +1,9 @@
-//===- Key.h - What a compiled kernel is cached by ------------------------===//
+//===- Key.h - Cache key of a compiled kernel -----------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Descriptor, target and compiler build as bytes, with their hash. The hash finds; the bytes decide.
+// Descriptor, target and compiler build as bytes, and their hash. Lookups use the hash and then compare the bytes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_KEY_H
@@ -24,7 +24,7 @@ struct KernelKey {
 /// another build are misses.
 std::string_view compilerBuildId();
 
-/// Of every field; keyOf() (Primitives/Registry.h) leaves out what changes no code.
+/// Builds a key from every field; keyOf() (Primitives/Registry.h) drops the fields that do not change the code.
 KernelKey makeKey(const PrimitiveDesc &desc, const Target &target);
 
 } // namespace quern

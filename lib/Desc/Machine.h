@@ -1,9 +1,9 @@
-//===- Machine.h - What the machine has that runs this process ------------===//
+//===- Machine.h - Detection of the machine's properties ------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What Target::host() is made of. There is a file for each architecture, Machine*.cpp; each asks anew.
+// Target::host() is built from these. Each architecture has a file, Machine*.cpp. Every call queries the machine again.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_MACHINE_H
@@ -23,9 +23,10 @@ constexpr CpuArch arch = CpuArch::AArch64;
 
 /// The highest level that the CPU has and the operating system supports.
 CpuIsa detectIsa();
-/// Length of SVE's vectors in this process; 0 without SVE.
+/// Vector length of SVE in this process, in bits; 0 without SVE.
 int32_t detectVectorBits();
-/// Sizes in KiB of the data or unified caches of levels 1 to 3; one that the machine does not tell stays as it is.
+/// Sets the sizes in KiB of the data or unified caches of levels 1 to 3; sizes that the machine does not report are
+/// unchanged.
 void detectCaches(Target &target);
 
 } // namespace quern::machine

@@ -1,10 +1,10 @@
-//===- MachineArm64.cpp - What an Arm machine has -------------------------===//
+//===- MachineArm64.cpp - Detection of an Arm machine's properties --------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// User code cannot read the registers that say it, so the kernel is asked: for instructions by the auxiliary vector,
-// for the length of vectors, which it may have limited, by prctl, for caches in /sys.
+// User code cannot read the identification registers, so Linux is queried: the auxiliary vector for instructions,
+// prctl() for the vector length, which Linux may have limited, and /sys for caches.
 //
 //===----------------------------------------------------------------------===//
 #if defined(__aarch64__)
@@ -20,12 +20,12 @@
 namespace quern {
 namespace {
 
-// <asm/hwcap.h> of old kernels lacks the later ones.
+// Old versions of <asm/hwcap.h> lack the later bits.
 constexpr unsigned long dotprod = 1ul << 20, sve = 1ul << 22;                                        // AT_HWCAP
 constexpr unsigned long sveI8mm = 1ul << 9, sveBf16 = 1ul << 12, i8mm = 1ul << 13, bf16 = 1ul << 14; // AT_HWCAP2
 
 constexpr int getVectorLength = 51; // PR_SVE_GET_VL
-constexpr int lengthMask = 0xffff;  // in bytes; above it are flags
+constexpr int lengthMask = 0xffff;  // bytes; the bits above are flags
 
 std::string lineOf(const std::string &path) {
   std::string line;

@@ -1,10 +1,10 @@
-//===- MachineX86.cpp - What an x86 machine has ---------------------------===//
+//===- MachineX86.cpp - Detection of an x86 machine's properties ----------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// An instruction set counts only if the operating system saves its registers (XGETBV; for AMX Linux must also let the
-// process use the tile data).
+// An instruction set counts only if the operating system saves its registers (XGETBV); for AMX, Linux must also permit
+// the process to use tile data.
 //
 //===----------------------------------------------------------------------===//
 #if defined(__x86_64__)
@@ -26,11 +26,11 @@ struct CpuidWords {
 
 CpuidWords cpuid(uint32_t leaf, uint32_t subleaf) {
   CpuidWords words;
-  __get_cpuid_count(leaf, subleaf, &words.a, &words.b, &words.c, &words.d); // zeros where the leaf does not exist
+  __get_cpuid_count(leaf, subleaf, &words.a, &words.b, &words.c, &words.d); // zeros if the leaf does not exist
   return words;
 }
 
-/// The register state that the operating system saves (XCR0); 0 without XSAVE.
+/// Returns the register state that the operating system saves (XCR0); 0 without XSAVE.
 uint64_t savedState() {
   constexpr uint32_t osxsave = 1u << 27;
   if (!(cpuid(1, 0).c & osxsave))
@@ -40,8 +40,8 @@ uint64_t savedState() {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
-/// Asks Linux to let this process use the data of tiles, which it then may in all threads. One that does not
-/// know the question refuses.
+/// Requests permission from Linux to use tile data in all threads of the process. Fails on kernels without this
+/// request.
 bool kernelGivesTiles() {
   constexpr long requestPermission = 0x1023, tileData = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
@@ -85,7 +85,7 @@ void machine::detectCaches(Target &target) {
     uint32_t type = words.a & 31, level = words.a >> 5 & 7;
     if (type == 0)
       break;
-    if (type == 2 || level < 1 || level > 3) // 2: instructions
+    if (type == 2 || level < 1 || level > 3) // 2: instruction cache
       continue;
     uint64_t ways = (words.b >> 22) + 1, partitions = (words.b >> 12 & 1023) + 1, line = (words.b & 4095) + 1,
              sets = uint64_t(words.c) + 1;

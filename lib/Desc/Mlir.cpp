@@ -1,4 +1,4 @@
-//===- Mlir.cpp - A function of the caller's in MLIR ----------------------===//
+//===- Mlir.cpp - A function given as MLIR --------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//

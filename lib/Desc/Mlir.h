@@ -1,11 +1,11 @@
-//===- Mlir.h - A function of the caller's in MLIR ------------------------===//
+//===- Mlir.h - A function given as MLIR ----------------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The one problem that is no primitive: what it computes comes with it. It has two states. As it is given it is bytes,
-// which only the compiler can read; as it was read it is a function in canonical form and its arguments. Nothing but
-// what was read goes into a kernel's key, so that modules that differ in names, places or encoding share a kernel.
+// The only problem that is not a primitive: its operation is part of the descriptor. It has two states. As given, it is
+// bytes that only the compiler can read; as read, it is a function in canonical form and its arguments. A kernel's key
+// contains only the latter, so modules that differ in names, locations or encoding share a kernel.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_MLIR_H
@@ -20,35 +20,36 @@
 
 namespace quern {
 
-/// An argument of one s32 element that sizes or places depend on.
+/// An argument of one s32 element that sizes or offsets depend on.
 struct MlirNumber {
   size_t argument = 0;
-  std::optional<int32_t> value; ///< nothing: executions bring it
+  std::optional<int32_t> value; ///< empty: passed at execution
 
-  /// "2,5:16": argument 2 and argument 5, which is 16; ascending; nothing of another text.
+  /// Parses "2,5:16": argument 2, and argument 5 with value 16; arguments must ascend. Returns nothing for malformed
+  /// text.
   static std::optional<std::vector<MlirNumber>> parse(std::string_view text);
   static std::string textOf(const std::vector<MlirNumber> &numbers);
 };
 
 struct MlirDesc {
   static constexpr PrimitiveKind kind = PrimitiveKind::Mlir;
-  /// As it is given: MLIR as text or bytecode, to the byte, and the function's name, or "" for the only public one.
-  /// Empty in what was read.
+  /// Before reading: MLIR text or bytecode, unmodified, and the function's name, or "" for the only public function.
+  /// Empty afterwards.
   std::string module, function;
-  /// As it was read: the text of a module whose only function is @function, on memrefs, its arguments named. Empty in
-  /// what is given.
+  /// After reading: the text of a module whose only function is @function, on memrefs, with named arguments. Empty
+  /// before.
   std::string code;
-  std::vector<TensorDesc> args; ///< in the order of @function's arguments: the caller's, then what it returns
-  std::string uses;             ///< one letter for each of them: r: read, w: written, u: both, R: a result
-  /// For each open size of the arguments, in the order of an execution's list: the first of that list that it equals,
-  /// or "=64" where it is a number. "" where none is open.
+  std::vector<TensorDesc> args; ///< in the order of @function's arguments: the caller's, then the results
+  std::string uses;             ///< one letter per argument: r: read, w: written, u: updated, R: a result
+  /// One entry per open size of the arguments, in the order of the list of runtime sizes: the index of the first size
+  /// that equals it, or "=64" for a number. "" if no size is open.
   std::string sizes;
-  /// MlirNumber::textOf(); in a problem whose sizes are known each has its value.
+  /// MlirNumber::textOf(); if all sizes of the problem are known, each number has its value.
   std::string numbers;
-  /// Lowered loop by loop: what others are compared with. With two arguments of f64 behind the code's for each that is
-  /// written, laid out as it, zeros before, what is f32 is computed in f64, and these get e and v, so that what
-  /// arithmetic of the stated types gives is within oracleMargin (e + sqrt(v)) of the element beside. Without them the
-  /// arithmetic is that of the stated types.
+  /// True for the reference, which is lowered loop by loop. If the code's arguments are followed by two f64 arguments
+  /// for each written one, with its layout and initially zero, f32 is computed in f64, and these arguments receive e
+  /// and v: a result of the stated types must be within oracleMargin (e + sqrt(v)) of the reference. Without them, the
+  /// reference computes in the stated types.
   bool oracle = false;
 
   bool isRead() const { return !code.empty(); }
@@ -60,10 +61,10 @@ struct MlirDesc {
   bool operator==(const MlirDesc &other) const;
 };
 
-/// How many times the error that is expected of every rounding is let pass.
+/// Permitted error of a result, as a multiple of the error expected from its roundings.
 inline constexpr double oracleMargin = 4;
 
-/// More is refused before it is parsed.
+/// Maximum size of a module in bytes, checked before it is parsed.
 inline constexpr size_t maxMlirBytes = size_t(16) << 20;
 
 } // namespace quern

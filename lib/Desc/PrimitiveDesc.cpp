@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The kind, the operation's fields, the attributes. fromBytes() accepts exactly what canonicalBytes() writes: it writes
-// what it read once more and compares.
+// The bytes are the kind, the operation's fields and the attributes. fromBytes() accepts only the bytes that
+// canonicalBytes() writes: it writes the descriptor again and compares.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/FieldVisitor.h"

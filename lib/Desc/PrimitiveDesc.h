@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The value that everything else is derived from. Equality, canonical bytes, key, text form and parser all derive from
-// visitFields(), so that a field cannot be forgotten in one of them.
+// Everything else derives from this value. Equality, canonical bytes, key, text form and parser all use visitFields(),
+// so none of them can omit a field.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_PRIMITIVEDESC_H
@@ -28,11 +28,11 @@
 
 namespace quern {
 
-/// The kind of an alternative of the variant.
+/// Kind of an alternative of the variant.
 template <typename Op> inline constexpr PrimitiveKind kindOf = Op::kind;
 template <typename Op> inline constexpr PrimitiveKind kindOf<Boxed<Op>> = Op::kind;
 
-/// An RNN has 25 tensors, 19 KB: what is large is boxed, so that the other operations do not pay for it.
+/// An RNN has 25 tensors, 19 KB. Large descriptors are boxed, so that they do not enlarge the other operations.
 template <typename Desc> using HeldDesc = std::conditional_t<(sizeof(Desc) > 8192), Boxed<Desc>, Desc>;
 
 template <typename, typename... Descs> struct VariantOf {
@@ -49,21 +49,22 @@ struct PrimitiveDesc {
   Attributes attr;
 
   PrimitiveKind kind() const;
-  /// Makes `op` an empty one of this kind; false where no operation has it.
+  /// Sets `op` to an empty operation of this kind; returns false if there is none.
   bool setKind(PrimitiveKind kind);
   bool operator==(const PrimitiveDesc &other) const;
 
-  /// Equal descriptors, and only they, give equal bytes.
+  /// Returns bytes that are equal if and only if the descriptors are equal.
   std::string canonicalBytes() const;
   void write(ByteWriter &out) const;
-  /// The inverse; checks every field, so that bytes from a file are safe.
+  /// Inverse of canonicalBytes(). Checks every field, so it accepts bytes from any source.
   static Result<PrimitiveDesc> fromBytes(std::string_view bytes);
 
-  /// The one-line text form; docs/text-form.md has the grammar. parse(text()) == *this.
+  /// Returns the one-line text form; docs/text-form.md has the grammar. parse(text()) == *this.
   std::string text() const;
-  /// The same for messages, without what is long: the bytes of a caller's function.
+  /// Returns the text form for messages, without the code of a function given as MLIR.
   std::string title() const;
-  /// On failure the message has three lines: what is wrong, the line, and a caret under the place.
+  /// Parses the text form. On failure the message has three lines: the reason, the line, and a caret under the
+  /// position.
   static Result<PrimitiveDesc> parse(std::string_view line);
 };
 

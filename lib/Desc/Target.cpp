@@ -1,9 +1,9 @@
-//===- Target.cpp - Levels, and which of them the host has ----------------===//
+//===- Target.cpp - Targets, and detection of the host --------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What is asked of the machine is asked once and kept.
+// The machine is queried once; the results are kept.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Target.h"
@@ -26,7 +26,7 @@ struct IsaName {
 
 constexpr std::string_view nameOfUnknownIsa = "undef";
 
-/// The first name of each level is the one that is printed.
+/// The first name of each level is the printed one.
 constexpr IsaName isaNames[] = {
     {"sse42", CpuIsa::Sse42},
     {"avx2", CpuIsa::Avx2},
@@ -40,7 +40,7 @@ constexpr IsaName isaNames[] = {
     {"neon_bf16", CpuIsa::NeonBf16},
     {"sve", CpuIsa::Sve},
     {"sve_bf16", CpuIsa::SveBf16},
-    // oneDNN's other names, each for the highest level that it contains.
+    // oneDNN's other names, each for the highest level that it includes.
     {"sse41", CpuIsa::Sse42},
     {"avx", CpuIsa::Sse42},
     {"avx2_vnni", CpuIsa::Avx2},
@@ -61,7 +61,7 @@ constexpr CpuIsa x86Isas[] = {CpuIsa::Sse42,      CpuIsa::Avx2,       CpuIsa::Av
                               CpuIsa::Avx512Bf16, CpuIsa::Avx512Fp16, CpuIsa::Avx512Amx};
 constexpr CpuIsa armIsas[] = {CpuIsa::Neon, CpuIsa::NeonDotprod, CpuIsa::NeonBf16, CpuIsa::Sve, CpuIsa::SveBf16};
 
-/// What limits host(), until host() is used.
+/// Limit of host(), which may be changed until host() is used.
 struct HostCap {
   ForkMutex mutex;
   std::optional<CpuIsa> set;
@@ -73,7 +73,7 @@ HostCap &hostCap() {
   return cap;
 }
 
-/// The highest level that the machine has and that is not above the limit, where that is one of the same architecture.
+/// Returns the highest level of the machine that does not exceed the limit. A limit of another architecture is ignored.
 CpuIsa cappedIsa(std::optional<CpuIsa> limit, int32_t vectorBits) {
   const CpuIsa detected = detectedIsa();
   CpuIsa best = isasOf(archOf(detected)).front();

@@ -1,12 +1,12 @@
-//===- Target.h - What code is compiled for -------------------------------===//
+//===- Target.h - Targets that code is compiled for -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A target is a value with a text form: of a CPU ("avx512_core_bf16", "avx2:l2=1024,l3=32768", "sve:vl=256") the
-// instruction set and the cache sizes that strategies read, of a device ("spirv64:sg=16+32,group=1024,slm=65536,vec=16,
-// f16") the limits that its kernels keep. Two machines with equal targets run each other's kernels. Detection
-// (Machine.h) asks the CPU and the operating system; LLVM is not needed for it.
+// A target is a value with a text form. For a CPU ("avx512_core_bf16", "avx2:l2=1024,l3=32768", "sve:vl=256") it has
+// the instruction set and the cache sizes that strategies depend on; for a device
+// ("spirv64:sg=16+32,group=1024,slm=65536,vec=16,f16") the limits of its kernels. Machines with equal targets can run
+// each other's kernels. Detection (Machine.h) uses the CPU and the operating system, not LLVM.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TARGET_H
@@ -24,8 +24,8 @@ namespace quern {
 
 enum class CpuArch : int32_t { X86_64, AArch64 }; // NOLINT(readability-identifier-naming): as they are called
 
-/// Levels of each architecture, a higher one with a higher number; names follow oneDNN's (`sse41` is accepted for
-/// sse42). What includes what is includesIsa()'s to say.
+/// Levels of each architecture, in ascending order. Names follow oneDNN's (`sse41` is accepted for sse42).
+/// includesIsa() defines which levels include each other.
 enum class CpuIsa : int32_t {
   Sse42 = 0,      ///< x86-64-v2
   Avx2 = 1,       ///< x86-64-v3: AVX2, FMA, F16C
@@ -38,90 +38,91 @@ enum class CpuIsa : int32_t {
   Neon = 16,        ///< Armv8.2-A with Advanced SIMD
   NeonDotprod = 17, ///< and DotProd
   NeonBf16 = 18,    ///< and BF16 and I8MM
-  Sve = 19,         ///< Neon and SVE, whose vectors have the length that the target names
+  Sve = 19,         ///< Neon and SVE, with vectors of the length that the target specifies
   SveBf16 = 20,     ///< Sve and NeonBf16
 };
 
 enum class TargetKind : int32_t {
   Cpu,
-  Spirv, ///< a device that takes OpenCL's SPIR-V with 64-bit addresses
+  Spirv, ///< a device that supports OpenCL's SPIR-V with 64-bit addresses
 };
 
-/// What a kernel on a device may ask for.
+/// Limits and features of a device that kernels may use.
 struct DeviceTraits {
-  uint32_t subGroupSizes = 16 | 32; ///< each a power of two up to 128, added up
+  uint32_t subGroupSizes = 16 | 32; ///< supported sizes, each a power of two up to 128, added up
   int32_t maxGroupSize = 1024;      ///< work-items in a group
-  int32_t groupMemoryBytes = 65536; ///< that the work-items of a group share
-  int32_t vectorBytes = 0; ///< that one work-item should move at once; 0 where the driver makes vectors of work-items
-  bool hasF16 = false, hasF64 = false; ///< arithmetic in the type; f16 data needs none
+  int32_t groupMemoryBytes = 65536; ///< memory shared by the work-items of a group
+  int32_t vectorBytes = 0; ///< bytes that a work-item should move at once; 0: the driver vectorizes work-items
+  bool hasF16 = false, hasF64 = false; ///< arithmetic in the type; f16 data does not need it
 
-  static constexpr int32_t gpuVectorBytes = 16; ///< of a GPU
+  static constexpr int32_t gpuVectorBytes = 16; ///< default of vectorBytes for a GPU
   bool hasSubGroups(int32_t size) const {
     return size > 0 && (subGroupSizes & static_cast<uint32_t>(size)) == static_cast<uint32_t>(size);
   }
   bool operator==(const DeviceTraits &) const = default;
 };
 
-/// `isa`, the caches and `vectorBits` are a CPU's, `device` is a device's; each keeps its defaults where it says
-/// nothing.
+/// `isa`, the cache sizes and `vectorBits` are for a CPU, `device` is for a device; members that do not apply keep
+/// their defaults.
 struct Target {
   CpuIsa isa = CpuIsa::Sse42;
   int32_t l1Kib = 32;    ///< data cache of a core
-  int32_t l2Kib = 1024;  ///< of a core
+  int32_t l2Kib = 1024;  ///< per core
   int32_t l3Kib = 32768; ///< shared
   TargetKind kind = TargetKind::Cpu;
   DeviceTraits device{};
-  int32_t vectorBits = 0; ///< of SVE: 128, 256 or 512; 0 on other levels
+  int32_t vectorBits = 0; ///< vector length of SVE: 128, 256 or 512; 0 on other levels
 
-  /// This machine, capped by QUERN_MAX_CPU_ISA and setMaxCpuIsa(). Cheap after the first call; thread-safe.
+  /// This machine, limited by QUERN_MAX_CPU_ISA and setMaxCpuIsa(). Cheap after the first call; thread-safe.
   static const Target &host();
-  /// "native", an ISA name, or an ISA name with ":l1=..,l2=..,l3=.." in KiB; `native` is host(), and the levels of SVE
-  /// need ":vl=.." in bits. Of a device: "spirv64" alone is a GPU; else with sub-group sizes, the greatest group, group
-  /// memory and vectors in bytes and features that it has: ":sg=8+16,group=512,slm=65536,vec=16,f16,f64".
+  /// Parses "native", which is host(), an ISA name, or an ISA name with ":l1=..,l2=..,l3=.." in KiB; the levels of SVE
+  /// need ":vl=.." in bits. For a device: "spirv64" alone is a GPU; otherwise sub-group sizes, maximum group size,
+  /// group memory and vectors in bytes, and features follow: ":sg=8+16,group=512,slm=65536,vec=16,f16,f64".
   static Result<Target> parse(std::string_view text);
-  /// Complete: parse(text()) == *this.
+  /// Returns the complete text: parse(text()) == *this.
   std::string text() const;
   bool isCpu() const { return kind == TargetKind::Cpu; }
-  /// Without sizes: the ISA's name, or "spirv64".
+  /// Returns the ISA's name, or "spirv64", without sizes.
   std::string_view name() const;
-  /// A CPU that has all of `level`.
+  /// Returns true for a CPU whose level includes `level`.
   bool has(CpuIsa level) const;
-  /// Whether a machine of this target runs what was compiled for `code`: a device only its own, a CPU what its level
-  /// includes, whatever the caches, with SVE's vectors of the same length.
+  /// Returns true if a machine of this target runs code that was compiled for `code`. A device only runs code for an
+  /// equal target; a CPU runs all levels that it includes, with any cache sizes, but only with the same vector length
+  /// of SVE.
   bool runs(const Target &code) const;
   bool isX86() const;
   bool isAArch64() const;
-  /// 32-bit elements that are computed as one: 4, 8 or 16 in a CPU's vector, 16 in what a device is taken to have.
+  /// Number of 32-bit elements per vector: 4, 8 or 16 on a CPU; 16 is assumed for a device.
   int lanes32() const;
-  /// Products of pairs of bf16 that add up in f32.
+  /// Returns true if products of pairs of bf16 can be accumulated in f32 by one instruction.
   bool hasPairDots() const { return has(CpuIsa::Avx512Bf16) || has(CpuIsa::NeonBf16); }
-  /// Products of two rows and two columns, of eight bytes of bf16 or bytes each.
+  /// Returns true if one instruction multiplies two rows by two columns of eight bytes each, of bf16 or int8.
   bool hasPatchDots() const { return has(CpuIsa::NeonBf16); }
   bool hasF64() const { return isCpu() || device.hasF64; }
   bool operator==(const Target &) const = default;
 };
 
 constexpr CpuArch archOf(CpuIsa isa) { return isa >= CpuIsa::Neon ? CpuArch::AArch64 : CpuArch::X86_64; }
-/// Whether a machine of level `all` runs code of level `part`; SVE's length is not looked at.
+/// Returns true if a machine of level `all` runs code of level `part`; vector lengths of SVE are ignored.
 constexpr bool includesIsa(CpuIsa all, CpuIsa part) {
   if (archOf(all) != archOf(part))
     return false;
   return all == CpuIsa::Sve ? part == CpuIsa::Sve || part == CpuIsa::Neon : all >= part;
 }
 constexpr bool isSve(CpuIsa isa) { return isa == CpuIsa::Sve || isa == CpuIsa::SveBf16; }
-/// The lengths of SVE's vectors that code is made for, in bits.
+/// Returns true if code can be generated for SVE vectors of this length.
 constexpr bool isSveLength(int32_t bits) { return bits == 128 || bits == 256 || bits == 512; }
-/// All levels, ascending.
+/// Returns all levels of an architecture, ascending.
 std::span<const CpuIsa> isasOf(CpuArch arch);
 std::string_view nameOfIsa(CpuIsa isa);
-/// In any case; nothing for an unknown name.
+/// Ignores case; returns nothing for an unknown name.
 std::optional<CpuIsa> isaFromName(std::string_view name);
-/// A target of this level with the caches that are usual for it; `vectorBits` only for SVE.
+/// Returns a target of this level with typical cache sizes; `vectorBits` is only for SVE.
 Target targetOfIsa(CpuIsa isa, int32_t vectorBits = 0);
-/// What the CPU and operating system have, before any cap.
+/// Returns the level of the CPU and operating system, without any limit.
 CpuIsa detectedIsa();
-/// Caps host() for the rest of the process: to the highest level that is no higher and that the machine has. A level
-/// of another architecture caps nothing. Fails (`invalid_arguments`) once host() has been used, as oneDNN's does;
+/// Limits host(), for the rest of the process, to the highest level of the machine that does not exceed `isa`. A level
+/// of another architecture has no effect. Fails (`invalid_arguments`) after host() has been used, as in oneDNN;
 /// thread-safe.
 Result<void> setMaxCpuIsa(CpuIsa isa);
 

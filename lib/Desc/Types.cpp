@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One table for each enum, read in both directions. A value without an entry is not part of the enum: that is how
-// values from outside are checked (isKnown() in FieldVisitor.h).
+// Each enum has one table, which is used in both directions. A value without an entry is not part of the enum; values
+// from outside are checked this way (isKnown() in FieldVisitor.h).
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Types.h"

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The values are oneDNN 3.x's, so that the C API and a drop-in convert by a cast. Each enum has one table of names,
-// used by the text form in both directions.
+// The values are those of oneDNN 3.x, so that the C API and the drop-in can convert by casts. Each enum has one table
+// of names, which the text form uses in both directions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TYPES_H
@@ -20,14 +20,14 @@ namespace quern {
 // clang-format off: rows of values
 enum class DataType : int32_t {
   Undef = 0, F16 = 1, BF16 = 2, F32 = 3, S32 = 4, S8 = 5, U8 = 6, F64 = 7, Boolean = 8, F8E5M2 = 9, F8E4M3 = 10,
-  S4 = 11, U4 = 12, E8M0 = 13, F4E2M1 = 14, F4E3M0 = 15, S64 = 16, ///< S64: of the indices of sparse tensors
+  S4 = 11, U4 = 12, E8M0 = 13, F4E2M1 = 14, F4E3M0 = 15, S64 = 16, ///< S64: sparse indices, dropout seeds
 };
 
 enum class FormatKind : int32_t { Undef = 0, Any = 1, Blocked = 2, Sparse = 4, HostScalar = 5 };
 enum class SparseEncoding : int32_t { Undef = 0, Csr = 1, Packed = 2, Coo = 3 };
 
-/// `Gemm` is Quern's own: oneDNN has functions for it and no primitive. `Mlir` is no primitive, but a function of the
-/// caller's.
+/// `Gemm` is specific to Quern: oneDNN has functions for it, but no primitive. `Mlir` is not a primitive, but a
+/// function given as MLIR.
 enum class PrimitiveKind : int32_t {
   Undef = 0,
 #define QUERN_PRIMITIVE(NAME, WORD, VALUE, TAKES_DROPOUT, IS_EXACT) NAME = VALUE,
@@ -63,22 +63,21 @@ enum class ScratchpadMode : int32_t { Library = 0, User = 1 };
 enum class FpmathMode : int32_t { Strict = 0, BF16 = 1, F16 = 2, Any = 3, TF32 = 4 };
 enum class AccumulationMode : int32_t { Strict = 0, Relaxed = 1, Any = 2, S32 = 3, F32 = 4, F16 = 5 };
 enum class EngineKind : int32_t { Any = 0, Cpu = 1, Gpu = 2 };
-/// What is added to a product of matrices: nothing, one value, one for each row of it (they make a
-/// column), or one for each column.
+/// Offset that is added to a product of matrices: none, one value, one per row (a column vector), or one per column.
 enum class GemmOffset : int32_t { None = 0, Fixed = 1, Column = 2, Row = 3 };
 
-/// Bits in one element: 4 for the packed types, 0 for Undef.
+/// Returns the bits of one element: 4 for the packed types, 0 for Undef.
 int64_t bitsOf(DataType type);
 bool isFloating(DataType type);
-/// Whether the backward of an eltwise algorithm reads dst instead of src.
+/// Returns true if the backward of an eltwise algorithm reads dst instead of src.
 inline bool usesDst(Alg alg) { return alg >= Alg::EltwiseReluDst && alg <= Alg::EltwiseClipV2Dst; }
 inline bool isForward(PropKind kind) { return kind == PropKind::ForwardTraining || kind == PropKind::ForwardInference; }
 
-/// The name in the text form ("f32", "softmax_log", …); "undef" for a value outside the enum.
+/// Returns the name in the text form ("f32", "softmax_log", …); "undef" for a value outside the enum.
 template <typename Enum> std::string_view nameOf(Enum value);
-/// The inverse; nothing for an unknown name.
+/// Inverse of nameOf(); returns nothing for an unknown name.
 template <typename Enum> std::optional<Enum> fromName(std::string_view name);
-/// The names that start with `prefix`, without it, separated by ", ": for messages.
+/// Returns the names that start with `prefix`, without it, separated by ", ", for messages.
 template <typename Enum> std::string namesOf(std::string_view prefix = {});
 
 #define QUERN_DECLARE_NAMES(ENUM)                                                                                      \

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Sizes are computed in CheckedInt: a descriptor whose sizes do not fit int64 is refused when it is made or validated,
-// so that queries of a valid descriptor cannot overflow.
+// Sizes are computed in CheckedInt. A descriptor whose sizes overflow int64 is refused when it is created or validated,
+// so queries of a valid descriptor cannot overflow.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/Layout.h"
@@ -30,7 +30,7 @@ CheckedInt innerElements(const TensorDesc &desc) {
 void orderOfDims(const TensorDesc &desc, int (&outermostFirst)[maxDims]) {
   int64_t extents[maxDims];
   outerExtents(desc, extents);
-  // A runtime value is taken for larger than any other; dims of 0 and 1 are alike.
+  // A runtime value counts as larger than any other; dims of 0 and 1 are equivalent.
   auto rank = [](int64_t value, int64_t least) { return value == runtimeDim ? INT64_MAX : std::max(value, least); };
   int *end = outermostFirst + rankOf(desc);
   std::iota(outermostFirst, end, 0);
@@ -38,7 +38,7 @@ void orderOfDims(const TensorDesc &desc, int (&outermostFirst)[maxDims]) {
     int64_t strideA = rank(desc.strides[a], 0), strideB = rank(desc.strides[b], 0);
     if (strideA != strideB)
       return strideA > strideB;
-    if (strideA == INT64_MAX) // nothing tells them apart: row-major
+    if (strideA == INT64_MAX) // both unknown: row-major
       return a < b;
     int64_t extentA = rank(extents[a], 1), extentB = rank(extents[b], 1);
     return extentA != extentB ? extentA > extentB : a < b;
@@ -75,7 +75,7 @@ Result<void> setDense(TensorDesc &desc, std::span<const int> outermostFirst) {
     }
     CheckedInt padded = roundUp(desc.dims[d], blocks[d]);
     desc.paddedDims[d] = padded.value();
-    // A zero dim leaves the strides of the others as they would be with 1, so that the tag can still be told.
+    // A zero dim counts as 1 in the strides of the others, so that the layout still has a tag.
     stride *= padded.overflowed() ? padded : CheckedInt(std::max<int64_t>(padded.value() / blocks[d], 1));
     if (stride.overflowed())
       return invalidArguments("dims ", textOfDims(desc.shape()), " have more than ", INT64_MAX, " elements");
@@ -87,7 +87,7 @@ CheckedInt footprint(const TensorDesc &desc) {
   int64_t extents[maxDims];
   outerExtents(desc, extents);
   CheckedInt last = innerElements(desc) + CheckedInt(desc.offset0 == runtimeDim ? 0 : desc.offset0);
-  CheckedInt rows = 1; // what oneDNN reports: the last row counts with its gap
+  CheckedInt rows = 1; // as in oneDNN, the last row includes its gap
   for (int d = 0; d < rankOf(desc); ++d) {
     if (extents[d] <= 1 || desc.strides[d] == runtimeDim)
       continue;
@@ -118,7 +118,7 @@ CheckedInt compensationBytes(const TensorDesc &desc) {
   CheckedInt bytes = 0;
   if (desc.extras.flags & ExtraS8S8)
     bytes += product(desc.extras.compensationMask);
-  // Signed RNN activations have no shift to compensate, and their flag appends nothing.
+  // rnn_s8s8 appends nothing, because signed RNN activations have no shift to compensate.
   if (desc.extras.flags & ExtraRnnU8S8)
     bytes += product(desc.extras.compensationMask);
   if (desc.extras.flags & ExtraAsymmetricSource)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What construction, tags, checks and reshapes of TensorDesc share. Internal to lib/Desc; a descriptor given to these
-// functions has a rank of at most maxDims and positive inner blocks.
+// Helpers shared by construction, tags, checks and reshapes of TensorDesc. Internal to lib/Desc; a descriptor passed to
+// these functions has a rank of at most maxDims and positive inner blocks.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TENSOR_LAYOUT_H
@@ -17,37 +17,37 @@
 
 namespace quern::layout {
 
-/// `ndims`, within the arrays whatever the descriptor says.
+/// `ndims`, clamped to the size of the arrays.
 inline int rankOf(const TensorDesc &desc) { return std::clamp(desc.ndims, 0, maxDims); }
 
-/// `innerBlockCount`, likewise.
+/// `innerBlockCount`, clamped to the size of the arrays.
 inline int blockCountOf(const TensorDesc &desc) { return std::clamp(desc.innerBlockCount, 0, maxDims); }
 
-/// Number of blocks along each dim: paddedDims[d] / B_d, 1 for part of a block; runtimeDim where not known.
+/// Computes the number of blocks along each dim: paddedDims[d] / B_d, 1 for part of a block; runtimeDim if unknown.
 void outerExtents(const TensorDesc &desc, int64_t (&extents)[maxDims]);
 
-/// Elements of one whole inner block.
+/// Returns the number of elements of one whole inner block.
 CheckedInt innerElements(const TensorDesc &desc);
 
-/// The dims by decreasing stride. Of equal strides the larger extent is the outer one, then the lower dim.
+/// Sorts the dims by decreasing stride. If strides are equal, the larger extent comes first, then the lower dim.
 void orderOfDims(const TensorDesc &desc, int (&outermostFirst)[maxDims]);
 
-/// Starts a blocked descriptor: rank, type, dims; dims are checked, strides and blocks are still to be given.
+/// Returns a blocked descriptor with rank, type and checked dims; strides and blocks must still be set.
 Result<TensorDesc> startBlocked(std::span<const int64_t> dims, DataType type);
 
-/// Sets paddedDims to multiples of the blocks and strides that leave no gaps, for this order of the dims.
+/// Sets paddedDims to multiples of the blocks, and strides without gaps for this order of the dims.
 Result<void> setDense(TensorDesc &desc, std::span<const int> outermostFirst);
 
-/// Elements that a buffer needs for the data, offset0 included. Runtime values count as nothing.
+/// Returns the number of elements that a buffer needs for the data, including offset0. Runtime values count as 0.
 CheckedInt footprint(const TensorDesc &desc);
 
-/// Bytes of that many elements.
+/// Returns the bytes of this number of elements.
 CheckedInt bytesOfElements(CheckedInt elements, DataType type);
 
-/// Bytes of the compensation buffers that follow the data.
+/// Returns the bytes of the compensation buffers that follow the data.
 CheckedInt compensationBytes(const TensorDesc &desc);
 
-/// "8x128x?".
+/// Returns a text such as "8x128x?".
 std::string textOfDims(std::span<const int64_t> dims);
 
 } // namespace quern::layout

@@ -1,10 +1,6 @@
-//===- SparseTensor.cpp - What sparse tensors have instead of strides -----===//
+//===- SparseTensor.cpp - Layouts of sparse tensors -----------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===----------------------------------------------------------------------===//
-//
-// See SparseTensor.h.
-//
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/SparseTensor.h"
 
@@ -20,7 +16,7 @@ static_assert(sizeof(SparseLayout) == 24 && offsetof(SparseLayout, nonzeros) == 
                   offsetof(SparseLayout, indexTypes) == 16,
               "as oneDNN has it");
 
-/// How many entries a buffer has.
+/// Returns the number of entries of a buffer.
 CheckedInt entriesOf(const TensorDesc &desc, const SparseLayout &layout, int buffer) {
   if (layout.encoding == SparseEncoding::Csr && buffer == csrBuffers - 1)
     return CheckedInt(desc.dims[0]) + CheckedInt(1);

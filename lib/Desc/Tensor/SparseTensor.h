@@ -1,12 +1,11 @@
-//===- SparseTensor.h - What sparse tensors have instead of strides -------===//
+//===- SparseTensor.h - Layouts of sparse tensors -------------------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A sparse tensor has several buffers, its values first: CSR the column of each value and where each row
-// begins, COO the index of each value along each dim. What a packed one holds is the business of the primitive
-// that packs it. A TensorDesc describes one like any other tensor but for these fields, which lie where a
-// blocked tensor has its strides.
+// A sparse tensor has several buffers, its values first. CSR adds the column of each value and the start of each row;
+// COO adds the index of each value along each dim. The contents of a packed tensor are defined by the primitive that
+// packs it. A TensorDesc stores a SparseLayout in place of a blocked tensor's strides.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TENSOR_SPARSETENSOR_H
@@ -20,21 +19,22 @@ struct SparseLayout {
   SparseEncoding encoding = SparseEncoding::Undef;
   int32_t pad0 = 0;
   int64_t nonzeros = 0; ///< may be runtimeDim
-  /// Of the indices, and of the pointers of CSR.
+  /// Type of the indices, and of the row pointers of CSR.
   DataType indexTypes[2] = {};
 };
 
-/// The zero descriptor of rank 0. invalid_arguments: dims, types or the number of values are none; `unimplemented`: CSR
-/// and COO of more than two dims.
+/// Creates a sparse tensor; the zero descriptor for rank 0. invalid_arguments: dims, types or the number of values are
+/// invalid; `unimplemented`: CSR or COO with more than two dims.
 Result<TensorDesc> sparseTensor(std::span<const int64_t> dims, DataType type, const SparseLayout &layout);
-/// Of a sparse tensor.
+/// Returns the layout of a sparse tensor.
 SparseLayout sparseLayoutOf(const TensorDesc &desc);
 
-/// The buffers of a memory with this descriptor: 0 of the zero descriptor, 1 of every tensor that is not sparse.
+/// Returns the number of buffers of a memory with this descriptor: 0 for the zero descriptor, 1 for a dense tensor.
 int bufferCount(const TensorDesc &desc);
-/// What one of them holds; Undef of packed ones.
+/// Returns the element type of a buffer; Undef for packed tensors.
 DataType typeOfBuffer(const TensorDesc &desc, int buffer);
-/// As TensorDesc::bytes(), which is that of buffer 0; those of packed ones are not known and 0.
+/// Like TensorDesc::bytes(), which is the size of buffer 0. The size is unknown for packed tensors, for which this
+/// returns 0.
 int64_t bytesOfBuffer(const TensorDesc &desc, int buffer);
 
 } // namespace quern

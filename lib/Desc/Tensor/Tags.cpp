@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A tag lists the dims a..l from the outermost to the innermost, in capitals where a dim is blocked, then the inner
-// blocks from the outermost to the innermost ("ABcd4b16a4b"). Aliases name dims by their meaning ("nhwc",
-// "gOIhw16i16o"): the letters of a canonical word stand for the dims in order, and any permutation of them is an alias.
-// This yields every alias of the specification and of oneDNN 3.x.
+// A tag lists the dims a..l from outermost to innermost, in capitals if a dim is blocked, then the inner blocks from
+// outermost to innermost ("ABcd4b16a4b"). Aliases name dims by their meaning ("nhwc", "gOIhw16i16o"): the letters of a
+// canonical word denote the dims in order, and any permutation of them is an alias. This covers every alias of the
+// specification and of oneDNN 3.x.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/Layout.h"
@@ -16,8 +16,8 @@
 namespace quern {
 namespace {
 
-/// Words whose i-th letter is dim i. No two have the same set of letters, and each has one beyond `l`, so
-/// that an alias is never a tag.
+/// Words whose i-th letter denotes dim i. No two have the same set of letters, and each has a letter after `l`, so that
+/// an alias is never a tag.
 constexpr std::string_view canonicalWords[] = {"x",   "nc",   "ncw",   "nchw", "ncdhw", "tn",
                                                "tnc", "ldnc", "ldigo", "ldio", "ldgo",  "oi",
                                                "oiw", "oihw", "oidhw", "goiw", "goihw", "goidhw"};
@@ -26,7 +26,7 @@ bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
 char toLower(char c) { return isUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 bool isLetter(char c) { return isUpper(c) || (c >= 'a' && c <= 'z'); }
 
-/// The canonical word of which `word` (in any case) is a permutation; empty if there is none.
+/// Returns the canonical word that `word` (in any case) is a permutation of; empty if there is none.
 std::string_view canonicalWordOf(std::string_view word) {
   for (std::string_view canonical : canonicalWords) {
     auto isIn = [&](char c) {
@@ -41,7 +41,7 @@ std::string_view canonicalWordOf(std::string_view word) {
 struct ParsedTag {
   std::string_view outer;     ///< letters, outermost first
   std::string_view inner;     ///< sizes and letters
-  std::string_view canonical; ///< of an alias; empty: letters are a..l
+  std::string_view canonical; ///< canonical word of an alias; empty: letters are a..l
   int dimOf(char letter) const {
     char lower = toLower(letter);
     if (canonical.empty())
@@ -61,7 +61,7 @@ ParsedTag split(std::string_view tag) {
   return parsed;
 }
 
-/// Fills `order` with the dims, outermost first, and notes which are blocked.
+/// Fills `order` with the dims, outermost first, and sets which are blocked.
 Result<void> readOuter(std::string_view tag, const ParsedTag &parsed, int rank, int (&order)[maxDims],
                        bool (&isBlocked)[maxDims]) {
   if (parsed.outer.size() != static_cast<size_t>(rank))

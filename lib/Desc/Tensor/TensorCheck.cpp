@@ -1,10 +1,10 @@
-//===- TensorCheck.cpp - What must hold of a tensor descriptor ------------===//
+//===- TensorCheck.cpp - Validation of tensor descriptors -----------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// validate() is the gate for descriptors from outside: after it every query stays within the arrays and within int64.
-// Order matters: each check may rely on those before it.
+// validate() checks descriptors from outside: queries of a valid descriptor stay within the arrays and within int64.
+// Each check relies on those before it.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/FieldVisitor.h"
@@ -86,8 +86,8 @@ Result<void> checkPadding(const TensorDesc &desc) {
   return {};
 }
 
-/// Sorted by stride, each stride is at least the next smaller one times its extent: no two elements share a place, but
-/// for stride 0, which broadcasts.
+/// Checks that, sorted by stride, each stride is at least the next smaller one times its extent. Then no two elements
+/// share an address, except with stride 0, which broadcasts.
 Result<void> checkStrides(const TensorDesc &desc) {
   int64_t extents[maxDims];
   layout::outerExtents(desc, extents);

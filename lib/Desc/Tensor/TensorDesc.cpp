@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The canonical bytes hold only what is not implied: padding, offsets, blocks and extras have a bit each in a
-// byte of flags, and the reader refuses a part that is present but says nothing. So equal descriptors, and
-// only they, have equal bytes.
+// The canonical bytes omit parts that are implied: padding, offsets, blocks and extras each have a bit in a byte of
+// flags, and the reader refuses a part that is present but redundant. Equal descriptors, and only these, therefore have
+// equal bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/Layout.h"
@@ -65,7 +65,7 @@ Result<TensorDesc> TensorDesc::denseLike(DataType type) const {
   return desc;
 }
 
-/// Of dims that are given at execution and have inner blocks: how many blocks they have is a size, too.
+/// Returns the number of open dims with inner blocks: their numbers of blocks are also runtime sizes.
 static int64_t openBlockCounts(const TensorDesc &desc) {
   int64_t blocks[maxDims], count = 0;
   desc.blockSizes(blocks);
@@ -184,7 +184,7 @@ bool TensorDesc::samePlaces(const TensorDesc &other) const {
 
 namespace {
 
-/// Dims of more than one element, outermost first; those without a gap between them are one.
+/// Dims of more than one element, outermost first, merged if there is no gap between them.
 struct Runs {
   int64_t sizes[maxDims], strides[maxDims];
   int count = 0;
@@ -210,7 +210,7 @@ bool isPlainWithoutPadding(const TensorDesc &desc) {
          std::all_of(desc.paddedOffsets, desc.paddedOffsets + rankOf(desc), [](int64_t offset) { return offset == 0; });
 }
 
-/// `other` with the strides of `desc` where they lead to one block only.
+/// Returns `other` with the strides of `desc` along dims that have only one block.
 TensorDesc withStridesThatDoNotMatter(TensorDesc other, const TensorDesc &desc) {
   int64_t extents[maxDims];
   layout::outerExtents(other, extents);
@@ -254,7 +254,7 @@ bool TensorDesc::operator==(const TensorDesc &other) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What follows the dims.
+/// Optional parts after the dims.
 enum Part : uint8_t { PartPadding = 1, PartPaddedOffsets = 2, PartOffset = 4, PartBlocks = 8, PartExtras = 16 };
 
 void putAll(ByteWriter &out, const int64_t *values, int count) {
@@ -267,8 +267,8 @@ void getAll(ByteReader &in, int64_t *values, int count) {
     std::memcpy(values, raw.data(), raw.size());
 }
 
-/// What padded dims are when nothing else is said: multiples of the blocks. A dim that is not known, or that read()
-/// has yet to refuse, stays.
+/// Computes the default padded dims: multiples of the blocks. Unknown dims, and dims that read() has yet to refuse, are
+/// unchanged.
 void impliedPadding(const TensorDesc &desc, int64_t (&padded)[maxDims]) {
   int64_t blocks[maxDims];
   desc.blockSizes(blocks);

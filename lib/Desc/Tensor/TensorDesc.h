@@ -3,10 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A plain struct with the byte layout of oneDNN 3.x's memory descriptor (768 bytes), so that a blob and a drop-in are a
-// copy. Only the first `ndims` entries of each array mean anything; the rest are zeros. Element (i_0, …) lies at
-//   offset0 + Σ_d (i_d / B_d)·strides[d] + inner offset, in elements,
-// B_d the product of the inner blocks of dim d (semantics: the specification's memory-format page).
+// A plain struct with the byte layout of oneDNN 3.x's memory descriptor (768 bytes), so that blobs and the drop-in can
+// copy it. Only the first `ndims` entries of each array are used; the rest are zeros. Element (i_0, …) is at
+//   offset0 + Σ_d (i_d / B_d)·strides[d] + inner offset,
+// in elements, where B_d is the product of the inner blocks of dim d (see the specification's memory-format page).
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TENSOR_TENSORDESC_H
@@ -24,10 +24,10 @@
 namespace quern {
 
 inline constexpr int maxDims = 12;
-/// The most tensors of a list, the sources of a sum or concat: their arguments are a range of this size, and
-/// input asks for no more memory.
+/// Maximum number of tensors in a list, such as the sources of a sum or concat. Their argument indices are a range of
+/// this size, and it bounds the memory that input can allocate.
 inline constexpr size_t maxSources = 1024;
-/// A dim, stride or offset that is given only at execution.
+/// A dim, stride or offset that is known only at execution.
 inline constexpr int64_t runtimeDim = INT64_MIN;
 
 /// Flags of `TensorExtras::flags`.
@@ -66,33 +66,33 @@ struct TensorDesc {
   char pad4[24] = {};
   TensorExtras extras;
 
-  // Construction. Each checks everything (negative dims, overflow of int64, repeated letters, rank over
-  // 12) and names what is wrong.
+  // Construction. Each function checks everything (negative dims, overflow of int64, repeated letters, rank over 12)
+  // and names the invalid value.
   static Result<TensorDesc> fromStrides(std::span<const int64_t> dims, DataType type, std::span<const int64_t> strides);
   /// Dense row-major.
   static Result<TensorDesc> dense(std::span<const int64_t> dims, DataType type);
   static Result<TensorDesc> hostScalar(DataType type);
-  /// By the letters of a tag ("abcd", "aBcd16b", "ABcd4b16a4b"), an alias ("nchw"), or "any".
+  /// `tag` is letters ("abcd", "aBcd16b", "ABcd4b16a4b"), an alias ("nchw"), or "any".
   static Result<TensorDesc> fromTag(std::span<const int64_t> dims, DataType type, std::string_view tag);
 
-  /// Everything that must hold of a descriptor that comes from outside (a blob, the text form).
+  /// Checks everything that a descriptor from outside (a blob, the text form) must satisfy.
   Result<void> validate() const;
-  /// The same shape, order of dims and blocking without gaps, offset or extras: what `any`
-  /// beside this tensor resolves to.
+  /// Returns the same shape, order of dims and blocking without gaps, offset or extras: the layout that `any` resolves
+  /// to if it follows this tensor.
   Result<TensorDesc> denseLike(DataType type) const;
 
   bool isZero() const { return ndims == 0; } ///< the absent tensor
   bool isAny() const { return formatKind == FormatKind::Any; }
   bool isBlockedFormat() const { return formatKind == FormatKind::Blocked; }
-  /// One value on the host, a scale or zero point; not a tensor of a primitive, so validate() refuses it.
+  /// One value on the host, a scale or zero point. It is not a tensor of a primitive, so validate() refuses it.
   bool isHostScalar() const { return formatKind == FormatKind::HostScalar; }
-  /// What it has instead of strides: SparseTensor.h. Not computed on, so validate() refuses it.
+  /// Has a SparseLayout instead of strides (SparseTensor.h). No primitive supports it, so validate() refuses it.
   bool isSparse() const { return formatKind == FormatKind::Sparse; }
   bool isPlain() const { return isBlockedFormat() && innerBlockCount == 0; }
-  bool hasRuntimeDims() const; ///< of dims, strides or offset0
-  /// Of its dims, strides, offset0 and numbers of blocks along a dim, how many are given at execution only.
+  bool hasRuntimeDims() const; ///< in dims, strides or offset0
+  /// Number of values known only at execution: dims, strides, offset0 and numbers of blocks along a dim.
   int64_t runtimeSizes() const;
-  bool hasZeroDim() const;   ///< no element: every primitive on it is a no-op
+  bool hasZeroDim() const;   ///< no elements: every primitive on it is a no-op
   bool hasPadding() const;   ///< some paddedDims[d] != dims[d]
   bool hasBroadcast() const; ///< some stride 0 over a dim > 1
   std::span<const int64_t> shape() const { return {dims, static_cast<size_t>(ndims)}; }
@@ -101,20 +101,21 @@ struct TensorDesc {
   void blockSizes(int64_t (&blocks)[maxDims]) const;
   int64_t elements() const;       ///< product of dims; runtimeDim if not known
   int64_t paddedElements() const; ///< product of paddedDims
-  /// Bytes of a buffer: padding, gaps (the last row's included, as oneDNN counts), offset0 and appended compensation; 0
-  /// for a zero or `any` descriptor or a zero dim; runtimeDim if not known. Of a sparse tensor those of its values.
+  /// Returns the bytes of a buffer, including padding, gaps (the last row's included, as in oneDNN), offset0 and
+  /// appended compensation. 0 for a zero or `any` descriptor or a zero dim; runtimeDim if unknown. For a sparse tensor,
+  /// the bytes of its values.
   int64_t bytes() const;
-  /// Offset in elements of the element with these logical indices.
+  /// Returns the offset, in elements, of the element with these logical indices.
   int64_t offsetOf(std::span<const int64_t> index) const;
   bool sameShape(const TensorDesc &other) const;
-  /// Same layout but for the element type and what is appended.
+  /// Compares the layouts without the element types and the appended compensation.
   bool samePlaces(const TensorDesc &other) const;
-  /// Same places, in row-major order of the elements: strides of single elements and blocks do not matter, nor, of
-  /// plain layouts, how the elements are divided into dims. What is appended is not looked at.
+  /// Returns true if elements have the same positions in row-major order. Ignores strides of dims with one element or
+  /// block, appended compensation and, for plain layouts, the division of the elements into dims.
   bool sameStorage(const TensorDesc &other) const;
-  /// Same layout but for the element type.
+  /// Compares the layouts without the element types.
   bool sameLayout(const TensorDesc &other) const;
-  /// The tag that gives this layout ("abcd", "aBcd16b"), empty when none does.
+  /// Returns the tag of this layout ("abcd", "aBcd16b"); empty if none describes it.
   std::string tag() const;
 
   Result<TensorDesc> submemory(std::span<const int64_t> subDims, std::span<const int64_t> offsets) const;
@@ -122,10 +123,10 @@ struct TensorDesc {
   /// out.dims[permutation[d]] = dims[d].
   Result<TensorDesc> permuteAxes(std::span<const int> permutation) const;
 
-  /// Floats of the extras compare by their bits.
+  /// Compares floats of the extras by their bits.
   bool operator==(const TensorDesc &other) const;
 
-  /// Canonical bytes: equal descriptors and only they give equal bytes; read back by `read`, which validates.
+  /// Writes canonical bytes, which are equal if and only if the descriptors are. read() validates them.
   void write(ByteWriter &out) const;
   static Result<TensorDesc> read(ByteReader &in);
 };

@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Views of the same buffer. None moves data; what a descriptor cannot express is refused.
+// These functions describe views of the same buffer and move no data; views that a descriptor cannot express are
+// refused.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Tensor/Layout.h"
@@ -37,7 +38,7 @@ Result<TensorDesc> TensorDesc::submemory(std::span<const int64_t> subDims, std::
       return unimplemented("size ", size, " of dim ", d, " is not a multiple of its block ", blocks[d],
                            " and does not reach the end");
     sub.dims[d] = size;
-    // Part of a block is not padded to a whole one: what follows in the block is the parent's.
+    // Part of a block is not padded to a whole block, because the rest of the block belongs to the parent.
     sub.paddedDims[d] = reachesEnd ? paddedDims[d] - offset : size;
     sub.offset0 += offset / blocks[d] * strides[d];
   }
@@ -76,7 +77,7 @@ Result<TensorDesc> TensorDesc::permuteAxes(std::span<const int> permutation) con
 
 namespace {
 
-/// Splits and merges dims from the innermost outwards: at each step the smallest groups of equal volume on either side.
+/// Splits and merges dims from the innermost outward, in the smallest groups that have equal volumes in both shapes.
 class Reshaper {
 public:
   Reshaper(const TensorDesc &from, TensorDesc &to) : from(from), to(to), in(from.ndims), out(to.ndims) {
@@ -112,7 +113,7 @@ private:
     setRight(to.strides[out], extents[in]);
   }
 
-  /// A new dim of 1 gets the stride that a dense layout gives it.
+  /// Gives a new dim of size 1 the stride that it has in a dense layout.
   void addOne() {
     --out;
     CheckedInt stride = CheckedInt(rightStride) * CheckedInt(rightExtent);
@@ -136,7 +137,7 @@ private:
       growIn ? inVolume *= from.dims[--in] : outVolume *= to.dims[--out];
     } while (out == outEnd || inVolume.value() != outVolume.value());
     int64_t stride = 0;
-    int inner = -1; // the next inner dim of the group that has more than one element
+    int inner = -1; // the next inner dim of the group with more than one element
     for (int d = inEnd - 1; d >= in; --d) {
       if (blocks[d] != 1 || from.paddedDims[d] != from.dims[d])
         return invalidArguments("dim ", d, " is ", blocks[d] != 1 ? "blocked" : "padded",
@@ -160,9 +161,9 @@ private:
 
   const TensorDesc &from;
   TensorDesc &to;
-  int in, out; ///< the dims from here on are done
+  int in, out; ///< the dims from these on are done
   int64_t blocks[maxDims], extents[maxDims];
-  int64_t rightStride, rightExtent = 1; ///< of the new dim that was set last
+  int64_t rightStride, rightExtent = 1; ///< stride and extent of the new dim set last
 };
 
 } // namespace

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// A name, and behind a colon what differs from the defaults; a device's text has all of its limits, since they
-// decide which code it runs.
+// A name and, after a colon, the values that differ from the defaults. A device's text has all of its limits, because
+// they determine which code it runs.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Target.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view deviceName = "spirv64";
 
-/// "name=value", or a name alone.
+/// "name=value", or only a name.
 struct Item {
   std::string_view name, value;
 };
@@ -28,7 +28,7 @@ std::optional<int32_t> numberOf(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() && number >= 1 ? std::optional(number) : std::nullopt;
 }
 
-/// Calls `read` with each item behind the colon.
+/// Calls `read` with each item after the colon.
 template <typename Read> Result<void> readItems(std::string_view text, Read read) {
   for (size_t at = text.find(':'); at != text.npos;) {
     size_t comma = text.find(',', at + 1);
@@ -133,7 +133,7 @@ std::string textOf(const DeviceTraits &device) {
 std::string_view Target::name() const { return isCpu() ? nameOfIsa(isa) : deviceName; }
 
 Result<Target> Target::parse(std::string_view text) {
-  std::string_view shown = text.substr(0, 100); // in messages
+  std::string_view shown = text.substr(0, 100); // for messages
   std::string_view name = text.substr(0, text.find(':'));
   if (name == "native")
     return name == text ? Result<Target>(host())

@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// type:dims:layout and what does not follow from them. A layout is a tag where one gives exactly these strides and
-// padded dims, else explicit strides with inner blocks and padding; so every legal descriptor has one canonical text.
+// The text is type:dims:layout and the properties that do not follow from these. The layout is a tag if one has exactly
+// these strides and padded dims, otherwise explicit strides with inner blocks and padding; so every valid descriptor
+// has one canonical text.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/FieldVisitor.h"
@@ -72,7 +73,7 @@ void appendExplicitLayout(std::string &out, const TensorDesc &desc) {
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-/// "8x128x?": fills `values`, sets `count`.
+/// Reads dims such as "8x128x?" into `values` and `count`.
 bool readDims(TextReader &in, std::string_view what, int64_t (&values)[maxDims], int &count) {
   count = 0;
   do {
@@ -270,7 +271,7 @@ void appendTensor(std::string &out, const TensorDesc &desc) {
   else if (desc.isBlockedFormat())
     appendExplicitLayout(out, desc);
   else
-    out += desc.isSparse() ? ":sparse" : ":undef"; // not a legal descriptor; messages still show it
+    out += desc.isSparse() ? ":sparse" : ":undef"; // invalid, but printed in messages
   if (desc.isBlockedFormat() && desc.offset0 != 0) {
     out += ":off";
     desc.offset0 == runtimeDim ? void(out += '?') : appendInteger(out, desc.offset0);

@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The printer derives from visitFields(): a field is `name=value`, a struct within a struct is `outer.inner=value`, an
-// item of a list is `name(field=value,...)`. Fields that have their default are not printed, so that a line shows what
-// is special about a problem.
+// The printer derives from visitFields(): a field is `name=value`, a struct within a struct is `outer.inner=value`, and
+// an item of a list is `name(field=value,...)`. Fields with default values are not printed, so a line shows only the
+// distinctive properties of a problem.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextForm.h"
@@ -93,7 +93,7 @@ template <typename Struct> struct FieldPrinter {
     if (bytes.bytes == defaults.all[index++])
       return;
     if constexpr (std::is_same_v<T, PostOp::Kind>)
-      return; // the name of the item
+      return; // printed as the name of the item
     if constexpr (isStruct<T>) {
       FieldPrinter<T>{out, prefix + name + ".", open, separator}.print(value);
       return;

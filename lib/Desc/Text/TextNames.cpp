@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// One table for both directions. The numbers are oneDNN's; an argument that is not in the table is written as a number.
+// One table serves both directions. The numbers are oneDNN's; an argument that is not in the table is printed as a
+// number.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextNames.h"
@@ -54,7 +55,7 @@ constexpr ArgumentName argumentNames[] = {
 
 constexpr std::string_view sourcesPrefix = "srcs.";
 
-/// Nothing for an argument without a name.
+/// Returns an empty string for an argument without a name.
 std::string nameOfPlainArgument(int32_t argument) {
   int32_t source = argument - sourcesArgumentBase;
   if (source >= 0 && source < static_cast<int32_t>(maxSources))

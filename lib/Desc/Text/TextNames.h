@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// What printer and parser of the text form share: algorithms without their family, and execution
-// arguments. Internal to lib/Desc.
+// Shared by the printer and the parser of the text form: algorithm names without their family, and execution arguments.
+// Internal to lib/Desc.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TEXT_TEXTNAMES_H
@@ -17,7 +17,7 @@
 
 namespace quern {
 
-/// Algorithms are named without their family where the struct tells it ("alg=log" of a softmax).
+/// Families that algorithm names omit because the struct implies them ("alg=log" in a softmax).
 template <typename Struct> inline constexpr std::array<std::string_view, 2> algFamilies = {"", ""};
 template <typename Struct>
   requires requires { Struct::algFamilies; }
@@ -41,17 +41,17 @@ template <typename Struct> std::optional<Alg> algFromName(std::string_view name)
 }
 
 inline constexpr int sourcesArgumentBase = 1024; ///< source i of a sum or concat is argument 1024 + i, "srcs.i"
-inline constexpr int postOpArgumentBase = 32768; ///< arguments of post-op i are 32768·(i + 1) and the argument
+inline constexpr int postOpArgumentBase = 32768; ///< arguments of post-op i are 32768·(i + 1) plus the argument
 
-/// The argument of "src", "weights_1", "srcs.3", …: without a post-op's prefix.
+/// Returns the argument named "src", "weights_1", "srcs.3", …; the name has no post-op prefix.
 std::optional<int32_t> plainArgumentFromName(std::string_view name);
 
 template <typename T>
 inline constexpr bool isStruct = std::is_class_v<T> && !isVector<T> && !isMap<T> && !std::is_same_v<T, TensorDesc> &&
                                  !std::is_same_v<T, std::string>;
 
-/// Whether a byte of a string stands in the text as itself; any other is `%` and two hexadecimal digits. What means
-/// something to those who read lines (a comment, an open size, the end of a quotation) does not.
+/// Returns true if a byte of a string is printed unchanged; any other is printed as `%` and two hexadecimal digits.
+/// Characters with a special meaning for readers of lines (a comment, an open size, a closing quote) are escaped.
 inline constexpr bool isPlainByte(char c) {
   return c > ' ' && c <= '~' && c != '%' && c != '#' && c != '?' && c != '\'';
 }

@@ -1,10 +1,10 @@
-//===- TextParser.cpp - Reading problems from one line of text ------------===//
+//===- TextParser.cpp - Parser of problems in the text form ---------------===//
 // Part of Quern, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The parser derives from visitFields(), as the printer in TextForm.cpp does. It reads the line once, from left to
-// right; recursion is as deep as structs are nested, and every list is bounded or as long as the line.
+// The parser derives from visitFields(), like the printer in TextForm.cpp. It reads the line once, from left to right.
+// Recursion is limited by the nesting of structs, and lists by fixed limits or the length of the line.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextForm.h"
@@ -52,7 +52,7 @@ bool readBool(TextReader &in, bool &value, std::string_view what) {
          in.failAt(start, what, " is '", word.substr(0, 40), "'; it is true or false");
 }
 
-/// To the end of the field.
+/// Reads to the end of the field.
 bool readString(TextReader &in, std::string &value, std::string_view what) {
   constexpr std::string_view digits = "0123456789abcdef";
   value.clear();
@@ -164,7 +164,7 @@ template <typename Struct, typename T> bool readValue(TextReader &in, T &value, 
   }
 }
 
-/// Visits a struct to read the one field that `name` says; "outer.inner" descends.
+/// Visits a struct and reads the field `name`; "outer.inner" descends into a nested struct.
 template <typename Struct> struct FieldAssigner {
   TextReader &in;
   std::string_view name;
@@ -199,7 +199,7 @@ struct FieldNames {
   }
 };
 
-/// Reads the value of field `name` at the cursor. `place` is where the name stands.
+/// Reads the value of field `name` at the cursor. `place` is the position of the name.
 template <typename Struct>
 bool assign(TextReader &in, Struct &value, std::string_view name, size_t place, std::string_view owner,
             std::string_view prefix) {
@@ -213,7 +213,7 @@ bool assign(TextReader &in, Struct &value, std::string_view name, size_t place, 
                    names.all);
 }
 
-/// "(field=value,...)" or nothing.
+/// Reads "(field=value,...)" or nothing.
 template <typename Struct> bool readFields(TextReader &in, Struct &value) {
   if (!in.take('('))
     return true;
@@ -234,7 +234,7 @@ template <typename Struct> bool readFields(TextReader &in, Struct &value) {
 
 constexpr bool isSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// Splits the line at white space and reads one token after the other.
+/// Splits the line at white space and reads the tokens in order.
 class LineParser {
 public:
   explicit LineParser(std::string_view line) : line(line), in(line) {}
@@ -311,7 +311,7 @@ private:
   std::string_view line;
   TextReader in;
   PrimitiveDesc desc;
-  size_t begin = 0, end = 0; ///< of the token
+  size_t begin = 0, end = 0; ///< range of the current token
   std::set<std::string_view> seen;
 };
 

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// Floats round-trip by their bits. What is echoed in a message is made printable first, a character for a byte, so that
-// the caret stands where it should and a message has three lines whatever the input.
+// Floats round-trip by their bits. Input that is echoed in a message is made printable first, one character per byte,
+// so that the caret is in the right column and a message always has three lines.
 //
 //===----------------------------------------------------------------------===//
 #include "Desc/Text/TextReader.h"
@@ -18,7 +18,7 @@ namespace quern {
 
 namespace {
 constexpr uint32_t canonicalNan = 0x7fc00000;
-constexpr size_t shownChars = 160; ///< of a long line
+constexpr size_t shownChars = 160; ///< maximum part of a long line in a message
 
 std::string printable(std::string_view text) {
   std::string shown(text);
@@ -37,7 +37,7 @@ void appendFloat(std::string &out, float value) {
   }
   char text[32];
   char *end = text;
-  if (std::isnan(value)) { // the other NaNs by their bits: always 8 digits
+  if (std::isnan(value)) { // other NaNs are printed by their bits, always 8 digits
     out += "0x";
     end = std::to_chars(text, text + sizeof(text), bits, 16).ptr;
   } else {
@@ -54,7 +54,7 @@ bool TextReader::readFloat(float &value, std::string_view what) {
     result = std::from_chars(first + 2, last, bits, 16);
     value = std::bit_cast<float>(bits);
   } else {
-    const DefaultFloatEnvironment environment; // else the caller's rounding mode changes the last bit
+    const DefaultFloatEnvironment environment; // otherwise the caller's rounding mode could change the last bit
     result = std::from_chars(first, last, value);
     if (result.ec == std::errc() && std::isnan(value))
       value = std::bit_cast<float>(canonicalNan);

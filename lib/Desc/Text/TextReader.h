@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 //
-// The parsers of the text form are functions on this cursor that return false once something is wrong; the first
-// failure and its place stay. Nothing looks back, so reading is linear in the line.
+// The parsers of the text form are functions on this cursor that return false after an error; the first failure and its
+// position are kept. No parser goes back by more than a word, so reading is linear in the length of the line.
 //
 //===----------------------------------------------------------------------===//
 #ifndef QUERN_DESC_TEXT_TEXTREADER_H
@@ -34,7 +34,7 @@ public:
     at = from;
     end = to;
   }
-  /// Back to a place within the range.
+  /// Moves to a position within the range.
   void setPosition(size_t place) { at = place; }
   bool take(char c) {
     bool found = at < end && line[at] == c;
@@ -47,14 +47,14 @@ public:
       ++at;
     return line.substr(from, at - from);
   }
-  /// Up to the next character that separates parts of a value.
+  /// Reads up to the next character that separates parts of a value.
   std::string_view takeWord() {
     return takeWhile([](char c) { return c != ':' && c != ',' && c != '(' && c != ')' && c != '=' && c != '@'; });
   }
-  /// What lies ahead, for messages: at most 40 characters.
+  /// Returns at most 40 characters from the cursor on, for messages.
   std::string_view ahead() const { return line.substr(at, std::min<size_t>(end - at, 40)); }
 
-  /// Records a failure at this place; false, so that a parser can return it.
+  /// Records a failure at `place`. Returns false, so that a parser can return the result.
   template <typename... Parts> bool failAt(size_t place, const Parts &...parts) {
     if (!failed) {
       failed = true;
@@ -65,7 +65,7 @@ public:
   }
   template <typename... Parts> bool fail(const Parts &...parts) { return failAt(at, parts...); }
 
-  /// A decimal integer that fits the type.
+  /// Reads a decimal integer that fits the type.
   template <typename Int> bool readInteger(Int &value, std::string_view what) {
     auto [next, error] = std::from_chars(line.data() + at, line.data() + end, value);
     if (error == std::errc::result_out_of_range)
@@ -76,10 +76,10 @@ public:
     at = static_cast<size_t>(next - line.data());
     return true;
   }
-  /// A decimal float, "inf", "nan", or "0x" and the 8 digits of its bits.
+  /// Reads a decimal float, "inf", "nan", or "0x" and the 8 digits of its bits.
   bool readFloat(float &value, std::string_view what);
 
-  /// The failure as three lines: the reason, the line (its part around the place, if long), a caret under the place.
+  /// Returns the failure as three lines: the reason, the line (shortened if long), and a caret under the position.
   Error error() const;
 
 private:
@@ -90,7 +90,7 @@ private:
   std::string reason;
 };
 
-/// The shortest text that readFloat() reads back to the same bits.
+/// Appends the shortest text that readFloat() converts to the same bits.
 void appendFloat(std::string &out, float value);
 
 template <typename Int> void appendInteger(std::string &out, Int value) {
